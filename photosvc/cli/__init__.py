@@ -37,6 +37,7 @@ svc = LazyGroup(
         "index": ("index", "Index the originals, or one SUBFOLDER of them."),
         "keys": ("keys", "List and rotate the keys that sign JWT access tokens, and replace the service key."),
         "links": ("links", "Make, list, change and end public links to albums."),
+        "locks": ("locks", "List and end the locks of WebDAV clients."),
         "passwd": ("users", "Change an account's password."),
         "purge": ("upkeep", "Mark files that are gone from the originals as missing, or remove them with --hard."),
         "restore": ("backup", "Restore an archive of `svc backup` into the instance folder, while no service runs."),

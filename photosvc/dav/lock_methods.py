@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request
 
 
-#: Seconds that a lock lasts when the client names no time, and the longest time that it may name.
-USUAL: Final = 7 * 24 * 3600
-LONGEST_TIME: Final = 4 * USUAL
+#: The most seconds that a lock lasts unless it is refreshed, also when the client names no time.
+LONGEST_TIME: Final = 3600
 #: The most characters of the element `owner`.
 LONGEST_OWNER: Final = 4096
 _SECONDS: Final = re.compile(r"second-([0-9]+)\Z")
@@ -59,6 +58,13 @@ def lock(request: "Request") -> Response:
             held = _refreshed(request, session, seconds)
         else:
             held = _asked(request, asked, seconds, deep=depth == "infinity")
+            if held.deep and is_folder(found) and "/" not in request.name:
+                # Any account may lock: one would keep all others from a large part of the library.
+                raise DAVError(
+                    HTTPStatus.FORBIDDEN,
+                    "the folder of originals and the folders in it are locked with Depth 0 only: lock a folder further"
+                    " down, or a file",
+                )
             if found is None:
                 _check_new_file(request)
             if roots := locks.grant(session, request.service.now(), held):
@@ -157,7 +163,7 @@ def _seconds(timeout: str) -> int:
             return LONGEST_TIME
         if found:
             return max(1, min(int(found[1]), LONGEST_TIME))
-    return USUAL
+    return LONGEST_TIME
 
 
 def _document(request: "Request", held: DavLock) -> str:

@@ -109,10 +109,10 @@ def test_a_replaced_photo_keeps_its_identity_and_its_old_content_is_in_the_trash
     assert dav.api.library.names() == ["2024/a.jpg"]
 
 
-def test_a_file_that_the_library_does_not_know_is_replaced_without_a_copy(dav, store):
+def test_a_file_that_the_library_does_not_know_moves_into_the_trash_too(dav, store):
     assert put(dav, "/2024/n.txt", b"one").status_code == 201
     assert put(dav, "/2024/n.txt", b"two").status_code == 204
-    assert (content(store, "2024/n.txt"), trashed(dav)) == (b"two", [])
+    assert (content(store, "2024/n.txt"), trashed(dav)) == (b"two", ["2024/n.txt"])
 
 
 def test_an_empty_file_is_stored_first_and_then_its_content(dav, store):
@@ -588,8 +588,9 @@ def test_a_lock_on_a_new_name_makes_an_empty_file(dav, store):
 
 
 def test_a_refused_lock_makes_no_file(dav):
-    assert lock(dav, "/2024", depth="infinity")[0].status_code == 200
-    assert lock(dav, "/2024/new.jpg")[0].status_code == 423
+    assert dav.call("MKCOL", "/2024/in").status_code == 201
+    assert lock(dav, "/2024/in", depth="infinity")[0].status_code == 200
+    assert lock(dav, "/2024/in/new.jpg")[0].status_code == 423
     assert visible(dav) == ["2024/a.jpg"]
 
 

@@ -1,5 +1,6 @@
 """LOCK and UNLOCK, as clients call them."""
 
+import json
 import re
 import time
 
@@ -9,7 +10,7 @@ from tests.dav.client import DavClient
 from tests.dav.hostile.client import LOCKINFO, METHODS
 from tests.support.api_client import open_api
 
-WEEK = 7 * 24 * 3600
+HOUR = 3600
 PATCH = b'<propertyupdate xmlns="DAV:"><set><prop><a xmlns="urn:x"/></prop></set></propertyupdate>'
 
 
@@ -60,16 +61,16 @@ def test_the_answer_describes_the_lock(dav):
 @pytest.mark.parametrize(
     ("wanted", "seconds"),
     [
-        (None, WEEK),
-        ("Infinite", 4 * WEEK),
-        ("Second-4100000000", 4 * WEEK),
-        ("Second-" + "9" * 5000, 4 * WEEK),
+        (None, HOUR),
+        ("Infinite", HOUR),
+        ("Second-4100000000", HOUR),
+        ("Second-" + "9" * 5000, HOUR),
         ("Second-0", 1),
         ("Extend, second-30, Infinite", 30),
-        ("Second-x", WEEK),
+        ("Second-x", HOUR),
     ],
 )
-def test_no_lock_lasts_longer_than_four_weeks(dav, wanted, seconds):
+def test_no_lock_lasts_longer_than_an_hour(dav, wanted, seconds):
     headers = {} if wanted is None else {"Timeout": wanted}
     answer = lock(dav, f"{dav.path}{seconds}{len(wanted or '')}", **headers)
     assert (answer.status_code, seconds_of(answer)) == (201, seconds)
@@ -89,11 +90,40 @@ def test_a_lock_is_refreshed_by_its_owner_alone(dav):
 
 
 def test_a_lock_of_a_folder_is_refreshed_also_when_the_folder_is_gone_from_the_disk(dav):
-    dav.call("MKCOL", "/vanishing")
-    token = token_of(lock(dav, "/vanishing/"))
-    (dav.api.library.originals / "vanishing").rmdir()
-    assert lock(dav, "/vanishing/", b"", If=f"({token})").status_code == 200
-    assert dav.call("UNLOCK", "/vanishing/", headers={"Lock-Token": token}).status_code == 204
+    (dav.api.library.originals / "of/vanishing").mkdir(parents=True)
+    token = token_of(lock(dav, "/of/vanishing/"))
+    (dav.api.library.originals / "of/vanishing").rmdir()
+    assert lock(dav, "/of/vanishing/", b"", If=f"({token})").status_code == 200
+    assert dav.call("UNLOCK", "/of/vanishing/", headers={"Lock-Token": token}).status_code == 204
+
+
+@pytest.mark.parametrize("client", ["alice", "ann"])
+@pytest.mark.parametrize("path", ["/", "/top", "/top/", "/%74op//"])
+def test_nobody_locks_all_originals_or_a_whole_top_folder(dav, path, client):
+    (dav.api.library.originals / "top/inner").mkdir(parents=True, exist_ok=True)
+    client = dav.ann if client == "ann" else dav
+    for headers in ({}, {"Depth": "infinity", "Timeout": "Infinite"}):
+        answer = lock(dav, path, client=client, **headers)
+        assert (answer.status_code, "Depth 0 only" in answer.json["error"]) == (403, True)
+    assert dav.call("PUT", "/top/a.jpg", b"x").status_code in {201, 204}
+    for allowed, depth in (("/top/inner", "infinity"), (path, "0")):
+        token = token_of(lock(dav, allowed, client=client, Depth=depth))
+        assert client.call("UNLOCK", allowed, headers={"Lock-Token": token}).status_code == 204
+
+
+def test_locks_are_listed_and_ended_on_the_command_line(dav):
+    def listed():
+        return [one for one in json.loads(dav.api.svc("locks", "ls", "--json").stdout) if one["Path"] == dav.path]
+
+    for way in ("Path", "Token"):
+        token = token_of(lock(dav, Depth="0"))[1:-1]
+        (row,) = listed()
+        assert (row["Account"], row["Scope"], row["Depth"], row["Token"]) == ("alice", "exclusive", "0", token)
+        assert dav.api.svc("locks", "rm", row[way]).returncode == 2  # it asks
+        assert dav.ann.call("PUT", dav.path, b"x").status_code == 423
+        assert dav.api.svc("locks", "rm", row[way], "--yes").returncode == 0
+        assert (listed(), dav.ann.call("PUT", dav.path, b"x").status_code) == ([], 204)
+    assert dav.api.svc("locks", "rm", row["Token"], "--yes").returncode == 3
 
 
 @pytest.mark.parametrize(
@@ -185,10 +215,9 @@ def test_many_conditions_on_a_deep_address_take_no_time(dav):
 
 @pytest.mark.slow
 def test_a_lock_holds_for_addresses_that_are_too_long_to_be_locked(dav):
-    dav.call("MKCOL", "/deep")
-    token = token_of(lock(dav, "/deep/"))
-    (dav.api.library.originals / "/".join(["deep"] + ["😀" * 60] * 3)).mkdir(parents=True)
-    target = "/deep" + ("/" + "%F0%9F%98%80" * 60) * 3 + "/new.jpg"
+    (dav.api.library.originals / "/".join(["a", "deep"] + ["😀" * 60] * 3)).mkdir(parents=True)
+    token = token_of(lock(dav, "/a/deep/"))
+    target = "/a/deep" + ("/" + "%F0%9F%98%80" * 60) * 3 + "/new.jpg"
     assert dav.ann.call("PUT", target, b"x").status_code == 423
-    shown = {"If": f"<http://localhost/originals/deep/> ({token})"}
+    shown = {"If": f"<http://localhost/originals/a/deep/> ({token})"}
     assert dav.call("PUT", target, b"x", headers=shown).status_code == 201
