@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -64,6 +65,8 @@ class Deployment:
     sendfile_prefix: str = "/photosvc-files"
     bind: str = _BIND
     """Host and port on which gunicorn listens."""
+    behind: tuple[str, ...] = ()
+    """Addresses and networks of the proxies in front of nginx, whose `X-Forwarded-For` is believed."""
     access_log: str = "/var/log/nginx/photosvc.log"
     workers: int = 2
     index_workers: int = 0
@@ -113,6 +116,7 @@ def _of_nginx(deployment: Deployment) -> dict[str, Any]:
         "cache": _line(deployment.cache),
         "base_url": _line(deployment.base_url or f"https://{_HOST}"),
         "upstream": deployment.bind,
+        "behind": deployment.behind,
         "log": deployment.access_log,
         "tls": address.scheme == "https",
         "listen": address.port or 80,
@@ -262,6 +266,23 @@ def _yaml(value: object) -> str:
     return json.dumps(_line(value).replace("$", "$$"), ensure_ascii=False)
 
 
+def _networks(_ctx: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return addresses and networks in the form of nginx."""
+    found = []
+    for value in values:
+        try:
+            network = ip_network(value)
+        except ValueError as error:
+            msg = f"{error}: give an address, or a network such as 192.0.2.0/24"
+            raise click.BadParameter(msg) from None
+        if not network.prefixlen:
+            raise click.BadParameter(f"{value} is every address: each client could choose its own")
+        if "%" in value:
+            raise click.BadParameter(f"{value}: nginx knows no zones of addresses")
+        found.append(str(network))
+    return tuple(found)
+
+
 @click.group(cls=LazyGroup)
 def deploy() -> None:
     """Print files for nginx, systemd, containers and monitors, filled in with the settings in force."""
@@ -271,6 +292,13 @@ def deploy() -> None:
 @click.argument("program", type=click.Choice(list(FILES)))
 @click.option("--to", "folder", type=FullPath(file_okay=False), metavar="FOLDER", help="Write the files into FOLDER.")
 @click.option("--bind", default=_BIND, show_default=True, metavar="HOST:PORT", help="Address of gunicorn.")
+@click.option(
+    "--behind",
+    multiple=True,
+    metavar="ADDRESS[/PREFIX]",
+    callback=_networks,
+    help="Proxy, or network of proxies, in front of nginx; repeatable.",
+)
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes of gunicorn.")
 @click.option("--user", default="photosvc", show_default=True, help="User of the system that runs the service.")
 @click.option(
@@ -278,14 +306,25 @@ def deploy() -> None:
 )
 @with_service
 def show(
-    service: "Service", program: str, folder: Path | None, bind: str, workers: int, user: str, backups: Path
+    service: "Service",
+    /,
+    program: str,
+    folder: Path | None,
+    bind: str,
+    behind: tuple[str, ...],
+    workers: int,
+    user: str,
+    backups: Path,
 ) -> None:
     """Print the files for PROGRAM, or write them into a folder."""
     if not re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[\w.-]+):[0-9]{1,5}", bind, re.ASCII):
         raise click.BadParameter(f"{bind!r} is no host with a port, such as {_BIND}", param_hint="--bind")
     if not re.fullmatch(r"[a-z_][a-z0-9_-]{0,31}", user, re.ASCII):
         raise click.BadParameter(f"{user!r} is no name of a user", param_hint="--user")
-    files = files_of(program, _deployment(service, program, bind=bind, workers=workers, user=user, backups=backups))
+    if behind and "nginx.conf" not in FILES[program]:
+        raise click.BadParameter(f"the files for {program} have no nginx", param_hint="--behind")
+    given = {"bind": bind, "behind": behind, "workers": workers, "user": user, "backups": backups}
+    files = files_of(program, _deployment(service, program, **given))
     if folder is None:
         for number, (name, text) in enumerate(files.items()):
             if len(files) > 1:

@@ -105,10 +105,13 @@ needs_nginx = pytest.mark.skipif(
 @needs_nginx
 @pytest.mark.parametrize("address", ["", "https://photos.home.test", "http://192.168.1.20:8000", "http://h.test/a.b/c"])
 def test_nginx_accepts_its_file_for_any_address_and_names_of_folders(tmp_path, address):
-    done = show(tmp_path / "instance", "nginx", PHOTOSVC_ORIGINALS=f"/srv/{ODD}", PHOTOSVC_BASE_URL=address)
+    behind = ("--behind", "192.0.2.1", "--behind", "2001:db8::/32") if address else ()
+    done = show(tmp_path / "instance", "nginx", *behind, PHOTOSVC_ORIGINALS=f"/srv/{ODD}", PHOTOSVC_BASE_URL=address)
     assert done.returncode == 0, done.stderr
     checked = nginx_checks(tmp_path, done.stdout)
     assert "syntax is ok" in checked.stderr
+    trusted = re.findall("set_real_ip_from (.*);", done.stdout)
+    assert trusted == (["192.0.2.1/32", "2001:db8::/32"] if behind else [])
     listens = set(re.findall(r"listen (?:\[::\]:)?([^;]+);", done.stdout))
     expected = {"https://photos.home.test": {"80", "443 ssl"}, "http://192.168.1.20:8000": {"8000"}}
     assert listens == expected.get(address, {"80"})
@@ -143,7 +146,14 @@ def test_values_that_nginx_cannot_have_are_refused(values, message):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["apache"], ["gunicorn", "--bind", 'x"; import os; "'], ["systemd", "--user", "root\nExecStart=/bin/sh"]],
+    [
+        ["apache"],
+        ["gunicorn", "--bind", 'x"; import os; "'],
+        ["systemd", "--user", "root\nExecStart=/bin/sh"],
+        *(["nginx", "--behind", one] for one in ("", "proxy", "192.0.2.1/33", "192.0.2.1/24", "fe80::1%lo", "::/0")),
+        ["nginx", "--behind", "192.0.2.1", "--behind", "192.0.2.2; deny all"],
+        ["gunicorn", "--behind", "192.0.2.1"],
+    ],
 )
 def test_wrong_arguments_are_refused_without_a_file(tmp_path, arguments):
     done = show(tmp_path, *arguments)

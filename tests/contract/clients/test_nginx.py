@@ -38,10 +38,10 @@ pytestmark = [
 ]
 
 
-def main_file(folder: Path, port: int, upstream: str, library) -> Path:
-    """A main file around the one for a service, with its own port and log."""
+def main_file(folder: Path, port: int, upstream: str, library, further="", **given) -> Path:
+    """A main file around the one for a service, with its own port and log, and further servers."""
     cache = library.instance / "cache"
-    (text,) = files_of("nginx", Deployment(originals=library.originals, cache=cache, bind=upstream)).values()
+    (text,) = files_of("nginx", Deployment(originals=library.originals, cache=cache, bind=upstream, **given)).values()
     for old, new in (
         ("listen 80;", f"listen 127.0.0.1:{port};"),
         ("listen [::]:80;", ""),
@@ -57,7 +57,7 @@ def main_file(folder: Path, port: int, upstream: str, library) -> Path:
     path.write_text(f"""
 {user} daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log; worker_processes 1;
 events {{ worker_connections 64; }}
-http {{ types {{ }} default_type text/html; {paths} {text} }}
+http {{ types {{ }} default_type text/html; {paths} {text} {further} }}
 """)
     return path
 
@@ -103,6 +103,7 @@ def nginx(tmp_path_factory, pictures):
         try:
             wait_for(port)
             get.log, get.port, get.master = folder / "access.log", port, process.pid
+            get.upstream = urlsplit(address).netloc
             yield get
         finally:
             process.terminate()
@@ -379,6 +380,36 @@ def test_originals_arrive_over_webdav_as_from_the_service(nginx, pictures):
         assert status == 207
         assert f"<D:getetag>{tag}</D:getetag>".encode() in body
     assert nginx("/originals/plain.png")[0] == 401
+
+
+def test_clients_of_a_proxy_in_front_are_throttled_apart_and_choose_no_address(nginx, pictures, tmp_path):
+    inner, outer = free_port(), free_port()
+    in_front = f"""server {{ listen 127.0.0.1:{outer}; location / {{
+        proxy_pass http://127.0.0.1:{inner}; proxy_bind 127.0.0.2;
+        proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; }} }}"""
+    config = main_file(tmp_path, inner, nginx.upstream, pictures.library, in_front, behind=("127.0.0.2/32",))
+    names = iter(range(1000))  # accounts are throttled, too
+
+    def fail(port, address, forwarded):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20, source_address=(address, 0))
+        body = f'{{"username": "stranger{next(names)}", "password": "wrong"}}'
+        headers = {"Content-Type": "application/json", "X-Forwarded-For": forwarded}
+        connection.request("POST", "/api/v1/session", body, headers)
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    process = subprocess.Popen(["nginx", "-c", str(config), "-e", str(tmp_path / "log")], stderr=subprocess.DEVNULL)
+    try:
+        wait_for(outer)
+        for port, address in ((outer, "127.0.0.3"), (inner, "127.0.0.4")):
+            failures = [fail(port, address, f"198.51.100.{number}") for number in range(12)]
+            assert (failures[0], failures[-1]) == (401, 429), port
+        assert [fail(outer, "127.0.0.5", forwarded) for forwarded in ("127.0.0.3", "127.0.0.4")] == [401, 401]
+        assert fail(inner, "127.0.0.2", "127.0.0.3") == 429
+    finally:
+        process.terminate()
+        process.wait(20)
 
 
 def test_the_shipped_file_names_the_default_prefix(pictures):
