@@ -35,7 +35,7 @@ from photosvc.web.incoming import (
     waiting_files,
 )
 from photosvc.web.parts import OwnBlueprint
-from photosvc.web.protector import principal, require
+from photosvc.web.protector import is_own_account, principal, require
 from photosvc.web.receiving import receiving, sender
 
 uploads = OwnBlueprint("uploads", __name__)
@@ -161,7 +161,7 @@ def add_files(given: dict[str, Any], user_uid: str, token: str) -> Response:
 
 
 def _check_address(user_uid: str, token: str) -> None:
-    if user_uid != principal().user_uid:
+    if not is_own_account(user_uid):
         raise PermissionDeniedError
     if not UPLOAD_TOKEN.fullmatch(token):
         msg = "the token of an upload has 1 to 200 letters, digits, dots, hyphens, tildes and underscores"

@@ -6,7 +6,7 @@ request with such a header is ignored.
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from flask import Request, Response, after_this_request, current_app, g, request
@@ -17,7 +17,7 @@ from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LinkToken
 from photosvc.auth.keys import fingerprint
 from photosvc.auth.principal import Principal
 from photosvc.core import ids
-from photosvc.core.accounts import GUEST, VISITOR
+from photosvc.core.accounts import GUEST, VISITOR, normal_name
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.models import Credential
 from photosvc.web.contract import ACTION, is_for_visitors, required_action
@@ -156,6 +156,14 @@ def token_of(request: Request) -> str | None:
     return next(iter(tokens), "")[:_MAX_TOKEN] or None
 
 
+def is_own_account(identifier: str) -> bool:
+    """Return whether a UID or name is that of the principal's account, as `auth.accounts.find_user` reads it."""
+    who, key = principal(), normal_name(identifier)
+    if who.user_id is None:  # a user of a host app
+        return identifier == who.user_uid
+    return key == (who.user_uid if ids.is_uid(key, ids.USER) else who.user_name)
+
+
 def require(action: str, *, own: bool = False) -> Callable[[Callable[Args, Answer]], Callable[Args, Answer]]:
     """Let a view run only for principals that the policy allows `action`.
 
@@ -169,7 +177,8 @@ def require(action: str, *, own: bool = False) -> Callable[[Callable[Args, Answe
     def protect(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
         @wraps(view)
         def protected(*args: Args.args, **kwargs: Args.kwargs) -> Answer:
-            owner_uid: Any = principal().user_uid if own else kwargs.get("user_uid")
+            is_own = own or is_own_account(str(kwargs.get("user_uid", "")))
+            owner_uid = principal().user_uid if is_own else None
             policy.decide(principal(), action, owner_uid=owner_uid)
             policy.check_proof(principal(), action, current_service().now(), owner_uid=owner_uid)
             return view(*args, **kwargs)

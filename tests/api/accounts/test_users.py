@@ -166,7 +166,8 @@ def test_the_preview_token_changes_with_the_password(api):
 @pytest.mark.parametrize("name", ["alice", "vera"])
 def test_users_see_their_own_account_and_no_other(api, name):
     own = api.session_of(name)
-    assert api.call("GET", api.user_path(name), own).json["Name"] == name
+    for segment in (api.uids[name], api.uids[name].upper(), name, f"%20{name.title()}"):
+        assert api.call("GET", f"/users/{segment}", own).json["Name"] == name
     for path in (api.user_path("ann"), "/users/unobody0000000000", "/users/%00"):
         check_error(api.call("GET", path, own), 403)
     check_error(api.call("PUT", api.user_path(name), own, json={"Role": "admin"}), 403)

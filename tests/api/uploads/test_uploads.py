@@ -435,7 +435,7 @@ FILE = b'Content-Disposition: form-data; name="files"; filename="a.jpg"'
     ],
 )
 def test_forms_that_are_none_are_refused_and_leave_nothing(api, token, body, status):
-    answer = api.call("POST", api.user_path(rest="/upload/bad"), token, data=body, content_type=FORM)
+    answer = api.call("POST", "/users/Alice/upload/bad", token, data=body, content_type=FORM)
     check_error(answer, status)
     assert parts(api) == []
 
