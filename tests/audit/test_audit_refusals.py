@@ -42,7 +42,7 @@ def test_why_a_log_in_was_refused_although_the_password_is_right(api):
         ("login.refused", "alice", "app password without the scope sessions", 1),
     ]
     api.clock.move(minutes=1)
-    api.call("GET", "/status")
+    api.library.app.test_client().options("/originals/")
     assert refusals(api.library)[2:] == [("login.refused", "alice", "secret of a client", 1)]
 
 
