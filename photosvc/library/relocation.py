@@ -27,7 +27,7 @@ from photosvc.index.sidecar_values import is_read
 from photosvc.index.store import Store
 from photosvc.library.journal import FILES, Actor, Change, Difference, record
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile, Sidecar, UploadedFile
-from photosvc.models.statements import UNLOADED, begins
+from photosvc.models.statements import UNLOADED, is_below
 from photosvc.settings import Settings
 from photosvc.storage.bucket import Listed
 
@@ -209,10 +209,10 @@ def is_junk(name: str) -> bool:
 
 
 def _named(column: InstrumentedAttribute[str], name: str, *, is_folder: bool) -> ColumnElement[bool]:
-    """Return the condition that a column has this name, or the name of something in this folder."""
-    if not is_folder:
-        return column == name
-    return begins(column, f"{name}/")
+    """Return the condition that a column has this name of an original, or the name of something in this folder."""
+    named = is_below(column, name) if is_folder else column == name
+    root = getattr(column.class_, "root", None)  # the first column of the indexes over names
+    return named if root is None else (root == ORIGINALS_ROOT) & named
 
 
 def _is_copy_of(name: str, *, is_folder: bool) -> ColumnElement[bool]:
