@@ -2,10 +2,10 @@
 
 - Content that a row has, whose own name is gone or has other content by now, has moved: its row takes the new name.
 - Content that a row has under a name that still has it makes the file a duplicate.
-- Unknown content under a known name is an edit in place: the row of that name takes it, unless the former content
-  of the row is elsewhere among the originals. Of several such names, the first one whose former content is nowhere
-  takes it, and the others are duplicates.
-- All other content is new.
+- Unknown content under a known name is an edit in place if it agrees with the former content, see `index.agreement`:
+  the row of that name takes it, unless its former content is elsewhere among the originals. Of several such names, the
+  first one whose former content is nowhere takes it, and the others are duplicates.
+- All other content is new, also under a known name: cameras and phones count from 0001 again.
 
 A row whose name is taken waits, marked as missing, under a name that no file has, until its content is stored. So each
 transaction leaves rows that are right, also when it is the last one of a run that is killed.
@@ -25,8 +25,10 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.paths import clamped_time, disk_name
 from photosvc.core.problems import Problem, UnreadableFileError
+from photosvc.index.agreement import Facts, is_edit
 from photosvc.index.changes import Worklist
 from photosvc.index.extract import Extraction, content_hash
+from photosvc.index.file_columns import load_metadata
 from photosvc.index.scan import FoundFile, is_hidden, scan
 from photosvc.models import ORIGINALS_ROOT, File, UploadedFile
 from photosvc.models.statements import among, unindexed
@@ -36,9 +38,12 @@ from photosvc.workers.pool import Pool
 
 #: A file with its extraction, or the reason why there is none.
 ReadFile = tuple[FoundFile, Extraction | Problem]
-#: A row of files with `name`, `hash`, `size`, `mtime_ns` and `error`; an object or the bare columns.
+#: A row of files with these columns, or an object.
 Row = TypeVar("Row", bound=Any)
-_COLUMNS = (File.name, File.hash, File.size, File.mtime_ns, File.error)
+_COLUMNS = (
+    File.name, File.hash, File.size, File.mtime_ns, File.error, File.media_type, File.duration_ns, File.details,
+    File.colors, File.luminance, File.look_versions, File.look_1, File.look_2, File.look_3, File.look_4,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,11 @@ class Identity(Generic[Row]):
     """The row of another file on disk with the same content."""
     displaced: Row | None = None
     """The row that has the name and loses it."""
+
+
+def facts_of(row: Any) -> Facts:  # noqa: ANN401 - a file or a row of one
+    """Return the facts of the content that a row has."""
+    return Facts.of(row, load_metadata(row.details))
 
 
 class Contents:
@@ -131,25 +141,26 @@ class Contents:
             row = rows.get(found.name)
             if isinstance(read, Extraction):
                 same_content = [one for one in same if one.hash == read.hash]
-                identity = self.identify(session, found.name, read.hash, row, same_content)
+                identity = self.identify(session, found.name, read, row, same_content)
                 if row is not None and identity.row is row and row.hash:
                     edited.add(found.name)
                 if not same_content:
-                    self.awaited(session, found, read.hash, row)
+                    self.awaited(session, found, read, row)
             elif row is not None:
                 self.has_moved(session, row, found)
         return edited
 
     def identify(
-        self, session: Session, name: str, content: str, named: Row | None, same: Iterable[Row]
+        self, session: Session, name: str, read: Extraction, named: Row | None, same: Iterable[Row]
     ) -> Identity[Row]:
         """Return the row that a file takes, and the row that loses its name to the file.
 
         Args:
+            read: its content.
             named: the row of this name.
             same: the rows with this content, preferred ones first.
         """
-        if named is not None and named.hash == content:
+        if named is not None and named.hash == read.hash:
             return Identity(named)
         moved = None
         for row in same:
@@ -158,23 +169,23 @@ class Contents:
             moved = moved or row
         if moved is not None:
             return Identity(moved, displaced=named)
-        if named is not None and self._is_elsewhere(session, named):
-            return Identity(displaced=named)
-        return Identity(named)
+        if named is None or not named.hash:  # the latter only has the name of a private photo that moved away
+            return Identity(named)
+        return Identity(named) if self._was_edited(session, named, read) else Identity(displaced=named)
 
-    def awaited(self, session: Session, found: FoundFile, content: str, named: Row | None) -> str | None:
+    def awaited(self, session: Session, found: FoundFile, read: Extraction, named: Row | None) -> str | None:
         """Return the known name whose changed file, which is yet to be stored, has the content of this one.
 
         Unknown content belongs there: a private picture may have been edited and copied. A known name leaves it to
-        others only if the former content of its own row is elsewhere, or if that row never had any: it only keeps the
-        name of a private photo that moved away.
+        others only if it is no edit of its own row: the former content of that row is elsewhere, or it disagrees, or
+        the row never had any and only keeps the name of a private photo that moved away.
         """
-        names = self._names_with(content, found.size, besides=found.name, changed=True)
-        if not names or (named is not None and self._was_edited(session, named)):
+        names = self._names_with(read.hash, found.size, besides=found.name, changed=True)
+        if not names or (named is not None and self._was_edited(session, named, read)):
             return None
         query = select(*_COLUMNS).where(File.root == ORIGINALS_ROOT, among(session, File.name, names))
         rows = session.connection().execute(query.order_by(File.name)).all()
-        edited = next((row.name for row in rows if self._was_edited(session, row)), None)
+        edited = next((row.name for row in rows if self._was_edited(session, row, read)), None)
         return edited or (names[0] if named is None else None)
 
     def has_moved(self, session: Session, row: Row, found: FoundFile) -> bool:
@@ -246,9 +257,11 @@ class Contents:
         except OSError:
             return False
 
-    def _was_edited(self, session: Session, row: Row) -> bool:
-        """Return whether this row, whose file changed, had content that is nowhere else now."""
-        return bool(row.hash) and not self._is_elsewhere(session, row)
+    def _was_edited(self, session: Session, row: Row, read: Extraction) -> bool:
+        """Return whether this is an edit of the content of a row, whose file changed, and that is nowhere else now."""
+        if not row.hash or self._is_elsewhere(session, row):
+            return False
+        return is_edit(facts_of(row), Facts.of(read, read.metadata))
 
     def _is_elsewhere(self, session: Session, row: Row) -> bool:
         """Return whether another original has the content of this row: one that is new, changed or a duplicate."""

@@ -17,10 +17,11 @@ from sqlalchemy.orm import Session
 
 from photosvc.core import ids
 from photosvc.core.problems import Problem, Reason, pause_after
+from photosvc.index.agreement import Facts, contradict, is_edit
 from photosvc.index.catalog import Catalog
 from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import read_extraction, write_extraction
-from photosvc.index.identity import Contents
+from photosvc.index.identity import Contents, Identity, facts_of
 from photosvc.index.new_files import NewFiles, StoredFiles
 from photosvc.index.photo_changes import PhotoChanges
 from photosvc.index.quality import hide_photos
@@ -146,7 +147,7 @@ class Store:
         is_contributed = self._new.is_contributed(found.name) if named is None else named.contributed
         same = [] if is_contributed else self._repeated(found.name, extraction.hash)
         may_await = not (same or is_contributed)
-        awaited = self._contents.awaited(self._session, found, extraction.hash, named) if may_await else None
+        awaited = self._contents.awaited(self._session, found, extraction, named) if may_await else None
         if awaited is not None:
             if named is not None:
                 self._set_aside(named, hides=False)
@@ -159,19 +160,11 @@ class Store:
             self._sidecars.albums.add(found.name, photo.files[0])
             self._changed[photo] = None
             return Saved(extraction.problem, new=True)
-        identity = self._contents.identify(self._session, found.name, extraction.hash, named, same)
+        identity = self._contents.identify(self._session, found.name, extraction, named, same)
         if identity.original is not None:
             return self._save_duplicate(found, identity.original, identity.displaced)
-        file, unknown = identity.row, named is None
-        if identity.displaced is not None:
-            heir = self._set_aside(identity.displaced, hides=file is None)
-            file = file or heir
+        file, unknown = self._row_for(found, extraction, identity), named is None or identity.row is None
         has_moved = file is not None and file.name != found.name
-        if file is not None and has_moved:
-            self._leave_name(file)
-        elif file is not None and file.hash != extraction.hash:
-            self._left.add(found.name)
-            self._sidecars.part(file)
         new = file is None or not file.hash
         file = file or self._new_file(found, extraction)
         self._files.put(file, found.name, extraction.hash)
@@ -187,6 +180,23 @@ class Store:
         self._changed[file.photo] = None
         self._stack_keys[file] = keys_of(file.name, extraction, self._kinds)
         return Saved(extraction.problem, new)
+
+    def _row_for(self, found: FoundFile, extraction: Extraction, identity: Identity[File]) -> File | None:
+        """Free the name of a file, and return the row that it takes; None when it is a new one."""
+        file = identity.row
+        if identity.displaced is not None:
+            heir = self._set_aside(identity.displaced, hides=file is None)
+            file = file or heir
+        if file is None:
+            return None
+        if file.name != found.name:
+            self._leave_name(file)
+        elif file.hash != extraction.hash:
+            self._left.add(found.name)
+            self._sidecars.part(file)
+        if not file.hash and contradict(facts_of(file), Facts.of(extraction, extraction.metadata)):
+            file.photo.private = False  # this is another picture than the private one that had the name
+        return file
 
     def _repeated(self, name: str, content: str) -> list[File]:
         """Return the files with this content, without those of visitors and contributors, unless these are gone.
@@ -204,6 +214,8 @@ class Store:
             file.size, file.mtime_ns = found.size, found.mtime_ns
             self._changed[file.photo] = None
             new = False
+        elif file is not None and self._is_undecided(file, extraction):
+            new = False
         else:
             saved = self.save(found, replace(extraction, problem=None))
             if saved.problem is not None:  # a duplicate
@@ -211,6 +223,13 @@ class Store:
             new = saved.new
         self.reject(found, problem)
         return Saved(problem, new)
+
+    def _is_undecided(self, file: File, extraction: Extraction) -> bool:
+        """Return whether only the pixels can tell if this unknown content is an edit of that of the file."""
+        if not file.hash or self._files.with_content(extraction.hash):
+            return False
+        facts = facts_of(file), Facts.of(extraction, extraction.metadata)
+        return not (is_edit(*facts) or contradict(*facts))
 
     def _save_duplicate(self, found: FoundFile, original: File, displaced: File | None) -> Saved:
         """Reject a file with the content of another one."""
@@ -235,7 +254,7 @@ class Store:
         file.missing = True
         self._changed[file.photo] = None
         self.restack(file)
-        return self._private_file(name) if hides and private else None
+        return self._private_file(name, file) if hides and private else None
 
     def _leave_name(self, file: File) -> None:
         """Note that a file has moved away from its name; a private photo leaves privacy to unknown content there.
@@ -249,15 +268,20 @@ class Store:
             content = self._contents.hash_of(name)
             if not (content and self._files.with_content(content)):
                 self._files.put(file, f"{aside_folder()}/{name}", file.hash)
-                self._private_file(name)
+                self._private_file(name, file)
 
-    def _private_file(self, name: str) -> File:
-        """Make the row of a file that is to be read, in a hidden photo that is private."""
+    def _private_file(self, name: str, former: File) -> File:
+        """Make the row of a file that is to be read, in a hidden photo that is private.
+
+        Args:
+            former: the file that had the name; content that contradicts its facts is not private.
+        """
         folder, base, _ = split_name(name)
         photo = new_photo(self._session, folder, base, self._now, next(self._new.photo_ids, None))
         photo.private, photo.checked_at = True, self._now
         file = self._add_file(photo)
         file.hash, file.size, file.mtime_ns, file.missing = "", 0, 0, True
+        write_extraction(file, replace(read_extraction(former), hash="", size=0, mtime_ns=0))
         self._files.put(file, name, "")
         self._session.flush()
         return file

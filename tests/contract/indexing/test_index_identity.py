@@ -18,7 +18,7 @@ from photosvc.workers.pool import WorkerPool
 from tests.support.clock import NOW
 from tests.support.examples import examples
 from tests.support.library import call_svc, counts, open_library, reasons
-from tests.support.pictures import encoded, jpeg, quarters, xmp
+from tests.support.pictures import clouds, encoded, exif, jpeg, quarters, xmp
 
 _PICTURE = jpeg()
 
@@ -236,6 +236,78 @@ def test_one_edit_under_two_names_stays_with_the_photo_whose_former_content_is_g
     assert uids(camera) == {"2.jpg": before["2.jpg"], "3.jpg": before["3.jpg"], "4.jpg": before["1.jpg"]}
     assert shown(camera) == {"2.jpg": ("2.jpg", False), "3.jpg": ("3.jpg", False), "4.jpg": ("1.jpg", True)}
     assert counts(camera.index()) == (0, 0, 3, 0, 1, 0)
+
+
+def taken(seed, day="", document="", turn=0):
+    """A picture of clouds, taken on this day, or of unknown time."""
+    made = clouds(seed, 64, 48).rotate(turn, expand=True)
+    identifier = xmp(f"<xmpMM:DocumentID>{document}</xmpMM:DocumentID>") if document else b""
+    return encoded(made, "JPEG", exif=exif({}, {0x9003: f"{day} 10:00:01"} if day else {}), xmp=identifier)
+
+
+FIRST, LATER = "2020:01:01", "2024:08:08"
+
+
+@pytest.mark.parametrize(
+    ("former", "new", "edited"),
+    [
+        (taken(1, FIRST), taken(2, LATER), False),
+        (taken(1, FIRST), taken(2), False),
+        (taken(1), taken(2), False),
+        (taken(1, FIRST), taken(2, FIRST), True),
+        (taken(1, FIRST), taken(1, LATER), True),
+        (taken(1), taken(1, LATER), True),
+        (taken(1), taken(1, turn=90), True),
+        (taken(1, document="xmp.did:1"), taken(2, document="xmp.did:1"), True),
+    ],
+    ids=["other times", "one time", "other looks", "same time", "corrected time", "same look", "turned", "document"],
+)
+@pytest.mark.parametrize("deleted", [True, False])
+def test_unknown_content_under_a_known_name_is_a_new_photo_unless_it_agrees_with_the_former(
+    library, former, new, edited, deleted
+):
+    library.put("z.jpg", jpeg())
+    path = library.put("DSC_9378.JPG", former)
+    library.index()
+    (uid,) = (record["UID"] for record in library.find(name="DSC_9378"))
+    values = {"Title": "Funeral", "TitleSrc": "manual", "Lat": 10.5, "Lng": 20.5, "PlaceSrc": "manual"}
+    library.call("PUT", f"/photos/{uid}", json={**values, "Favorite": True})
+    library.call("POST", "/batch/photos/archive", json={"photos": [uid]})
+    if deleted:
+        path.unlink()
+        assert library.index().missing == 1
+    library.put("DSC_9378.JPG", new, age=60)
+    run = library.index()
+    assert (run.indexed, run.updated) == ((0, 1) if edited else (1, 0))
+    shown = {record["FileName"]: record for record in library.find()}
+    (kept,) = library.find(archived="true", token=library.token(role="admin")) if edited else [shown["DSC_9378.JPG"]]
+    assert (kept["UID"] == uid, kept["Title"] == "Funeral", kept["Favorite"], kept["Lat"]) == (
+        (True, True, True, 10.5) if edited else (False, False, False, 0)
+    )
+    if edited:
+        return
+    assert kept["TakenAtLocal"][:10] == ("2024-08-08" if new == taken(2, LATER) else "2026-03-01")
+    library.put("back.jpg", former)
+    library.index()
+    (back,) = library.find(archived="true", token=library.token(role="admin"))
+    assert (back["FileName"], back["UID"], back["Title"], back["Lat"]) == ("back.jpg", uid, "Funeral", 10.5)
+    assert {record["FileName"] for record in library.find()} == {"z.jpg", "DSC_9378.JPG"}
+    assert counts(library.index()) == (0, 0, 3, 0, 0, 0)
+
+
+@pytest.mark.parametrize(("day", "private"), [(LATER, False), ("", True)])
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_new_picture_is_as_private_as_the_former_one_unless_it_was_taken_at_another_time(
+    library, day, private, moves
+):
+    path = library.put("1.jpg", taken(1, FIRST))
+    library.index()
+    enter(library, "1.jpg")
+    if moves:
+        path.rename(library.originals / "2.jpg")
+    library.put("1.jpg", taken(2, day), age=60)
+    library.index()
+    assert shown(library) == {"1.jpg": ("", private)} | ({"2.jpg": ("1.jpg", True)} if moves else {})
 
 
 @pytest.mark.slow

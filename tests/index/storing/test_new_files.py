@@ -108,7 +108,8 @@ def test_a_file_that_leaves_its_photo_and_a_new_file_take_different_ids(new_sess
     ]
     store(session, together, looked_up=True)
     session.expunge_all()
-    store(session, [("2.jpg", new_extraction(5)), ("3.jpg", new_extraction(6))], looked_up=True)
+    files = [("2.jpg", new_extraction(5, **LOOK)), ("3.jpg", new_extraction(6))]
+    store(session, files, looked_up=True)
     photo_ids = session.scalars(select(File.photo_id).order_by(File.name)).all()
     assert photo_ids[0] == 1
     assert len(set(photo_ids)) == session.scalar(select(func.count()).select_from(Photo)) == 3
