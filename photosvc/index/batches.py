@@ -38,7 +38,7 @@ _FIRST_SIZE, _MOST = 5, 500
 #: again.
 _FIRST_MARKED, _MOST_MARKED = 100, 2000
 #: Raise it when the rules give other photos for the same files.
-_RULES_VERSION: Final = 4
+_RULES_VERSION: Final = 5
 _FIRST_BATCH: Final = 20
 _LIBRARY_MOST: Final = 500
 
@@ -169,18 +169,22 @@ def restack_library(
     rules = _RULES_VERSION << len(KINDS) | sum(1 << number for number, kind in enumerate(KINDS) if kind in kinds)
     if named_number(session, STACKING) == rules:
         return 0
-    count, last, pace = 0, 0, Pace(_FIRST_BATCH, _LIBRARY_MOST)
-    while ids := session.scalars(select(File.id).where(File.id > last).order_by(File.id).limit(pace.size)).all():
-        with pace.writing(session, len(ids)):
-            if lease:
-                lease.check(session)
-            store = Store(session, Catalog(session, Gazetteer.load()), originals, clock(), kinds)
-            for file in session.scalars(select(File).where(File.id.in_(ids))):
-                store.restack(file)
-                count += 1
-            store.finish()
-        session.expunge_all()
-        last = max(ids)
+    for stacking in (False, True):  # first all keys are written: those of other rules would divide photos
+        count, last, pace = 0, 0, Pace(_FIRST_BATCH, _LIBRARY_MOST)
+        while ids := session.scalars(select(File.id).where(File.id > last).order_by(File.id).limit(pace.size)).all():
+            with pace.writing(session, len(ids)):
+                if lease:
+                    lease.check(session)
+                store = Store(session, Catalog(session, Gazetteer.load()), originals, clock(), kinds)
+                for file in session.scalars(select(File).where(File.id.in_(ids))):
+                    store.restack(file)
+                    count += 1
+                if stacking:
+                    store.finish()
+                else:
+                    store.write_keys()
+            session.expunge_all()
+            last = max(ids)
     begin_write(session)
     set_named_numbers(session, {STACKING: rules})
     session.commit()

@@ -16,24 +16,27 @@ from sqlalchemy.orm import Session
 
 from photosvc.core import ids
 from photosvc.core.errors import ConflictError
+from photosvc.core.problems import Reason
 from photosvc.core.vocabulary import AUTO, MANUAL, PRIORITY
 from photosvc.core.words import in_portions
+from photosvc.index.agreement import Facts
 from photosvc.index.catalog import Catalog
+from photosvc.index.file_columns import load_metadata
 from photosvc.index.photo_changes import LOADED, PhotoChanges
 from photosvc.index.sightings import Sighting, sighting
 from photosvc.index.stack_rules import MAX_FILES, Member, divide, is_moving_part, is_preview, name_key, split_name
-from photosvc.media.looks import Look
-from photosvc.models import AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, StackKey
+from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, RejectedFile, StackKey
 from photosvc.models.photo import PLAIN_VALUES
 from photosvc.models.schema import delete_rows
-from photosvc.models.statements import UNLOADED
+from photosvc.models.statements import UNLOADED, among
 
 #: Most files that one batch compares. Only chains of files that share different keys pairwise are longer; files beyond
 #: keep their photos.
 MAX_COMPARED: Final = 20 * MAX_FILES
 _COLUMNS: Final = (
     File.id, File.name, File.media_type, File.duration_ns, File.missing, File.unstacked, File.primary, File.photo_id,
-    Photo.quality, Photo.stack, File.look_1, File.look_2, File.look_3, File.look_4,
+    Photo.quality, Photo.stack, File.hash, File.details, File.colors, File.luminance, File.look_versions,
+    File.look_1, File.look_2, File.look_3, File.look_4,
 )  # fmt: skip
 _KEY: Final = (StackKey.key, StackKey.file_id)
 #: Source column -> the values that it is the source of.
@@ -65,19 +68,19 @@ class Row(NamedTuple):
     """The quality of its photo."""
     stack: int
     """The `stack` of its photo; -1 when a person took that out of stacks."""
+    hash: str
+    details: str
+    colors: str
+    luminance: str
+    look_versions: str
     look_1: int
     look_2: int
     look_3: int
     look_4: int
 
-    @property
-    def look(self) -> int | None:
-        """Return its perceptual hash; None without one."""
-        return Look(self.look_1, self.look_2, self.look_3, self.look_4).whole
 
-
-def write_keys(session: Session, keys: Mapping[int, frozenset[int]]) -> set[int]:
-    """Store the keys of these files, and return their keys, the former ones included."""
+def write_keys(session: Session, keys: Mapping[int, frozenset[int]]) -> dict[int, set[int]]:
+    """Store the keys of these files; return them by the id of the file, the former ones included."""
     former: dict[int, set[int]] = defaultdict(set)
     for some in in_portions(list(keys)):
         for key, file_id in session.execute(select(*_KEY).where(StackKey.file_id.in_(some))):
@@ -88,7 +91,7 @@ def write_keys(session: Session, keys: Mapping[int, frozenset[int]]) -> set[int]
     rows = [{"key": key, "file_id": file_id} for file_id, new in keys.items() for key in new - former[file_id]]
     if rows:
         session.execute(insert(StackKey), rows)
-    return {key for found in (*keys.values(), *former.values()) for key in found}
+    return {file_id: {*new, *former[file_id]} for file_id, new in keys.items()}
 
 
 def linked_rows(
@@ -119,12 +122,26 @@ def linked_rows(
     return rows, links
 
 
-def members_of(rows: Iterable[Row], links: Mapping[int, set[int]]) -> Iterator[Member]:
+def copies_of(session: Session, names: Iterable[str]) -> dict[str, list[str]]:
+    """Return the names of the duplicates of these files, by the name of the file: its content is there, too."""
+    copies: dict[str, list[str]] = defaultdict(list)
+    for some in in_portions(list(names)):
+        duplicates = RejectedFile.root == ORIGINALS_ROOT, RejectedFile.reason == Reason.DUPLICATE.value
+        query = select(RejectedFile.detail, RejectedFile.name).where(*duplicates)
+        for name, copy in session.execute(query.where(among(session, RejectedFile.detail, some))):
+            copies[name].append(copy)
+    return copies
+
+
+def members_of(
+    rows: Iterable[Row], links: Mapping[int, set[int]], copies: Mapping[str, Sequence[str]]
+) -> Iterator[Member]:
     """Yield these files as `stack_rules.divide` compares them."""
     for row in rows:
         folder, base, _ = split_name(row.name)
         video = row.media_type == "video"
         own, keys = name_key(row.name, video=video), links.get(row.id, set())
+        places = {name_key(copy, video=video): split_name(copy)[:2] for copy in copies.get(row.name, ())}
         yield Member(
             id=row.id,
             folder=folder,
@@ -133,9 +150,11 @@ def members_of(rows: Iterable[Row], links: Mapping[int, set[int]]) -> Iterator[M
             duration_ns=row.duration_ns,
             moving=video and is_moving_part(row.name),
             preview=is_preview(row.name),
-            look=row.look,
+            content=row.hash,
+            copies=tuple(place for key, place in places.items() if key in keys),
+            facts=Facts.of(row, load_metadata(row.details)),
             named=own in keys,
-            keys=frozenset(keys - {own}),
+            keys=frozenset(keys - {own} - places.keys()),
             closed=row.photo_id if row.stack < 0 else 0,
             unstacked=row.unstacked,
         )
@@ -267,7 +286,7 @@ class Restacked:
 
 def restack(
     session: Session,
-    keys: Mapping[int, frozenset[int]],
+    keys: Mapping[int, Collection[int]],
     kinds: Collection[str],
     now: datetime,
     new_ids: Iterator[int],
@@ -276,24 +295,24 @@ def restack(
     """Put these files, and those that they share keys with, into photos.
 
     A photo stays with the files that show it. Where several photos become one, that of the best quality stays, of
-    equals the oldest. Files that are missing stay in their photos until they return.
+    equals the oldest. Files that are missing join and divide nothing: they stay in their photos until they return.
 
     Args:
-        keys: of each changed file, see `stack_rules.keys_of`.
+        keys: of each changed file, stored by `write_keys`, which returns them.
         kinds: the kinds of stacks that are on.
         new_ids: their ids, as far as there are any; the database gives others.
         is_outdated: whether the file of a name is yet to be read, so that its row may move away from there. Such a file
             stays in its photo, and its photo apart from others, until it is stored and stacked itself.
     """
-    rows, links = linked_rows(session, keys, write_keys(session, keys))
+    rows, links = linked_rows(session, keys, {key for some in keys.values() for key in some})
     waiting = {row.id for row in rows.values() if row.id not in keys and is_outdated(row.name)}
     apart = {rows[file_id].photo_id for file_id in waiting}
-    current = [row for row in rows.values() if row.id not in waiting]
-    parts = [[rows[one] for one in part] for part in divide(members_of(current, links), kinds)]
-    present = [part for part in parts if not all(row.missing for row in part)]
+    current = [row for row in rows.values() if row.id not in waiting and not row.missing]
+    copies = copies_of(session, {row.name for row in current})
+    parts = [[rows[one] for one in part] for part in divide(members_of(current, links, copies), kinds)]
     moves = [
         (owner, part)
-        for owner, part in zip(_owners(present), present, strict=True)
+        for owner, part in zip(_owners(parts), parts, strict=True)
         if any(row.photo_id != owner for row in part) and apart.isdisjoint(row.photo_id for row in part)
     ]
     return _move(session, moves, now, new_ids) if moves else Restacked()
@@ -301,10 +320,10 @@ def restack(
 
 def _owners(parts: Sequence[Sequence[Row]]) -> list[int | None]:
     """Return the id of the photo that stays with each part; None for a part that needs a new one."""
-    claims: dict[int, list[tuple[bool, bool, int, int]]] = defaultdict(list)
+    claims: dict[int, list[tuple[bool, int, int]]] = defaultdict(list)
     for number, part in enumerate(parts):
         for row in part:
-            claims[row.photo_id].append((row.missing, not row.primary, row.id, number))
+            claims[row.photo_id].append((not row.primary, row.id, number))
     quality = {row.photo_id: row.quality for part in parts for row in part}
     owners: list[int | None] = [None] * len(parts)
     for photo_id in sorted(claims, key=lambda one: (quality[one], -one)):  # the last one stays

@@ -1,22 +1,25 @@
 """The rules of stacks: the keys that link files, and the division of files into photos.
 
 Base names tell edited copies, videos of Live Photos, previews of videos, bursts and numbered copies. Two files that
-share a key may belong to the same photo; equal files give equal keys. Some keys count only for pictures that also look
-alike. The division depends on the set of files alone, not on their order.
+share a key may belong to the same photo; equal files give equal keys. Files whose times or cameras contradict each
+other are no photo, whatever their names say: see `index.agreement`. The division depends on the set of files and the
+places of their copies alone, not on their order.
 """
 
 import hashlib
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import time
-from itertools import combinations
+from enum import IntEnum
+from itertools import combinations, product
 from typing import Final
 
 from photosvc.core.geo import cell_token
 from photosvc.core.vocabulary import BURST, DOCUMENT, EDITED, LIVE, MOMENT, NAMES
+from photosvc.index.agreement import Facts, alike, contradict, is_unique, may_be_burst, may_be_one, same_moment
 from photosvc.index.extract import Extraction
 from photosvc.index.sidecar_values import EDITED_SUFFIXES, cut_original
 from photosvc.media.metadata import Metadata
@@ -39,17 +42,38 @@ _NUMBERED: Final = re.compile(
     r"(?P<first>.+?)(?: ?\(\d{1,3}\)| ?\([+-]\d{1,2}(?:\.\d{1,2})?\)| copy(?: \d{1,3})?| - Copy(?: \(\d{1,3}\))?)",
     re.IGNORECASE | re.ASCII,
 )
-#: Identifiers of XMP (`xmp.did:…`, `uuid:…`) and UUIDs; other texts of a camera may be the same for every picture.
-_UNIQUE: Final = re.compile(r".+:.+|[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}", re.IGNORECASE | re.ASCII)
 #: Most files of a photo. A key that more files share links none of them: a camera writes it into every picture.
 MAX_FILES: Final = 200
 #: The longest video of a Live Photo without identifier.
 LIVE_NS: Final = 3_100_000_000
-#: Bits of the perceptual hashes in which pictures of one document differ at most: resized, recompressed, retouched and
-#: slightly cropped ones.
-ALIKE_BITS: Final = 10
 #: Folder, base name, and true for the bucket of longer videos.
 _Name = tuple[str, str, bool]
+
+
+class Link(IntEnum):
+    """The further condition for files that share a key to be one photo; it is the remainder of the key."""
+
+    SURE = 0
+    NAME = 1
+    """No contradiction, and the same time or no other look."""
+    BURST = 2
+    """Times and cameras of one burst."""
+    MOMENT = 3
+    """No contradiction, and no other look."""
+    LOOK = 4
+    """No contradiction, and the same look."""
+
+    def joins(self, one: Facts, other: Facts) -> bool:
+        """Return whether two files that share such a key may be one photo."""
+        if self is Link.BURST:
+            return may_be_burst(one, other)
+        if self is Link.NAME:
+            return may_be_one(one, other)
+        looks = (True,) if self is Link.LOOK else (True, None)
+        return not contradict(one, other) and alike(one, other) in looks
+
+
+_LINKS: Final = len(Link)
 
 
 def split_name(name: str) -> tuple[str, str, str]:
@@ -101,19 +125,18 @@ def series_of(base: str) -> str:
     return match["first"] if match else base
 
 
-def keys_of(name: str, extraction: Extraction, kinds: Collection[str]) -> frozenset[int]:
-    """Return the keys of the file with this name and content, for the kinds of stacks that are on."""
-    keys = set(map(_number, _texts(name, extraction, kinds)))
-    document = "" if is_preview(name) else extraction.metadata.document_id
-    if DOCUMENT in kinds and document and (_UNIQUE.fullmatch(document) or not _second(extraction.metadata)):
-        keys.add(~_number((DOCUMENT, document, "")))
-    return frozenset(keys)
+def keys_of(name: str, extraction: Extraction, kinds: Collection[str], copies: Collection[str] = ()) -> frozenset[int]:
+    """Return the keys of a file with this name, copies and content, for the kinds of stacks that are on."""
+    texts = [*_texts(name, extraction, kinds)]
+    for one in (name, *copies):
+        texts += _texts_of_name(one, extraction, kinds)
+    return frozenset(_number(link, text) for link, text in texts)
 
 
 def name_key(name: str, *, video: bool) -> int:
     """Return the key of the files in one folder whose names say that they may be one photo."""
     folder, base, _ = split_name(name)
-    return _number(("name", folder, _stem(base, video=video)))
+    return _number(Link.NAME, ("name", folder, _stem(base, video=video)))
 
 
 def _stem(base: str, *, video: bool) -> str:
@@ -121,26 +144,37 @@ def _stem(base: str, *, video: bool) -> str:
     return fold(original_of(base) or base).removesuffix(f".{_MOVING}")
 
 
-def _texts(name: str, extraction: Extraction, kinds: Collection[str]) -> Iterator[tuple[str, ...]]:
+_Text = tuple[Link, tuple[str, ...]]
+
+
+def _texts_of_name(name: str, extraction: Extraction, kinds: Collection[str]) -> Iterator[_Text]:
     folder, base, _ = split_name(name)
     video = extraction.media_type == "video"
+    yield Link.NAME, ("name", folder, _stem(base, video=video))
+    if is_preview(name):
+        return
+    if BURST in kinds and burst_of(base):
+        yield Link.BURST, (BURST, folder, fold(burst_of(base)))
+    if NAMES in kinds and not video:
+        yield Link.NAME, (NAMES, folder, fold(series_of(base)))
+
+
+def _texts(name: str, extraction: Extraction, kinds: Collection[str]) -> Iterator[_Text]:
     metadata = extraction.metadata
-    yield "name", folder, _stem(base, video=video)
     if is_preview(name):
         return
     if LIVE in kinds and metadata.content_id:
-        yield LIVE, metadata.content_id.upper()
-    if BURST in kinds:
-        if metadata.burst_id:
-            yield BURST, metadata.burst_id.upper()
-        if burst_of(base):
-            yield BURST, folder, fold(burst_of(base))
-    if DOCUMENT in kinds and metadata.document_id and _second(metadata):
-        yield DOCUMENT, metadata.document_id, _second(metadata)
-    if MOMENT in kinds and not video:
-        yield from _moments(metadata)
-    if NAMES in kinds and not video:
-        yield NAMES, folder, fold(series_of(base))
+        yield Link.SURE, (LIVE, metadata.content_id.upper())
+    if BURST in kinds and metadata.burst_id:
+        yield Link.SURE, (BURST, metadata.burst_id.upper())
+    if DOCUMENT in kinds and metadata.document_id:
+        if _second(metadata):
+            yield Link.SURE, (DOCUMENT, metadata.document_id, _second(metadata))
+        if is_unique(metadata.document_id) or not _second(metadata):
+            yield Link.LOOK, (DOCUMENT, metadata.document_id, "")
+    if MOMENT in kinds and extraction.media_type != "video":
+        for text in _moments(metadata):
+            yield Link.MOMENT, text
 
 
 def _moments(metadata: Metadata) -> Iterator[tuple[str, ...]]:
@@ -165,13 +199,10 @@ def _second(metadata: Metadata) -> str:
     return "" if local is None or local.time() == time() else local.isoformat(timespec="seconds")
 
 
-def _number(texts: tuple[str, ...]) -> int:
-    """Return 63 bits: among ten million keys, two different ones are equal with a probability of 1 in 180,000.
-
-    Its complement, which is negative, is a key that links pictures only if they also look alike.
-    """
+def _number(link: Link, texts: tuple[str, ...]) -> int:
+    """Return 62 bits: among ten million keys, two different ones are equal with a probability of 1 in 18,000."""
     digest = hashlib.blake2b("\0".join(texts).encode(), digest_size=8)
-    return int.from_bytes(digest.digest(), "big") >> 1
+    return (int.from_bytes(digest.digest(), "big") >> 2) // _LINKS * _LINKS + link
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,18 +213,21 @@ class Member:
     folder: str
     base: str
     video: bool
+    copies: tuple[tuple[str, str], ...] = ()
+    """Folder and base name of files with the same content."""
+    content: str = ""
+    """The hash of its content: files that came in another order are compared in the same one."""
     duration_ns: int = 0
     """Duration of a video; 0 when unknown."""
     moving: bool = False
     """True if its name says that it is the moving part of a picture."""
     preview: bool = False
     """True if its name says that it is the preview of a video or raw."""
-    look: int | None = None
-    """The perceptual hash; None without one."""
+    facts: Facts = Facts()
     named: bool = True
     """True if its name may link it; false when too many files have that name."""
     keys: frozenset[int] = frozenset()
-    """The keys besides that of its name, see `keys_of`; without those that too many files share."""
+    """The keys besides those of its names, see `keys_of`; without those that too many files share."""
     closed: int = 0
     """The id of its photo when a person took that out of stacks: only files of the same names may join it."""
     unstacked: bool = False
@@ -204,17 +238,12 @@ class Member:
         """Return whether it is a video that is more than the moving part of a Live Photo."""
         return self.video and not (self.moving or 0 < self.duration_ns <= LIVE_NS)
 
-    def looks_like(self, other: "Member") -> bool:
-        """Return whether both are pictures that look alike."""
-        if self.look is None or other.look is None:
-            return False
-        return (self.look ^ other.look).bit_count() <= ALIKE_BITS
-
 
 @dataclass(slots=True)
 class _Bucket:
     """Files of the same folder and base name; longer videos are a bucket of their own."""
 
+    named: bool
     members: list[Member]
 
     @property
@@ -228,113 +257,165 @@ class _Bucket:
         return not all(member.video for member in self.members)
 
 
+#: Two files that may be one photo, and whether a name says that one is an edited copy of the other.
+_Pair = tuple[Member, Member, bool]
+
+
 def divide(members: Iterable[Member], kinds: Collection[str]) -> list[list[int]]:
     """Return the ids of the files of each photo, sorted.
 
     Files are united first by names alone: the same folder and base name, then Live Photos and edited copies. Then by
-    the other keys, unless the photo would have more than `MAX_FILES` files. Each pair of files with a key that needs a
-    look is compared.
+    the other keys, unless the photo would have more than `MAX_FILES` files. Of the pairs that a name, document or
+    moment links, those with the same time come first, then those that look alike; a pair unites its photos unless any
+    of their files contradict each other.
     """
-    members = list(members)
-    alone = [[member.id] for member in members if member.unstacked]
-    buckets = _buckets(member for member in members if not member.unstacked)
-    named = _Sets(buckets)
-    for one, other in (*_by_closed_photo(buckets), *_by_names(buckets, kinds)):
-        named.unite(one, other)
-    keyed = _Sets(buckets)
-    for name in buckets:
-        keyed.unite(name, named.root(name))
-    for one, other in _by_keys(buckets):
-        keyed.unite(one, other)
+    ordered = sorted(members, key=lambda one: (one.content, one.id))
+    alone = [[member.id] for member in ordered if member.unstacked]
+    ordered = [member for member in ordered if not member.unstacked]
+    buckets = _buckets(ordered)
+    closed = {member.id for bucket in buckets.values() if not bucket.open for member in bucket.members}
+    by_key: dict[int, list[Member]] = defaultdict(list)
+    for member in ordered:
+        for key in member.keys if member.id not in closed else ():
+            by_key[key].append(member)
+    photos = _Photos(ordered)
+    photos.unite(_by_closed_photo(ordered))
+    photos.unite_agreeing(_pairs_by_names(buckets, kinds))
+    named = photos.numbers()
+    photos.unite_agreeing(_pairs_by_keys(by_key, (Link.NAME, Link.MOMENT, Link.LOOK)))
+    photos.unite(_pairs_by_keys(by_key, (Link.BURST,)))
+    photos.unite((some[0], other, False) for key, some in by_key.items() if _link(key) is Link.SURE for other in some)
     parts: list[list[int]] = []
-    for group in keyed.groups():
-        small = sum(len(buckets[name].members) for name in group) <= MAX_FILES
-        parts += [
-            [member.id for name in names for member in buckets[name].members]
-            for names in ([group] if small else named.groups(group))
-        ]
+    for photo in photos.groups():
+        parts_by_name: dict[int, list[int]] = defaultdict(list)
+        for member in photo:
+            parts_by_name[named[member.id] if len(photo) > MAX_FILES else 0].append(member.id)
+        parts += parts_by_name.values()
     return sorted(map(sorted, alone + parts))
 
 
+def _link(key: int) -> Link:
+    return Link(key % _LINKS)
+
+
 def _buckets(members: Iterable[Member]) -> dict[_Name, _Bucket]:
+    places = [
+        (folder, base if number or member.named else f"{base}/{member.id}", member.preview, at, member)
+        for at, member in enumerate(members)
+        for number, (folder, base) in enumerate(((member.folder, member.base), *member.copies))
+    ]
     buckets: dict[_Name, _Bucket] = {}
-    for member in sorted(members, key=lambda one: (one.folder, one.base, one.preview, one.id)):
-        base = member.base if member.named else f"{member.base}/{member.id}"
-        beside_video = member.preview and (member.folder, base, True) in buckets
-        name = member.folder, base, member.long or beside_video
-        buckets.setdefault(name, _Bucket([])).members.append(member)
+    for folder, base, preview, _, member in sorted(places, key=lambda place: place[:4]):
+        beside_video = preview and (folder, base, True) in buckets
+        name = folder, base, member.long or beside_video
+        buckets.setdefault(name, _Bucket(named="/" not in base, members=[])).members.append(member)
     return buckets
 
 
-def _by_keys(buckets: dict[_Name, _Bucket]) -> Iterator[tuple[_Name, _Name]]:
-    """Yield pairs of open buckets that share a key, and where it needs that, have files that look alike."""
-    first: dict[int, _Name] = {}
-    compared: dict[int, list[tuple[_Name, Member]]] = defaultdict(list)
-    for name, bucket in buckets.items():
-        keys = [(member, key) for member in bucket.members for key in member.keys if bucket.open]
-        for member, key in keys:
-            if key < 0:
-                compared[key].append((name, member))
-            else:
-                yield first.setdefault(key, name), name
-    for members in compared.values():
-        for (name, one), (other_name, other) in combinations(members, 2):
-            if one.looks_like(other):
-                yield name, other_name
+def _pairs_by_keys(by_key: Mapping[int, Sequence[Member]], links: Collection[Link]) -> Iterator[_Pair]:
+    """Yield the pairs of files that share a key of these kinds and fulfil its condition."""
+    for key, members in by_key.items():
+        if (link := _link(key)) in links:
+            for one, other in combinations(members, 2):
+                if link.joins(one.facts, other.facts):
+                    yield one, other, False
 
 
-def _by_closed_photo(buckets: dict[_Name, _Bucket]) -> Iterator[tuple[_Name, _Name]]:
-    """Yield pairs of buckets of one closed photo: people's decisions about it stay."""
-    first: dict[int, _Name] = {}
-    for name, bucket in buckets.items():
-        for member in bucket.members:
-            if member.closed:
-                yield first.setdefault(member.closed, name), name
+def _by_closed_photo(members: Iterable[Member]) -> Iterator[_Pair]:
+    """Yield pairs of files of one closed photo: people's decisions about it stay."""
+    first: dict[int, Member] = {}
+    for member in members:
+        if member.closed:
+            yield first.setdefault(member.closed, member), member, False
 
 
-def _by_names(buckets: dict[_Name, _Bucket], kinds: Collection[str]) -> Iterator[tuple[_Name, _Name]]:
-    """Yield pairs of open buckets whose names say that they are one photo."""
+def _pairs_by_names(buckets: Mapping[_Name, _Bucket], kinds: Collection[str]) -> Iterator[_Pair]:
+    """Yield the pairs of files whose names say that they are one photo, and whose contents may be."""
+    for bucket in buckets.values():
+        for one, other in combinations(bucket.members, 2):
+            if may_be_one(one.facts, other.facts):
+                yield one, other, False
+    for name, found, edited in _by_names(buckets, kinds):
+        for one, other in product(buckets[name].members, buckets[found].members):
+            if may_be_one(one.facts, other.facts, edited=edited):
+                yield one, other, edited
+
+
+def _by_names(buckets: Mapping[_Name, _Bucket], kinds: Collection[str]) -> Iterator[tuple[_Name, _Name, bool]]:
+    """Yield pairs of open buckets whose names say that they are one photo, and whether the first is edited."""
     folded: dict[_Name, list[_Name]] = defaultdict(list)
     for name, bucket in buckets.items():  # in the order of their names
-        if bucket.open and bucket.members[0].named and (bucket.shows or name[2]):
+        if bucket.open and bucket.named and (bucket.shows or name[2]):
             folded[name[0], fold(name[1]), name[2]].append(name)
     for name, bucket in buckets.items():
         folder, base, long = name
-        if not (bucket.open and bucket.members[0].named):
+        if not (bucket.open and bucket.named):
             continue
         wanted = []
         if LIVE in kinds and not long and not bucket.shows:
-            wanted += [still_of(base), f"{base}.{_MOVING}"]
+            wanted += [(still_of(base), False), (f"{base}.{_MOVING}", False)]
         if EDITED in kinds and original_of(base):
-            wanted.append(original_of(base))
-        for other in wanted:
+            wanted.append((original_of(base), True))
+        for other, edited in wanted:
             exact = (folder, other, long)
             if found := folded.get((folder, fold(other), long)):
-                yield name, exact if exact in found else found[0]
+                yield name, exact if exact in found else found[0], edited
 
 
-class _Sets:
-    """Disjoint sets; the root of a set is its first name in the given order."""
+class _Photo:
+    """The files of a photo so far, and the photos with files that contradict them."""
 
-    def __init__(self, names: Iterable[_Name]) -> None:
-        self._order = {name: position for position, name in enumerate(names)}
-        self._parent = {name: name for name in self._order}
+    def __init__(self, member: Member) -> None:
+        self.members = [member]
+        self.others: set[_Photo] = set()
 
-    def root(self, name: _Name) -> _Name:
-        """Return the name that stands for the set of this one."""
-        while self._parent[name] != name:
-            self._parent[name] = self._parent[self._parent[name]]
-            name = self._parent[name]
-        return name
 
-    def unite(self, one: _Name, other: _Name) -> None:
-        """Make one set of two."""
-        first, second = sorted((self.root(one), self.root(other)), key=self._order.__getitem__)
-        self._parent[second] = first
+class _Photos:
+    """Disjoint sets of files."""
 
-    def groups(self, names: Iterable[_Name] | None = None) -> list[list[_Name]]:
-        """Return the sets, or the parts of them that are among these names."""
-        found: dict[_Name, list[_Name]] = {}
-        for name in self._order if names is None else names:
-            found.setdefault(self.root(name), []).append(name)
-        return list(found.values())
+    def __init__(self, members: Iterable[Member]) -> None:
+        self._of = {member.id: _Photo(member) for member in members}
+
+    def unite(self, pairs: Iterable[_Pair]) -> None:
+        """Make one photo of those of each pair."""
+        for one, other, _ in pairs:
+            self._unite(self._of[one.id], self._of[other.id])
+
+    def unite_agreeing(self, pairs: Iterable[_Pair]) -> None:
+        """Make one photo of those of each pair unless any of their files contradict each other."""
+
+        def weight(pair: _Pair) -> tuple[bool, bool, str, str]:
+            one, other, _ = pair
+            first, second = sorted((one.content, other.content))
+            return same_moment(one.facts, other.facts) is not True, not alike(one.facts, other.facts), first, second
+
+        for one, other, _ in sorted(pairs, key=weight):
+            first, second = self._of[one.id], self._of[other.id]
+            if first is second or second in first.others:
+                continue
+            if any(contradict(a.facts, b.facts) for a, b in product(first.members, second.members)):
+                first.others.add(second)
+                second.others.add(first)
+            else:
+                self._unite(first, second)
+
+    def numbers(self) -> dict[int, int]:
+        """Return the id of each file -> a number of its photo."""
+        return {member: id(photo) for member, photo in self._of.items()}
+
+    def groups(self) -> Iterator[list[Member]]:
+        """Yield the files of each photo."""
+        return (photo.members for photo in set(self._of.values()))
+
+    def _unite(self, one: _Photo, other: _Photo) -> None:
+        if one is other:
+            return
+        if len(one.members) < len(other.members):
+            one, other = other, one
+        one.members += other.members
+        for photo in other.others:
+            photo.others.discard(other)
+            photo.others.add(one)
+        one.others |= other.others
+        for member in other.members:
+            self._of[member.id] = one

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import and_, delete, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core import ids
@@ -25,7 +25,7 @@ from photosvc.index.identity import Contents, Identity, facts_of
 from photosvc.index.new_files import NewFiles, StoredFiles
 from photosvc.index.photo_changes import PhotoChanges
 from photosvc.index.quality import hide_photos
-from photosvc.index.restack import new_photo, restack
+from photosvc.index.restack import copies_of, new_photo, restack, write_keys
 from photosvc.index.scan import FoundFile, aside_folder
 from photosvc.index.sidecar_links import Folders, Sidecars
 from photosvc.index.sightings import stored_sightings
@@ -121,7 +121,7 @@ class Store:
         self._left: set[str] = set()
         self._rejected: dict[str, RejectedFile | None] = {}
         self._changed: dict[Photo, None] = {}
-        self._stack_keys: dict[File, frozenset[int]] = {}
+        self._stacked: dict[File, Extraction] = {}
         self._new_photos: dict[tuple[str, str], Photo] = {}
         folders = folders or Folders(root)
         self._sidecars = Sidecars(session, folders, now, self._contents.is_outdated)
@@ -178,7 +178,7 @@ class Store:
         if unknown:
             self._sidecars.albums.add(found.name, file)
         self._changed[file.photo] = None
-        self._stack_keys[file] = keys_of(file.name, extraction, self._kinds)
+        self._stacked[file] = extraction
         return Saved(extraction.problem, new)
 
     def _row_for(self, found: FoundFile, extraction: Extraction, identity: Identity[File]) -> File | None:
@@ -339,7 +339,7 @@ class Store:
 
     def restack(self, file: File) -> None:
         """Stack a stored file again."""
-        self._stack_keys[file] = keys_of(file.name, read_extraction(file), self._kinds)
+        self._stacked[file] = read_extraction(file)
 
     def rename(self, file: File, name: str, *, restack: bool = True) -> None:
         """Let a stored file follow its original, which was renamed, with its photo and all values that people set.
@@ -360,9 +360,8 @@ class Store:
         self._write_rejections()
         self._session.flush()
         self._change(self._sidecars.finish())
-        keys = {file.id: keys for file, keys in self._stack_keys.items()}
         self._photos.remember(self._changed)
-        is_outdated = self._contents.is_outdated
+        keys, is_outdated = self.write_keys(), self._contents.is_outdated
         restacked = restack(self._session, keys, self._kinds, self._now, self._new.photo_ids, is_outdated)
         self._photos.remember_sightings(restacked.sightings)
         self._changed |= dict.fromkeys(restacked.changed)
@@ -372,9 +371,18 @@ class Store:
         self._sidecars.albums.finish()
         self._photos.project(changed, gone=restacked.gone, new=self._new.photos)
         self._changed.clear()
-        self._stack_keys.clear()
+        self._stacked.clear()
         self._new_photos.clear()
         return len(changed)
+
+    def write_keys(self) -> dict[int, set[int]]:
+        """Store the keys of the files to stack; return them by id, the former ones included."""
+        copies = copies_of(self._session, [file.name for file in self._stacked])
+        keys = {
+            file.id: keys_of(file.name, extraction, self._kinds, copies.get(file.name, ()))
+            for file, extraction in self._stacked.items()
+        }
+        return write_keys(self._session, keys)
 
     def _write_rejections(self) -> None:
         if self._left:  # copies of what these names had are read again
@@ -386,10 +394,22 @@ class Store:
         self._sidecars.settle(names)
         former = and_(RejectedFile.root == ORIGINALS_ROOT, among(self._session, RejectedFile.name, names))
         rejected = list(filter(None, self._rejected.values()))
+        self._restack_originals(former, rejected)
         _count_tries(self._session, rejected, self._now)
         self._session.execute(delete(RejectedFile).where(former), execution_options=UNLOADED)
         self._session.add_all(rejected)
         self._rejected.clear()
+
+    def _restack_originals(self, former: ColumnElement[bool], rejected: Sequence[RejectedFile]) -> None:
+        """Stack the files again of which duplicates came or went: the names of duplicates count."""
+        is_copy, columns = RejectedFile.reason == Reason.DUPLICATE.value, (RejectedFile.name, RejectedFile.detail)
+        before = {tuple(row) for row in self._session.connection().execute(select(*columns).where(former, is_copy))}
+        now = {(row.name, row.detail) for row in rejected if row.reason == Reason.DUPLICATE.value}
+        names = {original for _, original in before ^ now}
+        self._files.load(names, [])
+        for file in filter(None, map(self._files.named, names)):
+            if file not in self._stacked and not file.missing:
+                self.restack(file)
 
     def _is_rejected(self, name: str) -> bool:
         query = select(RejectedFile.id).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == name)

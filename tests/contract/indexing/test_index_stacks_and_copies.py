@@ -1,8 +1,11 @@
 """Which files are one photo, and what moved, copied and edited files become."""
 
+from hashlib import sha1
+from itertools import permutations
+
 import pytest
 
-from photosvc.models import Photo
+from photosvc.models import File, Photo
 from photosvc.search.rows.write import project
 from tests.support.library import counts, open_library, reasons
 from tests.support.pictures import apple_note, clouds, dng, encoded, exif, heic, jpeg, quarters, video, xmp
@@ -131,6 +134,61 @@ def test_a_file_that_comes_later_joins_its_photo_and_takes_the_lead(library):
     library.index()
     assert {record["UID"] for record in library.find()} == {before["UID"]}
     assert library.names(primary="true") == ["x.jpg"]
+
+
+POSITION = {1: "N", 2: [(52, 1), (30, 1), (0, 1)], 3: "E", 4: [(13, 1), (24, 1), (0, 1)]}
+
+
+def pictured(seed, minute, second=0, model="XZ1", kind="JPEG"):
+    """A picture of clouds that a camera took."""
+    taken = {0x9003: f"2020:01:01 10:{minute:02}:{second:02}"}
+    return encoded(clouds(seed, 64, 48), kind, exif=exif({0x010F: "Sony", 0x0110: model}, taken, POSITION))
+
+
+def folders(number):
+    """Files that come in three steps, and the photos that they are; each number gives other contents."""
+    one, other, third, fourth = range(4 * number, 4 * number + 4)
+    edited = pictured(fourth, number, 40)
+    drawings = (("jpeg", one), ("png", other), ("webp", one))
+    return [
+        # Two cameras, seconds apart.
+        ({"a.jpg": pictured(one, number), "a.png": pictured(other, number, 9, "D80", "PNG"),
+          "a.webp": pictured(one, number, kind="WEBP")}, [["a.jpg", "a.webp"], ["a.png"]]),
+        # Pictures without a time, of which two look alike.
+        ({f"a.{kind}": encoded(clouds(seed), kind) for kind, seed in drawings}, [["a.jpeg", "a.webp"], ["a.png"]]),
+        # Unlike pictures of one second, position and camera.
+        ({f"{seed}.jpg": pictured(seed, number, 20) for seed in (other, third, fourth)},
+         [[f"{other}.jpg"], [f"{third}.jpg"], [f"{fourth}.jpg"]]),
+        # An edited copy beside a duplicate.
+        ({"z/a.jpg": pictured(third, number, 40), "b/a.jpg": pictured(third, number, 40), "b/a-edited.jpg": edited},
+         [["b/a-edited.jpg", "b/a.jpg", "z/a.jpg"]]),
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_every_order_in_which_files_come_gives_the_stacks_of_a_fresh_index(library, tmp_path):
+    fresh = open_library(tmp_path)
+    expected, contents = set(), {}
+    for number in range(6):
+        for case, (files, photos) in enumerate(folders(number)):
+            expected |= {tuple(f"{number}{case}/{name}" for name in photo) for photo in photos}
+            contents |= {f"{number}{case}/{name}": data for name, data in files.items()}
+    for step in range(3):
+        for number, order in enumerate(permutations(range(3))):
+            for case, (files, _) in enumerate(folders(number)):
+                name = f"{number}{case}/{list(files)[order[step]]}"
+                library.put(name, contents[name])
+                fresh.put(name, contents[name])
+        library.index()
+    fresh.index()
+    for indexed in (library, fresh):
+        with indexed.session() as session:
+            photo_of = {file.hash: file.photo_id for file in session.query(File)}
+        found = {}
+        for name, data in sorted(contents.items()):
+            found.setdefault(photo_of[sha1(data).hexdigest()], []).append(name)
+        assert set(map(tuple, found.values())) == expected
+    fresh.close()
 
 
 @pytest.mark.slow

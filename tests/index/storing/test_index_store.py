@@ -15,7 +15,7 @@ from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Camera, File, Keyword, Photo, Place, RejectedFile, SearchDocument, SearchRow, SearchText
 from photosvc.search.rows.renew import rebuild
 from tests.support.clock import NOW
-from tests.support.factories.photos import new_extraction
+from tests.support.factories.photos import new_extraction, raw_of
 
 
 @pytest.fixture
@@ -85,8 +85,9 @@ def test_missing_files_are_counted_once(library, session):
 
 
 def test_hiding_photos_by_statements_leaves_what_describing_them_would(library, session):
-    for number, name in enumerate(["a.jpg", "b.jpg", "b.dng", "c.jpg"]):
+    for number, name in enumerate(["a.jpg", "b.jpg", "c.jpg"]):
         save(library, session, name, new_extraction(number))
+    save(library, session, "b.dng", raw_of(new_extraction(1), 4))
     assert session.query(SearchRow).count() == 4
     one = store(library, session, NOW + timedelta(days=1))
     assert one.mark_missing(["a.jpg", "b.dng"]) == ["a.jpg", "b.dng"]

@@ -14,7 +14,7 @@ from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Base, File, Photo
 from photosvc.models.engine import UnitOfWork, begin_write, configure_engine
 from tests.support.clock import NOW
-from tests.support.factories.photos import add_photos, new_extraction
+from tests.support.factories.photos import add_photos, new_extraction, raw_of
 
 FACES = tuple(Region(name, "face", 0.1, 0.2, 0.3, 0.4) for name in ("Bob", "Ann"))
 OF_EDITOR = Metadata(document_id="xmp.did:1")
@@ -82,7 +82,7 @@ def test_new_files_give_the_same_rows_whether_they_were_looked_up_before_or_not(
     ]
     second = [
         ("a/1.jpg", new_extraction(11)),
-        ("a/4.dng", new_extraction(5, file_type="dng", media_type="raw")),
+        ("a/4.dng", raw_of(new_extraction(4), 5)),
         ("b/9.jpg", new_extraction(12, metadata=OF_EDITOR, **LOOK)),
         ("c/1.jpg", new_extraction(2)),
         ("c/2.jpg", new_extraction(13)),

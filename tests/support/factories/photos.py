@@ -1,5 +1,6 @@
 """Photos without original files, stored by the indexer's own code from generated extractions."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -64,6 +65,13 @@ def new_extraction(number: int, **values: object) -> Extraction:
     )
 
 
+def raw_of(picture: Extraction, number: int) -> Extraction:
+    """The raw that a camera wrote beside this picture: its time and camera are the same."""
+    raw = new_extraction(number, file_type="dng", media_type="raw")
+    facts = {name: getattr(picture.metadata, name) for name in ("taken_local", "camera_make", "camera_model")}
+    return replace(raw, metadata=replace(raw.metadata, **facts))
+
+
 def add_photos(session: Session, photos: int, now: datetime, first: int = 0) -> None:
     """`photos` photos in three folders; every fifth has a raw beside its JPEG, every seventh is a video."""
     files = []
@@ -74,7 +82,7 @@ def add_photos(session: Session, photos: int, now: datetime, first: int = 0) -> 
             continue
         files.append((name + ".jpg", new_extraction(number)))
         if number % 5 == 0:
-            files.append((name + ".dng", new_extraction(number + 100_000, file_type="dng", media_type="raw")))
+            files.append((name + ".dng", raw_of(new_extraction(number), number + 100_000)))
     store_extractions(session, files, now)
 
 

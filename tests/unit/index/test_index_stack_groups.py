@@ -1,11 +1,17 @@
 """Which files are one photo: decided by their names and keys, in any order."""
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import permutations
 from random import Random
 
 import pytest
 
 from photosvc.core.vocabulary import KINDS, parse_kinds
-from photosvc.index.stack_rules import MAX_FILES, Member, burst_of, divide, original_of, series_of
+from photosvc.index.agreement import Facts
+from photosvc.index.stack_rules import MAX_FILES, Link, Member, burst_of, divide, name_key, original_of, series_of
+from photosvc.media.metadata import YEAR, Metadata
+from tests.support.factories.photos import new_extraction
 
 SHORT, LONG = 3_100_000_000, 3_100_000_001
 
@@ -13,9 +19,8 @@ SHORT, LONG = 3_100_000_000, 3_100_000_001
 def member(number, name, *keys, duration_ns=0, **values):
     base, _, extension = name.rpartition(".")
     video = extension.lower() in {"mov", "mp4"}
-    return Member(
-        id=number, folder="a", base=base, video=video, duration_ns=duration_ns, keys=frozenset(keys), **values
-    )
+    keys = frozenset(len(Link) * key + Link.SURE for key in keys)
+    return Member(id=number, folder="a", base=base, video=video, duration_ns=duration_ns, keys=keys, **values)
 
 
 def stacks(*members, kinds=KINDS):
@@ -121,30 +126,124 @@ def test_what_a_person_took_apart_stays_apart():
 def test_a_photo_that_would_have_too_many_files_is_divided_by_names():
     chain = [member(number, f"{number // 2}.{'jpg' if number % 2 else 'dng'}", number // 20) for number in range(400)]
     linked = [
-        Member(id=one.id, folder="a", base=one.base, video=False, keys=one.keys | {one.id // 20 + 1}) for one in chain
+        Member(id=one.id, folder="a", base=one.base, video=False, keys=one.keys | {len(Link) * (one.id // 20 + 1)})
+        for one in chain
     ]
     assert max(map(len, stacks(*chain))) == 20
     assert stacks(*linked) == [[number, number + 1] for number in range(0, 400, 2)]
     assert stacks(*linked[:MAX_FILES]) == [list(range(MAX_FILES))]
 
 
+TAKEN = datetime(2021, 8, 24, 20, 38, 57)  # noqa: DTZ001 - wall time
+PHONE = Metadata(taken_local=TAKEN, camera_make="Apple", camera_model="iPhone XR")
+LOOK = 0x0F0F_3333_5555_00FF
+UNLIKE = LOOK ^ 0xFFFF_FFFF
+
+
+NOTHING = Metadata()
+
+
+def facts(metadata=NOTHING, look=None, video=None):
+    parts = [-1] * 4 if look is None else [look >> shift & 0xFFFF for shift in (48, 32, 16, 0)]
+    values = dict(zip(("look_1", "look_2", "look_3", "look_4"), parts, strict=True))
+    kind = {"media_type": "video", "duration_ns": video} if video else {}
+    return Facts.of(new_extraction(1, colors="", luminance="", **values, **kind), metadata)
+
+
+def at(utc=None, **later):
+    """The metadata of the phone at a later time, or in UTC alone."""
+    taken = TAKEN + timedelta(**later)
+    if utc is None:
+        return replace(PHONE, taken_local=taken)
+    return replace(PHONE, taken_local=None, taken_utc=taken.replace(tzinfo=UTC) - timedelta(hours=utc))
+
+
+@pytest.mark.parametrize(
+    ("names", "one", "other", "together"),
+    [
+        # A raw and a JPEG, or a picture in two formats.
+        (("a.jpg", "a.heic"), facts(PHONE, LOOK), facts(at(days=-2000), UNLIKE), False),
+        (("a.jpg", "a.heic"), facts(PHONE, LOOK), facts(at(seconds=2), LOOK), False),
+        (("a.jpg", "a.heic"), facts(PHONE, LOOK), facts(at(milliseconds=900), UNLIKE), True),
+        (("a.jpg", "a.heic"), facts(PHONE), facts(replace(PHONE, camera_make="Canon", camera_model="EOS 6D")), False),
+        (("a.jpg", "a.dng"), facts(PHONE), facts(replace(PHONE, camera_make="", camera_model="Apple iPhone XR")), True),
+        (("a.jpg", "a.dng"), facts(PHONE), facts(replace(PHONE, camera_model="iPhone 7")), False),
+        (("a.jpg", "a.png"), facts(PHONE, LOOK), facts(NOTHING, LOOK ^ 0x3FFFF), True),
+        (("a.jpg", "a.png"), facts(PHONE, LOOK), facts(NOTHING, LOOK ^ 0x7FFFF), False),
+        (("a.jpg", "a.png"), facts(PHONE, LOOK), facts(), True),
+        (("a.jpg", "a.png"), facts(PHONE), facts(Metadata(taken_local=datetime(2021, 1, 1), date_parts=YEAR)), True),  # noqa: DTZ001 - wall time
+        (("a.jpg", "a.png"), facts(PHONE), facts(Metadata(taken_local=datetime(2019, 1, 1), date_parts=YEAR)), False),  # noqa: DTZ001 - wall time
+        (("a.jpg", "a.heic"), facts(replace(PHONE, utc_offset=120)), facts(replace(at(hours=-2), utc_offset=0)), True),
+        # An edited copy may look otherwise.
+        (("a.jpg", "a-edited.jpg"), facts(PHONE, LOOK), facts(NOTHING, UNLIKE), True),
+        (("a.jpg", "a-edited.jpg"), facts(PHONE, LOOK), facts(at(days=1), LOOK), False),
+        (("IMG_1234.heic", "IMG_E1234.jpg"), facts(PHONE, LOOK), facts(PHONE, UNLIKE), True),
+        # A picture and its video, whose time may be UTC, that of its end, or unknown.
+        (("a.heic", "a.mov"), facts(PHONE, LOOK), facts(at(utc=0, days=700), UNLIKE, SHORT), False),
+        (("a.heic", "a.mov"), facts(PHONE, LOOK), facts(at(utc=2, seconds=3), UNLIKE, SHORT), True),
+        (("a.heic", "a.mov"), facts(PHONE, LOOK), facts(at(utc=-5.75), UNLIKE, SHORT), True),
+        (("a.heic", "a.mov"), facts(PHONE, LOOK), facts(at(utc=2, minutes=6), UNLIKE, SHORT), False),
+        (("a.heic", "a.mov"), facts(PHONE, LOOK), facts(at(hours=2), UNLIKE, SHORT), False),
+        (("a.heic", "a.mov"), facts(PHONE, LOOK), facts(Metadata(camera_model="SM-1"), UNLIKE, SHORT), True),
+        (("a.heic", "a.mov"), facts(PHONE, LOOK), facts(Metadata(camera_make="Google"), UNLIKE, SHORT), False),
+        # The frames of a burst.
+        (("a_BURST001.jpg", "a_BURST002.jpg"), facts(PHONE, LOOK), facts(at(seconds=9), UNLIKE), True),
+        (("a_BURST001.jpg", "a_BURST002.jpg"), facts(PHONE, LOOK), facts(at(days=9), LOOK), False),
+    ],
+)  # fmt: skip
+def test_files_of_one_name_are_one_photo_unless_their_times_cameras_or_looks_contradict_it(names, one, other, together):
+    burst = frozenset({name_key("x", video=False) // len(Link) * len(Link) + Link.BURST} if "BURST" in names[0] else ())
+    files = [
+        replace(member(number, name, duration_ns=fact.duration_ns), facts=fact, keys=burst)
+        for number, (name, fact) in enumerate(zip(names, (one, other), strict=True), 1)
+    ]
+    assert stacks(*files) == stacks(*reversed(files)) == ([[1, 2]] if together else [[1], [2]])
+
+
+def test_a_file_without_a_time_joins_the_picture_that_it_looks_like_and_no_chain_joins_other_times():
+    pictures = [
+        replace(member(1, "a.jpg"), facts=facts(PHONE, LOOK), content="1"),
+        replace(member(2, "a.heic"), facts=facts(at(days=9), UNLIKE), content="2"),
+        replace(member(3, "a.png"), facts=facts(NOTHING, UNLIKE ^ 1), content="3"),
+        replace(member(4, "a.mp4", duration_ns=SHORT), facts=facts(video=SHORT), content="4"),
+    ]
+    for some in permutations(pictures):
+        assert stacks(*some) == [[1, 4], [2, 3]]
+
+
+def test_a_copy_in_another_folder_links_its_files_to_those_there():
+    picture = replace(member(1, "a.jpg"), folder="z", copies=(("a", "a"),))
+    assert stacks(picture, member(2, "a-edited.jpg"), replace(member(3, "a.dng"), folder="z")) == [[1, 2, 3]]
+
+
 def test_the_order_of_files_does_not_matter():
     random = Random(7)
     names = ["IMG_1000", "img_1000", "IMG_E1000", "IMG_1000_HEVC", "IMG_1000-edited", "b", "B"]
+    numbers = [*range(12)]
     for _ in range(200):
         files = [
-            member(
-                number,
-                f"{random.choice(names)}.{random.choice(['jpg', 'dng', 'mov'])}",
-                *random.sample(range(8), random.randrange(3)),
-                duration_ns=random.choice((0, SHORT, LONG)),
-                unstacked=random.random() < 0.1,
+            replace(
+                member(
+                    number,
+                    f"{random.choice(names)}.{random.choice(['jpg', 'dng', 'mov'])}",
+                    duration_ns=random.choice((0, SHORT, LONG)),
+                    unstacked=random.random() < 0.1,
+                    copies=random.choice([(), (), (("a", random.choice(names)),)]),
+                    content=str(number),
+                    facts=facts(
+                        random.choice([NOTHING, PHONE, at(milliseconds=700), at(seconds=1.5), at(utc=2)]),
+                        random.choice([None, LOOK, LOOK ^ 0xFFF, UNLIKE]),
+                    ),
+                ),
+                keys=frozenset(random.sample(range(20), random.randrange(3))),
             )
-            for number in range(12)
+            for number in numbers
         ]
         expected = stacks(*files)
-        random.shuffle(files)
-        assert stacks(*files) == expected
+        random.shuffle(numbers)
+        other = stacks(*(replace(one, id=numbers.index(one.id)) for one in random.sample(files, len(files))))
+        assert sorted(sorted(numbers[number] for number in photo) for photo in other) == expected
+        numbers.sort()
 
 
 @pytest.mark.parametrize("written", ["", "live,unknown", "raw"])
