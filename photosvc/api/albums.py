@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from photosvc.auth import policy
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
+from photosvc.core.times import ZERO_TIME
 from photosvc.core.words import counted
 from photosvc.library.album_photos import add_photos, arrange_photos, photos_in_order, remove_photos
 from photosvc.library.albums import (
@@ -123,6 +124,8 @@ def read_album(album_uid: str) -> Response:
         return not_modified(etag)
     # The query of a smart album may name people and places.
     found = replace(found, filter="") if who.shared is not None else found
+    if who.shared is not None and not who.shared.metadata:
+        found = replace(found, id=0, created_at=ZERO_TIME, updated_at=ZERO_TIME)
     return json_answer(_schema.dump(found), etag=etag)
 
 

@@ -184,7 +184,7 @@ def search_photos() -> Response:
     """Search: files with the metadata of their photos, a page at a time."""
     service, who = current_service(), principal()
     pairs = tuple(request.args.items(multi=True))
-    asked = confine(parse_request(pairs, service.today()), who)
+    asked = confine(parse_request(pairs, service.today()), who, tokens.alias_key(service.settings, who))
     headers = [("X-Preview-Token", tokens.preview_token(service.settings, who))]
     if who.shared is None or who.shared.downloads:
         headers.append(("X-Download-Token", tokens.download_token(service.settings, who, service.now())))

@@ -75,7 +75,8 @@ def search_for_viewer() -> Response:
     )
     pairs = tuple(request.args.items(multi=True))
     with searching(who.owner_uid) as connection:
-        page = find(connection, confine(parse_request(pairs, service.today()), who), sees_private=who.sees_private)
+        asked = confine(parse_request(pairs, service.today()), who, tokens.alias_key(service.settings, who))
+        page = find(connection, asked, sees_private=who.sees_private)
         headers = [("Cache-Control", "no-store"), *headers_of_page(service, page, "photos/view", pairs)]
         return send_page(page, _array(page, links.view), headers)
 

@@ -387,5 +387,12 @@ def _opened(settings: Settings, purpose: str, token: str) -> tuple[str, str]:
     return owner, detail
 
 
+def alias_key(settings: Settings, who: Principal) -> bytes:
+    """Return the key by which ids are hidden from visitors of a link without metadata; empty for all others."""
+    if who.shared is None or who.shared.metadata:
+        return b""
+    return derive_key(settings.secret_key, f"ids for {who.shared.link_uid}")
+
+
 def _key(settings: Settings, purpose: str) -> bytes:
     return derive_key(settings.secret_key, f"{purpose} token")

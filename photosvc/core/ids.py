@@ -16,6 +16,8 @@ BASE62 = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 PHOTO, FILE, ALBUM, MARKER, USER, CLIENT = "p", "f", "a", "m", "u", "c"
 SUBJECT, LABEL, LINK = "j", "l", "s"
 
+#: Bits of half of an alias, and rounds of its permutation.
+_HALF, _ROUNDS = 36, 4
 _UID = re.compile(r"[a-z][0-9a-z]{15}\Z")
 _ACCESS_TOKEN = re.compile(r"[0-9a-f]{48}\Z")
 _LINK_TOKEN = re.compile(r"[0-9a-z]{26}\Z")
@@ -51,6 +53,44 @@ def computed_uid(prefix: str, text: str) -> str:
         number, digit = divmod(number, 36)
         digits += BASE36[digit]
     return prefix + digits
+
+
+def permuted(prefix: str, number: int, key: bytes) -> int:
+    """Return a number of at most 72 bits that stands for the id of a row under a key, and tells nothing without it.
+
+    Four rounds of a keyed hash permute the numbers (Luby and Rackoff 1988), so that different ids stay different and
+    `row_id_of` can look a row up by its id.
+    """
+    left, right = divmod(number, 1 << _HALF)
+    for turn in range(_ROUNDS):
+        left, right = right, left ^ _round(prefix, turn, right, key)
+    return left << _HALF | right
+
+
+def alias(prefix: str, number: int, key: bytes) -> str:
+    """Return the number of `permuted` in the form of a UID."""
+    rest, digits = permuted(prefix, number, key), ""
+    for _ in range(15):
+        rest, digit = divmod(rest, 36)
+        digits = BASE36[digit] + digits
+    return prefix + digits
+
+
+def row_id_of(prefix: str, text: str, key: bytes) -> int | None:
+    """Return the id of the row that an alias stands for under this key; None for texts that are none."""
+    number = int(text[1:], 36) if is_uid(text, prefix) else 1 << 2 * _HALF
+    left, right = divmod(number, 1 << _HALF)
+    if left >> _HALF:
+        return None
+    for turn in reversed(range(_ROUNDS)):
+        left, right = right ^ _round(prefix, turn, left, key), left
+    row_id = left << _HALF | right
+    return row_id if row_id < 1 << 63 else None
+
+
+def _round(prefix: str, turn: int, half: int, key: bytes) -> int:
+    message = f"{prefix}{turn}{half}".encode()
+    return int.from_bytes(hashlib.blake2b(message, key=key, digest_size=8).digest()) & ((1 << _HALF) - 1)
 
 
 def is_uid(text: str, prefix: str) -> bool:

@@ -14,12 +14,13 @@ from sqlalchemy import Connection
 from photosvc.auth import tokens
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
+from photosvc.core.ids import PHOTO, row_id_of
 from photosvc.pages.photo import size_text
 from photosvc.pages.tiles import Thumbnails, alt_text, days_of, taken_label
 from photosvc.records.photo import bare_head
 from photosvc.search.reading.albums import AlbumRecord, KnownAlbums
 from photosvc.search.reading.files import SeenFile, files_of_photo, turns_of
-from photosvc.search.reading.pages import find, neighbours, result_heads
+from photosvc.search.reading.pages import find, neighbours, result_heads, uids_of
 from photosvc.search.reading.request import SearchRequest, parse_request
 from photosvc.search.reading.selection import album_bytes
 from photosvc.search.reading.shared import ORDERS, confine, seen
@@ -81,14 +82,18 @@ def picture_of(service: Service, who: Principal, uid: str, way: Way) -> dict[str
     Raises:
         NoPictureError: the album does not have it.
     """
+    key = tokens.alias_key(service.settings, who)
     with searching(who.owner_uid, "uid") as connection:
         album = only_album(service, connection, who)
+        if key:  # the page of a link without metadata has ids of its own
+            row_id = row_id_of(PHOTO, uid, key)
+            uid = "" if row_id is None else uids_of(connection, [row_id]).get(row_id, "")
         files = seen(connection, files_of_photo(connection, uid, sees_private=False), who, service.today())
         if not files or who.shared is None:
             raise NoPictureError
         (head,) = result_heads(connection, [files[0].file_id])
         beside = neighbours(connection, _asked(service, album, who), files[0].photo_id, sees_private=False)
-    record = orjson.loads((head if who.shared.metadata else bare_head(head)) + "}")
+    record = orjson.loads((bare_head(head, key) if key else head) + "}")
     token = tokens.preview_token(service.settings, who)
     turns = {file.hash: file.turn for file in files if file.turn != 1}
     return {
@@ -117,7 +122,8 @@ def only_album(service: Service, connection: Connection, who: Principal) -> Albu
 def _asked(service: Service, album: AlbumRecord, who: Principal, number: int = 1) -> SearchRequest:
     order = album.order if album.order in ORDERS else _USUAL
     pairs = {"order": order, "seed": "1", "primary": "true", "count": str(_COUNT), "offset": str((number - 1) * _COUNT)}
-    return confine(parse_request({"s": album.uid, **pairs}, service.today()), who)
+    key = tokens.alias_key(service.settings, who)
+    return confine(parse_request({"s": album.uid, **pairs}, service.today()), who, key)
 
 
 def _video(files: Sequence[SeenFile], record: dict[str, Any], token: str) -> str:

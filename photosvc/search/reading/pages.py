@@ -9,16 +9,17 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby, pairwise, repeat
 from typing import Any, NamedTuple
 
 import orjson
 from sqlalchemy import Connection, select
 
 from photosvc.core.errors import PhotosvcError
+from photosvc.core.ids import PHOTO, alias
 from photosvc.models import FileKey, SearchDocument, SearchRow
 from photosvc.models.statements import run_text
-from photosvc.records.photo import bare_file, bare_head
+from photosvc.records.photo import bare_file, bare_head, row_ids_of
 from photosvc.search.reading.request import Cursor, SearchRequest
 from photosvc.search.reading.window import Found, Search, photo_of, prepare
 
@@ -100,8 +101,10 @@ def neighbours(
         return None
     turned = prepare(connection, replace(request, order=search.request.order.reversed()), sees_private=sees_private)
     before, behind = _behind(turned, own[0]), _behind(search, own[-1])
-    uids = _uids(connection, [one for one in (before, behind) if one is not None])
-    return Neighbours(uids.get(before), uids.get(behind))
+    beside = [one for one in (before, behind) if one is not None]
+    key = request.alias_key
+    uids = {one: alias(PHOTO, one, key) for one in beside} if key else uids_of(connection, beside)
+    return Neighbours(before and uids.get(before), behind and uids.get(behind))
 
 
 def _behind(search: Search, place: Found) -> int | None:
@@ -112,7 +115,8 @@ def _behind(search: Search, place: Found) -> int | None:
     return next(map(photo_of, found), None)
 
 
-def _uids(connection: Connection, photo_ids: list[int]) -> dict[int | None, str]:
+def uids_of(connection: Connection, photo_ids: Sequence[int]) -> dict[int, str]:
+    """Return the UIDs of photos in searches by their ids."""
     query = select(SearchRow.photo_id, SearchRow.photo_uid).where(SearchRow.photo_id.in_(photo_ids)).distinct()
     return {row.photo_id: row.photo_uid for row in connection.execute(query)}
 
@@ -269,11 +273,15 @@ def _rest(search: Search, groups: Groups) -> Iterator[str]:
 def _records(search: Search, groups: Sequence[Sequence[int]]) -> str:
     connection = search.connection
     heads = result_heads(connection, [group[0] for group in groups])
-    if search.request.bare:
-        heads = [bare_head(head) for head in heads]
+    key, stored = search.request.alias_key, heads
+    if key:
+        heads = [bare_head(head, key) for head in stored]
     if not search.request.merged:
         return join_results(heads)
-    documents = file_documents(connection, list(chain.from_iterable(groups)))
-    files = map(bare_file, documents) if search.request.bare else iter(documents)
+    file_ids = list(chain.from_iterable(groups))
+    files = iter(file_documents(connection, file_ids))
+    if key:
+        owners = [row_ids_of(head)[0] for head, group in zip(stored, groups, strict=True) for _ in group]
+        files = (bare_file(*one) for one in zip(files, repeat(key), owners, file_ids))
     merged = (merge_result(head, [next(files) for _ in group]) for head, group in zip(heads, groups, strict=True))
     return ",".join(merged)

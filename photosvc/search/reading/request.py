@@ -228,10 +228,15 @@ class SearchRequest:
     """True if all matching files are counted."""
     ordered: bool = True
     """True if the request names its order."""
-    bare: bool = False
-    """True if the records are to tell nothing but the pictures themselves; see `search.reading.shared`."""
+    alias_key: bytes = b""
+    """If the records are to tell nothing but the pictures themselves, the key of their ids: see `reading.shared`."""
     repeats: bool = True
     """True if the same request gives the same page again; False when its seed was drawn."""
+
+    @property
+    def bare(self) -> bool:
+        """Return whether the records are to tell nothing but the pictures themselves."""
+        return bool(self.alias_key)
 
     @property
     def start(self) -> int:

@@ -40,8 +40,10 @@ _OF_ALL: Final = ORDERS - {MANUAL.name}
 _NO_FILE: Final = 0
 
 
-def confine(asked: SearchRequest, who: Principal) -> SearchRequest:
+def confine(asked: SearchRequest, who: Principal, alias_key: bytes) -> SearchRequest:
     """Return the request as this principal may make it: that of a visitor or guest inside the albums shared with it.
+
+    `alias_key` is that of `auth.tokens.alias_key`.
 
     Without an album, it is about all of them; of smart ones, about `MOST_SMART_ALBUMS`.
 
@@ -66,7 +68,7 @@ def confine(asked: SearchRequest, who: Principal) -> SearchRequest:
     elif order.base not in ORDERS:
         msg = f"order: visitors of a link, and guests, can sort by {', '.join(sorted(ORDERS))}"
         raise InvalidValueError(msg, field="order")
-    confined = replace(asked, order=order, bare=not who.shared.metadata)
+    confined = replace(asked, order=order, alias_key=alias_key)
     if asked.album or who.shared.link_uid:
         return replace(confined, album=asked.album or who.shared.albums[0])
     if order.base not in _OF_ALL:

@@ -247,6 +247,23 @@ def test_without_the_right_to_metadata_records_tell_nothing_but_the_picture(shar
     assert bare.headers["ETag"] != full.headers["ETag"]
 
 
+def test_without_the_right_to_metadata_ids_and_times_are_those_of_the_link_alone(shared):
+    """Those of the library tell how many photos it has, and when each was indexed."""
+    path, inside = "/api/v1/photos?merged=true", [shared.photos[name] for name in shared.inside]
+    visit = shared.visit()
+    first, again, other = (send(shared, "GET", path, one).json for one in (visit, visit, shared.visit()))
+    files = [photo["Files"][0] for photo in first]
+    assert first == again
+    for name in ("ID", "UID", "FileUID"):
+        ids = [{photo[name] for photo in photos} for photos in (inside, first, other)]
+        assert len(set.union(*ids)) == 6, name
+    assert [(photo["FileUID"], photo["UID"]) for photo in first] == [(one["UID"], one["PhotoUID"]) for one in files]
+    assert send(shared, "GET", "/api/v1/photos/view", visit).json[0]["UID"] == first[0]["UID"]
+    album = send(shared, "GET", f"/api/v1/albums/{shared.album}", visit).json
+    times = {one[name] for one in (*first, *files, album) for name in ("CreatedAt", "UpdatedAt")}
+    assert (times, album["ID"]) == ({"0001-01-01T00:00:00Z"}, 0)
+
+
 def test_a_kept_page_of_one_link_is_not_given_to_the_visitor_of_another(shared):
     everybody = shared.api.call("GET", "/photos?count=99", shared.token)
     for rights, album in product(({}, FULL), (shared.album, shared.other)):

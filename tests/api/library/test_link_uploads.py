@@ -215,10 +215,9 @@ def test_answers_do_not_tell_what_the_library_has_and_hidden_photos_are_not_pull
             shapes.append((answer.status_code, answer.json["message"], [sorted(one) for one in answer.json["files"]]))
         assert visiting.used() == before + len(data), name
     assert shapes == [(200, "1 file added", [["hash", "name", "status"]])] * 8
-    for token in (visiting.visit, visiting.api.session_of("ann")):
-        seen = visiting.in_album(token)
-        assert len(seen) == 5
-        assert seen & set(visiting.photos.values()) == {visiting.photos["member"]}
+    seen = visiting.in_album(visiting.api.session_of("ann"))
+    assert len(seen) == len(visiting.in_album()) == 5
+    assert seen & set(visiting.photos.values()) == {visiting.photos["member"]}
     private = visiting.api.call("GET", f"/photos/{visiting.photos['private']}", visiting.token).json
     assert (private["Private"], len(private["Files"])) == (True, 1)
 

@@ -87,8 +87,10 @@ def test_pages_follow_each_other_and_pictures_lead_to_their_neighbours(sharing, 
     ]  # fmt: skip
     assert "Maplecam" not in one.text
     assert "Berlin" not in one.text
-    outside = visitor.open(f"{path}/picture/{sharing.photos[-1]}")
-    assert (outside.status_code, "sign-in" in outside.text) == (404, False)
+    for uid in (sharing.photos[-1], sharing.photos[0]):  # the ids of the library lead nowhere
+        outside = visitor.open(f"{path}/picture/{uid}")
+        assert (outside.status_code, "sign-in" in outside.text) == (404, False)
+        assert uid not in first.text + one.text
     for uid in ("x", "ptb7yo0000000000", "%00"):
         assert visitor.open(f"{path}/picture/{uid}").status_code == 404
 
@@ -109,7 +111,7 @@ def test_a_thumbnail_that_is_not_ready_is_asked_for_again(sharing):
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.route("**/t/**", refuse_first)
         for path in ("", f"/picture/{sharing.photos[0]}"):
-            page.goto(f"{base}/s/{make(sharing)['Token']}{path}")
+            page.goto(f"{base}/s/{make(sharing, ShowMetadata=True)['Token']}{path}")
             page.wait_for_function("() => document.images[0].naturalWidth")
     assert min(tried.count(address) for address in tried[:2]) == 2
     assert {re.search("quiet=([^&]+)", address)[1] for address in tried} == {"waits"}
@@ -120,7 +122,7 @@ def test_a_thumbnail_that_is_not_ready_is_asked_for_again(sharing):
 def test_keys_lead_from_a_picture_to_its_neighbours_and_back_to_all(sharing):
     with serve(sharing.library.instance, workers=1, threads=8) as base, open_chromium() as browser:
         page = browser.new_page()
-        path = f"{base}/s/{make(sharing)['Token']}"
+        path = f"{base}/s/{make(sharing, ShowMetadata=True)['Token']}"
         page.goto(path)
         page.click(".grid a >> nth=1")
         for key, number in (("ArrowRight", 2), ("ArrowLeft", 1), ("ArrowLeft", 0)):

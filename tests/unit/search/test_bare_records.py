@@ -1,11 +1,15 @@
 """Records without metadata: each field of a record is either told or has a value that tells nothing."""
 
 import orjson
+import pytest
 
+from photosvc.core.ids import alias, is_uid, row_id_of
 from photosvc.records.photo import (
+    FILE_OWN_IDS,
     FILE_TOLD,
     FILE_UNTOLD,
     OPTIONAL,
+    OWN_IDS,
     TOLD,
     UNTOLD,
     FileSchema,
@@ -14,28 +18,49 @@ from photosvc.records.photo import (
     bare_head,
 )
 
+KEY = b"key"
+
 
 def test_every_field_of_a_result_is_told_or_not():
-    known = {*TOLD, *UNTOLD, "TakenAt", *OPTIONAL, "Merged", "Files"}
+    known = {*TOLD, *OWN_IDS, *UNTOLD, "TakenAt", *OPTIONAL, "Merged", "Files"}
     assert known == set(PhotoResultSchema().fields)
     assert not TOLD & UNTOLD.keys()
 
 
 def test_every_field_of_a_file_is_told_or_not():
-    assert {*FILE_TOLD, *FILE_UNTOLD} == set(FileSchema().fields)
+    assert {*FILE_TOLD, *FILE_OWN_IDS, *FILE_UNTOLD} == set(FileSchema().fields)
     assert not FILE_TOLD & FILE_UNTOLD.keys()
 
 
 def test_the_time_in_utc_does_not_tell_the_time_zone():
-    head = orjson.dumps({"TakenAt": "2021-07-01T08:00:00Z", "TakenAtLocal": "2021-07-01T10:00:00Z"})[:-1].decode()
-    assert orjson.loads(bare_head(head) + "}")["TakenAt"] == "2021-07-01T10:00:00Z"
+    times = {"TakenAt": "2021-07-01T08:00:00Z", "TakenAtLocal": "2021-07-01T10:00:00Z"}
+    head = orjson.dumps({"ID": "1-2", **times})[:-1].decode()
+    assert orjson.loads(bare_head(head, KEY) + "}")["TakenAt"] == "2021-07-01T10:00:00Z"
 
 
 def test_optional_fields_are_left_out_unless_they_are_told():
-    head = orjson.dumps({"TakenAtLocal": "x", "Faces": 2, "Altitude": 300, "Duration": 5, "CameraType": "y"})[:-1]
-    assert orjson.loads(bare_head(head.decode()) + "}") == {"TakenAtLocal": "x", "Duration": 5}
+    optional = {"Faces": 2, "Altitude": 300, "Duration": 5, "CameraType": "y"}
+    head = orjson.dumps({"ID": "1-2", "TakenAtLocal": "x", **optional})[:-1]
+    found = orjson.loads(bare_head(head.decode(), KEY) + "}")
+    assert found == {"ID": found["ID"], "TakenAtLocal": "x", "Duration": 5}
 
 
 def test_a_file_keeps_its_measures_and_loses_its_name_and_areas():
     file = {"UID": "f", "Name": "beach/ada.jpg", "Markers": [{"Name": "Ada"}], "Width": 3}
-    assert orjson.loads(bare_file(orjson.dumps(file).decode())) == {"UID": "f", "Name": "", "Markers": [], "Width": 3}
+    found = orjson.loads(bare_file(orjson.dumps(file).decode(), KEY, 1, 2))
+    assert found == {"UID": alias("f", 2, KEY), "Name": "", "Markers": [], "Width": 3}
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 10**9, (1 << 63) - 1])
+def test_an_alias_leads_back_to_its_row_with_the_key_of_its_link_alone(number):
+    text = alias("p", number, KEY)
+    assert is_uid(text, "p")
+    assert row_id_of("p", text, KEY) == number
+    assert row_id_of("p", text, b"other") != number
+    assert row_id_of("f", text, KEY) is row_id_of("p", "p" + "z" * 15, KEY) is row_id_of("p", "", KEY) is None
+
+
+def test_aliases_of_neighbouring_rows_have_nothing_in_common():
+    found = [alias("p", number, KEY) for number in range(1000)]
+    assert len({text[-8:] for text in found}) == 1000
+    assert len({text[:5] for text in found}) > 900
