@@ -37,7 +37,7 @@ class Validity(Enum):
     SPACED = "spaced"
     """Stored. The cause may lie outside the file and a try is costly: runs read it again after growing pauses."""
     UNTIL_FORCED = "until forced"
-    """Stored. Only a run with `--force` reads the file again."""
+    """Stored. Only a run with `--force` accepts the content again; other content under the name is another file."""
     NOT_STORED = "not stored"
     """Only reported; rows of an earlier run stay unchanged."""
 

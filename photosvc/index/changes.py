@@ -263,10 +263,10 @@ class KnownFile:
 
     def is_same(self, found: FoundFile) -> bool:
         """Return whether opening it again would give the same result as before, or must not happen."""
-        if self._waits:
-            return True
         if self.missing or (self.size, self.mtime_ns) != (found.size, found.mtime_ns):
             return False
+        if self._waits:
+            return True
         rests = self.rests and self.problem is not None and self.problem.reason.validity is Validity.SPACED
         return not (self.is_unsettled or (self.may_pass and not rests))
 
@@ -282,7 +282,7 @@ class KnownFile:
 
     @property
     def _waits(self) -> bool:
-        """Return whether only a run with `--force` reads it."""
+        """Return whether only a run with `--force` reads it while it is unchanged."""
         return self.problem is not None and self.problem.reason.validity is Validity.UNTIL_FORCED
 
     @property

@@ -241,6 +241,10 @@ class Contents:
                 return True
         return self.hash_of(row.name) in {row.hash, ""}
 
+    def is_changed(self, name: str) -> bool:
+        """Return whether a name that the database knows has a changed file in this run."""
+        return self._work is not None and self._work.is_changed(name)
+
     def is_outdated(self, name: str) -> bool:
         """Return whether the row of this name may describe another file than the one that has the name now.
 

@@ -146,12 +146,13 @@ class Store:
         named = self._files.named(found.name)
         is_contributed = self._new.is_contributed(found.name) if named is None else named.contributed
         same = [] if is_contributed else self._repeated(found.name, extraction.hash)
-        may_await = not (same or is_contributed)
-        awaited = self._contents.awaited(self._session, found, extraction, named) if may_await else None
-        if awaited is not None:
+        awaited = None
+        if not (same or is_contributed):
+            awaited = self._contents.awaited(self._session, found, extraction, named)
+        if awaited is not None or self._stays_removed(found.name, named, same):
             if named is not None:
                 self._set_aside(named, hides=False)
-            problem = Problem.of(Reason.DUPLICATE, awaited)
+            problem = Problem.of(Reason.DUPLICATE, awaited) if awaited is not None else Problem(Reason.REMOVED)
             self.reject(found, problem)
             return Saved(problem, new=False)
         if found in self._new:
@@ -237,7 +238,7 @@ class Store:
             self._set_aside(displaced, hides=False)
         problem = Problem.of(Reason.DUPLICATE, original.name)
         self._sidecars.link_copy(found.name, original)
-        if not self._is_rejected(found.name):
+        if self._reason(found.name) is None:
             self._sidecars.albums.add(found.name, original)
             self._changed[original.photo] = None
         self.reject(found, problem)
@@ -411,10 +412,16 @@ class Store:
             if file not in self._stacked and not file.missing:
                 self.restack(file)
 
-    def _is_rejected(self, name: str) -> bool:
-        query = select(RejectedFile.id).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == name)
+    def _stays_removed(self, name: str, named: File | None, same: Sequence[File]) -> bool:
+        """Return whether a file only has another time since a person removed its content from the library."""
+        is_back = named is None and bool(same) and all(file.missing for file in same)
+        return is_back and self._contents.is_changed(name) and self._reason(name) == Reason.REMOVED.value
+
+    def _reason(self, name: str) -> str | None:
+        """Return the code of the reason for which an earlier run rejected a file; None if it did not."""
+        query = select(RejectedFile.reason).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == name)
         with self._session.no_autoflush:
-            return self._session.scalar(query) is not None
+            return self._session.scalar(query)
 
     def _new_file(self, found: FoundFile, extraction: Extraction) -> File:
         """Make a file of a new photo, which `restack` joins with others; new pictures of one name share it at once.

@@ -295,6 +295,26 @@ def test_unknown_content_under_a_known_name_is_a_new_photo_unless_it_agrees_with
     assert counts(library.index()) == (0, 0, 3, 0, 0, 0)
 
 
+@pytest.mark.slow
+def test_a_new_picture_under_the_name_of_a_removed_one_whose_original_stayed_is_found(tmp_path):
+    library = open_library(tmp_path, settings={"PHOTOSVC_DELETE_ORIGINALS": "false"})
+    library.put("1.jpg", taken(1, FIRST))
+    library.index()
+    uid = uids(library)["1.jpg"]
+    library.call("POST", "/batch/photos/delete", json={"photos": [uid]})
+    assert counts(library.index()) == (0, 0, 0, 0, 1, 0)
+    library.put("1.jpg", taken(1, FIRST), age=60)
+    assert reasons(library.index().skipped) == [("1.jpg", "removed from the library; svc index --force adds it again")]
+    assert counts(library.index()) == (0, 0, 0, 0, 1, 0)
+    library.put("1.jpg", taken(2, LATER), age=30)
+    assert library.index().indexed == 1
+    assert library.names() == ["1.jpg"]
+    library.put("back.jpg", taken(1, FIRST))
+    library.index()
+    assert uids(library)["back.jpg"] == uid != uids(library)["1.jpg"]
+    library.close()
+
+
 @pytest.mark.parametrize(("day", "private"), [(LATER, False), ("", True)])
 @pytest.mark.parametrize("moves", [True, False])
 def test_a_new_picture_is_as_private_as_the_former_one_unless_it_was_taken_at_another_time(
