@@ -67,7 +67,7 @@ def taken(metadata: Metadata, files: Sequence[StackedFile], indexed_at: datetime
 
     It comes from the metadata (source `meta`); else from a date in the names of files and folders (`name`); else it is
     the time at which a program last changed the picture (`estimate`), or else the oldest modification time of its files
-    (empty). If that time is unknown, or after the month or year that a name has, it is that month or year (`estimate`).
+    (empty). If that time is after the month or year that a name has, it is that month or year (`estimate`).
 
     The zone comes from the position, else from the offset that the camera wrote. Without either, the wall time counts
     as UTC and the zone is empty.
@@ -89,7 +89,7 @@ def taken(metadata: Metadata, files: Sequence[StackedFile], indexed_at: datetime
     else:
         latest = _from_file_time(files, indexed_at)
     for date in named:
-        if date.local is not None and (not latest.parts or _is_over(date.local, date.parts, latest.local)):
+        if date.local is not None and _is_over(date.local, date.parts, latest.local):
             moment = date.local.replace(tzinfo=UTC)
             return Taken(moment, moment, "", ESTIMATE, date.parts)
     return latest

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.media.metadata import MONTH, YEAR, WrittenDate
 from photosvc.media.text import is_plausible
 
@@ -52,7 +51,7 @@ def date_in(name: str) -> datetime | None:
         return found[1]
     counted = _EPOCH.fullmatch(name.partition(".")[0])
     moment = datetime.fromtimestamp(int(counted[1]) // 1000, UTC) if counted else None
-    return moment.replace(tzinfo=None) if moment is not None and moment <= SYSTEM_CLOCK() else None
+    return moment.replace(tzinfo=None) if moment is not None and is_plausible(moment) else None
 
 
 def date_in_path(path: str) -> WrittenDate:

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core import ids
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.core.text import clean_line
 from photosvc.core.words import in_portions
 from photosvc.library.album_photos import MOST_AT_ONCE, lock_photos, project_members, set_hidden
 from photosvc.models import Album, AlbumPhoto
@@ -101,11 +102,12 @@ def make_album(session: Session, values: Mapping[str, Any], now: datetime) -> Al
         InvalidValueError: it has no title, or the filter is not a valid query.
         ConflictError: there are as many albums as are allowed.
     """
-    if not values.get("title"):
+    title = clean_line(values.get("title", ""))  # uploads and commands give titles of their own
+    if not title:
         raise InvalidValueError("Title: an album needs a title", field="Title")
     _check(values, now, smart=bool(values.get("filter")))
     _check_number(session, smart=bool(values.get("filter")))
-    album = Album(uid=ids.new_uid(ids.ALBUM, now), created_at=now, updated_at=now, **values)
+    album = Album(uid=ids.new_uid(ids.ALBUM, now), created_at=now, updated_at=now, **{**values, "title": title})
     session.add(album)
     session.flush()
     record_change(session)

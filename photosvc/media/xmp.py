@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import islice
 from typing import Final
 from xml.etree.ElementTree import Element
@@ -41,7 +42,7 @@ _MODIFIED: Final = ("xmp:ModifyDate", "tiff:DateTime")
 _PACKET_NUMBER: Final = re.compile(r"\s*[+-]?\d{1,9}(?:\.\d{1,40})?\s*", re.ASCII)
 #: Beginnings of the subjects that darktable and digiKam write for their own use.
 _INTERNAL: Final = ("darktable|", "_Digikam_Internal_Tags_")
-_FRACTION: Final = re.compile(r"\s*(-?\d{1,12})(?:/(\d{1,12}))?\s*", re.ASCII)
+_FRACTION: Final = re.compile(r"\s*(-?\d{1,12}(?:\.\d{1,12})?)(?:/(\d{1,12}))?\s*", re.ASCII)
 
 
 def read_regions(root: Element) -> tuple[Region, ...]:
@@ -210,9 +211,11 @@ def _date(found: Properties, names: tuple[str, ...]) -> WrittenDate:
 
 
 def _fraction(written: str) -> tuple[int, int] | None:
-    """Return numerator and denominator of `28/10` or `3`; None for anything else and for a denominator of 0."""
+    """Return numerator and denominator of `28/10`, `3` or `2.8`; None for anything else and a denominator of 0."""
     match = _FRACTION.fullmatch(written[:64])
-    return (int(match[1]), int(match[2] or 1)) if match and int(match[2] or 1) else None
+    if match is None or not int(match[2] or 1):
+        return None
+    return (Fraction(match[1]) / int(match[2] or 1)).as_integer_ratio()
 
 
 def _packet_number(found: Properties, *names: str) -> float:

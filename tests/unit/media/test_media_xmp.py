@@ -103,6 +103,9 @@ def test_the_exposure_is_read_where_only_xmp_has_it():
     )
     assert (found.iso, found.f_number, found.exposure, found.focal_length) == (200, 2.8, "1/160", 50)
     assert metadata_of(attributes='exif:FocalLength="50" exif:FocalLengthIn35mmFilm="75"').focal_length == 75
+    written = 'exif:FNumber="2.8" exif:ExposureTime="0.00625" exif:GPSAltitude="12.6" exif:GPSAltitudeRef="1"'
+    found = metadata_of(attributes=written)
+    assert (found.f_number, found.exposure, found.altitude) == (2.8, "1/160", -13)
 
 
 @pytest.mark.parametrize("written", ["", "0", "-1", "1/0", "x", "9" * 20, "999999999999"])
