@@ -23,6 +23,7 @@ from photosvc.core.errors import ConflictError
 from photosvc.core.words import counted
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from types import FrameType
 
     from photosvc.index.run import Progress
@@ -306,6 +307,7 @@ def import_folder(service: "Service", folder: str, moves: bool, dry_run: bool, a
     source = ImportFolder(Path(folder).absolute() if folder else service.settings.import_folder)
     options = ImportOptions(moves=moves, dry_run=dry_run)
     run = ImportRun(service.engine(), service.settings, service.clock, source, options, observe)
+    began = service.now()
     with progress_bar("Importing") as progress, closing(run.portions()) as portions:
         total = run.count() if progress else 0
         done = 0
@@ -313,10 +315,13 @@ def import_folder(service: "Service", folder: str, moves: bool, dry_run: bool, a
             done += count
             if progress:
                 progress(done, total)
+    damaged = 0
     if not dry_run:
         _index_imported(service)
-    _print_fates(counts, dry_run=dry_run, as_json=as_json)
-    if counts[Fate.FAILED]:
+        damaged = _print_damaged(service, began, as_json=as_json)
+        counts[Fate.IMPORTED] -= damaged
+    _print_fates(counts, dry_run=dry_run, as_json=as_json, damaged=damaged)
+    if counts[Fate.FAILED] or damaged:
         raise click.exceptions.Exit(1)
 
 
@@ -332,6 +337,31 @@ def _index_imported(service: "Service") -> None:
         chores.often()
 
 
+def _print_damaged(service: "Service", began: "datetime", *, as_json: bool) -> int:
+    """Print the files that were imported since then and that the index could not show; return how many are damaged."""
+    from sqlalchemy.orm import Session
+
+    from photosvc.core.problems import Problem
+    from photosvc.library.problems import damaged_imports
+    from photosvc.library.uploads import ADDED, DAMAGED, stored_status
+
+    damaged = 0
+    with Session(service.engine()) as session:
+        rows = damaged_imports(session, began)
+    for name, original, *columns in rows:
+        problem = Problem.from_columns(*columns)
+        if problem is None or (status := stored_status(problem)) == ADDED:
+            continue
+        damaged += status == DAMAGED
+        if as_json:
+            record = {"name": name, "status": status, "original": original, "reason": problem.sentence}
+            print_json(record, indented=False)
+        else:
+            words = "damaged" if status == DAMAGED else "not shown"
+            click.echo(f"stored, but {words} {name} ({original}): {problem.sentence}", err=True)
+    return damaged
+
+
 def _print_imported(file: "Imported") -> None:
     record: dict[str, object] = {"name": file.name, "status": file.fate.value}
     if file.placed:
@@ -341,8 +371,8 @@ def _print_imported(file: "Imported") -> None:
     print_json(record, indented=False)
 
 
-def _print_fates(counts: "dict[Fate, int]", *, dry_run: bool, as_json: bool) -> None:
-    by_name = {fate.value: count for fate, count in counts.items()}
+def _print_fates(counts: "dict[Fate, int]", *, dry_run: bool, as_json: bool, damaged: int) -> None:
+    by_name = {fate.value: count for fate, count in counts.items()} | ({"damaged": damaged} if damaged else {})
     if as_json:
         print_json({**by_name, "dry_run": dry_run}, indented=False)
         return

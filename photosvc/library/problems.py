@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session, aliased
 
 from photosvc.core.problems import Problem, Reason, Severity
 from photosvc.library.trash_folder import Trash
-from photosvc.models import File, JobFailure, Photo, RejectedFile
+from photosvc.models import File, JobFailure, Photo, RejectedFile, UploadedFile
 from photosvc.models.statements import UNLOADED
 
 INDEX, IMPORT = "index", "import"
@@ -60,6 +60,23 @@ def failed_files(session: Session, *, text: str, count: int, offset: int) -> Seq
     every = _every(text)
     page = select(every).order_by(every.c.at.desc(), every.c.id.desc()).limit(count).offset(offset)
     return [found for row in session.execute(page) if (found := _failed(row)) is not None]
+
+
+def damaged_imports(session: Session, since: datetime) -> Sequence[Any]:
+    """Return the imported name, the name among the originals and the two columns of the problem of imported files.
+
+    They are files that were stored since then, not for an account, and that the index could not show.
+    """
+    columns = (UploadedFile.original_name, UploadedFile.name)
+    imported = (UploadedFile.created_at >= since, UploadedFile.user_id.is_(None))
+    stored = select(*columns, File.error, File.error_detail).join(File, File.name == UploadedFile.name)
+    rejected = select(*columns, RejectedFile.reason, RejectedFile.detail)
+    rejected = rejected.join(RejectedFile, RejectedFile.name == UploadedFile.name)
+    found = union_all(
+        stored.where(*imported, File.error != ""),
+        rejected.where(*imported, RejectedFile.reason.not_in([reason.value for reason in _QUIET])),
+    )
+    return session.execute(found).all()
 
 
 def count_failed(session: Session) -> int:

@@ -169,7 +169,12 @@ def taken_by(group: Sequence[tuple[ReceivedFile, Content]], now: datetime) -> Ta
     for file, content in group:
         name = f"{file.folder}/{file.name}".lstrip("/")
         read = content.extraction or Extraction(
-            file.hash, file.size, round(now.timestamp() * 1e9), content.extension, content.media_type, ""
+            hash=file.hash,
+            size=file.size,
+            mtime_ns=round(now.timestamp() * 1e9),
+            file_type=content.extension,
+            media_type=content.media_type,
+            mime="",
         )
         if content.media_type != "sidecar":
             pictures.append(StackedFile(name, read))

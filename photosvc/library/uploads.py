@@ -279,7 +279,11 @@ class Admission:
         """Return the conditions on the claims of content that count for these files."""
         if not self.tells_nothing:
             return (not_(UploadedFile.apart),)
-        return (UploadedFile.apart, UploadedFile.user_id == self.user_id, UploadedFile.link_uid == self.link_uid)
+        return (
+            UploadedFile.apart.is_(True),
+            UploadedFile.user_id == self.user_id,
+            UploadedFile.link_uid == self.link_uid,
+        )
 
     def _claim_of(self, file: ReceivedFile) -> Sequence[ColumnElement[bool]]:
         return (UploadedFile.hash == file.hash, *self._claims)

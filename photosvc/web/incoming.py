@@ -325,7 +325,8 @@ def record_of_outcome(service: Service, outcome: Admitted) -> dict[str, Any]:
         record["indexed"] = False
     if outcome.status == REFUSED:
         return record
-    if found is None:  # not indexed yet, or not for this principal
+    is_other = found is not None and outcome.problem is not None and not found.primary
+    if found is None or is_other:  # not indexed yet, or not for this principal
         return record if outcome.status == DUPLICATE else {**record, "FileName": outcome.placed}
     return {**record, "FileName": found.name, "PhotoUID": found.photo_uid, "FileUID": found.uid}
 

@@ -87,6 +87,8 @@ def test_the_exit_code_is_1_when_a_file_cannot_be_read(api, card):
     (card / "a.xmp").write_bytes(b"<x:xmpmeta")
     done = api.svc("import", str(card))
     assert (done.returncode, "failed a.xmp" in done.stderr) == (1, True)
+    assert "stored, but damaged broken.jpg" in done.stderr
+    assert done.stdout == "2 imported, 0 duplicate, 1 skipped, 1 failed, 1 damaged\n"
 
 
 @pytest.mark.parametrize("ended", [False, True], ids=["killed", "failed"])

@@ -104,7 +104,7 @@ def neighbours(
     beside = [one for one in (before, behind) if one is not None]
     key = request.alias_key
     uids = {one: alias(PHOTO, one, key) for one in beside} if key else uids_of(connection, beside)
-    return Neighbours(before and uids.get(before), behind and uids.get(behind))
+    return Neighbours(*(None if one is None else uids.get(one) for one in (before, behind)))
 
 
 def _behind(search: Search, place: Found) -> int | None:

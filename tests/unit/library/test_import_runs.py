@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.core.problems import FileProblemError, Reason
 from photosvc.index.requested import waiting
 from photosvc.library.import_folder import ImportFolder
 from photosvc.library.staging_part import Part, ReadOnlyError, StorageFailedError, StorageFullError
@@ -94,6 +95,18 @@ def test_a_takeout_keeps_its_dates_albums_and_edited_copies(imports):
         (album,) = session.scalars(select(Album))
         assert (album.title, album.description) == ("To the lake", "By train")
         assert list(session.scalars(select(AlbumPhoto.photo_id))) == [photos["IMG_1"].id]
+
+
+def test_a_file_whose_reader_crashes_is_kept_under_a_name_by_its_own_or_the_present(imports, monkeypatch):
+    def crash(*_, **__):
+        raise FileProblemError(Reason.CRASHED)
+
+    monkeypatch.setattr("photosvc.library.upload_checks.extract", crash)
+    imports.put("IMG_20220102_030405.jpg", picture(70))
+    imports.put("b.jpg", picture(71))
+    assert [placed for _, placed in imports.bring().values()] == [
+        named(picture(70), taken="2022/01/20220102_030405"), named(picture(71), taken="2026/03/20260301_120000"),
+    ]  # fmt: skip
 
 
 def test_an_undated_file_in_a_folder_of_a_month_gets_no_day(imports):
