@@ -45,7 +45,7 @@ def ls(service: "Service", count: int) -> None:
                 "ExpiresAt": lock.expires_at,
                 "Token": lock.token,
             }
-            for lock, name in session.execute(query).tuples()
+            for lock, name in session.execute(query)
         ]
     print_list(_COLUMNS, rows)
 

@@ -161,8 +161,10 @@ class Request:
             library: lock photos and albums, before the checks, because originals change.
         """
         had_wished = self.has_wished
-        with self.service.writing(library=library) as session:
+        with self.service.writing() as session:
             locks.serialize(session)
+            if library:  # always after the lock above: else two requests could wait for each other
+                begin_write(session, library=True)
             self._session = session
             try:
                 yield session

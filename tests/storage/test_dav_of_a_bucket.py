@@ -591,7 +591,7 @@ def test_a_refused_lock_makes_no_file(dav):
     assert dav.call("MKCOL", "/2024/in").status_code == 201
     assert lock(dav, "/2024/in", depth="infinity")[0].status_code == 200
     assert lock(dav, "/2024/in/new.jpg")[0].status_code == 423
-    assert visible(dav) == ["2024/a.jpg"]
+    assert visible(dav) == ["2024/a.jpg", "2024/in/"]
 
 
 def test_properties_move_along_and_the_time_of_a_file_cannot_be_set(dav):
