@@ -30,6 +30,7 @@ MOST_BYTES: Final = 1 << 20
 #: Most files of an archive.
 MOST_FILES: Final = 1000
 _SIGNING_KEY = re.compile(rf"{SIGNING_KEYS}/[0-9]{{1,9}}\.json\Z", re.ASCII)
+_PLACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}){0,5}\Z")
 _TEMPLATE = re.compile(rf"{TEMPLATES}(/[A-Za-z0-9_][A-Za-z0-9_.-]{{0,99}}){{1,5}}\Z")
 #: The version of the format. A photosvc reads the versions up to its own.
 VERSION: Final = 1
@@ -88,6 +89,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     accounts: _Size
     key: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{16})?$")] = ""
     """The fingerprint of the service key of the database; empty if it has none yet."""
+    place: _Line = ""
+    """The file of the SQLite database, relative to the instance folder if it is in there; empty is the default. The
+    address of a PostgreSQL database, without its password."""
     settings: dict[str, str] = {}
     """Settings that came from the environment or the app and are in no file, without secrets."""
     members: Annotated[list[Member], msgspec.Meta(max_length=MOST_FILES + 10)]
@@ -95,6 +99,12 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     def sizes(self) -> int:
         """Return the bytes of all files in the archive."""
         return sum(member.size for member in self.members)
+
+    @property
+    def database_file(self) -> str | None:
+        """Return the file of the SQLite database below the instance folder; None if it was elsewhere."""
+        place = self.place or "photosvc.db"
+        return place if _PLACE.match(place) and not is_instance_file(place) else None
 
     def member(self, name: str) -> Member | None:
         """Return the file of this name, or None when the archive does not have it."""

@@ -8,6 +8,7 @@ restores. Each move is a rename within one file system and can be repeated. Unti
 
 import fcntl
 import os
+import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -30,6 +31,7 @@ from photosvc.core.machine import exclusive_lock
 from photosvc.core.paths import flush_folder
 from photosvc.settings import Settings, load_settings
 
+_KEY: Final = "PHOTOSVC_SECRET_KEY"
 #: Files of SQLite beside a database.
 _BESIDE: Final = ("-wal", "-shm", "-journal")
 #: The bytes of an SQLite file that its readers and writers lock (https://www.sqlite.org/fileformat2.html#lockbyte).
@@ -169,7 +171,9 @@ class Restored:
 
     manifest: Manifest
     settings: Settings
-    """Settings of the restored library."""
+    """Settings of the environment, and defaults: the restored configuration, which is a program, has not run."""
+    address: str
+    """The address of the PostgreSQL database; empty if the database is an SQLite file."""
     aside: list[Path]
     """Folders that hold the former files."""
     key_fits: bool
@@ -181,29 +185,33 @@ def restore(archive: Path, instance: Path, environ: Mapping[str, str], now: date
 
     A process that is killed leaves the library unchanged or a list of moves, which the next call makes first.
 
+    The configuration in the archive does not run: it may come from an attacker, or not fit this machine.
+
     Args:
         environ: source of the settings that are in no file.
         replace: replace an existing library; its files are kept aside.
 
     Raises:
         NotABackupError: the archive is not a backup, or damaged; as after all other errors, nothing has changed.
-        ConflictError: there is a library and `replace` is not set, a process has its database open, or the settings
-            name another kind of database.
+        ConflictError: there is a library and `replace` is not set, a process has its database open, or the environment
+            names another kind of database, or must name the file of the database.
         PhotosvcError: a disk has no room.
     """
     instance.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = exclusive_lock(instance / "restore.lock", "another process restores into this folder already")
     with lock, open_backup(archive) as opened:
+        settings = _settings(instance, environ)
         begun, identity = unfinished(instance), _identity(opened.manifest)
         if begun is not None:
             finish(instance, begun)
         if begun is None or begun.archive != identity:
             with _staged_files(instance) as staged:
-                begun = _restore(opened, instance, environ, now, staged, replace=replace)
-        settings = load_settings(instance, environ=environ)
-        key = f"{fingerprint(settings.secret_key):016x}"
+                begun = _restore(opened, instance, settings, now, staged, replace=replace)
+        address = ""
+        if opened.manifest.database != SQLITE:
+            address = settings.database_uri if _names_database(settings) else opened.manifest.place
         aside = sorted({Path(move.aside).parent for move in begun.moves if os.path.lexists(move.aside)})
-        return Restored(opened.manifest, settings, aside, opened.manifest.key in {"", key})
+        return Restored(opened.manifest, settings, address, aside, _key_fits(instance, environ, opened.manifest))
 
 
 def check(archive: Path, folder: Path) -> Manifest:
@@ -239,14 +247,14 @@ def _staged_files(instance: Path) -> Iterator[list[Path]]:
 
 
 def _restore(
-    opened: Archive, instance: Path, environ: Mapping[str, str], now: datetime, staged: list[Path], *, replace: bool
+    opened: Archive, instance: Path, settings: Settings, now: datetime, staged: list[Path], *, replace: bool
 ) -> Plan:
     """Do the work of `restore`, and add files written outside the staging folder to `staged`."""
     manifest = opened.manifest
+    target = _database_of(instance, settings, manifest)
     waiting = staging(instance) / INSTANCE
     waiting.mkdir(mode=0o700)
     opened.extract_instance(waiting)
-    target = _database_of(waiting, instance, environ, manifest)
     database = None if target is None else target.with_name(_STAGED_DATABASE)
     plan = Plan(_identity(manifest), [*_moves(waiting, instance, target, database, now)])
     present = [move.target for move in plan.moves if os.path.lexists(move.target)]
@@ -288,22 +296,50 @@ def _new_folder(now: datetime, parents: set[Path]) -> str:
     return next(one for one in numbered if not any(os.path.lexists(parent / one) for parent in parents))
 
 
-def _database_of(waiting: Path, instance: Path, environ: Mapping[str, str], manifest: Manifest) -> Path | None:
-    """Return the path of the database by the settings of backup and machine; None on PostgreSQL."""
-    has_key = (waiting / "secret_key").exists()
-    settings = load_settings(waiting, environ=environ)
-    if not has_key:
-        (waiting / "secret_key").unlink(missing_ok=True)  # made by `load_settings`, not the key of the database
+def _settings(instance: Path, environ: Mapping[str, str]) -> Settings:
+    """Return the settings of the environment without running the configuration, and without a service key of a file.
+
+    Raises:
+        SettingError: one of them is not valid.
+    """
+    # `load_settings` would make a file with a key, which is not that of the database.
+    given = {} if _KEY in environ else {_KEY: secrets.token_hex(32)}
+    return load_settings(instance, environ=environ, given=given, reads_config=False)
+
+
+def _key_fits(instance: Path, environ: Mapping[str, str], manifest: Manifest) -> bool:
+    """Return whether the restored service key, as far as it is known, belongs to the database of the backup."""
+    key = environ.get(_KEY, "")
+    with suppress(FileNotFoundError):
+        key = key or (instance / "secret_key").read_text("utf-8", "replace").strip()
+    if not key and "config.py" in manifest.instance_files():  # it may set the key
+        return True
+    return manifest.key in {"", f"{fingerprint(key):016x}"}
+
+
+def _names_database(settings: Settings) -> bool:
+    return settings.origins["database_uri"] != "default"
+
+
+def _database_of(instance: Path, settings: Settings, manifest: Manifest) -> Path | None:
+    """Return the path of the database by the environment, else as it was in the backup; None on PostgreSQL."""
     url = make_url(settings.database_uri)
-    if (url.get_backend_name() == "sqlite") != (manifest.database == SQLITE):
+    if _names_database(settings) and (url.get_backend_name() == "sqlite") != (manifest.database == SQLITE):
         msg = f"The backup is of {manifest.database}, and PHOTOSVC_DATABASE_URI names another kind of database."
         raise ConflictError(msg, exit_code=2)
     if manifest.database != SQLITE:
         return None
+    if not _names_database(settings):
+        if manifest.database_file is not None:
+            return instance.absolute() / manifest.database_file
+        msg = (
+            f"The database was the file {manifest.place!r}. To restore it there, set "
+            f"PHOTOSVC_DATABASE_URI=sqlite:///{manifest.place}, else to the address of another file."
+        )
+        raise ConflictError(msg, exit_code=2)
     if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
         raise ConflictError("PHOTOSVC_DATABASE_URI names no file that a database can be restored to.", exit_code=2)
-    path = Path(url.database).absolute()
-    return instance / path.relative_to(waiting) if path.is_relative_to(waiting) else path
+    return Path(url.database).absolute()
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from typing import BinaryIO, Final
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from sqlalchemy import Engine, func, select
-from sqlalchemy.engine import URL
+from sqlalchemy.engine import URL, make_url
 
 from photosvc import __version__
 from photosvc.auth.keys import fingerprint, stored_fingerprint
@@ -250,6 +250,7 @@ def _write(
             photos=state.photos,
             accounts=state.accounts,
             key="" if state.fingerprint is None else f"{state.fingerprint:016x}",
+            place=_place(source),
             settings=_outer_settings(source.settings),
             members=members,
         )
@@ -282,6 +283,14 @@ def _entry(name: str, now: datetime) -> ZipInfo:
     entry.external_attr = (stat.S_IFREG | 0o600) << 16
     entry._compresslevel = _LEVEL  # type: ignore[attr-defined]  # noqa: SLF001 - public from Python 3.13 on
     return entry
+
+
+def _place(source: Source) -> str:
+    if source.database is None:
+        return _address(make_url(source.settings.database_uri))
+    instance = source.instance.absolute()
+    inside = source.database.is_relative_to(instance)
+    return str(source.database.relative_to(instance) if inside else source.database)
 
 
 def _outer_settings(settings: Settings) -> dict[str, str]:

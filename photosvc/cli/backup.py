@@ -106,7 +106,7 @@ def restore(ctx: click.Context, archive: Path, replace: bool, dry_run: bool) -> 
     """Restore an archive of `svc backup` into the instance folder, while no service runs.
 
     The whole archive is checked before anything changes. If the command is interrupted, run it again: it continues.
-    Restore only archives that you trust: the configuration in them is a program.
+    Restore only archives that you trust: the configuration in them is a program, which runs when the service starts.
     """
     from tempfile import TemporaryDirectory
 
@@ -172,7 +172,7 @@ def _print_next_steps(restored: "Restored", instance: Path, dump: str) -> None:
         lines += [
             "Fill an empty database now:",
             "",
-            f"  {writing.restore_command(make_url(settings.database_uri), Path(dump))}",
+            f"  {writing.restore_command(make_url(restored.address), Path(dump))}",
             "",
         ]
     if not restored.key_fits:

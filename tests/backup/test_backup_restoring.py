@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 from flask.cli import ScriptInfo
 
-from photosvc.backup import restoring
+from photosvc.backup import restoring, writing
 from photosvc.cli import svc as commands
-from photosvc.core.errors import PhotosvcError, SettingError
+from photosvc.core.errors import ConflictError, PhotosvcError, SettingError
 from photosvc.core.instance import require_finished
 from photosvc.models.base import SCHEMA_VERSION
 from tests.backup.conftest import accounts, make
@@ -118,6 +118,7 @@ def test_a_damaged_library_can_be_replaced(backed_up, tmp_path):
     other = make(tmp_path / "other", "bob").instance
     (other / DATABASE).write_bytes(b"damage" * 5000)
     (other / "config.py").write_text("this is no Python")
+    (other / "secret_key").write_text("")
     restore(backed_up.archive, other, replace=True)
     assert accounts(other) == ["alice"]
 
@@ -186,6 +187,34 @@ def test_another_schema_is_told_with_what_to_do(backed_up, tmp_path, schema, adv
     assert f"It has schema {schema}, " in done.stderr
     assert SCHEMA_VERSION in done.stderr
     assert advice in done.stderr
+
+
+def test_the_configuration_in_an_archive_does_not_run(backed_up, tmp_path):
+    mark = tmp_path / "mark"
+    (backed_up.instance / "config.py").write_text(f"import os\nos.makedirs({str(mark)!r}, exist_ok=True)")
+    archive = tmp_path / "program.zip"
+    assert call_svc("backup", str(archive), instance=backed_up.instance).returncode == 0
+    mark.rmdir()
+    other = make(tmp_path / "other", "bob").instance
+    assert svc("restore", str(archive), instance=other).returncode == 2
+    environ = {"PHOTOSVC_DATABASE_URI": "postgresql+psycopg://localhost/none"}
+    assert svc("restore", str(archive), instance=tmp_path / "new", environ=environ).returncode == 2
+    done = svc("restore", "--replace", str(archive), instance=other)
+    assert (done.returncode, "The service key here is not" in done.stderr, mark.exists()) == (0, False, False)
+    assert accounts(other) == ["alice"]
+
+
+@pytest.mark.parametrize("place", ["/data/library.db", "../library.db", "a/../../b.db", ".hidden", "config.py", "a\nb"])
+def test_a_database_that_was_elsewhere_needs_an_address_in_the_environment(backed_up, tmp_path, monkeypatch, place):
+    monkeypatch.setattr(writing, "_place", lambda _: place)
+    archive = tmp_path / "elsewhere.zip"
+    assert call_svc("backup", str(archive), instance=backed_up.instance).returncode == 0
+    with pytest.raises(ConflictError, match="PHOTOSVC_DATABASE_URI=sqlite:///"):
+        restore(archive, tmp_path / "new", replace=True)
+    assert names(tmp_path / "new") == set()
+    environ = {"PHOTOSVC_DATABASE_URI": f"sqlite:///{tmp_path}/mine.db"}
+    restore(archive, tmp_path / "new", environ=environ)
+    assert accounts(tmp_path / "new", **environ) == ["alice"]
 
 
 def test_another_kind_of_database_is_refused(backed_up, tmp_path):
