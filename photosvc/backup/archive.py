@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import msgspec
+from sqlalchemy.engine import URL
 
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 
@@ -59,6 +60,13 @@ def instance_files(instance: Path) -> Iterator[str]:
             name = path.relative_to(instance).as_posix()
             if is_instance_file(name) and path.is_file():
                 yield name
+
+
+def sqlite_file(url: URL) -> Path | None:
+    """Return the file of an SQLite database by its address; None if it has none, as one in memory."""
+    if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
+        return None
+    return Path(url.database).absolute()
 
 
 def is_instance_file(name: str) -> bool:

@@ -7,8 +7,9 @@ long as it is not finished, the target has a version that no process takes for i
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
@@ -21,6 +22,7 @@ from sqlalchemy import (
     Text,
     create_engine,
     delete,
+    event,
     func,
     insert,
     literal,
@@ -28,11 +30,20 @@ from sqlalchemy import (
     text,
     tuple_,
 )
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
+from photosvc.backup.archive import sqlite_file
 from photosvc.core.errors import PhotosvcError
 from photosvc.models import SCHEMA_VERSION, TABLE_PREFIX, Base, Camera, Cell, Lens, LibraryState, Place, schema
-from photosvc.models.engine import configure_engine, engine_options, limit_lock_waits, many_pages, write_session
+from photosvc.models.engine import (
+    configure_engine,
+    engine_options,
+    is_damaged,
+    limit_lock_waits,
+    many_pages,
+    write_session,
+)
 
 #: Models that have rows in a new database.
 _SEEDED: Final = frozenset(model.__tablename__ for model in (Cell, Place, Lens, Camera))
@@ -70,11 +81,22 @@ class _Done(NamedTuple):
 
 @contextmanager
 def target_engine(address: str) -> Iterator[Engine]:
-    """Open an engine of a database that no app has."""
+    """Open an engine of a database that no app has.
+
+    Raises:
+        PhotosvcError: it fails inside the block, which may use other databases as well.
+    """
     engine = create_engine(address, **engine_options(address))
     configure_engine(engine)
+    failures: list[BaseException | None] = []
+    event.listen(engine, "handle_error", lambda context: failures.append(context.sqlalchemy_exception))
     try:
         yield engine
+    except DBAPIError as error:
+        if error not in failures:
+            raise
+        reason = "it is damaged or no database" if is_damaged(error) else str(error.orig).strip()
+        raise PhotosvcError(f"the target cannot be used: {reason}") from error
     finally:
         engine.dispose()
 
@@ -109,7 +131,10 @@ def copy_library(source: Engine, target: Engine, report: Callable[[str], object]
 
 def _require_other(source: Engine, target: Engine) -> bool:
     """Check both databases, and return whether the target has an unfinished copy."""
-    if source.url == target.url:
+    file = sqlite_file(target.url) if target.dialect.name == "sqlite" else None
+    if target.dialect.name == "sqlite" and file is None:
+        raise PhotosvcError("the target is no file: a database in memory ends with this command")
+    if source.url == target.url or (file and _is_same(file, sqlite_file(source.url))):
         raise PhotosvcError("the target is the database of the service itself")
     with source.connect() as connection:
         if schema.is_newer(connection):
@@ -122,6 +147,12 @@ def _require_other(source: Engine, target: Engine) -> bool:
         return True
     if version not in {None, SCHEMA_VERSION}:
         raise PhotosvcError(f"the target has tables at schema {version} already: give an empty database")
+    return False
+
+
+def _is_same(one: Path, other: Path | None) -> bool:
+    with suppress(OSError):
+        return other is not None and one.samefile(other)
     return False
 
 

@@ -23,7 +23,7 @@ import msgspec
 from sqlalchemy.engine import make_url
 
 from photosvc.auth.keys import fingerprint
-from photosvc.backup.archive import DATABASE, FILES, FOLDERS, INSTANCE, SQLITE, Manifest, dump
+from photosvc.backup.archive import DATABASE, FILES, FOLDERS, INSTANCE, SQLITE, Manifest, dump, sqlite_file
 from photosvc.backup.reading import Archive, open_backup, require_room
 from photosvc.core.errors import ConflictError, SettingError
 from photosvc.core.instance import list_of_moves, staging_folder
@@ -337,9 +337,9 @@ def _database_of(instance: Path, settings: Settings, manifest: Manifest) -> Path
             f"PHOTOSVC_DATABASE_URI=sqlite:///{manifest.place}, else to the address of another file."
         )
         raise ConflictError(msg, exit_code=2)
-    if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
+    if (file := sqlite_file(url)) is None:
         raise ConflictError("PHOTOSVC_DATABASE_URI names no file that a database can be restored to.", exit_code=2)
-    return Path(url.database).absolute()
+    return file
 
 
 @contextmanager

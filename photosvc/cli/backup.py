@@ -88,12 +88,14 @@ def _note_backup(service: "Service") -> None:
 
 def _database_file(service: "Service") -> Path | None:
     """Return the file of the SQLite database, or None on PostgreSQL."""
+    from photosvc.backup.archive import sqlite_file
+
     url = service.engine().url
     if url.get_backend_name() != "sqlite":
         return None
-    if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
+    if (file := sqlite_file(url)) is None:
         raise PlainError("The database is no file that could be backed up.", 1)
-    return Path(url.database).absolute()
+    return file
 
 
 @click.command()

@@ -64,6 +64,24 @@ def moved(library, address):
     return open_library(library.instance, settings={"PHOTOSVC_DATABASE_URI": address}, upgrade=False)
 
 
+def test_a_wrong_target_is_named_and_not_the_database_of_the_library(tmp_path):
+    library = open_library(tmp_path / "instance")
+    library.close()
+    (tmp_path / "text.db").write_text("no database")
+    (tmp_path / "link.db").symlink_to(library.instance / "photosvc.db")
+    refusals = {
+        f"sqlite:///{tmp_path}/text.db": "the target cannot be used: it is damaged or no database",
+        f"sqlite:///{tmp_path}": "the target cannot be used: unable to open database file",
+        "postgresql+psycopg://127.0.0.1:1/none": "the target cannot be used: connection failed: ",
+        f"sqlite:///{tmp_path}/link.db": "the target is the database of the service itself",
+        "sqlite://": "the target is no file: a database in memory ends with this command",
+        "sqlite:///file:/x.db?uri=true": "the target is no file",
+    }
+    for address, sentence in refusals.items():
+        done = call_svc("db", "copy", address, instance=library.instance)
+        assert (done.returncode, done.stderr[: len("Error: " + sentence)]) == (1, f"Error: {sentence}")
+
+
 @pytest.mark.slow
 def test_every_row_arrives_and_searches_answer_as_before(full, other_database):
     token, address = full.token(), other_database(full)

@@ -23,6 +23,12 @@ def test_every_relative_link_leads_to_a_file(page):
     assert [target for target in targets if not (page.parent / target).is_file()] == []
 
 
+def test_backups_which_have_the_service_key_are_written_outside_of_the_clone():
+    targets = [target for page in PAGES for target in re.findall(r"svc backup ([^\s`|]+)", page.read_text())]
+    assert len(targets) >= 5
+    assert [target for target in targets if target[0] not in "/~"] == []
+
+
 def anchors(page):
     """The anchors that a page's headings have on GitHub."""
     headings = re.findall(r"^#+ (.+)$", re.sub(r"(?ms)^```.*?^```$", "", page.read_text()), re.MULTILINE)
