@@ -12,12 +12,10 @@ from photosvc.api.uploads import taking_originals
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.words import counted
-from photosvc.index.catalog import PlainCatalog
-from photosvc.index.places import Gazetteer
 from photosvc.library import batches, trash_deletion
 from photosvc.library.apply import apply
 from photosvc.library.batches import Flagging, change_flags, change_in_portions, selected_photos
-from photosvc.library.changing import Each, changing, load_photos, undo_batch
+from photosvc.library.changing import Each, changing, load_with_catalog, undo_batch
 from photosvc.library.journal import Actor, Change, find_own, first_of_batch
 from photosvc.library.trash_deletion import Deletion
 from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
@@ -98,11 +96,11 @@ def edit_photos(given: dict[str, Any]) -> Response:
     """
     each = Each(given["add_keywords"], given["remove_keywords"], given["shift"])
     entry, number = Change("photos.update", Actor.of(principal())), None
+    zone = current_service().settings.timezone
 
     def edit(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
         nonlocal number
-        catalog, loaded = PlainCatalog(session, Gazetteer.load()), load_photos(session, photo_ids)
-        catalog.remember(loaded.photos)
+        catalog, loaded = load_with_catalog(session, photo_ids, zone)
         with changing(session, catalog, loaded, entry, now) as touched:
             for photo in loaded.photos:
                 apply(photo, each.values(photo, given["values"]), catalog)
@@ -120,12 +118,12 @@ def edit_photos(given: dict[str, Any]) -> Response:
 @refuses(400, 404, 409, 429)
 def undo_edit(given: dict[str, Any]) -> Response:
     """Undo an edit of many photos by the same account; photos that changed since then stay as they are."""
-    actor, left = Actor.of(principal()), 0
+    actor, left, zone = Actor.of(principal()), 0, current_service().settings.timezone
 
     def take_back(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
         nonlocal left
         first = find_own(session, given["change"], actor)
-        undone, not_undone = undo_batch(session, photo_ids, first, Change("photos.undo", actor), now)
+        undone, not_undone = undo_batch(session, photo_ids, first, Change("photos.undo", actor), now, zone)
         left += not_undone
         return undone
 

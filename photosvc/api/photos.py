@@ -266,8 +266,9 @@ def unstack_file(photo_uid: str, file_uid: str) -> Response:
     """Take a file out of its stack: it becomes a photo of its own, which no index run stacks again."""
 
     def leave(session: Session, file: File) -> None:
-        now = current_service().now()
-        photo = unstack(session, Catalog(session, Gazetteer.load()), file, now)
+        service = current_service()
+        now, catalog = service.now(), Catalog(session, Gazetteer.load(), service.settings.timezone)
+        photo = unstack(session, catalog, file, now)
         record(session, Change("photos.unstack", Actor.of(principal())), now, {photo.uid: ({}, {FILES: [file.name]})})
 
     return _without(photo_uid, file_uid, "photos.unstack", leave)

@@ -16,7 +16,8 @@ from photosvc.core.clock import SYSTEM_CLOCK
 
 _EARLIEST, _LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _LONGEST: Final = 64
-_ZONE: Final = "UTC"
+#: The name of UTC, which is also the zone of machines that are in no one's.
+UTC_ZONE: Final = "UTC"
 #: Other names of UTC.
 _SAME: Final = frozenset(("Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "UCT", "Universal", "Zulu"))
 
@@ -49,7 +50,7 @@ def fixed_zone(minutes: int) -> str:
     hours, rest = divmod(minutes, 60)
     if rest or not -12 <= hours <= 14:
         return ""
-    return _ZONE if hours == 0 else f"Etc/GMT{-hours:+d}"
+    return UTC_ZONE if hours == 0 else f"Etc/GMT{-hours:+d}"
 
 
 def machine_zone(environ: Mapping[str, str] = os.environ, etc: Path = Path("/etc")) -> str:
@@ -58,14 +59,14 @@ def machine_zone(environ: Mapping[str, str] = os.environ, etc: Path = Path("/etc
     Where none of them names one, as in some containers, it is the present offset from UTC in whole hours, or UTC.
     """
     if "TZ" in environ:
-        names = [environ["TZ"].removeprefix(":").rpartition("zoneinfo/")[2] or _ZONE]
+        names = [environ["TZ"].removeprefix(":").rpartition("zoneinfo/")[2] or UTC_ZONE]
     else:
         names = [os.path.realpath(etc / "localtime").rpartition("/zoneinfo/")[2], _first_line(etc / "timezone")]
     for name in names:
         if name and is_zone(name):
-            return _ZONE if name in _SAME else name
+            return UTC_ZONE if name in _SAME else name
     offset = SYSTEM_CLOCK().astimezone().utcoffset() or timedelta()
-    return fixed_zone(round(offset.total_seconds() / 60)) or _ZONE
+    return fixed_zone(round(offset.total_seconds() / 60)) or UTC_ZONE
 
 
 def _first_line(path: Path) -> str:

@@ -7,7 +7,6 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from pathlib import Path
 from typing import Final
 
 from sqlalchemy import select
@@ -30,6 +29,7 @@ from photosvc.index.store import Store
 from photosvc.models import STACKING, File, named_number, set_named_numbers
 from photosvc.models.engine import begin_write, many_pages
 from photosvc.models.pace import Pace
+from photosvc.settings import Settings
 
 _LOG = logging.getLogger("photosvc")
 #: Files that the first transaction stores, and the most. The first one also compiles the statements.
@@ -49,7 +49,7 @@ class BatchWriter:
     def __init__(
         self,
         session: Session,
-        originals: Path,
+        settings: Settings,
         clock: Clock,
         summary: Summary,
         kinds: frozenset[str] = frozenset(),
@@ -57,10 +57,11 @@ class BatchWriter:
         contents: Contents | None = None,
     ) -> None:
         self._session = session
-        self._originals = originals
+        self._originals = settings.originals
+        self._zone = settings.timezone
         self._kinds = kinds
-        self._folders = Folders(originals)
-        self._contents = contents or Contents(originals)
+        self._folders = Folders(settings.originals)
+        self._contents = contents or Contents(settings.originals)
         self._clock = clock
         self._summary = summary
         self._lease = lease
@@ -123,7 +124,7 @@ class BatchWriter:
             if self._lease:
                 self._lease.check(self._session)
             shared = (self._kinds, self._folders, self._contents)
-            catalog = Catalog(self._session, Gazetteer.load())
+            catalog = Catalog(self._session, Gazetteer.load(), self._zone)
             store = Store(self._session, catalog, self._originals, self._clock(), *shared)
             yield store
             store.finish()
@@ -160,7 +161,7 @@ def _save(store: Store, found: FoundFile, result: Extraction | Problem) -> Outco
 
 
 def restack_library(
-    session: Session, originals: Path, clock: Clock, kinds: frozenset[str], lease: Lease | None = None
+    session: Session, settings: Settings, clock: Clock, kinds: frozenset[str], lease: Lease | None = None
 ) -> int:
     """Stack all files again unless they are stacked by these kinds and rules; return the number of files read.
 
@@ -175,7 +176,8 @@ def restack_library(
             with pace.writing(session, len(ids)):
                 if lease:
                     lease.check(session)
-                store = Store(session, Catalog(session, Gazetteer.load()), originals, clock(), kinds)
+                catalog = Catalog(session, Gazetteer.load(), settings.timezone)
+                store = Store(session, catalog, settings.originals, clock(), kinds)
                 for file in session.scalars(select(File).where(File.id.in_(ids))):
                     store.restack(file)
                     count += 1

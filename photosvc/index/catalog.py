@@ -20,7 +20,9 @@ Row = TypeVar("Row", Camera, Lens, Cell, Place)
 class Catalog:
     """Rows by their values, cached for one transaction: after a rollback, use a new catalog."""
 
-    def __init__(self, session: Session, gazetteer: Gazetteer) -> None:
+    def __init__(self, session: Session, gazetteer: Gazetteer, zone: str) -> None:
+        """Open the catalog; `zone` is that of photos which tell neither a zone nor a position."""
+        self.zone = zone
         self._session = session
         self._gazetteer = gazetteer
         self._cameras: dict[tuple[str, str], Camera] = {}

@@ -11,7 +11,7 @@ from typing import Final
 
 from sqlalchemy.orm import object_session
 
-from photosvc.core.timezones import fixed_zone, to_local, to_utc
+from photosvc.core.timezones import UTC_ZONE, fixed_zone, to_local, to_utc
 from photosvc.core.vocabulary import AUTO, ESTIMATE, LOCATION, MANUAL, META, NAME, UNKNOWN, XMP, gives_way
 from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
@@ -62,36 +62,36 @@ class Taken:
     """The parts of the date that are known, see `media.dates`; 0 for none of it."""
 
 
-def taken(metadata: Metadata, files: Sequence[StackedFile], indexed_at: datetime) -> Taken:
+def taken(metadata: Metadata, files: Sequence[StackedFile], indexed_at: datetime, usual_zone: str) -> Taken:
     """Return the time when the photo was taken.
 
     It comes from the metadata (source `meta`); else from a date in the names of files and folders (`name`); else it is
     the time at which a program last changed the picture (`estimate`), or else the oldest modification time of its files
     (empty). If that time is after the month or year that a name has, it is that month or year (`estimate`).
 
-    The zone comes from the position, else from the offset that the camera wrote. Without either, the wall time counts
-    as UTC and the zone is empty.
+    The zone comes from the position, else from the offset that the camera wrote, else it is the usual one, as far as
+    that is known: with UTC as the usual zone, that of a wall time stays empty.
     """
-    zone = zone_at(metadata.lat, metadata.lng) if metadata.lat is not None and metadata.lng is not None else ""
+    known = zone_at(metadata.lat, metadata.lng) if metadata.lat is not None and metadata.lng is not None else ""
+    zone = known or usual_zone
     if metadata.taken_local is not None:
-        return _from_wall_time(metadata, metadata.taken_local, zone)
+        return _from_wall_time(metadata, metadata.taken_local, known, usual_zone)
     if metadata.taken_utc is not None:
-        local = to_local(metadata.taken_utc, zone) if zone else metadata.taken_utc
-        return Taken(metadata.taken_utc, local.replace(tzinfo=UTC), zone or "UTC", META)
-    named = [date_in_path(file.name) for file in files]
+        return Taken(metadata.taken_utc, to_local(metadata.taken_utc, zone).replace(tzinfo=UTC), zone, META)
+    named = [date_in_path(file.name, zone) for file in files]
     for date in named:
         if date.local is not None and date.parts == DAY:
-            moment = date.local.replace(tzinfo=UTC)
-            return Taken(moment, moment, "", NAME)
+            at, zone = _in_zone(date.local, None, known, usual_zone)
+            return Taken(at, date.local.replace(tzinfo=UTC), zone, NAME)
     if metadata.modified_local is not None:
-        at, zone = _in_zone(metadata.modified_local, metadata.modified_offset, zone)
+        at, zone = _in_zone(metadata.modified_local, metadata.modified_offset, known, usual_zone)
         latest = Taken(at, metadata.modified_local.replace(tzinfo=UTC), zone, ESTIMATE)
     else:
-        latest = _from_file_time(files, indexed_at)
+        latest = _from_file_time(files, indexed_at, zone)
     for date in named:
         if date.local is not None and _is_over(date.local, date.parts, latest.local):
-            moment = date.local.replace(tzinfo=UTC)
-            return Taken(moment, moment, "", ESTIMATE, date.parts)
+            at, zone = _in_zone(date.local, None, known, usual_zone)
+            return Taken(at, date.local.replace(tzinfo=UTC), zone, ESTIMATE, date.parts)
     return latest
 
 
@@ -105,29 +105,36 @@ def _is_over(first: datetime, parts: int, latest: datetime) -> bool:
     return latest.year * 12 + latest.month >= months or latest.year <= _UNSET_CLOCK
 
 
-def _from_wall_time(metadata: Metadata, local: datetime, zone: str) -> Taken:
+def _from_wall_time(metadata: Metadata, local: datetime, zone: str, usual_zone: str) -> Taken:
     """Return the time for a wall time, which is kept; the satellite clock replaces a UTC that disagrees with it."""
-    at, named = _in_zone(local, metadata.utc_offset, zone)
+    at, named = _in_zone(local, metadata.utc_offset, zone, usual_zone)
     satellite = metadata.taken_utc
     if satellite is not None and metadata.date_parts == DAY and abs(at - satellite) >= SAME_MOMENT:
         at, named = satellite, zone
     return Taken(at, local.replace(tzinfo=UTC), named, META, metadata.date_parts)
 
 
-def _in_zone(local: datetime, offset: int | None, zone: str) -> tuple[datetime, str]:
+def _in_zone(local: datetime, offset: int | None, zone: str, usual_zone: str) -> tuple[datetime, str]:
     """Return the UTC time and the name of the zone of a wall time."""
     if offset is not None:
         return text.to_utc(local, offset), zone or fixed_zone(offset)
-    return (to_utc(local, zone), zone) if zone else (local.replace(tzinfo=UTC), "")
+    zone = zone or _as_known(usual_zone)
+    return to_utc(local, zone), zone
 
 
-def _from_file_time(files: Sequence[StackedFile], indexed_at: datetime) -> Taken:
+def _as_known(usual_zone: str) -> str:
+    """Return the usual zone as the one of a photo: UTC says only that none is known."""
+    return "" if usual_zone == UTC_ZONE else usual_zone
+
+
+def _from_file_time(files: Sequence[StackedFile], indexed_at: datetime, zone: str) -> Taken:
     oldest = min(file.extraction.mtime_ns for file in files)
     try:
         moment = datetime.fromtimestamp(oldest / 1e9, UTC)
     except (OverflowError, ValueError, OSError):
         moment = indexed_at
-    return Taken(moment, moment, "", AUTO, DAY if indexed_at - moment > _FRESH else 0)
+    local = to_local(moment, zone).replace(tzinfo=UTC)
+    return Taken(moment, local, _as_known(zone), AUTO, DAY if indexed_at - moment > _FRESH else 0)
 
 
 def describe(
@@ -169,7 +176,7 @@ def describe(
     if gives_way(photo.type_src, AUTO):
         photo.type = photo_type(own)
     photo.stack = max(photo.stack, 1) if len(shown) > 1 and photo.stack >= 0 else min(photo.stack, 0)
-    _describe_time(photo, sources, own, now)
+    _describe_time(photo, sources, own, now, catalog.zone)
     _describe_camera(photo, sources, catalog)
     _describe_place(photo, sources, catalog)
     _describe_picture(photo, shown, primary)
@@ -229,14 +236,16 @@ def _set_times(photo: Photo, now: datetime) -> None:
     photo.checked_at = now
 
 
-def _describe_time(photo: Photo, sources: Sources, stacked: Sequence[StackedFile], now: datetime) -> None:
+def _describe_time(
+    photo: Photo, sources: Sources, stacked: Sequence[StackedFile], now: datetime, usual_zone: str
+) -> None:
     metadata = sources.metadata
     estimated = metadata.lat is None and metadata.taken_local is not None and photo.place_src == ESTIMATE
     # The zone is that of the position which the photo has now. A place without position tells none: an estimated one
     # is too far away in space or time.
     if (estimated or photo.place_src == MANUAL) and photo.cell_id != UNKNOWN_PLACE:
         metadata = replace(metadata, lat=photo.lat, lng=photo.lng)
-    when = taken(metadata, stacked, now if photo.id is None else photo.created_at)
+    when = taken(metadata, stacked, now if photo.id is None else photo.created_at, usual_zone)
     # The source of the new time does not matter: a time guessed now replaces one that the file no longer contains.
     if not gives_way(photo.taken_src, XMP):
         return

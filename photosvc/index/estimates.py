@@ -156,11 +156,12 @@ def _time(seen: Sighting) -> Any:  # noqa: ANN401 - a column
 _BY_TIME: Final = (Photo.camera_id, Photo.camera_serial, Photo.taken_at_local, Photo.id)
 
 
-def estimate_places(session: Session, clock: Clock, lease: Lease | None, *, wanted: bool) -> int:
+def estimate_places(session: Session, clock: Clock, zone: str, lease: Lease | None, *, wanted: bool) -> int:
     """Bring the places of all photos that are due up to date, and return how many changed.
 
     Args:
         session: outside of a transaction; each batch is committed.
+        zone: that of photos which tell neither a zone nor a position.
         wanted: false when the setting is off: estimates are removed.
     """
     _mark_all_after_switch(session, wanted=wanted)
@@ -172,7 +173,7 @@ def estimate_places(session: Session, clock: Clock, lease: Lease | None, *, want
             if lease:
                 lease.check(session)
             photos = session.scalars(select(Photo).where(Photo.id.in_(ids)).options(*LOADED).order_by(*_BY_TIME)).all()
-            catalog = Catalog(session, Gazetteer.load())
+            catalog = Catalog(session, Gazetteer.load(), zone)
             neighbours = Neighbours(session)
             sent = set(session.scalars(select(Photo.id).where(Photo.id.in_(ids), SENT)))
             changed = [

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
+from photosvc.core.timezones import to_local
 from photosvc.media.metadata import MONTH, YEAR, WrittenDate
 from photosvc.media.text import is_plausible
 
@@ -42,19 +43,19 @@ _CAMERA_NAME: Final = re.compile(rf"^_?(?:{_CAMERAS})?[a-z_]?[-_ ]?[\w-]*\d{{3,}
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 
 
-def date_in(name: str) -> datetime | None:
+def date_in(name: str, zone: str) -> datetime | None:
     """Return the whole date, or date and time, in the name of a file or folder, naive; None without one.
 
-    A name of milliseconds since 1970 gives UTC.
+    A name of milliseconds since 1970 gives the wall time in `zone`.
     """
     if found := next(_moments(name), None):
         return found[1]
     counted = _EPOCH.fullmatch(name.partition(".")[0])
-    moment = datetime.fromtimestamp(int(counted[1]) // 1000, UTC) if counted else None
-    return moment.replace(tzinfo=None) if moment is not None and is_plausible(moment) else None
+    at = datetime.fromtimestamp(int(counted[1]) // 1000, UTC) if counted else None
+    return to_local(at, zone) if at is not None and is_plausible(at) else None
 
 
-def date_in_path(path: str) -> WrittenDate:
+def date_in_path(path: str, zone: str) -> WrittenDate:
     """Return the date in a relative path; empty without one.
 
     It is the whole date in the name of the file, or else that of the deepest folder; without one, the month at the
@@ -63,7 +64,7 @@ def date_in_path(path: str) -> WrittenDate:
     folder, _, name = path.rpartition("/")
     # A number that is the whole name of a file is no day, but it may be the time of its folder's day.
     in_folders = [moment for end, moment in _moments(path) if end <= len(folder)]
-    if whole := date_in(name) or next(reversed(in_folders), None):
+    if whole := date_in(name, zone) or next(reversed(in_folders), None):
         return WrittenDate(whole)
     return next(_periods(folder, name), WrittenDate())
 

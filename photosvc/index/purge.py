@@ -166,7 +166,7 @@ def mark(session: Session, settings: Settings, clock: Clock, found: Survey) -> i
     """
     summary = Summary()
     with run_lock(session, settings, clock) as lease:
-        writer = BatchWriter(session, settings.originals, clock, summary, lease=lease)
+        writer = BatchWriter(session, settings, clock, summary, lease=lease)
         for ids in in_portions(found.unmarked):
             names = session.scalars(select(File.name).where(File.id.in_(ids))).all()
             session.rollback()
@@ -191,14 +191,14 @@ def remove(session: Session, settings: Settings, clock: Clock, cache: PictureCac
             _check_disks(settings, found)
             _delete_files(session, [row.id for row in rows], [row.name for row in rows])
             total.files += len(rows)
-            total.photos += _bring_up_to_date(session, clock, {row.photo_id for row in rows})
+            total.photos += _bring_up_to_date(session, settings, clock, {row.photo_id for row in rows})
             hashes = {row.hash for row in rows}
             hashes.difference_update(session.scalars(select(File.hash).where(File.hash.in_(hashes))))
             session.commit()
             total.thumbnails += cache.remove_all(hashes)
         for ids in in_portions(found.photos, _BATCH):
             _begin(session, lease)
-            total.photos += _bring_up_to_date(session, clock, set(ids))
+            total.photos += _bring_up_to_date(session, settings, clock, set(ids))
             session.commit()
     return total
 
@@ -219,14 +219,14 @@ def _delete_files(session: Session, ids: Collection[int], names: Collection[str]
     session.expunge_all()
 
 
-def _bring_up_to_date(session: Session, clock: Clock, ids: Collection[int]) -> int:
+def _bring_up_to_date(session: Session, settings: Settings, clock: Clock, ids: Collection[int]) -> int:
     """Describe and project the photos that still have files, delete the others, and return their number."""
     left = set(session.scalars(select(File.photo_id).where(File.photo_id.in_(ids))))
     gone = set(session.scalars(select(Photo.id).where(Photo.id.in_(ids)))) - left
     uids = select(Photo.uid).where(Photo.id.in_(gone))
     session.execute(delete(PhotoChange).where(PhotoChange.photo_uid.in_(uids)), execution_options=UNLOADED)
     delete_rows(session, Photo.__table__, gone)
-    changes = PhotoChanges(session, Catalog(session, Gazetteer.load()), clock())
+    changes = PhotoChanges(session, Catalog(session, Gazetteer.load(), settings.timezone), clock())
     photos = session.scalars(select(Photo).where(Photo.id.in_(left))).all()
     changes.remember(photos)
     changes.describe(photos)

@@ -107,7 +107,7 @@ def run_index(
         if is_stale(session) and not options.dry_run:
             summary.rebuilt = rebuild(session)
         if not options.dry_run:
-            restack_library(session, settings.originals, clock, kinds, lease)
+            restack_library(session, settings, clock, kinds, lease)
             remember_disks(session, settings.originals)
         disks, absent = disk_numbers(settings.originals), absent_disks(session, settings.originals)
         conditions = Conditions.of(settings)
@@ -129,7 +129,7 @@ def run_index(
             total = work.count_to_read()
             with _pool(content_hash, str, total, settings, options) as hashing:
                 contents = Contents(settings.originals, work, run.folder, settings.bucket, hashing, pauses)
-                writer = BatchWriter(session, settings.originals, clock, summary, kinds, lease, contents)
+                writer = BatchWriter(session, settings, clock, summary, kinds, lease, contents)
                 goes_on = total > 0
                 while goes_on:
                     _read(work, writer, settings, options, summary, told, pauses, conditions)
@@ -137,7 +137,7 @@ def run_index(
             writer.mark_missing(pauses.left(work.gone()))
             put_off(session, run.folder, now)
             if within is None:
-                estimate_places(session, clock, lease, wanted=settings.estimate_places)
+                estimate_places(session, clock, settings.timezone, lease, wanted=settings.estimate_places)
             session.rollback()
             if reporter:
                 reporter.done(run.folder)

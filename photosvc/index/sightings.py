@@ -13,20 +13,20 @@ from sqlalchemy import BindParameter, ColumnElement, Update, and_, bindparam, ex
 from sqlalchemy.orm import Session, aliased
 
 from photosvc.core.times import shifted
-from photosvc.core.vocabulary import AUTO, DEFAULT, ESTIMATE
+from photosvc.core.vocabulary import AUTO, DEFAULT, ESTIMATE, META, XMP
+from photosvc.index.file_columns import load_metadata
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, File, Photo
 from photosvc.models.statements import among, run_many
 
 #: Photos further away in time say nothing.
 WINDOW: Final = timedelta(hours=36)
 _VIDEO: Final = "video"
-_UTC_ZONE: Final = "UTC"
 _GUESSED: Final = frozenset((AUTO, DEFAULT, ESTIMATE))
-#: The furthest that wall times are from UTC.
-_FURTHEST: Final = timedelta(hours=14)
+#: The furthest that wall times of two zones are from each other.
+_FURTHEST: Final = timedelta(hours=26)
 _COLUMNS: Final = (
     Photo.id, Photo.camera_id, Photo.camera_serial, Photo.taken_at_local, Photo.taken_src, Photo.day, Photo.place_src,
-    Photo.cell_id, Photo.quality, Photo.lat, Photo.lng, Photo.place_id, Photo.time_zone, Photo.type,
+    Photo.cell_id, Photo.quality, Photo.lat, Photo.lng, Photo.place_id, Photo.type,
 )  # fmt: skip
 
 
@@ -44,7 +44,7 @@ class Sighting(NamedTuple):
     lng: float
     place_id: str
     in_utc: bool = False
-    """True for a video without position and zone: its container has UTC alone, which is compared with others' UTC."""
+    """True for a video without position whose files have UTC alone, which is compared with others' UTC."""
 
 
 def _is_located(photo: Any) -> ColumnElement[bool]:  # noqa: ANN401 - `Photo` or an alias of it
@@ -72,9 +72,15 @@ def sighting(photo: Any) -> Sighting | None:  # noqa: ANN401 - a photo or a row 
         return None
     located = photo.place_src not in _GUESSED and photo.cell_id != UNKNOWN_PLACE and photo.quality >= 0
     lat, lng, place_id = (photo.lat, photo.lng, photo.place_id) if located else (0.0, 0.0, "")
-    in_utc = not located and photo.type == _VIDEO and photo.time_zone == _UTC_ZONE
-    at, shown = photo.taken_at_local, photo.quality >= 0
+    in_utc = not located and photo.type == _VIDEO and photo.taken_src in {META, XMP} and _have_utc_alone(photo)
+    at, shown = photo.taken_at if in_utc else photo.taken_at_local, photo.quality >= 0
     return Sighting(photo.camera_id, photo.camera_serial, at, located, shown, lat, lng, place_id, in_utc)
+
+
+def _have_utc_alone(photo: Any) -> bool:  # noqa: ANN401
+    """Return whether no file has a wall time; False for rows, which stand for photos that are no longer estimated."""
+    files = [file for file in getattr(photo, "files", ()) if not file.missing]
+    return bool(files) and all(load_metadata(file.details).taken_local is None for file in files)
 
 
 def stored_sightings(session: Session, photo_ids: Collection[int]) -> dict[int, Sighting | None]:
@@ -118,7 +124,7 @@ def _span(camera_id: int, serial: str, first: datetime, last: datetime, window: 
 
 
 def _mark_span() -> Update:
-    """Return the statement that marks the photos whose estimate depends on a span, and videos in UTC.
+    """Return the statement that marks the photos whose estimate depends on a span, and videos, which may be in UTC.
 
     These lie between the located photos before and after the span, at most a window away: photos beyond have other
     neighbours. For a span without a position the window is 0, and nothing lies between.
@@ -130,9 +136,9 @@ def _mark_span() -> Update:
     previous = select(func.max(at)).where(*located, at >= before, at < first).scalar_subquery()
     following = select(func.min(at)).where(*located, at > last, at <= after).scalar_subquery()
     between = Photo.taken_at_local.between(func.coalesce(previous, before), func.coalesce(following, after))
-    in_utc = and_(Photo.type == _VIDEO, Photo.time_zone == _UTC_ZONE)
     at_most = Photo.taken_at_local.between(_moment("earliest"), _moment("latest"))
-    marked = update(Photo).where(_same_camera(Photo), at_most, or_(in_utc, between), _is_guessed(Photo.place_src))
+    due = or_(Photo.type == _VIDEO, between)
+    marked = update(Photo).where(_same_camera(Photo), at_most, due, _is_guessed(Photo.place_src))
     return marked.where(Photo.place_due.is_(False), Photo.quality >= 0).values(place_due=True)
 
 

@@ -164,9 +164,9 @@ def load_photos(session: Session, photo_ids: Collection[int]) -> LoadedPhotos:
     return LoadedPhotos(session, "id", photo_ids)
 
 
-def load_with_catalog(session: Session, photo_ids: Collection[int]) -> tuple[PlainCatalog, LoadedPhotos]:
+def load_with_catalog(session: Session, photo_ids: Collection[int], zone: str) -> tuple[PlainCatalog, LoadedPhotos]:
     """Load photos as `load_photos` does, with a catalog of the rows that they refer to."""
-    catalog, loaded = PlainCatalog(session, Gazetteer.load()), load_photos(session, photo_ids)
+    catalog, loaded = PlainCatalog(session, Gazetteer.load(), zone), load_photos(session, photo_ids)
     catalog.remember(loaded.photos)
     return catalog, loaded
 
@@ -290,7 +290,7 @@ def store_and_project(session: Session, loaded: LoadedPhotos, photos: Sequence[P
 
 
 def undo_batch(
-    session: Session, photo_ids: Sequence[int], first: PhotoChange, change: Change, now: datetime
+    session: Session, photo_ids: Sequence[int], first: PhotoChange, change: Change, now: datetime, zone: str
 ) -> tuple[int, int]:
     """Take an edit of many photos back.
 
@@ -301,7 +301,7 @@ def undo_batch(
     Returns:
         the number of photos that have their former values, and of those that changed since and stay as they are.
     """
-    (catalog, loaded), left = load_with_catalog(session, photo_ids), 0
+    (catalog, loaded), left = load_with_catalog(session, photo_ids, zone), 0
     entries = changes_of_batch(session, [photo.uid for photo in loaded.photos], first)
     with changing(session, catalog, loaded, change, now) as touched:
         for photo in loaded.photos:

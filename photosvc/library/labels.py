@@ -53,6 +53,7 @@ def replace_in(
     folded: Collection[str],
     name: str | None,
     change: Change,
+    zone: str,
 ) -> int:
     """Replace keywords of photos by another one, or remove them; return how many photos changed.
 
@@ -61,7 +62,7 @@ def replace_in(
         folded: the keywords to replace, without case and accents.
         name: the keyword that replaces them; None: they are removed.
     """
-    catalog, loaded = load_with_catalog(session, photo_ids)
+    catalog, loaded = load_with_catalog(session, photo_ids, zone)
     with changing(session, catalog, loaded, change, now) as touched:
         for photo in loaded.photos:
             kept = [keyword.word for keyword in photo.keywords if keyword.folded not in folded]
@@ -90,12 +91,12 @@ class LabelChange:
         """Return the labels that it is about."""
         return "labels " + ",".join(sorted(self.labels))
 
-    def prepare(self, connection: Connection, actor: Actor) -> tuple[Sequence[int], ChangeSome]:
+    def prepare(self, connection: Connection, actor: Actor, zone: str) -> tuple[Sequence[int], ChangeSome]:
         """Return the ids of the photos that are left to change, and the function that changes some hundreds of them."""
         keyword_ids = connection.scalars(select(Keyword.id).where(Keyword.folded.in_(self.labels))).all()
         photo_ids = photos_with(connection, keyword_ids, sees_private=self.sees_private)
         change = Change(self.action, actor)
-        return photo_ids, partial(replace_in, folded=set(self.labels), name=self.name, change=change)
+        return photo_ids, partial(replace_in, folded=set(self.labels), name=self.name, change=change, zone=zone)
 
     def finish(self, session: Session, _now: datetime) -> None:
         """Make the label a favourite, or not, in the write transaction after the last photos."""
@@ -118,7 +119,7 @@ class Respelling:
         """Return the label that it is about."""
         return f"spelling {self.label}"
 
-    def prepare(self, connection: Connection, _actor: Actor) -> tuple[Sequence[int], ChangeSome]:
+    def prepare(self, connection: Connection, _actor: Actor, _zone: str) -> tuple[Sequence[int], ChangeSome]:
         """Return the ids of all photos with the label, and the function that projects some hundreds of them."""
         query = select(photo_keywords.c.photo_id).join(Keyword, Keyword.id == photo_keywords.c.keyword_id)
         query = query.where(Keyword.folded == self.label).order_by(photo_keywords.c.photo_id)

@@ -48,6 +48,8 @@ class Terms:
     slot: Callable[[], AbstractContextManager[object]]
     """Held by a change that needs more than one transaction."""
     now: datetime
+    zone: str
+    """That of photos which tell neither a zone nor a position."""
     actor: Actor
     user_id: int | None
     sees_private: bool
@@ -70,7 +72,7 @@ def change_all(terms: Terms, change: NameChange) -> int | Asked:
     count = 0
     for _ in range(change.PASSES):
         with terms.reading() as connection:
-            photo_ids, change_some = change.prepare(connection, terms.actor)
+            photo_ids, change_some = change.prepare(connection, terms.actor, terms.zone)
         if len(photo_ids) > MOST_AT_ONCE:
             with terms.writing(library=True) as session:
                 return _ask(session, terms, change)
@@ -141,7 +143,7 @@ def _asked(result: int | Asked) -> Asked | None:
 
 def _ask_for_many(session: Session, terms: Terms, change: NameChange) -> Asked | None:
     """Ask for a job if a change affects many photos, in the write transaction that decides on it."""
-    photo_ids, _ = change.prepare(session.connection(), terms.actor)
+    photo_ids, _ = change.prepare(session.connection(), terms.actor, terms.zone)
     return _ask(session, terms, change) if len(photo_ids) > MOST_AT_ONCE else None
 
 
@@ -156,7 +158,7 @@ def _ask(session: Session, terms: Terms, change: NameChange) -> Asked:
     return Asked(jobs.add(session, NAMES, subject, terms.now, arguments, user_id=terms.user_id, asker=asker))
 
 
-def change_in_portions(lease: Lease, _settings: Settings, job: Waiting) -> Generator[bool, None, None]:
+def change_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Generator[bool, None, None]:
     """Make a change as a `library.jobs.Handler`. After a killed run, the next one changes the photos that are left."""
     change = CHANGES[job.arguments["change"]](**job.arguments["values"])
     actor, now = Actor(**job.arguments["actor"]), lease.clock()
@@ -164,7 +166,7 @@ def change_in_portions(lease: Lease, _settings: Settings, job: Waiting) -> Gener
     lease.report = lambda: {"photos": done["changed"], "percent": 100 * done["seen"] // (done["found"] or 1)}
     for _ in range(change.PASSES):
         with closing(open_reader(lease.engine)) as connection:
-            photo_ids, change_some = change.prepare(connection, actor)
+            photo_ids, change_some = change.prepare(connection, actor, settings.timezone)
         done["found"] += len(photo_ids)
         start = 0
         while start < len(photo_ids):

@@ -82,7 +82,7 @@ class PersonChange:
         """Return the person that it is about."""
         return f"person {self.uid}"
 
-    def prepare(self, connection: Connection, _actor: Actor) -> tuple[Sequence[int], ChangeSome]:
+    def prepare(self, connection: Connection, _actor: Actor, zone: str) -> tuple[Sequence[int], ChangeSome]:
         """Return the ids of the photos that are left to change, and the function that changes some hundreds of them.
 
         These are also photos that an interrupted renaming left. A person who was merged with another one since has
@@ -91,7 +91,7 @@ class PersonChange:
         names = self.names(connection)
         chosen = connection.scalar(select(Subject.name).where(Subject.uid == self.uid)) or ""
         photo_ids = photos_with(connection, names) if names else ()
-        return photo_ids, partial(rename_photos, names=names, name=chosen)
+        return photo_ids, partial(rename_photos, names=names, name=chosen, zone=zone)
 
     def names(self, connection: Connection) -> frozenset[str]:
         """Return the names of markers that are to be replaced."""
@@ -123,12 +123,12 @@ class SeenPersonChange:
         """Return the person that it is about."""
         return f"seen person {self.earlier}"
 
-    def prepare(self, connection: Connection, actor: Actor) -> tuple[Sequence[int], ChangeSome]:
+    def prepare(self, connection: Connection, actor: Actor, zone: str) -> tuple[Sequence[int], ChangeSome]:
         """Return the ids of the photos that are left to change, and the function that changes some hundreds of them."""
         names = _spellings(connection, {self.earlier}) - {self.name}
         change = Change("people.rename", actor)
         photo_ids = photos_with(connection, names, sees_private=False)
-        return photo_ids, partial(rename_seen, names=names, name=self.name, change=change)
+        return photo_ids, partial(rename_seen, names=names, name=self.name, change=change, zone=zone)
 
     def finish(self, session: Session, now: datetime) -> None:
         """Make the person a favourite, or not, in the write transaction after the last photos."""
@@ -168,10 +168,10 @@ def photos_with(connection: Connection, names: Collection[str], *, sees_private:
 
 
 def rename_photos(
-    session: Session, photo_ids: Sequence[int], now: datetime, *, names: Collection[str], name: str
+    session: Session, photo_ids: Sequence[int], now: datetime, *, names: Collection[str], name: str, zone: str
 ) -> int:
     """Replace names of markers on photos, some hundreds at most; project these, and return their number."""
-    catalog, loaded = load_with_catalog(session, photo_ids)
+    catalog, loaded = load_with_catalog(session, photo_ids, zone)
     sidecars = sidecars_of(session, photo_ids)
     for photo in loaded.photos:
         for file in photo.files:
@@ -186,10 +186,17 @@ def rename_photos(
 
 
 def rename_seen(
-    session: Session, photo_ids: Sequence[int], now: datetime, *, names: Collection[str], name: str, change: Change
+    session: Session,
+    photo_ids: Sequence[int],
+    now: datetime,
+    *,
+    names: Collection[str],
+    name: str,
+    change: Change,
+    zone: str,
 ) -> int:
     """Replace names of the marked areas of photos, some hundreds at most, as edits; return how many photos changed."""
-    catalog, loaded = load_with_catalog(session, photo_ids)
+    catalog, loaded = load_with_catalog(session, photo_ids, zone)
     sidecars = sidecars_of(session, photo_ids)
     with changing(session, catalog, loaded, change, now) as touched:
         for file in (file for photo in loaded.photos for file in photo.files):

@@ -134,7 +134,7 @@ class Relocation:
         return self.session.execute(query.limit(MOST_FILES + 1)).all()
 
     def _rename_files(self, moves: Sequence[tuple[Any, str]]) -> None:
-        catalog = Catalog(self.session, Gazetteer.load())
+        catalog = Catalog(self.session, Gazetteer.load(), self.settings.timezone)
         kinds = parse_kinds(self.settings.stack_by)
         for portion in _portions(moves):
             store = Store(self.session, catalog, self.settings.originals, self.now, kinds)
@@ -167,7 +167,7 @@ class Relocation:
         self.session.flush()
 
     def _hide(self, names: Sequence[str]) -> None:
-        catalog = Catalog(self.session, Gazetteer.load())
+        catalog = Catalog(self.session, Gazetteer.load(), self.settings.timezone)
         for some in in_portions(names, _PORTION):
             store = Store(self.session, catalog, self.settings.originals, self.now, parse_kinds(self.settings.stack_by))
             store.mark_missing(some)

@@ -242,7 +242,8 @@ def _follow(
             relocation.gone(name, is_folder=False)
     present = File.root == ORIGINALS_ROOT, File.name.in_(both), File.missing
     rows = session.scalars(select(File).where(*present)).all()
-    store = Store(session, Catalog(session, Gazetteer.load()), settings.originals, now, parse_kinds(settings.stack_by))
+    catalog = Catalog(session, Gazetteer.load(), settings.timezone)
+    store = Store(session, catalog, settings.originals, now, parse_kinds(settings.stack_by))
     store.load(both)
     _rename_sidecars(session, settings, names, copies)
     photos: dict[str, list[str]] = {}

@@ -160,7 +160,7 @@ def _content(kind: tuple[str, str], result: Extraction | PhotosvcError) -> Conte
     return Content(*kind, result)
 
 
-def taken_by(group: Sequence[tuple[ReceivedFile, Content]], now: datetime) -> Taken:
+def taken_by(group: Sequence[tuple[ReceivedFile, Content]], now: datetime, zone: str) -> Taken:
     """Return the time of the picture in these files and their sidecars, as an index run over their folder finds it.
 
     If none of them could be read, it is that of a name, else the present.
@@ -182,7 +182,7 @@ def taken_by(group: Sequence[tuple[ReceivedFile, Content]], now: datetime) -> Ta
             sidecars.append(StoredSidecar(name, Kind(read.codec), read.metadata))
     beside = [replace(one, picture=pictures[0].name) for one in sidecars if one.kind is not Kind.ALBUM]
     sources = with_sidecars(merged_metadata(pictures), ranked(beside))
-    return taken(sources.metadata, pictures, now)
+    return taken(sources.metadata, pictures, now, zone)
 
 
 def check_disk(session: Session, settings: Settings, name: str = "", *, within: bool = False) -> None:

@@ -239,7 +239,7 @@ class Admission:
         for group in groups:
             if self.settings.bucket is not None and time.monotonic() > end:
                 raise TooSlowError
-            when = taken_by([(one.file, contents[one.file.path]) for one in group], self.now)
+            when = taken_by([(one.file, contents[one.file.path]) for one in group], self.now, self.settings.timezone)
             with disk.undo_on_error() as undo:
                 stored = self._stored(group, when, undo) if self.settings.bucket is not None else None
                 admitted = partial(self._admit_group, group, when, undo, stored)

@@ -11,12 +11,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.index.catalog import PlainCatalog
-from photosvc.index.places import Gazetteer
 from photosvc.index.quality import HIDDEN, REVIEW_BELOW
 from photosvc.library import batches
 from photosvc.library.apply import apply
-from photosvc.library.changing import changing, load_photos
+from photosvc.library.changing import changing, load_with_catalog
 from photosvc.library.journal import Actor, Change
 from photosvc.models import Photo
 from photosvc.models.statements import among
@@ -159,8 +157,7 @@ def _differs(photo: Any, act: Act, now: datetime) -> bool:  # noqa: ANN401 - a r
 
 def _favor(session: Session, photo_ids: Sequence[int], entry: Change, now: datetime, *, favorite: bool) -> None:
     """Make photos favorites or not; unlike the other flags, this changes their quality in both directions."""
-    catalog, loaded = PlainCatalog(session, Gazetteer.load()), load_photos(session, photo_ids)
-    catalog.remember(loaded.photos)
+    catalog, loaded = load_with_catalog(session, photo_ids, current_service().settings.timezone)
     with changing(session, catalog, loaded, entry, now):
         for photo in loaded.photos:
             apply(photo, {"favorite": favorite}, catalog)

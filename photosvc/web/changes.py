@@ -120,7 +120,7 @@ def change_one(
         (photo,) = loaded.photos
         if expected is not None and _record_of(session, seen, photo, sees_private=sees_private)[1] not in expected:
             raise PhotoChangedError
-        catalog = PlainCatalog(session, Gazetteer.load())
+        catalog = PlainCatalog(session, Gazetteer.load(), service.settings.timezone)
         catalog.remember(loaded.photos)
         entry = Change(action, Actor.of(who))
         with changing(session, catalog, loaded, entry, now):
@@ -191,6 +191,7 @@ def terms(part: str) -> Terms:
         writing=service.writing,
         slot=one_batch,
         now=service.now(),
+        zone=service.settings.timezone,
         actor=Actor.of(who),
         user_id=who.user_id,
         sees_private=who.sees_private,

@@ -36,7 +36,7 @@ def session(library):
 
 def store(session, *files, kinds=KINDS, now=NOW):
     """Store files (name, number, metadata, other values) in one batch."""
-    one = Store(session, Catalog(session, Gazetteer.load()), Path("/nonexistent"), now, kinds)
+    one = Store(session, Catalog(session, Gazetteer.load(), "UTC"), Path("/nonexistent"), now, kinds)
     for name, number, metadata, values in files:
         extraction = new_extraction(number, **{"metadata": metadata, **values})
         one.save(FoundFile(name, extraction.size, extraction.mtime_ns), extraction)
@@ -46,7 +46,7 @@ def store(session, *files, kinds=KINDS, now=NOW):
 
 
 def vanish(session, *names):
-    one = Store(session, Catalog(session, Gazetteer.load()), Path("/nonexistent"), NOW, KINDS)
+    one = Store(session, Catalog(session, Gazetteer.load(), "UTC"), Path("/nonexistent"), NOW, KINDS)
     one.mark_missing(names)
     one.finish()
     session.commit()
@@ -164,7 +164,7 @@ def test_a_library_that_was_stacked_by_identifiers_alone_is_divided_and_all_part
         file.look_2 = (0, 0xFF, 0xFF00, 0xFFFF)[file.id - 1]
     session.merge(LibraryState(name=STACKING, value=0))
     session.commit()
-    restack_library(session, library.originals, library.clock, frozenset(KINDS))
+    restack_library(session, library.settings, library.clock, frozenset(KINDS))
     assert photos(session) == [["0.jpg"], ["1.jpg"], ["2.jpg"], ["3.jpg"]]
     assert set(stored(session, Photo.private, Photo.title)) == {(f"{number}.jpg", True, "Mine") for number in range(4)}
     assert photo_of(session, "0.jpg").uid == uid
@@ -314,7 +314,7 @@ def test_the_same_files_give_the_same_photos_in_any_order_and_in_any_batches(tmp
             first = results[0]
             if order:
                 uids = stored(session, Photo.uid)
-                restack_library(session, library.originals, library.clock, frozenset(KINDS))
+                restack_library(session, library.settings, library.clock, frozenset(KINDS))
                 assert stored(session, Photo.uid) == uids
         library.close()
         assert results[order] == first
@@ -328,7 +328,7 @@ def test_an_unstacked_file_is_a_photo_of_its_own_that_no_rule_joins_again(sessio
     photo = photo_of(session, "a/x.jpg")
     photo.favorite, photo.private, uid = True, True, photo.uid
     session.commit()
-    catalog = Catalog(session, Gazetteer.load())
+    catalog = Catalog(session, Gazetteer.load(), "UTC")
     file = session.scalars(select(File).where(File.name == "a/x.dng")).one()
     single = unstack(session, catalog, file, NOW)
     assert (single.stack, single.favorite, single.private, single.type) == (-1, True, True, "raw")
@@ -349,7 +349,7 @@ def test_the_only_file_of_a_photo_cannot_be_unstacked(session):
     vanish(session, "x.dng")
     file = session.scalars(select(File).where(File.name == "x.jpg")).one()
     with pytest.raises(ConflictError, match="the only one of its photo"):
-        unstack(session, Catalog(session, Gazetteer.load()), file, NOW)
+        unstack(session, Catalog(session, Gazetteer.load(), "UTC"), file, NOW)
 
 
 def test_a_photo_that_a_person_took_out_of_stacks_takes_in_only_files_of_its_name(session):
@@ -370,6 +370,6 @@ def test_another_choice_of_kinds_stacks_the_library_again_once(session, library)
         ({"document"}, [["a.jpg", "b.jpg"], ["b (2).jpg"]]),
         (set(), [["a.jpg"], ["b (2).jpg"], ["b.jpg"]]),
     ):
-        assert restack_library(session, library.originals, library.clock, frozenset(kinds)) == 3
+        assert restack_library(session, library.settings, library.clock, frozenset(kinds)) == 3
         assert photos(session) == expected
-        assert restack_library(session, library.originals, library.clock, frozenset(kinds)) == 0
+        assert restack_library(session, library.settings, library.clock, frozenset(kinds)) == 0

@@ -69,6 +69,11 @@ class Library:
     tokens: dict[str, str] = field(default_factory=dict)
 
     @property
+    def settings(self) -> Settings:
+        with self.app.app_context():
+            return current_service().settings
+
+    @property
     def originals(self) -> Path:
         return self.instance / "originals"
 

@@ -2,7 +2,9 @@
 
 import pytest
 
-from tests.support.pictures import exif, jpeg, xmp
+from tests.support.clock import NOW
+from tests.support.library import open_library
+from tests.support.pictures import exif, jpeg, video, xmp
 
 SHOWN = ("TakenSrc", "TakenAt", "TakenAtLocal", "TimeZone", "Year", "Month", "Day")
 
@@ -82,3 +84,44 @@ def test_the_satellite_clock_tells_utc_when_the_camera_is_on_the_time_of_another
     assert shown(library) == [
         ("meta", "2025-07-01T16:00:00Z", "2025-07-01T12:00:00Z", "Europe/Rome", 2025, 7, 1),
     ]
+
+
+@pytest.mark.parametrize(
+    ("zone", "named", "utc", "local"),
+    [
+        ("Pacific/Auckland", "Pacific/Auckland", "2025-06-30T12:00:00Z", "2025-07-01T12:00:00Z"),
+        ("America/St_Johns", "America/St_Johns", "2025-07-01T02:30:00Z", "2025-06-30T21:30:00Z"),
+        ("UTC", "", "2025-07-01T00:00:00Z", "2025-07-01T00:00:00Z"),
+    ],
+)
+def test_times_without_a_zone_are_of_the_zone_of_the_service(tmp_path, zone, named, utc, local):
+    library = open_library(tmp_path, settings={"PHOTOSVC_TIMEZONE": zone})
+    rome = {1: "N", 2: [(43, 1), (28, 1), (0, 1)], 3: "E", 4: [(11, 1), (53, 1), (0, 1)]}
+    midnight = "2025:07:01 00:00:00"
+    # Wall times.
+    library.put("a-exif.jpg", jpeg(exif=exif({}, {0x9003: midnight})))
+    library.put("b-changed.jpg", jpeg(72, exif=exif({0x0132: midnight})))
+    library.put("IMG_20250701_000000.jpg", jpeg(80))
+    # The same instant, in UTC.
+    library.put("1751328000000.jpg", jpeg(88))
+    library.put("c-file.jpg", jpeg(96), age=NOW.timestamp() - 1_751_328_000)
+    video(library.originals / "d.mp4", tags={"creation_time": "2025-07-01T00:00:00Z"})
+    # Those that tell a zone or position.
+    library.put("e-offset.jpg", jpeg(104, exif=exif({}, {0x9003: midnight, 0x9011: "+05:00"})))
+    library.put("f-rome.jpg", jpeg(112, exif=exif({}, {0x9003: midnight}, rome)))
+    library.index()
+    found = {record["FileName"]: tuple(record[name] for name in SHOWN[1:4]) for record in library.find()}
+    shown_midnight = "2025-07-01T00:00:00Z"
+    assert found == {
+        **dict.fromkeys(["a-exif.jpg", "b-changed.jpg", "IMG_20250701_000000.jpg"], (utc, shown_midnight, named)),
+        **dict.fromkeys(["1751328000000.jpg", "c-file.jpg"], (shown_midnight, local, named)),
+        "d.mp4": (shown_midnight, local, zone),
+        "e-offset.jpg": ("2025-06-30T19:00:00Z", shown_midnight, "Etc/GMT-5"),
+        "f-rome.jpg": ("2025-06-30T22:00:00Z", shown_midnight, "Europe/Rome"),
+    }
+    library.close()
+    moved = open_library(tmp_path, settings={"PHOTOSVC_TIMEZONE": "Asia/Tokyo"}, upgrade=False)
+    moved.index(force=True)
+    (record,) = moved.find(q="name:a-exif")
+    assert [record[name] for name in SHOWN[1:4]] == ["2025-06-30T15:00:00Z", shown_midnight, "Asia/Tokyo"]
+    moved.close()

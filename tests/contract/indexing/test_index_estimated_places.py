@@ -88,7 +88,9 @@ def test_far_or_single_neighbours_give_their_place_without_a_position(library):
 
 
 @pytest.mark.slow
-def test_a_video_that_knows_utc_alone_is_compared_by_utc(library):
+@pytest.mark.parametrize("zone", ["UTC", "America/Los_Angeles", "Pacific/Kiritimati"])
+def test_a_video_that_knows_utc_alone_is_compared_by_utc(tmp_path, zone):
+    library = open_library(tmp_path, settings={"PHOTOSVC_TIMEZONE": zone})
     put(library, "a.jpg", -8, KYOTO, serial="")
     put(library, "b.jpg", 0, TOKYO, serial="")
     tags = {"com.apple.quicktime.make": "Maker", "com.apple.quicktime.model": "M1"}
@@ -98,6 +100,7 @@ def test_a_video_that_knows_utc_alone_is_compared_by_utc(library):
     (library.originals / "b.jpg").unlink()
     library.index()
     assert estimated(library) == {"c.mov": (0.0, 0.0, "Kyoto")}
+    library.close()
 
 
 @pytest.mark.slow

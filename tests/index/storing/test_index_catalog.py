@@ -14,7 +14,7 @@ def session(library):
 
 @pytest.fixture(params=[Catalog, PlainCatalog])
 def new_catalog(request, session):
-    return lambda: request.param(session, Gazetteer.load())
+    return lambda: request.param(session, Gazetteer.load(), "UTC")
 
 
 def values(catalog):
@@ -50,8 +50,8 @@ def test_what_is_not_known_yet_is_inserted_once(session, new_catalog):
 
 
 def test_both_catalogs_give_the_same_rows(session):
-    plain = values(PlainCatalog(session, Gazetteer.load()))
-    assert values(Catalog(session, Gazetteer.load())) == plain
+    plain = values(PlainCatalog(session, Gazetteer.load(), "UTC"))
+    assert values(Catalog(session, Gazetteer.load(), "UTC")) == plain
 
 
 def test_rows_are_found_by_their_ids(session, new_catalog):
@@ -66,7 +66,7 @@ def test_rows_are_found_by_their_ids(session, new_catalog):
 
 def test_a_position_on_the_open_sea_has_the_unknown_place_of_the_wire(library):
     with library.session() as session:
-        cell = Catalog(session, Gazetteer.load()).cell(30, -40)
+        cell = Catalog(session, Gazetteer.load(), "UTC").cell(30, -40)
         place = cell.place
         assert cell.id == "s2:0a8d4b225ad4"
         assert (place.id, place.label, place.city, place.state, place.country) == (

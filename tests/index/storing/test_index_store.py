@@ -25,7 +25,7 @@ def session(library):
 
 
 def store(library, session, now=NOW):
-    return Store(session, Catalog(session, Gazetteer.load()), library.originals, now)
+    return Store(session, Catalog(session, Gazetteer.load(), "UTC"), library.originals, now)
 
 
 def found(name, extraction):

@@ -41,7 +41,7 @@ def new_session(new_database):
 
 def store(session, files, *, looked_up):
     """Store a batch of files (name, extraction) of which the store was told in advance, or was not."""
-    one = Store(session, Catalog(session, Gazetteer.load()), Path("/nonexistent"), NOW, KINDS)
+    one = Store(session, Catalog(session, Gazetteer.load(), "UTC"), Path("/nonexistent"), NOW, KINDS)
     batch = [(FoundFile(name, extraction.size, extraction.mtime_ns), extraction) for name, extraction in files]
     if looked_up:
         one.load([name for name, _ in files], batch)

@@ -67,7 +67,7 @@ def test_a_name_has_folder_base_and_extension(name, parts):
     ],
 )  # fmt: skip
 def test_a_date_is_found_where_one_is_spelled(name, moment):
-    found = date_in(name)
+    found = date_in(name, "UTC")
     assert (found and found.isoformat()) == moment
 
 
@@ -91,7 +91,7 @@ def test_a_date_is_found_where_one_is_spelled(name, moment):
     ],
 )  # fmt: skip
 def test_folders_name_a_day_a_month_or_a_year(path, first, parts):
-    assert date_in_path(path) == WrittenDate(first and datetime.fromisoformat(first), None, parts)
+    assert date_in_path(path, "UTC") == WrittenDate(first and datetime.fromisoformat(first), None, parts)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_title_is_made_of_words_unless_a_camera_named_the_file(base, title):
 @given(st.text(max_size=300))
 def test_any_name_is_taken(name):
     split_name(name)
-    date_in_path(name)
+    date_in_path(name, "UTC")
     assert len(title_in(name)) <= 200
 
 
@@ -133,5 +133,5 @@ def test_any_name_is_taken(name):
 def test_no_long_name_takes_long(text):
     began = process_time()
     title_in(text)
-    date_in_path(f"{text}/{text}")
+    date_in_path(f"{text}/{text}", "UTC")
     assert process_time() - began < 0.05

@@ -19,8 +19,8 @@ def part(name="a.jpg", **values):
     return StackedFile(name, Extraction(**{**plain, **values}))
 
 
-def when(metadata=None, name="a.jpg", **values):
-    found = taken(metadata or Metadata(), [part(name, **values)], NOW)
+def when(metadata=None, name="a.jpg", zone="UTC", **values):
+    found = taken(metadata or Metadata(), [part(name, **values)], NOW, zone)
     return found.at.isoformat(), found.local.isoformat(), found.zone, found.source, bool(found.parts)
 
 
@@ -64,11 +64,11 @@ def test_the_files_own_time_is_a_guess_that_counts_only_when_old():
 
 @pytest.mark.parametrize("nanoseconds", [2**62, -(2**62), 2**63 - 1])
 def test_no_file_time_is_too_strange(nanoseconds):
-    assert taken(Metadata(), [part(mtime_ns=nanoseconds)], NOW).at.tzinfo is not None
+    assert taken(Metadata(), [part(mtime_ns=nanoseconds)], NOW, "UTC").at.tzinfo is not None
 
 
 def test_an_offset_at_the_end_of_time_does_not_overflow():
-    found = taken(Metadata(taken_local=datetime.min, utc_offset=840), [part()], NOW)  # noqa: DTZ901 - wall time
+    found = taken(Metadata(taken_local=datetime.min, utc_offset=840), [part()], NOW, "UTC")  # noqa: DTZ901 - wall time
     assert found.at.year == 1
 
 
@@ -80,7 +80,7 @@ def test_the_last_change_comes_after_the_name_and_before_the_time_of_the_file():
 
 
 def test_a_partial_date_stays_partial():
-    found = taken(Metadata(taken_local=datetime.fromisoformat("1954-01-01"), date_parts=1), [part()], NOW)
+    found = taken(Metadata(taken_local=datetime.fromisoformat("1954-01-01"), date_parts=1), [part()], NOW, "UTC")
     assert (found.local.isoformat(), found.source, found.parts) == ("1954-01-01T00:00:00+00:00", "meta", 1)
 
 

@@ -35,7 +35,7 @@ def session(engine):
 
 def test_only_what_differs_is_written(session):
     first, second, third = (loaded := load_photos(session, session.scalars(select(Photo.id)).all())).photos
-    catalog = PlainCatalog(session, Gazetteer.load())
+    catalog = PlainCatalog(session, Gazetteer.load(), "UTC")
     first.title, first.camera = "Lake", catalog.camera("Acme", "One")
     second.keywords = catalog.keywords(["Sun", "Beach"])
     assert [loaded.is_changed(photo) for photo in (first, second, third)] == [True, True, False]
@@ -58,7 +58,7 @@ def test_nothing_is_written_when_nothing_differs(session):
 
 def test_keywords_are_taken_away_and_come_in_the_order_of_their_words(session):
     uid = session.scalar(select(Photo.uid))
-    catalog = PlainCatalog(session, Gazetteer.load())
+    catalog = PlainCatalog(session, Gazetteer.load(), "UTC")
     for words in (["b", "c", "a"], ["c"], ["d", "c"], []):
         loaded = load_photo(session, uid)
         (photo,) = loaded.photos
