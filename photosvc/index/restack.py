@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, insert, literal_column, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core import ids
@@ -28,7 +28,7 @@ from photosvc.index.stack_rules import MAX_FILES, Member, divide, is_moving_part
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, RejectedFile, StackKey
 from photosvc.models.photo import PLAIN_VALUES
 from photosvc.models.schema import delete_rows
-from photosvc.models.statements import UNLOADED, among
+from photosvc.models.statements import UNLOADED, among, unindexed
 
 #: Most files that one batch compares. Only chains of files that share different keys pairwise are longer; files beyond
 #: keep their photos.
@@ -126,8 +126,10 @@ def copies_of(session: Session, names: Iterable[str]) -> dict[str, list[str]]:
     """Return the names of the duplicates of these files, by the name of the file: its content is there, too."""
     copies: dict[str, list[str]] = defaultdict(list)
     for some in in_portions(list(names)):
-        duplicates = RejectedFile.root == ORIGINALS_ROOT, RejectedFile.reason == Reason.DUPLICATE.value
-        query = select(RejectedFile.detail, RejectedFile.name).where(*duplicates)
+        is_duplicate = RejectedFile.reason == literal_column(f"'{Reason.DUPLICATE.value}'")  # as the index says
+        query = select(RejectedFile.detail, RejectedFile.name).where(
+            unindexed(RejectedFile.root) == ORIGINALS_ROOT, is_duplicate
+        )
         for name, copy in session.execute(query.where(among(session, RejectedFile.detail, some))):
             copies[name].append(copy)
     return copies
@@ -136,8 +138,15 @@ def copies_of(session: Session, names: Iterable[str]) -> dict[str, list[str]]:
 def members_of(
     rows: Iterable[Row], links: Mapping[int, set[int]], copies: Mapping[str, Sequence[str]]
 ) -> Iterator[Member]:
-    """Yield these files as `stack_rules.divide` compares them."""
-    for row in rows:
+    """Yield the files among these that are not missing as `stack_rules.divide` compares them."""
+    facts = [(row, Facts.of(row, load_metadata(row.details))) for row in rows]
+    missing: dict[int, list[Facts]] = defaultdict(list)
+    for row, one in facts:
+        if row.missing:
+            missing[row.photo_id].append(one)
+    for row, one in facts:
+        if row.missing:
+            continue
         folder, base, _ = split_name(row.name)
         video = row.media_type == "video"
         own, keys = name_key(row.name, video=video), links.get(row.id, set())
@@ -152,7 +161,8 @@ def members_of(
             preview=is_preview(row.name),
             content=row.hash,
             copies=tuple(place for key, place in places.items() if key in keys),
-            facts=Facts.of(row, load_metadata(row.details)),
+            facts=one,
+            missing=tuple(missing[row.photo_id]),
             named=own in keys,
             keys=frozenset(keys - {own} - places.keys()),
             closed=row.photo_id if row.stack < 0 else 0,
@@ -295,7 +305,8 @@ def restack(
     """Put these files, and those that they share keys with, into photos.
 
     A photo stays with the files that show it. Where several photos become one, that of the best quality stays, of
-    equals the oldest. Files that are missing join and divide nothing: they stay in their photos until they return.
+    equals the oldest. Files that are missing join and divide nothing: they stay in their photos until they return, and
+    these take no file in that contradicts them.
 
     Args:
         keys: of each changed file, stored by `write_keys`, which returns them.
@@ -307,7 +318,7 @@ def restack(
     rows, links = linked_rows(session, keys, {key for some in keys.values() for key in some})
     waiting = {row.id for row in rows.values() if row.id not in keys and is_outdated(row.name)}
     apart = {rows[file_id].photo_id for file_id in waiting}
-    current = [row for row in rows.values() if row.id not in waiting and not row.missing]
+    current = [row for row in rows.values() if row.id not in waiting]
     copies = copies_of(session, {row.name for row in current})
     parts = [[rows[one] for one in part] for part in divide(members_of(current, links, copies), kinds)]
     moves = [

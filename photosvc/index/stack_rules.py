@@ -224,6 +224,8 @@ class Member:
     preview: bool = False
     """True if its name says that it is the preview of a video or raw."""
     facts: Facts = Facts()
+    missing: tuple[Facts, ...] = ()
+    """The facts of the missing files of its photo."""
     named: bool = True
     """True if its name may link it; false when too many files have that name."""
     keys: frozenset[int] = frozenset()
@@ -369,6 +371,10 @@ class _Photo:
         self.members = [member]
         self.others: set[_Photo] = set()
 
+    def facts(self) -> set[Facts]:
+        """Return the facts of its files, the missing ones included."""
+        return {facts for member in self.members for facts in (member.facts, *member.missing)}
+
 
 class _Photos:
     """Disjoint sets of files."""
@@ -393,7 +399,7 @@ class _Photos:
             first, second = self._of[one.id], self._of[other.id]
             if first is second or second in first.others:
                 continue
-            if any(contradict(a.facts, b.facts) for a, b in product(first.members, second.members)):
+            if any(contradict(a, b) for a, b in product(first.facts(), second.facts())):
                 first.others.add(second)
                 second.others.add(first)
             else:

@@ -86,7 +86,7 @@ class Relocation:
         if len(rows) <= MOST_FILES:
             if kept is not None:
                 self._record(rows)
-            self._hide([row.name for row in rows] if is_folder else [name])
+            self._hide([*(row.name for row in rows), *self._duplicates(name)] if is_folder else [name])
             self._set_aside(name, is_folder=is_folder, kept=kept)
         self.changed(name, is_folder=is_folder)
 
@@ -132,6 +132,11 @@ class Relocation:
         query = query.where(File.root == ORIGINALS_ROOT, File.missing.is_(False))
         query = query.where(_named(File.name, name, is_folder=is_folder)).order_by(File.photo_id, File.id)
         return self.session.execute(query.limit(MOST_FILES + 1)).all()
+
+    def _duplicates(self, folder: str) -> Sequence[str]:
+        """Return the names of duplicates in a folder, which count for the stacks of their originals."""
+        query = select(RejectedFile.name).where(RejectedFile.reason == Reason.DUPLICATE.value)
+        return self.session.scalars(query.where(_named(RejectedFile.name, folder, is_folder=True))).all()
 
     def _rename_files(self, moves: Sequence[tuple[Any, str]]) -> None:
         catalog = Catalog(self.session, Gazetteer.load(), self.settings.timezone)

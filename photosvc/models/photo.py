@@ -206,7 +206,7 @@ class RejectedFile(Numbered, table="rejected_files"):
     reason: Mapped[str] = mapped_column(Text)
     """Code of a `core.problems.Reason`."""
     detail: Mapped[str] = mapped_column(Text, default="", server_default="")
-    """Details of that problem, one a line."""
+    """Details of that problem, one a line; of a duplicate the name of the file with its content."""
     reader_version: Mapped[int] = mapped_column(SmallInteger, default=0, server_default="0")
     """Version of the reader that rejected the file; see `index.extract.READER_VERSION`."""
     attempts: Mapped[int] = mapped_column(Integer, default=0, server_default="0")

@@ -282,6 +282,23 @@ def test_a_key_that_too_many_files_share_joins_none_of_them(session, monkeypatch
     assert session.scalars(select(SearchRow.is_primary)).all() == [True] * 12
 
 
+def test_a_new_picture_under_the_name_of_one_that_waits_does_not_join_its_photo_through_a_video_without_a_date(session):
+    store(session, jpg("IMG_1.jpg", 1, MOMENT), mov("IMG_1.mov", 2))
+    photo = photo_of(session, "IMG_1.jpg")
+    photo.title, photo.title_src, uid = "Mine", "manual", photo.uid
+    session.commit()
+    later = replace(MOMENT, taken_local=TAKEN + timedelta(days=900))
+    store(session, jpg("IMG_1.jpg", 3, later, look_1=0xFFFF))
+    new, old = stored(session, Photo.uid, Photo.title_src), photo_of(session, "IMG_1.mov").uid
+    assert [(name.rpartition("/")[2], source) for name, photo_uid, source in new if photo_uid == uid] == [
+        ("IMG_1.jpg", "manual"),
+        ("IMG_1.mov", "manual"),
+    ]
+    assert (old, photos(session)) == (uid, [["IMG_1.jpg"], ["IMG_1.mov"]])
+    store(session, jpg("back.jpg", 1, MOMENT))
+    assert photo_of(session, "back.jpg").title == photo_of(session, "IMG_1.mov").title == "Mine"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_the_same_files_give_the_same_photos_in_any_order_and_in_any_batches(tmp_path, monkeypatch, seed):

@@ -192,6 +192,20 @@ def test_every_order_in_which_files_come_gives_the_stacks_of_a_fresh_index(libra
 
 
 @pytest.mark.slow
+def test_an_edited_copy_leaves_the_stack_when_the_duplicate_beside_it_goes(library):
+    for name, seed in (("z/a.jpg", 1), ("b/a.jpg", 1), ("b/a-edited.jpg", 2)):
+        library.put(name, pictured(seed, 0))
+    library.index()
+    library.put("z/a.png", pictured(1, 0, kind="PNG"))
+    library.index()
+    assert len({record["UID"] for record in library.find()}) == 1
+    (library.originals / "b/a.jpg").unlink()
+    library.index()
+    (left, *others), alone = ([one["UID"] for one in library.find(path=path)] for path in ("z", "b"))
+    assert (others, len(alone), left in alone) == ([left], 1, False)
+
+
+@pytest.mark.slow
 def test_a_renamed_file_keeps_its_uids_and_hash(library):
     path = library.put("old/a.jpg", jpeg())
     library.put("z.jpg", jpeg(80, 48))
