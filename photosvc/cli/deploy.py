@@ -279,7 +279,7 @@ def _networks(_ctx: click.Context, _parameter: click.Parameter, values: tuple[st
             raise click.BadParameter(f"{value} is every address: each client could choose its own")
         if "%" in value:
             raise click.BadParameter(f"{value}: nginx knows no zones of addresses")
-        found.append(str(network))
+        found.append(str(network if "/" in value else network.network_address))
     return tuple(found)
 
 

@@ -111,7 +111,7 @@ def test_nginx_accepts_its_file_for_any_address_and_names_of_folders(tmp_path, a
     checked = nginx_checks(tmp_path, done.stdout)
     assert "syntax is ok" in checked.stderr
     trusted = re.findall("set_real_ip_from (.*);", done.stdout)
-    assert trusted == (["192.0.2.1/32", "2001:db8::/32"] if behind else [])
+    assert trusted == (["192.0.2.1", "2001:db8::/32"] if behind else [])
     listens = set(re.findall(r"listen (?:\[::\]:)?([^;]+);", done.stdout))
     expected = {"https://photos.home.test": {"80", "443 ssl"}, "http://192.168.1.20:8000": {"8000"}}
     assert listens == expected.get(address, {"80"})
