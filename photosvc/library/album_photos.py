@@ -173,6 +173,18 @@ def arrange_photos(
         record_change(session)
 
 
+def keep_order(session: Session, album: Album, today: date) -> None:
+    """Give the photos of an album positions in the order in which the album shows them; hidden ones follow."""
+    entries = select(AlbumPhoto.photo_id).where(AlbumPhoto.album_id == album.id)
+    known = list(session.scalars(entries.order_by(AlbumPhoto.position, AlbumPhoto.photo_id)))
+    session.flush()
+    shown = select_photos(session, Selection(albums=(album.uid,)), today, sees_private=True)
+    rank = {photo_id: number for number, photo_id in enumerate(shown)}
+    places = enumerate(sorted(known, key=lambda photo_id: rank.get(photo_id, len(rank))))
+    values = [{"album_id": album.id, "photo_id": photo_id, "position": number * _STEP} for number, photo_id in places]
+    session.execute(update(AlbumPhoto), values)
+
+
 def _places(known: Mapping[int, int], moved: Sequence[int], before: int | None) -> dict[int, int]:
     """Return ids -> positions that put the moved photos before another one, or first; `known`: all, in their order."""
     chosen, number = set(moved), len(moved)

@@ -16,6 +16,7 @@ from photosvc.core.ids import ALBUM, PHOTO, is_uid
 from photosvc.library.album_photos import (
     add_photos,
     arrange_photos,
+    keep_order,
     photos_in_order,
     photos_taken_out,
     remove_photos,
@@ -54,7 +55,7 @@ from photosvc.query.parser import parse_query, split_order
 from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.albums import ALBUM as OF_PEOPLE
 from photosvc.search.reading.albums import AlbumRecord, AlbumsRequest, KnownAlbums
-from photosvc.search.reading.request import MANUAL, parse_request
+from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL, parse_request
 from photosvc.search.reading.selection import Selection
 from photosvc.web.changes import change_photos
 from photosvc.web.contract import uses
@@ -149,7 +150,7 @@ _DONE: Final = {
 @page("photos.search")
 @uses("albums.update")
 def show_photos(uid: str) -> Response:
-    """Show the photos in their manual order, or in that of a saved search."""
+    """Show the photos in the order of the album."""
     decide(principal(), "albums.update")
     return _photos(uid)
 
@@ -185,12 +186,18 @@ def _arranging_check(photos: Sequence[str], act: str, before: str) -> None:
 
 
 def _move(album_uid: str, photos: Sequence[str], before: str | None, *, last: bool) -> None:
-    """Move photos before another one, to the beginning or to the end, and set the album's order to manual."""
+    """Move photos before another one, to the beginning or to the end, in the order that the page shows.
+
+    The order of the album becomes manual.
+    """
     service, who = current_service(), principal()
     if before in photos:
         raise InvalidValueError(N_("Choose a place between photos that are not selected."), field="before")
     with service.writing(library=True) as session:
         album, now = album_to_change(session, album_uid, sees_private=who.sees_private), service.now()
+        if not album.filter and album.order != MANUAL.name:
+            album.order = _order(album)
+            keep_order(session, album, service.today())
         try:
             arrange_photos(session, album, photos, before, now, sees_private=who.sees_private)
         except InvalidValueError as error:
@@ -216,8 +223,7 @@ def _photos(
 ) -> Response:
     who, number = principal(), page_number()
     album = read_own_album(uid)
-    order = (album.order if album.order != "random" else "oldest") if album.filter else MANUAL.name
-    search = Asked("", order, "", album.uid)
+    search = Asked("", _order(album), "", album.uid)
     asked = parse_request(
         search.pairs(count=COUNT, offset=(number - 1) * COUNT, total="true"), current_service().today()
     )
@@ -238,6 +244,11 @@ def _photos(
         removed=removed,
         done="" if error or removed is not None else _DONE.get(request.args.get("done", ""), ""),
     )
+
+
+def _order(album: AlbumRecord | Album) -> str:
+    """Return the order in which the page shows the photos of an album: its own, or oldest first if that is random."""
+    return album.order if album.order in ALBUM_ORDERS and album.order != "random" else "oldest"
 
 
 def _tiles(found: Found) -> list[Tile]:

@@ -370,8 +370,9 @@ def ticks(page):
 
 @pytest.fixture
 def five(filled_api, alice):
-    """An album of five photos, and their UIDs in its order."""
+    """An album of five photos in the order by hand, and their UIDs in that order."""
     uid = make(alice)
+    call(filled_api, "PUT", f"/albums/{uid}", {"Order": "manual"})
     call(filled_api, "POST", f"/albums/{uid}/photos", {"photos": uids(filled_api)[:5]})
     return uid, arranged(filled_api, uid)
 
@@ -389,6 +390,20 @@ def test_ticked_photos_are_moved_before_another_to_the_beginning_and_to_the_end(
     assert call(filled_api, "GET", f"/albums/{uid}")["Order"] == "manual"
     assert photos_of(alice.open(f"/albums/{uid}", headers=OWN)) == [c, d, e, b, a]
     assert ticks(alice.open(f"/albums/{uid}/photos", headers=OWN).text) == [c, d, e, b, a]
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest", "size", "name", "random"])
+def test_a_move_begins_from_the_order_in_which_the_album_shows_its_photos(filled_api, alice, five, order):
+    uid, photos = five
+    call(filled_api, "PUT", f"/albums/{uid}", {"Order": order})
+    shown = photos_of(alice.open(f"/albums/{uid}", headers=OWN))
+    first = ticks(alice.open(f"/albums/{uid}/photos", headers=OWN).text)
+    assert sorted(first) == sorted(photos)
+    assert first == shown or order == "random"
+    assert send_photos(alice, uid, [first[3]], before=first[1]).status_code == 303
+    expected = [first[0], first[3], first[1], first[2], first[4]]
+    assert ticks(alice.open(f"/albums/{uid}/photos", headers=OWN).text) == expected
+    assert photos_of(alice.open(f"/albums/{uid}", headers=OWN)) == expected
 
 
 def test_ticked_photos_are_removed_and_put_back(filled_api, alice, five):
