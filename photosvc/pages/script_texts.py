@@ -58,6 +58,8 @@ _TEXTS: Final[dict[str, Text]] = {
     "hasAll": N_("%(album)s has them all already"),
     "removed": P_("%(num)s photo removed from this album", "%(num)s photos removed from this album"),
     "packed": P_("%(num)s file in one archive", "%(num)s files in one archive"),
+    "askDiscard": N_("Discard what you typed?"), "discard": N_("Discard"), "saveMine": N_("Save mine"),
+    "unsaved": N_("Not saved. %(error)s"), "typeTime": N_("Type a whole date and time."),
     "butNot": N_("%(text)s, but %(rest)s not: %(error)s"), "noneLeft": N_("No photos left."),
     # Connections and the library.
     "unreachable": N_("The server cannot be reached. Try again."),
@@ -75,6 +77,10 @@ _TEXTS: Final[dict[str, Text]] = {
     "fillIn": N_("Fill in a field first."), "typeHours": N_("Type a number of hours, such as -1.5."),
     "undoneBut": P_(
         "Undone, except for %(num)s photo that changed since", "Undone, except for %(num)s photos that changed since"
+    ),
+    "undoneTaken": P_(
+        "Undone, except for %(num)s file whose name is in use: %(file)s",
+        "Undone, except for %(num)s files whose names are in use, such as %(file)s",
     ),
     "takenBack": N_("%(error)s; the changes are undone"), "changed": N_("%(total)s of %(photos)s changed"),
     "typeNumber": N_("%(field)s: type a number."),

@@ -24,7 +24,9 @@ from photosvc.pages.language import N_, _, date_text
 from photosvc.pictures.sizes import NAMED, Area, thumbnail_size
 from photosvc.query.lexer import TokenKind, close_quote, quote
 from photosvc.query.parser import read_tokens, split_order, understand
+from photosvc.records.fields import MOST_LISTED
 from photosvc.search.reading.request import best_order
+from photosvc.search.reading.selection import MOST_SELECTED
 from photosvc.web.contract import is_mounted
 from photosvc.web.current import current_service
 
@@ -392,5 +394,7 @@ def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) 
         "deletes": "trash" if settings.delete_originals else "",
         "trashdays": str(settings.trash_days),
         "user": who.user_uid or "",
+        "portion": str(MOST_LISTED),
+        "mostphotos": str(MOST_SELECTED),
         "mostbytes": str(settings.max_file_size << 20),
     }

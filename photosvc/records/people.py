@@ -7,6 +7,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 from photosvc.records.fields import (
     FILE_UID,
     LABEL_UID,
+    MOST_LISTED,
     NUMBER,
     TEXT,
     AnyCaseSchema,
@@ -161,4 +162,4 @@ class NewMarkerSchema(AnyCaseSchema):
 class LabelSelectionSchema(AnyCaseSchema):
     """A selection of labels."""
 
-    labels = texts("Label UIDs.", LABEL_UID, most=1000)
+    labels = texts("Label UIDs.", LABEL_UID, most=MOST_LISTED)

@@ -5,6 +5,7 @@ from typing import Final
 from marshmallow import Schema, fields, validate
 
 from photosvc.records.fields import (
+    MOST_LISTED,
     NUMBER,
     PHOTO_UID,
     TEXT,
@@ -184,8 +185,8 @@ class KeptSchema(Schema):
 class RestoreSchema(LenientSchema):
     """A request to restore files from the trash."""
 
-    items = texts("`Item`s of the list, or what stands before the first slash of one.", most=1000, longest=8192)
-    photos = texts("UIDs of photos.", PHOTO_UID, most=1000)
+    items = texts("`Item`s of the list, or what stands before the first slash of one.", most=MOST_LISTED, longest=8192)
+    photos = texts("UIDs of photos.", PHOTO_UID, most=MOST_LISTED)
     all = Flag(load_default=False, metadata=about("Everything in the trash."))
 
 

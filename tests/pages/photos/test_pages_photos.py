@@ -51,6 +51,22 @@ def uids(api, **parameters):
     return [record["UID"] for record in found]
 
 
+def test_every_list_that_scripts_send_may_have_the_length_that_the_page_names(filled_api, alice):
+    text = alice.open("/", headers=OWN).text
+    portion, most = (int(re.search(f'data-{name}="([0-9]+)"', text)[1]) for name in ("portion", "mostphotos"))
+    token = filled_api.session_of("ann")
+    album = filled_api.call("POST", "/albums", token, json={"Title": "Lists"}).json["UID"]
+    batches = {name: {} for name in ("archive", "restore", "delete")}
+    batches |= {"private": {"private": True}, "edit": {"values": {"Favorite": True}}, "undo": {"change": 1}}
+    lists = [("POST", f"/batch/photos/{name}", portion, more) for name, more in batches.items()]
+    lists += [(method, f"/albums/{album}/photos", portion, {}) for method in ("POST", "DELETE")]
+    lists += [("POST", "/trash/restore", portion, {}), ("POST", "/zip", most, {})]
+    for method, path, length, more in lists:
+        photos = [f"ptb7yo0{number:09}" for number in range(length)]
+        answer = filled_api.call(method, path, token, json={"photos": photos, **more})
+        assert answer.status_code in {200, 404}, (path, answer.text)
+
+
 @pytest.mark.parametrize("order", ["newest", "oldest", "added", "title", "name", "size", "edited", "similar"])
 def test_the_pages_together_are_the_search(filled_api, alice, monkeypatch, order):
     monkeypatch.setattr(page_of_photos, "COUNT", 7)

@@ -185,6 +185,33 @@ def test_a_photo_of_the_library_moves_to_the_trash_after_a_question_and_comes_ba
     assert count(served, "archived:true") == 0
 
 
+def test_lists_are_sent_in_portions_of_the_length_that_the_page_names_and_undo_goes_on_behind_an_error(served, page):
+    page.route(
+        served[0] + "/",
+        lambda route: route.fulfill(body=route.fetch().text().replace('data-portion="1000"', 'data-portion="2"')),
+    )
+    sent = []
+
+    def restore(route):
+        sent.append(len(route.request.post_data_json["photos"]))
+        route.abort() if len(sent) == 2 else route.continue_()
+
+    page.route("**/trash/restore", restore)
+    page.goto(f"{served[0]}/")
+    ready(page)
+    page.keyboard.press("Control+a")
+    page.wait_for_selector(f".actions .count:has-text('{TOTAL}')")
+    page.click(".actions [aria-label='Delete (Delete)']")
+    page.click("dialog .primary.danger:text-is('Delete')")
+    says(page, f"{TOTAL} photos moved to the trash")
+    page.keyboard.press("Control+z")
+    says(page, "The server cannot be reached. Try again.")
+    page.click(".undo button:text-is('Try again')")
+    says(page, "Undone")
+    assert sent == [2, 2, 2, 1]
+    assert count(served) == TOTAL
+
+
 def test_the_viewer_goes_on_to_the_next_photo_when_one_is_deleted(served, page):
     page.click(f"{FIRST} a")
     page.wait_for_selector(".pswp--ui-visible")

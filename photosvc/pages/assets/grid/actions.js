@@ -72,8 +72,9 @@ export class Actions {
     const next = this.#next(new Set(list)), result = await send(list, "delete", {});
     this.#gone(next);
     this.say(asFar(t(trash ? "trashed" : "deleted", {num: result.count}), result), may("untrash") && (async () => {
-      for (const photos of portions(result.sent)) while (!(await post("/trash/restore", {photos})).complete);
+      const told = await (await import("./trash.js")).restore(result);
       this.#follow(next);
+      return told;
     }));
   }
 
@@ -142,8 +143,8 @@ const uids = (list) => list.map((photo) => photo.uid);
 const confirmed = async (...asked) => (await import("./confirm.js")).confirmed(...asked);
 
 // Sends a batch in portions, as far as that goes: the photos that were `sent`, how many of them changed (`count`), and
-// what went `wrong` behind them, with the number of the `rest`; `partly` where a portion is among those sent of which some
-// changed. An error before anything changed is thrown.
+// what went `wrong`, with the number of the `rest`; `partly`: the changed ones of a portion that was sent in part. An error
+// before anything changed is thrown.
 async function send(list, batch, more) {
   const sent = [];
   let count = 0;

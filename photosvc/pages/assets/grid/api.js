@@ -17,15 +17,14 @@ export class Failure extends Error {
   }
 }
 
-// The answer of a call: {data, headers}. `body` is sent as JSON.
+// The answer of a call: {data, headers}. `body` is sent as JSON; with PUT also when the page is left, if it is small.
 export async function call(path, {method = "GET", body, headers = {}, signal} = {}) {
-  const given = {"X-Photosvc": "1", Accept: "application/json", ...headers};
+  const given = {"X-Photosvc": "1", Accept: "application/json", ...headers}, json = body && JSON.stringify(body);
   if (body !== undefined) given["Content-Type"] = "application/json";
   let answer, text;
   try {
     answer = await fetch(site.api + path, {
-      method, signal, headers: given, credentials: "same-origin",
-      body: body === undefined ? undefined : JSON.stringify(body),
+      method, signal, headers: given, credentials: "same-origin", body: json, keepalive: method === "PUT" && json?.length < 2e4,
     });
     text = await answer.text();
   } catch (error) {
@@ -61,7 +60,7 @@ export const video = (hash) => site.videos.replace("HASH", hash);
 export const photoPage = (uid) => site.photo.replace("UID", uid);
 
 // A list in as many parts as requests take it in.
-const PORTION = 5000;
 export function* portions(list) {
-  for (let at = 0; at < list.length; at += PORTION) yield list.slice(at, at + PORTION);
+  const most = Number(site.portion);
+  for (let at = 0; at < list.length; at += most) yield list.slice(at, at + most);
 }

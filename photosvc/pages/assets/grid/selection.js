@@ -6,7 +6,7 @@ import {icon, make} from "./icons.js";
 import {actionOf, isShortcut, isTyping} from "./keys.js";
 import {number, t} from "./words.js";
 
-const MOST = 20000;  // photos that one action takes
+const MOST = Number(site.mostphotos);  // photos that one action takes
 const TRIES = 3;     // to select photos of a library that changes meanwhile
 const HOLD = 450;  // milliseconds of a touch that begins a selection
 

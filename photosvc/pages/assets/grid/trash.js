@@ -1,0 +1,16 @@
+// The undoing of a deletion.
+
+import {portions, post} from "./api.js";
+import {t} from "./words.js";
+
+// Restores the photos of a deletion that were `sent`, and takes out the portions that are back, so that another try goes
+// on behind them. A file stays in the trash if its name is in use by now.
+export async function restore(deletion) {
+  const taken = deletion.taken ??= new Set(), left = deletion.left ??= [...portions(deletion.sent)];
+  while (left.length) {
+    const {complete, files, taken: names} = await post("/trash/restore", {photos: left[0]});
+    for (const name of names) taken.add(name);
+    if (complete || !files.length) left.shift();
+  }
+  return taken.size ? t("undoneTaken", {num: taken.size, file: [...taken][0]}) : "";
+}
