@@ -33,7 +33,8 @@ def render_page(failure: Failure) -> Response:
         return _lead_to_sign_in()
     title = _TITLES.get(failure.status, N_("Something went wrong"))
     is_other = isinstance(failure.error, OtherSiteError)
-    answer = show("error", failure.status, title=title, message=failure.message, other=is_other)
+    unsent = request.method == "POST"
+    answer = show("error", failure.status, title=title, message=failure.message, other=is_other, unsent=unsent)
     return add_page_headers(answer)
 
 

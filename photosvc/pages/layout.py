@@ -11,6 +11,7 @@ from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 from urllib.parse import unquote
@@ -183,6 +184,7 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
         "reviews": who is not None and may(who, "photos.update"),
         "uploads": who is not None and who.user_id is not None and may(who, "files.upload") and not settings.readonly,
         "guest": who is not None and who.role == GUEST,
+        "refused": status >= HTTPStatus.BAD_REQUEST and request.method == "POST",
         "sees_shared": who is not None and who.user_id is not None and may(who, "shared.list"),
         "sees_albums": who is not None and may(who, "albums.search"),
         "sees_folders": who is not None and may(who, "folders.view"),

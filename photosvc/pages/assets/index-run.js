@@ -3,6 +3,7 @@
 const live = document.querySelector("#live");
 const pause = 2000;
 const number = new Intl.NumberFormat(document.documentElement.lang);
+const isUnsaved = () => document.querySelector("[data-unsaved]");
 // A text that the page hands over, with these values.
 const text = (name, values) => live.dataset[name].replace(/%\((\w+)\)s/g, (_, key) => values[key]);
 
@@ -25,8 +26,8 @@ async function look() {
   if (document.hidden) return setTimeout(look, pause);
   try {
     const answer = await fetch(live.dataset.api, {headers: {"X-Photosvc": "1"}, credentials: "same-origin"});
-    if (answer.status === 401) return location.reload();  // the page leads to the log-in and back
-    if (answer.ok && !tell(await answer.json())) return location.assign(location.pathname);
+    if (answer.status === 401 && !isUnsaved()) return location.reload();  // the page leads to the log-in and back
+    if (answer.ok && !tell(await answer.json()) && !isUnsaved()) return location.assign(location.pathname);
   } catch { /* the network is away: the next look may find it */ }
   return setTimeout(look, pause);
 }

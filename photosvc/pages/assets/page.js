@@ -1,4 +1,4 @@
-// The additions of scripts to every page, which works without them.
+// The additions of scripts to every page.
 
 const {lang} = document.documentElement, locale = navigator.languages.find((one) => one.startsWith(lang)) ?? lang;
 const day = new Intl.DateTimeFormat(locale, {weekday: "long", day: "numeric", month: "long", year: "numeric"});
@@ -33,10 +33,10 @@ more?.addEventListener("keydown", (event) => {
   more.querySelector("summary").focus();
 });
 
-// The present part of a long navigation is in view on a phone, too.
+// The present part of a long navigation is in view.
 document.querySelector(".crumbs [aria-current]")?.scrollIntoView({block: "nearest", inline: "center"});
 
-// Over plain http there is no clipboard to write to, so that the text is selected and copied as by a key.
+// Over plain http there is no clipboard, so that the text is selected and copied as by a key.
 for (const button of document.querySelectorAll("[data-copy]")) {
   const source = document.getElementById(button.dataset.copy);
   button.hidden = false;
@@ -58,7 +58,9 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 
 // Something is under way of which scripts cannot ask: look again until it is there, unless somebody types.
 const waiting = document.querySelector("[data-waiting]");
-if (waiting) setInterval(() => { if (!document.activeElement?.matches("input, textarea, select")) location.reload(); }, 2000);
+if (waiting) setInterval(() => { if (!document.querySelector("[data-unsaved], :is(input, textarea, select):focus")) location.reload(); }, 2000);
+
+addEventListener("beforeunload", (event) => { if (document.querySelector("[data-unsaved]")) event.preventDefault(); });
 
 // Where scripts make the grid, the photos that the page came with are kept beside it: for a contact sheet that is printed,
 // also where the grid shows others since, and for a grid that cannot start.
@@ -81,7 +83,7 @@ if (source?.matches(".unscripted")) {
   addEventListener("load", () => { if (!grid.classList.contains("live")) fail(); });
 }
 
-// A thumbnail that is not made yet: ask again, less and less often, for some minutes. The viewer does so by itself.
+// A thumbnail that is not made yet: ask again, less and less often. The viewer does so by itself.
 const thumbnails = "img[src*='quiet=']:not(.pswp *)", MOST = 40;
 const tries = new WeakMap();
 function askAgain(target) {
@@ -106,7 +108,7 @@ function askForBroken() {
   }
 }
 askForBroken();  // some were answered before this script was there
-// Pictures that failed without a connection have used up their tries.
+// Pictures that failed offline have used up their tries.
 addEventListener("online", () => {
   for (const image of document.querySelectorAll(thumbnails)) tries.delete(image);
   askForBroken();

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.pages.chromium import open_page
-from tests.support.api_client import open_api
+from tests.support.api_client import PASSWORD, open_api
 from tests.support.pictures import exif, jpeg
 from tests.support.programs.server import serve
 
@@ -231,6 +231,39 @@ def test_two_tabs_that_change_one_album_do_not_overwrite_each_other(base, chromi
         page.wait_for_selector(".present q:text-is('Theirs')")
         page.click("button:text-is('Save')")
         page.wait_for_selector("h1:text-is('Mine')")
+
+
+def test_a_form_that_is_left_asks_and_has_its_values_again_when_it_could_not_be_sent(base, chromium):
+    with open_page(chromium, base, expected="Failed to load resource") as page:
+        asked = []
+        page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+        page.goto(f"{base}/albums/new")
+        page.click("nav[aria-label=Main] a >> text=Places")  # nothing is typed
+        page.wait_for_url(f"{base}/places")
+        page.goto(f"{base}/albums/new")
+        page.fill("[name=Title]", "Written for an hour")
+        page.fill("[name=Description]", "Two\nlines")
+        page.click("nav[aria-label=Main] a >> text=Places", no_wait_after=True)
+        page.wait_for_function("() => document.querySelector('form[data-unsaved]')")
+        assert (page.url, asked) == (f"{base}/albums/new", ["beforeunload"])
+        page.context.clear_cookies()
+        page.click("main button.primary")
+        page.fill("#name", "alice")
+        page.fill("#password", "wrong")
+        page.click("button.primary")
+        page.wait_for_selector(".alert:has-text('Invalid credentials')")
+        page.fill("#password", PASSWORD)
+        page.click("button.primary")
+        page.wait_for_url(f"{base}/albums/new")
+        page.wait_for_selector("form[data-unsaved]")
+        assert page.input_value("[name=Title]") == "Written for an hour"
+        assert page.input_value("[name=Description]") == "Two\nlines"
+        page.click("main button.primary")
+        page.wait_for_selector("h1:has-text('Written for an hour')")
+        page.goto(f"{base}/albums/new")
+        page.wait_for_load_state()
+        assert page.input_value("[name=Title]") == ""
+        assert asked == ["beforeunload"]
 
 
 def test_long_and_hostile_texts_are_wrapped_from_a_small_phone_to_a_wide_screen(base, chromium):

@@ -136,6 +136,107 @@ def test_a_value_that_was_not_saved_is_sent_again_when_its_field_is_left_once_mo
         assert record(served, "IMG_0")["Title"] == "Again"
 
 
+def drag(page):
+    for act, x in (("move", 500), ("down", None), ("move", 300), ("move", 100), ("up", None)):
+        getattr(page.mouse, act)(*([] if x is None else [x, 400]))
+
+
+LEAVING = {
+    "the arrow of the viewer": lambda page: page.click(".pswp__button--arrow--next"),
+    "a swipe": drag,
+    "the arrow key, after a click on the picture": lambda page: (
+        page.mouse.click(400, 400), page.evaluate("document.activeElement.blur()"), page.keyboard.press("ArrowRight")
+    ),
+    "a click on the picture": lambda page: page.mouse.click(400, 400),
+    "the heart, then the arrow": lambda page: (
+        page.click(".pswp__button--favorite"), page.click(".pswp__button--arrow--next")
+    ),
+    "the button of the panel": lambda page: page.click(".pswp__button--info"),
+    "the button that closes": lambda page: page.click(".pswp__button--close"),
+    "Back": lambda page: page.go_back(),
+    "Enter": lambda page: page.keyboard.press("Enter"),
+    "another tab of the browser": lambda page: page.evaluate(
+        "Object.defineProperty(document, 'hidden', {value: true});"
+        "document.dispatchEvent(new Event('visibilitychange'))"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", LEAVING)
+def test_a_typed_value_is_saved_in_whatever_way_its_field_is_left(served, chromium, way):
+    with open_page(chromium, served[0], expected="412") as page:
+        open_panel(page, served[0], "taken:2023-05")
+        title = f"Left by {way}"
+        page.click(".panel [name=Title]")
+        page.fill(".panel [name=Title]", title)
+        with page.expect_response(lambda answer: answer.request.method == "PUT" and answer.ok):
+            LEAVING[way](page)
+        page.wait_for_selector("html:not([data-unsaved])", state="attached")
+        assert record(served, "IMG_2")["Title"] == title
+
+
+def test_a_value_that_is_not_saved_waits_in_its_field_while_other_photos_are_shown(served, chromium):
+    with open_page(chromium, served[0], expected="Failed to load resource") as page:
+        open_panel(page, served[0], "taken:2023-05")
+        page.route(
+            "**/api/v1/photos/p*", lambda route: route.abort() if route.request.method == "PUT" else route.continue_()
+        )
+        page.fill(".panel [name=Title]", "Waits")
+        page.click(".pswp__button--arrow--next")
+        page.wait_for_selector(".undo:not([hidden]) span:has-text('Not saved. Title: The server cannot be reached')")
+        page.wait_for_selector(".pswp__position:text-is('2 of 3')")
+        page.click(".pswp__button--close")
+        page.wait_for_selector(".pswp", state="detached")
+        asked = []
+        page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+        page.evaluate("setTimeout(() => location.reload(), 0)")
+        page.wait_for_function("() => true")
+        page.click(".undo a:text-is('Show')")
+        page.wait_for_selector(".pswp__position:text-is('1 of 3')")
+        page.wait_for_selector("#wrong-Title:has-text('The server cannot be reached')")
+        assert page.input_value(".panel [name=Title]") == "Waits"
+        assert asked == ["beforeunload"]
+        page.unroute("**/api/v1/photos/p*")
+        page.click("#wrong-Title button:text-is('Try again')")
+        page.wait_for_selector("html:not([data-unsaved])", state="attached")
+        assert record(served, "IMG_2")["Title"] == "Waits"
+
+
+def test_a_photo_that_somebody_else_changed_leaves_the_choice_and_what_is_typed(served, chromium):
+    base, api = served
+    with open_page(chromium, base, expected="412") as page:
+        open_panel(page, base, "name:IMG_1")
+        address, token = f"/photos/{record(served)['UID']}", api.access_token()
+        for values, choice, title in (
+            ({"Title": "Theirs"}, "Show the current version", "Theirs"),
+            ({"Title": "Theirs again"}, "Save mine", "Mine"),
+            ({"Description": "A text"}, "Save mine", "Mine too"),
+        ):
+            assert api.call("PUT", address, token, json=values).status_code == 200
+            typed = "Mine" if title == "Theirs" else title
+            page.fill(".panel [name=Title]", typed)
+            page.keyboard.press("Enter")
+            page.wait_for_selector("#wrong-Title:has-text('Somebody else changed this photo.')")
+            assert page.input_value(".panel [name=Title]") == typed
+            page.click(f"#wrong-Title button:text-is('{choice}')")
+            page.wait_for_selector("html:not([data-unsaved])", state="attached")
+            assert (page.input_value(".panel [name=Title]"), record(served)["Title"]) == (title, title)
+        assert record(served)["Description"] == "A text"
+
+
+def test_escape_asks_before_it_discards_what_was_typed(served, page):
+    before = record(served)["Title"]
+    page.fill(".panel [name=Title]", "Not this")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog:has-text('Discard what you typed?')")
+    page.click("dialog button:text-is('Cancel')")
+    assert page.input_value(".panel [name=Title]") == "Not this"
+    page.keyboard.press("Escape")
+    page.click("dialog button:text-is('Discard')")
+    page.wait_for_selector("html:not([data-unsaved])", state="attached")
+    assert record(served)["Title"] == before != "Not this"
+
+
 def test_the_own_change_of_a_photo_is_no_conflict_with_the_next(served, page):
     page.keyboard.press("f")
     page.wait_for_selector(".pswp .undo:not([hidden]) span:has-text('favorite')")

@@ -13,20 +13,24 @@ export function leave() {
   if (uid) showPage(uid);
 }
 
+// The position of a photo among those of the search.
+export async function positionOf(uid, timeline) {
+  const {from} = await timeline.read("/photos/sequence", {locate: uid, n: 1}), {month, index} = timeline.at(from);
+  await timeline.need(month, index, index + 1);
+  if (timeline.photo(month, index)?.uid === uid) return from;
+  // The sequence is by universal time; months are by local days, and photos without one are behind all.
+  const at = await timeline.locate(uid, [month, month - 1, month + 1].map((near) => timeline.months[near]?.[0]).concat("0000-00"));
+  if (at < 0) throw new Error("the photo is not there");
+  return at;
+}
+
 // Opens the viewer, which `load` loads.
 export async function arrive(hash, timeline, load) {
   const [kind, uid] = ledTo(hash);
   if (!uid) return;
   try {
-    let at = (await timeline.read("/photos/sequence", {locate: uid, n: 1})).from, {month, index} = timeline.at(at);
+    const at = await positionOf(uid, timeline), {month, index} = timeline.at(at);
     await timeline.need(month, index, index + 1);
-    if (timeline.photo(month, index)?.uid !== uid) {
-      // The sequence is by universal time; months are by local days, and photos without one are behind all.
-      at = await timeline.locate(uid, [month, month - 1, month + 1].map((near) => timeline.months[near]?.[0]).concat("0000-00"));
-      if (at < 0) throw new Error("the photo is not there");
-      ({month, index} = timeline.at(at));
-      await timeline.need(month, index, index + 1);
-    }
     const entry = kind === "photo";
     if (entry) history.replaceState(null, "", location.pathname + location.search);
     else history.replaceState({viewer: at}, "", photoPage(uid));

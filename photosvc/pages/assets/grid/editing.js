@@ -28,6 +28,7 @@ export async function editing(list, change) {
     make("div", {className: "row"}, cancel, save));
   const dialog = make("dialog", {className: "ask values", ariaLabel: t("editMany", {num: list.length})}, form);
   cancel.addEventListener("click", () => dialog.close());
+  form.addEventListener("input", () => form.toggleAttribute("data-unsaved", asked.some(([, input]) => input.value)));
   let done = null;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();

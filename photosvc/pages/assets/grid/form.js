@@ -1,82 +1,163 @@
-// The values of one photo as a form: each is saved when its field loses the focus.
+// The values of one photo as a form: each is saved when its field is left, in whatever way.
 
-import {GROUPS, KEYWORDS, MAIN, TIME, control, fieldOf, sent, shown} from "./fields.js";
+import {confirmed} from "./confirm.js";
+import {GROUPS, KEYWORDS, MAIN, TIME, Wrong, control, fieldOf, sent, shown} from "./fields.js";
 import {make} from "./icons.js";
+import {t} from "./words.js";
 
 const FIRST = [...MAIN, TIME, KEYWORDS];
+const PAUSE = 1500;  // milliseconds without another digit
 
 export class PhotoForm {
   element = make("form", {className: "edit", noValidate: true});
-  #save; #uid = ""; #entries = [];
+  // The photo that the form shows, {uid, tag, own, drafts}, and photos with drafts by their UIDs; `own`: this page changed
+  // it since. A draft is a typed value that is not saved: {text, bad, was, now, sending, error}, with the value `was` of the
+  // record when typing began, and the one that it has `now` if somebody changed the photo meanwhile. Drafts stay while
+  // other photos are shown.
+  #photo = null; #unsaved = new Map(); #save; #away; #entries = [];
 
-  // `save(uid, part, saved)` sends the part of a request that `part()` gives, and calls `saved` before it shows the record
-  // that is the answer; what it throws is told beside the field.
-  constructor(save) {
-    this.#save = save;
+  // `save(photo, body, saved, changed)` sends the part of a request, and calls `saved` with the record that is the answer
+  // before it shows that; if the photo changed meanwhile it calls `changed` with its record and tag, then sends the
+  // part again unless that throws an error. `away(uid, message)` tells that a photo that is not shown any longer was not saved.
+  constructor(save, away) {
+    this.#save = save; this.#away = away;
     this.element.append(...FIRST.flatMap((field) => this.#entry(field)),
       ...GROUPS.map(([title, fields]) => make("details", {}, make("summary", {textContent: title}), ...fields.flatMap((field) => this.#entry(field)))));
     this.element.addEventListener("submit", (event) => { event.preventDefault(); document.activeElement?.blur(); });
-    this.element.addEventListener("input", () => this.#mark());
+    addEventListener("beforeunload", () => this.leave());
+    document.addEventListener("visibilitychange", () => { if (document.hidden) this.leave(); });
   }
 
   #entry(field) {
     const input = control(field, `of-${field.name}`, field.name === "Rating" || field.name === "Type" ? null : "");
     const wrong = make("small", {className: "wrong", id: `wrong-${field.name}`, hidden: true});
-    const label = make("label", {}, field.label, input), entry = {field, input, wrong, label, known: ""};
+    const label = make("label", {}, field.label, input), entry = {field, input, wrong, label, was: "", known: "", asking: false, timer: 0};
     wrong.setAttribute("role", "alert");
     input.setAttribute("aria-describedby", wrong.id);
-    input.addEventListener("change", () => this.#leave(entry));
-    // What was not saved is sent again, also if nothing else was typed, unless a button beside it asks what to do.
-    input.addEventListener("blur", () => { if (!wrong.hidden && !wrong.childElementCount) this.#leave(entry); });
+    input.addEventListener("input", () => this.#typed(entry));
+    const leave = () => { if (!entry.asking) this.#leave(this.#photo, entry); };
+    input.addEventListener("blur", leave);
+    // A time changes with each of its digits that is typed.
+    input.addEventListener("change", () => {
+      clearTimeout(entry.timer);
+      if (field === TIME) entry.timer = setTimeout(leave, PAUSE); else leave();
+    });
     input.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
       event.stopPropagation();
-      input.value = entry.known;
-      this.#right(entry);
-      this.#mark();
-      input.blur();
+      event.preventDefault();  // it would close the dialog, too
+      this.#discard(entry);
     });
     this.#entries.push(entry);
     return [label, wrong];
   }
 
-  // Shows a record. Typed values that are not sent yet stay, unless it is another photo or `anew` is set.
-  show(record, anew = false) {
-    const other = anew || record.UID !== this.#uid;
-    this.#uid = record.UID;
+  // Shows a record with its entity tag; values that are typed and not saved stay.
+  show(record, tag) {
+    if (record.UID !== this.#photo?.uid) {
+      this.leave();
+      this.#photo = this.#unsaved.get(record.UID) ?? {uid: record.UID, drafts: new Map()};
+    }
+    Object.assign(this.#photo, {tag, own: false});
     for (const entry of this.#entries) {
-      const {field, input} = entry, now = shown(field, record), kept = !other && input.value !== entry.known;
-      if (!kept && input.value !== now) input.value = now;
-      if (!kept) this.#right(entry);
-      entry.known = kept ? now : input.value;  // browsers have their own form of times and ends of lines
+      const {field, input} = entry, draft = this.#photo.drafts.get(field.name), probe = input.cloneNode(true);
+      probe.value = entry.was = shown(field, record);
+      entry.known = probe.value;  // browsers have their own form of times and ends of lines
+      if (draft && !draft.sending && draft.was !== entry.was) Object.assign(draft, {now: entry.was, error: changedMeanwhile()});
+      const text = draft ? draft.text : entry.known;
+      if (input.value !== text) input.value = text;
+      this.#tell(entry);
       if (field.name === "Country") entry.label.hidden = Boolean(record.Lat || record.Lng);
     }
-    this.#mark();
   }
 
-  #right({input, wrong}) {
-    wrong.hidden = true;
-    input.removeAttribute("aria-invalid");
+  // This page changed these photos.
+  changed(uids) { for (const photo of [this.#photo, ...this.#unsaved.values()]) if (uids.has(photo?.uid)) photo.own = true; }
+
+  // Saves what is typed.
+  leave() { for (const entry of this.#entries) if (!entry.asking) this.#leave(this.#photo, entry); }
+
+  #typed({field, input, was, known}) {
+    const {drafts} = this.#photo, draft = drafts.get(field.name) ?? {was}, bad = input.validity.badInput;
+    if (input.value === known && !bad && !draft.sending) drafts.delete(field.name);
+    else drafts.set(field.name, Object.assign(draft, {text: input.value, bad}));
+    this.#mark(this.#photo);
   }
 
-  // Values that are typed and not saved keep the page from being loaded again.
-  #mark() {
-    this.element.toggleAttribute("data-unsaved", this.#entries.some(({input, known}) => input.value !== known));
+  // The page asks before it is left while something is not saved, and does not load itself again.
+  #mark(photo) {
+    if (photo.drafts.size) this.#unsaved.set(photo.uid, photo); else this.#unsaved.delete(photo.uid);
+    for (const element of [document.documentElement, this.element]) element.toggleAttribute("data-unsaved", this.#unsaved.size > 0);
   }
 
-  async #leave(entry) {
-    const {field, input, wrong} = entry, uid = this.#uid;
-    this.#right(entry);
-    if (input.value === entry.known) return;
-    const typed = input.value;
+  async #leave(photo, entry) {
+    const {field} = entry, draft = photo?.drafts.get(field.name), text = draft?.text;
+    if (!draft || draft.sending?.text === text || draft.now !== undefined) return;
+    const sending = draft.sending = {text};
+    draft.error = null;
+    this.#tell(entry);
     try {
-      await this.#save(uid, () => sent(field, typed.trim()), () => { if (this.#uid === uid) entry.known = typed; });
+      if (draft.bad) throw new Wrong(field.name, t("typeTime"));
+      await this.#save(photo, sent(field, text.trim()), (record) => {
+        draft.was = shown(field, record);
+        if (draft.text === text) photo.drafts.delete(field.name);
+        if (draft.sending === sending) draft.sending = null;
+        this.#mark(photo);
+      }, (record, tag) => {
+        const now = shown(field, record), isOwn = photo.own && now === draft.was;
+        photo.tag = tag;
+        if (photo === this.#photo) this.show(record, tag);
+        if (isOwn) return;
+        draft.now = now;
+        throw changedMeanwhile();
+      });
     } catch (error) {
-      if (this.#uid !== uid) throw error;
-      const own = error.details?.length && fieldOf(error) === field.name;
-      wrong.replaceChildren(own ? error.details[0].message : error.message, ...(error.further ?? []));
-      wrong.hidden = false;
-      input.setAttribute("aria-invalid", "true");
+      if (draft.sending === sending) draft.sending = null;
+      if (!photo.drafts.has(field.name)) throw error;
+      draft.error = error;
+      if (photo !== this.#photo || !this.element.offsetParent) this.#away(photo.uid, `${field.label}: ${told(error, field)}`);
+      this.#tell(entry);
     }
   }
+
+  async #discard(entry) {
+    const {field, input} = entry, photo = this.#photo;
+    if (photo.drafts.has(field.name)) {
+      entry.asking = true;
+      const yes = await confirmed(t("askDiscard"), t("discard"), true);
+      entry.asking = false;
+      if (!yes) { input.focus(); return; }
+      this.#reset(photo, entry);
+    }
+    input.blur();
+  }
+
+  #reset(photo, entry) {
+    photo.drafts.delete(entry.field.name);
+    if (photo === this.#photo) entry.input.value = entry.known;
+    this.#mark(photo);
+    this.#tell(entry);
+  }
+
+  // Shows beside a field of the present photo why it was not saved, and how to go on.
+  #tell(entry) {
+    const {field, input, wrong} = entry, photo = this.#photo, draft = photo.drafts.get(field.name), error = draft?.error;
+    wrong.hidden = !error;
+    if (!error) { input.removeAttribute("aria-invalid"); return; }
+    const button = (text, act) => {
+      const made = make("button", {type: "button", textContent: t(text)});
+      made.addEventListener("click", act);
+      return made;
+    };
+    const send = () => { delete draft.now; this.#leave(photo, entry); };
+    const further = draft.now !== undefined
+      ? [button("showCurrent", () => this.#reset(photo, entry)), " ", button("saveMine", () => { draft.was = draft.now; send(); })]
+      : isOf(error, field) ? [] : [button("again", send)];
+    wrong.replaceChildren(told(error, field), " ", ...further);
+    input.setAttribute("aria-invalid", "true");
+  }
 }
+
+const changedMeanwhile = () => new Error(t("somebodyElse"));
+const isOf = (error, field) => Boolean(error.details?.length) && fieldOf(error) === field.name;
+const told = (error, field) => (isOf(error, field) ? error.details[0].message : error.message);

@@ -52,6 +52,6 @@ export class Line {
     this.#element.hidden = false;
     clearTimeout(this.#timer);
     // Undo stays until the next action, for people who need longer; the line only moves out of the way.
-    this.#timer = setTimeout(() => { this.#element.hidden = true; }, SHOWN);
+    if (!link?.onclick) this.#timer = setTimeout(() => { this.#element.hidden = true; }, SHOWN);
   }
 }

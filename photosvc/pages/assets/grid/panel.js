@@ -1,6 +1,6 @@
 // The panel beside the viewer: the properties of a photo, their editing in place, and undo.
 
-import {Failure, call, may, site} from "./api.js";
+import {call, may, site} from "./api.js";
 import {icon, make} from "./icons.js";
 import {locale, number, playing, t} from "./words.js";
 
@@ -9,24 +9,28 @@ const inMonth = new Intl.DateTimeFormat(locale, {month: "long", year: "numeric",
 const UNKNOWN = new Set(["", "Unknown", "zz"]);
 // The title of a photo, unless it is the one that the index gives where it knows nothing.
 const titled = ({Title, TitleSrc}) => (TitleSrc || !UNKNOWN.has(Title) ? Title : "");
+const TRIES = 3;     // to save a value of a photo that changes meanwhile
 // Values with which a photo gets another place in the grid, or another picture.
 const MOVING = ["TakenAt", "TakenAtLocal", "TimeZone", "Lat", "Lng", "Primary", "Files", "Orientations"];
 
 export class Panel {
-  #timeline; #resized; #say; #element; #head = make("div"); #body = make("div");
-  #photo = ""; #tag = ""; #asked = null; #form = null; #tools = null; #last = Promise.resolve(); #own = false; #edits = false;
+  #timeline; #resized; #away; #element; #head = make("div"); #body = make("div");
+  #photo = ""; #ready = false; #asked = null; #form = null; #tools = null; #last = Promise.resolve(); #edits = false;
 
-  // Inside of `parent`. `resized` is called when it takes or leaves room; `say` tells what went wrong with a photo that
-  // is not shown any longer.
-  constructor(parent, timeline, resized, say) {
-    this.#timeline = timeline; this.#resized = resized; this.#say = say;
+  // `resized` is called when it takes or leaves room; `away(uid, message)` tells that a photo that is not shown any longer
+  // was not saved.
+  constructor(timeline, resized, away) {
+    this.#timeline = timeline; this.#resized = resized; this.#away = away;
     this.#element = make("aside", {className: "panel", tabIndex: -1, hidden: true, ariaLabel: t("details")}, this.#head, this.#body);
-    parent.append(this.#element);
   }
+
+  // Each viewer shows it inside of its own element.
+  standIn(parent) { parent.append(this.#element); }
 
   get isOpen() { return !this.#element.hidden; }
 
   toggle(photo) {
+    this.leave();
     this.#element.hidden = !this.#element.hidden;
     this.#resized();
     this.#photo = "";
@@ -35,15 +39,22 @@ export class Panel {
 
   show(photo) {
     if (!this.isOpen || !photo || this.#photo === photo.uid) return;
+    this.leave();
     this.#photo = photo.uid;
-    this.#tag = "";
+    this.#ready = false;
     this.#load();
+  }
+
+  close() {
+    this.leave();
+    this.#element.hidden = true;
+    this.#photo = "";
   }
 
   // Leads to the first field, once the photo is shown.
   edit() {
     this.#edits = true;
-    if (this.#tag) this.#begin();
+    if (this.#ready) this.#begin();
   }
 
   #begin() {
@@ -53,15 +64,13 @@ export class Panel {
 
   // Shows changes of these photos made elsewhere on the page, so that the next change starts from them.
   changed(uids) {
+    this.#form?.changed(uids);
     if (!this.isOpen || !uids.has(this.#photo)) return;
-    this.#own = true;
     this.#after(() => this.#load());
   }
 
-  // Typed values are saved before the panel closes.
-  leave() {
-    if (this.#element.contains(document.activeElement)) document.activeElement.blur();
-  }
+  // Saves what is typed.
+  leave() { this.#form?.leave(); }
 
   // One after the other, so that each has the entity tag that the one before left.
   #after(act) {
@@ -70,14 +79,14 @@ export class Panel {
     return done;
   }
 
-  async #load(anew = false) {
+  async #load() {
     const uid = this.#photo;
     this.#asked?.abort();
     this.#asked = new AbortController();
     try {
       const answer = await call(`/photos/${uid}`, {signal: this.#asked.signal});
       if (may("update")) await this.#editing();
-      this.#show(uid, answer, anew);
+      this.#show(uid, answer);
     } catch (error) {
       if (error.name === "AbortError" || this.#photo !== uid) return;
       this.#head.replaceChildren(make("p", {className: "alert", textContent: error.message}));
@@ -92,20 +101,16 @@ export class Panel {
     const [{PhotoForm}, {fileButtons}, {historyOf}] = await Promise.all([import("./form.js"), import("./files.js"), import("./history.js")]);
     if (this.#tools) return;
     this.#tools = {fileButtons, historyOf};
-    this.#form = new PhotoForm((uid, part, saved) => this.#save(uid, part, saved).catch((error) => {
-      if (this.#photo === uid) throw error;
-      this.#say(error.message);
-    }));
+    this.#form = new PhotoForm((...part) => this.#save(...part), this.#away);
   }
 
-  #show(uid, {data, headers}, anew = false) {
+  #show(uid, {data, headers}) {
     if (this.#photo !== uid) return;
-    this.#tag = headers.get("ETag") || "";
-    this.#own = false;
+    this.#ready = true;
     const inside = this.#element.contains(document.activeElement);
     this.#head.replaceChildren(make("h2", {textContent: titled(data) || data.Name, dir: "auto", lang: ""}));
     if (this.#form) {
-      this.#form.show(data, anew);
+      this.#form.show(data, headers.get("ETag"));
       if (!this.#form.element.isConnected) this.#head.after(this.#form.element);
     } else if (data.Description) this.#head.append(make("p", {textContent: data.Description, dir: "auto", lang: ""}));
     const files = make("ul", {className: "files"}, ...data.Files.map((file) => this.#file(data, file)));
@@ -147,31 +152,25 @@ export class Panel {
     return this.#after(async () => this.#became(uid, await this.#timeline.changing(send, (answer) => (answer && moves() ? kept(recordIn(answer)) : null))));
   }
 
-  #save(uid, part, saved) {
+  // The service refuses the entity tag of a photo that was changed: by this page, or by somebody else, which `changed` knows.
+  #save(photo, body, saved, changed) {
     return this.#after(async () => {
-      const body = part(), moves = MOVING.some((name) => name in body);
+      const moves = MOVING.some((name) => name in body);
       for (let tries = 1; ; tries++) {
-        const tag = this.#photo === uid ? this.#tag : "";
-        const send = () => call(`/photos/${uid}`, {method: "PUT", body, headers: tag ? {"If-Match": tag} : {}});
+        const send = () => call(`/photos/${photo.uid}`, {method: "PUT", body, headers: {"If-Match": photo.tag}});
         try {
           const answer = await this.#timeline.changing(send, ({data}) => (moves ? kept(data) : null));
-          saved();
-          await this.#became(uid, answer);
+          photo.tag = answer.headers.get("ETag");
+          saved(answer.data);
+          await this.#became(photo.uid, answer);
           return;
         } catch (error) {
-          if (!(error instanceof Failure && error.status === 412)) throw error;
-          // It may be what this page did itself, of which the panel heard while this was sent.
-          if (tries > 1 || !this.#own || this.#photo !== uid) throw this.#conflict(error);
-          await this.#load();
+          if (error.status !== 412 || tries === TRIES) throw error;
+          const {data, headers} = await call(`/photos/${photo.uid}`);
+          changed(data, headers.get("ETag"));
         }
       }
     });
-  }
-
-  #conflict(error) {
-    const again = make("button", {type: "button", textContent: t("showCurrent")});
-    again.addEventListener("click", () => this.#load(true));
-    return Object.assign(new Failure(error.status, `${t("somebodyElse")} `), {further: [again]});
   }
 
   async #history(uid) {

@@ -67,7 +67,8 @@ export class Viewer {
     swipe.addFilter("numItems", () => this.#timeline.total);
     swipe.addFilter("itemData", (_, number_) => this.#item(number_));
     swipe.addFilter("preventPointerEvent", (prevent, event) => (onControls(event) ? false : prevent));
-    swipe.on("pointerDown", (event) => { if (onControls(event.originalEvent)) event.preventDefault(); });
+    // PhotoSwipe's pointers take the focus from no field.
+    swipe.on("pointerDown", (event) => { if (onControls(event.originalEvent)) event.preventDefault(); else this.#panel?.leave(); });
     swipe.on("contentLoad", (event) => this.#content(event));
     swipe.on("contentDeactivate", ({content}) => content.element?.pause?.());
     swipe.on("loadError", ({content}) => this.#again(swipe, content));
@@ -81,7 +82,7 @@ export class Viewer {
       if (!inViewer()) swipe.close();  // the user went back meanwhile
       this.#early.splice(0).forEach((action) => swipe[action]());
     }));
-    swipe.on("close", () => { this.#panel?.leave(); if (inViewer()) history.back(); });
+    swipe.on("close", () => { this.#panel?.close(); if (inViewer()) history.back(); });
     swipe.on("destroy", () => this.#closed());
     if (entry) history.pushState({viewer: at}, "", address);
     swipe.init();
@@ -174,12 +175,27 @@ export class Viewer {
     try {
       const {Panel} = await import("./panel.js");
       if (this.#swipe !== swipe) return;
-      this.#panel ??= new Panel(swipe.element, this.#timeline, () => swipe.updateSize(true), (text) => this.#actions.say(text));
+      this.#panel ??= new Panel(this.#timeline, () => this.#swipe.updateSize(true), (uid, text) => this.#unsaved(uid, text));
+      this.#panel.standIn(swipe.element);
       if (!edit || !this.#panel.isOpen) this.#panel.toggle(this.photo);
       if (edit) this.#panel.edit();
       this.#info.setAttribute("aria-pressed", this.#panel.isOpen);
       sessionStorage.setItem(OPEN, this.#panel.isOpen ? "1" : "0");
     } catch { this.#actions.say(t("noDetails")); }
+  }
+
+  // Tells that a value of a photo was not saved; the link leads to it.
+  #unsaved(uid, text) {
+    const href = photoPage(uid), lead = async (event) => {
+      event.preventDefault();
+      try {
+        const {positionOf} = await import("./arrive.js"), at = await positionOf(uid, this.#timeline);
+        if (this.#swipe) this.#swipe.goTo(at);
+        else { const {month, index} = this.#place(at); await this.show(month, index); }
+        await this.#details(true);
+      } catch { location.assign(href); }
+    };
+    this.#actions.say(t("unsaved", {error: text}), null, {href, textContent: t("show"), onclick: lead});
   }
 
   #run(action) {
@@ -277,7 +293,7 @@ export class Viewer {
     document.title = this.#title;
     const at = this.#swipe.currIndex;
     this.#actions.line.standIn(document.body);
-    this.#swipe = this.#panel = null;
+    this.#swipe = null;
     this.#open = false;
     const {month, index} = this.#place(Math.min(at, this.#timeline.total - 1));
     this.#grid.focus(month, index);

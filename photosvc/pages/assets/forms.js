@@ -1,0 +1,39 @@
+// Forms with values that are typed and not sent are marked: no script of ours loads the page again then, and browsers ask
+// before it is left. A form that the service could not take, as its session had ended, has its values again afterwards.
+
+// Names, passwords and codes of a log-in are filled in again; boxes of photos are a choice of the moment.
+const FREE = "button, fieldset, output, [type=hidden]:not([name=version]), [type=file], [type=password], [autocomplete=username], "
+  + "[autocomplete=one-time-code], [name=stay], [name=photo]";
+const STORED = "photosvc-unsent";  // {path, number, values, unsent} of the form that this tab sent last
+const {unsent, refused} = document.body.dataset;
+const forms = [...document.querySelectorAll("form[method=post]")];
+const isBox = ({type}) => type === "checkbox" || type === "radio";
+const fieldsOf = (form) => [...form.elements].filter((field) => !field.matches(FREE));
+
+function differs(field) {
+  if (isBox(field)) return field.checked !== field.defaultChecked;
+  if (!field.options) return field.value !== field.defaultValue;
+  return field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected));
+}
+
+// Fields of a form that was refused came with what was typed.
+const mark = (form) => form.toggleAttribute("data-unsaved", fieldsOf(form).some((field) => differs(field)
+  || (refused !== undefined && !isBox(field) && field.type !== "hidden" && field.value !== "")));
+
+document.addEventListener("input", ({target}) => { if (forms.includes(target.form)) mark(target.form); });
+addEventListener("pageshow", () => forms.forEach(mark));
+document.addEventListener("submit", ({target, defaultPrevented}) => {
+  if (defaultPrevented || !("unsaved" in target.dataset)) return;
+  target.removeAttribute("data-unsaved");
+  const values = fieldsOf(target).map((field) => (isBox(field) ? field.checked : field.value));
+  try { sessionStorage.setItem(STORED, JSON.stringify({path: location.pathname, number: forms.indexOf(target), values})); } catch { /* no room */ }
+});
+
+const last = JSON.parse(sessionStorage.getItem(STORED));
+if (last && unsent !== undefined) sessionStorage.setItem(STORED, JSON.stringify({...last, unsent: true}));
+else if (last && (!last.unsent || last.path === location.pathname)) {
+  sessionStorage.removeItem(STORED);
+  const form = last.unsent && forms[last.number], fields = form ? fieldsOf(form) : [];
+  if (fields.length === last.values.length) fields.forEach((field, at) => { field[isBox(field) ? "checked" : "value"] = last.values[at]; });
+}
+forms.forEach(mark);
