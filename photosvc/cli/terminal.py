@@ -131,14 +131,17 @@ def ask_password(check: Callable[[str], object], *, from_stdin: bool) -> str:
     """Return a new password: entered twice without echo until it passes `check`, or the first line of standard input.
 
     Raises:
-        click.UsageError: there is neither a terminal nor `--password-stdin`, or the input is not UTF-8.
+        click.UsageError: there is neither a terminal nor `--password-stdin`, or standard input has no password.
+        PhotosvcError: `check` refuses the password of standard input.
     """
     if from_stdin:
-        return first_line()
+        password = first_line()
+        check(password)
+        return password
     if not has_terminal():
         raise click.UsageError("there is no terminal to ask for the password on; pass --password-stdin")
     while True:
-        password: str = click.prompt("Password", hide_input=True, err=True)
+        password = click.prompt("Password", hide_input=True, err=True)
         try:
             check(password)
         except PhotosvcError as error:
@@ -150,12 +153,18 @@ def ask_password(check: Callable[[str], object], *, from_stdin: bool) -> str:
 
 
 def first_line() -> str:
-    """Return the first line of standard input; raise `click.UsageError` if it is not UTF-8."""
+    """Return the secret in the first line of standard input; raise `click.UsageError` if it is empty or not UTF-8.
+
+    A script whose variable is not set sends an empty line, which must never mean that no secret is needed.
+    """
     line = b"" if sys.stdin is None else sys.stdin.buffer.readline(_LONGEST_LINE)
     try:
-        return line.decode("utf-8").rstrip("\r\n")
+        secret = line.decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError:
         raise click.UsageError("the password on standard input is not UTF-8") from None
+    if not secret.strip():
+        raise click.UsageError("the first line of standard input is empty: send the password or key in it")
+    return secret
 
 
 def confirm(question: str, *, yes: bool) -> None:

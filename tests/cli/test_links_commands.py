@@ -54,6 +54,17 @@ def test_a_password_is_read_from_standard_input_and_taken_away(api, links):
     assert visit(api, made["Token"]) == 200
 
 
+@pytest.mark.parametrize("line", ["", "\n", "\r\n", "  \n", "\nopen sesame\n", "abc\n"])
+def test_input_without_a_password_neither_makes_an_open_link_nor_opens_one(api, links, line):
+    made = read(links("add", "Summer", "--password-stdin", "--json", stdin="open sesame\n"))
+    for arguments in (["add", "Winter", "--password-stdin"], ["mod", made["UID"], "--password-stdin"]):
+        done = links(*arguments, stdin=line)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert ("password of a link has 4" if "abc" in line else "standard input is empty") in done.stderr
+    assert [link["UID"] for link in read(links("ls", "--json"))] == [made["UID"]]
+    assert visit(api, made["Token"]) == 401
+
+
 def test_a_link_takes_uploads_for_an_account(api, links):
     refused = links("add", "Summer", "--upload", "--json")
     assert (refused.returncode != 0, "CanUpload: files of visitors count in the quota" in refused.stderr) == (
