@@ -76,6 +76,7 @@ class FoundLink:
     slug: str
     album_uid: str
     password_hash: str
+    max_views: int
 
 
 def list_links(session: Session, album_uid: str = "", *, limit: int = MOST_LINKS) -> Sequence[Link]:
@@ -222,7 +223,7 @@ def find_open(connection: Connection, token: str, now: datetime) -> FoundLink | 
     """Return the link with this token; None if it has ended, had its last visit, or opens nothing any more."""
     if not ids.is_link_token(token):
         return None
-    columns = (Link.id, Link.uid, Link.slug, Link.album_uid, Link.password_hash)
+    columns = (Link.id, Link.uid, Link.slug, Link.album_uid, Link.password_hash, Link.max_views)
     row = connection.execute(
         select(*columns)
         .join(Album, Album.uid == Link.album_uid)
@@ -237,16 +238,23 @@ def find_open(connection: Connection, token: str, now: datetime) -> FoundLink | 
     return None if row is None else FoundLink(*row)
 
 
-def open_visit(operation: Operation, found: FoundLink, origin: Origin) -> Login:
-    """Open a visit by a link and count it.
+def open_visit(operation: Operation, found: FoundLink, origin: Origin, *, counts: bool) -> Login:
+    """Open a visit by a link.
+
+    Args:
+        counts: False for a page that anybody may fetch, such as a program that previews addresses: `count_visit` counts
+            the visit when its browser comes back. Only links without a limit of visits are opened in this way.
 
     Raises:
         NotFoundError: the link has ended meanwhile, or had its last visit.
     """
     session, now = operation.session, operation.now
-    counted = update(Link).where(Link.id == found.id, Link.password_hash == found.password_hash, *_is_open(now))
-    counted = counted.values(views=Link.views + 1, last_view_at=now).returning(Link.expires_at)
-    row = session.execute(counted.execution_options(synchronize_session=False)).first()
+    same = Link.id == found.id, Link.password_hash == found.password_hash, *_is_open(now)
+    if counts:
+        counted = update(Link).where(*same).values(views=Link.views + 1, last_view_at=now).returning(Link.expires_at)
+        row = session.execute(counted.execution_options(synchronize_session=False)).first()
+    else:
+        row = session.execute(select(Link.expires_at).where(*same, Link.max_views == 0)).first()
     if row is None:
         raise NotFoundError("there is no such link", field="token")
     _end_oldest_visits(session, found.id)
@@ -258,7 +266,7 @@ def open_visit(operation: Operation, found: FoundLink, origin: Origin) -> Login:
         name=found.uid,
         scope=_SCOPE,
         expires_at=expires_at if row.expires_at is None else min(expires_at, row.expires_at),
-        last_used_at=now,
+        last_used_at=now if counts else None,
         last_ip=origin.address,
         user_agent=origin.user_agent,
         created_at=now,
@@ -268,6 +276,14 @@ def open_visit(operation: Operation, found: FoundLink, origin: Origin) -> Login:
     session.add(Visit(credential_id=visit.id, link_id=found.id))
     session.flush()
     return Login(secret, tokens.verify(session.connection(), secret, now))
+
+
+def count_visit(session: Session, who: Principal, now: datetime) -> None:
+    """Count a visit that `open_visit` has not counted, once."""
+    if tokens.touch(session, who, now):
+        link = select(Visit.link_id).where(Visit.credential_id == who.credential_id).scalar_subquery()
+        counted = update(Link).where(Link.id == link).values(views=Link.views + 1, last_view_at=now)
+        session.execute(counted.execution_options(synchronize_session=False))
 
 
 def _is_open(now: datetime) -> tuple[Any, ...]:

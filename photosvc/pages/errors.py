@@ -31,11 +31,16 @@ def render_page(failure: Failure) -> Response:
     """Render a failure as a page, or lead to the sign-in page."""
     if isinstance(failure.error, InvalidTokenError):
         return _lead_to_sign_in()
-    title = _TITLES.get(failure.status, N_("Something went wrong"))
+    title = title_of(failure.status)
     is_other = isinstance(failure.error, OtherSiteError)
     unsent = request.method == "POST"
     answer = show("error", failure.status, title=title, message=failure.message, other=is_other, unsent=unsent)
     return add_page_headers(answer)
+
+
+def title_of(status: int) -> str:
+    """Return the title of a page about an error of this status."""
+    return _TITLES.get(status, N_("Something went wrong"))
 
 
 def wants_page(request: Request) -> bool:

@@ -16,14 +16,16 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from photosvc.auth import tokens
 from photosvc.auth.errors import BusyError, InvalidTokenError, LoginError, ThrottledError
 from photosvc.auth.keys import fingerprint
+from photosvc.auth.login import Login
 from photosvc.auth.policy import decide, may
 from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.errors import PhotosvcError
+from photosvc.library.links import count_visit
 from photosvc.library.staging_part import TooLargeError
 from photosvc.library.uploads import ADDED, Admitted
 from photosvc.models import VISIT, Link, User
-from photosvc.pages.errors import show_form
+from photosvc.pages.errors import show_form, title_of
 from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.language import _
 from photosvc.pages.layout import pages, public_page, see_other, show
@@ -37,7 +39,6 @@ from photosvc.web.searching import searching
 from photosvc.web.sessions import begin_visit, find_shared
 
 Args = ParamSpec("Args")
-_NOT_FOUND: Final = 404
 _MOST: Final = 100_000
 #: Browsers must tell no server the address, and search engines must not list it. Not `no-referrer`: browsers would send
 #: `Origin: null` with the form of the password, as with those of other sites.
@@ -53,7 +54,7 @@ def _for_visitors(view: Callable[Args, Response]) -> Callable[Args, Response]:
         try:
             answer = view(*args, **kwargs)
         except PhotosvcError as error:
-            answer = show_form("shared-error", error, title="Not found" if error.status == _NOT_FOUND else "Not now")
+            answer = show_form("shared-error", error, title=title_of(error.status))
         for name, value in _HEADERS:
             answer.headers[name] = value
         return answer
@@ -66,7 +67,11 @@ def _for_visitors(view: Callable[Args, Response]) -> Callable[Args, Response]:
 @_for_visitors
 @uses("photos.search", "photos.preview")
 def show_shared(link_token: str, slug: str = "") -> Response:  # noqa: ARG001 - the slug only tells people what it is
-    """Show the pictures of a public link, a page at a time; begin a visit if the browser has none."""
+    """Show the pictures of a public link, a page at a time, or the form that begins a visit.
+
+    A program that previews the address uses up no visit: the form opens a link with a password or a limit of visits,
+    and a visit by another link counts when its browser comes back.
+    """
     service = current_service()
     who = _visitor(service, link_token)
     if who is not None:
@@ -75,21 +80,29 @@ def show_shared(link_token: str, slug: str = "") -> Response:  # noqa: ARG001 - 
     found = find_shared(service, link_token)
     if request.method == "HEAD":  # not a visit
         return Response()
-    if found.password_hash:
-        return show_form("shared-password", slug=found.slug)
-    return _begin(service, link_token, "")
+    if found.password_hash or found.max_views:
+        return show_form("shared-password", asks=bool(found.password_hash))
+    login = begin_visit(service, link_token, "", counts=False)
+    g.photosvc_principal = login.principal
+    return _with_visit(service, link_token, login, _show(service, link_token, login.principal))
 
 
 @pages.post("/s/<link_token>", endpoint="open_shared")
 @pages.post("/s/<link_token>/<slug>", endpoint="open_shared_named")
 @_for_visitors
 def open_shared(link_token: str, slug: str = "") -> Response:
-    """Begin a visit with the password of the link, and show its pictures."""
-    password = read_form().get("password", "")
+    """Begin a visit, with the password of the link if it has one, and lead to its pictures."""
+    service, password = current_service(), read_form().get("password", "")
+    page = ".shared_named" if slug else ".shared"
+    answer = see_other(url_for(page, link_token=link_token, slug=slug or None))
+    if not password and _visitor(service, link_token) is not None:  # the button was pressed twice
+        return answer
+    asks = bool(find_shared(service, link_token).password_hash)
     try:
-        return _begin(current_service(), link_token, password)
+        login = begin_visit(service, link_token, password)
     except (LoginError, ThrottledError, BusyError) as error:
-        return show_form("shared-password", error, slug=slug)
+        return show_form("shared-password", error, asks=asks)
+    return _with_visit(service, link_token, login, answer)
 
 
 @pages.get("/s/<link_token>/picture/<uid>", endpoint="shared_picture")
@@ -223,14 +236,13 @@ def _visitor(service: Service, link_token: str) -> Principal | None:
     if who.kind != VISIT:  # somebody put a token of another kind into the cookie
         return None
     g.photosvc_principal = who
+    if who.last_used_at is None:
+        service.write_if_free(lambda session: count_visit(session, who, service.now()))
     return who
 
 
-def _begin(service: Service, link_token: str, password: str) -> Response:
-    """Begin a visit, and lead to the page with its cookie; browsers that keep no cookies are shown it at once."""
-    login = begin_visit(service, link_token, password)
-    g.photosvc_principal = login.principal
-    answer = _show(service, link_token, login.principal)
+def _with_visit(service: Service, link_token: str, login: Login, answer: Response) -> Response:
+    """Give the browser the cookie of a visit with this answer."""
     answer.set_cookie(
         _cookie_name(service, link_token),
         login.secret,

@@ -244,8 +244,8 @@ def find_shared(service: Service, token: str) -> FoundLink:
     return found
 
 
-def begin_visit(service: Service, token: str, password: str) -> Login:
-    """Open a visit by a link and return its session.
+def begin_visit(service: Service, token: str, password: str, *, counts: bool = True) -> Login:
+    """Open a visit by a link and return its session; see `library.links.open_visit`.
 
     Raises:
         UnknownLinkError: there is no such link, or it opens nothing any more.
@@ -256,7 +256,7 @@ def begin_visit(service: Service, token: str, password: str) -> Login:
     """
     found = find_shared(service, token)
     if not found.password_hash:
-        return _open(found)
+        return _open(found, counts=counts)
     if not password:
         raise LoginError("The link needs its password.", field="password")
     charges = [by_address(_PASSWORD_BY_ADDRESS, client_address(request)), Charge(_PASSWORD_BY_LINK, found.uid)]
@@ -269,7 +269,7 @@ def begin_visit(service: Service, token: str, password: str) -> Login:
     except ThrottledError:
         refuse(Event.THROTTLED, detail=f"password of the link {found.uid}")
         raise
-    return _open(found)
+    return _open(found, counts=counts)
 
 
 def count_upload(link_uid: str, user_id: int) -> None:
@@ -288,11 +288,11 @@ def _check_password(password: str, found: FoundLink) -> None:
         raise InvalidCredentialsError(field="password")
 
 
-def _open(found: FoundLink) -> Login:
+def _open(found: FoundLink, *, counts: bool) -> Login:
     try:
         with operating() as operation:
             _take(operation, _here(_VISITS_BY_ADDRESS, found.uid), "visits")
-            return open_visit(operation, found, origin_of(request))
+            return open_visit(operation, found, origin_of(request), counts=counts)
     except NotFoundError:
         raise UnknownLinkError(field="token") from None
     except ThrottledError:

@@ -88,7 +88,7 @@ def test_without_a_visit_the_form_leads_to_the_link_and_its_password(sharing):
         assert (answer.status_code, answer.headers["Location"]) == (303, path)
     assert add(stranger, "/s/" + "0" * 26, ("mine.jpg", picture(9))).status_code == 404
     assert len(originals(sharing)) == 2
-    assert stranger.send(f"{path}/pictures", {"password": "open sesame"}).status_code == 200  # an album of this name
+    assert stranger.send(f"{path}/pictures", {"password": "open sesame"}).status_code == 303  # an album of this name
     assert add(stranger, path, ("mine.jpg", picture(9))).status_code == 303
     assert len(originals(sharing)) == 3
 

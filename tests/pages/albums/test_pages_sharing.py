@@ -169,11 +169,42 @@ def test_a_session_of_an_account_in_the_cookie_of_a_link_is_no_visit(sharing, vi
         assert (answer.status_code, answer.headers["Location"]) == (303, path)
 
 
-def test_asking_for_the_headers_alone_is_no_visit(sharing, visitor):
+def visits_of(api, link):
+    listed = api.call("GET", f"/albums/{api.album}/links", api.token).json
+    return next(one["Views"] for one in listed if one["UID"] == link["UID"])
+
+
+def preview(api, link):
+    """Fetch the page of a link as messengers do, without cookies."""
+    path = f"/s/{link['Token']}/{link['Slug']}"
+    return [Browser(api).open(path, method=method).status_code for method in ("HEAD", "GET", "GET")]
+
+
+def test_a_preview_uses_up_no_visit_and_a_press_of_the_button_uses_up_one(sharing, visitor):
     link = make(sharing, MaxViews=1)
-    assert visitor.open(f"/s/{link['Token']}", method="HEAD").status_code == 200
-    assert visitor.open(f"/s/{link['Token']}").status_code == 200
-    assert Browser(sharing).open(f"/s/{link['Token']}").status_code == 404
+    path = f"/s/{link['Token']}/{link['Slug']}"
+    assert preview(sharing, link) == [200, 200, 200]
+    asked = visitor.open(path)
+    assert (asked.status_code, pictures(asked), "Set-Cookie" in asked.headers) == (200, [], False)
+    assert "Shared pictures This link opens a limited number of times. Show the pictures" in text_of(asked)
+    assert visits_of(sharing, link) == 0
+    for _ in range(2):
+        sent = visitor.send(path, {})
+        assert (sent.status_code, sent.headers["Location"]) == (303, path)
+        assert len(pictures(visitor.open(path))) == 120
+    assert visits_of(sharing, link) == 1
+    other = Browser(sharing)
+    assert [other.open(path).status_code, other.send(path, {}).status_code] == [404, 404]
+
+
+def test_a_visit_without_a_limit_counts_once_its_browser_comes_back(sharing, visitor):
+    link = make(sharing)
+    assert preview(sharing, link) == [200, 200, 200]
+    shown = pictures(visitor.open(f"/s/{link['Token']}"))
+    assert (len(shown), visits_of(sharing, link)) == (120, 0)
+    for address, _ in shown[:2]:
+        assert visitor.open(address).status_code == 200
+        assert visits_of(sharing, link) == 1
 
 
 def test_a_password_is_asked_for_without_telling_what_is_behind_it(sharing, visitor):
@@ -185,7 +216,7 @@ def test_a_password_is_asked_for_without_telling_what_is_behind_it(sharing, visi
     wrong = visitor.send(path, {"password": "wrong"})
     assert (wrong.status_code, "Wrong password." in wrong.text, "Summer" in wrong.text) == (400, True, False)
     right = visitor.send(path, {"password": "open sesame"})
-    assert (right.status_code, len(pictures(right))) == (200, 120)
+    assert (right.status_code, right.headers["Location"]) == (303, path)
     assert len(pictures(visitor.open(path))) == 120
     for _ in range(10):
         last = visitor.send(path, {"password": "wrong"})
@@ -265,7 +296,8 @@ def test_the_card_of_a_link_shows_title_and_cover_as_long_as_the_link_lives(shar
 def test_a_link_with_a_password_has_no_card(sharing, visitor):
     path = f"/s/{make(sharing, Password='open sesame')['Token']}"
     assert card_of(visitor.open(path)) == {}
-    shown = visitor.send(path, {"password": "open sesame"})
+    assert visitor.send(path, {"password": "open sesame"}).status_code == 303
+    shown = visitor.open(path)
     assert (len(pictures(shown)), card_of(shown)) == (120, {})
 
 
@@ -282,11 +314,11 @@ def owner(sharing):
 
 def test_an_owner_makes_a_link_and_sees_its_visits(sharing, owner, visitor):
     assert f'href="/albums/{sharing.album}/links"' in owner.open(f"/albums/{sharing.album}").text
-    made = links_page(sharing, owner, comment="For Ada", visits="7", password="open sesame")
+    made = links_page(sharing, owner, comment="\x1b For\x07 Ada\x00", visits="7", password="open sesame")
     address = re.search(r'value="https://photos\.example\.org(/s/[0-9a-z]{26}/summer)"', made.text)[1]
     assert "<svg" in made.text
     assert made.headers["Cache-Control"] == "no-store"
-    assert visitor.send(address, {"password": "open sesame"}).status_code == 200
+    assert visitor.send(address, {"password": "open sesame"}).status_code == 303
     shown = owner.open(f"/albums/{sharing.album}/links")
     assert address.split("/")[2] not in shown.text
     entry = next(part for part in shown.text.split("<li>") if "For Ada" in part)
@@ -306,7 +338,15 @@ def test_an_owner_makes_a_link_and_sees_its_visits(sharing, owner, visitor):
 
 
 @pytest.mark.parametrize(
-    "form", [{"lifetime": "soon"}, {"lifetime": "-7"}, {"visits": "many"}, {"visits": "-1"}, {"password": "abc"}]
+    "form",
+    [
+        {"lifetime": "soon"},
+        {"lifetime": "-7"},
+        {"visits": "many"},
+        {"visits": "-1"},
+        {"password": "abc"},
+        {"comment": "x" * 501},
+    ],
 )
 def test_a_wrong_value_in_the_form_is_named_and_makes_no_link(sharing, owner, form):
     before = len(sharing.call("GET", f"/albums/{sharing.album}/links", sharing.token).json)
