@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from flask import Response, request, url_for
 
-from photosvc.core.accounts import CONTRIBUTOR, MAX_LINK_COMMENT, MAX_LINK_VISITS, SHARE_ROLES
+from photosvc.core.accounts import CONTRIBUTOR, MAX_LINK_VISITS, SHARE_ROLES
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.library.albums import album_of_people
 from photosvc.library.links import add_link, change_link, end_link, find_link, list_links, new_password_hash, path_of
@@ -17,11 +17,14 @@ from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.language import N_, _, grouped
 from photosvc.pages.layout import form_page, page, pages, see_other
+from photosvc.records.albums import LinkEditSchema
 from photosvc.web.auditing import operating
+from photosvc.web.contract import load_values
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 
 _DAY: Final = 86_400
+_schema: Final = LinkEditSchema()
 #: The lifetimes that the form offers, in seconds.
 _LIFETIMES: Final = (
     (7 * _DAY, N_("In 7 days")),
@@ -66,14 +69,15 @@ def make_link(uid: str) -> Response:
 def change_album_link(uid: str, link: str) -> Response:
     """Give a public link another end, counted from now, or another password, or let it take pictures or not."""
     form = read_form()
-    values: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     try:
         if form.get("lifetime"):
-            values["expires"] = read_number(form, "lifetime")
+            given["Expires"] = read_number(form, "lifetime")
         if form.get("password") or form.get("without") == "yes":
-            values["password"] = "" if form.get("without") == "yes" else form["password"]
+            given["Password"] = "" if form.get("without") == "yes" else form["password"]
         if form.get("uploads"):
-            values["uploads"] = form["uploads"] == "yes"
+            given["CanUpload"] = form["uploads"] == "yes"
+        values = load_values(_schema, given)
         password_hash = new_password_hash(values)
         with operating() as operation:
             album_of_people(operation.session, uid, sees_private=principal().sees_private)
@@ -133,17 +137,18 @@ def remove_account(uid: str, account: str) -> Response:
 
 
 def _values(form: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values of the form for a new link."""
+    """Return the values of the form for a new link, as the API loads them."""
     shows = form.get("shows", "")
-    return {
-        "expires": read_number(dict(form), "lifetime"),
-        "max_views": _limit(form),
-        "password": form.get("password", ""),
-        "comment": form.get("comment", "").strip()[:MAX_LINK_COMMENT],
-        "metadata_shown": shows in {"metadata", "downloads"},
-        "downloads": shows == "downloads",
-        "uploads": form.get("uploads") == "yes",
+    given = {
+        "Expires": read_number(dict(form), "lifetime"),
+        "MaxViews": _limit(form),
+        "Password": form.get("password", ""),
+        "Comment": form.get("comment", ""),
+        "ShowMetadata": shows in {"metadata", "downloads"},
+        "CanDownload": shows == "downloads",
+        "CanUpload": form.get("uploads") == "yes",
     }
+    return load_values(_schema, given)
 
 
 def _limit(form: Mapping[str, str]) -> int:
