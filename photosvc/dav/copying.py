@@ -263,6 +263,8 @@ def copy(request: "Request") -> Response:
         PhotosvcError: the disk refuses it.
     """
     path, found, deep = copy_of(request)
+    check_copy(request, path)  # and again when the content is there
+    request.service.close()  # copying takes long and needs no database
     with ExitStack() as slot:
         patiently(lambda: slot.enter_context(receiving()))
         if not found.is_folder:
