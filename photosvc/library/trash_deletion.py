@@ -26,7 +26,7 @@ from sqlalchemy import ColumnElement, bindparam, delete, not_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError
-from photosvc.core.paths import disk_name, open_folder
+from photosvc.core.paths import PASSING, disk_name, open_folder
 from photosvc.core.problems import Reason
 from photosvc.core.words import in_portions
 from photosvc.index.quality import hide_photos
@@ -35,7 +35,7 @@ from photosvc.index.scan import TRASH_FOLDER, UNFINISHED, aside_folder, disk_pat
 from photosvc.index.sightings import mark_due, stored_sightings
 from photosvc.library import disk, trash_bucket
 from photosvc.library.journal import Change, record
-from photosvc.library.staging_part import NameTakenError, typed_errors
+from photosvc.library.staging_part import NameTakenError, StorageFailedError, typed_errors
 from photosvc.library.trash_bucket import Moves
 from photosvc.library.trash_folder import Trash, is_deletion, new_deletion, within
 from photosvc.models import (
@@ -108,7 +108,9 @@ class Deletion:
         originals = self.trash.originals
         try:
             source = open_folder(originals, _parts(folder))
-        except OSError:
+        except OSError as error:
+            if error.errno in PASSING:
+                raise StorageFailedError from None
             return  # the folder is gone, or is a link by now
         with ExitStack() as opened, typed_errors():
             opened.callback(os.close, source)

@@ -1,5 +1,6 @@
 """Photos and files that are removed with their originals: the trash, and the way back."""
 
+import errno
 import json
 import os
 import re
@@ -355,19 +356,24 @@ def test_originals_stay_without_the_setting_and_none_is_deleted_where_they_are_r
     assert hashes(library.originals) == before
 
 
-def test_a_disk_that_refuses_leaves_everything_as_it_was(copied_library, monkeypatch):
+@pytest.mark.parametrize(
+    ("owner", "name", "calls", "code", "status"),
+    [(os, "rename", 3, errno.ENOSPC, 507), (deletions, "open_folder", 4, errno.EIO, 503)],
+    ids=["full", "away"],
+)
+def test_a_disk_that_refuses_leaves_everything_as_it_was(copied_library, monkeypatch, owner, name, calls, code, status):
     before, found = hashes(copied_library.originals), copied_library.find()
-    renamed, rename = [], os.rename
+    called, real = [], getattr(owner, name)
 
     def refuse(*arguments, **options):
-        renamed.append(arguments)
-        if len(renamed) == 3:
-            raise OSError(28, "No space left on device")
-        rename(*arguments, **options)
+        called.append(arguments)
+        if len(called) == calls:
+            raise OSError(code, os.strerror(code))
+        return real(*arguments, **options)
 
-    monkeypatch.setattr(os, "rename", refuse)
+    monkeypatch.setattr(owner, name, refuse)
     photos = [record["UID"] for record in found]
-    assert call(copied_library, "POST", "/batch/photos/delete", 507, json={"photos": photos})["code"] == 507
+    assert call(copied_library, "POST", "/batch/photos/delete", status, json={"photos": photos})["code"] == status
     monkeypatch.undo()
     assert (hashes(copied_library.originals), copied_library.find()) == (before, found)
     assert list((copied_library.originals / TRASH_FOLDER).iterdir()) == []

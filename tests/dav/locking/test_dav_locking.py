@@ -100,7 +100,7 @@ def test_a_lock_of_a_folder_is_refreshed_also_when_the_folder_is_gone_from_the_d
 
 @pytest.mark.parametrize("client", ["alice", "ann"])
 @pytest.mark.parametrize("path", ["/", "/top", "/top/", "/%74op//"])
-def test_nobody_locks_all_originals_or_a_whole_top_folder(dav, path, client):
+def test_all_originals_and_whole_top_folders_are_locked_by_no_account(dav, path, client):
     (dav.api.library.originals / "top/inner").mkdir(parents=True, exist_ok=True)
     client = dav.ann if client == "ann" else dav
     for headers in ({}, {"Depth": "infinity", "Timeout": "Infinite"}):
