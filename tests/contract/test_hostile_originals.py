@@ -203,7 +203,7 @@ def test_texts_of_a_megabyte_are_cut(made):
 
 def test_control_and_direction_characters_never_reach_a_record(made):
     record = shown(made, "bell.jpg")
-    assert record["Description"] == "[31m Set-Cookie: a=b<script>alert(1)</script>=cmd|' /C calc'!A0"
+    assert record["Description"] == "[31m\nSet-Cookie: a=b<script>alert(1)</script>=cmd|' /C calc'!A0"
     assert "\u202e" not in json.dumps(record, ensure_ascii=False)
 
 

@@ -14,11 +14,12 @@ from tests.support.library import CAMERA_ORIGINALS, open_library
 from tests.support.pictures import encoded, exif, jpeg, quarters, video, xmp
 
 STRING, INTEGER, NUMBER, BOOLEAN, TIME, LIST = "string", "integer", "number", "boolean", "timestamp", "array"
+LINES = "text of several lines"
 
 RESULT = {
     "ID": STRING, "UID": STRING, "Type": STRING, "TypeSrc": STRING, "TakenAt": TIME, "TakenAtLocal": TIME,
     "TakenSrc": STRING, "TimeZone": STRING, "Path": STRING, "Name": STRING, "OriginalName": STRING, "Title": STRING,
-    "Description": STRING, "Year": INTEGER, "Month": INTEGER, "Day": INTEGER, "Country": STRING, "Stack": INTEGER,
+    "Description": LINES, "Year": INTEGER, "Month": INTEGER, "Day": INTEGER, "Country": STRING, "Stack": INTEGER,
     "Favorite": BOOLEAN, "Private": BOOLEAN, "Iso": INTEGER, "FocalLength": INTEGER, "FNumber": NUMBER,
     "Exposure": STRING, "Quality": INTEGER, "Resolution": INTEGER, "Color": INTEGER, "Scan": BOOLEAN,
     "Panorama": BOOLEAN, "CameraID": INTEGER, "CameraSrc": STRING, "CameraSerial": STRING, "CameraMake": STRING,
@@ -29,7 +30,7 @@ RESULT = {
     "UpdatedAt": TIME, "EditedAt": TIME, "CheckedAt": TIME, "Files": LIST,
 }  # fmt: skip
 # Newer names of PhotoPrism, which are always sent too.
-RESULT |= {"Caption": STRING, "Mime": STRING}
+RESULT |= {"Caption": LINES, "Mime": STRING}
 EXTRA = {
     "DocumentID": STRING, "Rating": INTEGER, "Faces": INTEGER, "Altitude": INTEGER, "Duration": INTEGER,
     "CameraType": STRING, "LensMake": STRING,
@@ -58,8 +59,10 @@ PATTERNS = {
 }  # fmt: skip
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _UNCLEAN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+_UNCLEAN_LINES = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 KINDS = {
     STRING: lambda value: type(value) is str and not _UNCLEAN.search(value),
+    LINES: lambda value: type(value) is str and not _UNCLEAN_LINES.search(value),
     INTEGER: lambda value: type(value) is int,
     NUMBER: lambda value: type(value) in {int, float} and abs(value) < float("inf"),
     BOOLEAN: lambda value: type(value) is bool,
