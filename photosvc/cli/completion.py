@@ -96,7 +96,7 @@ def _folders(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
     """Find the folders of originals at the next level."""
     from itertools import islice
 
-    from photosvc.index.scan import is_left_out
+    from photosvc.index.exclusions import is_left_out
 
     root, (inner, _, begun) = service.settings.originals.resolve(), typed.rpartition("/")
     folder = (root / inner).resolve()

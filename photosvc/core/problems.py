@@ -85,6 +85,12 @@ class Reason(StrEnum):
     NOT_REGULAR = "not_regular", "not a regular file", _SKIPPED, _NOT_STORED
     UNUSABLE_KEY = "unusable_key", "its key or size in the bucket cannot be that of a file", _SKIPPED, _NOT_STORED
     UNREADABLE_FOLDER = "unreadable_folder", "the folder cannot be read: {}", _FAILED, _NOT_STORED
+    BAD_PPIGNORE = (
+        "bad_ppignore",
+        "its .ppignore is no text, or has more than {} KiB or {} lines: nothing new of the folder is shown",
+        _FAILED,
+        _NOT_STORED,
+    )
     SIDECAR = "sidecar", "a text file or sidecar of an unsupported kind", _SKIPPED, _NOT_STORED
     UNKNOWN_EXTENSION = "unknown_extension", "not a picture or video by its extension", _SKIPPED, _NOT_STORED
     UNSETTLED = "unsettled", "it may still be being written; a later run reads it", _SKIPPED, _NOT_STORED

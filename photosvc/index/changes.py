@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.paths import clean_name
 from photosvc.core.problems import Problem, Reason, Severity, Validity
+from photosvc.index.exclusions import Exclusions
 from photosvc.index.extract import READER_VERSION
 from photosvc.index.run_log import Outcome, Status, Summary
 from photosvc.index.scan import FoundFile, Unreachable, scan
@@ -381,11 +382,12 @@ def find_changes(
         pause: called after each file.
     """
     merged = _Merged(known, work)
-    for found in scan(root, folder):
+    exclusions = Exclusions(root)
+    for found in scan(root, folder, exclusions):
         pause()
         if isinstance(found, Unreachable):
             summary.add(Outcome.of_problem(found.name, found.problem))
-            if found.problem.reason is Reason.UNREADABLE_FOLDER:
+            if found.problem.reason in {Reason.UNREADABLE_FOLDER, Reason.BAD_PPIGNORE}:
                 merged.pass_within(found.name and found.name + "/")
             elif found.problem.reason.severity is Severity.FAILED and merged.take(found.name):
                 work.add_absent(found.name, gone=False)
@@ -411,7 +413,7 @@ def find_changes(
             else:
                 summary.add(Outcome(found.name, Status.SKIPPED, before.problem))
     merged.pass_to()
-    work.found_any = work.found_any or (folder != "" and _has_pictures(root))
+    work.found_any = work.found_any or exclusions.count > 0 or (folder != "" and _has_pictures(root))
     for name, problem in work.settle_duplicates():
         summary.add(Outcome(name, Status.SKIPPED, problem))
 

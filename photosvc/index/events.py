@@ -29,8 +29,9 @@ from watchdog.events import (
 from watchdog.observers import Observer
 
 from photosvc.core.paths import clean_name
+from photosvc.index.exclusions import is_hidden, is_rule
 from photosvc.index.requested import parent
-from photosvc.index.scan import is_left_out, mounts_below
+from photosvc.index.scan import mounts_below
 
 #: Opening, reading and each single write are left out: they are most of the events, and events overflow the queue.
 _EVENTS: Final[list[type[FileSystemEvent]]] = [
@@ -140,7 +141,7 @@ class _Handler(FileSystemEventHandler):
             if relative.startswith(".."):
                 continue
             name = "" if relative == "." else clean_name(relative)
-            if not any(map(is_left_out, filter(None, name.split("/")))):
+            if not is_hidden(name) or is_rule(name):
                 appeared = isinstance(event, DirCreatedEvent | DirMovedEvent) and path == paths[-1]
                 self._report(name if event.is_directory else parent(name), new=appeared)
 

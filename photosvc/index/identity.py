@@ -27,9 +27,10 @@ from photosvc.core.paths import clamped_time, disk_name
 from photosvc.core.problems import Problem, UnreadableFileError
 from photosvc.index.agreement import Facts, is_edit
 from photosvc.index.changes import Worklist
+from photosvc.index.exclusions import Exclusions, is_hidden
 from photosvc.index.extract import Extraction, content_hash
 from photosvc.index.file_columns import load_metadata
-from photosvc.index.scan import FoundFile, is_hidden, scan
+from photosvc.index.scan import FoundFile, scan
 from photosvc.models import ORIGINALS_ROOT, File, UploadedFile
 from photosvc.models.statements import among, unindexed
 from photosvc.storage.bucket import Bucket
@@ -85,6 +86,7 @@ class Contents:
         self._root = os.path.realpath(root)
         self._work = work
         self._bucket = bucket
+        self._exclusions = Exclusions(root)
         self._folder = folder
         self._looked_outside = not folder
         self._pool = pool
@@ -325,7 +327,7 @@ class Contents:
 
         Files that scans leave out, such as those in the trash, count as gone: the same content elsewhere replaces them.
         """
-        if is_hidden(name):
+        if is_hidden(name) or self._exclusions.exclude(name):
             return None
         path = self._path(name)
         if os.path.realpath(path) != path:

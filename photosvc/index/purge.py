@@ -16,6 +16,7 @@ from photosvc.core.problems import Reason
 from photosvc.core.words import in_portions
 from photosvc.index.batches import BatchWriter
 from photosvc.index.catalog import Catalog
+from photosvc.index.exclusions import is_hidden
 from photosvc.index.identity import Contents
 from photosvc.index.lease import Lease
 from photosvc.index.mirror import check_listed
@@ -23,7 +24,7 @@ from photosvc.index.photo_changes import PhotoChanges
 from photosvc.index.places import Gazetteer
 from photosvc.index.requested import run_lock
 from photosvc.index.run_log import Summary
-from photosvc.index.scan import FoundFile, absent_disks, disk_numbers, is_gone, is_hidden, scan, start_folder
+from photosvc.index.scan import FoundFile, absent_disks, disk_numbers, is_gone, scan, start_folder
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, File, Photo, PhotoChange, RejectedFile
 from photosvc.models.engine import begin_write
 from photosvc.models.schema import delete_rows

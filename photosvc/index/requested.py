@@ -24,9 +24,10 @@ from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.core.machine import exclusive_lock, frozen_heap, machine_of
 from photosvc.core.paths import clean_name, disk_name
 from photosvc.index import jobs
+from photosvc.index.exclusions import is_hidden
 from photosvc.index.jobs import INDEX, UPKEEP, State, Waiting
 from photosvc.index.lease import Lease, new_owner
-from photosvc.index.scan import MAX_PATH, is_left_out, is_too_long
+from photosvc.index.scan import MAX_PATH, is_too_long
 from photosvc.models import Job
 from photosvc.models.engine import write_session
 from photosvc.pictures import selections
@@ -251,7 +252,7 @@ def existing_folder(root: Path, folder: str) -> str:
     base = os.path.realpath(root)
     for one in (folder, *around(folder)):
         path = f"{base}/{disk_name(one)}" if one else base
-        is_reached = os.path.realpath(path) == path and not any(map(is_left_out, filter(None, one.split("/"))))
+        is_reached = os.path.realpath(path) == path and not is_hidden(one)
         if is_reached and os.path.isdir(path):  # noqa: PTH112 - that of Path fails for names that no disk can have
             return one
     return ""

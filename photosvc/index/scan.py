@@ -18,7 +18,8 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.paths import clamped_time, clean_name, disk_name
-from photosvc.core.problems import Problem, Reason, system_symbol
+from photosvc.core.problems import FileProblemError, Problem, Reason, system_symbol
+from photosvc.index.exclusions import Exclusions, is_hidden, is_left_out
 from photosvc.media.formats import may_have_pixels
 from photosvc.models import ORIGINALS_ROOT, Disk, File
 from photosvc.models.engine import begin_write
@@ -45,8 +46,6 @@ TRASH_FOLDER: Final = f"{STAGING_FOLDER}/trash"
 UNFINISHED: Final = ".part"
 #: Rows of files whose own names other files have, or may get, have names in this folder, which does not exist.
 GONE_FOLDER: Final = f"{STAGING_FOLDER}/gone"
-#: Folders that file systems, NAS systems and photo programs keep for their own use.
-_IGNORED = frozenset({"@eaDir", "#recycle", "$RECYCLE.BIN", "System Volume Information", "__MACOSX", "lost+found"})
 #: Most disks that are remembered: rows must not grow without limit where disks are mounted under ever new names.
 _MOST: Final = 1000
 
@@ -141,12 +140,13 @@ def relative_folder(root: Path, subfolder: str) -> str:
     return "" if relative == Path() else relative.as_posix()
 
 
-def scan(root: Path, folder: str = "") -> Iterator[FoundFile | Unreachable]:
+def scan(root: Path, folder: str = "", exclusions: Exclusions | None = None) -> Iterator[FoundFile | Unreachable]:
     """Yield every entry below `folder`, by its clean name in the order of code points, as databases sort them.
 
     An unreadable folder comes at the place of its content. Links are never followed: they can lead out of the originals
-    or form a cycle. Names that begin with a dot are skipped.
+    or form a cycle. Names that the index leaves out are skipped.
     """
+    exclusions = exclusions or Exclusions(root)
     pending = [iter([clean_name(folder) + "/" if folder else ""])]
     while pending:
         name = next(pending[-1], None)
@@ -155,7 +155,7 @@ def scan(root: Path, folder: str = "") -> Iterator[FoundFile | Unreachable]:
         elif name and not name.endswith("/"):
             yield look_at(root, name)
         else:
-            inner = _list(root, name)
+            inner = _list(root, name, exclusions)
             if isinstance(inner, Unreachable):
                 yield inner
                 continue
@@ -167,10 +167,11 @@ def scan(root: Path, folder: str = "") -> Iterator[FoundFile | Unreachable]:
 
 def scan_folders(root: Path, folder: str = "") -> Iterator[list[FoundFile | Unreachable]]:
     """Yield the entries of `scan` as one list for each folder, sorted; a folder comes before those in it."""
+    exclusions = Exclusions(root)
     pending = [clean_name(folder) + "/" if folder else ""]
     while pending:
         name = pending.pop()
-        inner = _list(root, name)
+        inner = _list(root, name, exclusions)
         if isinstance(inner, Unreachable):
             yield [inner]
             continue
@@ -187,27 +188,25 @@ def _is_folder(part: str) -> bool:
     return part.endswith("/")
 
 
-def _list(root: Path, folder: str) -> list[str] | Unreachable:
+def _list(root: Path, folder: str, exclusions: Exclusions) -> list[str] | Unreachable:
     """Return the clean names in a folder, sorted; a slash ends those of folders and sorts their content right."""
     name = folder[:-1]
     if is_too_long(name):
         return Unreachable(name, Problem.of(Reason.PATH_TOO_LONG, MAX_PATH))
+    own = name.rpartition("/")[2]
     try:
         with os.scandir(disk_path(root, name)) as listing:
-            seen = (entry for entry in listing if not is_left_out(entry.name))
-            return sorted(clean_name(entry.name) + "/" * _leads_deeper(entry) for entry in seen)
+            entries = list(listing)
+        rules = exclusions.rules(folder, {entry.name for entry in entries})
     except OSError as error:
         return Unreachable(name, Problem.of(Reason.UNREADABLE_FOLDER, system_symbol(error)))
-
-
-def is_left_out(part: str) -> bool:
-    """Return whether scans leave out files and folders of this name, a part of a path."""
-    return part.startswith(".") or part in _IGNORED
-
-
-def is_hidden(name: str) -> bool:
-    """Return whether scans leave out the file or folder of this clean name, because of a part of it."""
-    return any(map(is_left_out, name.split("/")))
+    except FileProblemError as error:
+        return Unreachable(name, error.problem)
+    seen = (entry for entry in entries if not is_left_out(entry.name, own))
+    names = [clean_name(entry.name) + "/" * _leads_deeper(entry) for entry in seen]
+    shown = sorted(part for part in names if not rules.exclude(part))
+    exclusions.count += len(names) - len(shown)
+    return shown
 
 
 def _leads_deeper(entry: os.DirEntry[str]) -> bool:

@@ -18,8 +18,9 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.paths import clean_name, disk_name, open_folder, open_inside
 from photosvc.core.problems import FileProblemError, Reason, system_symbol
+from photosvc.index.exclusions import is_left_out
 from photosvc.index.name_groups import grouped_names
-from photosvc.index.scan import FoundFile, Unreachable, is_left_out, look_at, scan_folders
+from photosvc.index.scan import FoundFile, Unreachable, look_at, scan_folders
 from photosvc.models import File, UploadedFile
 
 #: Bits of the filter: with a million files, one size in nine that no file has counts as known, and costs one read.

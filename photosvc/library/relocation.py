@@ -20,9 +20,10 @@ from photosvc.core.problems import Reason
 from photosvc.core.vocabulary import parse_kinds
 from photosvc.core.words import in_portions
 from photosvc.index.catalog import Catalog
+from photosvc.index.exclusions import is_hidden, is_left_out, is_rule
 from photosvc.index.places import Gazetteer
 from photosvc.index.requested import wish
-from photosvc.index.scan import aside_folder, is_hidden, is_left_out
+from photosvc.index.scan import aside_folder
 from photosvc.index.sidecar_values import is_read
 from photosvc.index.store import Store
 from photosvc.library.journal import FILES, Actor, Change, Difference, record
@@ -74,6 +75,8 @@ class Relocation:
             if not is_folder and is_read(source):
                 self._hide([source])
         self.changed(target, is_folder=is_folder)
+        if is_rule(source):
+            self.changed(source, is_folder=is_folder)
 
     def gone(self, name: str, *, is_folder: bool, kept: str | None = None) -> None:
         """Hide the files that were deleted, and free their names.
@@ -92,7 +95,7 @@ class Relocation:
 
     def changed(self, name: str, *, is_folder: bool = False) -> None:
         """Ask the indexer to look at a file or folder that was added, changed or removed."""
-        if not (is_hidden(name) or is_junk(name)):
+        if is_rule(name) or not (is_hidden(name) or is_junk(name)):  # a rule changes the other files of its folder
             wish(self.session, self.now, disk_name(name if is_folder else name.rpartition("/")[0]))
 
     def stored_again(self, former: Listed, copy: Listed) -> None:
@@ -210,7 +213,7 @@ class Relocation:
 def is_junk(name: str) -> bool:
     """Return whether systems keep files of this name for their own use; they are never indexed."""
     last = name.rpartition("/")[2]
-    return is_left_out(last) or last.lower() in _JUNK
+    return not is_rule(name) and (is_left_out(last) or last.lower() in _JUNK)
 
 
 def _named(column: InstrumentedAttribute[str], name: str, *, is_folder: bool) -> ColumnElement[bool]:

@@ -88,6 +88,12 @@ def test_a_stored_file_is_a_wish_for_its_folder_unless_it_is_junk(dav):
     assert waiting(dav) == set()
     assert dav.call("DELETE", "/trip/new.jpg").status_code == 204
     assert waiting(dav) == {"trip"}
+    assert dav.call("PUT", "/trip/.nomedia", b"").status_code == 201
+    assert waiting(dav) == {"trip"}
+    assert to(dav, "MOVE", "/trip/.nomedia", "/.ppignore") == 201
+    assert waiting(dav) == {"trip", ""}
+    assert dav.call("DELETE", "/.ppignore").status_code == 204
+    assert waiting(dav) == {""}
     assert to(dav, "COPY", "/file.jpg", "/trip/copied.jpg") == 201
     assert waiting(dav) == {"trip"}
     assert dav.call("DELETE", "/trip/copied.jpg").status_code == 204

@@ -41,6 +41,56 @@ def test_hidden_names_and_those_of_other_programs_are_passed_over(tmp_path):
     assert names(tmp_path) == ["f.jpg"]
 
 
+def test_folders_of_nas_systems_and_previews_of_photo_programs_are_passed_over(tmp_path):
+    write(tmp_path, "@Recycle/a.jpg", "@__thumb/b.jpg", "#snapshot/c.jpg", "x/@eadir/d.jpg", "My.lrdata/e.jpg")
+    write(tmp_path, "Old.photoslibrary/resources/f.jpg", "Old.photoslibrary/originals/g.jpg", "resources/h.jpg")
+    assert names(tmp_path) == ["Old.photoslibrary/originals/g.jpg", "resources/h.jpg"]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "left"),
+    [
+        ("", ["a.jpg", "raw/b.gif", "raw/c.jpg", "x/[#no]/d.jpg", "x/raw/b.GIF"]),
+        ("*.gif\n", ["a.jpg", "raw/c.jpg", "x/[#no]/d.jpg"]),
+        ("RAW\r\n\r\n", ["a.jpg", "x/[#no]/d.jpg"]),
+        ("raw/", ["a.jpg", "x/[#no]/d.jpg"]),
+        ("/raw", ["a.jpg", "x/[#no]/d.jpg", "x/raw/b.GIF"]),
+        ("x/raw", ["a.jpg", "raw/b.gif", "raw/c.jpg", "x/[#no]/d.jpg"]),
+        ("x/*/?.gif", ["a.jpg", "raw/b.gif", "raw/c.jpg", "x/[#no]/d.jpg"]),
+        ("*/b.gif", ["a.jpg", "raw/c.jpg", "x/[#no]/d.jpg", "x/raw/b.GIF"]),
+        ("a.jpg/", ["a.jpg", "raw/b.gif", "raw/c.jpg", "x/[#no]/d.jpg", "x/raw/b.GIF"]),
+        ("\ufeff# *.jpg\n !*.gif\n[#no]\n", ["a.jpg", "raw/b.gif", "raw/c.jpg", "x/raw/b.GIF"]),
+        ("\\#*\n?aw\n.jpg\njpg\n", ["a.jpg", "x/[#no]/d.jpg"]),
+        ("*", []),
+        (f"{'*a' * 120}*.jpg\n" * 900, ["a.jpg", "raw/b.gif", "raw/c.jpg", "x/[#no]/d.jpg", "x/raw/b.GIF"]),
+    ],
+)
+def test_files_and_folders_that_a_ppignore_names_are_left_out(tmp_path, patterns, left):
+    write(tmp_path, "a.jpg", "raw/b.gif", "raw/c.jpg", "x/raw/b.GIF", "x/[#no]/d.jpg")
+    (tmp_path / ".ppignore").write_text(patterns[: 64 << 10], newline="")
+    assert names(tmp_path) == left
+    assert names(tmp_path, "x") == [name for name in left if name.startswith("x/")]
+
+
+def test_rules_hold_for_their_folder_and_below_alone(tmp_path):
+    write(tmp_path, "a.jpg", "x/a.jpg", "x/y/a.jpg", "x/y/b.jpg", "z/a.jpg", "z/b.jpg")
+    write(tmp_path, "n/.nomedia", "n/m/c.jpg", "o/.nomedia/d.jpg", "o/e.jpg")
+    (tmp_path / "x/.ppignore").write_text("a.jpg")
+    (tmp_path / "z/.ppignore").symlink_to("../x/.ppignore")
+    os.mkfifo(tmp_path / ".ppignore")
+    assert names(tmp_path) == ["a.jpg", "x/y/b.jpg", "z/a.jpg", "z/b.jpg"]
+    assert names(tmp_path, "n/m") == []
+
+
+@pytest.mark.parametrize("data", [b"a" * 65537, b"a\n" * 1001, b"a\0b"])
+def test_a_ppignore_that_is_no_list_of_patterns_leaves_its_folder_unread(tmp_path, data):
+    write(tmp_path, "a/1.jpg", "a/b/2.jpg", "c/3.jpg")
+    (tmp_path / "a/.ppignore").write_bytes(data)
+    problem = Problem.of(Reason.BAD_PPIGNORE, 64, 1000)
+    assert next(scan(tmp_path)) == Unreachable("a", problem)
+    assert names(tmp_path) == ["a", "c/3.jpg"]
+
+
 def test_links_are_reported_and_never_followed(tmp_path):
     (tmp_path / "loop").symlink_to(tmp_path)
     (tmp_path / "file").symlink_to("/etc/passwd")

@@ -315,6 +315,12 @@ def test_events_name_folders_and_leave_out_what_scans_leave_out(tmp_path):
         wait(lambda: ("renamed", True) in reports.folders)
         assert set(reports.folders) == {("a", False), ("new", True), ("new", False), ("renamed", True)}
         reports.folders.clear()
+        (tmp_path / "renamed/.nomedia").touch()
+        wait(lambda: ("renamed", False) in reports.folders)
+        (tmp_path / "renamed/.nomedia").rename(tmp_path / ".ppignore")
+        wait(lambda: ("", False) in reports.folders)
+        assert set(reports.folders) == {("renamed", False), ("", False)}
+        reports.folders.clear()
         logging.getLogger("watchdog.observers.inotify_c").warning("Inotify queue overflowed")
         assert reports.folders == [("", False)]
         tmp_path.rename(tmp_path.with_name("moved"))

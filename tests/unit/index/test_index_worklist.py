@@ -14,7 +14,7 @@ def compare(monkeypatch):
     """Compare found files with known ones; gives what is to be read, what is gone, and the summary."""
 
     def compare(found, known, *, force=False):
-        monkeypatch.setattr(changes, "scan", lambda _root, _folder: iter(found))
+        monkeypatch.setattr(changes, "scan", lambda *_: iter(found))
         summary = Summary()
         with Worklist() as work:
             find_changes(None, "", iter(known), summary, work, force=force)
