@@ -42,11 +42,12 @@ def open_page(
     width: int = 1280,
     height: int = 800,
     expected: str = "",
+    home: str = "/",
     **options: Any,
 ) -> Iterator[Any]:
     """A page of its own session, signed in; errors of the page fail the test.
 
-    Those that contain the text `expected`, or one of the texts between `|` in it, do not.
+    Those that contain the text `expected`, or one of the texts between `|` in it, do not. `home` is the first page.
     """
     context = browser.new_context(viewport={"width": width, "height": height}, **options)
     context.set_default_timeout(15_000)
@@ -59,7 +60,7 @@ def open_page(
     page.fill("#name", name)
     page.fill("#password", PASSWORD)
     page.click("button.primary")
-    page.wait_for_url(f"{base}/")
+    page.wait_for_url(base + home)
     yield page
     context.close()
     known = [text for text in expected.split("|") if text]

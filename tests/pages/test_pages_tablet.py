@@ -4,6 +4,9 @@ import pytest
 
 from tests.pages.chromium import open_page
 from tests.pages.every_page import ADMINISTRATION, PAGES, serve_every_page
+from tests.support.api_client import HASH, open_api
+from tests.support.factories.accounts import add_user
+from tests.support.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 TABLET = {"width": 768, "height": 1024, "has_touch": True}
@@ -49,6 +52,25 @@ def test_what_a_finger_touches_is_44_pixels_high(chromium, served, name, paths):
             page.goto(base + path.format(**names))
             found[what] = page.evaluate(LOW)
     assert {what: low for what, low in found.items() if low} == {}
+
+
+@pytest.mark.parametrize("width", [390, 1024])
+def test_everybody_finds_the_settings_and_signs_out(chromium, tmp_path, width):
+    with open_api(tmp_path) as api:
+        with api.library.session() as session:
+            add_user(session, "gus", "guest", password_hash=HASH)
+        with serve(api.library.instance, workers=1, threads=4) as base:
+            for name in ("ann", "alice", "vera", "gus"):
+                sized, home = TABLET | {"width": width}, "/shared" if name == "gus" else "/"
+                with open_page(chromium, base, name=name, home=home, **sized) as page:
+                    if width < 700:
+                        page.click(".side .more summary")
+                    page.click(".side a:has-text('Settings') >> visible=true")
+                    page.wait_for_url(f"{base}/settings/account")
+                    if width < 700:
+                        page.click(".side .more summary")
+                    page.click(".side button:has-text('Sign out') >> visible=true")
+                    page.wait_for_url(f"{base}/sign-in")
 
 
 @pytest.mark.parametrize("locale", ["en-GB", "de-DE", "es-ES", "fr-FR"])
