@@ -27,7 +27,12 @@ def blueprints(parts: frozenset[str], prefix: str, settings: Settings) -> Iterat
     if parts & OF_API:
         from photosvc.api import create_api
 
-        yield create_api(parts), f"{prefix}/api/v1"
+        api = create_api(parts)
+        if PAGES in parts:
+            from photosvc.pages.script_answers import translate_answers
+
+            translate_answers(api)
+        yield api, f"{prefix}/api/v1"
     if WELL_KNOWN in parts:
         from photosvc.api.well_known import create_inserted, create_well_known
 

@@ -21,7 +21,6 @@ from photosvc.pages import (  # noqa: F401 - each module adds its routes to the 
     photo,
     photos,
     places,
-    script_answers,
     settings,
     shared,
     shared_albums,

@@ -65,7 +65,6 @@ Record = Mapping[str, Any]
 _DIGITS = "0123456789abcdef"
 _HIDDEN: Final = Filter("hidden", True)
 _MOST_KEPT: Final = 256
-_lock: Final = Lock()
 #: The most files on a page.
 COUNT: Final = 120
 #: Orders in which photos of one day follow each other.
@@ -135,25 +134,29 @@ class Totals(NamedTuple):
     """Photos of low quality, which the search leaves out."""
 
 
-_kept: OrderedDict[tuple[object, ...], Totals] = OrderedDict()
+class KnownTotals:
+    """The totals of the last searches of a service."""
 
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._known: OrderedDict[tuple[object, ...], Totals] = OrderedDict()
 
-def totals_of(connection: Connection, query: PhotoQuery) -> Totals:
-    """Count the photos of a query, once for each state of the library."""
-    state = library_state(connection)
-    key = (state, query)
-    with _lock:
-        if known := _kept.get(key):
-            _kept.move_to_end(key)
-            return known
-    totals = _count(connection, query)
-    if not state:  # without a state number, a change of the library would not be noticed
+    def of(self, connection: Connection, query: PhotoQuery) -> Totals:
+        """Count the photos of a query, once for each state of the library."""
+        state = library_state(connection)
+        key = (state, query)
+        with self._lock:
+            if known := self._known.get(key):
+                self._known.move_to_end(key)
+                return known
+        totals = _count(connection, query)
+        if not state:  # without a state number, a change of the library would not be noticed
+            return totals
+        with self._lock:
+            self._known[key] = totals
+            while len(self._known) > _MOST_KEPT:
+                self._known.popitem(last=False)
         return totals
-    with _lock:
-        _kept[key] = totals
-        while len(_kept) > _MOST_KEPT:
-            _kept.popitem(last=False)
-    return totals
 
 
 def _count(connection: Connection, query: PhotoQuery) -> Totals:
@@ -267,7 +270,8 @@ def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[st
     with searching(who.owner_uid) as connection:
         found = find(connection, asked, sees_private=who.sees_private)
         records = [record for records in found.results() for record in records]
-        totals = totals_of(connection, PhotoQuery(asked.node, asked.album, who.sees_private, asked.today))
+        query = PhotoQuery(asked.node, asked.album, who.sees_private, asked.today)
+        totals = current_service().only(KnownTotals).of(connection, query)
         if may_have_hints(hinted) and not found.count and not asked.offset:
             names = current_service().kept(read_names).read(connection, sees_private=who.sees_private)
             hints = find_hints(connection, hinted, names, sees_private=who.sees_private, today=asked.today)

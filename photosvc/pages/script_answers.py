@@ -6,40 +6,41 @@ The API itself speaks English. Only requests with the header that our scripts se
 from typing import Any, Final
 
 import orjson
-from flask import Response, request
+from flask import Blueprint, Response, request
 
 from photosvc.pages.filters import COLOR_LABELS
 from photosvc.pages.language import ENGLISH, _, country_label, language
-from photosvc.pages.layout import pages
 from photosvc.pages.messages import message_text
 from photosvc.pages.wording import TYPES
 
-_API: Final = "photosvc."
 _SUGGESTIONS: Final = "photosvc.search.suggest_values"
 _ADDED_FILES: Final = "photosvc.uploads.add_files"
 _JSON: Final = "application/json"
 
 
-@pages.before_app_request
-def ask_anew() -> None:
+def translate_answers(api: Blueprint) -> None:
+    """Let an API answer the scripts of the pages that are mounted beside it in their language."""
+    api.before_request(_ask_anew)
+    api.after_request(_translate_answer)
+
+
+def _ask_anew() -> None:
     """Forget the tag of a copy that the browser may have in another language: tags name the state of the library."""
     if request.endpoint == _SUGGESTIONS and _is_for_script():
         request.environ.pop("HTTP_IF_NONE_MATCH", None)
 
 
-@pages.after_app_request
-def translate_answer(answer: Response) -> Response:
+def _translate_answer(answer: Response) -> Response:
     """Put the texts of an answer to a script into the language of the page."""
-    endpoint = request.endpoint or ""
-    if not endpoint.startswith(_API) or answer.mimetype != _JSON or not _is_for_script():
+    if answer.mimetype != _JSON or not _is_for_script():
         return answer
     if answer.status_code >= 400:
         _change(answer, _translate_error)
-    elif endpoint == _SUGGESTIONS and answer.status_code == 200:
+    elif request.endpoint == _SUGGESTIONS and answer.status_code == 200:
         _change(answer, _translate_suggestions)
         del answer.headers["ETag"]
         answer.headers["Cache-Control"] = "no-store"
-    elif endpoint == _ADDED_FILES:
+    elif request.endpoint == _ADDED_FILES:
         _change(answer, _translate_reasons)
     return answer
 

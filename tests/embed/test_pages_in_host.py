@@ -3,11 +3,13 @@
 import re
 from html import unescape
 
+from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from photosvc import HostUser
-from photosvc.models import User
+from photosvc.models import SearchRow, User
 from tests.embed.host import open_host
+from tests.pages.browser import text_of
 from tests.support.api_client import HASH, PASSWORD
 from tests.support.factories.accounts import add_user
 
@@ -60,6 +62,43 @@ def test_over_https_the_cookie_is_of_the_whole_host_whatever_the_prefix(tmp_path
         (cookie,) = answer.headers.getlist("Set-Cookie")
         assert cookie.startswith("__Host-photosvc-")
         assert "; Path=/; " in cookie
+
+
+def test_requests_of_the_host_run_nothing_of_ours_but_the_end_of_a_connection_that_it_asked_for(tmp_path):
+    mine = []
+
+    def prepare(app):
+        app.before_request(lambda: mine.append("before"))
+        app.after_request(lambda answer: mine.append("after") or answer)
+        app.add_url_rule("/own", "own", lambda: ({"error": "No such thing."}, 404))
+        app.before = hooks(app)
+
+    def hooks(app):
+        kinds = (
+            app.before_request_funcs, app.after_request_funcs, app.teardown_request_funcs, app.url_default_functions,
+            app.url_value_preprocessors, app.template_context_processors, app.error_handler_spec,
+        )  # fmt: skip
+        names = set(app.jinja_env.globals) | set(app.jinja_env.filters)
+        return [*(repr(dict(kind).get(None)) for kind in kinds), names, app.wsgi_app, app.json]
+
+    with open_host(tmp_path / "host", prepare=prepare) as app:
+        assert hooks(app) == app.before
+        assert app.teardown_appcontext_funcs[1:] == [app.extensions["photosvc"].close]  # after Flask-SQLAlchemy's
+        script = {"X-Photosvc": "1", "Accept-Language": "de"}
+        assert app.test_client().get("/own", headers=script).json == {"error": "No such thing."}
+        assert mine == ["before", "after"]
+
+
+def test_two_apps_in_one_process_keep_nothing_of_each_other(tmp_path):
+    with open_host(tmp_path / "one") as one, open_host(tmp_path / "two") as two:  # copies of one library, in one state
+        with two.app_context(), two.extensions["photosvc"].engine().begin() as connection:
+            connection.execute(delete(SearchRow).where(SearchRow.photo_id == 1))
+        shown = {app: summary(sign_in(app)[0]) for app in (one, two)}
+        assert (shown[one], shown[two]) == ("3 photos", "2 photos")
+
+
+def summary(client):
+    return re.search("[0-9]+ photos", text_of(client.get("/media/", headers=OWN)))[0]
 
 
 def test_templates_of_the_host_replace_those_of_the_page(tmp_path):
