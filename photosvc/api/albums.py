@@ -37,7 +37,7 @@ from photosvc.search.reading.albums import ORDERS, TYPES, AlbumRecord, KnownAlbu
 from photosvc.search.reading.library_albums import kind_of
 from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
 from photosvc.search.reading.shared import sees_album
-from photosvc.search.reading.state import state_tag
+from photosvc.search.reading.state import content_tag, state_tag
 from photosvc.web.answers import is_fresh, json_answer, not_modified, page_headers, page_parameters, read_page
 from photosvc.web.changes import change_photos, one_batch
 from photosvc.web.contract import (
@@ -113,19 +113,20 @@ def read_album(album_uid: str) -> Response:
     sees_private, today = who.sees_private, service.today()
     with searching(who.owner_uid, "uid") as connection:
         links = links_state(connection) if _sees_links() else None
-        etag = state_tag(connection, "album", album_uid, who.shared, links, sees_private=sees_private, today=today)
+        etag = state_tag(connection, "album", album_uid, links, sees_private=sees_private, today=today)
         found = None
         if sees_album(who, album_uid):
             found = service.only(KnownAlbums).find(connection, album_uid, sees_private=sees_private, today=today)
         if found is None:
             raise _no_album()
         (found,) = _complete(connection, [found])
+    if who.shared is not None:
+        found = replace(found, filter="")  # it may name people and places
+        if not who.shared.metadata:
+            found = replace(found, id=0, created_at=ZERO_TIME, updated_at=ZERO_TIME)
+        etag = content_tag(found)
     if is_fresh(etag):
         return not_modified(etag)
-    # The query of a smart album may name people and places.
-    found = replace(found, filter="") if who.shared is not None else found
-    if who.shared is not None and not who.shared.metadata:
-        found = replace(found, id=0, created_at=ZERO_TIME, updated_at=ZERO_TIME)
     return json_answer(_schema.dump(found), etag=etag)
 
 

@@ -27,11 +27,12 @@ from photosvc.search.reading.request import (
     DEFAULT_ORDER,
     ORDER_ALIASES,
     PRIME,
+    SearchRequest,
     is_short,
     parse_request,
 )
 from photosvc.search.reading.shared import confine
-from photosvc.search.reading.state import library_state, page_tag, state_tag
+from photosvc.search.reading.state import content_tag, library_state, page_tag, state_tag
 from photosvc.search.reading.suggest import KINDS, MOST_SUGGESTED, read_names, suggest
 from photosvc.web.answers import (
     JSON,
@@ -188,6 +189,8 @@ def search_photos() -> Response:
     headers = [("X-Preview-Token", tokens.preview_token(service.settings, who))]
     if who.shared is None or who.shared.downloads:
         headers.append(("X-Download-Token", tokens.download_token(service.settings, who, service.now())))
+    if who.shared is not None:
+        return _search_shared(service, who, asked, pairs, headers)
     number = commits()
     known, etag = service.known_state.get(STATE, number), None
     if known is not None and is_fresh(etag := page_tag(known, asked, sees_private=who.sees_private)):
@@ -204,9 +207,21 @@ def search_photos() -> Response:
         return send_page(page, page.pieces, headers)
 
 
+def _search_shared(
+    service: Service, who: Principal, asked: SearchRequest, pairs: Pairs, headers: list[tuple[str, str]]
+) -> Response:
+    """Answer a visitor or guest: without hints, which would tell the words of the library."""
+    with searching(who.owner_uid) as connection:
+        page = find(connection, asked, sees_private=who.sees_private)
+        etag = content_tag(asked, page.total, page.body) if page.is_whole and asked.repeats else None
+        if is_fresh(etag):
+            return not_modified(etag, headers)
+        headers += [*cache_headers(etag), *headers_of_page(service, page, "photos", pairs)]
+        return send_page(page, page.pieces, headers)
+
+
 def _hints(connection: Connection, service: Service, who: Principal, pairs: Pairs) -> list[Hint]:
-    # To somebody with a share, they would tell the words of the library.
-    if who.shared is not None or not may_have_hints(pairs):
+    if not may_have_hints(pairs):
         return []
     names = service.kept(read_names).read(connection, sees_private=who.sees_private)
     return find_hints(connection, pairs, names, sees_private=who.sees_private, today=service.today())

@@ -33,6 +33,14 @@ def page_tag(state: int, request: "SearchRequest", *, sees_private: bool) -> str
     return _tag(state, request, sees_private=sees_private, today=request.today)
 
 
+def content_tag(*made_of: object) -> str:
+    """Return the entity tag of an answer to a visitor or guest, made from its content.
+
+    The state of the library would tell when people change photos that are not shared.
+    """
+    return hashlib.blake2b(repr(made_of).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
 def library_state(connection: Connection) -> int:
     """Return the state number of the library, a random number that differs after each change."""
     ((state,),) = _state(connection.dialect).run(connection, {"name": STATE}) or [(0,)]
@@ -49,8 +57,7 @@ def state_tag(connection: Connection, *made_of: object, sees_private: bool, toda
 
 def _tag(state: int, *made_of: object, sees_private: bool, today: date) -> str:
     # The filter of a smart album may say `last week`.
-    text = repr((state, today.toordinal(), PROJECTION_VERSION, sees_private, *made_of))
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return content_tag(state, today.toordinal(), PROJECTION_VERSION, sees_private, *made_of)
 
 
 class Kept(Generic[Value]):

@@ -264,6 +264,17 @@ def test_without_the_right_to_metadata_ids_and_times_are_those_of_the_link_alone
     assert (times, album["ID"]) == ({"0001-01-01T00:00:00Z"}, 0)
 
 
+def test_tags_do_not_tell_when_what_is_not_shared_changes(shared):
+    visit, paths = shared.visit(), ("/api/v1/photos?merged=true", f"/api/v1/albums/{shared.album}")
+    before = [send(shared, "GET", path, visit).headers["ETag"] for path in paths]
+    for name, title in (("outsidefile1", "Outsidetitle again"), ("outsidefile1", "Outsidetitle")):
+        shared.api.call("PUT", f"/photos/{shared.photos[name]['UID']}", shared.token, json={"Title": title})
+    assert [send(shared, "GET", path, visit).headers["ETag"] for path in paths] == before
+    for path, tag in zip(paths, before, strict=True):
+        known = {"Authorization": f"Bearer {visit}", "If-None-Match": tag}
+        assert shared.api.call("GET", path.removeprefix("/api/v1"), headers=known).status_code == 304
+
+
 def test_a_kept_page_of_one_link_is_not_given_to_the_visitor_of_another(shared):
     everybody = shared.api.call("GET", "/photos?count=99", shared.token)
     for rights, album in product(({}, FULL), (shared.album, shared.other)):
