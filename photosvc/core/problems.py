@@ -152,6 +152,7 @@ class Reason(StrEnum):
 
     # Found while storing
     DUPLICATE = "duplicate", "the same content as {}", _SKIPPED
+    EXCLUDED = "excluded", "a .nomedia or .ppignore of the originals excludes its folder or name", _SKIPPED, _NOT_STORED
     UNSTORABLE = "unstorable", "it cannot be stored ({})", _FAILED, _SPACED
 
 

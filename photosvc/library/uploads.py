@@ -24,6 +24,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Problem, Reason, Severity
 from photosvc.index.describe import Taken
+from photosvc.index.exclusions import Exclusions
 from photosvc.index.name_groups import group_key, is_edited, owner_of, suffix_of
 from photosvc.index.requested import wish
 from photosvc.index.sidecar_values import companions, is_read
@@ -235,11 +236,17 @@ class Admission:
         if self.tells_nothing:  # many files of one name would be one long transaction, for which all others wait
             groups = [[one] for group in groups for one in group]
         outcomes += [Admitted(file, REFUSED, problem=Problem(Reason.UNRELATED)) for file in left]
-        end = time.monotonic() + self.seconds
-        for group in groups:
+        end, exclusions = time.monotonic() + self.seconds, Exclusions(self.settings.originals)
+        for whole in groups:
             if self.settings.bucket is not None and time.monotonic() > end:
                 raise TooSlowError
-            when = taken_by([(one.file, contents[one.file.path]) for one in group], self.now, self.settings.timezone)
+            when = taken_by([(one.file, contents[one.file.path]) for one in whole], self.now, self.settings.timezone)
+            common = next(iter(common_names(whole[0].file, when)))
+            group = [one for one in whole if not exclusions.exclude(common + one.ending)]
+            excluded = [one.file for one in whole if one not in group]
+            outcomes += [Admitted(file, REFUSED, problem=Problem(Reason.EXCLUDED)) for file in excluded]
+            if not group:
+                continue
             with disk.undo_on_error() as undo:
                 stored = self._stored(group, when, undo) if self.settings.bucket is not None else None
                 admitted = partial(self._admit_group, group, when, undo, stored)

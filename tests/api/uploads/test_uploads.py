@@ -35,7 +35,7 @@ from tests.support.clients.upload_client import (
 )
 from tests.support.examples import examples
 from tests.support.factories.indexing_requests import index_at_once
-from tests.support.pictures import clouds, dng, encoded, exif, jpeg, xmp
+from tests.support.pictures import clouds, dng, encoded, exif, jpeg, quarters, xmp
 
 
 @pytest.fixture(scope="module")
@@ -325,6 +325,17 @@ def test_too_many_and_too_large_files_are_refused_and_leave_nothing(api, token):
     with changed(api, max_file_size=1):
         check_error(post(api, token, "large", ("a.jpg", bytes(2 << 20))), 413)
     assert parts(api) == []
+
+
+def test_a_file_that_the_originals_exclude_is_refused_with_the_reason(api, token):
+    rule = api.library.originals / ".ppignore"
+    rule.write_text("*.png")
+    try:
+        post(api, token, "excluded", ("a.jpg", picture(21)), ("b.png", encoded(quarters(), "PNG")))
+        files = put(api, token, "excluded").json["files"]
+    finally:
+        rule.unlink()
+    assert [(file["status"], file.get("code")) for file in files] == [("added", None), ("refused", "excluded")]
 
 
 def test_an_account_uploads_no_more_than_its_quota(api):

@@ -81,7 +81,7 @@ def test_memory_does_not_grow_with_the_number_of_files(compare):
         tracemalloc.start()
         work = Worklist()
         with work, pytest.MonkeyPatch.context() as patch:
-            patch.setattr(changes, "scan", lambda _root, _folder: (FoundFile(name, 1, 1) for name in names))
+            patch.setattr(changes, "scan", lambda *_: (FoundFile(name, 1, 1) for name in names))
             find_changes(None, "", rows, Summary(), work, force=False)
             assert (sum(1 for _ in work.to_read()), sum(1 for _ in work.gone())) == (count, count)
         _, most = tracemalloc.get_traced_memory()
