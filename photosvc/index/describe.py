@@ -166,7 +166,7 @@ def describe(
     for file in files:
         file.sidecar = file not in shown
     ranked_sidecars = [ranked(sidecars.get(file.id, ())) for file in files]
-    sources = with_sidecars(merged_metadata(stacked), [one for some in ranked_sidecars for one in some])
+    sources = with_sidecars(merged_metadata(stacked), [one for some in ranked_sidecars for one in some], catalog.zone)
     metadata = sources.metadata
     for file, one, beside in zip(files, stacked, ranked_sidecars, strict=True):
         areas = named(file, marked(one.extraction.metadata.regions, one.extraction.orientation, beside))

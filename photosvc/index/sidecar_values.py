@@ -22,7 +22,7 @@ from itertools import islice
 from typing import Final
 
 from photosvc.core.times import shifted
-from photosvc.core.timezones import to_local
+from photosvc.core.timezones import UTC_ZONE, to_local
 from photosvc.core.vocabulary import AUTO, META, XMP
 from photosvc.index.places import zone_at
 from photosvc.index.sidecar_formats import Kind
@@ -301,23 +301,27 @@ def _united(sidecars: Sequence[StoredSidecar]) -> list[StoredSidecar]:
     return [replace(one, metadata=with_shared(one.metadata, one.kind)) for one in sidecars]
 
 
-def with_sidecars(own: Metadata, sidecars: Sequence[StoredSidecar]) -> Sources:
-    """Return the metadata of a photo, merged from that of its files and its sidecars, the most specific first."""
+def with_sidecars(own: Metadata, sidecars: Sequence[StoredSidecar], usual_zone: str = UTC_ZONE) -> Sources:
+    """Return the metadata of a photo, merged from that of its files and its sidecars, the most specific first.
+
+    Args:
+        usual_zone: the zone of pictures that tell neither a zone nor a position.
+    """
     xmp, takeout, exiftool, apple = (
         [one.metadata for one in sidecars if one.kind is kind]
         for kind in (Kind.XMP, Kind.TAKEOUT, Kind.EXIFTOOL, Kind.APPLE)
     )
-    exiftool = [_in_local_time(one, own) for one in exiftool]
+    exiftool = [_in_local_time(one, own, usual_zone) for one in exiftool]
     plain = own
     if takeout or exiftool or apple:
         plain = merge((own, *takeout, *exiftool, *apple), written=(*takeout, own, *exiftool, *apple))
     if not xmp:
         return Sources(plain, plain)
-    return Sources(merge((_without_known_time(_in_local_time(merge(xmp), plain), plain), plain)), plain)
+    return Sources(merge((_without_known_time(_in_local_time(merge(xmp), plain, usual_zone), plain), plain)), plain)
 
 
-def _in_local_time(sidecar: Metadata, plain: Metadata) -> Metadata:
-    """Return the metadata with a time that is written in UTC as the wall time of the picture, if its zone is known."""
+def _in_local_time(sidecar: Metadata, plain: Metadata, usual_zone: str) -> Metadata:
+    """Return the metadata with a time that is written in UTC as the wall time of the picture."""
     local, placed = sidecar.taken_local, next((one for one in (sidecar, plain) if one.lat is not None), None)
     if local is None or sidecar.utc_offset != 0 or sidecar.date_parts != DAY:
         return sidecar
@@ -325,6 +329,8 @@ def _in_local_time(sidecar: Metadata, plain: Metadata) -> Metadata:
         own = shifted(local, timedelta(minutes=plain.utc_offset))
     elif placed is not None and placed.lat is not None and placed.lng is not None:
         own = to_local(local.replace(tzinfo=UTC), zone_at(placed.lat, placed.lng))
+    elif usual_zone != UTC_ZONE:
+        return replace(sidecar, taken_local=to_local(local.replace(tzinfo=UTC), usual_zone), utc_offset=None)
     else:
         return sidecar
     return replace(sidecar, taken_local=own, utc_offset=round((own - local) / timedelta(minutes=1)))

@@ -181,7 +181,7 @@ def taken_by(group: Sequence[tuple[ReceivedFile, Content]], now: datetime, zone:
         elif content.extraction is not None:
             sidecars.append(StoredSidecar(name, Kind(read.codec), read.metadata))
     beside = [replace(one, picture=pictures[0].name) for one in sidecars if one.kind is not Kind.ALBUM]
-    sources = with_sidecars(merged_metadata(pictures), ranked(beside))
+    sources = with_sidecars(merged_metadata(pictures), ranked(beside), zone)
     return taken(sources.metadata, pictures, now, zone)
 
 

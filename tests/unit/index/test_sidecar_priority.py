@@ -77,6 +77,14 @@ def test_a_time_that_a_sidecar_writes_in_utc_is_shown_in_the_zone_of_the_picture
     assert (found.taken_local, found.utc_offset) == (NOON.replace(**local), offset)
 
 
+@pytest.mark.parametrize(("hour", "source"), [(11, "meta"), (10, "xmp")])
+def test_a_time_in_utc_is_shown_in_the_zone_of_the_service_where_the_picture_tells_none(hour, source):
+    told = [sidecar(Kind.XMP, taken_local=NOON.replace(hour=hour), utc_offset=0)]
+    found = with_sidecars(Metadata(taken_local=NOON), told, "Europe/Paris")
+    assert (found.metadata.taken_local, found.metadata.utc_offset) == (NOON.replace(hour=hour + 1), None)
+    assert found.source_of("taken_local") == source
+
+
 def test_the_time_of_takeout_yields_to_that_of_the_file():
     utc = datetime(2019, 1, 1, tzinfo=UTC)
     told = [sidecar(Kind.TAKEOUT, taken_utc=utc)]
