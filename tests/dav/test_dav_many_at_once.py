@@ -3,7 +3,6 @@
 import base64
 import http.client
 import os
-import shutil
 import socket
 import subprocess
 import time
@@ -45,7 +44,7 @@ def test_searches_go_on_beside_forty_slow_uploads_of_one_account(tmp_path):
         assert sorted(taken)[len(taken) // 2] < 0.5
 
 
-@pytest.mark.skipif(shutil.which("rclone") is None, reason="rclone is not installed")
+@pytest.mark.needs("rclone")
 def test_rclone_stores_all_files_although_some_are_refused_at_first(tmp_path):
     local = tmp_path / "local"
     local.mkdir()

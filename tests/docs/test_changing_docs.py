@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -20,7 +19,7 @@ from tests.support.programs.server import serve
 DOCS = Path(__file__).parents[2] / "docs"
 pytestmark = [
     pytest.mark.slow(minutes=4),
-    pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl"),
+    pytest.mark.needs("curl"),
 ]
 
 

@@ -24,13 +24,11 @@ from tests.support.programs.ports import free_port
 
 GUIDE = (ROOT / "docs/deployment.md").read_text()
 NEXT = "99.1"
-NEEDED = ("nginx", "openssl", "curl", "systemd-analyze")
-MISSING = [name for name in NEEDED if shutil.which(name) is None]
 #: Variables of the shell that later sections use.
 KEPT = "TOKEN HASH ARCHIVE CURL_CA_BUNDLE"
 pytestmark = [
     pytest.mark.slow(minutes=5),
-    pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}"),
+    pytest.mark.needs("nginx", "openssl", "curl", "systemd-analyze"),
 ]
 
 

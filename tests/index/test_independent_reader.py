@@ -1,7 +1,6 @@
 """Every camera original, field by field, against what ExifTool reads of it; each difference has its reason here."""
 
 import json
-import shutil
 from datetime import datetime
 from subprocess import run
 
@@ -11,10 +10,9 @@ from photosvc.index.extract import extract
 from photosvc.media.metadata import make_name, model_name
 from tests.support.library import CAMERA_ORIGINALS
 
-EXIFTOOL = shutil.which("exiftool")
 pytestmark = [
     pytest.mark.skipif(not CAMERA_ORIGINALS.is_dir(), reason="the folder of camera originals is absent"),
-    pytest.mark.skipif(EXIFTOOL is None, reason="exiftool is not installed (Debian package libimage-exiftool-perl)"),
+    pytest.mark.needs("exiftool"),
 ]
 
 #: (file, field) -> why the two readers differ.
@@ -158,7 +156,7 @@ def are_same(field, ours, theirs):
 
 @pytest.mark.slow
 def test_every_original_agrees_with_an_independent_reader():
-    dump = run([EXIFTOOL, "-r", "-json", "-G1", "-n", "-q", str(CAMERA_ORIGINALS)], capture_output=True, check=False)
+    dump = run(["exiftool", "-r", "-json", "-G1", "-n", "-q", str(CAMERA_ORIGINALS)], capture_output=True, check=False)
     rows = {row["SourceFile"]: row for row in json.loads(dump.stdout)}
     assert len(rows) >= 80
     differences = {}

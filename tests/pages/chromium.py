@@ -10,22 +10,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.support.api_client import PASSWORD
+from tests.support.programs.needed import missing, package
 
 #: Names of the network that lead to this machine: over http, pages from there have no clipboard, and are other sites.
 _NAMES = "MAP photos.test 127.0.0.1, MAP other.test 127.0.0.1"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
-MISSING = "needs Chromium, Playwright and axe: apt-get install chromium, make .venv/.dev"
 
 
 @contextmanager
 def open_chromium() -> Iterator[Any]:
     """The browser, without a window; tests for which it is missing are skipped."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason=MISSING)
+    sync_api = package("playwright.sync_api")
     if not CHROMIUM:
-        pytest.skip(MISSING)
+        missing("not installed: chromium")
     with sync_api.sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-gpu", f"--host-resolver-rules={_NAMES}"]
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)

@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from tests.pages.chromium import MISSING, open_page
+from tests.pages.chromium import open_page
 from tests.pages.every_page import ADMINISTRATION, PAGES, PHOTOS, serve_every_page
+from tests.support.programs.needed import package
 
 pytestmark = [pytest.mark.slow(minutes=4), pytest.mark.timeout(600)]
 
@@ -26,7 +27,7 @@ DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimatio
 
 def check(page, what, widths=(PHONE, DESKTOP)):
     """Check a page in every width, by all rules in the light theme and its colours in the dark one."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason=MISSING).Axe()
+    axe = package("axe_playwright_python.sync_playwright").Axe()
     page.evaluate(axe.axe_script)
     for width in widths:
         page.set_viewport_size({"width": width, "height": HEIGHT})

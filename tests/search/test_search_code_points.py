@@ -6,6 +6,7 @@ from photosvc.media.metadata import Metadata
 from photosvc.query.fold import fold
 from tests.support.clock import NOW
 from tests.support.factories.photos import new_extraction, store_extractions
+from tests.support.programs.needed import missing
 
 LAST = "\U0010ffff"
 NAMES = (
@@ -35,7 +36,7 @@ def names(records):
 def test_the_databases_of_tests_sort_by_the_rules_of_a_language(language, new_postgres):
     """Without them, the tests of this module would compare two databases that sort alike."""
     if not language:
-        pytest.skip("needs the definition of en_US: apt-get install locales")
+        missing("needs the definition of en_US: apt-get install locales")
     from sqlalchemy import create_engine, text
 
     engine = create_engine(new_postgres())

@@ -1,7 +1,6 @@
 """WebDAV clients against two workers whose originals are in a bucket."""
 
 import os
-import shutil
 import subprocess
 from contextlib import closing
 
@@ -35,12 +34,12 @@ def photos(dav):
     return [(one["FileName"], one["Width"]) for one in dav.api.library.find()]
 
 
-@pytest.mark.skipif(shutil.which("litmus") is None, reason="litmus is not installed")
+@pytest.mark.needs("litmus")
 def test_all_tests_of_litmus_pass(dav, tmp_path):
     require_all_passed(dav, tmp_path)
 
 
-@pytest.mark.skipif(shutil.which("rclone") is None, reason="rclone is not installed")
+@pytest.mark.needs("rclone")
 def test_rclone_copies_checks_moves_and_deletes(dav, tmp_path):
     local = tmp_path / "local"
     local.mkdir()
@@ -72,7 +71,7 @@ def test_rclone_copies_checks_moves_and_deletes(dav, tmp_path):
     assert rclone("lsf", "dav:", "-R", "--files-only") == ""
 
 
-@pytest.mark.skipif(shutil.which("cadaver") is None, reason="cadaver is not installed")
+@pytest.mark.needs("cadaver")
 def test_cadaver_uploads_locks_renames_copies_and_deletes(dav, store, tmp_path):
     data = jpeg(64, 48)
     for name in ("a b.jpg", "plain.jpg"):

@@ -179,6 +179,7 @@ def open_library(
     (instance / "originals").mkdir(parents=True, exist_ok=True)
     clock = MovedClock()
     options = {"address": ADDRESS, **options}
+    settings = {"PHOTOSVC_TIMEZONE": "UTC", **(settings or {})}
     app = create_app(instance=instance, settings=settings, environ={}, clock=clock, **options)
     if upgrade:
         with app.app_context():

@@ -10,7 +10,6 @@ import itertools
 import json
 import logging
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -35,7 +34,7 @@ from tests.support.programs.watching import wait
 
 pytestmark = [
     pytest.mark.slow(minutes=2),
-    pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed"),
+    pytest.mark.needs("nginx"),
 ]
 PHOTOS = 12
 QUERIES = ("count=20", "q=lake", "order=oldest&count=7", "q=-lake&total=true", "type=image&merged=true")

@@ -3,7 +3,6 @@
 import http.client
 import os
 import re
-import shutil
 import socket
 import subprocess
 import time
@@ -34,7 +33,7 @@ NAMES = [
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed"),
+    pytest.mark.needs("nginx"),
 ]
 
 

@@ -1,7 +1,6 @@
 """Below a path of an address with TLS, behind nginx as `svc deploy show` configures it, and behind other proxies."""
 
 import re
-import shutil
 import ssl
 import subprocess
 from base64 import b64encode
@@ -16,6 +15,7 @@ from tests.support.api_client import open_api
 from tests.support.clients.picture_client import PictureClient
 from tests.support.library import open_library
 from tests.support.pictures import encoded, quarters
+from tests.support.programs.needed import require
 from tests.support.programs.ports import free_port, wait_for
 from tests.support.programs.server import serve
 
@@ -31,8 +31,7 @@ def links(page):
 @pytest.fixture(scope="module")
 def behind(tmp_path_factory):
     """A function that asks nginx over TLS, and the pictures of the service."""
-    if shutil.which("nginx") is None or shutil.which("openssl") is None:
-        pytest.skip("nginx or openssl is not installed")
+    require("nginx", "openssl")
     folder = tmp_path_factory.mktemp("nginx")
     with open_api(tmp_path_factory.mktemp("behind")) as api:
         pictures = PictureClient(api)

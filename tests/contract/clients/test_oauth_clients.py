@@ -146,7 +146,7 @@ def test_a_client_that_tries_basic_and_then_the_body_is_served_by_either(served)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+@pytest.mark.needs("curl")
 def test_curl_gets_a_token(served):
     command = ["curl", "-sS", "-u", ":".join(served.opaque), "-d", "grant_type=client_credentials", served.token_url]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
@@ -158,9 +158,8 @@ def test_the_lock_file_names_no_registry():
 
 
 @pytest.mark.slow
+@pytest.mark.needs("node", "npm")
 def test_oauth4webapi_and_openid_client_find_nothing_wrong(served, tmp_path):
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        pytest.skip("node and npm are not installed")
     folder = tmp_path / "npm"
     shutil.copytree(NPM, folder)
     installed = subprocess.run(

@@ -1,7 +1,5 @@
 """litmus, the test suite of WebDAV servers, over two workers."""
 
-import shutil
-
 import pytest
 
 from tests.support.programs.dav_server import serve_dav
@@ -9,7 +7,7 @@ from tests.support.programs.litmus import require_all_passed
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("litmus") is None, reason="litmus is not installed"),
+    pytest.mark.needs("litmus"),
 ]
 
 

@@ -3,7 +3,6 @@
 import itertools
 import json
 import random
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -24,7 +23,7 @@ DESK = {"width": 980, "row": 220, "gap": 4, "between": 24, "head": 38, "after": 
 PHONE = {"width": 390, "row": 128, "gap": 2, "between": 12, "head": 46, "after": 14}
 WALL = {"width": 3600, "row": 260, "gap": 4, "between": 24, "head": 38, "after": 20}
 
-pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="needs Node")
+pytestmark = pytest.mark.needs("node")
 
 
 def lay_out(asked):

@@ -138,7 +138,7 @@ def _server() -> tuple[subprocess.Popen[bytes], str, TemporaryDirectory[str]]:
 
 @cache
 def _start_server() -> tuple[subprocess.Popen[bytes], str, TemporaryDirectory[str]]:
-    folder = TemporaryDirectory(prefix="photosvc-forks-")
+    folder = TemporaryDirectory()
     address = f"{folder.name}/socket"
     command = [sys.executable, "-m", "tests.support.programs.forks", address]
     server = subprocess.Popen(command, cwd=ROOT, env=SURROUNDINGS, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -1,7 +1,6 @@
 """Raws with a container of their own: what they say without LibRaw, and their preview."""
 
 import random
-import shutil
 import struct
 import sys
 import time
@@ -90,7 +89,7 @@ def test_properties_that_are_no_numbers_are_ignored(name, written):
     assert found.metadata.camera_model == "SD10"
 
 
-@pytest.mark.skipif(shutil.which("exiftool") is None, reason="exiftool is not installed")
+@pytest.mark.needs("exiftool")
 @pytest.mark.parametrize("extension", FILES)
 def test_exiftool_reads_the_same(tmp_path, extension):
     path = tmp_path / f"a.{extension}"
