@@ -22,7 +22,14 @@ from photosvc.dav.tree import Original, etag_of, is_folder, walk
 from photosvc.library import disk
 from photosvc.library.relocation import is_junk
 from photosvc.library.staging import Staging
-from photosvc.library.staging_part import NameTakenError, ParentMissingError, Part, checked_name
+from photosvc.library.staging_part import (
+    IncompleteError,
+    NameTakenError,
+    ParentMissingError,
+    Part,
+    TooLargeError,
+    checked_name,
+)
 from photosvc.library.trash_folder import Trash
 from photosvc.library.upload_albums import QuotaExceededError, bytes_left
 from photosvc.web.receiving import receiving
@@ -338,9 +345,15 @@ def _copy_file(request: "Request", file: Original, path: str) -> Original | None
         status = os.fstat(content.fileno())
         staging = Staging(request.provider.root)
         with staging.receive(most_bytes=status.st_size, expected_length=status.st_size) as part:
-            while piece := content.read(_PIECE):
-                part.write(piece)
+            try:
+                while piece := content.read(_PIECE):
+                    part.write(piece)
+                part.require_whole()
+            except (IncompleteError, TooLargeError):
+                raise ChangedMeanwhileError from None
             part.flush()
+            if os.fstat(content.fileno()).st_mtime_ns != status.st_mtime_ns:  # another program writes to the file
+                raise ChangedMeanwhileError
             with disk.undo_on_error() as undo, request.writing(library=True) as session:
                 replaced = _check_copied(request, file, path, status)
                 if replaced is not None and replaced.is_folder:

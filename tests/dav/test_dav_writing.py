@@ -471,6 +471,23 @@ def test_a_copy_is_made_of_and_over_the_files_that_its_conditions_were_checked_o
     assert exists(dav, "/b.jpg") == changed.startswith("/b.jpg")
 
 
+@pytest.mark.parametrize("before", ["write", "flush"])
+def test_a_file_that_another_program_writes_to_is_not_copied_half(dav, monkeypatch, before):
+    dav.call("MKCOL", dav.top + "/one")
+    put(dav, "/one/a.jpg", b"first", X_OC_Mtime="1000000000")
+    act = getattr(Part, before)
+
+    def others_write(part, *data):
+        with (root(dav) / dav.top[1:] / "one/a.jpg").open("ab") as file:
+            file.write(b" and second")
+        return act(part, *data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Part, before, others_write)
+        assert to(dav, "COPY", "/one", "/two").status_code == 409
+    assert not exists(dav, "/two/a.jpg")
+
+
 def test_a_folder_that_is_copied_in_part_is_indexed_and_has_its_properties(dav, monkeypatch):
     woken, receive = [], Staging.receive
     dav.call("MKCOL", dav.top + "/one")
