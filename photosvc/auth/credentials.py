@@ -264,6 +264,7 @@ def end_credentials(session: Session, ended: Sequence[Row[int, str]]) -> int:
     Returns:
         the number of all deleted credentials.
     """
+    session.flush()  # before its objects are expired, which forgets what is not written yet
     connection, count = session.connection(), 0
     for portion in in_portions(ended):
         children = connection.execute(_CHILDREN, {"ids": [row.id for row in portion]}).all()

@@ -118,6 +118,7 @@ TAGGED = {
     "api/well_known.py add_etag": _BODY,
     "core/ids.py blake2b": "no tag: identifiers",
     "core/machine.py blake2b": "no tag: the end of an identifier",
+    "dav/copying.py etag_of": _FILE,
     "dav/files.py etag_of": _FILE,
     "dav/properties.py etag_of": _FILE,
     "dav/tree.py etag_of": _FILE,
