@@ -1,7 +1,6 @@
 """Times of hints, suggestions and facets: `python -m bench.searches.typing FOLDER-OR-URI …`.
 
-The libraries are made by `bench.libraries.library`. Times are those of the processor, as in `bench.searches.queries`;
-those of hints end by the clock, after `hints.LONGEST`, however little of the processor another load leaves to them.
+The libraries are made by `bench.libraries.library`. Times are those of the processor, as in `bench.searches.queries`.
 """
 
 import sys

@@ -28,7 +28,7 @@ from photosvc.api import (
     viewer,
 )
 from photosvc.web import parts
-from photosvc.web.answers import add_security_headers, finish_request, start_timer
+from photosvc.web.answers import add_security_headers, finish_request, start_timer, tag_by_body
 from photosvc.web.auditing import write_due_refusals
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
@@ -72,7 +72,7 @@ def create_api(mounted: Collection[str]) -> Blueprint:
 
     @api.after_request
     def end(answer: Response) -> Response:
-        return finish_request(add_security_headers(answer))
+        return finish_request(add_security_headers(tag_by_body(answer)))
 
     for part, resources in _RESOURCES.items():
         for resource in resources if not part or part in mounted else ():

@@ -37,8 +37,16 @@ from photosvc.search.reading.albums import ORDERS, TYPES, AlbumRecord, KnownAlbu
 from photosvc.search.reading.library_albums import kind_of
 from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
 from photosvc.search.reading.shared import sees_album
-from photosvc.search.reading.state import content_tag, state_tag
-from photosvc.web.answers import is_fresh, json_answer, not_modified, page_headers, page_parameters, read_page
+from photosvc.search.reading.state import state_tag
+from photosvc.web.answers import (
+    cached_answer,
+    is_fresh,
+    json_answer,
+    not_modified,
+    page_headers,
+    page_parameters,
+    read_page,
+)
 from photosvc.web.changes import change_photos, one_batch
 from photosvc.web.contract import (
     ETAG,
@@ -99,7 +107,7 @@ def list_albums() -> Response:
             return not_modified(etag)
         albums = service.only(KnownAlbums).page(connection, asked, sees_private=sees_private, today=today)
         albums = _complete(connection, albums)
-    return page.answer(json_answer([_schema.dump(album) for album in albums], etag=etag), len(albums))
+    return page.answer(cached_answer([_schema.dump(album) for album in albums], etag), len(albums))
 
 
 @albums.get("/albums/<album_uid>")
@@ -124,10 +132,9 @@ def read_album(album_uid: str) -> Response:
         found = replace(found, filter="")  # it may name people and places
         if not who.shared.metadata:
             found = replace(found, id=0, created_at=ZERO_TIME, updated_at=ZERO_TIME)
-        etag = content_tag(found)
     if is_fresh(etag):
         return not_modified(etag)
-    return json_answer(_schema.dump(found), etag=etag)
+    return cached_answer(_schema.dump(found), etag)
 
 
 @albums.post("/albums")

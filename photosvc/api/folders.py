@@ -20,7 +20,7 @@ from photosvc.search.reading.albums import (
 from photosvc.search.reading.library_albums import FOLDER, MONTH
 from photosvc.search.reading.pages import file_documents as file_records
 from photosvc.search.reading.state import state_tag
-from photosvc.web.answers import is_fresh, json_answer, not_modified, page_parameters, read_page
+from photosvc.web.answers import cached_answer, is_fresh, json_answer, not_modified, page_parameters, read_page
 from photosvc.web.contract import ETAG, FLAG, TEXT, answers, describe, json_object, read_switch, refuses, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
@@ -77,7 +77,7 @@ def list_folders(folder: str = "") -> Response:
             files = file_records(connection, ids)
     answer = _listed(_ORIGINALS, path, [{**_folder.dump(one), "Root": _ORIGINALS} for one in found], recursive)
     answer["files"] = [orjson.Fragment(record) for record in files]
-    return json_answer(answer, etag=etag)
+    return cached_answer(answer, etag)
 
 
 @folders.get("/folders/import", endpoint="list_import", strict_slashes=False)
@@ -118,7 +118,7 @@ def list_months() -> Response:
         asked = AlbumsRequest(MONTH, "newest", "", _ALL, 0)
         months = service.only(KnownAlbums).page(connection, asked, sees_private=who.sees_private, today=today)
         months = service.only(KnownAlbums).with_covers(connection, months, sees_private=who.sees_private)
-    return json_answer([_moment.dump(month) for month in months], etag=etag)
+    return cached_answer([_moment.dump(month) for month in months], etag)
 
 
 def _listed(root: str, path: str, folders: list[dict[str, Any]], recursive: bool) -> dict[str, Any]:

@@ -26,7 +26,15 @@ from photosvc.records.people import (
 from photosvc.records.photo import PhotoSchema
 from photosvc.search.reading.people import Label, Person, read_labels, with_covers_of_labels
 from photosvc.search.reading.state import Kept, state_tag
-from photosvc.web.answers import is_fresh, json_answer, not_modified, page_headers, page_parameters, read_page
+from photosvc.web.answers import (
+    cached_answer,
+    is_fresh,
+    json_answer,
+    not_modified,
+    page_headers,
+    page_parameters,
+    read_page,
+)
 from photosvc.web.changes import Editing, change_label, every_label, find_label, remove_labels
 from photosvc.web.contract import (
     ETAG,
@@ -115,7 +123,7 @@ def list_entries(
         found = [entry for entry in every if wanted in fold(entry.name) and (entry.favorite or not favorite)]
         found = sorted(found, key=_ORDERS[order])[page.offset : page.offset + page.count]
         found = with_covers(connection, found, sees_private=sees_private)
-    return page.answer(json_answer([schema.dump(entry) for entry in found], etag=etag), len(found))
+    return page.answer(cached_answer([schema.dump(entry) for entry in found], etag), len(found))
 
 
 def accepted(asked: Asked) -> Response:

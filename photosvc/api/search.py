@@ -27,19 +27,18 @@ from photosvc.search.reading.request import (
     DEFAULT_ORDER,
     ORDER_ALIASES,
     PRIME,
-    SearchRequest,
     is_short,
     parse_request,
 )
 from photosvc.search.reading.shared import confine
-from photosvc.search.reading.state import content_tag, library_state, page_tag, state_tag
+from photosvc.search.reading.state import library_state, page_tag, state_tag
 from photosvc.search.reading.suggest import KINDS, MOST_SUGGESTED, read_names, suggest
 from photosvc.web.answers import (
     JSON,
     ReadyResponse,
     cache_headers,
+    cached_answer,
     is_fresh,
-    json_answer,
     not_modified,
     page_headers,
     page_numbers,
@@ -189,8 +188,6 @@ def search_photos() -> Response:
     headers = [("X-Preview-Token", tokens.preview_token(service.settings, who))]
     if who.shared is None or who.shared.downloads:
         headers.append(("X-Download-Token", tokens.download_token(service.settings, who, service.now())))
-    if who.shared is not None:
-        return _search_shared(service, who, asked, pairs, headers)
     number = commits()
     known, etag = service.known_state.get(STATE, number), None
     if known is not None and is_fresh(etag := page_tag(known, asked, sees_private=who.sees_private)):
@@ -207,21 +204,9 @@ def search_photos() -> Response:
         return send_page(page, page.pieces, headers)
 
 
-def _search_shared(
-    service: Service, who: Principal, asked: SearchRequest, pairs: Pairs, headers: list[tuple[str, str]]
-) -> Response:
-    """Answer a visitor or guest: without hints, which would tell the words of the library."""
-    with searching(who.owner_uid) as connection:
-        page = find(connection, asked, sees_private=who.sees_private)
-        etag = content_tag(asked, page.total, page.body) if page.is_whole and asked.repeats else None
-        if is_fresh(etag):
-            return not_modified(etag, headers)
-        headers += [*cache_headers(etag), *headers_of_page(service, page, "photos", pairs)]
-        return send_page(page, page.pieces, headers)
-
-
 def _hints(connection: Connection, service: Service, who: Principal, pairs: Pairs) -> list[Hint]:
-    if not may_have_hints(pairs):
+    # To somebody with a share, they would tell the words of the library.
+    if who.shared is not None or not may_have_hints(pairs):
         return []
     names = service.kept(read_names).read(connection, sees_private=who.sees_private)
     return find_hints(connection, pairs, names, sees_private=who.sees_private, today=service.today())
@@ -285,7 +270,7 @@ def count_facets() -> Response:
         if is_fresh(etag):
             return not_modified(etag)
         counted = current_service().only(KnownFacets).count(connection, query, facets)
-    return json_answer({name: [asdict(value) for value in values] for name, values in counted.items()}, etag=etag)
+    return cached_answer({name: [asdict(value) for value in values] for name, values in counted.items()}, etag)
 
 
 def _parameters() -> list[dict[str, Any]]:
@@ -333,4 +318,4 @@ def suggest_values() -> Response:
         "suggestions": [asdict(one) for one in found],
         "hints": [{name: getattr(one, name) for name in _HINT_FIELDS} for one in hints],
     }
-    return json_answer(suggested, etag=etag)
+    return cached_answer(suggested, etag)

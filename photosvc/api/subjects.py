@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import orjson
 from flask import Response, request
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 
 from photosvc.api.labels import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters
 from photosvc.api.photos import change_asked
@@ -119,9 +119,9 @@ def _answer(uid: str) -> Response:
 @answers(MarkerSchema, "The marked area.")
 def read_marker(marker_uid: str) -> Response:
     """Show a marked area of a file with the name of the person on it."""
-    service, sees_private = current_service(), principal().sees_private
+    service, photo_uid = current_service(), _photo_of(marker_uid)
     with service.reading() as connection:
-        seen = files_of_photo(connection, _photo_of(marker_uid), sees_private=sees_private)
+        seen = files_of_photo(connection, photo_uid, sees_private=principal().sees_private)
     with service.reading(orm=True) as session:
         files = [load_file(session, file.file_id) for file in seen]
         found = next((marker for file in files for marker in file.markers if marker.uid == marker_uid), None)
@@ -144,9 +144,7 @@ def add_marker(given: dict[str, Any]) -> Response:
     if given["name"]:
         check_name_of_person(given["name"])
     file_uid = given.pop("file_uid")
-    with current_service().reading() as connection:
-        query = select(Photo.uid).join(File, File.photo_id == Photo.id).where(File.uid == file_uid)
-        photo_uid = connection.scalar(query) if is_uid(file_uid, FILE) else None
+    photo_uid = _seen_photo(File.uid == file_uid) if is_uid(file_uid, FILE) else None
     x, y = round(given["x"], 5), round(given["y"], 5)
     w, h = (round(min(given[side], 1 - start), 5) for side, start in (("w", x), ("h", y)))
     area = Region(**{**given, "x": x, "y": y, "w": w, "h": h})
@@ -220,13 +218,20 @@ def _changed(photo_uid: str, change: Callable[[Editing], None], chosen: Callable
 
 
 def _photo_of(marker_uid: str) -> str:
-    """Return the UID of the photo with this marker; the caller checks whether the photo may be seen."""
-    query = select(Photo.uid).join(File, File.photo_id == Photo.id).join(Marker, Marker.file_id == File.id)
-    with current_service().reading() as connection:
-        found = connection.scalar(query.where(Marker.uid == marker_uid)) if is_uid(marker_uid, MARKER) else None
+    """Return the UID of the photo with this marker, if the photo may be seen."""
+    marked = File.id.in_(select(Marker.file_id).where(Marker.uid == marker_uid))
+    found = _seen_photo(marked) if is_uid(marker_uid, MARKER) else None
     if found is None:
         raise no_area()
-    return str(found)
+    return found
+
+
+def _seen_photo(which: ColumnElement[bool]) -> str | None:
+    """Return the UID of the photo with this file; None for a photo that may not be seen, as for an unknown file."""
+    with current_service().reading() as connection:
+        found = connection.scalar(select(Photo.uid).join(File, File.photo_id == Photo.id).where(which))
+        seen = found is not None and files_of_photo(connection, found, sees_private=principal().sees_private)
+    return found if seen else None
 
 
 def _no_file() -> NotFoundError:

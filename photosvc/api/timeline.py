@@ -35,7 +35,7 @@ from photosvc.search.reading.timeline import (
     read_stretch,
     write_month,
 )
-from photosvc.web.answers import is_fresh, json_answer, not_modified
+from photosvc.web.answers import cached_answer, is_fresh, json_answer, not_modified
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
@@ -110,7 +110,7 @@ def library_version() -> Response:
     """
     service = current_service()
     with service.reading() as connection:
-        version = version_of(connection)
+        version = version_of(connection, sees_private=principal().sees_private)
         present = progress(connection, service.now()) if may(principal(), "index.view") else None
     indexing = None if present is None else {"done": present[0], "total": present[1]}
     return json_answer({"version": version, "indexing": indexing})
@@ -207,11 +207,11 @@ def _answer(asked: object, read: Callable[..., dict[str, Any]]) -> Response:
     oldest_first = parse_order(request.args.get("order", ""))
     made_of = ("timeline", asked, oldest_first, query)
     with searching(who.owner_uid) as connection:
-        version = version_of(connection, request.args.get("version", "").strip())
+        version = version_of(connection, request.args.get("version", "").strip(), sees_private=who.sees_private)
         etag = state_tag(connection, *made_of, sees_private=query.sees_private, today=today)
         if is_fresh(etag):
             return not_modified(etag)
-        return json_answer({"version": version, **read(connection, query, oldest_first=oldest_first)}, etag=etag)
+        return cached_answer({"version": version, **read(connection, query, oldest_first=oldest_first)}, etag)
 
 
 def _sequence_parameters() -> list[dict[str, Any]]:
@@ -257,7 +257,7 @@ def photo_sequence() -> Response:
     if located:
         asked = replace(asked, cursor=None, offset=0)
     with searching(who.owner_uid, "from") as connection:
-        version = version_of(connection, request.args.get("version", "").strip())
+        version = version_of(connection, request.args.get("version", "").strip(), sees_private=who.sees_private)
         etag = state_tag(
             connection, "sequence", asked, start, located, sees_private=who.sees_private, today=asked.today
         )
@@ -269,7 +269,7 @@ def photo_sequence() -> Response:
         query = PhotoQuery(asked.node, asked.album, who.sees_private, asked.today)
         total = {"total": count_photos(connection, query)} if asked.total else {}
     answer = {"from": start, **found.columns, "photos": found.photos, "next": str(found.next or "")}
-    return json_answer({"version": version, **answer, **total}, etag=etag)
+    return cached_answer({"version": version, **answer, **total}, etag)
 
 
 def _cluster_parameters() -> list[dict[str, Any]]:
@@ -304,11 +304,11 @@ def cluster_photos() -> Response:
     zoom = parse_number(request.args.get("zoom", ""), "zoom", 0, DEEPEST_ZOOM, 0)
     apart = parse_number(request.args.get("apart", ""), "apart", 0, MOST_APART, 0)
     with searching(who.owner_uid, "bbox") as connection:
-        version = version_of(connection, request.args.get("version", "").strip())
+        version = version_of(connection, request.args.get("version", "").strip(), sees_private=who.sees_private)
         made_of = ("clusters", box, zoom, apart, query)
         etag = state_tag(connection, *made_of, sees_private=query.sees_private, today=today)
         if is_fresh(etag):
             return not_modified(etag)
         found = find_clusters(connection, query, box, zoom, apart)
     clusters = [(one.lat, one.lng, one.count, one.hash, one.place, one.turn) for one in found.clusters]
-    return json_answer({"version": version, "cell": found.side, "clusters": clusters}, etag=etag)
+    return cached_answer({"version": version, "cell": found.side, "clusters": clusters}, etag)

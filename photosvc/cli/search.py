@@ -1,6 +1,5 @@
 """`svc search`: searches from a shell, and `svc duplicates`: photos that look alike."""
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -14,8 +13,6 @@ if TYPE_CHECKING:
     from photosvc.search.reading.explain import Explanation
     from photosvc.web.current import Service
 
-#: Seconds for hints. Searches on the command line need not leave time for other requests.
-_HINTS = 10.0
 _COLUMNS = {"UID": "UID", "TakenAtLocal": "Taken", "Title": "Title", "FileName": "File"}
 _LOOK_ALIKES = {"group": "Group", "uid": "UID", "size": "Bytes", "pixels": "Pixels", "distance": "Bits", "name": "File"}
 
@@ -60,8 +57,7 @@ def search(service: "Service", query: str, count: int, offset: int, order: str, 
             records = orjson.loads(find(connection, request, sees_private=True).body)
             pairs = (("q", query), ("s", album))
             names = {} if records or offset else service.kept(read_names).read(connection, sees_private=True)
-            look = partial(find_hints, sees_private=True, today=today, seconds=_HINTS)
-            hints = look(connection, pairs, names) if names else []
+            hints = find_hints(connection, pairs, names, sees_private=True, today=today) if names else []
     if explain:
         _print_explanation(explanation, chosen_format())
     elif chosen_format() == "json":

@@ -170,7 +170,7 @@ def arrange_photos(
     if changed:
         session.execute(update(AlbumPhoto), changed)
         album.updated_at = now
-        record_change(session)
+        record_change(session, private=album.private)
 
 
 def keep_order(session: Session, album: Album, today: date) -> None:

@@ -110,7 +110,7 @@ def make_album(session: Session, values: Mapping[str, Any], now: datetime) -> Al
     album = Album(uid=ids.new_uid(ids.ALBUM, now), created_at=now, updated_at=now, **{**values, "title": title})
     session.add(album)
     session.flush()
-    record_change(session)
+    record_change(session, private=album.private)
     return album
 
 
@@ -129,11 +129,12 @@ def change_album(session: Session, album: Album, values: Mapping[str, Any], now:
         msg = "Filter: an album cannot become a smart album, or a smart album an album of chosen photos; make a new one"
         raise InvalidValueError(msg, field="Filter")
     _check(changed, now, smart=bool(album.filter))
+    was_private = album.private
     for name, value in changed.items():
         setattr(album, name, value)
     album.updated_at = now
     session.flush()
-    record_change(session)
+    record_change(session, private=was_private and album.private)
 
 
 def delete_album(session: Session, album: Album, now: datetime) -> bool:

@@ -135,14 +135,17 @@ def _project_some(session: Session, photo_ids: Sequence[int], _now: datetime) ->
 
 def respell(session: Session, keyword_id: int, name: str) -> None:
     """Give a keyword another spelling of the same letters, in a write transaction; `Respelling` does the rest."""
-    session.execute(update(Keyword).where(Keyword.id == keyword_id).values(word=name))
-    record_change(session)
+    _change(session, keyword_id, word=name)
 
 
 def mark_favorite(session: Session, keyword_id: int, *, favorite: bool) -> None:
     """Make a keyword a favourite, or not, in a write transaction."""
-    session.execute(update(Keyword).where(Keyword.id == keyword_id).values(favorite=favorite))
-    record_change(session)
+    _change(session, keyword_id, favorite=favorite)
+
+
+def _change(session: Session, keyword_id: int, **values: object) -> None:
+    session.execute(update(Keyword).where(Keyword.id == keyword_id).values(values))
+    record_change(session, private=not photos_with(session.connection(), [keyword_id], sees_private=False))
 
 
 def add_label(catalog: PlainCatalog, photo: Photo, name: str) -> None:

@@ -62,7 +62,9 @@ def choose_name(session: Session, person: Person, name: str, now: datetime, *, f
         insert_into(SubjectName, session).on_conflict_do_nothing(),
         [{"folded": folded, "subject_id": kept.id} for folded in {old, new}],
     )
-    record_change(session)
+    connection = session.connection()
+    names = _spellings(connection, {old, new})
+    record_change(session, private=not photos_with(connection, names, sees_private=False))
     return kept.uid
 
 
@@ -155,7 +157,8 @@ def mark(
     own.favorite = own.favorite if favorite is None else favorite
     own.hidden = own.hidden if hidden is None else hidden
     own.updated_at = now
-    record_change(session)
+    connection = session.connection()
+    record_change(session, private=not photos_with(connection, person.names, sees_private=False))
 
 
 def photos_with(connection: Connection, names: Collection[str], *, sees_private: bool = True) -> Sequence[int]:

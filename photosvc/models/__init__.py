@@ -11,7 +11,8 @@ import importlib
 _EXPORTED = {
     "base": "SCHEMA_VERSION TABLE_PREFIX Base",
     "named_numbers": (
-        "CHANGES ESTIMATES PROJECTION PROJECTION_VERSION STACKING STATE LibraryState named_number set_named_numbers"
+        "CHANGES ESTIMATES OPEN_STATE PROJECTION PROJECTION_VERSION STACKING STATE LibraryState named_number "
+        "set_named_numbers"
     ),
     "accounts": (
         "ACCESS_TOKEN APP_PASSWORD CLIENT_TOKEN LOGIN_SESSION VISIT AlbumShare AuditEntry Client Credential Link "

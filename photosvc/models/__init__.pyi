@@ -39,6 +39,7 @@ from photosvc.models.library import Subject as Subject
 from photosvc.models.library import SubjectName as SubjectName
 from photosvc.models.named_numbers import CHANGES as CHANGES
 from photosvc.models.named_numbers import ESTIMATES as ESTIMATES
+from photosvc.models.named_numbers import OPEN_STATE as OPEN_STATE
 from photosvc.models.named_numbers import PROJECTION as PROJECTION
 from photosvc.models.named_numbers import PROJECTION_VERSION as PROJECTION_VERSION
 from photosvc.models.named_numbers import STACKING as STACKING

@@ -14,6 +14,8 @@ CHANGES = "changes"
 #: Name of a random number that is drawn with each change: cached values stay valid as long as it is unchanged. A
 #: counter would reach the same numbers by other changes after a backup was restored.
 STATE = "state"
+#: Name of the same for changes of all that is not private: others must not notice a change of a private photo.
+OPEN_STATE = "open_state"
 #: Name of the projection version by which the search rows were written.
 PROJECTION = "projection"
 #: Increment it whenever the projection would give other rows for the same library; older rows are stale.

@@ -9,13 +9,13 @@ import secrets
 from operator import attrgetter
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Double, ForeignKey, Integer, SmallInteger, bindparam, case, or_, update
+from sqlalchemy import BigInteger, Double, ForeignKey, Integer, SmallInteger, bindparam, case, or_, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from photosvc.models import search_values
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, Text
 from photosvc.models.library import Album
-from photosvc.models.named_numbers import CHANGES, PROJECTION, PROJECTION_VERSION, STATE, LibraryState
+from photosvc.models.named_numbers import CHANGES, OPEN_STATE, PROJECTION, PROJECTION_VERSION, STATE, LibraryState
 from photosvc.models.search_values import FileKey, of_file, of_photo, search_columns
 from photosvc.models.statements import run_one
 from photosvc.query.fold import fold, fold_recurring
@@ -207,16 +207,21 @@ class SearchText(Base, table="search_texts"):
 _LIBRARY: Final[Any] = LibraryState.__table__
 _COUNT: Final = (
     update(_LIBRARY)
-    .where(or_(_LIBRARY.c.name == CHANGES, _LIBRARY.c.name == STATE))
-    .values(value=case((_LIBRARY.c.name == STATE, bindparam("state")), else_=_LIBRARY.c.value + 1))
+    .where(or_(_LIBRARY.c.name == CHANGES, _LIBRARY.c.name == STATE, _LIBRARY.c.name == bindparam("open_state")))
+    .values(value=case((_LIBRARY.c.name == CHANGES, _LIBRARY.c.value + 1), else_=bindparam("state")))
 )
 
 
-def record_change(session: Session) -> None:
-    """Record a change of the library: draw a new state number (for ETags) and increment the change counter."""
+def record_change(session: Session, *, private: bool = False) -> None:
+    """Record a change of the library: draw a new state number (for ETags) and increment the change counter.
+
+    Args:
+        private: True if only callers who see private photos may notice the change.
+    """
     state = secrets.randbits(62)
-    counted = run_one(session.connection(), _COUNT, {"state": state})
-    if counted == 0:
-        first = {CHANGES: 1, PROJECTION: PROJECTION_VERSION, STATE: state}
-        session.add_all(LibraryState(name=name, value=value) for name, value in first.items())
+    counted = run_one(session.connection(), _COUNT, {"state": state, "open_state": STATE if private else OPEN_STATE})
+    if counted < (2 if private else 3):
+        first = {CHANGES: 1, PROJECTION: PROJECTION_VERSION, STATE: state, OPEN_STATE: state}
+        known = set(session.scalars(select(LibraryState.name)))
+        session.add_all(LibraryState(name=name, value=value) for name, value in first.items() if name not in known)
         session.flush()

@@ -277,7 +277,7 @@ def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[st
             hints = find_hints(connection, hinted, names, sees_private=who.sees_private, today=asked.today)
         behind = replace(asked, count=1, offset=asked.offset + asked.count)
         more = found.count == asked.count and find(connection, behind, sees_private=who.sees_private).count > 0
-        version = version_of(connection)
+        version = version_of(connection, sees_private=who.sees_private)
         turns = turns_of(connection, {record["Hash"] for record in records})
     by_time, first = asked.order.name in _BY_DAY, None
     if records and by_time:

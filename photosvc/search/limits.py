@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 #: Seconds of work after which a search is costly, and seconds between two checks for its client.
 COSTLY: Final = 0.05
 #: Instructions of SQLite between two calls: about half a millisecond of work.
-_INSTRUCTIONS: Final = 10_000
+INSTRUCTIONS: Final = 10_000
 #: Seconds for which a costly search runs at a stretch, and for which it then leaves the core to others.
 _STRETCH: Final = 0.1
 _REST: Final = 0.005
@@ -378,7 +378,7 @@ def begin_read(connection: Connection, read: Read) -> bool:
         # Threads share the only connection of a database in memory. One of them may wait for its mutex with Python's
         # lock held, which the handler of another one needs: the process would stop for good.
         if not isinstance(connection.engine.pool, StaticPool):
-            driver.set_progress_handler(_Step(read), _INSTRUCTIONS)
+            driver.set_progress_handler(_Step(read), INSTRUCTIONS)
     elif connection.dialect.name == "postgresql":
         milliseconds = math.ceil(read.limits.seconds * 1000)
         run_text(connection, f"SELECT set_config('statement_timeout', '{milliseconds}', true)", ())
@@ -390,15 +390,21 @@ def begin_read(connection: Connection, read: Read) -> bool:
 
 def end_read(read: Read) -> None:
     """Remove the limits that `begin_read` set on the connection."""
-    if read.turn is not None:
-        read.limits.turns.leave(read.turn)
     data, driver = read.connection
     data.pop(_READ, None)
     if isinstance(driver, sqlite3.Connection):
         with suppress(sqlite3.ProgrammingError):  # it was closed
             driver.set_progress_handler(None, 0)
-        return
-    read.limits.watch.remove(read)
+    else:
+        read.limits.watch.remove(read)  # it could take a turn for the search until then
+    if read.turn is not None:
+        read.limits.turns.leave(read.turn)
+
+
+def step_of(connection: Connection) -> Callable[[], bool] | None:
+    """Return a function that SQLite calls while it works, which ends a search at its limits; None without limits."""
+    read: Read | None = connection.info.get(_READ)
+    return None if read is None else _Step(read)
 
 
 def note_query(connection: Connection, node: "Node", *, in_album: bool) -> None:

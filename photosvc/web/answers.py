@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from http import HTTPStatus
 from time import perf_counter
 from typing import Any, Final
 from urllib.parse import unquote_plus
@@ -59,6 +60,8 @@ _SECURITY = (
     ("Referrer-Policy", "no-referrer"),
     ("Cache-Control", "no-store"),
 )
+#: The `Cache-Control` of answers that each client may cache and has to revalidate.
+_CACHED: Final = "private, no-cache"
 #: A header that no view sets by itself, so that it shows whether the others were added.
 _MARK = _SECURITY[0][0]
 #: An answer depends on its address and on the credential, which these headers contain.
@@ -135,11 +138,15 @@ class ReadyResponse(Response):
         return self.headers
 
 
-def json_answer(value: Any, status: int = 200, *, etag: str | None = None) -> Response:  # noqa: ANN401
-    """Return `value` as a JSON answer; with an entity tag, clients may cache it."""
-    answer = json_text(orjson.dumps(value), status)
-    if etag is not None:
-        answer.headers.extend(cache_headers(etag))
+def json_answer(value: Any, status: int = 200) -> Response:  # noqa: ANN401
+    """Return `value` as a JSON answer."""
+    return json_text(orjson.dumps(value), status)
+
+
+def cached_answer(value: Any, etag: str | None) -> Response:  # noqa: ANN401
+    """Return `value` as a JSON answer that clients may cache, with this entity tag or that of its body."""
+    answer = json_answer(value)
+    answer.headers.extend(cache_headers(etag))
     return answer
 
 
@@ -170,6 +177,24 @@ def not_modified(etag: str | None, further: Iterable[tuple[str, str]] = ()) -> R
     return ReadyResponse(status=304, headers=[*further, *cache_headers(etag)])
 
 
+def tag_by_body(answer: Response) -> Response:
+    """Tag an answer that clients may cache by its whole body unless it has a tag; return 304 if it is cached.
+
+    An answer that is streamed stays without a tag.
+    """
+    headers = answer.headers
+    if answer.status_code != HTTPStatus.OK or headers.get("Cache-Control") != _CACHED or "ETag" in headers:
+        return answer
+    if request.method not in {"GET", "HEAD"} or answer.is_streamed:
+        return answer
+    tag = hashlib.blake2b(answer.get_data(), digest_size=16).hexdigest()
+    if is_fresh(tag):
+        left_out = {"cache-control", "vary", "content-type", "content-length"}
+        return not_modified(tag, ((name, value) for name, value in headers if name.lower() not in left_out))
+    headers["ETag"] = f'"{tag}"'
+    return answer
+
+
 def revalidated(answer: Response) -> Response:
     """Tag a public answer by its whole body and compress it if the client accepts that, or return 304 if it is cached.
 
@@ -193,8 +218,11 @@ def _packed(body: bytes) -> bytes:
 
 
 def cache_headers(etag: str | None) -> list[tuple[str, str]]:
-    """Return headers that let each client cache its answer and revalidate it by its tag."""
-    headers = [("Cache-Control", "private, no-cache"), ("Vary", _VARIES_BY)]
+    """Return headers that let each client cache its answer and revalidate it by its tag.
+
+    Without a tag, `tag_by_body` adds one.
+    """
+    headers = [("Cache-Control", _CACHED), ("Vary", _VARIES_BY)]
     return headers if etag is None else [*headers, ("ETag", f'"{etag}"')]
 
 

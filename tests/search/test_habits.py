@@ -177,8 +177,7 @@ def test_recurring_days_find_those_of_every_year(library, typed, name):
     ("typed", "meant"),
     [("bercelona", "barcelona"), ("sunst", "sunset"), ("colloseum", "colosseum"), ("anan", "anna")],
 )
-def test_slips_are_told(library, monkeypatch, typed, meant):
-    monkeypatch.setattr("photosvc.search.reading.hints.LONGEST", 5.0)
+def test_slips_are_told(library, typed, meant):
     got = answer(library, typed)
     assert got.json == []
     assert f"did you mean {meant}?" in got.headers["X-Search-Hint"]

@@ -1,37 +1,35 @@
 """Hints for a search that found nothing: similar words of the library, and the part of the query that excluded all.
 
 Each hint is a query that finds photos which the caller may see. Looking for them is bounded: by the number of words
-that are compared, by the photos that are counted for each query, and by a time after which nothing is looked for.
+that are compared, by the photos that are counted for each query, and by the work of the database. The work is counted
+in steps and not in seconds, so that the load of the machine changes no hint.
 """
 
-import math
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
-from threading import Event, Thread
-from time import perf_counter
 from typing import Any, Final
 from urllib.parse import quote
 
-from sqlalchemy import Connection, StaticPool, func, select
+from sqlalchemy import Connection, Select, StaticPool, func, select
 from sqlalchemy.exc import DBAPIError
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.words import counted, names_like
-from photosvc.models import Keyword, SearchRow, SearchText
-from photosvc.models.statements import begins, run_text
+from photosvc.models import Keyword, SearchRow, SearchText, photo_keywords
+from photosvc.models.statements import begins
 from photosvc.query.fold import words
 from photosvc.query.lexer import Token, TokenKind, close_quote
 from photosvc.query.nodes import shown
 from photosvc.query.parser import read_tokens, split_order, understand
 from photosvc.query.spoken import SPOKEN_WORDS
-from photosvc.search.limits import ended_by_limit
+from photosvc.search.limits import INSTRUCTIONS, ended_by_limit, step_of
 from photosvc.search.reading.compile import visible
 from photosvc.search.reading.photos import find_photos, parse_query
 from photosvc.search.reading.request import last_value
-from photosvc.search.reading.suggest import Names
+from photosvc.search.reading.suggest import Names, is_used
 
 #: Photos that are counted for each hint; answers say when there are more.
 MOST_COUNTED: Final = 100
@@ -43,6 +41,8 @@ _MOST_TYPOS: Final = 4
 _MOST_TRIED: Final = 2
 _SHORTEST: Final = 4
 _SLIPS: Final = 2
+#: The most letters that a similar word is shorter than the typed one.
+_MOST_SHORTER: Final = 1
 #: Endings of German plurals, and the least letters of the word without one. Folded words have no umlauts: `hauser` is
 #: the plural of `haus`. Words without an `s` at their end are found anyway.
 _PLURAL_ENDINGS: Final = ("e", "n", "en", "er", "nen")
@@ -50,10 +50,10 @@ _SHORTEST_STEM: Final = 3
 #: The photos added last whose words are compared, and the keywords.
 _RECENT: Final = 1000
 _MOST_KEYWORDS: Final = 5000
-#: Seconds after which nothing further is looked for.
-LONGEST = 0.04
-#: Seconds between two interruptions of what runs after that.
-_AGAIN: Final = 0.005
+#: The work of all counts together: on SQLite in calls of its progress handler, each half a millisecond of a core; on
+#: PostgreSQL in the units of its planner's cost.
+_MOST_STEPS: Final = 100
+_MOST_COST: Final = 20_000.0
 _LONGEST_HEADER: Final = 400
 _PRINTED: Final = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
 
@@ -92,14 +92,8 @@ def find_hints(
     *,
     sees_private: bool,
     today: date,
-    seconds: float | None = None,
 ) -> list[Hint]:
-    """Return hints for a search that found nothing, the best first.
-
-    Args:
-        seconds: the time after which nothing further is looked for; `LONGEST` if it is left out.
-    """
-    seconds = LONGEST if seconds is None else seconds
+    """Return hints for a search that found nothing, the best first."""
     query = last_value(pairs, "q")
     try:
         query = split_order(close_quote(query))[0].strip()
@@ -107,9 +101,9 @@ def find_hints(
     except InvalidValueError:
         return []
     others = [pair for pair in pairs if pair[0] != "q"]
-    search = _Search(connection, others, sees_private=sees_private, today=today, until=perf_counter() + seconds)
+    search = _Search(connection, others, sees_private=sees_private, today=today)
     found: list[Hint] = []
-    with _limited(connection, seconds):
+    with _limited(connection):
         found.extend(_similar(search, query, parts, names))
         found.extend(_without(search, query, parts))
     return sorted(found, key=lambda hint: (hint.kind != "word", -hint.count))[:MOST_HINTS]
@@ -122,49 +116,35 @@ def may_have_hints(pairs: Sequence[tuple[str, str]]) -> bool:
 
 def finds(connection: Connection, pairs: Sequence[tuple[str, str]], *, sees_private: bool, today: date) -> bool:
     """Return whether a search finds any photo; one that is not valid does not."""
-    search = _Search(connection, pairs[1:], sees_private=sees_private, today=today, until=perf_counter() + LONGEST)
-    counts: list[int] = []
-    with _limited(connection, LONGEST):
+    search = _Search(connection, pairs[1:], sees_private=sees_private, today=today)
+    counts: list[int | None] = []
+    with _limited(connection):
         counts.append(search.count(pairs[0][1], most=0))
-    return counts != [0]  # it may take too long to tell
+    return counts != [0]  # it may take too many steps to tell
 
 
 @contextmanager
-def _limited(connection: Connection, seconds: float) -> Iterator[None]:
-    """End the statements in the block, and the block with them, after so many seconds."""
+def _limited(connection: Connection) -> Iterator[None]:
+    """End the block when its statements have worked for too many steps, or at a limit of the search."""
     driver: Any = connection.connection.driver_connection
-    if isinstance(driver, sqlite3.Connection):
-        if isinstance(connection.engine.pool, StaticPool):  # other threads use the connection of a database in memory
-            yield
-            return
-        ended = Event()
-        watch = Thread(target=_interrupt, args=(driver, ended, seconds), daemon=True)
-        watch.start()
+    if not isinstance(driver, sqlite3.Connection):
+        savepoint = connection.begin_nested()
         try:
             with _ending():
                 yield
         finally:
-            ended.set()
-            watch.join()  # it must not end a later statement
+            savepoint.rollback()
         return
-    savepoint = connection.begin_nested()  # the limit ends with it
+    if isinstance(connection.engine.pool, StaticPool):  # other threads use the connection of a database in memory
+        yield
+        return
+    limit, steps = step_of(connection), iter(range(_MOST_STEPS))
+    driver.set_progress_handler(lambda: next(steps, None) is None or (limit is not None and limit()), INSTRUCTIONS)
     try:
-        run_text(connection, f"SELECT set_config('statement_timeout', '{math.ceil(seconds * 1000)}', true)", ())
         with _ending():
             yield
     finally:
-        savepoint.rollback()
-
-
-def _interrupt(driver: sqlite3.Connection, ended: Event, seconds: float) -> None:
-    """Interrupt every statement that runs after so many seconds, until `ended`.
-
-    An interruption ends no statement that begins later, and between two statements there may be none to end.
-    """
-    wait = seconds
-    while not ended.wait(wait):
-        driver.interrupt()
-        wait = _AGAIN
+        driver.set_progress_handler(limit, INSTRUCTIONS)
 
 
 @contextmanager
@@ -184,35 +164,22 @@ def header_of(hints: Sequence[Hint]) -> str:
 
 
 class _Search:
-    """Counts of the photos that variants of a query find, up to a moment."""
+    """Counts of the photos that variants of a query find."""
 
     def __init__(
-        self,
-        connection: Connection,
-        others: Sequence[tuple[str, str]],
-        *,
-        sees_private: bool,
-        today: date,
-        until: float,
+        self, connection: Connection, others: Sequence[tuple[str, str]], *, sees_private: bool, today: date
     ) -> None:
         self.connection = connection
         self.sees_private = sees_private
         self._today = today
         self._others = others
-        self._until = until
+        self._cost = 0.0
 
-    @property
-    def has_time(self) -> bool:
-        """Return whether something further may be looked for."""
-        return perf_counter() < self._until
-
-    def count(self, query: str, *, alone: bool = False, most: int = MOST_COUNTED) -> int:
-        """Return how many photos a query finds, at most one more than `most`; 0 when there is no time left.
+    def count(self, query: str, *, alone: bool = False, most: int = MOST_COUNTED) -> int | None:
+        """Return how many photos a query finds, at most one more than `most`; None if counting them costs too much.
 
         With `alone`, the other parameters of the search do not count.
         """
-        if not self.has_time:
-            return 0
         pairs = [("q", query), *([] if alone else self._others)]
         try:
             asked = parse_query(pairs, self._today, sees_private=self.sees_private)
@@ -220,7 +187,20 @@ class _Search:
         except (InvalidValueError, NotFoundError):
             return 0
         found: Any = photos.select(SearchRow.photo_id).distinct().limit(most + 1).subquery()
-        return self.connection.scalar(select(func.count()).select_from(found)) or 0
+        counting = select(func.count()).select_from(found)
+        if self.connection.dialect.name == "postgresql":
+            self._cost += _cost(self.connection, counting)
+            if self._cost > _MOST_COST:
+                return None
+        return self.connection.scalar(counting) or 0
+
+
+def _cost(connection: Connection, query: "Select[Any]") -> float:
+    """Return the work that PostgreSQL expects of a query, in the units of its planner."""
+    compiled = query.compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True})
+    sql = "EXPLAIN (FORMAT JSON) " + str(compiled).replace("%%", "%")  # without parameters, the driver reads no escapes
+    explained = connection.exec_driver_sql(sql, execution_options={"no_parameters": True})
+    return float(explained.scalar_one()[0]["Plan"]["Total Cost"])
 
 
 def _parts(query: str, today: date) -> list[_Part]:
@@ -254,7 +234,7 @@ def _similar(search: _Search, query: str, parts: Sequence[_Part], names: Names) 
     known: frozenset[str] = frozenset()
     for part in [part for part in parts if len(part.word) >= _SHORTEST][:_MOST_TYPOS]:
         folded = words(part.word)
-        if len(folded) != 1 or search.count(part.word, alone=True, most=0) or not search.has_time:
+        if len(folded) != 1 or search.count(part.word, alone=True, most=0) != 0:
             continue
         known = known or _vocabulary(search, names)
         near = _near(folded[0], [*known, *_keywords(search, folded[0])])
@@ -274,7 +254,9 @@ def _near(typed: str, known: Sequence[str]) -> list[str]:
     likely = {
         word
         for word in known
-        if word[0] in first and abs(len(word) - length) <= _SLIPS and len(letters.difference(word)) <= _SLIPS
+        if word[0] in first
+        and -_MOST_SHORTER <= len(word) - length <= _SLIPS
+        and len(letters.difference(word)) <= _SLIPS
     }
     return names_like(typed, likely, _MOST_TRIED)
 
@@ -301,9 +283,10 @@ def _vocabulary(search: _Search, names: Names) -> frozenset[str]:
 
 def _keywords(search: _Search, word: str) -> list[str]:
     """Return keywords that begin with the same letter."""
-    first = word[0]
-    query = select(Keyword.folded).where(begins(Keyword.folded, first))
-    return [one for one in search.connection.scalars(query.limit(_MOST_KEYWORDS)) if one.isalnum()]
+    of_photo = photo_keywords.c.keyword_id == Keyword.id, SearchRow.photo_id == photo_keywords.c.photo_id
+    query = select(Keyword.folded).where(begins(Keyword.folded, word[0]), is_used(search.sees_private, *of_photo))
+    query = query.order_by(Keyword.folded).limit(_MOST_KEYWORDS)
+    return [one for one in search.connection.scalars(query) if one.isalnum()]
 
 
 def _without(search: _Search, query: str, parts: Sequence[_Part]) -> Iterator[Hint]:

@@ -114,13 +114,13 @@ def find_photos(connection: Connection, query: PhotoQuery, *, rows_needed: int) 
     return Photos(connection, plan, single, covered, in_places)
 
 
-def version_of(connection: Connection, expected: str = "") -> str:
-    """Return the version of the library, which differs after any change.
+def version_of(connection: Connection, expected: str = "", *, sees_private: bool) -> str:
+    """Return the version of the library, which differs after any change that the caller may see.
 
     Raises:
         ConflictError: it is not the expected one.
     """
-    version = f"{library_state(connection):x}"
+    version = f"{library_state(connection, sees_private=sees_private):x}"
     if expected and expected != version:
         raise ConflictError("the library has changed: ask for the months again and use their version", field="version")
     return version

@@ -1,6 +1,7 @@
 """The state of the library: its number, entity tags made from it, and values that are kept until it changes.
 
-Entity tags (RFC 9110 section 8.8.3) are made from the state number, so that they change with the library.
+Entity tags (RFC 9110 section 8.8.3) are made from the state number, so that they change with the library. It changes
+with private photos too, so it makes no tags for callers who do not see these: they get tags of whole bodies.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.engine import Dialect
 
-from photosvc.models import PROJECTION_VERSION, STATE, LibraryState
+from photosvc.models import OPEN_STATE, PROJECTION_VERSION, STATE, LibraryState
 from photosvc.models.statements import Prepared, prepare_statement
 
 if TYPE_CHECKING:
@@ -27,37 +28,37 @@ def _state(dialect: Dialect) -> Prepared:
 
 
 def page_tag(state: int, request: "SearchRequest", *, sees_private: bool) -> str | None:
-    """Return the entity tag of a page in this state of the library; None if its seed was drawn at random."""
-    if not request.repeats:
-        return None
-    return _tag(state, request, sees_private=sees_private, today=request.today)
+    """Return the entity tag of a page in this state of the library; None if its seed was drawn at random.
 
-
-def content_tag(*made_of: object) -> str:
-    """Return the entity tag of an answer to a visitor or guest, made from its content.
-
-    The state of the library would tell when people change photos that are not shared.
+    None also for callers who do not see private photos, as for `state_tag`.
     """
-    return hashlib.blake2b(repr(made_of).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return _tag(state, request, today=request.today) if request.repeats and sees_private else None
 
 
-def library_state(connection: Connection) -> int:
-    """Return the state number of the library, a random number that differs after each change."""
-    ((state,),) = _state(connection.dialect).run(connection, {"name": STATE}) or [(0,)]
+def library_state(connection: Connection, *, sees_private: bool = True) -> int:
+    """Return the state number of the library, a random number that differs after each change.
+
+    For callers who do not see private photos, it stays the same after changes of these.
+    """
+    name = STATE if sees_private else OPEN_STATE
+    ((state,),) = _state(connection.dialect).run(connection, {"name": name}) or [(0,)]
     return int(state)
 
 
-def state_tag(connection: Connection, *made_of: object, sees_private: bool, today: date) -> str:
-    """Return the entity tag of an answer made from the library's state, the right to private photos, day and `made_of`.
+def state_tag(connection: Connection, *made_of: object, sees_private: bool, today: date) -> str | None:
+    """Return the entity tag of an answer made from the library's state, the day and `made_of`.
 
     Pass requests and queries whole, so that the tag contains all their fields, also those that are added one day.
+
+    None for callers who do not see private photos: `web.answers` tags their answers by the body.
     """
-    return _tag(library_state(connection), *made_of, sees_private=sees_private, today=today)
+    return _tag(library_state(connection), *made_of, today=today) if sees_private else None
 
 
-def _tag(state: int, *made_of: object, sees_private: bool, today: date) -> str:
+def _tag(state: int, *made_of: object, today: date) -> str:
     # The filter of a smart album may say `last week`.
-    return content_tag(state, today.toordinal(), PROJECTION_VERSION, sees_private, *made_of)
+    text = repr((state, today.toordinal(), PROJECTION_VERSION, *made_of))
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 class Kept(Generic[Value]):

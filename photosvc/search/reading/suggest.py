@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, bindparam, exists, func, literal, not_, select
+from sqlalchemy import ColumnElement, Connection, bindparam, exists, func, literal, not_, select, true
 from sqlalchemy.engine import Dialect
 
 from photosvc import data
@@ -20,7 +20,6 @@ from photosvc.models import (
     Album,
     AlbumPhoto,
     Camera,
-    File,
     Keyword,
     Lens,
     Marker,
@@ -128,9 +127,14 @@ KINDS: Final[dict[str, Kind]] = {
 }
 
 
-def compare(connection: Connection, kind: str, keys: Sequence[object], most: int) -> int:
-    """Count the photos or files that have one of these values, private ones too, but at most `most`."""
-    return _run(_comparing(connection.dialect, kind), connection, keys, most)
+def compare(connection: Connection, kind: str, keys: Sequence[object], most: int, *, sees_private: bool) -> int:
+    """Count the photos or files that have one of these values, but at most `most`.
+
+    For callers who see private photos all count, which is faster; for others the photos that they see.
+    """
+    if sees_private:
+        return _run(_comparing(connection.dialect, kind), connection, keys, most)
+    return _run(_counting(connection.dialect, kind, sees_private=False), connection, keys, most)
 
 
 def count(connection: Connection, kind: str, keys: Sequence[object], *, sees_private: bool) -> int:
@@ -138,9 +142,9 @@ def count(connection: Connection, kind: str, keys: Sequence[object], *, sees_pri
     return _run(_counting(connection.dialect, kind, sees_private=sees_private), connection, keys, MOST_COUNTED + 1)
 
 
-def recent(connection: Connection, kind: str) -> list[Any]:
-    """Return the keys of the most frequent values among the photos or files added last."""
-    return [row[0] for row in _recent(connection.dialect, kind).run(connection, {})]
+def recent(connection: Connection, kind: str, *, sees_private: bool) -> list[Any]:
+    """Return the keys of the most frequent values among the photos or files added last that may be seen."""
+    return [row[0] for row in _recent(connection.dialect, kind, sees_private=sees_private).run(connection, {})]
 
 
 def _run(statement: Prepared, connection: Connection, keys: Sequence[object], most: int) -> int:
@@ -183,13 +187,14 @@ def _counting(dialect: Dialect, name: str, *, sees_private: bool) -> Prepared:
 
 
 @lru_cache(maxsize=64)
-def _recent(dialect: Dialect, name: str) -> Prepared:
+def _recent(dialect: Dialect, name: str, *, sees_private: bool) -> Prepared:
     kind = KINDS[name]
-    last = select(func.max(File.id if kind.of_file else Photo.id) - _RECENT).scalar_subquery()
+    last = select(SearchRow.file_id if kind.of_file else SearchRow.photo_id)
+    last = last.where(visible(sees_private=sees_private)).order_by(SearchRow.newest_key.desc()).limit(_RECENT)
     query = select(kind.key, func.count())
     if kind.places:
         query = query.join_from(Photo, Place, Place.id == Photo.place_id)
-    query = query.where(kind.owner > last)
+    query = query.where(kind.owner.in_(last))
     if kind.condition is not None:
         query = query.where(kind.condition)
     # The index of the values would give them in order, but then all photos are read.
@@ -222,18 +227,18 @@ def read_names(connection: Connection, sees_private: bool) -> Names:
     """Return all values but keywords, which are looked up as they are typed, and hidden people."""
     hidden = names_of_hidden(connection)
     people: defaultdict[str, list[str]] = defaultdict(list)
-    for name in _marker_names(connection):
+    for name in _marker_names(connection, sees_private):
         if (folded := fold(name)) not in hidden:
             people[folded].append(name)
     albums = select(Album.id, Album.title, Album.filter).where(visible_albums(sees_private=sees_private))
     albums = albums.order_by(Album.updated_at.desc(), Album.id).limit(_MOST_NAMES)
     titled = [(row.title, () if row.filter else (row.id,)) for row in connection.execute(albums)]
     return {
-        "camera": _gear(connection, Camera),
-        "lens": _gear(connection, Lens),
-        "city": _of_places(connection, Place.city),
-        "state": _of_places(connection, Place.state),
-        "country": list(_countries(connection)),
+        "camera": _gear(connection, Camera, Photo.camera_id, sees_private),
+        "lens": _gear(connection, Lens, Photo.lens_id, sees_private),
+        "city": _of_places(connection, Place.city, sees_private),
+        "state": _of_places(connection, Place.state, sees_private),
+        "country": list(_countries(connection, sees_private)),
         "person": [one for names in people.values() for one in _named([(names[0], tuple(names[:MOST_KEYS]))])],
         "album": list(_named(titled)),
         "color": list(_named((name, (number,)) for number, name in enumerate(COLORS))),
@@ -242,9 +247,19 @@ def read_names(connection: Connection, sees_private: bool) -> Names:
     }
 
 
-def keywords_with(connection: Connection, typed: str) -> list[Named]:
+def is_used(sees_private: bool, *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Return the condition that a value is that of a photo which the caller sees; all are, who sees private photos.
+
+    Others must not notice a value that only private photos have, neither by itself nor by what it displaces.
+    """
+    return true() if sees_private else exists().where(*conditions, visible(sees_private=False, by_index=False))
+
+
+def keywords_with(connection: Connection, typed: str, *, sees_private: bool) -> list[Named]:
     """Return the keywords that contain this folded text; of very many, those that begin with it or are short."""
     query = select(Keyword.id, Keyword.word).where(Keyword.folded.contains(typed, autoescape=True))
+    of_photo = photo_keywords.c.keyword_id == Keyword.id, SearchRow.photo_id == photo_keywords.c.photo_id
+    query = query.where(is_used(sees_private, *of_photo))
     query = query.order_by(Keyword.folded.startswith(typed, autoescape=True).desc(), func.length(Keyword.folded))
     rows = connection.execute(query.order_by(Keyword.folded).limit(_MOST_KEYWORDS))
     return list(_named((row.word, (row.id,)) for row in rows))
@@ -264,28 +279,31 @@ def _named(found: Iterable[tuple[str, tuple[Any, ...]]]) -> Iterator[Named]:
             yield Named(label, label, keys, " " + " ".join(folded))
 
 
-def _gear(connection: Connection, kind: type[Camera | Lens]) -> list[Named]:
-    query = select(kind.id, kind.make, kind.model).where(kind.id != UNKNOWN_ID).limit(_MOST_NAMES)
+def _gear(connection: Connection, kind: type[Camera | Lens], column: Any, sees_private: bool) -> list[Named]:  # noqa: ANN401
+    used = is_used(sees_private, column == kind.id, SearchRow.photo_id == Photo.id)
+    query = select(kind.id, kind.make, kind.model).where(kind.id != UNKNOWN_ID, used).limit(_MOST_NAMES)
     return list(_named((gear_name(make, model), (key,)) for key, make, model in connection.execute(query)))
 
 
-def _of_places(connection: Connection, column: Any) -> list[Named]:  # noqa: ANN401
-    query = select(column).where(Place.id != UNKNOWN_PLACE, column != "").distinct().order_by(column)
+def _of_places(connection: Connection, column: Any, sees_private: bool) -> list[Named]:  # noqa: ANN401
+    used = is_used(sees_private, Photo.place_id == Place.id, SearchRow.photo_id == Photo.id)
+    query = select(column).where(Place.id != UNKNOWN_PLACE, column != "", used).distinct().order_by(column)
     spelled: defaultdict[str, list[str]] = defaultdict(list)
     for name in connection.scalars(query.limit(_MOST_NAMES)):
         spelled[fold(name)].append(name)
     return list(_named((names[0], tuple(names[:MOST_KEYS])) for names in spelled.values()))
 
 
-def _countries(connection: Connection) -> Iterator[Named]:
-    present = set(connection.scalars(select(Place.country).distinct())) - {UNKNOWN_PLACE}
+def _countries(connection: Connection, sees_private: bool) -> Iterator[Named]:
+    used = is_used(sees_private, Photo.place_id == Place.id, SearchRow.photo_id == Photo.id)
+    present = set(connection.scalars(select(Place.country).where(used).distinct())) - {UNKNOWN_PLACE}
     for line in data.COUNTRIES.read_text("utf-8").splitlines():
         code, name = line[:2].lower(), line[3:]
         if code in present:
             yield Named(name, code, (code,), " " + " ".join((*words(name), code)))
 
 
-def _marker_names(connection: Connection) -> Iterable[str]:
+def _marker_names(connection: Connection, sees_private: bool) -> Iterable[str]:
     """Return the names on markers, each looked up in the index from the last: few names are on many markers."""
     first = select(func.min(Marker.name)).where(Marker.name != "")
     found = select(first.scalar_subquery().label("name"), literal(1).label("number")).cte("found", recursive=True)
@@ -293,7 +311,8 @@ def _marker_names(connection: Connection) -> Iterable[str]:
     found = found.union_all(
         select(behind, found.c.number + 1).where(found.c.name.is_not(None), found.c.number < _MOST_NAMES)
     )
-    return connection.scalars(select(found.c.name).where(found.c.name.is_not(None)))
+    used = is_used(sees_private, Marker.name == found.c.name, SearchRow.file_id == Marker.file_id)
+    return connection.scalars(select(found.c.name).where(found.c.name.is_not(None), used))
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,32 +374,34 @@ def _most_frequent(
     values, frequency = (_MOST_COMPARED_ALONE // len(kinds), _HIGHEST_ALONE) if key else (_MOST_COMPARED, _HIGHEST)
     found: list[tuple[bool, int, int, str, Named]] = []
     for kind in kinds:
-        fitting = _fitting(connection, kind, text, begun, names)
+        fitting = _fitting(connection, kind, text, begun, names, sees_private=sees_private)
         if begun:
             fitting.sort(key=lambda one: (not one.folded.startswith(begun), len(one.folded)))
         ranked = []
         for place, one in enumerate(fitting[:values]):
             is_listed_as_is = kind == "year" or not one.keys
-            photos = 1 if is_listed_as_is else compare(connection, kind, one.keys, frequency)
+            photos = 1 if is_listed_as_is else compare(connection, kind, one.keys, frequency, sees_private=sees_private)
             if photos:
                 ranked.append((not one.folded.startswith(begun), -photos, place, kind, one))
         found += sorted(ranked)[: 2 * (MOST_SUGGESTED if key else _MOST_OF_KIND)]
     return list(_counted(connection, sorted(found), key, sees_private=sees_private))
 
 
-def _fitting(connection: Connection, kind: str, text: str, begun: str, names: Names) -> list[Named]:
+def _fitting(
+    connection: Connection, kind: str, text: str, begun: str, names: Names, *, sees_private: bool
+) -> list[Named]:
     if kind == "keyword":
         return (
-            keywords_with(connection, fold(text).strip())
+            keywords_with(connection, fold(text).strip(), sees_private=sees_private)
             if begun
-            else keywords_of(connection, recent(connection, kind))
+            else keywords_of(connection, recent(connection, kind, sees_private=sees_private))
         )
     every = names[kind]
     if begun or len(every) <= _MOST_COMPARED_ALONE:
         return [one for one in every if one.fits(begun)]
     if kind in {"album", "year"}:  # the last one first
         return every[:_MOST_COMPARED_ALONE]
-    keys = set(recent(connection, kind))
+    keys = set(recent(connection, kind, sees_private=sees_private))
     return [one for one in every if not keys.isdisjoint(one.keys)]
 
 

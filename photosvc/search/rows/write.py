@@ -84,19 +84,27 @@ def project(session: Session, photo_ids: Iterable[int], complete: Iterable[Photo
     """
     session.flush()
     known = {photo.id: photo for photo in complete}
-    count = 0
+    count, private = 0, True
     with session.no_autoflush:
         for batch in batches(photo_ids):
+            private = private and _are_private(session, batch)
             delete_rows(session, among(session, SearchRow.photo_id, batch))
             photos = [photo for photo_id in batch if (photo := known.get(photo_id)) and not is_missing(photo)]
             if unknown := [photo_id for photo_id in batch if photo_id not in known]:
                 photos += load(session, unknown)
             count += _write_rows(session, photos)
+            private = private and all(photo.private for photo in photos)
             _write_texts(session, photos)
             if gone := set(batch).difference(photo.id for photo in photos):
                 _delete(session, SearchText, among(session, SearchText.photo_id, gone))
-    record_change(session)
+    record_change(session, private=private)
     return count
+
+
+def _are_private(session: Session, photo_ids: Collection[int]) -> bool:
+    """Return whether all of these photos are private by their search rows."""
+    is_open = select(SearchRow.file_id).where(among(session, SearchRow.photo_id, photo_ids), not_(SearchRow.private))
+    return session.connection().scalar(is_open.limit(1)) is None
 
 
 def project_new(session: Session, photo_ids: Collection[int], complete: Collection[Photo]) -> None:
@@ -113,14 +121,15 @@ def project_new(session: Session, photo_ids: Collection[int], complete: Collecti
     photos = [*complete, *load(session, unknown)] if unknown else [*complete]
     _write_rows(session, photos)
     _write_texts(session, photos)
-    record_change(session)
+    record_change(session, private=all(photo.private for photo in photos))
 
 
 def remove(session: Session, photo_ids: Collection[int]) -> None:
     """Remove the search rows of photos whose files are all missing, like `project` but without loading them."""
+    private = _are_private(session, photo_ids)
     delete_rows(session, among(session, SearchRow.photo_id, photo_ids))
     _delete(session, SearchText, among(session, SearchText.photo_id, photo_ids))
-    record_change(session)
+    record_change(session, private=private)
 
 
 def batches(photo_ids: Iterable[int]) -> Iterator[list[int]]:
@@ -235,6 +244,7 @@ def project_values(session: Session, photos: Sequence[Photo]) -> None:
         photos: at most some hundreds, loaded with everything and in the order of `load`.
     """
     stored = _stored(session, [photo.id for photo in photos])
+    private = _are_private(session, stored.keys()) and all(photo.private for photo in photos)
     Marker.identify(session, [marker for photo in photos for file in photo.files for marker in file.markers])
     updates = Updates()
     others: list[int] = []
@@ -246,8 +256,8 @@ def project_values(session: Session, photos: Sequence[Photo]) -> None:
     updates.run(session.connection())
     if others:
         project(session, others)
-    else:
-        record_change(session)
+    if not others or not private:
+        record_change(session, private=private)
 
 
 def renew(session: Session, photo_ids: Sequence[int]) -> int:
@@ -351,6 +361,7 @@ def project_flags(session: Session, photo_ids: Collection[int]) -> None:
         .order_by(SearchRow.oldest_key)
     )
     updates = Updates()
+    private = _are_private(session, photo_ids) and all(photo.private for photo in photos.values())
     with_first: set[int] = set()
     for file_id, photo_id, present, has_error, head, *old in rows:
         photo = photos[photo_id]
@@ -375,7 +386,7 @@ def project_flags(session: Session, photo_ids: Collection[int]) -> None:
         updates.add(SearchRow, "file_id", file_id, changed_values(_FLAGS, [new[name] for name in _FLAGS], old))
         updates.add(SearchDocument, "file_id", file_id, {"result_head": _head(head, photo)})
     updates.run(connection)
-    record_change(session)
+    record_change(session, private=private)
 
 
 def _head(text: str, photo: Any) -> str:  # noqa: ANN401 - a row of `_READ`

@@ -168,7 +168,7 @@ def test_unchanged_suggestions_are_answered_304_until_the_library_changes(tmp_pa
     with library.session() as session:
         photos, _ = fill_varied_library(session, photos=8)
         first = photos[0].id
-    client, token = library.app.test_client(), {"X-Auth-Token": library.token()}
+    client, token = library.app.test_client(), {"X-Auth-Token": library.token(role="admin")}
     tag = client.get(f"{PATH}?q=can", headers=token).headers["ETag"]
     assert client.get(f"{PATH}?q=can", headers={**token, "If-None-Match": tag}).status_code == 304
     assert client.get(f"{PATH}?q=cam", headers={**token, "If-None-Match": tag}).status_code == 200

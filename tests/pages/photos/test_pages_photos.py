@@ -11,7 +11,6 @@ from sqlalchemy import select
 from photosvc.models import Photo
 from photosvc.pages import layout
 from photosvc.pages import photos as page_of_photos
-from photosvc.search.reading import hints
 from photosvc.search.rows.write import project
 from tests.pages.browser import OWN, Browser, text_of
 from tests.support.api_client import open_api
@@ -166,8 +165,7 @@ def test_words_that_mean_a_filter_are_chips_that_can_be_taken_back(alice):
     assert "Search for the words february 2020" in places.text
 
 
-def test_an_empty_page_links_to_what_would_be_found(alice, monkeypatch):
-    monkeypatch.setattr(hints, "LONGEST", 5.0)
+def test_an_empty_page_links_to_what_would_be_found(alice):
     text = alice.open("/", headers=OWN, query_string={"q": "february year:1900"}).text
     assert re.findall(r'<a href="([^"]+)">\d+ photos? without year:1900</a>', text) == ["/?q=february"]
 
