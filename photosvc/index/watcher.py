@@ -123,7 +123,8 @@ class Watcher:
     _sweep_at: float = field(default=0.0, init=False)
     _retry_at: float = field(default=0.0, init=False)
     _pause: float = field(default=0.0, init=False)
-    _rest: float = field(default=0.0, init=False)
+    _rest_until: float = field(default=0.0, init=False)
+    """After a run, changed folders wait as long as it took: constant changes take half of the time. Jobs do not."""
     _trouble: str = field(default="", init=False)
     _warning: str = field(default="", init=False)
     _has_looked: bool = field(default=False, init=False)
@@ -166,9 +167,8 @@ class Watcher:
             self.chores.hourly()
 
     def _wait(self) -> None:
-        # After a run the watcher rests as long, so that constant changes take half of its time at most.
-        time.sleep(max(self._pause, min(self._rest, _LONGEST_PAUSE)) or min(self._pending.seconds(), _JOBS))
-        self._rest = 0.0
+        rest = self._rest_until - time.monotonic()
+        time.sleep(self._pause or min(max(rest, self._pending.seconds()), _JOBS))
 
     def _follow(self) -> None:
         """Make sure that events are reported; after a gap, let everything be indexed."""
@@ -211,7 +211,7 @@ class Watcher:
                 self._retry_at = time.monotonic() + _RETRIES
                 for folder in due_folders(session, self.clock()):
                     self._pending.add(folder, delay=0)
-        left = self._pending.take()
+        left = self._pending.take() if time.monotonic() >= self._rest_until else set()
         try:
             for run in requested.runs_for(self.settings.originals, left, wished):
                 seen = {folder for folder in left if run.contains(folder)}
@@ -249,7 +249,7 @@ class Watcher:
         with UnitOfWork(self.engine) as session:
             told = (self.reporter.progress, observe)
             summary = run_index(session, self.settings, self.clock, options, *told, chore=self.chores.in_pauses)
-        self._rest += summary.seconds
+        self._rest_until = max(self._rest_until, time.monotonic()) + min(summary.seconds, _LONGEST_PAUSE)
         if summary.warning and summary.warning != self._warning:
             self.reporter.trouble(summary.warning)
         self._warning = summary.warning

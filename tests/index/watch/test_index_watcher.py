@@ -46,10 +46,15 @@ class Watched:
         self.steps = 0
         self.meanwhile: list[Callable[[], object]] = []
         # For this module alone: threads that wait for the ends of workers sleep, too.
-        monkeypatch.setattr(module, "time", SimpleNamespace(**{**vars(time), "sleep": self.sleep}))
+        times = {"sleep": self.sleep, "monotonic": lambda: time.monotonic() + self.slept}
+        monkeypatch.setattr(module, "time", SimpleNamespace(**{**vars(time), **times}))
+        self.slept = 0.0
+        self.least = 10.0
+        """The seconds of a pause, at least: more than a run takes, after which the watcher rests."""
 
     def sleep(self, seconds):
         self.pauses.append(seconds)
+        self.slept += max(seconds, self.least)
         self.steps -= 1
         if not self.steps:
             raise StopError
@@ -62,11 +67,11 @@ class Watched:
         with self.library.app.app_context():
             service = current_service()
             reporter = Reporter(lambda folder, _: self.ran.append(folder), lambda _: None, self.said.append)
-            watcher = Watcher(
+            self.watcher = Watcher(
                 service.engine(), service.settings, service.clock, service.picture_cache, reporter, quiet=0.0
             )
             with pytest.raises(StopError):
-                watcher.run()
+                self.watcher.run()
 
 
 @pytest.fixture
@@ -74,7 +79,7 @@ def watched(library, monkeypatch):
     return Watched(library, monkeypatch)
 
 
-def failing(monkeypatch, *errors):
+def failing(monkeypatch, *errors, seconds=0.5):
     """Let the first runs raise these errors and others do nothing; gives the folders of all runs."""
     left, folders = list(errors), []
 
@@ -86,7 +91,7 @@ def failing(monkeypatch, *errors):
         with run_lock(session, settings, clock, Wish(options.subfolder, options.force)):
             if error:
                 raise error
-        return Summary(seconds=0.5)
+        return Summary(seconds=seconds)
 
     monkeypatch.setattr(module, "run_index", run_index)
     return folders
@@ -108,8 +113,25 @@ def test_errors_are_said_once_and_tried_again_after_growing_pauses(watched, monk
     ]
     assert watched.pauses[:6] == [1, 2, 4, 8, 16, 32]
     assert folders == [("", False)] * 7
-    assert watched.pauses[6] == 0.5
     assert watched.ran == []
+
+
+def test_jobs_do_not_wait_for_the_end_of_the_rest_after_a_run(watched, monkeypatch):
+    (watched.library.originals / "job").mkdir()
+    (watched.library.originals / "event").mkdir()
+    folders = failing(monkeypatch, seconds=50)
+    watched.least = 0.0
+
+    def wish_job():
+        with watched.library.session() as session:
+            wish(session, NOW, "job")
+
+    def rest():
+        assert folders == [("", False), ("job", False)]
+        watched.least = 200.0
+
+    watched.run(5, lambda: watched.watcher._pending.add("event", delay=0), wish_job, rest)
+    assert (folders[2:], set(watched.pauses)) == ([("event", False)], {1.0})
 
 
 @pytest.mark.slow
