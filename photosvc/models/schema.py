@@ -110,7 +110,8 @@ def set_version(connection: Connection, version: str) -> None:
 
 def is_newer(session: Session | Connection) -> bool:
     """Return whether the database has the schema of a later version than this one."""
-    return (schema_version(session) or "") > SCHEMA_VERSION
+    version = schema_version(session) or ""
+    return not version.startswith(UNFINISHED) and version > SCHEMA_VERSION
 
 
 def delete_rows(session: Session, table: Any, ids: Collection[int]) -> None:  # noqa: ANN401 - of any model
