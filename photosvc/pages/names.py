@@ -236,8 +236,8 @@ def _save(kind: Kind, one: Named) -> Response:
         by_job = isinstance(kind.change(one, name, favorite=favorite), Asked)
     except NotFoundError:  # it is gone meanwhile, or has only archived photos
         return _leave(kind, "saved", by_job=False)
-    except InvalidValueError as error:
-        return _form(kind, one, typed=typed, favorite=favorite, error=_in_words(error, kind, typed))
+    except InvalidValueError:
+        return _form(kind, one, typed=typed, favorite=favorite, error=_in_words(kind, typed))
     return _leave(kind, "merged" if other else "saved", by_job=by_job)
 
 
@@ -247,12 +247,12 @@ def _leave(kind: Kind, done: str, *, by_job: bool) -> Response:
     return see_other(url_for(f".{kind.endpoint}", done="job" if by_job else done))
 
 
-def _in_words(error: PhotosvcError, kind: Kind, typed: str) -> PhotosvcError:
-    """Return an error about a typed name in the words of the page."""
+def _in_words(kind: Kind, typed: str) -> PhotosvcError:
+    """Return the error about a typed name in the words of the page."""
     if len(typed) > kind.most:
         return InvalidValueError(_("Type a name of at most %(number)s characters.", number=kind.most), field="name")
-    commas = "commas" in error.message
-    msg = N_("Type a name without commas.") if commas else N_("Type a name with letters or digits.")
+    has_commas = kind is LABELS and "," in typed
+    msg = N_("Type a name without commas.") if has_commas else N_("Type a name with letters or digits.")
     return InvalidValueError(msg, field="name")
 
 
