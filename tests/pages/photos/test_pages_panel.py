@@ -217,6 +217,8 @@ def test_a_photo_that_somebody_else_changed_leaves_the_choice_and_what_is_typed(
             page.fill(".panel [name=Title]", typed)
             page.keyboard.press("Enter")
             page.wait_for_selector("#wrong-Title:has-text('Somebody else changed this photo.')")
+            page.click(".pswp__button--info")
+            page.click(".undo:not([hidden]):has-text('Not saved. Title: Somebody else changed this photo.') a")
             assert page.input_value(".panel [name=Title]") == typed
             page.click(f"#wrong-Title button:text-is('{choice}')")
             page.wait_for_selector("html:not([data-unsaved])", state="attached")

@@ -74,8 +74,14 @@ export class PhotoForm {
   // This page changed these photos.
   changed(uids) { for (const photo of [this.#photo, ...this.#unsaved.values()]) if (uids.has(photo?.uid)) photo.own = true; }
 
-  // Saves what is typed.
-  leave() { for (const entry of this.#entries) if (!entry.asking) this.#leave(this.#photo, entry); }
+  // Saves what is typed. `gone`: the photo is not shown any longer, so that a choice which is still open is told, too.
+  leave(gone = false) {
+    for (const entry of this.#entries) {
+      const {field, asking} = entry, draft = this.#photo?.drafts.get(field.name);
+      if (gone && draft?.now !== undefined) this.#away(this.#photo.uid, `${field.label}: ${told(draft.error, field)}`);
+      else if (!asking) this.#leave(this.#photo, entry);
+    }
+  }
 
   #typed({field, input, was, known}) {
     const {drafts} = this.#photo, draft = drafts.get(field.name) ?? {was}, bad = input.validity.badInput;

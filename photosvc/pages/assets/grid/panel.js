@@ -30,7 +30,7 @@ export class Panel {
   get isOpen() { return !this.#element.hidden; }
 
   toggle(photo) {
-    this.leave();
+    this.leave(true);
     this.#element.hidden = !this.#element.hidden;
     this.#resized();
     this.#photo = "";
@@ -39,14 +39,14 @@ export class Panel {
 
   show(photo) {
     if (!this.isOpen || !photo || this.#photo === photo.uid) return;
-    this.leave();
+    this.leave(true);
     this.#photo = photo.uid;
     this.#ready = false;
     this.#load();
   }
 
   close() {
-    this.leave();
+    this.leave(true);
     this.#element.hidden = true;
     this.#photo = "";
   }
@@ -70,7 +70,7 @@ export class Panel {
   }
 
   // Saves what is typed.
-  leave() { this.#form?.leave(); }
+  leave(gone = false) { this.#form?.leave(gone); }
 
   // One after the other, so that each has the entity tag that the one before left.
   #after(act) {
