@@ -8,9 +8,16 @@ import {t} from "./words.js";
 export async function restore(deletion) {
   const taken = deletion.taken ??= new Set(), left = deletion.left ??= [...portions(deletion.sent)];
   while (left.length) {
-    const {complete, files, taken: names} = await post("/trash/restore", {photos: left[0]});
-    for (const name of names) taken.add(name);
-    if (complete || !files.length) left.shift();
+    try {
+      const {complete, files, taken: names} = await post("/trash/restore", {photos: left[0]});
+      deletion.isBack = true;
+      for (const name of names) taken.add(name);
+      if (complete || !files.length) left.shift();
+    } catch (error) {
+      deletion.isBack ||= error.status === 0;  // by a request whose answer was lost, perhaps
+      if (error.status !== 404 || (left.length === 1 && !deletion.isBack)) throw error;
+      left.shift();
+    }
   }
   return taken.size ? t("undoneTaken", {num: taken.size, file: [...taken][0]}) : "";
 }
