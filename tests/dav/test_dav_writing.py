@@ -17,6 +17,7 @@ from photosvc.web.transactions import WritersBusyError
 from tests.dav.client import DavClient
 from tests.support.api_client import open_api
 from tests.support.clients.upload_client import picture
+from tests.support.pictures import clouds, encoded, exif
 
 
 @pytest.fixture(scope="module")
@@ -486,6 +487,32 @@ def test_a_file_that_another_program_writes_to_is_not_copied_half(dav, monkeypat
         patch.setattr(Part, before, others_write)
         assert to(dav, "COPY", "/one", "/two").status_code == 409
     assert not exists(dav, "/two/a.jpg")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "MOVE"])
+def test_a_new_picture_under_a_used_name_is_a_new_photo_as_after_an_index(dav, method):
+    library = dav.api.library
+    taken = {year: exif({}, {0x9003: f"{year}:01:01 10:00:01"}) for year in (2020, 2024)}
+    first, later = (encoded(clouds(year), "JPEG", exif=blob) for year, blob in taken.items())
+    put(dav, "/1.jpg", first)
+    library.index()
+    (uid,) = (record["UID"] for record in library.find(path=dav.top[1:]))
+    library.call("PUT", f"/photos/{uid}", json={"Title": "Funeral", "TitleSrc": "manual"})
+    if method == "DELETE":
+        dav.call("DELETE", dav.top + "/1.jpg")
+    put(dav, "/new.jpg" if method == "MOVE" else "/1.jpg", later)
+    if method == "MOVE":
+        to(dav, "MOVE", "/new.jpg", "/1.jpg")
+    library.index()
+    (new,) = library.find(path=dav.top[1:])
+    assert (new["UID"] == uid, new["FileName"], new["Title"]) == (False, f"{dav.top[1:]}/1.jpg", "Unknown / 2024")
+    put(dav, "/back.jpg", first)
+    library.index()
+    titles = {record["FileName"].rpartition("/")[2]: record["Title"] for record in library.find(path=dav.top[1:])}
+    assert titles == {"1.jpg": "Unknown / 2024", "back.jpg": "Funeral"}
+    dav.call("DELETE", dav.top)
+    library.index()
 
 
 def test_a_folder_that_is_copied_in_part_is_indexed_and_has_its_properties(dav, monkeypatch):

@@ -119,3 +119,19 @@ def test_an_error_of_ours_is_told_as_ours_with_its_traceback_and_tried_again(lib
     assert reasons(library.index().skipped) == reasons(run.failed)
     library.clock.present += pause_after(1)
     assert library.index().indexed == 1
+
+
+@pytest.mark.slow
+def test_content_of_which_only_the_pixels_tell_whether_it_is_an_edit_waits_until_they_are_read(stalled):
+    library, stall = stalled
+    library.put("endless.jpg", jpeg())
+    library.index()
+    (before,) = library.find()
+    stall()
+    library.put("endless.jpg", jpeg(80, 80), age=60)
+    assert tried(library) == ([("endless.jpg", STALLED)], [])
+    assert [record["UID"] for record in library.find()] == [before["UID"]]
+    stall(now=False)
+    assert library.index(force=True).updated == 1
+    (after,) = library.find()
+    assert (after["UID"], after["Width"]) == (before["UID"], 80)
