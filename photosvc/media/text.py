@@ -1,12 +1,13 @@
 """Texts, dates and coordinates as cameras, editors and sidecars write them, made safe to store and to show."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Final
 
 from photosvc.core.clock import SYSTEM_CLOCK
-from photosvc.core.text import clean_line, clean_lines
+from photosvc.core.text import BLANKS, clean_lines
 
 # Limits of texts in characters, and of the number of keywords.
 TITLE = 200
@@ -15,27 +16,33 @@ KEYWORD = 255
 KEYWORDS = 256
 LINE = 255
 
+# Zero-width and bidi marks, overrides and isolates (with them a text can imitate another one), BOM, lone surrogates.
+# ZWNJ and ZWJ are kept: Persian, Indic scripts and emoji need them.
+_INVISIBLE = re.compile(r"[\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]")
 _SEPARATORS = re.compile(r"[,;]")
 
 
 def clean(value: str | bytes, limit: int = LINE) -> str:
-    """Return one clean line, at most `limit` characters long; of bytes and texts, the part before the first NUL."""
-    return _clipped(clean_line(_written(value, limit)), limit) if value else ""  # most fields are empty
+    """Return one line of NFC text without control, bidi or surrogate characters, at most `limit` characters long.
+
+    Bytes are decoded as UTF-8, or else as Latin-1, which old cameras write. Everything after a NUL is dropped.
+    """
+    return _clipped(BLANKS.sub(" ", _visible(value, limit)), limit) if value else ""  # most fields are empty
 
 
 def clean_text(value: str | bytes, limit: int = DESCRIPTION) -> str:
     """Return a clean text with its line breaks, otherwise like `clean`: for fields in which people write sentences."""
-    return _clipped(clean_lines(_written(value, limit)), limit) if value else ""
+    return _clipped(clean_lines(_visible(value, limit)), limit) if value else ""
 
 
-def _written(value: str | bytes, limit: int) -> str:
+def _visible(value: str | bytes, limit: int) -> str:
     # UTF-8 needs at most four bytes a character; the rest leaves room for blanks and invisible characters.
     value = value[: limit * 16]
-    return decoded(value) if isinstance(value, bytes) else value.partition("\0")[0]
+    return _INVISIBLE.sub("", decoded(value) if isinstance(value, bytes) else value.partition("\0")[0])
 
 
 def _clipped(text: str, limit: int) -> str:
-    return text[:limit].rstrip()
+    return unicodedata.normalize("NFC", text).strip()[:limit].rstrip()
 
 
 def keywords(values: Iterable[str | bytes], *, split: bool = False) -> tuple[str, ...]:
