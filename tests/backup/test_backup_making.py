@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import threading
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
 
@@ -171,14 +172,13 @@ def test_a_backup_while_the_service_serves_and_indexes_is_whole(tmp_path):
     library = make(tmp_path / "made", "alice")
     for number in range(20):
         library.put(f"{number}.jpg", jpeg(40 + number, 30))
-    with serve(library.instance) as base:
-        index = threading.Thread(target=lambda: svc("index", instance=library.instance))
-        index.start()
+    with serve(library.instance) as base, ThreadPoolExecutor(1) as pool:
+        index = pool.submit(svc, "index", instance=library.instance)
         for number in range(2):
             assert subprocess.run(["curl", "-sf", f"{base}/api/v1/readyz"], check=True, capture_output=True).stdout
             done = svc("backup", str(tmp_path / f"{number}.zip"), "--verify", instance=library.instance)
             assert done.returncode == 0, done.stderr
-        index.join()
+        assert index.result().returncode == 0, index.result().stderr
         assert svc("index", instance=library.instance).stderr.count("failed") == 0
         done = svc("backup", str(tmp_path / "last.zip"), "--json", instance=library.instance)
     assert json.loads(done.stdout)["photos"] == 20
