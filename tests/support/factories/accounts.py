@@ -9,7 +9,7 @@ from photosvc.auth.operation import Operation
 from photosvc.auth.principal import NOWHERE
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
-from photosvc.core.accounts import CREDENTIAL_LIFETIME, NO_LIMIT
+from photosvc.core.accounts import NO_LIMIT
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, Client, Credential, User
 from photosvc.models.engine import begin_write
 from tests.support.clock import NOW
@@ -51,8 +51,11 @@ def add_credential(session, kind, scope="*", secret=None, **values):
     return secret
 
 
-def add_token(session, now, scope="*", *, user=None, name="test", lifetime=CREDENTIAL_LIFETIME):
-    """Store an app password of a user or, without one, an access token, and return its secret."""
+def add_token(session, now, scope="*", *, user=None, name="test", lifetime=NO_LIMIT):
+    """Store an app password of a user or, without one, an access token, and return its secret.
+
+    It lasts: services that tests start have the machine's clock, which is ever further from that of the tests.
+    """
     expires_at = None if lifetime == NO_LIMIT else now + timedelta(seconds=lifetime)
     values = {"name": name, "created_at": now, "expires_at": expires_at}
     if user is None:
