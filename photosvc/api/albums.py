@@ -146,7 +146,7 @@ def create_album(given: dict[str, Any]) -> Response:
     """Make an album; with a `Filter` a smart one, which contains the photos that this query finds."""
     service = current_service()
     with service.writing(library=True) as session:
-        uid = make_album(session, given, service.now()).uid
+        uid = make_album(session, given, service.now(), principal().owner_uid).uid
     return json_answer(record_of_album(uid))
 
 

@@ -110,7 +110,7 @@ def _album(session: Session, name: str, titles: dict[str, list[str]], now: datet
         album = album_named(session, name, titles)
     except NotFoundError:
         decide(who, "albums.create")
-        made = make_album(session, {"title": name}, now)
+        made = make_album(session, {"title": name}, now, who.owner_uid)
         titles[fold(name)] = [made.uid]
         return made.uid
     return album_of_people(session, album.uid, sees_private=who.sees_private).uid

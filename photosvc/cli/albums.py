@@ -42,7 +42,7 @@ def ls(service: "Service", text: str, kind: str, order: str, count: int) -> None
 
     asked = parse_albums_request({"type": kind, "order": order, "q": text}, count, 0)
     with service.reading() as connection:
-        found = service.only(KnownAlbums).page(connection, asked, sees_private=True, today=service.today())
+        found = service.only(KnownAlbums).page(connection, asked, sees_private=True, today=service.today(), steps=None)
     print_list(_LISTED, AlbumResultSchema(many=True).dump(found))
 
 

@@ -23,7 +23,7 @@ from photosvc.search.reading.library_albums import find_library_album
 from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL
 
 MOST_ALBUMS: Final = 20_000
-#: Most smart albums: each is a search whenever its photos are counted.
+#: Most smart albums of one owner, among the albums of which there are at most so many: each is a search.
 MOST_SMART_ALBUMS: Final = 200
 #: `library.album_photos.add_photos` or `remove_photos`.
 PhotosChange: TypeAlias = Callable[[Session, Album, Sequence[int], datetime], list[int]]
@@ -95,19 +95,20 @@ def albums_among(session: Session, uids: Sequence[str], *, sees_private: bool) -
     return [uid for uid in uids if uid in present]
 
 
-def make_album(session: Session, values: Mapping[str, Any], now: datetime) -> Album:
+def make_album(session: Session, values: Mapping[str, Any], now: datetime, owner_uid: str = "") -> Album:
     """Make an album of these values, as `AlbumEditSchema` loads them; with a `filter` it is a smart one.
 
     Raises:
         InvalidValueError: it has no title, or the filter is not a valid query.
-        ConflictError: there are as many albums as are allowed.
+        ConflictError: the owner has as many albums as are allowed.
     """
     title = clean_line(values.get("title", ""))  # uploads and commands give titles of their own
     if not title:
         raise InvalidValueError("Title: an album needs a title", field="Title")
     _check(values, now, smart=bool(values.get("filter")))
-    _check_number(session, smart=bool(values.get("filter")))
-    album = Album(uid=ids.new_uid(ids.ALBUM, now), created_at=now, updated_at=now, **{**values, "title": title})
+    _check_number(session, owner_uid, smart=bool(values.get("filter")))
+    uid = ids.new_uid(ids.ALBUM, now)
+    album = Album(uid=uid, owner_uid=owner_uid, created_at=now, updated_at=now, **{**values, "title": title})
     session.add(album)
     session.flush()
     record_change(session, private=album.private)
@@ -170,11 +171,11 @@ def restore_album(session: Session, album: Album) -> bool:
     It is locked until the transaction ends: another request may bring it back at the same time.
 
     Raises:
-        ConflictError: there are as many albums as are allowed.
+        ConflictError: the owner has as many albums as are allowed.
     """
     session.refresh(album, with_for_update={"key_share": True})
     if album.deleted_at is not None:
-        _check_number(session, smart=bool(album.filter))
+        _check_number(session, album.owner_uid, smart=bool(album.filter))
         album.deleted_at = None
         members = _members(session, album, hidden=False)
         lock_photos(session, members)
@@ -239,8 +240,9 @@ def _members(session: Session, album: Album, *, hidden: bool, most: int | None =
     return session.scalars(query.order_by(AlbumPhoto.photo_id).limit(most)).all()
 
 
-def _check_number(session: Session, *, smart: bool) -> None:
-    query = select(func.count()).select_from(Album).where(visible_albums(sees_private=True))
+def _check_number(session: Session, owner_uid: str, *, smart: bool) -> None:
+    query = select(func.count()).select_from(Album)
+    query = query.where(visible_albums(sees_private=True), Album.owner_uid == owner_uid)
     for kind, most, found in (("", MOST_ALBUMS, query), ("smart ", MOST_SMART_ALBUMS, query.where(Album.filter != ""))):
         if (smart or not kind) and (session.scalar(found) or 0) >= most:
             raise ConflictError(f"there are {most:,} {kind}albums already; delete some")

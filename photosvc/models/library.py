@@ -80,6 +80,8 @@ class Album(Numbered, table="albums"):
     """A list of photos. An album with a `filter` is a smart album: it contains the photos that the query finds."""
 
     uid: Mapped[str] = mapped_column(Text, unique=True)
+    owner_uid: Mapped[str] = mapped_column(Text, default="", server_default="", index=True)
+    """The `owner_uid` of the principal that made it, among whose albums it counts; empty for commands and imports."""
     type: Mapped[str] = mapped_column(Text, default="album")
     title: Mapped[str] = mapped_column(Text, index=True)
     description: Mapped[str] = mapped_column(Text, default="")

@@ -21,7 +21,6 @@ from photosvc.pages.layout import page, pages, see_other, show_kept
 from photosvc.pages.photos import ORDERS, show_search
 from photosvc.pages.tiles import COVERS, cover_sizes, month_label, query_string
 from photosvc.records.albums import AlbumEditSchema
-from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.albums import ALBUM, AlbumRecord, AlbumsRequest, KnownAlbums
 from photosvc.search.reading.library_albums import FOLDER, MONTH, STATE
 from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL
@@ -232,9 +231,11 @@ def show_albums() -> Response:
     order = given["order"] if given["order"] in kind.orders else next(iter(kind.orders))
     text, number = given["q"].replace("\0", "")[:_LONGEST_TYPED], page_number()
     asked = AlbumsRequest(kind.type, order, text, COUNT + 1, (number - 1) * COUNT)
-    found, counted = _read(asked, who)
+    with searching(who.owner_uid) as connection:
+        known, today = current_service().only(KnownAlbums), current_service().today()
+        found = known.page(connection, asked, sees_private=who.sees_private, today=today)
     covers = _covers(who)
-    cards = [(album.year, _card(album, covers, counted=counted)) for album in found[:COUNT]]
+    cards = [(album.year, _card(album, covers)) for album in found[:COUNT]]
     by_year = kind.type == MONTH and order in {"newest", "oldest"}
     groups = groupby(cards, key=lambda one: one[0] if by_year else 0)
     return show_kept(
@@ -250,17 +251,6 @@ def show_albums() -> Response:
         creates=may(who, "albums.create"),
         deleted=_deleted(request.args.get("deleted", ""), who),
     )
-
-
-def _read(asked: AlbumsRequest, who: Principal) -> tuple[list[AlbumRecord], bool]:
-    """Read the albums; return them and whether all of their photos are counted, as each saved search needs a search."""
-    albums, today = current_service().only(KnownAlbums), current_service().today()
-    try:
-        with searching(who.owner_uid) as connection:
-            return albums.page(connection, asked, sees_private=who.sees_private, today=today), True
-    except SearchTooLongError:
-        with searching(who.owner_uid) as connection:
-            return albums.page(connection, asked, sees_private=who.sees_private, today=today, counted=False), False
 
 
 def _deleted(uid: str, who: Principal) -> Album | None:
@@ -281,9 +271,9 @@ def _covers(who: Principal) -> dict[str, str]:
     }
 
 
-def _card(album: AlbumRecord, covers: Mapping[str, str], *, counted: bool) -> dict[str, Any]:
-    """Return the values of an album in the list; without a count if counting its photos takes too long."""
-    known = counted or not album.filter
+def _card(album: AlbumRecord, covers: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values of an album in the list; without a count if counting its photos takes too many steps."""
+    known = album.photo_count >= 0
     shown = covers if album.photo_count or not known else {}
     sizes = {size: address.replace("/UID/", f"/{album.uid}/", 1) for size, address in shown.items()}
     return {

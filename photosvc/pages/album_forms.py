@@ -389,7 +389,7 @@ def _make(values: dict[str, Any], kind: str, photos: Sequence[str]) -> str:
     elif photos and kind == CHOSEN:
         ids = _found(Selection(photos=photos), "", "These photos are no longer in the library.")
     with service.writing(library=True) as session:
-        uid = make_album(session, loaded, service.now()).uid
+        uid = make_album(session, loaded, service.now(), principal().owner_uid).uid
     change_members(service.writing, uid, ids, add_photos, service.now(), sees_private=principal().sees_private)
     return uid
 

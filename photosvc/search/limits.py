@@ -18,8 +18,8 @@ import logging
 import math
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
@@ -27,7 +27,8 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Connection, StaticPool
+from sqlalchemy import Connection, Select, StaticPool
+from sqlalchemy.exc import DBAPIError
 
 from photosvc.core.errors import Detail, PhotosvcError
 from photosvc.core.machine import ByteLocks, usable_cores
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
 #: Seconds of work after which a search is costly, and seconds between two checks for its client.
 COSTLY: Final = 0.05
 #: Instructions of SQLite between two calls: about half a millisecond of work.
-INSTRUCTIONS: Final = 10_000
+_INSTRUCTIONS: Final = 10_000
+#: The cost in the units of the planner of PostgreSQL that about half a millisecond of work has.
+_COST_OF_STEP: Final = 200
 #: Seconds for which a costly search runs at a stretch, and for which it then leaves the core to others.
 _STRETCH: Final = 0.1
 _REST: Final = 0.005
@@ -378,7 +381,7 @@ def begin_read(connection: Connection, read: Read) -> bool:
         # Threads share the only connection of a database in memory. One of them may wait for its mutex with Python's
         # lock held, which the handler of another one needs: the process would stop for good.
         if not isinstance(connection.engine.pool, StaticPool):
-            driver.set_progress_handler(_Step(read), INSTRUCTIONS)
+            driver.set_progress_handler(_Step(read), _INSTRUCTIONS)
     elif connection.dialect.name == "postgresql":
         milliseconds = math.ceil(read.limits.seconds * 1000)
         run_text(connection, f"SELECT set_config('statement_timeout', '{milliseconds}', true)", ())
@@ -401,10 +404,62 @@ def end_read(read: Read) -> None:
         read.limits.turns.leave(read.turn)
 
 
-def step_of(connection: Connection) -> Callable[[], bool] | None:
-    """Return a function that SQLite calls while it works, which ends a search at its limits; None without limits."""
+@dataclass(slots=True)
+class Steps:
+    """Steps of work that a database may still do, each about half a millisecond; load does not change their number."""
+
+    left: float
+
+    def take(self, steps: float = 1) -> bool:
+        """Take some steps; return False if fewer are left."""
+        self.left -= steps
+        return self.left >= 0
+
+
+@contextmanager
+def within_steps(connection: Connection, steps: Steps) -> Iterator[None]:
+    """End the block, without an error, when its statements need more steps, or at a limit of the search.
+
+    SQLite counts steps while it works. For PostgreSQL, the block takes those of `expected_steps` before a statement.
+    """
+    driver: Any = connection.connection.driver_connection
+    if not isinstance(driver, sqlite3.Connection):
+        savepoint = connection.begin_nested()
+        try:
+            with _ending():
+                yield
+        finally:
+            savepoint.rollback()
+        return
+    if isinstance(connection.engine.pool, StaticPool):  # see `begin_read`
+        yield
+        return
     read: Read | None = connection.info.get(_READ)
-    return None if read is None else _Step(read)
+    limit = None if read is None else _Step(read)
+    driver.set_progress_handler(lambda: not steps.take() or (limit is not None and limit()), _INSTRUCTIONS)
+    try:
+        with _ending():
+            yield
+    finally:
+        driver.set_progress_handler(limit, _INSTRUCTIONS)
+
+
+@contextmanager
+def _ending() -> Iterator[None]:
+    """Suppress the error of a statement that was ended from outside."""
+    try:
+        yield
+    except DBAPIError as error:
+        if not ended_by_limit(error):
+            raise
+
+
+def expected_steps(connection: Connection, query: "Select[Any]") -> float:
+    """Return the steps that PostgreSQL expects of a query, by the cost of its plan."""
+    compiled = query.compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True})
+    sql = "EXPLAIN (FORMAT JSON) " + str(compiled).replace("%%", "%")  # without parameters, the driver reads no escapes
+    explained = connection.exec_driver_sql(sql, execution_options={"no_parameters": True})
+    return float(explained.scalar_one()[0]["Plan"]["Total Cost"]) / _COST_OF_STEP
 
 
 def note_query(connection: Connection, node: "Node", *, in_album: bool) -> None:

@@ -142,7 +142,6 @@ SQLITE = {
     "index/mirror.py connect": _ONE,
     "models/engine.py connect": "the thread that takes it from the pool of the engine",
     "web/transactions.py connect": "all threads, one at a time under a lock; no functions",
-    "search/reading/hints.py set_progress_handler": "the thread of the request that looks for hints",
     "search/limits.py set_progress_handler": "the thread that took it from a pool of more than one",
 }
 

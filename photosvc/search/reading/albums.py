@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Text, cast, func, select
@@ -16,6 +17,7 @@ from photosvc.models import UNKNOWN_PLACE, Album, File, Place, SearchAlbum, Sear
 from photosvc.models.statements import unindexed
 from photosvc.query.fold import fold, fold_recurring
 from photosvc.query.nodes import Everything
+from photosvc.search.limits import Steps, expected_steps, within_steps
 from photosvc.search.reading.compile import visible, visible_albums
 from photosvc.search.reading.library_albums import FOLDER, MONTH, STATE, LibraryAlbum, kind_of
 from photosvc.search.reading.photos import PhotoQuery, find_photos
@@ -33,6 +35,9 @@ _STORED: Final = (
 )  # fmt: skip
 #: Type -> the order when none is asked for.
 _DEFAULT_ORDERS: Final = {FOLDER: "path", MONTH: "newest", STATE: "place"}
+#: The most steps (`limits.Steps`) of all searches that count the photos of smart albums in a list, and of one of them.
+_MOST_STEPS: Final = 200
+_MOST_OF_ONE: Final = 40
 #: Added to both sort keys, so that each has 19 digits: times of the years 1 to 9999, and keys below 2^62.
 _OFFSET: Final = 10**18
 _DIGITS: Final = 19
@@ -115,12 +120,16 @@ class _Read:
     smart: dict[date, dict[str, tuple[int, str]]] = field(default_factory=dict)
     """The last day -> UID of a smart album -> number of its photos on it, and the packed sort keys of the latest."""
 
+    costly: set[str] = field(default_factory=set)
+    """UIDs of the smart albums whose photos take too many steps to count in a list."""
+
     def on(self, day: date) -> dict[str, tuple[int, str]]:
         """Return the smart albums that were counted on this day; those of other days are dropped."""
         found = self.smart.get(day)
         if found is None:
             found = {}
             self.smart = {day: found}
+            self.costly = set()
         return found
 
 
@@ -131,19 +140,34 @@ class KnownAlbums:
         self._kept = Kept(lambda *_: _Read())
 
     def page(
-        self, connection: Connection, asked: "AlbumsRequest", *, sees_private: bool, today: date, counted: bool = True
+        self,
+        connection: Connection,
+        asked: "AlbumsRequest",
+        *,
+        sees_private: bool,
+        today: date,
+        counted: bool = True,
+        steps: int | None = _MOST_STEPS,
     ) -> list[AlbumRecord]:
-        """Return a page of the albums on this day; without `counted`, no search counts the photos of smart ones."""
+        """Return a page of the albums on this day.
+
+        Args:
+            counted: whether searches count the photos of smart ones; these belong to anybody, so that together they
+                end after some steps. The number of an album that takes too many is `UNCOUNTED`.
+            steps: the most steps of all of these searches; None: any number.
+        """
         words = fold(asked.text)
         every = self._list(connection, asked.type, sees_private=sees_private)
         found = [album for album in every if words in fold(album.title)]
         key, falling = ORDERS[asked.order]
         if asked.order == "count" and counted:
-            found = self._counted(connection, found, sees_private=sees_private, today=today)
+            found = self._counted(connection, found, sees_private=sees_private, today=today, steps=steps)
         found.sort(key=lambda album: (fold(album.title), album.uid))
         found.sort(key=key, reverse=falling)
         portion = found[asked.offset : asked.offset + asked.count]
-        return self._counted(connection, portion, sees_private=sees_private, today=today) if counted else portion
+        if not counted:
+            return portion
+        return self._counted(connection, portion, sees_private=sees_private, today=today, steps=steps)
 
     def find(
         self, connection: Connection, uid: str, *, sees_private: bool, today: date, counted: bool = True
@@ -177,14 +201,32 @@ class KnownAlbums:
         return lists[kind]
 
     def _counted(
-        self, connection: Connection, albums: list[AlbumRecord], *, sees_private: bool, today: date
+        self,
+        connection: Connection,
+        albums: list[AlbumRecord],
+        *,
+        sees_private: bool,
+        today: date,
+        steps: int | None = None,
     ) -> list[AlbumRecord]:
         """Return the albums with the photo counts of the smart ones, each of which takes a search."""
-        known = self._kept.read(connection, sees_private=sees_private).on(today)
+        read = self._kept.read(connection, sees_private=sees_private)
+        known, left = read.on(today), Steps(steps or 0)
         for album in albums:
-            if album.filter and album.uid not in known:
-                known[album.uid] = _found_in(connection, album.uid, sees_private=sees_private, today=today)
-        return [_with_count(album, known[album.uid]) if album.filter else album for album in albums]
+            if not album.filter or album.uid in known or (steps is not None and album.uid in read.costly):
+                continue
+            query = partial(_count_of, connection, album.uid, sees_private=sees_private, today=today)
+            if steps is None:
+                known[album.uid] = _found_by(connection, query())
+            elif left.left > 0:
+                own = Steps(min(left.left, _MOST_OF_ONE))
+                most, found = own.left, _found_within(connection, query, own)
+                left.take(most - max(own.left, 0))
+                if found is not None:
+                    known[album.uid] = found
+                elif most == _MOST_OF_ONE:
+                    read.costly.add(album.uid)
+        return [_with_count(album, known.get(album.uid, UNCOUNTED)) if album.filter else album for album in albums]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,21 +257,40 @@ def parse_albums_request(given: Any, count: int, offset: int) -> AlbumsRequest: 
 
 #: The number of photos, and the packed sort keys of the latest, of an album without photos.
 _EMPTY: Final = (0, "")
+#: The same of an album whose photos are not counted.
+UNCOUNTED: Final = (-1, "")
 
 
 def _with_count(album: AlbumRecord, counted: tuple[int, str]) -> AlbumRecord:
     return replace(album, photo_count=counted[0], latest=counted[1])
 
 
-def _found_in(connection: Connection, uid: str, *, sees_private: bool, today: date) -> tuple[int, str]:
-    """Count the photos that a search in an album finds; none if albums inside of it make it too long or deep."""
+def _count_of(connection: Connection, uid: str, *, sees_private: bool, today: date) -> Any:  # noqa: ANN401
+    """Return the SELECT that counts the photos in an album; None if albums in it make the search too long or deep."""
     try:
         photos = find_photos(connection, PhotoQuery(Everything(), uid, sees_private, today), rows_needed=ALL_ROWS)
     except InvalidValueError:
+        return None
+    return photos.select(photos.count, latest())
+
+
+def _found_by(connection: Connection, query: Any) -> tuple[int, str]:  # noqa: ANN401
+    if query is None:
         return _EMPTY
-    query = photos.select(photos.count, latest())
     count, newest = connection.execute(query).one()
     return count, newest or ""
+
+
+def _found_within(connection: Connection, make: Callable[[], Any], steps: Steps) -> tuple[int, str] | None:
+    """Return the result of the query, at least one step later; None if it takes more steps."""
+    found: list[tuple[int, str]] = []
+    steps.take()
+    with within_steps(connection, steps):
+        query = make()
+        on_postgresql = query is not None and connection.dialect.name == "postgresql"
+        if not on_postgresql or steps.take(expected_steps(connection, query)):
+            found.append(_found_by(connection, query))
+    return found[0] if found else None
 
 
 def _photo_counts(

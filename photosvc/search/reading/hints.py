@@ -5,16 +5,13 @@ that are compared, by the photos that are counted for each query, and by the wor
 in steps and not in seconds, so that the load of the machine changes no hint.
 """
 
-import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Select, StaticPool, func, select
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import Connection, func, select
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.words import counted, names_like
@@ -25,7 +22,7 @@ from photosvc.query.lexer import Token, TokenKind, close_quote
 from photosvc.query.nodes import shown
 from photosvc.query.parser import read_tokens, split_order, understand
 from photosvc.query.spoken import SPOKEN_WORDS
-from photosvc.search.limits import INSTRUCTIONS, ended_by_limit, step_of
+from photosvc.search.limits import Steps, expected_steps, within_steps
 from photosvc.search.reading.compile import visible
 from photosvc.search.reading.photos import find_photos, parse_query
 from photosvc.search.reading.request import last_value
@@ -50,10 +47,8 @@ _SHORTEST_STEM: Final = 3
 #: The photos added last whose words are compared, and the keywords.
 _RECENT: Final = 1000
 _MOST_KEYWORDS: Final = 5000
-#: The work of all counts together: on SQLite in calls of its progress handler, each half a millisecond of a core; on
-#: PostgreSQL in the units of its planner's cost.
+#: The work of all counts together.
 _MOST_STEPS: Final = 100
-_MOST_COST: Final = 20_000.0
 _LONGEST_HEADER: Final = 400
 _PRINTED: Final = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
 
@@ -103,7 +98,7 @@ def find_hints(
     others = [pair for pair in pairs if pair[0] != "q"]
     search = _Search(connection, others, sees_private=sees_private, today=today)
     found: list[Hint] = []
-    with _limited(connection):
+    with within_steps(connection, search.steps):
         found.extend(_similar(search, query, parts, names))
         found.extend(_without(search, query, parts))
     return sorted(found, key=lambda hint: (hint.kind != "word", -hint.count))[:MOST_HINTS]
@@ -118,43 +113,9 @@ def finds(connection: Connection, pairs: Sequence[tuple[str, str]], *, sees_priv
     """Return whether a search finds any photo; one that is not valid does not."""
     search = _Search(connection, pairs[1:], sees_private=sees_private, today=today)
     counts: list[int | None] = []
-    with _limited(connection):
+    with within_steps(connection, search.steps):
         counts.append(search.count(pairs[0][1], most=0))
     return counts != [0]  # it may take too many steps to tell
-
-
-@contextmanager
-def _limited(connection: Connection) -> Iterator[None]:
-    """End the block when its statements have worked for too many steps, or at a limit of the search."""
-    driver: Any = connection.connection.driver_connection
-    if not isinstance(driver, sqlite3.Connection):
-        savepoint = connection.begin_nested()
-        try:
-            with _ending():
-                yield
-        finally:
-            savepoint.rollback()
-        return
-    if isinstance(connection.engine.pool, StaticPool):  # other threads use the connection of a database in memory
-        yield
-        return
-    limit, steps = step_of(connection), iter(range(_MOST_STEPS))
-    driver.set_progress_handler(lambda: next(steps, None) is None or (limit is not None and limit()), INSTRUCTIONS)
-    try:
-        with _ending():
-            yield
-    finally:
-        driver.set_progress_handler(limit, INSTRUCTIONS)
-
-
-@contextmanager
-def _ending() -> Iterator[None]:
-    """Suppress the error of a statement that was ended from outside."""
-    try:
-        yield
-    except DBAPIError as error:
-        if not ended_by_limit(error):
-            raise
 
 
 def header_of(hints: Sequence[Hint]) -> str:
@@ -173,7 +134,7 @@ class _Search:
         self.sees_private = sees_private
         self._today = today
         self._others = others
-        self._cost = 0.0
+        self.steps = Steps(_MOST_STEPS)
 
     def count(self, query: str, *, alone: bool = False, most: int = MOST_COUNTED) -> int | None:
         """Return how many photos a query finds, at most one more than `most`; None if counting them costs too much.
@@ -188,19 +149,10 @@ class _Search:
             return 0
         found: Any = photos.select(SearchRow.photo_id).distinct().limit(most + 1).subquery()
         counting = select(func.count()).select_from(found)
-        if self.connection.dialect.name == "postgresql":
-            self._cost += _cost(self.connection, counting)
-            if self._cost > _MOST_COST:
-                return None
+        on_postgresql = self.connection.dialect.name == "postgresql"
+        if on_postgresql and not self.steps.take(expected_steps(self.connection, counting)):
+            return None
         return self.connection.scalar(counting) or 0
-
-
-def _cost(connection: Connection, query: "Select[Any]") -> float:
-    """Return the work that PostgreSQL expects of a query, in the units of its planner."""
-    compiled = query.compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True})
-    sql = "EXPLAIN (FORMAT JSON) " + str(compiled).replace("%%", "%")  # without parameters, the driver reads no escapes
-    explained = connection.exec_driver_sql(sql, execution_options={"no_parameters": True})
-    return float(explained.scalar_one()[0]["Plan"]["Total Cost"])
 
 
 def _parts(query: str, today: date) -> list[_Part]:

@@ -6,6 +6,8 @@ from sqlalchemy import event
 from photosvc.library.albums import MOST_SMART_ALBUMS
 from photosvc.models import Album, Photo, SearchRow
 from photosvc.models.engine import begin_write
+from photosvc.models.search import record_change
+from photosvc.search.reading import albums
 from photosvc.web.changes import one_batch
 from photosvc.web.current import current_service
 from tests.support.factories.photos import add_photos, edit_photos
@@ -247,19 +249,19 @@ def test_an_account_deletes_many_albums_in_one_request_at_a_time(copied_library,
     assert call("POST", "/batch/albums/delete", json={"albums": others})["albums"] == others
 
 
-def test_a_library_has_a_limited_number_of_smart_albums(copied_library, call):
+def test_an_owner_has_a_limited_number_of_smart_albums(copied_library, call):
+    own = call("POST", "/albums", json={"Title": "x", "Filter": "path:a"})["UID"]
     with copied_library.session() as session:
         begin_write(session)
-        for number in range(MOST_SMART_ALBUMS):
-            values = {
-                "title": "x",
-                "filter": "path:a",
-                "created_at": copied_library.clock(),
-                "updated_at": copied_library.clock(),
-            }
+        owner_uid = session.query(Album.owner_uid).filter_by(uid=own).scalar()
+        at = copied_library.clock()
+        for number in range(MOST_SMART_ALBUMS - 1):
+            values = {"title": "x", "filter": "path:a", "created_at": at, "updated_at": at, "owner_uid": owner_uid}
             session.add(Album(uid=f"at{number:014}", **values))
     answer = call("POST", "/albums", 409, json={"Title": "One more", "Filter": "path:b"})
     assert answer["error"] == "there are 200 smart albums already; delete some"
+    other = copied_library.token(role="admin")
+    call("POST", "/albums", json={"Title": "That of another", "Filter": "path:b"}, token=other)
     call("POST", "/albums", json={"Title": "A plain one"})
 
 
@@ -306,3 +308,21 @@ def test_albums_that_the_library_does_not_have_are_404(copied_library, call, uid
     call("GET", f"/albums/{uid}", 404)
     assert copied_library.get({"s": uid}).status_code == 404
     call("PUT", f"/albums/{uid}", 404, json={"Title": "x"})
+
+
+def test_costly_smart_albums_do_not_keep_the_list_of_albums_from_anybody(copied_library, call, monkeypatch):
+    with copied_library.session() as session:
+        add_photos(session, 400, copied_library.clock(), first=1000)
+    patterns = "|".join(f"filename:*{number}*q*z*" for number in range(60)).replace("|", " | ")
+    costly = [call("POST", "/albums", json={"Title": f"!{number}", "Filter": patterns})["UID"] for number in range(4)]
+    cheap = call("POST", "/albums", json={"Title": "Folder b", "Filter": "path:b"})
+    with copied_library.session() as session:
+        record_change(session)
+    monkeypatch.setattr(albums, "_MOST_OF_ONE", 3)
+    monkeypatch.setattr(albums, "_MOST_STEPS", 20)
+    listed = {one["UID"]: one["PhotoCount"] for one in call("GET", "/albums")}
+    assert [listed[uid] for uid in costly] == [-1] * 4
+    assert listed[cheap["UID"]] == cheap["PhotoCount"] > 0
+    assert call("GET", f"/albums/{costly[0]}")["PhotoCount"] == 0
+    listed = {one["UID"]: one["PhotoCount"] for one in call("GET", "/albums?order=count")}
+    assert [listed[uid] for uid in costly] == [0, -1, -1, -1]

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from photosvc.media.metadata import Metadata
 from photosvc.models import Photo
 from photosvc.models.engine import configure_engine
+from photosvc.search.limits import Steps, within_steps
 from photosvc.search.reading import hints
 from photosvc.search.reading.hints import Hint, find_hints, header_of
 from photosvc.search.reading.suggest import read_names
@@ -128,13 +129,13 @@ def test_hints_end_after_their_steps_and_the_search_goes_on(new_database, monkey
         _fill(session)
     with engine.connect() as connection:
         if connection.dialect.name == "sqlite":
-            with hints._limited(connection):
+            with within_steps(connection, Steps(9)):
                 connection.exec_driver_sql(
                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n) SELECT max(i) FROM n"
                 )
                 pytest.fail("the statement was not ended")
         else:
-            monkeypatch.setattr(hints, "_MOST_COST", 0)
+            monkeypatch.setattr(hints, "_MOST_STEPS", 0)
             names = read_names(connection, True)
             assert find_hints(connection, [("q", "flowr")], names, sees_private=True, today=TODAY) == []
         assert connection.exec_driver_sql("SELECT 1").scalar() == 1
@@ -143,7 +144,7 @@ def test_hints_end_after_their_steps_and_the_search_goes_on(new_database, monkey
 
 def test_other_errors_of_the_database_are_not_hidden(new_database):
     engine = create_engine(new_database())
-    with engine.connect() as connection, pytest.raises(DBAPIError), hints._limited(connection):
+    with engine.connect() as connection, pytest.raises(DBAPIError), within_steps(connection, Steps(9)):
         connection.exec_driver_sql("SELECT nothing")
     engine.dispose()
 
