@@ -4,7 +4,8 @@
 // Names, passwords and codes of a log-in are filled in again; boxes of photos are a choice of the moment.
 const FREE = "button, fieldset, output, [type=hidden]:not([name=version]), [type=file], [type=password], [autocomplete=username], "
   + "[autocomplete=one-time-code], [name=stay], [name=photo]";
-const STORED = "photosvc-unsent";  // {path, number, values, unsent} of the form that this tab sent last
+const STORED = "photosvc-unsent";  // {path, action, number, values, unsent} of the form that this tab sent last
+const last = JSON.parse(sessionStorage.getItem(STORED));
 const {unsent, refused} = document.body.dataset;
 const forms = [...document.querySelectorAll("form[method=post]")];
 const isBox = ({type}) => type === "checkbox" || type === "radio";
@@ -16,9 +17,9 @@ function differs(field) {
   return field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected));
 }
 
-// Fields of a form that was refused came with what was typed.
-const mark = (form) => form.toggleAttribute("data-unsaved", fieldsOf(form).some((field) => differs(field)
-  || (refused !== undefined && !isBox(field) && field.type !== "hidden" && field.value !== "")));
+// The fields of a form that was refused came with what was typed.
+const isRefused = (form) => refused !== undefined && last?.action === location.pathname && forms[last.number] === form;
+const mark = (form) => form.toggleAttribute("data-unsaved", isRefused(form) || fieldsOf(form).some(differs));
 
 document.addEventListener("input", ({target}) => { if (forms.includes(target.form)) mark(target.form); });
 addEventListener("pageshow", () => forms.forEach(mark));
@@ -26,10 +27,10 @@ document.addEventListener("submit", ({target, defaultPrevented}) => {
   if (defaultPrevented || !("unsaved" in target.dataset)) return;
   target.removeAttribute("data-unsaved");
   const values = fieldsOf(target).map((field) => (isBox(field) ? field.checked : field.value));
-  try { sessionStorage.setItem(STORED, JSON.stringify({path: location.pathname, number: forms.indexOf(target), values})); } catch { /* no room */ }
+  const stored = {path: location.pathname, action: new URL(target.action).pathname, number: forms.indexOf(target), values};
+  try { sessionStorage.setItem(STORED, JSON.stringify(stored)); } catch { /* no room */ }
 });
 
-const last = JSON.parse(sessionStorage.getItem(STORED));
 if (last && unsent !== undefined) sessionStorage.setItem(STORED, JSON.stringify({...last, unsent: true}));
 else if (last && (!last.unsent || last.path === location.pathname)) {
   sessionStorage.removeItem(STORED);

@@ -258,12 +258,20 @@ def test_a_form_that_is_left_asks_and_has_its_values_again_when_it_could_not_be_
         page.wait_for_selector("form[data-unsaved]")
         assert page.input_value("[name=Title]") == "Written for an hour"
         assert page.input_value("[name=Description]") == "Two\nlines"
+        page.check("[name=kind][value=following]")
+        page.fill("[name=Filter]", "lake (")
+        page.click("main button.primary")
+        page.wait_for_selector(".alert:has-text('Not created yet')")
+        page.click("nav[aria-label=Main] a >> text=Places", no_wait_after=True)
+        page.wait_for_function("() => document.querySelector('form[data-unsaved]')")
+        assert asked == ["beforeunload"] * 2
+        page.check("[name=kind][value=chosen]")
         page.click("main button.primary")
         page.wait_for_selector("h1:has-text('Written for an hour')")
         page.goto(f"{base}/albums/new")
         page.wait_for_load_state()
         assert page.input_value("[name=Title]") == ""
-        assert asked == ["beforeunload"]
+        assert asked == ["beforeunload"] * 2
 
 
 def test_long_and_hostile_texts_are_wrapped_from_a_small_phone_to_a_wide_screen(base, chromium):
