@@ -29,6 +29,8 @@ _LIBRARY, _DERIVED = ".photoslibrary", "resources"
 #: Most bytes and patterns of a `.ppignore`.
 MOST_BYTES: Final = 64 << 10
 MOST_PATTERNS: Final = 1000
+#: The beginning of a pattern for paths that end as the rest says.
+_ANY_DEPTH: Final = "**/"
 #: Most folders whose rules are kept in memory.
 _MOST_FOLDERS: Final = 1000
 
@@ -150,6 +152,8 @@ def _read(base: str, path: str) -> _Patterns | None:
     lines = _lines(data)
     if len(data) > MOST_BYTES or len(lines) > MOST_PATTERNS or any("\0" in line for line in lines):
         raise FileProblemError(Reason.BAD_PPIGNORE, MOST_BYTES >> 10, MOST_PATTERNS)
+    # A name is looked for at any depth anyway.
+    lines = [line if "/" in (rest := line.removeprefix(_ANY_DEPTH)).rstrip("/") else rest for line in lines]
     names = [line for line in lines if "/" not in line.rstrip("/")]
     return _Patterns(base, _matcher(names), _matcher([line.lstrip("/") for line in lines if line not in names]))
 
@@ -172,7 +176,9 @@ def _matcher(patterns: Collection[str]) -> Callable[[str], object]:
 
 def _expression(pattern: str) -> str:
     """Return the expression of a pattern, in which `*` and `?` stand for any characters but slashes."""
-    first, *others = [re.escape(fixed).replace(r"\?", "[^/]") for fixed in pattern.rstrip("/").split("*")]
+    deep = "(?:.*/)?" if pattern.startswith(_ANY_DEPTH) else ""
+    own = pattern.removeprefix(_ANY_DEPTH).rstrip("/")
+    first, *others = [re.escape(fixed).replace(r"\?", "[^/]") for fixed in own.split("*")]
     # Atomic groups take the nearest place of each text: the time does not grow with the number of wildcards.
     between = "".join(f"(?>[^/]*?{fixed})" for fixed in others[:-1])
-    return rf"{first}{between}{f'[^/]*{others[-1]}' if others else ''}{'/' if pattern.endswith('/') else '/?'}\Z"
+    return rf"{deep}{first}{between}{f'[^/]*{others[-1]}' if others else ''}{'/' if pattern.endswith('/') else '/?'}\Z"
