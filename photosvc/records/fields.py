@@ -48,10 +48,9 @@ class AnyCaseSchema(LenientSchema):
         if not isinstance(data, dict):
             return data
         names = {name.lower().replace("_", ""): name for name in self.fields}
-        others = {
-            names.get(name.lower().replace("_", ""), name): data[name] for name in data.keys() - self.fields.keys()
-        }
-        return {**others, **{name: data[name] for name in data.keys() & self.fields.keys()}}
+        # Of several spellings of one name, the exact one counts, or else the last one.
+        found = {names.get(str(name).lower().replace("_", ""), name): value for name, value in data.items()}
+        return {**found, **{name: value for name, value in data.items() if name in self.fields}}
 
 
 class Line(fields.String):

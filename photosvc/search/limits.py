@@ -9,7 +9,7 @@ owner first to the short ones, then to the one that came first, so that some end
 
 On SQLite the statements run in the thread of the request: SQLite calls `_Step` while it works, which ends the statement
 or lets others go first. On PostgreSQL they run in the server: `statement_timeout` is the deadline, and `Watch` ends
-statements for the other reasons. Nothing is checked between the statements, because only statements take long.
+statements for the other reasons. Between the statements, `each_of` checks long comparisons of names in Python.
 
 Limits hold from `begin_read` to `end_read`. The later pieces of a streamed answer have none.
 """
@@ -18,14 +18,14 @@ import logging
 import math
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from sqlalchemy import Connection, Select, StaticPool
 from sqlalchemy.exc import DBAPIError
@@ -55,6 +55,9 @@ _CANCELLED: Final = "57014"
 #: Key of the search under way in the connection's data.
 _READ: Final = "photosvc_read"
 _LOG = logging.getLogger("photosvc")
+_Name = TypeVar("_Name")
+#: Names that are compared between two checks of `each_of`, some milliseconds of work for each hundred patterns.
+_NAMES: Final = 100
 #: Seconds between two checks.
 _PAUSE: Final = 0.025
 #: Seconds without a search after which the thread stops checking and waits for the next one.
@@ -460,6 +463,19 @@ def expected_steps(connection: Connection, query: "Select[Any]") -> float:
     sql = "EXPLAIN (FORMAT JSON) " + str(compiled).replace("%%", "%")  # without parameters, the driver reads no escapes
     explained = connection.exec_driver_sql(sql, execution_options={"no_parameters": True})
     return float(explained.scalar_one()[0]["Plan"]["Total Cost"]) / _COST_OF_STEP
+
+
+def each_of(connection: Connection, names: Iterable[_Name]) -> Iterator[_Name]:
+    """Yield names that are compared in Python, where no statement ends the search at its deadline.
+
+    Raises:
+        SearchEndedError: the search must end.
+    """
+    read: Read | None = connection.info.get(_READ)
+    for number, name in enumerate(names):
+        if number % _NAMES == 0 and read is not None and read.must_end(time.monotonic()) and (error := read.error()):
+            raise error
+        yield name
 
 
 def note_query(connection: Connection, node: "Node", *, in_album: bool) -> None:

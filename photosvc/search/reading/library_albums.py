@@ -15,6 +15,7 @@ from photosvc.models import UNKNOWN_PLACE, Photo, Place
 from photosvc.query.filter_spec import is_
 from photosvc.query.fold import fold
 from photosvc.query.nodes import And, Choice, Filter, Node, Range
+from photosvc.search.limits import each_of
 
 FOLDER, MONTH, STATE = "folder", "month", "state"
 _PREFIX: Final = f"{ALBUM}00"
@@ -74,7 +75,7 @@ def find_library_album(connection: Connection, uid: str) -> LibraryAlbum | None:
             year, month = (int(digits[:-2]), int(digits[-2:])) if digits.isdigit() else (0, 0)
             return LibraryAlbum(MONTH, year=year, month=month) if 1 <= year <= 9999 and 1 <= month <= 12 else None
         case kind:
-            return next((album for album in _READERS[kind](connection) if album.uid == uid), None)
+            return next((album for album in each_of(connection, _READERS[kind](connection)) if album.uid == uid), None)
 
 
 def _number(name: str, value: int) -> Node:

@@ -54,6 +54,7 @@ from photosvc.query.nodes import (
 from photosvc.query.parser import parse_query
 from photosvc.query.place_names import LARGE, own_names, places_named, text_words
 from photosvc.query.reader import country_code
+from photosvc.search.limits import each_of
 from photosvc.search.reading.columns import identified
 from photosvc.search.reading.compile import visible, visible_albums
 
@@ -269,7 +270,8 @@ class NamedAlbums:
             return list(self._connection.execute(self._query.where(Album.uid.in_(uids))))
         if self._every is None:
             self._every = list(self._connection.execute(self._query))
-        return [album for album in self._every if album.uid in uids or fits(album.title, operands)]
+        every = each_of(self._connection, self._every)
+        return [album for album in every if album.uid in uids or fits(album.title, operands)]
 
 
 def _albums_in(node: Node) -> Iterator[Operands]:
@@ -378,7 +380,8 @@ class Lookups:
             query = select(kind.id, kind.make, kind.model)
             every = self.once(kind, lambda: self._connection.execute(query).all())
             names = {row.id: gear_name(row.make, row.model) for row in every}  # `85mm` is a word of `EF85mm` as well
-            ids |= {key for key, name in names.items() if fits(name, terms, _JOINED.sub(" ", name))}
+            named = each_of(self._connection, names.items())
+            ids |= {key for key, name in named if fits(name, terms, _JOINED.sub(" ", name))}
         return tuple(sorted(ids))
 
     def people(self, operands: Operands) -> Operands:
@@ -393,7 +396,7 @@ class Lookups:
         uids = {operand.pieces[0] for operand in patterns if len(operand.pieces) == 1}
         query = select(Marker.name).where(Marker.name != "").distinct()
         every = self.once(Marker, lambda: self._connection.scalars(query).all())
-        names = tuple(name for name in every if fits(name, patterns))
+        names = tuple(name for name in each_of(self._connection, every) if fits(name, patterns))
         names += self._people_with(uids, every) if uids else ()
         others = tuple(operand for operand in operands if operand not in patterns)
         return (*others, MarkerNames(names)) if names else others

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from marshmallow import Schema, fields
 
-from photosvc.records.fields import Decimal, NullableTimestamp, Timestamp, compile_schema
+from photosvc.records.fields import AnyCaseSchema, Decimal, NullableTimestamp, Timestamp, compile_schema
 from tests.support.examples import examples
 
 
@@ -71,3 +71,16 @@ def test_a_compiled_schema_dumps_what_the_schema_dumps_in_its_order():
 
 def test_a_compiled_schema_of_one_attribute_dumps_its_value():
     assert compile_schema(Outer(only=("text",)))(SimpleNamespace(text="x")) == {"text": "x"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "value"),
+    [
+        ({"time_zone": "a", "TIMEZONE": "b", "timezone": "c"}, "c"),
+        ({"timezone": "c", "TIMEZONE": "b", "time_zone": "a"}, "a"),
+        ({"TimeZone": "exact", "timezone": "c"}, "exact"),
+    ],
+)
+def test_of_several_spellings_of_a_name_the_exact_one_or_the_last_one_counts(sent, value):
+    schema = AnyCaseSchema.from_dict({"TimeZone": fields.String()})
+    assert schema().load(sent) == {"TimeZone": value}

@@ -9,9 +9,11 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import func, select
 
-from photosvc.models import Photo
+from photosvc.models import Album, Photo
+from photosvc.search.reading.library_albums import LibraryAlbum
 from photosvc.web.current import current_service
 from tests.support.api_client import check_error
+from tests.support.clock import NOW
 from tests.support.factories.slow_rows import slow_rows
 
 TOO_LONG = "the search took too long"
@@ -50,6 +52,22 @@ def parts(answer):
     body = check_error(answer, 503)
     assert body["error"] == TOO_LONG
     return [detail["field"] for detail in body["details"]]
+
+
+@pytest.mark.parametrize("query", ["camera:maker", "album:lake*", f"album:{LibraryAlbum('folder', path='zz').uid}"])
+def test_names_that_are_compared_without_a_statement_end_at_the_deadline_too(filled_library, query):
+    with filled_library.session() as session:
+        if not session.query(Album).count():
+            session.add(Album(uid="at00000000000000", title="Lake", created_at=NOW, updated_at=NOW))
+    with filled_library.app.app_context():
+        service = current_service()
+    usual = service.limits
+    service.limits = replace(usual, seconds=0)
+    try:
+        assert check_error(filled_library.get({"q": query}), 503)["error"] == TOO_LONG
+    finally:
+        service.limits = usual
+    assert filled_library.get({"q": query}).status_code == 200
 
 
 @pytest.mark.slow
