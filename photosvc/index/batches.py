@@ -38,7 +38,7 @@ _FIRST_SIZE, _MOST = 5, 500
 #: again.
 _FIRST_MARKED, _MOST_MARKED = 100, 2000
 #: Raise it when the rules give other photos for the same files.
-_RULES_VERSION: Final = 5
+_RULES_VERSION: Final = 6
 _FIRST_BATCH: Final = 20
 _LIBRARY_MOST: Final = 500
 

@@ -19,7 +19,17 @@ from typing import Final
 
 from photosvc.core.geo import cell_token
 from photosvc.core.vocabulary import BURST, DOCUMENT, EDITED, LIVE, MOMENT, NAMES
-from photosvc.index.agreement import Facts, alike, contradict, is_unique, may_be_burst, may_be_one, same_moment
+from photosvc.index.agreement import (
+    ALIKE_BITS,
+    NAMED_BITS,
+    Facts,
+    alike,
+    contradict,
+    is_unique,
+    may_be_burst,
+    may_be_one,
+    same_moment,
+)
 from photosvc.index.extract import Extraction
 from photosvc.index.sidecar_values import EDITED_SUFFIXES, cut_original
 from photosvc.media.metadata import Metadata
@@ -60,7 +70,9 @@ class Link(IntEnum):
     """Times and cameras of one burst."""
     MOMENT = 3
     """No contradiction, and no other look."""
-    LOOK = 4
+    EXACT = 4
+    """The same where fractions of the second are known: a raw and its JPEG may look a little otherwise."""
+    LOOK = 5
     """No contradiction, and the same look."""
 
     def joins(self, one: Facts, other: Facts) -> bool:
@@ -70,7 +82,8 @@ class Link(IntEnum):
         if self is Link.NAME:
             return may_be_one(one, other)
         looks = (True,) if self is Link.LOOK else (True, None)
-        return not contradict(one, other) and alike(one, other) in looks
+        bits = NAMED_BITS if self is Link.EXACT else ALIKE_BITS
+        return not contradict(one, other) and alike(one, other, bits=bits) in looks
 
 
 _LINKS: Final = len(Link)
@@ -173,11 +186,10 @@ def _texts(name: str, extraction: Extraction, kinds: Collection[str]) -> Iterato
         if is_unique(metadata.document_id) or not _second(metadata):
             yield Link.LOOK, (DOCUMENT, metadata.document_id, "")
     if MOMENT in kinds and extraction.media_type != "video":
-        for text in _moments(metadata):
-            yield Link.MOMENT, text
+        yield from _moments(metadata)
 
 
-def _moments(metadata: Metadata) -> Iterator[tuple[str, ...]]:
+def _moments(metadata: Metadata) -> Iterator[_Text]:
     """Yield the key of time, place and camera, if these tell the picture from other pictures.
 
     A burst has several pictures of one second, place and camera: the fractions of the second tell them apart. Two
@@ -190,7 +202,8 @@ def _moments(metadata: Metadata) -> Iterator[tuple[str, ...]]:
         return
     if exact or known:
         cell = cell_token(metadata.lat or 0.0, metadata.lng or 0.0) if known else ""
-        yield MOMENT, local.isoformat(), cell, metadata.camera_make, metadata.camera_model, metadata.camera_serial
+        camera = metadata.camera_make, metadata.camera_model, metadata.camera_serial
+        yield Link.EXACT if exact else Link.MOMENT, (MOMENT, local.isoformat(), cell, *camera)
 
 
 def _second(metadata: Metadata) -> str:
@@ -200,7 +213,7 @@ def _second(metadata: Metadata) -> str:
 
 
 def _number(link: Link, texts: tuple[str, ...]) -> int:
-    """Return 62 bits: among ten million keys, two different ones are equal with a probability of 1 in 18,000."""
+    """Return 62 bits: among ten million keys, two different ones are equal with a probability of 1 in 15,000."""
     digest = hashlib.blake2b("\0".join(texts).encode(), digest_size=8)
     return (int.from_bytes(digest.digest(), "big") >> 2) // _LINKS * _LINKS + link
 
@@ -284,7 +297,7 @@ def divide(members: Iterable[Member], kinds: Collection[str]) -> list[list[int]]
     photos.unite(_by_closed_photo(ordered))
     photos.unite_agreeing(_pairs_by_names(buckets, kinds))
     named = photos.numbers()
-    photos.unite_agreeing(_pairs_by_keys(by_key, (Link.NAME, Link.MOMENT, Link.LOOK)))
+    photos.unite_agreeing(_pairs_by_keys(by_key, (Link.NAME, Link.MOMENT, Link.EXACT, Link.LOOK)))
     photos.unite(_pairs_by_keys(by_key, (Link.BURST,)))
     photos.unite((some[0], other, False) for key, some in by_key.items() if _link(key) is Link.SURE for other in some)
     parts: list[list[int]] = []

@@ -112,6 +112,10 @@ EXACT = TAKEN + timedelta(milliseconds=120)
             False,
         ),
         (MOMENT, replace(MOMENT, taken_local=TAKEN + timedelta(seconds=1)), False),
+        (MOMENT, {"look_4": LOOK["look_4"] ^ 0x3FF}, True),
+        (MOMENT, {"look_4": LOOK["look_4"] ^ 0x7FF}, False),
+        (replace(MOMENT, taken_local=EXACT), {"look_4": LOOK["look_4"] ^ 0x7FF}, True),
+        (replace(MOMENT, taken_local=EXACT), {"look_3": 0xFFFF, "look_4": 0xFFFF}, False),
         (MOMENT, replace(MOMENT, camera_serial="8"), False),
         (MOMENT, replace(MOMENT, camera_model="M2"), False),
         (MOMENT, replace(MOMENT, lat=48.1), False),
@@ -132,7 +136,7 @@ EXACT = TAKEN + timedelta(milliseconds=120)
 )
 def test_metadata_of_two_pictures_say_whether_they_are_one_photo(session, one, other, together):
     store(session, jpg("a/x.jpg", 1, one))
-    store(session, jpg("b/y.jpg", 2, other))
+    store(session, jpg("b/y.jpg", 2, one, **other) if isinstance(other, dict) else jpg("b/y.jpg", 2, other))
     assert photos(session) == ([["a/x.jpg", "b/y.jpg"]] if together else [["a/x.jpg"], ["b/y.jpg"]])
 
 
