@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-dates test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-answers bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-commands bench-first-request bench-soak bench-scaling bench-rows bench-jobs lock translations dist clean
+.PHONY: help run example test test-examples test-slow test-nightly test-dates test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-answers bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-commands bench-first-request bench-soak bench-scaling bench-rows bench-jobs lock translations dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -43,15 +43,28 @@ example: $(VENV)/.dev ## Run a host app that contains photosvc (examples/embed) 
 		cd examples/embed && flask="$(abspath $(BIN))/flask" && \
 		"$$flask" db upgrade && "$$flask" svc db upgrade && "$$flask" svc index && "$$flask" run --port "$(PORT)"
 
+# Tests of load, of kills and of random requests, whose verdict depends on what else the machine does.
+NIGHTLY := $(addprefix tests/,api/serving/test_restarts_under_load.py api/serving/test_rolling_restart.py \
+	api/serving/test_dying_workers.py api/serving/test_waiting_writers.py api/serving/test_openapi_cases.py \
+	api/accounts/test_login_flood.py api/search/limits/test_costly_searches.py \
+	api/search/limits/test_costly_searches_served.py api/uploads/test_uploads_served.py \
+	api/pictures/downloads/test_large_zips.py api/pictures/thumbnails/test_quiet_thumbnails.py \
+	api/library/test_edits_at_once.py contract/indexing/test_index_interrupted.py contract/test_upload_faults.py \
+	contract/test_webdav_faults.py dav/test_dav_many_at_once.py pages/test_pages_any_request.py \
+	pages/photos/test_pages_grid_length.py)
+
 # Test modules and the package are compiled once and not in every process; an empty value is as good as none.
-test test-slow test-dates test-long test-examples test-api test-lowest test-newest coverage: export PYTHONDONTWRITEBYTECODE :=
+test test-slow test-nightly test-dates test-long test-examples test-api test-lowest test-newest coverage: export PYTHONDONTWRITEBYTECODE :=
 
 # Three processes for two cores: tests wait for servers and timers for a quarter of their time.
 test: $(VENV)/.dev ## Run the everyday tests
 	$(BIN)/python -m $(PYTEST) -n 3 --dist worksteal $(ARGS)
 
 test-slow: $(VENV)/.dev ## Run the tests that take up to some minutes each
-	$(BIN)/python -m $(PYTEST) -m 'slow and not long' $(ARGS)
+	$(BIN)/python -m $(PYTEST) -m 'slow and not long' $(NIGHTLY:%=--ignore=%) $(ARGS)
+
+test-nightly: $(VENV)/.dev ## Run the slow tests of load, kills and random requests
+	$(BIN)/python -m pytest -n 0 -m 'slow and not long' $(NIGHTLY) $(ARGS)
 
 test-dates: $(VENV)/.dev ## Run the tests of dates on days and in hours when such tests fail
 	for moment in $(MOMENTS); do echo "$$moment"; TEST_NOW=$$moment $(BIN)/python -m pytest -n 0 -q -m '' $(DATES) || exit 1; done
