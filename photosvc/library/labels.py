@@ -140,7 +140,8 @@ def respell(session: Session, keyword_id: int, name: str) -> None:
 
 def mark_favorite(session: Session, keyword_id: int, *, favorite: bool) -> None:
     """Make a keyword a favourite, or not, in a write transaction."""
-    _change(session, keyword_id, favorite=favorite)
+    seen = bool(photos_with(session.connection(), [keyword_id], sees_private=False))
+    _change(session, keyword_id, favorite=favorite, favorite_open=favorite and seen)
 
 
 def _change(session: Session, keyword_id: int, **values: object) -> None:

@@ -54,17 +54,19 @@ def choose_name(session: Session, person: Person, name: str, now: datetime, *, f
             move = update(SubjectName).where(SubjectName.subject_id == own.id).values(subject_id=kept.id)
             session.execute(move)
             kept.favorite = kept.favorite or own.favorite
+            kept.favorite_open = kept.favorite_open or own.favorite_open
             session.execute(delete(Subject).where(Subject.id == own.id))
     kept.name, kept.folded, kept.updated_at = name, new, now
-    kept.favorite = kept.favorite if favorite is None else favorite
+    connection = session.connection()
+    private = not photos_with(connection, _spellings(connection, {old, new}), sees_private=False)
+    if favorite is not None:
+        kept.favorite, kept.favorite_open = favorite, favorite and not private
     session.flush()
     session.execute(
         insert_into(SubjectName, session).on_conflict_do_nothing(),
         [{"folded": folded, "subject_id": kept.id} for folded in {old, new}],
     )
-    connection = session.connection()
-    names = _spellings(connection, {old, new})
-    record_change(session, private=not photos_with(connection, names, sees_private=False))
+    record_change(session, private=private)
     return kept.uid
 
 
@@ -138,7 +140,8 @@ class SeenPersonChange:
             folded = fold(self.name)
             own = session.scalars(select(Subject).where(Subject.folded == folded)).first()
             own = own or _new(session, subject_uid(folded), self.name, now)
-            own.favorite, own.updated_at = self.favorite, now
+            own.favorite = own.favorite_open = self.favorite
+            own.updated_at = now
             record_change(session)
 
 
@@ -154,11 +157,12 @@ def mark(
     """Make a person a favourite or hidden, or not, in a write transaction; None: as before. Markers keep names."""
     own = session.scalars(select(Subject).where(Subject.uid == person.uid)).first()
     own = own or _new(session, person.uid, person.name, now)
-    own.favorite = own.favorite if favorite is None else favorite
+    private = not photos_with(session.connection(), person.names, sees_private=False)
+    if favorite is not None:
+        own.favorite, own.favorite_open = favorite, favorite and not private
     own.hidden = own.hidden if hidden is None else hidden
     own.updated_at = now
-    connection = session.connection()
-    record_change(session, private=not photos_with(connection, person.names, sees_private=False))
+    record_change(session, private=private)
 
 
 def photos_with(connection: Connection, names: Collection[str], *, sees_private: bool = True) -> Sequence[int]:

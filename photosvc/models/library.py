@@ -69,6 +69,8 @@ class Keyword(Numbered, table="keywords"):
     folded: Mapped[str] = mapped_column(Text, unique=True)
     """The keyword without case and accents: keywords with the same folded form are one."""
     favorite: Mapped[bool] = mapped_column(default=False, server_default=false())
+    favorite_open: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """True for a favorite that was made while a photo with it was not private: others must not notice it."""
 
     @property
     def uid(self) -> str:
@@ -109,6 +111,8 @@ class Subject(Numbered, table="subjects"):
     folded: Mapped[str] = mapped_column(Text, unique=True)
     """The name without case and accents."""
     favorite: Mapped[bool] = mapped_column(default=False, server_default=false())
+    favorite_open: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """True for a favorite that was made while a photo of them was not private: others must not notice another."""
     hidden: Mapped[bool] = mapped_column(default=False, server_default=false())
     """True if they are left out of lists, facets and suggestions."""
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)

@@ -88,7 +88,8 @@ def read_people(connection: Connection, sees_private: bool) -> list[Person]:
     query = select(Marker.name, photo_ids, latest()).join(SearchRow, SearchRow.file_id == Marker.file_id)
     query = query.where(unindexed(Marker.name) != "", visible(sees_private=sees_private, by_index=False))
     marked = by_person(connection.execute(query.group_by(unindexed(Marker.name))))
-    stored = select(Subject.folded, Subject.uid, Subject.name, Subject.favorite, Subject.hidden)
+    favorite = (Subject.favorite if sees_private else Subject.favorite_open).label("favorite")
+    stored = select(Subject.folded, Subject.uid, Subject.name, favorite, Subject.hidden)
     chosen = {row.folded: row for row in connection.execute(stored)}
     found = [
         Person(
@@ -149,7 +150,8 @@ def with_covers_of_labels(connection: Connection, labels: Sequence[Label], *, se
 def read_labels(connection: Connection, sees_private: bool) -> list[Label]:
     """Return the keywords of photos that may be seen, by name."""
     counts = _keyword_counts(connection, sees_private)
-    rows = connection.execute(select(Keyword.id, Keyword.word, Keyword.folded, Keyword.favorite))
+    favorite = (Keyword.favorite if sees_private else Keyword.favorite_open).label("favorite")
+    rows = connection.execute(select(Keyword.id, Keyword.word, Keyword.folded, favorite))
     found = [
         Label(row.id, computed_uid(LABEL, row.folded), row.word, counts[row.id], row.favorite)
         for row in rows

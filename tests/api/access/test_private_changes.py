@@ -115,3 +115,21 @@ def test_answers_about_private_photos_are_those_about_unknown_ones(shared, other
             assert outcomes[0] == outcomes[1], (who, name_of(method, rule))
             tried += 1
     assert tried > 50
+
+
+def test_names_of_private_photos_are_no_favorites_to_those_who_use_the_names_first(shared, others):
+    api, private, seen = shared.api, shared.photos["insidefile2"]["UID"], shared.photos["outsidefile0"]
+    texts = {"Details": {"Keywords": "hushed"}}
+    assert api.call("PUT", f"/photos/{private}", shared.token, json=texts).status_code == 200
+
+    def labels(token):
+        return {one["Name"]: (one["UID"], one["Favorite"]) for one in api.call("GET", "/labels", token).json}
+
+    uid, _ = labels(shared.token)["hushed"]
+    assert api.call("POST", f"/labels/{uid}/like", shared.token).status_code == 200
+    named = {"Name": "hushed"}
+    assert api.call("POST", f"/photos/{seen['UID']}/label", others["client"], json=named).status_code == 200
+    assert labels(others["client"])["hushed"] == (uid, False)
+    assert labels(shared.token)["hushed"] == (uid, True)
+    assert api.call("POST", f"/labels/{uid}/like", others["client"]).status_code == 200
+    assert labels(others["viewer"])["hushed"] == (uid, True)
