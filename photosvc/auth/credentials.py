@@ -8,9 +8,23 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import cast
 
-from sqlalchemy import BindParameter, ColumnElement, Row, Table, bindparam, delete, func, or_, select, true, update
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Delete,
+    Row,
+    Table,
+    bindparam,
+    delete,
+    func,
+    or_,
+    select,
+    true,
+    update,
+)
 from sqlalchemy.orm import Session, selectinload
 
 from photosvc.auth import audit_log
@@ -22,7 +36,7 @@ from photosvc.core import ids
 from photosvc.core.accounts import CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME, NO_LIMIT
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.words import in_portions
-from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Client, Credential, User, Visit, ZipSelection
+from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Client, Credential, User, Visit
 from photosvc.models.engine import MOST_SWEPT
 
 MAX_NAME = 160
@@ -34,17 +48,10 @@ _UID = re.compile(r"sess[0-9a-z]{8}\Z")
 #: Sessions in one list, the most recently used ones.
 MOST_LISTED = 1000
 
-# Built once: other writers wait while a token is issued, which ends an older one.
-_CREDENTIALS, _VISITS, _SELECTIONS = (cast("Table", mapped.__table__) for mapped in (Credential, Visit, ZipSelection))
 _IDS: BindParameter[int] = bindparam("ids", expanding=True)
 #: The columns of credentials that `end_credentials` needs.
 ENDED = select(Credential.id, Credential.uid)
 _CHILDREN = ENDED.where(Credential.parent_id.in_(_IDS))
-_ENDING = (
-    delete(_VISITS).where(_VISITS.c.credential_id.in_(_IDS)),
-    delete(_SELECTIONS).where(_SELECTIONS.c.principal_uid.in_(bindparam("uids", expanding=True))),
-    delete(_CREDENTIALS).where(_CREDENTIALS.c.id.in_(_IDS)),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,11 +277,25 @@ def end_credentials(session: Session, ended: Sequence[Row[int, str]]) -> int:
         children = connection.execute(_CHILDREN, {"ids": [row.id for row in portion]}).all()
         for some in in_portions([*portion, *children]):
             values = {"ids": [row.id for row in some], "uids": [row.uid for row in some]}
-            *_, deleted = [connection.execute(statement, values) for statement in _ENDING]
+            *_, deleted = [connection.execute(statement, values) for statement in _ending()]
             count += deleted.rowcount
     if ended:
         session.expire_all()
     return count
+
+
+@cache
+def _ending() -> Sequence[Delete]:
+    """Return the statements that end credentials; built once, because others wait while a token is issued."""
+    from photosvc.models import ZipSelection  # commands about accounts do without the tables of jobs
+
+    tables = (cast("Table", mapped.__table__) for mapped in (Visit, ZipSelection, Credential))
+    visits, selections, credentials = tables
+    return (
+        delete(visits).where(visits.c.credential_id.in_(_IDS)),
+        delete(selections).where(selections.c.principal_uid.in_(bindparam("uids", expanding=True))),
+        delete(credentials).where(credentials.c.id.in_(_IDS)),
+    )
 
 
 def list_sessions(session: Session, user: User, now: datetime) -> list[Credential]:
