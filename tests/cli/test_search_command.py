@@ -40,8 +40,8 @@ def test_results_are_a_table_that_includes_private_photos(search):
     answer = search("apfel", "--order", "name", "--csv")
     assert answer.stdout.splitlines() == [
         "UID,Taken,Title,File",
-        f"{uids['a/n0-0000.jpg']},2020-02-29T04:30:00Z,Äpfel,a/n0-0000.jpg",
-        f"{uids['a/n0-0000.dng']},2020-02-29T04:30:00Z,Äpfel,a/n0-0000.dng",
+        f"{uids['a/n0-0000.jpg']},2020-02-28T23:30:00Z,Äpfel,a/n0-0000.jpg",
+        f"{uids['a/n0-0000.dng']},2020-02-28T23:30:00Z,Äpfel,a/n0-0000.dng",
         f"{uids['b/n0-0004.jpg']},2020-02-29T03:30:00Z,Äpfel,b/n0-0004.jpg",
     ]
     assert (answer.returncode, answer.stderr) == (0, "")

@@ -48,16 +48,17 @@ def test_a_picture_whose_colour_is_unknown_counts_as_black(described):
 
 def test_a_photo_of_broken_files_only_is_hidden_and_one_sound_file_shows_it(described):
     assert described(("a.jpg", new_extraction(1, problem=Problem(Reason.UNDECODABLE)))).quality == -1
-    photo = described(("a.png", new_extraction(2, file_type="png")))
+    photo = described(("a.png", new_extraction(2, file_type="png", metadata=new_extraction(1).metadata)))
     assert (photo.quality >= 0, [file.primary for file in photo.files]) == (True, [False, True])
 
 
 def test_a_stack_stays_one_and_what_people_took_apart_stays_apart(described):
     assert described(("a.jpg", new_extraction(1))).stack == 0
-    photo = described(("a.png", new_extraction(2)))
+    same = new_extraction(1).metadata
+    photo = described(("a.png", new_extraction(2, metadata=same)))
     assert photo.stack == 1
     photo.stack = -1
-    assert described(("a.gif", new_extraction(3)), now=NOW + timedelta(hours=1)).stack == -1
+    assert described(("a.gif", new_extraction(3, metadata=same)), now=NOW + timedelta(hours=1)).stack == -1
 
 
 def test_what_changes_is_stamped_and_what_does_not_is_only_checked(described):

@@ -126,7 +126,7 @@ GUARDS = {
     "models/silence.py Server.__init__: Lock": "asking the server for at most 3 s, taken without waiting",
     "web/transactions.py Commits.__init__: Lock": "a pragma of one connection, which reads a page in memory",
     "web/transactions.py Unchanged.__init__: Lock": "a dict",
-    "pages/photos.py module: Lock": "a dict",
+    "pages/photos.py KnownTotals.__init__: Lock": "a dict",
     "storage/bucket.py module: Lock": "making a client of a store without a connection, once of a process",
     "serving/arrival.py RequestQueue.__init__: Lock": "dicts of at most as many requests as a worker has connections",
     "core/machine.py Slots.__init__: Lock": "a set, and locks of a file that are taken without waiting",
