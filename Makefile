@@ -67,7 +67,7 @@ test-nightly: $(VENV)/.dev ## Run the slow tests of load, kills and random reque
 	$(BIN)/python -m pytest -n 0 -m 'slow and not long' $(NIGHTLY) $(ARGS)
 
 test-dates: $(VENV)/.dev ## Run the tests of dates on days and in hours when such tests fail
-	for moment in $(MOMENTS); do echo "$$moment"; TEST_NOW=$$moment $(BIN)/python -m pytest -n 0 -q -m '' $(DATES) || exit 1; done
+	for moment in $(MOMENTS); do echo "$$moment"; TEST_NOW=$$moment $(BIN)/python -m pytest -n 2 --dist loadfile -q -m '' $(DATES) || exit 1; done
 
 test-long: $(VENV)/.dev ## Run the tests that take longer: 100,000 queries, libraries of 100,000 files
 	$(BIN)/python -m pytest -m long $(ARGS)
