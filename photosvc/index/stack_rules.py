@@ -242,7 +242,7 @@ class Member:
     named: bool = True
     """True if its name may link it; false when too many files have that name."""
     keys: frozenset[int] = frozenset()
-    """The keys besides those of its names, see `keys_of`; without those that too many files share."""
+    """The keys that are not of its names, see `keys_of`; without those that too many files share."""
     closed: int = 0
     """The id of its photo when a person took that out of stacks: only files of the same names may join it."""
     unstacked: bool = False

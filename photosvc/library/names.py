@@ -49,7 +49,7 @@ class Terms:
     """Held by a change that needs more than one transaction."""
     now: datetime
     zone: str
-    """That of photos which tell neither a zone nor a position."""
+    """The time zone of photos that tell neither a zone nor a position."""
     actor: Actor
     user_id: int | None
     sees_private: bool

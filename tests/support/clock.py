@@ -15,7 +15,7 @@ class MovedClock(Clock):
 
     present: datetime = NOW
     seconds: float = 1000.0
-    """Of the monotonic clock."""
+    """Seconds of the monotonic clock."""
 
     def __call__(self) -> datetime:
         return self.present

@@ -248,7 +248,7 @@ def test_without_the_right_to_metadata_records_tell_nothing_but_the_picture(shar
 
 
 def test_without_the_right_to_metadata_ids_and_times_are_those_of_the_link_alone(shared):
-    """Those of the library tell how many photos it has, and when each was indexed."""
+    """The ids and times of the library tell how many photos it has, and when each was indexed."""
     path, inside = "/api/v1/photos?merged=true", [shared.photos[name] for name in shared.inside]
     visit = shared.visit()
     first, again, other = (send(shared, "GET", path, one).json for one in (visit, visit, shared.visit()))

@@ -43,6 +43,17 @@ def test_an_old_schema_is_told_also_when_it_fitted_before(library, path):
     assert ask(library, "/healthz").status_code == 200
 
 
+def test_requests_look_at_the_schema_again_after_ten_seconds_of_the_clock_of_the_service(library):
+    client, headers = library.app.test_client(), {"X-Auth-Token": library.token()}
+    assert client.get("/api/v1/photos", headers=headers).status_code == 200
+    with library.session() as session:
+        schema.set_version(session.connection(), "0001")
+    library.clock.move(seconds=9)
+    assert client.get("/api/v1/photos", headers=headers).status_code == 200
+    library.clock.move(seconds=2)
+    assert "at schema 0001" in check_error(client.get("/api/v1/photos", headers=headers), 503)["error"]
+
+
 @pytest.mark.parametrize("path", READY)
 def test_a_database_that_is_gone_or_damaged_is_told(library, path):
     assert ask(library, path).status_code == 200
