@@ -155,9 +155,12 @@ class LinkEditSchema(AnyCaseSchema):
     """A new link, or changes of one; fields that are absent or null keep their value."""
 
     Slug = Line(_LONGEST_SLUG, attribute="slug", metadata=about("The readable end of its address."))
-    Expires = fields.Integer(attribute="expires", metadata=about("Seconds from now on; 0: never.", 604_800))
+    Expires = fields.Integer(
+        attribute="expires", strict=True, metadata=about("Seconds from now on; 0: never.", 604_800)
+    )
     MaxViews = fields.Integer(
         attribute="max_views",
+        strict=True,
         validate=validate.Range(0, MAX_LINK_VISITS),
         metadata=about("The most visits; 0: any number."),
     )

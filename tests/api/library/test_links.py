@@ -303,8 +303,10 @@ def test_an_archive_that_is_being_selected_is_not_sent_after_the_end(sharing):
         ({"Expires": -5}, "expires"),
         ({"Expires": 10**12}, "expires"),
         ({"Expires": "soon"}, "Expires"),
+        ({"Expires": 0.5}, "Expires"),  # not 0, which is no limit
         ({"MaxViews": -1}, "MaxViews"),
         ({"MaxViews": 10**9}, "MaxViews"),
+        ({"MaxViews": 0.5}, "MaxViews"),
         ({"Password": "abc"}, "Password"),
         ({"Password": "x" * 129}, "Password"),
         ({"Password": 5}, "Password"),
