@@ -134,6 +134,8 @@ def _require_other(source: Engine, target: Engine) -> bool:
     file = sqlite_file(target.url) if target.dialect.name == "sqlite" else None
     if target.dialect.name == "sqlite" and file is None:
         raise PhotosvcError("the target is no file: a database in memory ends with this command")
+    if file and not Path(str(target.url.database)).is_absolute():  # services look for it in their instance folder
+        raise PhotosvcError("the target needs its whole path, as in sqlite:////folder/photosvc.db")
     if source.url == target.url or (file and _is_same(file, sqlite_file(source.url))):
         raise PhotosvcError("the target is the database of the service itself")
     with source.connect() as connection:

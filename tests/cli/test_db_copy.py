@@ -76,6 +76,7 @@ def test_a_wrong_target_is_named_and_not_the_database_of_the_library(tmp_path):
         f"sqlite:///{tmp_path}/link.db": "the target is the database of the service itself",
         "sqlite://": "the target is no file: a database in memory ends with this command",
         "sqlite:///file:/x.db?uri=true": "the target is no file",
+        "sqlite:///copy.db": "the target needs its whole path, as in sqlite:////folder/photosvc.db",
     }
     for address, sentence in refusals.items():
         done = call_svc("db", "copy", address, instance=library.instance)
