@@ -24,6 +24,7 @@ from flask import Response, g, request
 from werkzeug.datastructures import Headers
 
 from photosvc.auth.principal import Principal
+from photosvc.core.ids import digest
 from photosvc.core.logs import FIELDS, as_text
 from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
 from photosvc.web.auditing import request_id
@@ -178,7 +179,7 @@ def not_modified(etag: str | None, further: Iterable[tuple[str, str]] = ()) -> R
 
 
 def tag_by_body(answer: Response) -> Response:
-    """Tag an answer that clients may cache by its whole body unless it has a tag; return 304 if it is cached.
+    """Tag an answer that clients may cache by its address and body unless it has a tag; return 304 if it is cached.
 
     An answer that is streamed stays without a tag.
     """
@@ -187,7 +188,7 @@ def tag_by_body(answer: Response) -> Response:
         return answer
     if request.method not in {"GET", "HEAD"} or answer.is_streamed:
         return answer
-    tag = hashlib.blake2b(answer.get_data(), digest_size=16).hexdigest()
+    tag = hashlib.blake2b(answer.get_data(), digest_size=16, key=digest(request.full_path).encode()).hexdigest()
     if is_fresh(tag):
         left_out = {"cache-control", "vary", "content-type", "content-length"}
         return not_modified(tag, ((name, value) for name, value in headers if name.lower() not in left_out))

@@ -35,7 +35,7 @@ def run(tmp_path_factory):
 
         def run(command):
             return subprocess.run(
-                ["bash", "-c", command],
+                ["bash", "-c", command.replace("/var/backups/photosvc", str(folder))],
                 env={**own, "TOKEN": token},
                 cwd=folder,
                 stdin=subprocess.DEVNULL,

@@ -81,7 +81,8 @@ def test_photos_that_become_one_leave_nothing_and_hand_their_decisions_on(unchec
     unchecked_library.put("a/lake.jpg", jpeg(100, 80, exif=TAKEN, xmp=showing("Ada")))
     unchecked_library.put("a/other.jpg", jpeg(64, 48, exif=TAKEN, xmp=xmp("<dc:subject/>")))
     dng(unchecked_library.put("b/sea.dng", b""))
-    unchecked_library.put("b/hill.jpg", jpeg(66, 48, exif=TAKEN))
+    of_its_camera = exif({0x010F: "Leica Camera AG", 0x0110: "LEICA M10"}, {0x9003: "2020:01:02 03:04:05"})
+    unchecked_library.put("b/hill.jpg", jpeg(66, 48, exif=of_its_camera))
     unchecked_library.index()
     uids = enter_everything(unchecked_library)
     assert len(set(uids.values())) == 4

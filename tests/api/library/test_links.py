@@ -103,7 +103,7 @@ def test_a_link_shows_its_album_until_it_is_ended(sharing):
     assert (answer.json["config"]["count"], answer.json["config"]["years"]) == (None, [])
     visitor = answer.json["access_token"]
     page = sharing.api.call("GET", "/photos", visitor)
-    assert {photo["UID"] for photo in page.json} == {photo["UID"] for photo in sharing.photos}
+    assert {photo["Hash"] for photo in page.json} == {photo["Hash"] for photo in sharing.photos}
     picture = f"/t/{sharing.photos[0]['Hash']}/{page.headers['X-Preview-Token']}/tile_224"
     shown = sharing.api.call("GET", picture, buffered=True)
     assert (shown.status_code, shown.headers["Cache-Control"]) == (200, "private, no-cache")

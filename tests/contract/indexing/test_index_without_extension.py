@@ -51,4 +51,4 @@ def test_dv_and_panoramas_of_action_cameras_are_indexed(tmp_path):
     summary = library.index()
     assert (summary.indexed, summary.failed) == (2, [])
     found = {name: (file.file_type, file.width, file.height) for name, file in files(library).items()}
-    assert found == {"pano.insp": ("jpg", 64, 32), "tape.dv": ("dv", 720, 576)}
+    assert found == {"pano.insp": ("jpg", 64, 32), "tape.dv": ("dv", 768, 576)}

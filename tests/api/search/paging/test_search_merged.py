@@ -18,13 +18,17 @@ STEPS = (pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(8, marks=pytes
 def stacked_library(new_library):
     library = new_library(12)
     with library.session() as session:
+        shared = new_extraction(900).metadata
         stack = [
             ("a/stack.jpg", new_extraction(900)),
-            ("a/stack.dng", new_extraction(901, file_type="dng", media_type="raw")),
+            ("a/stack.dng", new_extraction(901, file_type="dng", media_type="raw", metadata=shared)),
         ]
         store_extractions(
             session,
-            [*stack, *((f"a/stack.{ending}", new_extraction(902 + n)) for n, ending in enumerate(ENDINGS))],
+            [
+                *stack,
+                *((f"a/stack.{ending}", new_extraction(902 + n, metadata=shared)) for n, ending in enumerate(ENDINGS)),
+            ],
             NOW,
         )
         edit_photos(
