@@ -213,24 +213,24 @@ ASKING = {
 }
 
 
-@pytest.mark.parametrize("action", RULES)
-def test_exactly_changes_of_accounts_ask_for_the_password_of_the_last_hour(action):
-    who, hour = principal(role="admin"), timedelta(hours=1)
+def test_exactly_changes_of_accounts_ask_for_the_password_of_the_last_hour():
+    hour = timedelta(hours=1)
+    late = NOW + hour + SECOND
+    who, proved = principal(role="admin"), principal(role="admin", proved_at=late)
 
-    def asks(who, now, owner):
+    def asks(who, action, now, owner="u2"):
         try:
             check_proof(who, action, now, owner_uid=owner)
         except PasswordNeededError:
             return True
         return False
 
-    late = NOW + hour + SECOND
-    assert (asks(who, late, "u2"), asks(who, late, "u1")) == ASKING.get(action, (False, False))
-    assert not asks(who, NOW + hour, "u2")
-    proved = principal(role="admin", proved_at=late)
-    assert not asks(proved, late + hour, "u2")
-    assert asks(proved, late + hour + SECOND, "u2") == (action in ASKING)
-    assert not asks(proved, NOW, "u2")
+    for action in RULES:
+        assert (asks(who, action, late), asks(who, action, late, "u1")) == ASKING.get(action, (False, False)), action
+        assert not asks(who, action, NOW + hour), action
+        assert not asks(proved, action, late + hour), action
+        assert asks(proved, action, late + hour + SECOND) == (action in ASKING), action
+        assert not asks(proved, action, NOW), action
 
 
 @pytest.mark.parametrize(
@@ -254,13 +254,11 @@ def test_pages_ask_those_for_the_password_again_who_can_send_it(who, asked):
         check_recent_proof(principal(**who), late + SECOND)
 
 
-@pytest.mark.parametrize("scope", ["*", "users password passcode sessions", "read write"])
-@pytest.mark.parametrize(
-    ("kind", "parent"), [(APP_PASSWORD, None), (LOGIN_SESSION, 5), (ACCESS_TOKEN, None), (CLIENT_TOKEN, None)]
-)
-def test_nothing_but_a_real_log_in_manages_accounts_even_its_own(kind, parent, scope):
-    who = principal(kind, "admin", scope, parent_id=parent, user_uid="u1")
-    assert not [action for action in MANAGEMENT if may(who, action, owner_uid="u1")]
+def test_nothing_but_a_real_log_in_manages_accounts_even_its_own():
+    kinds = [(APP_PASSWORD, None), (LOGIN_SESSION, 5), (ACCESS_TOKEN, None), (CLIENT_TOKEN, None)]
+    for (kind, parent), scope in itertools.product(kinds, ["*", "users password passcode sessions", "read write"]):
+        who = principal(kind, "admin", scope, parent_id=parent, user_uid="u1")
+        assert not [action for action in MANAGEMENT if may(who, action, owner_uid="u1")], (kind, parent, scope)
 
 
 def test_users_manage_their_own_account_only():
