@@ -223,60 +223,20 @@ def test_a_folder_of_takeout_becomes_an_album_of_its_photos_and_of_copies(librar
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "title",
-    [
-        "Photos from 2014", "Fotos von 2014", "Fotos aus 2014", "Foto's uit 2014", "Foto’s uit 2014", "Photos de 2014",
-        "Fotos de 2014", "Fotos del 2014", "Foto da 2014", "Foto dal 2014", "Foto del 2014", "Zdjęcia z 2014",
-        "Fotky z roku 2014", "Foton från 2014", "Bilder fra 2014", "Billeder fra 2014", "Фото за 2014",
-        "Фотографии за 2014", "Fotografii din 2014", "Fényképek - 2014", "2014年の写真", "2014 年の写真",
-        "2014년의 사진", "2014年的照片", "2014年的相片", "תמונות מ-2014",
-        unicodedata.normalize("NFD", "Foton från 2014"),
-    ],
-)  # fmt: skip
-def test_the_folder_of_a_year_is_no_album_in_the_languages_of_takeout(library, title):
-    library.put(f"{title}/a.jpg", jpeg(61))
-    library.put(f"{title}/metadata.json", album(title))
-    library.put("Holidays 2014/b.jpg", jpeg(62))
-    library.put("Holidays 2014/metadata.json", album("Holidays 2014"))
+def test_the_folder_of_a_year_is_no_album_in_another_language_and_other_titles_with_a_year_are(library):
+    for number, title in enumerate([unicodedata.normalize("NFD", "Foton från 2014"), "Holidays 2014"]):
+        library.put(f"{title}/a.jpg", jpeg(61 + number))
+        library.put(f"{title}/metadata.json", album(title))
     library.index()
-    assert album_titles(library) == {"Holidays 2014": ["b"]}
+    assert album_titles(library) == {"Holidays 2014": ["a"]}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "title", ["Fotos 2014", "Photos from Rome 2014", "2014", "Fotos de boda 2014", "Photos from 2014 and 2015"]
-)
-def test_other_titles_with_a_year_are_albums(library, title):
-    library.put(f"{title}/a.jpg", jpeg(61))
-    library.put(f"{title}/metadata.json", album(title))
-    library.index()
-    assert album_titles(library) == {title: ["a"]}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("picture", "sidecar", "title"),
-    [
-        (f"{'😀' * 23}.jpg", f"{'😀' * 23}.json", f"{'😀' * 30}.jpg"),
-        (f"a{'😀' * 23}.jpg", f"a{'😀' * 22}.json", f"a{'😀' * 30}.jpg"),
-        ("🏖️ trip.jpg", "🏖️ trip.jpg.supplemental-metadata.json", "🏖️ trip.jpg"),
-        (f"{'😀' * 9}.jpg", f"{f'{chr(0x1F600) * 9}.jpg.supplemental-metadata'[:37]}.json", f"{'😀' * 9}.jpg"),
-        ("IMG_1.jpg", "IMG_1.json", "IMG_1"),
-        ("IMG_1.jpg", "IMG_1.supplemental-metadata.json", "IMG_1"),
-        ("IMG_1-edited.jpg", "IMG_1.supplemental-metadata.json", "IMG_1"),
-        ("IMG_1-bearbeitet(2).jpg", "IMG_1.supplemental-metadata(2).json", "IMG_1"),
-        (f"{'n' * 30}.jpg", f"{'n' * 30}.supplemental-me.json", "n" * 30),
-        (f"{'n' * 47}.jpg", f"{'n' * 46}.json", "n" * 60),
-        (f"{'n' * 43}-edi.jpg", f"{'n' * 43}.jp.json", f"{'n' * 43}.jpg"),
-        (f"{'n' * 43}-edi.jpg", f"{'n' * 43}.su.json", "n" * 43),
-        (f"{'n' * 42}-bear.jpg", f"{'n' * 42}.jpg.json", f"{'n' * 42}.jpg"),
-    ],
-)
-def test_a_sidecar_of_takeout_is_found_by_a_cut_name_and_a_title_without_extension(library, picture, sidecar, title):
+def test_a_sidecar_of_takeout_is_found_by_a_cut_name_and_a_title_without_extension(library):
+    picture = f"{'n' * 43}-edi.jpg"
     library.put(picture, jpeg(61))
     library.put("other.jpg", jpeg(62))
-    library.put(sidecar, takeout(title))
+    library.put(f"{'n' * 43}.su.json", takeout("n" * 43))
     library.index()
     assert {record["FileName"]: record["Description"] for record in library.find()} == {
         picture: "At the lake",

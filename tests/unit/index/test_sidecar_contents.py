@@ -1,4 +1,5 @@
 import json
+import unicodedata
 from datetime import UTC, datetime
 
 import pytest
@@ -121,6 +122,21 @@ def test_texts_and_numbers_of_people_are_bounded():
 def test_an_album_has_a_title_and_no_time(record, title):
     expected = title and Content(Kind.ALBUM, Metadata(title=title, description="By train"))
     assert content(record) == expected
+
+
+def test_titles_of_the_folders_of_a_year_make_no_album_in_the_languages_of_takeout():
+    titles = [
+        "Photos from 2014", "Fotos von 2014", "Fotos aus 2014", "Foto's uit 2014", "Foto’s uit 2014", "Photos de 2014",
+        "Fotos de 2014", "Fotos del 2014", "Foto da 2014", "Foto dal 2014", "Foto del 2014", "Zdjęcia z 2014",
+        "Fotky z roku 2014", "Foton från 2014", "Bilder fra 2014", "Billeder fra 2014", "Фото за 2014",
+        "Фотографии за 2014", "Fotografii din 2014", "Fényképek - 2014", "2014年の写真", "2014 年の写真",
+        "2014년의 사진", "2014年的照片", "2014年的相片", "תמונות מ-2014",
+        unicodedata.normalize("NFD", "Foton från 2014"),
+    ]  # fmt: skip
+    others = ["Holidays 2014", "Fotos 2014", "Photos from Rome 2014", "2014", "Fotos de boda 2014"]
+    for title in (*titles, *others, "Photos from 2014 and 2015"):
+        expected = None if title in titles else Content(Kind.ALBUM, Metadata(title=title, description="By train"))
+        assert content({"title": title, "description": "By train", "access": "protected"}) == expected, title
 
 
 EXIFTOOL = {

@@ -138,6 +138,29 @@ def test_a_title_is_compared_without_what_takeout_replaces(title, belongs):
     assert confirms(f"{'n' * 46}-1.jpg", f"{'n' * 46}.json", title) is belongs
 
 
+@pytest.mark.parametrize(
+    ("picture", "sidecar", "title"),
+    [
+        (f"{'😀' * 23}.jpg", f"{'😀' * 23}.json", f"{'😀' * 30}.jpg"),
+        (f"a{'😀' * 23}.jpg", f"a{'😀' * 22}.json", f"a{'😀' * 30}.jpg"),
+        ("🏖️ trip.jpg", "🏖️ trip.jpg.supplemental-metadata.json", "🏖️ trip.jpg"),
+        (f"{'😀' * 9}.jpg", f"{f'{chr(0x1F600) * 9}.jpg.supplemental-metadata'[:37]}.json", f"{'😀' * 9}.jpg"),
+        ("IMG_1.jpg", "IMG_1.json", "IMG_1"),
+        ("IMG_1.jpg", "IMG_1.supplemental-metadata.json", "IMG_1"),
+        ("IMG_1-edited.jpg", "IMG_1.supplemental-metadata.json", "IMG_1"),
+        ("IMG_1-bearbeitet(2).jpg", "IMG_1.supplemental-metadata(2).json", "IMG_1"),
+        (f"{'n' * 30}.jpg", f"{'n' * 30}.supplemental-me.json", "n" * 30),
+        (f"{'n' * 47}.jpg", f"{'n' * 46}.json", "n" * 60),
+        (f"{'n' * 43}-edi.jpg", f"{'n' * 43}.jp.json", f"{'n' * 43}.jpg"),
+        (f"{'n' * 43}-edi.jpg", f"{'n' * 43}.su.json", "n" * 43),
+        (f"{'n' * 42}-bear.jpg", f"{'n' * 42}.jpg.json", f"{'n' * 42}.jpg"),
+    ],
+)
+def test_a_sidecar_is_found_by_a_cut_name_and_a_title_without_extension(picture, sidecar, title):
+    folder, titles = [picture, "other.jpg", sidecar], {sidecar: title}
+    assert (used(folder, picture, titles), used(folder, "other.jpg", titles)) == (sidecar, None)
+
+
 def test_the_name_of_a_picture_may_have_been_cut_too():
     assert confirms(f"{'n' * 47}.jpg", f"{'n' * 46}.json", f"{'n' * 60}.jpg")
     assert not confirms(f"{'n' * 46}m.jpg", f"{'n' * 46}.json", f"{'n' * 60}.jpg")
