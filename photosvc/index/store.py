@@ -8,7 +8,7 @@ this for all files at once: a mark needs neither the objects of the photos nor t
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -36,6 +36,9 @@ from photosvc.models.statements import UNLOADED, among, is_below
 
 #: Files that are looked up at once; further ones are due at the next look.
 _MOST: Final = 1000
+#: Private files of one moment that a new picture is compared with, and the inexactness of a moment.
+_MOST_OF_MOMENT: Final = 50
+_SECOND: Final = timedelta(seconds=1)
 
 
 def _rejection(found: FoundFile, problem: Problem, now: datetime) -> RejectedFile:
@@ -195,9 +198,21 @@ class Store:
         elif file.hash != extraction.hash:
             self._left.add(found.name)
             self._sidecars.part(file)
-        if not file.hash and contradict(facts_of(file), Facts.of(extraction, extraction.metadata)):
+        facts = Facts.of(extraction, extraction.metadata)
+        if not file.hash and contradict(facts_of(file), facts) and not self._is_edit_of_private(facts):
             file.photo.private = False  # this is another picture than the private one that had the name
         return file
+
+    def _is_edit_of_private(self, facts: Facts) -> bool:
+        """Return whether unknown content may be an edit of another private picture, as when files exchange names."""
+        if facts.first is None or not 1 < facts.first.year < 9999:
+            return False
+        moment = facts.first.replace(tzinfo=UTC)
+        near = Photo.taken_at_local.between(moment - _SECOND, moment + _SECOND)
+        private = select(File).join(Photo).where(Photo.private, near, File.root == ORIGINALS_ROOT, File.hash != "")
+        with self._session.no_autoflush:
+            files = self._session.scalars(private.limit(_MOST_OF_MOMENT)).all()
+        return len(files) == _MOST_OF_MOMENT or any(is_edit(facts_of(file), facts) for file in files)
 
     def _repeated(self, name: str, content: str) -> list[File]:
         """Return the files with this content, without those of visitors and contributors, unless these are gone.

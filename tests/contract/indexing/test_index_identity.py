@@ -330,6 +330,23 @@ def test_a_new_picture_is_as_private_as_the_former_one_unless_it_was_taken_at_an
     assert shown(library) == {"1.jpg": ("", private)} | ({"2.jpg": ("1.jpg", True)} if moves else {})
 
 
+def test_private_pictures_that_are_edited_while_they_exchange_names_stay_private(library):
+    first, second = taken(1, FIRST), taken(2, LATER)
+    library.put("1.jpg", first)
+    library.put("2.jpg", second)
+    library.index()
+    enter(library, "1.jpg", "2.jpg")
+    library.put("1.jpg", second, age=60)
+    library.put("2.jpg", resaved(first), age=60)
+    library.index()
+    assert {name: private for name, (_, private) in shown(library).items()} == {"1.jpg": True, "2.jpg": True}
+
+
+def resaved(picture):
+    """The same picture with other bytes."""
+    return picture.replace(b"\xff\xd9", b"") + b"\xff\xd9 "
+
+
 @pytest.mark.slow
 def test_content_that_was_edited_and_renamed_is_new_and_the_former_photo_waits_for_its_content(camera):
     rename(camera, ("1.jpg", "2.jpg"), ("2.jpg", "1.jpg"))
