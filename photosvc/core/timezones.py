@@ -21,6 +21,10 @@ UTC_ZONE: Final = "UTC"
 #: Other names of UTC.
 _SAME: Final = frozenset(("Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "UCT", "Universal", "Zulu"))
 
+#: Folders and names of the zone database that are no zones: variants with leap seconds, and what a machine chooses.
+_VARIANTS: Final = ("right/", "posix/")
+_PLACEHOLDERS: Final = frozenset(("localtime", "posixrules", "Factory"))
+
 
 def to_utc(local: datetime, zone: str) -> datetime:
     """Return the aware UTC time when clocks in `zone` show the naive time `local`."""
@@ -42,6 +46,8 @@ def to_local(utc: datetime, zone: str) -> datetime:
 
 def is_zone(name: str) -> bool:
     """Return whether it is an IANA zone name, or empty for an unknown zone."""
+    if name.startswith(_VARIANTS) or name in _PLACEHOLDERS:
+        return False
     return not name or (len(name) <= _LONGEST and _zone(name) is not None)
 
 

@@ -249,6 +249,7 @@ def test_a_position_has_the_zone_of_its_place_unless_a_person_chose_one(send):
         ({"Title": "x" * 201}, "Title"),
         ({"TakenAt": "yesterday"}, "TakenAt"),
         ({"TimeZone": "Mars/Olympus"}, "TimeZone"),
+        ({"TimeZone": "localtime"}, "TimeZone"),
         ({"Lat": 91}, "Lat"),
         ({"Lat": "NaN"}, "Lat"),
         ({"CameraID": 999}, "CameraID"),
