@@ -136,20 +136,15 @@ def made_with(path, folder):
     return extraction, thumbnails
 
 
-@pytest.fixture(scope="module", params=[*ONCE, *TWICE])
-def shown(request, tmp_path_factory):
-    """A file of each kind, its extraction and thumbnails, and how often it was opened again for them."""
-    folder, opened, open_shown = tmp_path_factory.mktemp("shown"), [], render.open_shown
-    path = drawn(folder, request.param)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(render, "open_shown", lambda *args: opened.append(args) or open_shown(*args))
-        extraction, thumbnails = made_with(path, folder / "cache")
-    return path, extraction, thumbnails, len(opened)
-
-
 @pytest.mark.slow
-def test_the_index_finds_the_same_and_thumbnails_are_those_made_on_demand(shown):
-    path, extraction, thumbnails, _ = shown
+@pytest.mark.parametrize("name", [*ONCE, *TWICE])
+def test_the_index_finds_the_same_and_thumbnails_are_those_made_on_demand(tmp_path, monkeypatch, name):
+    path, opened, open_shown = drawn(tmp_path, name), [], render.open_shown
+    with monkeypatch.context() as patch:
+        patch.setattr(render, "open_shown", lambda *args: opened.append(args) or open_shown(*args))
+        extraction, thumbnails = made_with(path, tmp_path / "cache")
+    # A file is opened again only where its colours cost less than a whole decode.
+    assert len(opened) == (name in TWICE)
     assert extraction == extract(path)
     assert extraction.problem is None
     with path.open("rb") as file:
@@ -158,13 +153,6 @@ def test_the_index_finds_the_same_and_thumbnails_are_those_made_on_demand(shown)
         expected = render.render_file(file, row, (extraction.width, extraction.height), targets)
     assert len(expected) >= 4
     assert list(thumbnails.values()) == expected
-
-
-@pytest.mark.slow
-def test_a_file_is_opened_again_only_where_its_colours_cost_less_than_a_whole_decode(shown):
-    path, _, thumbnails, opened = shown
-    assert thumbnails
-    assert opened == (path.name in TWICE)
 
 
 @pytest.mark.parametrize("error", [MemoryError(), ValueError("a decoder's"), DecodeError(Reason.UNDECODABLE)])
