@@ -285,11 +285,9 @@ def copied_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.Tem
     return copy
 
 
-@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
-def new_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
-    """A function that gives the address of a database with the tables of the models, as `empty_database` does."""
-    if request.param == "postgresql":
-        return request.getfixturevalue("new_postgres")
+@pytest.fixture(scope="session")
+def new_sqlite(tmp_path_factory: pytest.TempPathFactory):
+    """A function that gives the address of a SQLite database with the tables of the models."""
 
     def make() -> str:
         path = tmp_path_factory.mktemp("sqlite") / "test.db"
@@ -297,3 +295,9 @@ def new_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
         return f"sqlite:///{path}"
 
     return make
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def new_database(request: pytest.FixtureRequest):
+    """A function that gives the address of a database with the tables of the models, as `empty_database` does."""
+    return request.getfixturevalue("new_postgres" if request.param == "postgresql" else "new_sqlite")

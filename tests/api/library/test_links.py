@@ -12,7 +12,10 @@ from photosvc.models import Client, Credential, Link, User, Visit
 from tests.support.api_client import PASSWORD, check_error, open_api
 from tests.support.pictures import jpeg
 
-pytestmark = pytest.mark.slow_on_postgresql
+#: Tests of the SQL that counts, limits and locks; all others are about rules that no database changes.
+ON_BOTH = pytest.mark.parametrize(
+    "prepared", ["new_sqlite", pytest.param("new_postgres", marks=pytest.mark.slow)], indirect=True
+)
 
 FIELDS = {
     "UID", "ShareUID", "Slug", "Token", "Expires", "ExpiresAt", "Views", "LastViewAt", "MaxViews", "VerifyPassword",
@@ -63,9 +66,9 @@ class Sharing:
 
 
 @pytest.fixture(scope="module")
-def prepared(new_database, tmp_path_factory):
+def prepared(request, tmp_path_factory):
     """The library that `sharing` copies, with the address of its database."""
-    address = new_database()
+    address = request.getfixturevalue(getattr(request, "param", "new_sqlite"))()
     with open_api(tmp_path_factory.mktemp("prepared"), settings={"PHOTOSVC_DATABASE_URI": address}) as api:
         made = Sharing(api)
     return made, address
@@ -89,6 +92,7 @@ def standing(tmp_path_factory):
 
 
 @pytest.mark.slow
+@ON_BOTH
 def test_a_link_shows_its_album_until_it_is_ended(sharing):
     link = sharing.link(Comment="for the family")
     assert set(link) == FIELDS
@@ -131,6 +135,7 @@ def test_a_token_is_shown_once_and_stored_as_its_digest(sharing):
         assert link["Token"] not in str(vars(stored))
 
 
+@ON_BOTH
 def test_visits_and_the_last_one_are_counted_and_limited(sharing):
     link = sharing.link(MaxViews=2)
     first = sharing.visit(link["Token"])
@@ -441,6 +446,7 @@ def test_a_link_belongs_to_its_album(sharing):
 
 
 @pytest.mark.slow
+@ON_BOTH
 def test_the_number_of_links_and_of_open_visits_is_limited(sharing):
     link = sharing.link()
     now = sharing.api.clock()

@@ -12,7 +12,10 @@ from tests.support.clients.upload_client import FORM, changed, form_of, open_upl
 from tests.support.factories.accounts import add_user
 from tests.support.pictures import xmp
 
-pytestmark = pytest.mark.slow_on_postgresql
+#: Tests of the SQL that counts, limits and locks; all others are about rules that no database changes.
+ON_BOTH = pytest.mark.parametrize(
+    "prepared", ["new_sqlite", pytest.param("new_postgres", marks=pytest.mark.slow)], indirect=True
+)
 
 FIELDS = {"AlbumUID", "AccountUID", "Name", "DisplayName", "Role", "CreatedBy", "CreatedAt", "ModifiedAt"}
 
@@ -66,9 +69,9 @@ class Sharing:
 
 
 @pytest.fixture(scope="module")
-def prepared(new_database, tmp_path_factory):
+def prepared(request, tmp_path_factory):
     """The library that `sharing` copies, with the address of its database."""
-    address = new_database()
+    address = request.getfixturevalue(getattr(request, "param", "new_sqlite"))()
     with open_uploads(tmp_path_factory.mktemp("prepared"), settings={"PHOTOSVC_DATABASE_URI": address}) as api:
         made = Sharing(api)
     return made, address
@@ -84,6 +87,7 @@ def sharing(prepared, copied_database, tmp_path):
         yield sharing
 
 
+@ON_BOTH
 def test_an_album_is_shared_with_an_account_changed_and_ended(sharing):
     made = sharing.share(role="viewer").json
     assert made.keys() == FIELDS
@@ -160,6 +164,7 @@ def test_a_share_ends_with_its_account_and_with_the_account_that_made_it(sharing
     assert sharing.api.call("GET", "/photos", sharing.guest).json == []
 
 
+@ON_BOTH
 def test_a_contributor_adds_photos_and_takes_out_own_ones_alone(sharing):
     sharing.share()
     before, new = sharing.in_album(), picture(9)
@@ -280,6 +285,7 @@ def test_sidecars_of_a_contributor_change_no_photo(sharing):
     assert len(originals(sharing.api)) == 4
 
 
+@ON_BOTH
 def test_the_numbers_of_accounts_of_an_album_and_of_albums_of_an_account_are_limited(sharing, monkeypatch):
     monkeypatch.setattr(shares_module, "MOST_SHARES", 1)
     assert sharing.share().status_code == 200
