@@ -7,6 +7,7 @@ from sqlalchemy import select
 
 from photosvc.models import Photo
 from photosvc.search.reading.request import ORDERS
+from tests.support import paging
 from tests.support.clock import NOW
 from tests.support.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
 from tests.support.library import open_library
@@ -48,27 +49,21 @@ def whole_of(library, order):
     return found
 
 
-def by_count(library, order, count, step):
-    """Pages as clients ask for them: `offset` raised by what `step` makes of an answer, until a page is empty."""
-    found, offset = [], 0
-    while True:
-        answer = library.get({"order": order, "merged": "true", "count": count, "offset": offset, "seed": 7})
-        assert answer.status_code == 200
+def by_count(library, order, count, step=None):
+    """Pages as clients ask for them: `offset` raised by `step`, or by `X-Count`, until a page is empty."""
+    found = []
+    for answer in paging.by_offset(library, asked_for(order, count), step=step, to_empty=True):
         assert len(answer.json) <= int(answer.headers["X-Count"]) <= count
-        if not int(answer.headers["X-Count"]):
-            return found
         found += answer.json
-        offset += step(answer)
+    return found
 
 
 def by_cursor(library, order, count):
-    found, query = [], {"order": order, "merged": "true", "count": count, "seed": 7}
-    while query:
-        answer = library.get(query)
-        found += answer.json
-        link = answer.headers.get("Link")
-        query = dict(parse_qsl(urlsplit(link.partition(">")[0][1:]).query)) if link else None
-    return found
+    return [record for answer in paging.by_cursor(library, asked_for(order, count)) for record in answer.json]
+
+
+def asked_for(order, count):
+    return {"order": order, "merged": "true", "count": count, "seed": 7}
 
 
 def check_whole(library, order, found):
@@ -82,11 +77,9 @@ def check_whole(library, order, found):
 @pytest.mark.parametrize("count", STEPS)
 @pytest.mark.parametrize("order", ORDERS)
 def test_every_photo_comes_once_and_whole(stacked_library, order, count):
-    check_whole(
-        stacked_library, order, by_count(stacked_library, order, count, lambda answer: int(answer.headers["X-Count"]))
-    )
+    check_whole(stacked_library, order, by_count(stacked_library, order, count))
     if count > 1:  # pages of one file are asked for alike
-        check_whole(stacked_library, order, by_count(stacked_library, order, count, lambda _: count))
+        check_whole(stacked_library, order, by_count(stacked_library, order, count, count))
     check_whole(stacked_library, order, by_cursor(stacked_library, order, count))
 
 

@@ -1,7 +1,7 @@
 """Orders and pages of GET /photos, by offset and by cursor, on both databases."""
 
 from itertools import pairwise
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import urlencode
 
 import pytest
 from sqlalchemy import select
@@ -11,9 +11,11 @@ from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.query.fold import fold
 from photosvc.search.reading.request import ORDERS
 from photosvc.search.rows.write import project
+from tests.support import paging
 from tests.support.clock import NOW
 from tests.support.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
 from tests.support.library import open_library
+from tests.support.paging import next_query
 
 PHOTOS, FILES = 40, 47
 ALBUM = "a" + "0" * 15
@@ -54,36 +56,15 @@ def test_the_longest_cursor_is_taken_back_and_fits_a_request_line(tmp_path, lett
 
 
 def by_offset(library, order, size, **parameters):
-    found, offset = [], 0
-    while True:
-        answer = library.get({"order": order, "count": size, "offset": offset, **parameters})
-        assert answer.headers["X-Offset"] == str(offset)
-        found += answer.json
-        offset += int(answer.headers["X-Count"])
-        if answer.headers["X-Count"] != answer.headers["X-Limit"]:
-            return found
+    return records(paging.by_offset(library, {"order": order, "count": size, **parameters}))
 
 
 def by_cursor(library, order, size, **parameters):
-    found, query, pages = [], {"order": order, "count": size, **parameters}, 0
-    while True:
-        answer = library.get(query)
-        assert answer.status_code == 200, answer.text
-        assert answer.headers["X-Offset"] == str(len(found))
-        found += answer.json
-        pages += 1
-        if "Link" not in answer.headers:
-            return found
-        assert pages <= FILES
-        query = next_query(answer)
+    return records(paging.by_cursor(library, {"order": order, "count": size, **parameters}))
 
 
-def next_query(answer):
-    url, _, rel = answer.headers["Link"].partition("; ")
-    assert rel == 'rel="next"'
-    parts = urlsplit(url.strip("<>"))
-    assert (parts.scheme, parts.netloc, parts.path) == ("", "", "/api/v1/photos")
-    return {name: value for name, (value,) in parse_qs(parts.query, strict_parsing=True).items()}
+def records(pages):
+    return [record for answer in pages for record in answer.json]
 
 
 def ids(records):
