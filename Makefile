@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint requirements.lock
 
 # The tests of the packages whose coverage has a floor; pyproject.toml names the packages.
-COVERING := tests/unit/auth tests/unit/core tests/unit/query tests/auth tests/audit tests/api/oauth tests/api/search/test_search_as_typed.py tests/pages/account/test_pages_sign_in.py tests/pages/account/test_pages_first_account.py tests/api/access/test_visitors.py tests/api/library/test_links.py tests/api/library/test_link_uploads.py tests/api/access/test_guests.py
+COVERING := tests/unit/auth tests/unit/core tests/unit/query tests/unit/test_settings.py tests/unit/index/test_index_taken.py tests/unit/index/test_index_timezone.py tests/unit/search/test_bare_records.py tests/auth tests/audit tests/api/oauth tests/api/search/test_search_as_typed.py tests/pages/account/test_pages_sign_in.py tests/pages/account/test_pages_first_account.py tests/api/access/test_visitors.py tests/api/library/test_links.py tests/api/library/test_link_uploads.py tests/api/access/test_guests.py
 
 # What decides by dates, and the moments: ends of months with and without a leap day, the hour that clocks skip, a Sunday.
 DATES := tests/unit/query/test_query_spoken.py tests/unit/query/test_query_last_moments.py tests/unit/media/test_media_dates.py tests/unit/index/test_index_names.py tests/unit/index/test_index_taken.py tests/unit/index/test_index_timezone.py tests/contract/indexing/test_index_dates.py tests/search/test_search_days.py tests/search/test_habits.py tests/api/search/test_search_spoken.py

@@ -53,11 +53,13 @@ def test_later_sources_win_and_each_value_records_its_source(tmp_path):
 )
 def test_the_usual_time_zone_is_that_of_the_machine(tmp_path, variables, localtime, timezone, zone):
     (tmp_path / "localtime").symlink_to(f"/usr/share/zoneinfo/{localtime}") if localtime else None
-    (tmp_path / "timezone").write_text(timezone)
+    (tmp_path / "timezone").write_text(timezone) if timezone else None
     assert machine_zone(variables, tmp_path) == zone
 
 
-@pytest.mark.parametrize("zone", ["Mars/Olympus", "CET-1CEST", "../../etc/passwd", "Europe", "\0", "x" * 5000, 1])
+@pytest.mark.parametrize(
+    "zone", ["Mars/Olympus", "CET-1CEST", "../../etc/passwd", "Europe", "localtime", "\0", "x" * 5000, 1]
+)
 def test_an_unknown_time_zone_stops_the_start(tmp_path, zone):
     with pytest.raises(SettingError) as caught:
         load_settings(tmp_path, given={"PHOTOSVC_TIMEZONE": zone})
