@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import warnings
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -27,4 +28,8 @@ def require(*programs: str) -> None:
 
 def package(name: str) -> Any:
     """The module of a package of the extras; without it, the test or its module is skipped."""
-    return import_module(name) if is_ci() else pytest.importorskip(name, reason=f"{name} is not installed")
+    if not is_ci():
+        return pytest.importorskip(name, reason=f"{name} is not installed")
+    with warnings.catch_warnings():  # as `importorskip` does
+        warnings.simplefilter("ignore")
+        return import_module(name)
