@@ -43,7 +43,7 @@ example: $(VENV)/.dev ## Run a host app that contains photosvc (examples/embed) 
 		cd examples/embed && flask="$(abspath $(BIN))/flask" && \
 		"$$flask" db upgrade && "$$flask" svc db upgrade && "$$flask" svc index && "$$flask" run --port "$(PORT)"
 
-# Tests of load, of kills and of random requests, whose verdict depends on what else the machine does.
+# Tests of load, of kills, of random requests and of every page in four languages, whose verdict depends on what else the machine does.
 NIGHTLY := $(addprefix tests/,api/serving/test_restarts_under_load.py api/serving/test_rolling_restart.py \
 	api/serving/test_dying_workers.py api/serving/test_waiting_writers.py api/serving/test_openapi_cases.py \
 	api/accounts/test_login_flood.py api/search/limits/test_costly_searches.py \
@@ -51,7 +51,7 @@ NIGHTLY := $(addprefix tests/,api/serving/test_restarts_under_load.py api/servin
 	api/pictures/downloads/test_large_zips.py api/pictures/thumbnails/test_quiet_thumbnails.py \
 	api/library/test_edits_at_once.py contract/indexing/test_index_interrupted.py contract/test_upload_faults.py \
 	contract/test_webdav_faults.py dav/test_dav_many_at_once.py pages/test_pages_any_request.py \
-	pages/photos/test_pages_grid_length.py)
+	pages/photos/test_pages_grid_length.py pages/test_pages_untranslated.py)
 
 # Test modules and the package are compiled once and not in every process; an empty value is as good as none.
 test test-slow test-nightly test-dates test-long test-examples test-api test-lowest test-newest coverage: export PYTHONDONTWRITEBYTECODE :=
