@@ -178,8 +178,12 @@ def not_modified(etag: str | None, further: Iterable[tuple[str, str]] = ()) -> R
     return ReadyResponse(status=304, headers=[*further, *cache_headers(etag)])
 
 
+#: Headers that tell pages apart whose bodies are equal, such as empty ones.
+_NUMBERS: Final = ("X-Count", "X-Limit", "X-Offset", "X-Total-Count")
+
+
 def tag_by_body(answer: Response) -> Response:
-    """Tag an answer that clients may cache by its address and body unless it has a tag; return 304 if it is cached.
+    """Tag an answer that clients may cache by its numbers and body unless it has a tag; return 304 if it is cached.
 
     An answer that is streamed stays without a tag.
     """
@@ -188,7 +192,8 @@ def tag_by_body(answer: Response) -> Response:
         return answer
     if request.method not in {"GET", "HEAD"} or answer.is_streamed:
         return answer
-    tag = hashlib.blake2b(answer.get_data(), digest_size=16, key=digest(request.full_path).encode()).hexdigest()
+    numbers = digest("".join(f"{name} {headers.get(name)}\n" for name in _NUMBERS))
+    tag = hashlib.blake2b(answer.get_data(), digest_size=16, key=numbers.encode()).hexdigest()
     if is_fresh(tag):
         left_out = {"cache-control", "vary", "content-type", "content-length"}
         return not_modified(tag, ((name, value) for name, value in headers if name.lower() not in left_out))
