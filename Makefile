@@ -14,10 +14,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint requirements.lock
 
 # The tests of the packages whose coverage has a floor; pyproject.toml names the packages.
-COVERING := tests/unit/auth tests/unit/core tests/unit/query tests/unit/test_settings.py tests/unit/index/test_index_taken.py tests/unit/index/test_index_timezone.py tests/unit/search/test_bare_records.py tests/auth tests/audit tests/api/oauth tests/api/search/test_search_as_typed.py tests/pages/account/test_pages_sign_in.py tests/pages/account/test_pages_first_account.py tests/api/access/test_visitors.py tests/api/library/test_links.py tests/api/library/test_link_uploads.py tests/api/access/test_guests.py
+COVERING := tests/unit/auth tests/unit/core tests/unit/query tests/unit/test_settings.py tests/unit/index/test_index_taken.py tests/unit/index/test_index_timezone.py tests/unit/search/test_bare_records.py tests/app/audit tests/app/oauth tests/app/search/test_search_as_typed.py tests/app/pages/account/test_pages_sign_in.py tests/app/pages/account/test_pages_first_account.py tests/app/access/test_visitors.py tests/app/library/test_links.py tests/app/library/test_link_uploads.py tests/app/access/test_guests.py tests/databases/test_auth_postgres.py
 
 # What decides by dates, and the moments: ends of months with and without a leap day, the hour that clocks skip, a Sunday.
-DATES := tests/unit/query/test_query_spoken.py tests/unit/query/test_query_last_moments.py tests/unit/media/test_media_dates.py tests/unit/index/test_index_names.py tests/unit/index/test_index_taken.py tests/unit/index/test_index_timezone.py tests/contract/indexing/test_index_dates.py tests/search/test_search_days.py tests/search/test_habits.py tests/api/search/test_search_spoken.py
+DATES := tests/unit/query/test_query_spoken.py tests/unit/query/test_query_last_moments.py tests/unit/media/test_media_dates.py tests/unit/index/test_index_names.py tests/unit/index/test_index_taken.py tests/unit/index/test_index_timezone.py tests/app/index/test_index_dates.py tests/databases/search/test_search_days.py tests/databases/search/test_habits.py tests/app/search/test_search_spoken.py
 MOMENTS := 2027-02-28T12:00 2028-02-29T12:00 2027-03-28T01:59:58@Europe/Berlin 2026-11-29T12:00 2026-12-31T23:59:58
 
 help: ## Show this help
@@ -43,16 +43,6 @@ example: $(VENV)/.dev ## Run a host app that contains photosvc (examples/embed) 
 		cd examples/embed && flask="$(abspath $(BIN))/flask" && \
 		"$$flask" db upgrade && "$$flask" svc db upgrade && "$$flask" svc index && "$$flask" run --port "$(PORT)"
 
-# Tests of load, of kills, of random requests and of every page in four languages, whose verdict depends on what else the machine does.
-NIGHTLY := $(addprefix tests/,api/serving/test_restarts_under_load.py api/serving/test_rolling_restart.py \
-	api/serving/test_dying_workers.py api/serving/test_waiting_writers.py api/serving/test_openapi_cases.py \
-	api/accounts/test_login_flood.py api/search/limits/test_costly_searches.py \
-	api/search/limits/test_costly_searches_served.py api/uploads/test_uploads_served.py \
-	api/pictures/downloads/test_large_zips.py api/pictures/thumbnails/test_quiet_thumbnails.py \
-	api/library/test_edits_at_once.py contract/indexing/test_index_interrupted.py contract/test_upload_faults.py \
-	contract/test_webdav_faults.py dav/test_dav_many_at_once.py pages/test_pages_any_request.py \
-	pages/photos/test_pages_grid_length.py pages/test_pages_untranslated.py)
-
 # Test modules and the package are compiled once and not in every process; an empty value is as good as none.
 test test-slow test-nightly test-dates test-long test-examples test-api test-lowest test-newest coverage: export PYTHONDONTWRITEBYTECODE :=
 
@@ -61,22 +51,22 @@ test: $(VENV)/.dev ## Run the everyday tests
 	$(BIN)/python -m $(PYTEST) -n 3 --dist worksteal $(ARGS)
 
 test-slow: $(VENV)/.dev ## Run the tests that take up to some minutes each
-	$(BIN)/python -m $(PYTEST) -m 'slow and not long' $(NIGHTLY:%=--ignore=%) $(ARGS)
+	$(BIN)/python -m $(PYTEST) -m 'slow and not long' --ignore=tests/nightly --ignore=tests/leaving $(ARGS) $(if $(findstring tests/,$(ARGS)),,tests)
 
 test-nightly: $(VENV)/.dev ## Run the slow tests of load, kills and random requests
-	$(BIN)/python -m pytest -n 0 -m 'slow and not long' $(NIGHTLY) $(ARGS)
+	$(BIN)/python -m pytest -n 0 -m 'slow and not long' $(or $(ARGS),tests/nightly)
 
 test-dates: $(VENV)/.dev ## Run the tests of dates on days and in hours when such tests fail
 	for moment in $(MOMENTS); do echo "$$moment"; TEST_NOW=$$moment $(BIN)/python -m pytest -n 2 --dist loadfile -q -m '' $(DATES) || exit 1; done
 
 test-long: $(VENV)/.dev ## Run the tests that take longer: 100,000 queries, libraries of 100,000 files
-	$(BIN)/python -m pytest -m long $(ARGS)
+	$(BIN)/python -m pytest -m long $(or $(ARGS),tests)
 
 test-examples: $(VENV)/.dev ## Run the tests with random examples, with ten times as many as every day
 	TEST_EXAMPLES=new $(BIN)/python -m pytest -n 3 --dist worksteal -m 'hypothesis and not slow' $(ARGS)
 
 test-api: $(VENV)/.dev ## Send a hundred requests to each operation of the API, with each kind of credential
-	TEST_EXAMPLES=new $(BIN)/python -m pytest -n 0 -m slow tests/api/serving/test_openapi_cases.py $(ARGS)
+	TEST_EXAMPLES=new $(BIN)/python -m pytest -n 0 -m slow tests/nightly/test_openapi_cases.py $(ARGS)
 
 build/lowest/.done: $(VENV)/bin/python setup.cfg
 	$(PYTHON) -m venv build/lowest

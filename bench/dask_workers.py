@@ -20,7 +20,7 @@ from photosvc.index.run_log import IndexOptions
 from photosvc.models.engine import UnitOfWork
 from photosvc.web.current import current_service
 from photosvc.workers.scheduler import connected
-from tests.support.programs.dask import dask_cluster
+from tests.helpers.programs.dask import dask_cluster
 
 
 def over(instance: Instance, address: str) -> None:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.indexing import drawn
-from tests.pages.chromium import open_chromium
+from tests.helpers.chromium import open_chromium
 
 _PORT = 8149
 BASE = f"http://localhost:{_PORT}"

@@ -35,7 +35,7 @@ from photosvc.models.engine import begin_write
 from photosvc.pages.photos import ORDERS
 from photosvc.search.reading.request import MANUAL
 from photosvc.web.current import current_service
-from tests.pages.chromium import open_chromium
+from tests.helpers.chromium import open_chromium
 
 _SWEEPS, _STEPS, _STEP_MS = 8, 45, 25
 _WHEELS = 150

@@ -33,7 +33,7 @@ from photosvc.index.run_log import IndexOptions, Summary
 from photosvc.models import SearchRow, schema
 from photosvc.models.engine import UnitOfWork
 from photosvc.web.current import current_service
-from tests.support.pictures import exif, rational
+from tests.helpers.pictures import exif, rational
 
 ROUNDS = 3
 _UNSET = "2000:01:01 00:00:00"

@@ -18,7 +18,7 @@ from typing import Any
 from PIL import Image
 
 from bench.first_minutes import BASE, PASSWORD, running
-from tests.pages.chromium import open_chromium
+from tests.helpers.chromium import open_chromium
 
 _MONTHS, _EACH = 24, 10
 _TILE = ".tiles li[aria-posinset]"

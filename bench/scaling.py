@@ -17,7 +17,7 @@ from bench.libraries.databases import clock_of, engine_of, opened, times_of
 from bench.searches.queries import QUERIES, measure
 from bench.searches.timeline import calls
 from photosvc.models import SearchRow
-from tests.support.queries.parsing import photo_query
+from tests.helpers.queries.parsing import photo_query
 
 #: Queries of each kind of cost; those of words need the texts of all photos.
 _QUERIES = (

@@ -25,7 +25,7 @@ from photosvc.web.auditing import operating
 from photosvc.web.contract import public
 from photosvc.web.current import current_service
 from photosvc.web.protector import require
-from tests.support.queries.parsing import parse_request
+from tests.helpers.queries.parsing import parse_request
 
 _PASSWORD = "correct horse"
 

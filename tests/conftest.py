@@ -25,11 +25,11 @@ from sqlalchemy.orm import Session
 from photosvc.auth import passwords
 from photosvc.models import schema
 from photosvc.settings import Settings
-from tests.support import costs, examples, shared
-from tests.support.api_client import ApiClient, open_api
-from tests.support.factories.photos import add_photos
-from tests.support.library import Library, migrated_database, new_settings, open_library, open_session
-from tests.support.programs import forks, needed
+from tests.helpers import costs, examples, shared
+from tests.helpers.api_client import ApiClient, open_api
+from tests.helpers.factories.photos import add_photos
+from tests.helpers.library import Library, migrated_database, new_settings, open_library, open_session
+from tests.helpers.programs import forks, needed
 
 _NUMBERS = count()
 _SLOW_TIMEOUT = 900

@@ -30,11 +30,15 @@ class Part:
 PARTS = {
     "auth": Part(
         ("photosvc/auth/scopes.py", "photosvc/auth/policy.py", "photosvc/auth/principal.py"),
-        ("tests/unit/auth/test_auth_policy.py", "tests/unit/auth/test_auth_scopes.py", "tests/auth/test_auth_proof.py"),
+        (
+            "tests/unit/auth/test_auth_policy.py",
+            "tests/unit/auth/test_auth_scopes.py",
+            "tests/unit/auth/test_auth_proof.py",
+        ),
     ),
     "throttle": Part(
         ("photosvc/auth/throttle.py", "photosvc/auth/passwords.py"),
-        ("tests/auth/test_auth_throttle.py", "tests/unit/auth/test_auth_turns.py"),
+        ("tests/unit/auth/test_auth_throttle.py", "tests/unit/auth/test_auth_turns.py"),
     ),
     "query": Part(("photosvc/query/lexer.py", "photosvc/query/parser.py"), ("tests/unit/query",)),
     "paths": Part(

@@ -21,7 +21,7 @@ from PIL import Image, ImageCms
 from photosvc.index.extract import extract
 from photosvc.media.metadata import make_name, model_name
 from photosvc.media.text import to_utc
-from tests.support.pictures import clouds, jxl, swapped_profile, video
+from tests.helpers.pictures import clouds, jxl, swapped_profile, video
 
 COUNT, SHOWN = 400, 3
 #: A satellite time further from the wall time belongs to another moment.

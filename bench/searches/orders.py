@@ -16,7 +16,7 @@ from bench.libraries.databases import clock_of, opened, times_of
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import ORDERS
 from photosvc.search.reading.timeline import count_photos, read_stretch
-from tests.support.queries.parsing import parse_request, photo_query
+from tests.helpers.queries.parsing import parse_request, photo_query
 
 _REPEATS = 3
 #: Milliseconds of a call that is not repeated.

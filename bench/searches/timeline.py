@@ -23,7 +23,7 @@ from photosvc.search.reading import photos
 from photosvc.search.reading.clusters import find_clusters, parse_box
 from photosvc.search.reading.photos import PhotoQuery, find_towns
 from photosvc.search.reading.timeline import count_months, month_columns, photos_of_month
-from tests.support.queries.parsing import TODAY, photo_query
+from tests.helpers.queries.parsing import TODAY, photo_query
 
 _REPEATS = 15
 

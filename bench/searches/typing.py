@@ -17,7 +17,7 @@ from photosvc.query.typed import find_typed
 from photosvc.search.reading.facets import count_values, parse_facets
 from photosvc.search.reading.hints import find_hints
 from photosvc.search.reading.suggest import Names, read_names, suggest
-from tests.support.queries.parsing import TODAY, photo_query
+from tests.helpers.queries.parsing import TODAY, photo_query
 
 _REPEATS = 5
 #: Milliseconds of a call that is not repeated.

@@ -12,7 +12,7 @@ from sqlalchemy import Table
 
 import photosvc.models
 from photosvc.models import Base
-from tests.support.programs.forks import SURROUNDINGS
+from tests.helpers.programs.forks import SURROUNDINGS
 
 MODELS = "photosvc.models"
 

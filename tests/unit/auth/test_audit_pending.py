@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from photosvc.auth.audit_log import Entry, Event
 from photosvc.auth.audit_store import MOST_KINDS, MOST_WAITING, Pending
-from tests.support.clock import NOW
+from tests.helpers.clock import NOW
 
 MINUTE = timedelta(minutes=1)
 

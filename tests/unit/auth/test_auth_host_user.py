@@ -6,8 +6,8 @@ from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.principal import HOST_USER, HostUser, is_host_uid
 from photosvc.auth.tokens import download_token, preview_token, verify_any, verify_download, verify_preview
 from photosvc.core import ids
-from tests.support.clock import NOW
-from tests.support.library import new_settings
+from tests.helpers.clock import NOW
+from tests.helpers.library import new_settings
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from photosvc.auth import keys, passwords
 from photosvc.auth.passwords import Turns, check_password, hash_password, needs_rehash, verify_password
 from photosvc.core.errors import InvalidValueError
-from tests.support.examples import examples
+from tests.helpers.examples import examples
 
 pytestmark = pytest.mark.usefixtures("service_hasher")
 

@@ -19,7 +19,7 @@ from photosvc.auth.principal import HOST_USER, Principal
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION
-from tests.support.clock import NOW, SECOND
+from tests.helpers.clock import NOW, SECOND
 
 MANAGEMENT = {action for action in RULES if action.startswith(("users.", "clients.", "tokens."))}
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from photosvc.auth.scopes import EVERYTHING, RESOURCES, SCOPES, is_within, parse_scope
 from photosvc.core.errors import InvalidValueError
-from tests.support.examples import examples
+from tests.helpers.examples import examples
 
 RESOURCES_AND_NEW = (*RESOURCES, "invented-later")
 words = st.sampled_from(["*", "read", "write", *RESOURCES[:6], *(f"{name}:false" for name in RESOURCES[:6])])

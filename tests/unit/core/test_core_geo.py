@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import bounding_boxes, cell_range, cell_token, chord, decode_plus_code, distance_m, unit_vector
-from tests.support.examples import examples
+from tests.helpers.examples import examples
 
 latitudes = st.floats(-90, 90) | st.sampled_from([-90.0, 0.0, 90.0, 89.9999999])
 longitudes = st.floats(-180, 180) | st.sampled_from([-180.0, 0.0, 180.0, 179.9999999])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.paths import clamped_time, clean_name, disk_name, full_path, inside, open_folder, open_inside
-from tests.support.examples import examples
+from tests.helpers.examples import examples
 
 NAMES = st.binary(min_size=1, max_size=60).filter(lambda raw: b"\0" not in raw).map(os.fsdecode)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from photosvc import data
 from photosvc.core.geo import distance_m
 from photosvc.index.places import FoundPlace, Gazetteer, country_name, place_of
-from tests.support.examples import examples
+from tests.helpers.examples import examples
 from tools import build_places
 
 SHIPPED = Gazetteer.load()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from photosvc.index.names import date_in, date_in_path, title_in
 from photosvc.index.stack_rules import split_name
 from photosvc.media.metadata import DAY, MONTH, YEAR, WrittenDate
-from tests.support.examples import examples
+from tests.helpers.examples import examples
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from photosvc.core.vocabulary import PRIORITY
 from photosvc.index.quality import HIDDEN, quality_after_edit, quality_of
 from photosvc.models import UNKNOWN_PLACE, Keyword, Photo
-from tests.support.clock import NOW
-from tests.support.examples import examples
+from tests.helpers.clock import NOW
+from tests.helpers.examples import examples
 
 
 def photo_with(*, has_place=False, keywords=(), **values):

@@ -11,7 +11,7 @@ from photosvc.core.vocabulary import KINDS, parse_kinds
 from photosvc.index.agreement import Facts
 from photosvc.index.stack_rules import MAX_FILES, Link, Member, burst_of, divide, name_key, original_of, series_of
 from photosvc.media.metadata import YEAR, Metadata
-from tests.support.factories.photos import new_extraction
+from tests.helpers.factories.photos import new_extraction
 
 SHORT, LONG = 3_100_000_000, 3_100_000_001
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from photosvc.core.timezones import to_local, to_utc
 from photosvc.index.places import zone_at
-from tests.support.examples import examples
+from tests.helpers.examples import examples
 
 zones = st.sampled_from(["", "UTC", "Europe/Berlin", "Pacific/Kiritimati", "Etc/GMT+12", "Nowhere/Else"])
 

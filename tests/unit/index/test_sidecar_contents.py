@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from photosvc.core.problems import FileProblemError, Reason
 from photosvc.index.sidecar_formats import MAX_BYTES, MAX_JSON, Content, Kind, read_sidecar
 from photosvc.media.metadata import Metadata, Region
-from tests.support.examples import examples
-from tests.support.pictures import xmp
+from tests.helpers.examples import examples
+from tests.helpers.pictures import xmp
 
 PICTURE = {
     "title": "IMG_1.jpg",

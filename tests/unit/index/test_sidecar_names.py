@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.index.sidecar_values import MOST_COMPANIONS, candidates, companions, confirms
-from tests.support.examples import examples
+from tests.helpers.examples import examples
 
 LETTERS = "abcXYZ0189 _-.éß編é&"
 STEMS = st.text(LETTERS, min_size=1, max_size=70).map(str.strip).filter(lambda stem: stem.strip("."))

@@ -11,8 +11,8 @@ from photosvc.library.changing import load_photo, load_photos
 from photosvc.media.metadata import Region
 from photosvc.models import Photo
 from photosvc.models.engine import configure_engine
-from tests.support.clock import NOW
-from tests.support.factories.photos import add_photos
+from tests.helpers.clock import NOW
+from tests.helpers.factories.photos import add_photos
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,10 @@ from photosvc.library.import_folder import ImportFolder
 from photosvc.library.staging_part import Part, ReadOnlyError, StorageFailedError, StorageFullError
 from photosvc.models import Album, AlbumPhoto, Photo, UploadedFile
 from photosvc.web.current import current_service
-from tests.support.clients.upload_client import picture, sha1
-from tests.support.factories.import_folder import open_imports
-from tests.support.factories.indexing_requests import index_at_once
-from tests.support.pictures import clouds, dng, encoded, xmp
+from tests.helpers.clients.upload_client import picture, sha1
+from tests.helpers.factories.import_folder import open_imports
+from tests.helpers.factories.indexing_requests import index_at_once
+from tests.helpers.pictures import clouds, dng, encoded, xmp
 
 ABOUT = xmp('<dc:title><rdf:Alt><rdf:li xml:lang="x-default">At the lake</rdf:li></rdf:Alt></dc:title>')
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.media.metadata import DAY, MONTH, YEAR, WrittenDate, read_date
 from photosvc.media.text import parse_date, parse_offset
-from tests.support.examples import examples
+from tests.helpers.examples import examples
 
 
 @pytest.mark.parametrize(

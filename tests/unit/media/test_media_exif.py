@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from photosvc.media.exif import Exif, read_canon_exif, read_exif, read_exif_file
 from photosvc.media.metadata import Metadata
-from tests.support.examples import examples
-from tests.support.pictures import apple_note, exif, jpeg
+from tests.helpers.examples import examples
+from tests.helpers.pictures import apple_note, exif, jpeg
 
 
 def metadata_of(image=None, camera=None, gps=None) -> Metadata:

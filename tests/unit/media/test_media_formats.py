@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.media.formats import FORMATS, by_extension, is_sidecar, may_have_pixels, sniff
-from tests.support.examples import examples
-from tests.support.pictures import encoded, quarters
+from tests.helpers.examples import examples
+from tests.helpers.pictures import encoded, quarters
 
 
 def ftyp(major: bytes, *compatible: bytes) -> bytes:

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from photosvc.media.metadata import Metadata, merge_file
 from photosvc.media.packets import read_iptc
-from tests.support.examples import examples
-from tests.support.pictures import iptc
+from tests.helpers.examples import examples
+from tests.helpers.pictures import iptc
 
 
 def test_everything_the_press_writes_is_read():

@@ -14,8 +14,8 @@ from photosvc.media.exif import Exif
 from photosvc.media.formats import sniff
 from photosvc.media.picture import open_shown, read_picture
 from photosvc.media.raw import container_previews, read_container
-from tests.support.files.raws import SECONDS, crw, mrw, x3f
-from tests.support.pictures import exif, jpeg, raf
+from tests.helpers.files.raws import SECONDS, crw, mrw, x3f
+from tests.helpers.pictures import exif, jpeg, raf
 
 PREVIEW = jpeg(320, 240)
 PROPERTIES = {

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.media.text import KEYWORD, KEYWORDS, clean, clean_text, keywords
-from tests.support.examples import examples
+from tests.helpers.examples import examples
 
 
 @pytest.mark.parametrize(

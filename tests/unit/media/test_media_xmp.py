@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from photosvc.media.metadata import Metadata, Region
 from photosvc.media.xmp import Xmp, read_sidecar, read_xmp, upright
-from tests.support.examples import examples
-from tests.support.pictures import xmp
+from tests.helpers.examples import examples
+from tests.helpers.pictures import xmp
 
 
 def bag(name: str, *values: str, kind: str = "Bag") -> str:

@@ -9,8 +9,8 @@ from PIL import Image
 
 from photosvc.pictures.render import render
 from photosvc.pictures.sizes import SIZES, Area, Target, needed_side, thumbnail_size
-from tests.support.examples import examples
-from tests.support.pictures import CORNERS, encoded, quarters, swapped_profile
+from tests.helpers.examples import examples
+from tests.helpers.pictures import CORNERS, encoded, quarters, swapped_profile
 
 T = Image.Transpose
 #: How an upright picture is stored when its Exif orientation is this (TIFF 6.0, tag 274).

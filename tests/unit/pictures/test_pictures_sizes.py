@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.pictures.sizes import SIZES, USUAL, WHOLE, Area
-from tests.support.examples import examples
+from tests.helpers.examples import examples
 
 
 def test_every_size_that_clients_ask_for_has_its_pixels():

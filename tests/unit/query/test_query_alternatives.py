@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.query.lexer import Alternative, read_groups
-from tests.support.examples import examples
+from tests.helpers.examples import examples
 
 ALL = "|!-*&"
 

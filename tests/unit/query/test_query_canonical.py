@@ -13,10 +13,10 @@ from photosvc.query.lexer import quote, read_place
 from photosvc.query.nodes import And, Choice, Everything, Filter, InvalidQueryError, Node, Not, Nothing, Or, TakenOut
 from photosvc.query.parser import combine, parse_parameters
 from photosvc.query.place_names import text_words
-from tests.support.examples import examples
-from tests.support.queries.canonical import canonical_text
-from tests.support.queries.parsing import parse_query
-from tests.support.queries.query_strategies import HOSTILE, ODD_QUERIES, ODD_VALUES, UID
+from tests.helpers.examples import examples
+from tests.helpers.queries.canonical import canonical_text
+from tests.helpers.queries.parsing import parse_query
+from tests.helpers.queries.query_strategies import HOSTILE, ODD_QUERIES, ODD_VALUES, UID
 
 
 def normal(node: Node) -> bool:

@@ -6,7 +6,7 @@ from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.nodes import Choice, Everything, Filter, InvalidQueryError, conjuncts
 from photosvc.query.parser import find_filter
-from tests.support.queries.parsing import parse_query
+from tests.helpers.queries.parsing import parse_query
 
 ROWS = pytest.mark.parametrize("spec", FILTERS.values(), ids=FILTERS.keys())
 

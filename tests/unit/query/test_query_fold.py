@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.query.fold import LONGEST_WORD, fold, fold_recurring, words, words_recurring
-from tests.support.examples import examples
+from tests.helpers.examples import examples
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from photosvc.query.nodes import InvalidQueryError, Since
-from tests.support.queries.parsing import parse_query
+from tests.helpers.queries.parsing import parse_query
 
 
 @pytest.mark.parametrize(

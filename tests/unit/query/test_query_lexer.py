@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from photosvc.query.lexer import LONGEST_QUERY, Token, TokenKind, check, tokens
 from photosvc.query.nodes import InvalidQueryError
-from tests.support.examples import examples
+from tests.helpers.examples import examples
 
 
 def kinds(text: str) -> list[tuple[str, str]]:

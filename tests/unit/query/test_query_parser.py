@@ -17,8 +17,8 @@ from photosvc.query.nodes import (
     Word,
 )
 from photosvc.query.parser import MOST_TERMS
-from tests.support.queries.canonical import canonical_text
-from tests.support.queries.parsing import parse_query
+from tests.helpers.queries.canonical import canonical_text
+from tests.helpers.queries.parsing import parse_query
 
 
 def word(text: str) -> Word:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from marshmallow import Schema, fields
 
 from photosvc.records.fields import AnyCaseSchema, Decimal, NullableTimestamp, Timestamp, compile_schema
-from tests.support.examples import examples
+from tests.helpers.examples import examples
 
 
 class Both(Schema):

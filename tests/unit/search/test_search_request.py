@@ -12,8 +12,8 @@ from photosvc.search.reading.request import (
     order_named,
     parse_cursor,
 )
-from tests.support.examples import examples
-from tests.support.queries.parsing import best_order, parse_request
+from tests.helpers.examples import examples
+from tests.helpers.queries.parsing import best_order, parse_request
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 COUNTS = st.integers(0, 2**53 - 1)

@@ -16,7 +16,7 @@ from photosvc.web.sending import (
     parse_ranges,
     range_applies,
 )
-from tests.support.examples import examples
+from tests.helpers.examples import examples
 
 ETAG = "0123456789abcdef"
 MODIFIED = datetime(2024, 5, 1, 12, 0, 0, tzinfo=UTC)

@@ -5,7 +5,7 @@ from threading import Event
 import pytest
 
 from photosvc.web.current import Starter
-from tests.support.programs.watching import wait
+from tests.helpers.programs.watching import wait
 
 
 class Program:

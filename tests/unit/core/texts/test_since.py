@@ -4,7 +4,7 @@ import pytest
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.times import parse_since, parse_until
-from tests.support.clock import NOW
+from tests.helpers.clock import NOW
 
 
 @pytest.mark.parametrize(

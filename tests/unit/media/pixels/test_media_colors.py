@@ -5,7 +5,7 @@ from PIL import Image
 
 from photosvc.core.vocabulary import COLORS
 from photosvc.media.colours import chroma, color_id, colors_of, difference, main_color, read_colors, to_lab
-from tests.support.examples import examples
+from tests.helpers.examples import examples
 
 DOCUMENTED = (
     "000000 9e9e9e 795548 ffdf00 ffffff 9c27b0 3f51b5 00bcd4 009688 4caf50 cddc39 ffeb3b ff00ff ff9800 f44336 e91e63"

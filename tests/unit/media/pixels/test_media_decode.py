@@ -18,8 +18,8 @@ from photosvc.media.decode import open_picture, scaled
 from photosvc.media.errors import DecodeError, MissingExtraError, PictureTooLargeError
 from photosvc.media.formats import by_extension
 from photosvc.media.picture import Picture, open_shown, read_picture
-from tests.support.examples import examples
-from tests.support.pictures import CORNERS, dng, encoded, exif, heic, jpeg, png_bomb, png_header, quarters
+from tests.helpers.examples import examples
+from tests.helpers.pictures import CORNERS, dng, encoded, exif, heic, jpeg, png_bomb, png_header, quarters
 
 
 def read_preview(source, kind_row, longest):

@@ -11,7 +11,7 @@ from photosvc.core.machine import address_space, available_memory
 from photosvc.media.decode import open_picture, scaled
 from photosvc.media.formats import by_extension
 from photosvc.media.picture import read_picture
-from tests.support.pictures import encoded, exif, heic, jpeg, png_header, quarters
+from tests.helpers.pictures import encoded, exif, heic, jpeg, png_header, quarters
 
 NEEDS = "the picture takes {} MB of memory to decode, more than PHOTOSVC_INDEX_MEMORY leaves"
 

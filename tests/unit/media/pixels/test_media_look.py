@@ -7,7 +7,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageOps
 
 from photosvc.media.looks import Look, Versions, read_look, turned
-from tests.support.pictures import clouds, encoded
+from tests.helpers.pictures import clouds, encoded
 
 
 def perceptual_hash(picture):

@@ -18,8 +18,8 @@ from photosvc.media.decode import scaled
 from photosvc.media.errors import DecodeError
 from photosvc.media.formats import HEAD_SIZE, by_extension, sniff
 from photosvc.media.picture import Picture, open_shown, read_picture
-from tests.support.examples import examples
-from tests.support.pictures import CORNERS, avif_with_plain_alpha, clouds, encoded, exif, jxl, quarters, tiff, xmp
+from tests.helpers.examples import examples
+from tests.helpers.pictures import CORNERS, avif_with_plain_alpha, clouds, encoded, exif, jxl, quarters, tiff, xmp
 
 BLOCK = exif({0x010F: "Canon", 0x0110: "Canon EOS R5", 0x0112: 1}, {0x9003: "2021:02:03 04:05:06"})
 

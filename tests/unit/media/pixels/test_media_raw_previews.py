@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from photosvc.media.formats import FORMATS, sniff
 from photosvc.media.picture import Picture, open_shown, read_picture
 from photosvc.media.raw import find_preview
-from tests.support.examples import examples
-from tests.support.pictures import exif, jpeg, raf, raw_with_preview
+from tests.helpers.examples import examples
+from tests.helpers.pictures import exif, jpeg, raf, raw_with_preview
 
 PREVIEW = jpeg(320, 240)
 

@@ -17,9 +17,9 @@ from photosvc.media.errors import DecodeError, MissingExtraError
 from photosvc.media.metadata import Metadata
 from photosvc.media.mp4 import read_tags
 from photosvc.media.video import read_poster, read_video
-from tests.support.examples import examples
-from tests.support.files.videos import film, google_photo, turned
-from tests.support.pictures import video
+from tests.helpers.examples import examples
+from tests.helpers.files.videos import film, google_photo, turned
+from tests.helpers.pictures import video
 
 
 @pytest.mark.parametrize(

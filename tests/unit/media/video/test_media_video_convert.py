@@ -13,9 +13,9 @@ from photosvc.media.convert import VideoTooLargeError, convert_video, without_us
 from photosvc.media.errors import DecodeError, StorageError
 from photosvc.media.mp4 import read_tracks
 from photosvc.media.video import read_poster
-from tests.support.files.videos import SECOND, X265, film, told, turned
-from tests.support.library import CAMERA_ORIGINALS
-from tests.support.pictures import CORNERS, quarters
+from tests.helpers.files.videos import SECOND, X265, film, told, turned
+from tests.helpers.library import CAMERA_ORIGINALS
+from tests.helpers.pictures import CORNERS, quarters
 
 
 @dataclass

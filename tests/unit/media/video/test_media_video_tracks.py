@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.media.mp4 import Tracks, read_tracks
-from tests.support.examples import examples
-from tests.support.files.videos import film
+from tests.helpers.examples import examples
+from tests.helpers.files.videos import film
 
 
 def tracks(data, before=b""):

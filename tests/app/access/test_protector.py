@@ -1,0 +1,149 @@
+"""How a request shows its token, and how errors of every kind are answered (RFC 6750)."""
+
+import logging
+
+import pytest
+
+from photosvc.web.current import current_service
+from tests.helpers.api_client import check_error
+from tests.helpers.library import RESOURCE
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Authorization": "Bearer {}"},
+        {"Authorization": "bearer {}"},
+        {"Authorization": "BEARER   {}  "},
+        {"X-Auth-Token": " {} "},
+        {"X-Session-ID": "{}"},
+        {"X-Auth-Token": "{}", "X-Session-ID": "{}", "Authorization": "Bearer {}"},
+        {"X-Auth-Token": "{}", "X-Session-ID": ""},
+        {"X-Auth-Token": "{}", "Authorization": "Basic Zm9vOmJhcg=="},
+        {"X-Auth-Token": "{}", "Authorization": "Bearer"},
+    ],
+)
+def test_a_token_is_found_in_each_of_three_headers(api, headers):
+    token = api.access_token("photos")
+    headers = {name: value.format(token) for name, value in headers.items()}
+    assert api.call("GET", "/photos", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("pair", [("X-Auth-Token", "X-Session-ID"), ("X-Session-ID", "Authorization")])
+def test_two_different_tokens_are_400_even_when_both_are_valid(api, pair):
+    first, second = api.access_token(), api.access_token()
+    headers = {pair[0]: first, pair[1]: f"Bearer {second}" if pair[1] == "Authorization" else second}
+    answer = api.call("GET", "/photos", headers=headers)
+    assert check_error(answer, 400)["error"] == "the request shows two different tokens; send one"
+    assert answer.headers["WWW-Authenticate"].startswith(
+        'Bearer realm="photosvc", error="invalid_request", error_descr'
+    )
+
+
+@pytest.mark.parametrize("place", ["access_token", "token", "t", "auth_token", "X-Auth-Token"])
+def test_a_token_in_the_query_or_a_form_is_not_looked_at(api, place):
+    token = api.access_token()
+    check_error(api.call("GET", f"/photos?{place}={token}"), 401)
+    check_error(api.call("GET", "/photos", data={place: token}), 401)
+    check_error(api.call("GET", "/photos", headers={"Cookie": f"{place}={token}"}), 401)
+
+
+@pytest.mark.parametrize("value", ["Basic Zm9vOmJhcg==", "Digest x", "Bearer", "Bearer ", "bearer\t", "Token abc", ""])
+def test_without_a_bearer_token_the_challenge_is_bare(api, value):
+    answer = api.call("GET", "/photos", headers={"Authorization": value})
+    check_error(answer, 401)
+    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="photosvc"' + RESOURCE
+
+
+def test_an_app_password_is_no_basic_password_here(api):
+    import base64
+
+    pair = base64.b64encode(f"alice:{api.app_password()}".encode()).decode()
+    check_error(api.call("GET", "/photos", headers={"Authorization": f"Basic {pair}"}), 401)
+
+
+def test_the_challenge_for_a_bad_token_says_so_and_no_more(api):
+    answers = [api.call("GET", "/photos", token) for token in ("x", "0" * 48, "aaaaaa-aaaaaa-aaaaaa-aaaaaa")]
+    challenge = {answer.headers["WWW-Authenticate"] for answer in answers}
+    sentence = "The access token is missing, expired or not valid."
+    assert challenge == {f'Bearer realm="photosvc", error="invalid_token", error_description="{sentence}"{RESOURCE}'}
+    assert len({answer.text for answer in answers}) == 1
+
+
+def test_the_challenge_for_a_missing_scope_names_the_one_that_would_do(api):
+    answer = api.call("GET", "/photos", api.access_token("metrics"))
+    body = check_error(answer, 403)
+    assert body["error"] == "Permission denied: this needs the scope photos read."
+    challenge = answer.headers["WWW-Authenticate"]
+    assert challenge == 'Bearer realm="photosvc", error="insufficient_scope", scope="photos read"' + RESOURCE
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/nothing", 404),
+        ("GET", "/", 404),
+        ("DELETE", "/photos", 405),
+        ("PUT", "/session", 405),
+    ],
+)
+def test_routes_and_methods_that_do_not_exist_are_refused_in_the_same_shape(api, method, path, status):
+    answer = api.call(method, path)
+    check_error(answer, status)
+    assert ("Allow" in answer.headers) == (status == 405)
+
+
+def test_every_answer_forbids_sniffing_framing_and_referrers(api):
+    for path, token in [("/photos", api.access_token()), ("/photos", None), ("/status", None), ("/nothing", None)]:
+        headers = api.call("GET", path, token).headers
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["X-Frame-Options"] == "DENY"
+        assert headers["Referrer-Policy"] == "no-referrer"
+        assert "Set-Cookie" not in headers
+
+
+def test_the_token_check_is_one_statement(api):
+    token = api.access_token()
+    api.is_alive(token)
+    api.call("GET", "/users", token)  # the first refusal is written into the security log
+    statements = []
+    with api.library.app.app_context(), current_service().reading() as connection:
+        raw = connection.connection.driver_connection
+    raw.set_trace_callback(statements.append)  # the pool hands the same connection to the next request
+    check_error(api.call("GET", "/users", token), 403)
+    assert [statement.split()[0] for statement in statements] == ["BEGIN", "SELECT", "ROLLBACK"]
+
+
+def test_a_surprise_is_500_without_details_and_logged_whole(api, monkeypatch, caplog):
+    def surprise(*_arguments, **_options):
+        raise RuntimeError("the inner workings")
+
+    monkeypatch.setattr("photosvc.api.search.find", surprise)
+    with caplog.at_level(logging.ERROR):
+        answer = api.call("GET", "/photos", api.access_token())
+    assert check_error(answer, 500) == {"code": 500, "error": "Internal error; the log has details."}
+    assert "the inner workings" in caplog.text
+
+
+def test_a_database_without_tables_is_503_and_names_the_command(tmp_path):
+    from tests.helpers.library import open_library
+
+    library = open_library(tmp_path / "instance", upgrade=False)
+    for path in ("/api/v1/photos", "/api/v1/status"):
+        body = check_error(library.app.test_client().get(path), 503)
+        assert body["error"] == "The database has no photosvc tables yet: run `svc db upgrade`."
+
+
+def test_a_database_that_is_locked_is_503_with_a_time_to_try_again(api, monkeypatch):
+    import sqlite3
+
+    from sqlalchemy.exc import OperationalError
+
+    def locked(*_arguments, **_options):
+        raise OperationalError("SELECT secret", {}, sqlite3.OperationalError("database is locked"))
+
+    monkeypatch.setattr("photosvc.api.search.find", locked)
+    answer = api.call("GET", "/photos", api.access_token())
+    assert "secret" not in answer.text
+    check_error(answer, 503)
+    assert answer.headers["Retry-After"] == "5"

@@ -1,0 +1,280 @@
+"""Guessing over HTTP is slowed down without affecting other callers (OWASP ASVS 6.3.1)."""
+
+import time
+
+import pytest
+
+from photosvc.auth.passwords import hash_password
+from photosvc.core import ids
+from photosvc.models import User
+from tests.helpers.api_client import PASSWORD, check_error, open_api
+from tests.helpers.timing import are_alike, medians
+
+HOME, AWAY = "192.0.2.7", "198.51.100.200"
+
+
+def guess(api, times, **options):
+    return [api.log_in(password="wrong horse", **options).status_code for _ in range(times)]
+
+
+@pytest.mark.parametrize("times", [150, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.long])])
+def test_wrong_passwords_from_one_address_get_the_burst_and_then_one_a_minute(api, times):
+    statuses = []
+    for number in range(times):
+        name = ("alice", "nobody", f"user{number}")[number % 3]
+        statuses.append(api.log_in(name, "wrong horse", AWAY).status_code)
+        api.clock.move(seconds=1)
+    assert statuses[:11] == [401] * 10 + [429]
+    assert set(statuses) == {401, 429}
+    assert statuses.count(401) == 10 + times // 60
+    assert api.log_in(address=HOME).status_code == 200
+
+
+@pytest.mark.parametrize("times", [150, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.long])])
+def test_wrong_passwords_from_a_hundred_addresses_hit_the_limit_of_the_account(api, times):
+    statuses = [
+        api.log_in(password="wrong horse", address=f"198.51.100.{number % 100}").status_code for number in range(times)
+    ]
+    assert statuses.count(401) == 20
+    assert api.log_in("vera", address="198.51.100.1").status_code == 200
+
+
+@pytest.mark.slow
+def test_an_owner_gets_in_at_home_while_others_guess(api):
+    assert api.log_in(address=HOME).status_code == 200
+    for number in range(30):
+        api.log_in(password="wrong horse", address=f"198.51.100.{number}")
+    check_error(api.log_in(address=AWAY), 429)
+    assert api.log_in(address=HOME).status_code == 200
+
+
+def test_429_says_when_to_come_back_and_that_is_true(api):
+    guess(api, 10, address=AWAY)
+    answer = api.log_in(address=AWAY)
+    body = check_error(answer, 429)
+    wait = int(answer.headers["Retry-After"])
+    assert (wait, body["error"]) == (60, "Too many failures: try again in 60 s.")
+    api.clock.move(seconds=wait - 1)
+    check_error(api.log_in(address=AWAY), 429)
+    api.clock.move(seconds=1)
+    assert api.log_in(address=AWAY).status_code == 200
+
+
+@pytest.mark.slow
+def test_names_that_do_not_exist_are_throttled_alike(api):
+    known, unknown = (
+        [api.log_in(name, "wrong horse", f"198.51.100.{number}").status_code for number in range(25)]
+        for name in ("alice", "nobody")
+    )
+    assert known == unknown == [401] * 20 + [429] * 5
+
+
+@pytest.mark.slow
+def test_right_passwords_are_never_counted(api):
+    assert {api.log_in(address=AWAY).status_code for _ in range(15)} == {200}
+
+
+def test_ipv6_is_counted_by_its_64(api):
+    statuses = [api.log_in(password="no", address=f"2001:db8::{number:x}").status_code for number in range(12)]
+    assert statuses == [401] * 10 + [429] * 2
+    assert api.log_in(password="no", address="2001:db8:0:1::1").status_code == 401
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Real-IP", "True-Client-IP", "CF-Connecting-IP"])
+def test_without_a_proxy_in_front_forged_headers_do_not_help(api, header):
+    statuses = [
+        api.call(
+            "POST",
+            "/session",
+            json={"username": f"user{number}", "password": "no"},
+            headers={header: f"203.0.113.{number}"},
+            address=AWAY,
+        ).status_code
+        for number in range(12)
+    ]
+    assert statuses == [401] * 10 + [429] * 2
+
+
+@pytest.mark.slow
+def test_behind_one_proxy_only_what_it_adds_counts(tmp_path):
+    def log_in(forwarded, number):
+        body = {"username": f"user{number}", "password": "no"}
+        headers = {"X-Forwarded-For": forwarded}
+        return api.call("POST", "/session", json=body, headers=headers, address="127.0.0.1").status_code
+
+    with open_api(tmp_path, settings={"PHOTOSVC_PROXIES": 1}) as api:
+        forged = [log_in(f"203.0.113.{number}, 198.51.100.1", number) for number in range(12)]
+        others = [log_in(f"198.51.100.{number}", number) for number in range(2, 14)]
+    assert forged == [401] * 10 + [429] * 2
+    assert others == [401] * 12
+
+
+@pytest.mark.parametrize("address", ["198.51.100.9:{}", "[2001:db8::9]:{}"])
+def test_ports_that_a_proxy_adds_to_addresses_do_not_count(tmp_path, address):
+    def log_in(number, forwarded):
+        headers = {"X-Forwarded-For": forwarded}
+        body = {"username": f"user{number}", "password": "no"}
+        return api.call("POST", "/session", json=body, headers=headers, address="127.0.0.1").status_code
+
+    with open_api(tmp_path, settings={"PHOTOSVC_PROXIES": 1}) as api:
+        assert [log_in(number, address.format(4000 + number)) for number in range(12)] == [401] * 10 + [429] * 2
+        assert log_in(1, address.replace("9", "8").format(4711)) == (401 if "." in address else 429)
+        assert log_in(1, "203.0.113.5:4711") == 401
+
+
+def test_a_header_of_a_proxy_that_is_not_configured_is_warned_about_once(api, caplog):
+    for number in range(3):
+        api.call("GET", "/status", headers={"X-Forwarded-For": f"203.0.113.{number}"}, address="127.0.0.1")
+    (record,) = [record for record in caplog.records if "X-Forwarded-For" in record.getMessage()]
+    assert record.levelname == "WARNING"
+    assert record.getMessage().startswith(
+        "X-Forwarded-For arrived from 127.0.0.1, but PHOTOSVC_PROXIES is 0: all clients behind a proxy count as one"
+    )
+
+
+def test_nothing_is_warned_about_behind_a_configured_proxy_or_without_one(api, tmp_path, caplog):
+    api.call("GET", "/status")
+    with open_api(tmp_path / "behind", settings={"PHOTOSVC_PROXIES": 1}) as behind:
+        behind.call("GET", "/status", headers={"X-Forwarded-For": "203.0.113.1"})
+    assert not [record for record in caplog.records if "X-Forwarded-For" in record.getMessage()]
+
+
+@pytest.mark.slow
+def test_unknown_tokens_are_slowed_down_and_valid_ones_from_there_never(api):
+    valid, app, login = api.access_token(), api.app_password(), api.session_of()
+    guess(api, 12, address=AWAY)
+    statuses = [api.call("GET", "/photos", f"{number:048x}", address=AWAY).status_code for number in range(100)]
+    assert statuses == [401] * 60 + [429] * 40
+    answer = api.call("GET", "/photos", "0" * 48, address=AWAY)
+    check_error(answer, 429)
+    assert answer.headers["Retry-After"] == "10"
+    for token in (valid, app, login):
+        for _ in range(20):
+            assert api.call("GET", "/photos", token, address=AWAY).status_code == 200
+
+
+@pytest.mark.slow
+def test_an_app_password_gets_in_past_wrong_passwords_from_its_address(api):
+    guess(api, 12, address=AWAY)
+    check_error(api.log_in(address=AWAY), 429)
+    assert api.log_in(password=api.app_password(), address=AWAY).status_code == 200
+
+
+@pytest.mark.slow
+def test_eleven_wrong_names_of_a_neighbour_do_not_keep_an_owner_out(api):
+    assert api.log_in(address=HOME).status_code == 200
+    statuses = [api.log_in(f"name{number}", "wrong horse", HOME).status_code for number in range(30)]
+    assert statuses == [401] * 10 + [429] * 20
+    assert api.log_in(address=HOME).status_code == 200
+    check_error(api.log_in("vera", address=HOME), 429)
+
+
+def test_a_blocked_address_answers_alike_for_the_owner_and_for_names_that_never_logged_in_there(api):
+    assert api.log_in(address=HOME).status_code == 200
+    for number in range(10):
+        api.log_in(f"name{number}", "wrong horse", HOME)
+    told = {
+        (answer.status_code, answer.text, answer.headers["Retry-After"])
+        for answer in [api.log_in(name, "wrong horse", HOME) for name in ("alice", "vera", "nobody")]
+    }
+    assert told == {(429, '{"code":429,"error":"Too many failures: try again in 60 s."}', "60")}
+
+
+@pytest.mark.slow
+def test_an_app_password_gets_in_past_unknown_app_passwords_from_its_address(api):
+    app = api.app_password()
+    unknown = [ids.new_app_password() for _ in range(70)]
+    statuses = [api.log_in(password=secret, address=AWAY).status_code for secret in unknown]
+    assert statuses == [401] * 60 + [429] * 10
+    for token in unknown:
+        api.call("GET", "/photos", token, address=AWAY)
+    assert {api.log_in(password=app, address=AWAY).status_code for _ in range(5)} == {200}
+    assert api.call("GET", "/photos", app, address=AWAY).status_code == 200
+    check_error(api.log_in("vera", app, AWAY), 429)
+
+
+def test_the_old_password_cannot_be_guessed_by_a_stolen_session(api):
+    own, path = api.session_of(), api.user_path(rest="/password")
+    body = {"old": "wrong horse", "new": "new horse battery"}
+    statuses = [api.call("PUT", path, own, json=body).status_code for _ in range(12)]
+    assert statuses == [400] * 10 + [429] * 2
+    assert api.is_alive(own)
+    check_error(api.call("PUT", path, own, json={**body, "old": PASSWORD}), 429)
+    another = api.session_of()
+    assert api.call("PUT", path, another, json={**body, "old": PASSWORD}).status_code == 200
+
+
+@pytest.mark.slow
+def test_nor_from_everywhere_at_once(api):
+    own, path = api.session_of(), api.user_path(rest="/password")
+    body = {"old": "wrong horse", "new": "new horse battery"}
+    statuses = [
+        api.call("PUT", path, own, json=body, address=f"198.51.100.{number}").status_code for number in range(100)
+    ]
+    assert statuses == [400] * 10 + [429] * 90
+
+
+@pytest.mark.slow
+def test_an_owner_changes_the_password_while_others_guess(api):
+    own, path = api.session_of(), api.user_path(rest="/password")
+    for number in range(25):
+        api.log_in(password="wrong horse", address=f"198.51.100.{number}")
+        api.log_in(f"name{number}", "wrong horse", HOME)
+    check_error(api.log_in(address=AWAY), 429)
+    body = {"old": PASSWORD, "new": "new horse battery"}
+    assert api.call("PUT", path, own, json=body, address=HOME).status_code == 200
+
+
+@pytest.mark.slow
+def test_a_blocked_address_takes_about_as_long_for_the_owner_as_for_an_unknown_name(api, service_hasher, capsys):
+    """Time tells nothing: unknown names sleep while the owner's password is hashed."""
+    with api.library.session() as session:
+        session.query(User).filter_by(name="alice").one().password_hash = hash_password(PASSWORD)
+    assert api.log_in(address=HOME).status_code == 200
+
+    def seconds(name):
+        begun = time.perf_counter()
+        assert api.log_in(name, "wrong horse", HOME).status_code == 429
+        return time.perf_counter() - begun
+
+    def measure(failures=1):
+        api.clock.move(minutes=1)  # one more failure of the address, and one of the owner there
+        for other in range(failures):
+            api.log_in(f"name{other}", "wrong horse", HOME)
+        return seconds("alice"), seconds("nobody")
+
+    measure(failures=12)
+    for _ in range(9):
+        measure()
+    known, unknown = medians(measure, 24)
+    with capsys.disabled():
+        print(f"\nowner {known * 1000:.3f} ms, unknown name {unknown * 1000:.3f} ms")  # noqa: T201
+    assert are_alike(known, unknown)
+
+
+@pytest.mark.slow
+def test_an_unknown_name_takes_as_long_as_a_wrong_password(api, service_hasher, capsys):
+    """Time does not tell which names exist: medians of 100 interleaved pairs differ by less than 5 % or 1 ms."""
+    with api.library.session() as session:
+        session.query(User).filter_by(name="alice").one().password_hash = hash_password(PASSWORD)
+    answers = set()
+
+    def seconds(name):
+        api.clock.move(minutes=2)
+        begun = time.perf_counter()
+        answer = api.log_in(name, "wrong horse")
+        taken = time.perf_counter() - begun
+        answers.add((answer.status_code, answer.text, answer.headers["WWW-Authenticate"]))
+        return taken
+
+    def measure():
+        return seconds("alice"), seconds("nobody")
+
+    for _ in range(10):
+        measure()
+    known, unknown = medians(measure, 100)
+    apart = abs(known / unknown - 1)
+    with capsys.disabled():
+        print(f"\nwrong password {known * 1000:.3f} ms, unknown name {unknown * 1000:.3f} ms, {apart:.2%} apart")  # noqa: T201
+    assert len(answers) == 1
+    assert are_alike(known, unknown)

@@ -1,0 +1,110 @@
+"""Administrators send their password again before they change accounts, once an hour (OWASP ASVS 7.5.3, RFC 9470)."""
+
+import pytest
+
+from tests.helpers.api_client import PASSWORD, check_error
+
+NEW = "new horse battery"
+
+
+@pytest.fixture
+def admin(api):
+    return api.session_of("ann")
+
+
+def changes(api):
+    """Each change of an account that only administrators can make."""
+    alice = api.user_path()
+    return {
+        "add": ("POST", "/users", {"Name": "bob", "Password": NEW}),
+        "change": ("PUT", alice, {"DisplayName": "A."}),
+        "password": ("PUT", f"{alice}/password", {"new": NEW}),
+        "passcode": ("DELETE", f"{alice}/passcode", None),
+        "remove": ("DELETE", alice, None),
+    }
+
+
+def confirm(api, token, password=PASSWORD):
+    return api.call("POST", "/session/confirm", token, json={"password": password})
+
+
+@pytest.mark.parametrize("name", ["add", "change", "password", "passcode", "remove"])
+def test_an_hour_after_the_log_in_a_change_is_refused_until_the_password_is_sent(api, admin, name):
+    method, path, body = changes(api)[name]
+    api.clock.move(hours=1, seconds=1)
+    answer = api.call(method, path, admin, json=body)
+    refusal = check_error(answer, 403)
+    assert [detail["field"] for detail in refusal["details"]] == ["password"]
+    challenge = answer.headers["WWW-Authenticate"]
+    assert 'error="insufficient_user_authentication", max_age="3600"' in challenge
+    assert confirm(api, admin).json == {"code": 200, "message": "Password confirmed.", "confirmed_for": 3600}
+    assert api.call(method, path, admin, json=body).status_code in {200, 201}
+
+
+def test_to_the_second_of_an_hour_nothing_is_asked_after_a_log_in_and_after_a_confirmation(api, admin):
+    api.clock.move(hours=1)
+    assert api.call("PUT", api.user_path(), admin, json={}).status_code == 200
+    api.clock.move(minutes=10)
+    confirm(api, admin)
+    api.clock.move(hours=1)
+    assert api.call("PUT", api.user_path(), admin, json={}).status_code == 200
+    api.clock.move(seconds=1)
+    check_error(api.call("PUT", api.user_path(), admin, json={}), 403)
+
+
+def test_it_is_never_asked_for_reading_and_for_ending_what_may_be_stolen(api, admin):
+    alice, app = api.session_of(), api.app_password()
+    api.clock.move(hours=2)
+    assert api.call("GET", "/users", admin).status_code == 200
+    assert api.call("GET", api.user_path(), admin).status_code == 200
+    (found,) = api.call("GET", api.user_path(rest="/app-passwords"), admin).json
+    assert api.call("DELETE", api.user_path(rest=f"/app-passwords/{found['id']}"), admin).status_code == 200
+    assert api.call("DELETE", api.user_path(rest="/sessions"), admin).status_code == 200
+    assert [api.is_alive(token) for token in (alice, app)] == [False, False]
+
+
+def test_a_wrong_password_confirms_nothing_names_the_field_and_is_slowed_down(api, admin):
+    api.clock.move(hours=2)
+    for _ in range(10):
+        body = check_error(confirm(api, admin, "wrong horse"), 400)
+        assert [detail["field"] for detail in body["details"]] == ["password"]
+    answer = confirm(api, admin)
+    check_error(answer, 429)
+    assert int(answer.headers["Retry-After"]) == 60
+    check_error(api.call("PUT", api.user_path(), admin, json={}), 403)
+    assert api.is_alive(admin)
+
+
+@pytest.mark.parametrize("body", [{}, {"password": None}, {"password": 7}, {"password": ""}, []])
+def test_a_confirmation_without_a_password_is_malformed(api, admin, body):
+    check_error(api.call("POST", "/session/confirm", admin, json=body), 400)
+
+
+def test_one_sessions_confirmation_is_not_anothers(api, admin):
+    other = api.session_of("ann")
+    api.clock.move(hours=2)
+    confirm(api, other)
+    check_error(api.call("PUT", api.user_path(), admin, json={}), 403)
+    assert api.call("PUT", api.user_path(), other, json={}).status_code == 200
+
+
+def test_a_demoted_administrator_gains_nothing_by_the_password(api, admin):
+    vera = api.session_of("vera")
+    assert confirm(api, vera).status_code == 200
+    check_error(api.call("PUT", api.user_path(), vera, json={}), 403)
+
+
+def test_owners_change_their_own_password_at_any_time(api, admin):
+    own = api.session_of()
+    api.clock.move(hours=2)
+    for name, token in (("alice", own), ("ann", admin)):
+        change = {"old": PASSWORD, "new": NEW}
+        assert api.call("PUT", api.user_path(name, "/password"), token, json=change).status_code == 200
+
+
+def test_no_app_password_or_token_changes_accounts_or_confirms_anything(api):
+    app = api.app_password("ann")
+    for token in (app, api.session_of("ann", app), api.access_token(), api.client_token(role="admin")):
+        check_error(confirm(api, token), 403)
+        for method, path, body in changes(api).values():
+            check_error(api.call(method, path, token, json=body), 403)

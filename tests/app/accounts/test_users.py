@@ -1,0 +1,214 @@
+"""Accounts and their passwords over HTTP."""
+
+import pytest
+
+from tests.helpers.api_client import PASSWORD, check_error
+
+NEW = "new horse battery"
+
+
+@pytest.fixture
+def admin(api):
+    return api.session_of("ann")
+
+
+def test_accounts_are_listed_by_name_and_never_with_a_password(api, admin):
+    answer = api.call("GET", "/users", admin)
+    assert [(user["Name"], user["Role"]) for user in answer.json] == [
+        ("alice", "user"),
+        ("ann", "admin"),
+        ("vera", "viewer"),
+    ]
+    assert "argon2" not in answer.text
+    assert all("assword" not in key for user in answer.json for key in user)
+
+
+def test_an_added_account_logs_in_with_what_was_given(api, admin):
+    body = {"Name": " Bob ", "Password": NEW, "Role": "viewer", "DisplayName": "Böb", "Email": "b@example.org"}
+    answer = api.call("POST", "/users", admin, json=body)
+    assert answer.status_code == 201
+    user = answer.json
+    assert (user["Name"], user["Role"], user["DisplayName"], user["Email"]) == ("bob", "viewer", "Böb", "b@example.org")
+    assert (user["CanLogin"], user["LoginAt"]) == (True, "0001-01-01T00:00:00Z")
+    assert api.call("GET", f"/users/{user['UID']}", admin).json == user
+    assert api.log_in("bob", NEW).json["user"]["UID"] == user["UID"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("change", "status", "field"),
+    [
+        ({"Name": "a:b"}, 400, "name"),
+        ({"Name": "a\0b"}, 400, "name"),
+        ({"Name": "alice"}, 409, "name"),
+        ({"Name": 7}, 400, "Name"),
+        ({"Password": "short"}, 400, "password"),
+        ({"Password": "bob"}, 400, "password"),
+        ({"Password": "x" * 129}, 400, "password"),
+        ({"Password": "Password123"}, 400, "password"),
+        ({"Role": "root"}, 400, "role"),
+        ({"DisplayName": "a\0b"}, 400, "display_name"),
+        ({"Email": "x" * 256}, 400, "email"),
+    ],
+)
+def test_an_account_with_a_bad_value_is_not_added_and_the_value_named(api, admin, change, status, field):
+    answer = api.call("POST", "/users", admin, json={"Name": "bob", "Password": NEW, **change})
+    assert [detail["field"] for detail in check_error(answer, status)["details"]] == [field]
+    assert len(api.call("GET", "/users", admin).json) == 3
+
+
+def test_every_missing_value_is_named(api, admin):
+    body = check_error(api.call("POST", "/users", admin, json={}), 400)
+    assert [detail["field"] for detail in body["details"]] == ["Name", "Password"]
+
+
+def test_a_change_touches_what_is_named_and_a_whole_record_may_be_sent_back(api, admin):
+    path = api.user_path()
+    api.clock.move(seconds=5)
+    before = api.call("GET", path, admin).json
+    changed = api.call("PUT", path, admin, json={"DisplayName": "Alice A."}).json
+    assert changed == {**before, "DisplayName": "Alice A.", "UpdatedAt": "2026-03-01T12:00:05Z"}
+    assert api.call("PUT", path, admin, json={**changed, "UID": "u", "Name": "x", "SuperAdmin": True}).json == changed
+
+
+@pytest.mark.parametrize("value", ["maybe", None, [], 2])
+def test_disabled_is_a_truth_value(api, admin, value):
+    check_error(api.call("PUT", api.user_path(), admin, json={"Disabled": value}), 400)
+
+
+@pytest.mark.parametrize("uid", ["unobody0000000000", "%00", "%ff", "a b", "x" * 2000, "..", "%2e%2e"])
+def test_an_account_that_is_not_there_is_404_to_who_may_look(api, admin, uid):
+    check_error(api.call("GET", f"/users/{uid}", admin), 404)
+    check_error(api.call("PUT", f"/users/{uid}", admin, json={"Role": "user"}), 404)
+    check_error(api.call("DELETE", f"/users/{uid}", admin), 404)
+
+
+def test_a_disabled_account_is_refused_at_once_and_its_app_passwords_sleep(api, admin):
+    login, app = api.session_of(), api.app_password()
+    child = api.session_of(password=app)
+    path = api.user_path()
+    assert api.call("PUT", path, admin, json={"Disabled": True}).json["CanLogin"] is False
+    assert [api.is_alive(token) for token in (login, app, child)] == [False] * 3
+    check_error(api.log_in(), 401)
+    check_error(api.log_in(password=app), 401)
+    assert api.call("PUT", path, admin, json={"Disabled": False}).status_code == 200
+    assert [api.is_alive(token) for token in (login, app)] == [False, True]
+    assert api.log_in().status_code == 200
+
+
+def test_a_new_role_holds_from_the_next_request_on(api, admin):
+    vera = api.session_of("vera")
+    check_error(api.call("GET", "/users", vera), 403)
+    assert api.call("PUT", api.user_path("vera"), admin, json={"Role": "admin"}).status_code == 200
+    assert api.call("GET", "/users", vera).status_code == 200
+
+
+def test_a_removed_account_and_all_of_its_credentials_are_gone(api, admin):
+    tokens = [api.session_of(), api.app_password(), api.app_password(scope="webdav")]
+    assert api.call("DELETE", api.user_path(), admin).status_code == 200
+    assert [api.is_alive(token) for token in tokens] == [False] * 3
+    check_error(api.log_in(), 401)
+    check_error(api.call("DELETE", api.user_path(), admin), 404)
+
+
+@pytest.mark.parametrize("change", [{"Role": "user"}, {"Disabled": True}, None])
+def test_the_last_administrator_stays(api, admin, change):
+    method = "PUT" if change else "DELETE"
+    body = check_error(api.call(method, api.user_path("ann"), admin, json=change), 409)
+    assert body["error"].startswith("The last enabled administrator must remain")
+    api.call("PUT", api.user_path(), admin, json={"Role": "admin"})
+    assert api.call(method, api.user_path("ann"), admin, json=change).status_code == 200
+
+
+def test_a_new_password_needs_the_old_one_and_a_wrong_one_is_no_end_of_the_session(api):
+    own, path = api.session_of(), api.user_path(rest="/password")
+    for old in ({}, {"old": "wrong horse"}, {"old": ""}):
+        body = check_error(api.call("PUT", path, own, json={**old, "new": NEW}), 400)
+        assert [detail["field"] for detail in body["details"]] == ["old"]
+    assert api.log_in().status_code == 200
+    assert api.is_alive(own)
+
+
+def test_a_new_password_ends_the_other_log_ins_at_once_and_keeps_this_one_and_app_passwords(api):
+    own, other, app = api.session_of(), api.session_of(), api.app_password()
+    child, strangers = api.session_of(password=app), api.session_of("ann")
+    answer = api.call("PUT", api.user_path(rest="/password"), own, json={"old": PASSWORD, "new": NEW})
+    assert (answer.status_code, answer.json) == (200, {"code": 200, "message": "Password changed."})
+    tokens = (own, other, app, child, strangers)
+    assert [api.is_alive(token) for token in tokens] == [True, False, True, True, True]
+    check_error(api.log_in(), 401)
+    assert api.log_in(password=NEW).status_code == 200
+
+
+@pytest.mark.parametrize("new", ["short", "alice", "x" * 129, "", "iloveyou", "QWERTYUIOP"])
+def test_a_new_password_must_be_fit(api, new):
+    path = api.user_path(rest="/password")
+    body = check_error(api.call("PUT", path, api.session_of(), json={"old": PASSWORD, "new": new}), 400)
+    assert [detail["field"] for detail in body["details"]] == ["new"]
+    assert api.log_in().status_code == 200
+
+
+def test_an_administrator_sets_the_password_of_others_but_must_know_their_own(api, admin):
+    alice = api.session_of()
+    assert api.call("PUT", api.user_path(rest="/password"), admin, json={"new": NEW}).status_code == 200
+    assert (api.is_alive(alice), api.is_alive(admin)) == (False, True)
+    assert api.log_in(password=NEW).status_code == 200
+    check_error(api.call("PUT", api.user_path("ann", "/password"), admin, json={"new": NEW}), 400)
+
+
+def test_the_preview_token_changes_with_the_password(api):
+    own = api.session_of()
+    before = api.call("GET", "/session", own).json["config"]["previewToken"]
+    api.call("PUT", api.user_path(rest="/password"), own, json={"old": PASSWORD, "new": NEW})
+    assert api.call("GET", "/session", own).json["config"]["previewToken"] != before
+
+
+@pytest.mark.parametrize("name", ["alice", "vera"])
+def test_users_see_their_own_account_and_no_other(api, name):
+    own = api.session_of(name)
+    for segment in (api.uids[name], api.uids[name].upper(), name, f"%20{name.title()}"):
+        assert api.call("GET", f"/users/{segment}", own).json["Name"] == name
+    for path in (api.user_path("ann"), "/users/unobody0000000000", "/users/%00"):
+        check_error(api.call("GET", path, own), 403)
+    check_error(api.call("PUT", api.user_path(name), own, json={"Role": "admin"}), 403)
+
+
+@pytest.mark.parametrize("name", ["alice", "vera", "ann"])
+def test_users_change_their_own_displayed_name_and_address_at_any_time(api, name):
+    own, path = api.session_of(name), api.user_path(name)
+    api.clock.move(hours=2)
+    before = api.call("GET", path, own).json
+    changed = {**before, "DisplayName": "Ä. B.", "Email": "a@example.org"}
+    answer = api.call("PUT", path, own, json=changed)
+    assert answer.status_code == 200
+    assert answer.json == {**changed, "UpdatedAt": "2026-03-01T14:00:00Z"}
+    check_error(api.call("PUT", path, own, json={"DisplayName": "a\0b"}), 400)
+
+
+@pytest.mark.parametrize("change", [{"Role": "admin"}, {"Disabled": True}, {"Role": "root"}])
+@pytest.mark.parametrize("name", ["alice", "vera"])
+def test_users_give_themselves_no_other_role_whatever_they_change_beside_it(api, name, change):
+    own, path = api.session_of(name), api.user_path(name)
+    check_error(api.call("PUT", path, own, json={"DisplayName": "changed", **change}), 403)
+    record = api.call("GET", path, own).json
+    assert (record["Role"], record["Disabled"], record["DisplayName"]) == (
+        {"alice": "user", "vera": "viewer"}[name],
+        False,
+        "",
+    )
+
+
+@pytest.mark.parametrize("name", ["alice", "vera"])
+def test_users_change_no_other_account(api, name):
+    own = api.session_of(name)
+    for other in {"alice", "vera", "ann"} - {name}:
+        check_error(api.call("PUT", api.user_path(other), own, json={"DisplayName": "x"}), 403)
+    check_error(api.call("PUT", "/users/ann", own, json={"DisplayName": "x"}), 403)
+
+
+def test_an_administrators_own_role_needs_the_password_of_the_last_hour(api, admin):
+    api.call("PUT", api.user_path(), admin, json={"Role": "admin"})
+    api.clock.move(hours=2)
+    check_error(api.call("PUT", api.user_path("ann"), admin, json={"Role": "viewer"}), 403)
+    api.call("POST", "/session/confirm", admin, json={"password": PASSWORD})
+    assert api.call("PUT", api.user_path("ann"), admin, json={"Role": "viewer"}).json["Role"] == "viewer"

@@ -1,0 +1,153 @@
+"""What decides on access is told: over the API with the account that did it, on the command line as such."""
+
+import json
+
+import pyotp
+import pytest
+
+from tests.helpers.api_client import PASSWORD
+from tests.helpers.audit_rows import rows, told
+from tests.helpers.clients.oauth_client import basic
+
+NEW = "new horse battery"
+
+
+def changes(library):
+    """As `told`, without what holders of credentials do all day."""
+    with_part = zip(told(library), rows(library), strict=True)
+    return [entry for entry, row in with_part if row.part == "changes"]
+
+
+def test_changes_of_accounts_by_an_administrator(api):
+    ann = api.session_of("ann")
+    bob = api.call("POST", "/users", ann, json={"Name": "bob", "Password": NEW, "Role": "viewer"}).json["UID"]
+    body = {"Role": "user", "Email": "bob@example.org", "Disabled": True, "DisplayName": ""}
+    assert api.call("PUT", f"/users/{bob}", ann, json=body).status_code == 200
+    assert api.call("PUT", f"/users/{bob}/password", ann, json={"new": PASSWORD}).status_code == 200
+    assert api.call("DELETE", f"/users/{bob}/passcode", ann).status_code == 200
+    assert api.call("DELETE", f"/users/{bob}", ann).status_code == 200
+    assert changes(api.library) == [
+        ("user.added", "ann", "bob", "role viewer"),
+        ("user.changed", "ann", "bob", "role viewer to user, email, disabled"),
+        ("password.changed", "ann", "bob", ""),
+        ("second_factor.off", "ann", "bob", ""),
+        ("user.removed", "ann", "bob", ""),
+    ]
+    about_bob = [row for row in rows(api.library) if row.part == "changes"]
+    assert {(row.subject_uid, row.address) for row in about_bob} == {(bob, "192.0.2.7")}
+
+
+def test_a_refused_change_of_an_account_is_not_told_as_one(api):
+    ann = api.session_of("ann")
+    assert api.call("PUT", api.user_path("ann"), ann, json={"Role": "viewer"}).status_code == 409
+    assert api.call("DELETE", api.user_path("ann"), ann).status_code == 409
+    assert changes(api.library) == []
+
+
+def test_what_an_owner_does_with_password_codes_and_app_passwords(api):
+    own, path = api.session_of("alice"), api.user_path
+    secret = api.call("POST", path(rest="/passcode"), own, json={"password": PASSWORD}).json["secret"]
+    code = pyotp.TOTP(secret).at(api.clock())
+    assert api.call("POST", path(rest="/passcode/confirm"), own, json={"code": code}).status_code == 200
+    api.clock.move(minutes=1)
+    body = {"password": PASSWORD, "code": pyotp.TOTP(secret).at(api.clock())}
+    assert api.call("POST", path(rest="/passcode/disable"), own, json=body).status_code == 200
+    body = {"name": "frame", "scope": "photos sessions", "password": PASSWORD}
+    made = api.call("POST", path(rest="/app-passwords"), own, json=body).json
+    assert api.call("DELETE", path(rest=f"/app-passwords/{made['id']}"), own).status_code == 200
+    assert api.call("PUT", path(rest="/password"), own, json={"old": PASSWORD, "new": NEW}).status_code == 200
+    app = "app password 'frame', scope photos sessions"
+    assert changes(api.library) == [
+        ("second_factor.started", "alice", "alice", ""),
+        ("second_factor.on", "alice", "alice", ""),
+        ("second_factor.off", "alice", "alice", ""),
+        ("credential.made", "alice", "alice", app),
+        ("credential.ended", "alice", "alice", app),
+        ("password.changed", "alice", "alice", ""),
+    ]
+    assert [row.target for row in rows(api.library) if row.event.startswith("credential.")] == [made["id"]] * 2
+
+
+def test_tokens_of_clients_granted_and_revoked(api):
+    client = json.loads(api.svc("clients", "add", "-n", "robot", "-s", "photos metrics", "--json").stdout)
+    shown = {"Authorization": basic(client["client_id"], client["client_secret"])}
+    form = {"grant_type": "client_credentials", "scope": "photos"}
+    token = api.call("POST", "/oauth/token", data=form, headers=shown).json["access_token"]
+    assert api.call("POST", "/oauth/revoke", data={"token": token}, headers=shown).status_code == 200
+    assert told(api.library) == [
+        ("client.added", "command line", "robot", "role client, scope metrics photos"),
+        ("token.granted", "robot", "", "scope photos"),
+        ("token.revoked", "robot", "", ""),
+    ]
+    _, granted, revoked = rows(api.library)
+    assert (granted.actor_kind, granted.actor_uid) == ("client", client["client_id"])
+    assert granted.target == revoked.target != ""
+
+
+@pytest.mark.parametrize(
+    ("commands", "expected"),
+    [
+        (
+            [["users", "mod", "alice", "--role", "viewer", "--disable-2fa"], ["users", "rm", "alice", "--yes"]],
+            [
+                ("user.changed", "alice", "role user to viewer"),
+                ("second_factor.off", "alice", ""),
+                ("user.removed", "alice", ""),
+            ],
+        ),
+        ([["users", "reset", "--yes"]], [("user.removed", "", "all 3 accounts")]),
+        ([["auth", "reset", "--yes"]], [("credential.ended", "", "all 0 credentials")]),
+        ([["clients", "reset", "--yes"]], [("client.removed", "", "all 0 clients")]),
+    ],
+)
+def test_commands_are_told_without_an_account(api, commands, expected):
+    for command in commands:
+        assert api.svc(*command).returncode == 0
+    assert told(api.library) == [(event, "command line", *rest) for event, *rest in expected]
+    assert {row.actor_kind for row in rows(api.library)} == {"command line"}
+
+
+def test_passwords_and_credentials_of_the_command_line(api):
+    assert api.svc("passwd", "alice", "--password-stdin", stdin=NEW).returncode == 0
+    app = json.loads(api.svc("auth", "add", "alice", "-n", "frame", "-s", "*", "--json").stdout)
+    token = json.loads(api.svc("auth", "add", "-n", "report", "-s", "photos", "--json").stdout)
+    for made in (app, token):
+        assert api.svc("auth", "rm", made["id"], "--yes").returncode == 0
+    assert [(row.event, row.subject, row.target, row.detail) for row in rows(api.library)] == [
+        ("password.changed", "alice", "", ""),
+        ("credential.made", "alice", app["id"], "app password 'frame', scope *"),
+        ("credential.made", "", token["id"], "access token 'report', scope photos"),
+        ("credential.ended", "alice", app["id"], "app password 'frame', scope *"),
+        ("credential.ended", "", token["id"], "access token 'report', scope photos"),
+    ]
+
+
+def test_changes_of_a_client(api):
+    made = json.loads(api.svc("clients", "add", "-n", "robot", "-s", "photos", "--json").stdout)["client_id"]
+    options = ["--scope", "photos albums", "--tokens", "3", "--user", "alice", "--disable", "--regenerate"]
+    assert api.svc("clients", "mod", made, *options).returncode == 0
+    assert api.svc("clients", "rm", made, "--yes").returncode == 0
+    what = "limit 10 to 3, not enabled, scope photos to albums photos, user, new secret"
+    assert told(api.library)[1:] == [
+        ("client.changed", "command line", "robot", what),
+        ("client.removed", "command line", "robot", ""),
+    ]
+
+
+def test_a_new_signing_key(api):
+    done = api.svc("keys", "rotate", "--json")
+    (row,) = rows(api.library)
+    assert (row.event, row.actor, row.detail) == ("key.rotated", "command line", "signing key")
+    assert row.target == json.loads(done.stdout)["kid"]
+
+
+def test_a_secret_that_could_not_be_shown_is_told_as_ended(api, monkeypatch):
+    def fail(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("photosvc.cli.auth.print_record", fail)
+    monkeypatch.setattr("photosvc.cli.clients.print_record", fail)
+    assert api.svc("auth", "add", "-n", "report", "-s", "photos").returncode == 1
+    assert api.svc("clients", "add", "-n", "robot", "-s", "photos").returncode == 1
+    events = [row.event for row in rows(api.library)]
+    assert events == ["credential.made", "credential.ended", "client.added", "client.removed"]

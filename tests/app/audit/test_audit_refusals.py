@@ -1,0 +1,151 @@
+"""Refusals are told once, counted for a minute, and never with what was typed or shown."""
+
+import json
+import sqlite3
+
+import pytest
+
+from photosvc.core import ids
+from tests.helpers.api_client import PASSWORD, check_error
+from tests.helpers.audit_rows import rows
+from tests.helpers.clients.oauth_client import basic
+from tests.helpers.library import DATABASE
+
+
+def refusals(library):
+    """Refusals as (event, whom they concern, detail, times)."""
+    return [(row.event, row.subject, row.detail, row.times) for row in rows(library) if row.part == "refusals"]
+
+
+def test_a_wrong_password_names_the_account_and_the_address(api):
+    assert api.log_in("Alice", "wrong").status_code == 401
+    (row,) = rows(api.library)
+    assert (row.event, row.actor, row.address) == ("login.refused", "", "192.0.2.7")
+    assert (row.subject, row.subject_uid, row.detail) == ("alice", api.uids["alice"], "")
+
+
+def test_a_name_that_nobody_has_is_not_told_because_it_may_be_a_password(api, caplog):
+    for name in ("my secret passphrase", "hunter2", "", "x" * 5000, "a\nb", "a\x00b"):
+        assert api.log_in(name, "alice").status_code == 401, name
+    assert {entry[1:3] for entry in refusals(api.library)} == {("", "")}
+    assert "passphrase" not in caplog.text
+    assert "hunter2" not in caplog.text
+
+
+def test_why_a_log_in_was_refused_although_the_password_is_right(api):
+    token, client = api.access_token(), json.loads(api.svc("clients", "add", "-n", "c", "-s", "*", "--json").stdout)
+    assert api.log_in("alice", token).status_code == 403
+    assert api.log_in("alice", client["client_secret"]).status_code == 403
+    assert api.log_in("alice", api.app_password(scope="photos")).status_code == 403
+    assert refusals(api.library) == [
+        ("login.refused", "alice", "secret of a client", 1),
+        ("login.refused", "alice", "app password without the scope sessions", 1),
+    ]
+    api.clock.move(minutes=1)
+    api.library.app.test_client().options("/originals/")
+    assert refusals(api.library)[2:] == [("login.refused", "alice", "secret of a client", 1)]
+
+
+def test_equal_refusals_are_counted_for_a_minute_and_told_with_the_next_request(api, caplog):
+    token = api.access_token("photos")
+    for _ in range(5):
+        check_error(api.call("GET", "/albums", token), 403)
+    assert refusals(api.library) == [("access.refused", "", "albums.search", 1)]
+    assert len(caplog.messages) == 1
+    api.clock.move(seconds=59)
+    api.call("GET", "/status")
+    assert len(refusals(api.library)) == 1
+    api.clock.move(seconds=1)
+    api.call("GET", "/status")
+    assert refusals(api.library)[1:] == [("access.refused", "", "albums.search", 4)]
+    assert "times=4" in caplog.messages[1]
+    check_error(api.call("GET", "/albums", token), 403)
+    assert refusals(api.library)[2:] == [("access.refused", "", "albums.search", 1)]
+    api.clock.move(minutes=5)
+    api.call("GET", "/status")
+    assert len(refusals(api.library)) == 3
+
+
+def test_who_is_throttled_is_told(api):
+    for _ in range(12):
+        api.log_in("alice", "wrong")
+    assert refusals(api.library) == [("login.refused", "alice", "", 1), ("throttled", "alice", "login", 1)]
+    api.clock.move(minutes=1)
+    api.call("GET", "/status")
+    assert refusals(api.library)[2:] == [("login.refused", "alice", "", 9), ("throttled", "alice", "login", 1)]
+
+
+def test_wrong_tokens_are_told_and_missing_ones_are_not(api):
+    check_error(api.call("GET", "/photos"), 401)
+    check_error(api.call("GET", "/photos", "garbage"), 401)
+    short = api.access_token(lifetime=1)
+    api.clock.move(seconds=2)
+    check_error(api.call("GET", "/photos", short), 401)
+    assert refusals(api.library) == [("token.refused", "", "", 1), ("token.refused", "", "expired", 1)]
+
+
+def test_a_wrong_password_of_a_logged_in_user_is_told_with_the_session(api):
+    own = api.session_of("alice")
+    body = {"name": "frame", "scope": "*", "password": "wrong"}
+    check_error(api.call("POST", api.user_path(rest="/app-passwords"), own, json=body), 400)
+    _login, refused = rows(api.library)
+    assert (refused.event, refused.actor, refused.detail) == ("password.refused", "alice", "password")
+    assert refused.credential.startswith("sess")
+
+
+def test_clients_with_wrong_secrets_are_told_by_their_name_if_they_have_one(api):
+    made = json.loads(api.svc("clients", "add", "-n", "robot", "-s", "photos", "--json").stdout)["client_id"]
+    for client_id in (made, "cunknown00000000", "my secret"):
+        header = {"Authorization": basic(client_id, "wrong")}
+        answer = api.call("POST", "/oauth/token", data={"grant_type": "client_credentials"}, headers=header)
+        assert answer.status_code == 401
+    assert [(event, subject) for event, subject, _, _ in refusals(api.library)] == [
+        ("client.refused", "robot"),
+        ("client.refused", ""),
+        ("client.refused", ""),
+    ]
+
+
+@pytest.mark.parametrize("path", ["/t/{hash}/{token}/fit_720", "/dl/{hash}?t={token}"])
+def test_links_with_wrong_tokens_are_told_without_them(api, caplog, path):
+    token = ids.new_access_token()
+    check_error(api.call("GET", path.format(hash="0" * 40, token=token)), 403)
+    ((event, _, detail, _),) = refusals(api.library)
+    assert (event, detail.partition(".")[0]) == ("access.refused", "photos")
+    assert token not in caplog.text
+
+
+@pytest.mark.slow
+def test_a_flood_from_many_addresses_with_many_names_adds_a_bounded_number_of_entries_a_minute(api):
+    for number in range(300):
+        api.log_in(f"user{number}", "wrong", address=f"198.51.100.{number % 250}")
+        api.call("GET", "/photos", f"garbage{number}", address=f"2001:db8:{number}::1")
+    first = len(rows(api.library))
+    assert first <= 40
+    api.clock.move(minutes=1)
+    api.call("GET", "/status")
+    found = refusals(api.library)
+    assert len(found) <= 2 * first
+    assert sum(times for event, *_, times in found if event != "throttled") == 600
+
+
+def test_one_network_takes_no_more_than_its_share(api):
+    for number in range(100):
+        api.log_in(f"user{number}", PASSWORD, address=f"2001:db8::{number:x}")
+    api.call("GET", "/photos", "garbage", address="198.51.100.1")
+    events = [(row.event, row.address, row.detail) for row in rows(api.library)]
+    assert ("token.refused", "198.51.100.1", "") in events
+    assert ("throttled", "2001:db8::/64", "others") in events
+    assert len(events) <= 11
+
+
+def test_a_refusal_waits_while_others_write_and_is_stored_a_minute_later(api):
+    writer = sqlite3.connect(api.library.instance / DATABASE, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    check_error(api.call("GET", "/photos", "garbage"), 401)
+    writer.rollback()
+    writer.close()
+    assert rows(api.library) == []
+    api.clock.move(minutes=1)
+    api.call("GET", "/status")
+    assert refusals(api.library) == [("token.refused", "", "", 1)]

@@ -1,0 +1,102 @@
+"""The table keeps the newest entries of each part, on both databases; refusals push nothing else out."""
+
+import logging
+from datetime import timedelta
+from itertools import cycle
+
+import pytest
+from sqlalchemy import create_engine, func, select, text
+
+from photosvc.auth import audit_store
+from photosvc.auth.audit_log import Entry, Event
+from photosvc.models import AuditEntry
+from photosvc.models.engine import configure_engine, write_if_free, write_session
+from tests.helpers.clock import NOW, SECOND
+
+
+@pytest.fixture
+def engine(new_database):
+    engine = create_engine(new_database())
+    configure_engine(engine)
+    yield engine
+    engine.dispose()
+
+
+def add(engine, *events, keep=400, at=NOW, actors=("a", "b", "c", "d", "e")):
+    """Add entries, each by the next actor."""
+    with write_session(engine) as session:
+        turns = zip(events, cycle(actors), strict=False)
+        audit_store.add(
+            session, [Entry(created_at=at, event=event, actor_uid=actor) for event, actor in turns], keep=keep
+        )
+
+
+def counts(engine):
+    with engine.connect() as connection:
+        query = select(AuditEntry.part, func.count()).group_by(AuditEntry.part)
+        return dict(connection.execute(query).all())
+
+
+def test_each_part_keeps_its_newest(engine):
+    add(engine, Event.PASSWORD_CHANGED, Event.LOGIN)
+    for _ in range(10):
+        add(engine, *[Event.LOGIN_REFUSED] * 64)
+    found = counts(engine)
+    assert (found["changes"], found["accesses"]) == (1, 1)
+    assert 400 <= found["refusals"] < 464
+    with engine.connect() as connection:
+        newest = audit_store.latest(connection, count=1)[0].id
+        assert [row.id for row in audit_store.latest(connection, count=400)] == list(range(newest, newest - 400, -1))
+
+
+def test_one_actor_takes_no_more_than_a_quarter(engine):
+    add(engine, *[Event.CREDENTIAL_MADE] * 90, actors=["others"])
+    for _ in range(10):
+        add(engine, *[Event.CREDENTIAL_MADE] * 64, actors=["busy"])
+    with engine.connect() as connection:
+        of_actor = select(AuditEntry.actor_uid, func.count()).group_by(AuditEntry.actor_uid)
+        found = dict(connection.execute(of_actor).all())
+    assert found["others"] == 90
+    assert 100 <= found["busy"] < 164
+
+
+def test_a_smaller_limit_is_reached_in_pieces(engine):
+    add(engine, *[Event.LOGIN_REFUSED] * 2500, keep=10_000)
+    add(engine, *[Event.LOGIN_REFUSED] * 64, keep=400)
+    assert counts(engine)["refusals"] == 1314
+    for _ in range(4):
+        add(engine, *[Event.LOGIN_REFUSED] * 64, keep=400)
+    assert 400 <= counts(engine)["refusals"] < 464
+
+
+def test_entries_since_a_moment(engine):
+    add(engine, Event.LOGIN, at=NOW - SECOND)
+    add(engine, Event.LOGOUT, at=NOW)
+    with engine.connect() as connection:
+        assert [row.event for row in audit_store.latest(connection, count=9, since=NOW)] == ["logout"]
+        assert audit_store.latest(connection, count=9, since=NOW + timedelta(days=1)) == []
+
+
+def test_what_the_logger_leaves_out_is_not_written(caplog):
+    entries = [Entry(created_at=NOW, event=event) for event in (Event.LOGIN, Event.LOGIN_REFUSED)]
+    with caplog.at_level(logging.WARNING, audit_store.LOGGER):
+        audit_store.log(entries)
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+def test_a_write_that_need_not_last_is_done_like_others(engine):
+    entry = Entry(created_at=NOW, event=Event.THROTTLED)
+    assert write_if_free(engine, lambda session: audit_store.add(session, [entry], keep=100), lasting=False)
+    assert counts(engine) == {"refusals": 1}
+
+
+def test_two_that_sweep_at_once_do_not_wait_for_each_other(new_postgres):
+    engine = create_engine(new_postgres())
+    add(engine, *[Event.LOGIN_REFUSED] * 600, keep=10_000)
+    with write_session(engine) as first:
+        audit_store.add(first, [Entry(created_at=NOW, event=Event.LOGIN_REFUSED)] * 64, keep=400)
+        with write_session(engine) as second:
+            second.execute(text("SET LOCAL lock_timeout = 2000"))
+            audit_store.add(second, [Entry(created_at=NOW, event=Event.LOGIN_REFUSED)] * 64, keep=400)
+    assert 400 <= counts(engine)["refusals"] <= 728
+    engine.dispose()

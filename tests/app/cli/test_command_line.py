@@ -1,0 +1,440 @@
+"""The command line: exit codes, what goes to stdout and stderr, and that nothing asks without a terminal."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+from datetime import datetime
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from photosvc import __version__
+from photosvc.app import create_app
+from photosvc.cli import svc as group
+from photosvc.models import _MODULES
+from tests.helpers.library import SURROUNDINGS, SVC, call_svc, open_library, svc
+from tests.helpers.pictures import jpeg
+from tests.helpers.programs.forks import launcher
+
+FLASK = (str(SVC.with_name("flask")), "--app", "photosvc.app:create_app", "svc")
+ADD = ("auth", "add", "--name", "frame", "--scope", "photos")
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory):
+    library = open_library(tmp_path_factory.mktemp("cli"))
+    library.put("a.jpg", jpeg())
+    library.index()
+    return library.instance
+
+
+@pytest.mark.slow
+def test_a_new_token_is_printed_once_and_only_on_stdout(instance):
+    done = svc(*ADD, "--json", instance=instance)
+    assert done.returncode == 0
+    record = json.loads(done.stdout)
+    secret = next(value for value in record.values() if re.fullmatch("[0-9a-f]{48}", str(value)))
+    assert done.stdout.count(secret) == 1
+    assert secret not in done.stderr
+    assert done.stderr.count("\n") == 1
+    for path in instance.rglob("*"):
+        assert not path.is_file() or secret.encode() not in path.read_bytes()
+
+
+@pytest.mark.slow
+def test_the_table_for_people_holds_the_secret_unbroken(instance):
+    done = call_svc(*ADD, instance=instance)
+    assert done.returncode == 0
+    assert re.search(r"\b[0-9a-f]{48}\b", done.stdout)
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize("missing", ["--name", "--scope"])
+def test_without_a_terminal_nothing_asks(instance, missing):
+    given = {"--name": "frame", "--scope": "photos"}
+    del given[missing]
+    done = call_svc("auth", "add", *(word for pair in given.items() for word in pair), instance=instance)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{missing} is needed when there is no terminal to ask on" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["auth", "add", "-n", "x", "-s", "fotos"], 2),
+        (["auth", "add", "-n", "x", "-s", "photos", "-e", "-2"], 2),
+        (["auth", "add", "-n", "x", "-s", "photos", "-e", "soon"], 2),
+        (["auth", "add", "-n", "\n", "-s", "photos"], 2),
+        (["nothing"], 2),
+        (["index", "nowhere"], 3),
+        (["index", "../.."], 2),
+        (["index", "--workers", "0"], 2),
+        (["index", "--nothing"], 2),
+    ],
+)
+def test_what_is_wrong_is_printed_on_stderr_with_its_exit_code(instance, arguments, code):
+    done = call_svc(*arguments, instance=instance)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_two_formats_at_once_are_refused(instance):
+    done = call_svc("show", "scopes", "--json", "--csv", instance=instance)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--json and --csv exclude each other; give one" in done.stderr
+
+
+def test_lists_come_in_four_formats_with_the_same_rows(instance):
+    found = {
+        name: call_svc("show", "scopes", f"--{name}", instance=instance).stdout for name in ("json", "csv", "tsv", "md")
+    }
+    rows = json.loads(found["json"])
+    names = [row["scope"] for row in rows]
+    assert names[:3] == ["*", "read", "write"]
+    for name, delimiter in (("csv", ","), ("tsv", "\t")):
+        table = list(csv.reader(io.StringIO(found[name]), delimiter=delimiter))
+        assert [line[0] for line in table[1:]] == names
+    lines = found["md"].splitlines()
+    assert lines[1].startswith("| --- |")
+    assert len(lines) == len(rows) + 2
+
+
+@pytest.mark.slow
+def test_flask_svc_and_svc_are_the_same_command(instance):
+    ours = svc("show", "scopes", "--json", instance=instance)
+    theirs = svc("show", "scopes", "--json", instance=instance, command=FLASK)
+    assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout)
+    done = svc("index", instance=instance, command=FLASK)
+    assert done.stdout.startswith("0 indexed, 0 updated, 1 unchanged")
+
+
+@pytest.mark.slow
+def test_flask_svc_in_an_app_without_the_service_says_so(instance, tmp_path):
+    (tmp_path / "bare.py").write_text("from flask import Flask\napp = Flask('bare')\n")
+    command = (FLASK[0], "--app", str(tmp_path / "bare.py"), "svc")
+    done = svc("show", "config", instance=instance, command=command)
+    assert done.returncode == 2
+    assert "The app 'bare' has no PhotoService" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["auth", "--help"], ["index", "--help"], ["show", "--help"]])
+def test_help_imports_neither_flask_nor_sqlalchemy(arguments):
+    program = (
+        "import sys\nfrom photosvc.cli import svc\n"
+        "try:\n    svc(sys.argv[1:], prog_name='svc')\nexcept SystemExit as end:\n    assert end.code == 0\n"
+        "print(sorted({name.partition('.')[0] for name in sys.modules}"
+        " & {'flask', 'sqlalchemy', 'alembic', 'PIL', 'rich', 'marshmallow', 'authlib'}), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        env=SURROUNDINGS,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+    assert done.stdout.startswith("Usage: svc")
+    assert done.stderr == "[]\n"
+
+
+def imported_by(instance, *arguments):
+    """The modules that a command has imported at its end."""
+    program = "import sys; from photosvc.main import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance)}
+    command = [sys.executable, "-c", program, *arguments]
+    return set(subprocess.run(command, capture_output=True, text=True, env=environ, check=True).stderr.split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["status", "users ls", "search", "albums ls", "show config"])
+def test_commands_import_no_views_and_nothing_that_answers_requests(instance, command):
+    modules = imported_by(instance, *command.split())
+    assert "photosvc.web.current" in modules
+    assert not {"photosvc.api", "photosvc.dav", "photosvc.pages", "photosvc.web.tracing"} & modules
+    assert not {"photosvc.web.errors", "photosvc.web.answers", "photosvc.pictures.service"} & modules
+    assert not {"alembic", "PIL", "authlib", "babel", "sqlalchemy.dialects.postgresql"} & modules
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["users ls", "auth ls", "keys ls", "audit", "show config"])
+def test_a_command_about_accounts_imports_nothing_of_searches_and_maps_no_photos(instance, command):
+    modules = imported_by(instance, *command.split())
+    found = {name for name in modules if name.startswith("photosvc.search.reading.")}
+    assert found == {"photosvc.search.reading.state"}
+    assert not {name for name in modules if name.startswith("photosvc.query.")}
+    assert not {"photosvc.workers.pool", "photosvc.auth.tokens", "msgspec"} & modules
+    of_tables = {f"photosvc.models.{name}" for name in _MODULES.values()}
+    assert of_tables & modules == {f"photosvc.models.{name}" for name in ("base", "named_numbers", "accounts")}
+
+
+def test_settings_are_shown_without_their_secrets(instance):
+    uri = "postgresql+psycopg://me:hunter2hunter2@db.example.org/photos"
+    environ = {"PHOTOSVC_DATABASE_URI": uri, "PHOTOSVC_SECRET_KEY": "s" * 40, "PHOTOSVC_PROXIES": "1"}
+    done = call_svc("show", "config", "--json", instance=instance, environ=environ)
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+    assert rows["PHOTOSVC_DATABASE_URI"]["value"] == uri.replace("hunter2hunter2", "***")
+    assert rows["PHOTOSVC_SECRET_KEY"]["value"] == "********"
+    assert (rows["PHOTOSVC_PROXIES"]["value"], rows["PHOTOSVC_PROXIES"]["origin"]) == ("1", "environment")
+    assert rows["PHOTOSVC_CACHE"]["origin"] == "default"
+    key = (instance / "secret_key").read_text()
+    for form in ("--json", "--csv", "--md", "--tsv"):
+        text = call_svc("show", "config", form, instance=instance).stdout
+        assert key not in text
+
+
+@pytest.mark.parametrize(
+    ("environ", "sentence"),
+    [
+        ({"PHOTOSVC_ORIGINALZ": "/x"}, "PHOTOSVC_ORIGINALZ (environment) is not a setting of photosvc"),
+        ({"PHOTOSVC_PROXIES": "x"}, "PHOTOSVC_PROXIES (environment) is not valid: expected a whole number"),
+        ({"PHOTOSVC_DATABASE_URI": "mysql://a:secret@b/c"}, "PHOTOSVC_DATABASE_URI (environment) is not valid"),
+        ({"PHOTOSVC_DATABASE_URI": "sqlite:////nowhere/at/all.db"}, "The database cannot be used"),
+        ({"PHOTOSVC_INSTANCE": "/proc/nothing"}, "PHOTOSVC_INSTANCE (/proc/nothing) cannot be made"),
+    ],
+)
+def test_a_start_that_fails_is_one_sentence_with_an_exit_code(instance, environ, sentence):
+    done = call_svc("index", instance=instance, environ=environ)
+    assert done.returncode in {1, 2}
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: ")
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "secret" not in done.stderr
+
+
+def test_a_database_without_tables_is_one_sentence_that_names_the_command(tmp_path):
+    for arguments in (["index"], ["auth", "add", "-n", "x", "-s", "photos"], ["db", "check"], ["db", "current"]):
+        done = call_svc(*arguments, instance=tmp_path)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == "Error: The database has no photosvc tables yet: run `svc db upgrade`.\n"
+
+
+@pytest.mark.slow
+def test_the_schema_is_made_checked_and_named(tmp_path):
+    from photosvc.models import SCHEMA_VERSION
+
+    done = call_svc("db", "upgrade", instance=tmp_path)
+    assert (done.returncode, done.stderr) == (0, f"The schema is now at {SCHEMA_VERSION} (was empty).\n")
+    assert call_svc("db", "upgrade", instance=tmp_path).stderr == f"The schema is at {SCHEMA_VERSION} already.\n"
+    assert call_svc("db", "current", instance=tmp_path).stdout == f"{SCHEMA_VERSION}\n"
+    done = call_svc("db", "check", instance=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "The tables are as this version needs them.\n")
+
+
+@pytest.mark.slow
+def test_an_upgrade_names_the_migrations_that_it_applies(tmp_path):
+    from sqlalchemy import create_engine
+
+    from photosvc.models import SCHEMA_VERSION, schema
+
+    engine = create_engine(f"sqlite:///{tmp_path / 'photosvc.db'}")
+    schema.upgrade(engine, "0050")
+    engine.dispose()
+    (tmp_path / "photosvc.db").chmod(0o600)
+    first, second, *_, verdict, last = call_svc("db", "upgrade", instance=tmp_path).stderr.splitlines()
+    assert first == "Migrations, in one transaction:"
+    assert second.startswith("  0051: Fewer indexes of the search rows")
+    assert verdict == (
+        f"Processes of schemas before {SCHEMA_VERSION} must be stopped first: they cannot go on afterwards."
+    )
+    assert last == f"The schema is now at {SCHEMA_VERSION} (was 0050)."
+
+
+@pytest.mark.slow
+def test_an_old_schema_is_one_sentence_that_names_what_to_do(tmp_path):
+    import sqlite3
+
+    call_svc("db", "upgrade", instance=tmp_path)
+    with sqlite3.connect(tmp_path / "photosvc.db") as connection:
+        connection.execute("UPDATE photosvc_schema SET version_num = '0000'")
+    connection.close()
+    done = call_svc("index", instance=tmp_path)
+    assert done.returncode == 1
+    assert "The database is at schema 0000" in done.stderr
+    assert "from before the first release, and cannot be upgraded" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_closed_stdout_is_no_traceback(instance):
+    command = "$SVC show scopes --json | true; $SVC show scopes --md | head -1"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance), "SVC": str(launcher(instance))},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg", "postgresql+psycopg2"])
+def test_postgresql_without_its_driver_is_one_sentence(tmp_path, scheme, monkeypatch):
+    for module in ("psycopg", "psycopg2"):
+        monkeypatch.setitem(sys.modules, module, None)
+    environ = {"PHOTOSVC_DATABASE_URI": f"{scheme}://localhost/none"}
+    done = call_svc("users", "ls", instance=tmp_path, environ=environ)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: PHOTOSVC_DATABASE_URI names a database whose driver cannot be imported (")
+    assert done.stderr.endswith("run pip install 'photosvc[postgres]'\n")
+
+
+def test_the_version_is_that_of_the_package(instance):
+    done = call_svc("--version", instance=instance)
+    assert (done.returncode, done.stdout) == (0, f"photosvc {__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["user"], "No such command 'user'. Did you mean 'users' or 'cluster'?"),
+        (["serach"], "No such command 'serach'. Did you mean 'search'?"),
+        (["users", "lst"], "No such command 'lst'. Did you mean 'ls'?"),
+        (["nothing-like-it"], "No such command 'nothing-like-it'.\n"),
+    ],
+)
+def test_a_wrong_name_of_a_command_or_group_is_answered_with_the_nearest(instance, arguments, hint):
+    done = call_svc(*arguments, instance=instance)
+    assert done.returncode == 2
+    assert hint in done.stderr
+
+
+def commands(group, path=()):
+    """Each command with its path."""
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        yield (*path, name), command
+        if isinstance(command, click.Group):
+            yield from commands(command, (*path, name))
+
+
+def test_the_list_of_commands_has_the_first_sentence_of_their_help():
+    ctx, formatter = click.Context(group), click.HelpFormatter(width=1000)
+    group.format_commands(ctx, formatter)
+    listed = dict(line.split(maxsplit=1) for line in formatter.getvalue().strip().splitlines()[1:])
+    assert len(listed) > 20
+    assert list(listed) == group.list_commands(ctx)
+    assert listed == {name: group.get_command(ctx, name).get_short_help_str(980) for name in listed}
+
+
+def test_the_list_of_commands_imports_none_of_them():
+    program = "import sys; from photosvc.cli import svc; svc(['--help'], standalone_mode=False); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    loaded = {name for name in done.stdout.split() if name.startswith("photosvc.cli")}
+    assert "Commands:" in done.stdout
+    assert loaded == {"photosvc.cli", "photosvc.cli.group"}
+
+
+def test_one_letter_means_one_thing_in_every_command():
+    meanings = {}
+    for path, command in commands(group):
+        for option in command.params:
+            if isinstance(option, click.Option):
+                long = max(option.opts, key=len)
+                for letter in option.opts:
+                    if len(letter) == 2:
+                        meanings.setdefault(letter, {}).setdefault(long, []).append(path)
+    assert {letter: list(found) for letter, found in meanings.items() if len(found) > 1} == {}
+    specified = {"-n": "--name", "-s": "--scope", "-e": "--expires", "-r": "--role", "-t": "--tokens", "-y": "--yes"}
+    assert {letter: [*meanings[letter]] for letter in specified} == {key: [name] for key, name in specified.items()}
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"), [("30d", 2_592_000), ("12h", 43_200), ("90m", 5400), ("45s", 45), ("1Y", 31_536_000)]
+)
+def test_a_lifetime_may_have_a_unit(instance, given, seconds):
+    made = json.loads(call_svc(*ADD, "--expires", given, "--json", instance=instance).stdout)
+    shown = json.loads(call_svc("auth", "show", made["id"], "--json", instance=instance).stdout)
+    times = [datetime.fromisoformat(shown[name]) for name in ("created_at", "expires_at")]
+    assert (times[1] - times[0]).total_seconds() == seconds
+
+
+@pytest.mark.parametrize("given", ["30 days", "d", "-1d", "1.5h", "1234567d", "²d", "0d", "101y"])
+def test_what_is_no_lifetime_is_refused(instance, given):
+    done = call_svc(*ADD, "--expires", given, instance=instance)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+VALID = ("alice@example.org", "a.b+c@mail.example.org", "älice@exämple.org", "root@localhost", "")
+INVALID = (
+    "alice",
+    "alice@",
+    "@example.org",
+    "a b@example.org",
+    "a@b@example.org",
+    "a@example..org",
+    "A <a@b.org>",
+    "\t@b",
+)
+
+
+@pytest.mark.slow
+def test_an_email_address_is_checked_when_it_is_given_and_when_it_is_changed(instance):
+    for number, email in enumerate((*VALID, *INVALID)):
+        name = f"mail{number}"
+        done = CliRunner().invoke(
+            group, ["users", "add", name, "--email", email, "--password-stdin"], input="correct horse 9",
+            obj=lambda: create_app(environ={"PHOTOSVC_INSTANCE": str(instance)}),
+        )  # fmt: skip
+        assert done.exit_code == (0 if email in VALID else 2), (email, done.stderr)
+        changed = call_svc("users", "mod", "mail0", "--email", email, instance=instance)
+        assert changed.returncode == (0 if email in VALID else 2), (email, changed.stderr)
+        assert email in VALID or "an email address is one such as me@example.org" in changed.stderr
+
+
+def test_each_command_with_json_has_the_short_option_and_the_other_formats():
+    found = {}
+    for path, command in commands(group):
+        options = {option for one in command.params for option in one.opts if isinstance(one, click.Option)}
+        if "--json" in options:
+            found[" ".join(path)] = options & {"-j", "-m", "-c", "--md", "--csv", "--tsv"}
+    streams = {name for name, options in found.items() if options == {"-j"}}
+    assert streams == {"index", "import", "watch"}
+    rest = {frozenset(options) for name, options in found.items() if name not in streams}
+    assert rest == {frozenset({"-j", "-m", "-c", "--md", "--csv", "--tsv"})}
+
+
+def test_the_figures_of_a_run_are_printed_as_a_table_without_its_lists(instance):
+    done = call_svc("purge", "--csv", instance=instance)
+    assert done.stdout.splitlines()[:3] == ["Name,Value", "missing,0", "marked,0"]
+    assert {"removed files,0", "dry_run,no"} <= set(done.stdout.splitlines())
+    assert "examples" not in done.stdout
+    assert json.loads(call_svc("purge", "-j", instance=instance).stdout)["examples"] == []
+
+
+@pytest.mark.slow
+def test_the_instance_folder_of_an_option_counts_more_than_that_of_the_environment(instance, tmp_path):
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(tmp_path / "other")}
+
+    def call(*arguments):
+        return subprocess.run(
+            [launcher(folder), *arguments], env=environ, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    done = call("--instance", str(instance), "show", "config", "--json")
+    assert json.loads(done.stdout)[0]["value"] == str(instance)
+    assert call("--instance", "", "status").stderr.endswith(
+        "Invalid value for --instance: the name of the folder is empty.\n"
+    )
+    assert call("--instance", str(instance / "photosvc.db"), "status").returncode == 2
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.slow
+def test_an_app_that_contains_photosvc_chooses_its_instance_folder_itself(tmp_path):
+    done = subprocess.run(
+        [*FLASK, "--instance", str(tmp_path), "status"],
+        env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "the app that contains photosvc chooses its instance folder." in done.stderr

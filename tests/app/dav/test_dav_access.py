@@ -1,0 +1,198 @@
+"""The accounts and credentials that may open the originals over WebDAV."""
+
+import base64
+import time
+
+import pytest
+
+from photosvc.auth.throttle import TOKEN_BY_ADDRESS
+from photosvc.core import ids
+from photosvc.models import LOGIN_SESSION, Credential, User
+from photosvc.web.parts import PARTS
+from tests.helpers.api_client import HASH, PASSWORD, check_error, open_api
+from tests.helpers.dav_client import DavClient
+from tests.helpers.factories.accounts import add_client, add_credential, add_user
+
+READING = ("GET", "HEAD", "PROPFIND")
+WRITING = ("PUT", "DELETE", "MKCOL", "COPY", "MOVE", "PROPPATCH", "LOCK", "UNLOCK")
+CHALLENGES = ['Basic realm="photosvc", charset="UTF-8"', 'Bearer realm="photosvc"']
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("dav")) as api:
+        api.library.put("lake.jpg", b"a lake")
+        yield api
+
+
+@pytest.fixture(scope="module")
+def dav(api):
+    return DavClient(api)
+
+
+def basic(text):
+    return {"Authorization": "Basic " + base64.b64encode(text.encode() if isinstance(text, str) else text).decode()}
+
+
+def opens(dav, token, methods=READING):
+    """The methods that a token may use, by whether they are refused for missing rights."""
+    return {method for method in methods if dav.call(method, "/none/x", token=token).status_code != 403}
+
+
+def test_an_app_password_opens_it_as_a_token_and_beside_the_user_name(dav):
+    secret = dav.token
+    assert dav.call("GET", "/lake.jpg", token=secret).data == b"a lake"
+    assert dav.call("GET", "/lake.jpg", token=None, headers={"X-Auth-Token": secret}).data == b"a lake"
+    for name in ("alice", "Alice ", "ALICE"):
+        assert dav.call("GET", "/lake.jpg", token=None, headers=basic(f"{name}:{secret}")).data == b"a lake"
+    lower = {"Authorization": basic(f"alice:{secret}")["Authorization"].replace("Basic", "bAsIc")}
+    assert dav.call("GET", "/lake.jpg", token=None, headers=lower).status_code == 200
+
+
+def test_it_opens_it_also_with_two_factor_log_in_and_after_a_new_password(tmp_path):
+    with open_api(tmp_path) as api:
+        dav = DavClient(api)
+        with api.library.session() as session:
+            user = session.query(User).filter_by(name="alice").one()
+            user.totp_secret, user.totp_confirmed = "x", True
+            user.password_version += 1
+        assert dav.call("PROPFIND", "/", headers={"Depth": "0"}).status_code == 207
+
+
+def test_a_login_session_opens_it_as_a_token_only(dav, api):
+    session = api.session_of()
+    assert dav.call("GET", "/lake.jpg", token=session).status_code == 200
+    assert dav.call("GET", "/lake.jpg", token=None, headers=basic(f"alice:{session}")).status_code == 401
+
+
+def test_the_password_of_the_account_is_refused_without_being_hashed(dav):
+    answers = [dav.call("GET", "/", token=None, headers=basic(f"alice:{word}")) for word in (PASSWORD, "wrong")]
+    assert [check_error(answer, 401)["error"] for answer in answers] == [
+        "Log in with your user name and an app password; WebDAV does not accept the password of the account."
+    ] * 2
+    began = time.process_time()
+    for _ in range(20):
+        dav.call("GET", "/", token=None, headers=basic("alice:another password"))
+    assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize("text", ["alice", b"al\xffice:x", "", ":", "alice:"])
+def test_basic_credentials_that_cannot_be_read_are_401(dav, text):
+    check_error(dav.call("PROPFIND", "/", token=None, headers=basic(text)), 401)
+
+
+@pytest.mark.parametrize("header", ["Basic", "Basic !!!", "Basic YQ", "Basic =", "Digest x", "Bearer", "x" * 5000])
+def test_headers_that_cannot_be_read_are_401(dav, header):
+    check_error(dav.call("PROPFIND", "/", token=None, headers={"Authorization": header}), 401)
+
+
+def test_an_app_password_beside_the_name_of_another_is_refused(dav):
+    check_error(dav.call("GET", "/lake.jpg", token=None, headers=basic(f"ann:{dav.token}")), 401)
+
+
+def test_a_request_without_a_credential_is_asked_for_one_of_either_kind(dav):
+    answer = dav.call("PROPFIND", "/", token=None)
+    check_error(answer, 401)
+    found = answer.headers.getlist("WWW-Authenticate")
+    assert [challenge.partition(", resource")[0] for challenge in found] == CHALLENGES
+    assert answer.headers["Connection"] == "close"
+
+
+def test_options_are_the_same_for_everybody_and_every_path(dav):
+    answers = [
+        dav.call("OPTIONS", path, token=token) for path in ("", "/", "/lake.jpg", "/no/such") for token in ("", None)
+    ]
+    assert {answer.status_code for answer in answers} == {200}
+    assert {answer.headers["DAV"] for answer in answers} == {"1, 2"}
+    assert {answer.headers["MS-Author-Via"] for answer in answers} == {"DAV"}
+    assert {answer.headers["Allow"] for answer in answers} == {", ".join(("OPTIONS", *READING, *WRITING))}
+
+
+def test_logout_in_an_address_means_nothing(dav):
+    assert dav.call("GET", "/lake.jpg?logout").status_code == 200
+
+
+def test_credentials_without_an_account_are_refused_whatever_their_scope(dav, api):
+    with api.library.session() as session:
+        client_id = add_client(session, role="admin", scope="*").uid
+        secret = ids.new_client_secret()
+    for token in (api.access_token("*"), api.access_token("webdav"), api.client_token("*", "admin")):
+        for method in (*READING, *WRITING):
+            answer = dav.call(method, "/lake.jpg", token=token)
+            assert answer.status_code == 403
+        assert "needs a user account" in dav.call("GET", "/lake.jpg", token=token).json["error"]
+        assert dav.call("GET", "/lake.jpg", token=None, headers=basic(f"alice:{token}")).status_code == 401
+    assert dav.call("GET", "/lake.jpg", token=secret).status_code == 401
+    assert dav.call("GET", "/lake.jpg", token=None, headers=basic(f"{client_id}:{secret}")).status_code == 401
+    assert (api.library.originals / "lake.jpg").read_bytes() == b"a lake"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("scope", "methods"),
+    [
+        ("*", {*READING, *WRITING}),
+        ("webdav", {*READING, *WRITING}),
+        ("webdav photos", {*READING, *WRITING}),
+        ("webdav read", {*READING}),
+        ("read", {*READING}),
+        ("webdav write", {*WRITING}),
+        ("photos files", set()),
+        ("* webdav:false", set()),
+    ],
+)
+def test_the_scope_says_which_methods_an_app_password_opens(dav, api, scope, methods):
+    assert opens(dav, api.app_password(scope=scope), (*READING, *WRITING)) == methods
+
+
+@pytest.mark.slow
+def test_administrators_and_users_may_change_it_and_viewers_may_not_open_it(dav, api):
+    # The folder contains private photos and files that no search shows.
+    for name, methods in (("ann", {*READING, *WRITING}), ("alice", {*READING, *WRITING}), ("vera", set())):
+        assert opens(dav, api.app_password(name), (*READING, *WRITING)) == methods
+        assert opens(dav, api.session_of(name), (*READING, *WRITING)) == methods
+
+
+def test_a_session_made_from_an_app_password_has_its_scope(dav, api):
+    for scope, methods in (("webdav read", {*READING}), ("photos", set())):
+        with api.library.session() as session:
+            user = session.query(User).filter_by(name="alice").one()
+            secret = ids.new_app_password()
+            add_credential(session, "app_password", "*", secret, user_id=user.id)
+            parent = session.query(Credential).filter_by(digest=ids.digest(secret)).one()
+            child = add_credential(session, LOGIN_SESSION, scope, user_id=user.id, parent_id=parent.id)
+        assert opens(dav, child, (*READING, *WRITING)) == methods
+
+
+def test_revoked_and_expired_credentials_and_disabled_accounts_end_at_once(dav, api):
+    with api.library.session() as session:
+        add_user(session, "sleeper", "user", password_hash=HASH)
+    for end in ("revoke", "expire", "disable"):
+        secret = api.app_password("sleeper", "webdav")
+        assert dav.call("GET", "/lake.jpg", token=secret).status_code == 200
+        with api.library.session() as session:
+            found = session.query(Credential).filter_by(digest=ids.digest(secret)).one()
+            if end == "revoke":
+                session.delete(found)
+            elif end == "expire":
+                found.expires_at = api.clock()
+            else:
+                session.query(User).filter_by(name="sleeper").one().disabled = True
+        assert dav.call("GET", "/lake.jpg", token=secret).status_code == 401
+
+
+@pytest.mark.slow
+def test_unknown_app_passwords_are_throttled_by_address_and_valid_ones_are_not(dav):
+    wrong = basic(f"alice:{ids.new_app_password()}")
+    address = "198.51.100.9"
+    statuses = [
+        dav.call("GET", "/lake.jpg", token=None, headers=wrong, address=address).status_code
+        for _ in range(TOKEN_BY_ADDRESS.burst + 1)
+    ]
+    assert statuses == [401] * TOKEN_BY_ADDRESS.burst + [429]
+    assert dav.call("GET", "/lake.jpg", address=address).status_code == 200
+
+
+def test_a_host_may_leave_it_out(tmp_path):
+    with open_api(tmp_path, parts=PARTS.keys() - {"dav"}) as api:
+        assert DavClient(api).call("OPTIONS", "/", token=None).status_code == 404

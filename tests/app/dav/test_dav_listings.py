@@ -1,0 +1,321 @@
+"""PROPFIND and PROPPATCH: what clients see of files and folders, and what they may store beside them."""
+
+import os
+import resource
+import shutil
+from itertools import count, islice
+from pathlib import Path
+from types import SimpleNamespace
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from photosvc.dav import dav_request, properties, propfind
+from photosvc.models import DavProperty, User
+from tests.helpers.api_client import open_api
+from tests.helpers.dav_client import DavClient
+
+LIVE = {"resourcetype", "displayname", "creationdate", "getlastmodified", "lockdiscovery", "supportedlock"}
+OF_FILES = LIVE | {"getcontentlength", "getcontenttype", "getetag"}
+TAKEN = 1_600_000_000
+NAMES = ["a b.jpg", "100%25.jpg", "<&>'\".jpg", "Über 日本.jpg", "(1)!$*,.jpg", "a;b=c?d#e.jpg", "\ufffe.jpg"]
+
+
+class Dav:
+    """Requests of an account, and what they answer about each resource."""
+
+    def __init__(self, api):
+        self.library = api.library
+        self.client = DavClient(api)
+
+    def call(self, method, path="", body=b"", *, status=207, **options):
+        answer = self.client.call(method, f"/{path}", body, **options)
+        assert answer.status_code == status, answer.text
+        return answer
+
+    def find(self, path="", body=b"", depth="0"):
+        """Address -> local name of each property found -> its element, and the names of those missing."""
+        return responses(self.call("PROPFIND", path, body, headers={"Depth": depth}).data)
+
+    def patch(self, path, changes):
+        body = f'<D:propertyupdate xmlns:D="DAV:" xmlns:x="urn:x" xml:lang="de">{changes}</D:propertyupdate>'
+        (found,) = statuses(self.call("PROPPATCH", path, body.encode()).data).values()
+        return found
+
+
+def responses(document):
+    found = {}
+    for response in ET.fromstring(document):
+        present, missing = {}, set()
+        for propstat in response.iterfind("{DAV:}propstat"):
+            for one in propstat.find("{DAV:}prop"):
+                name = one.tag.removeprefix("{DAV:}")
+                if propstat.findtext("{DAV:}status") == "HTTP/1.1 200 OK":
+                    present[name] = one
+                else:
+                    assert propstat.findtext("{DAV:}status") == "HTTP/1.1 404 Not Found"
+                    missing.add(name)
+        found[response.findtext("{DAV:}href")] = present, missing
+    return found
+
+
+def statuses(document):
+    """Address -> property -> its status."""
+    return {
+        response.findtext("{DAV:}href"): {
+            one.tag: int(propstat.findtext("{DAV:}status").split()[1])
+            for propstat in response.iterfind("{DAV:}propstat")
+            for one in propstat.find("{DAV:}prop")
+        }
+        for response in ET.fromstring(document)
+    }
+
+
+def asking(names):
+    return f'<propfind xmlns="DAV:" xmlns:x="urn:x"><prop>{names}</prop></propfind>'.encode()
+
+
+@pytest.fixture(scope="module")
+def dav(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("listings")) as api:
+        for number, name in enumerate(NAMES):
+            api.library.put(f"names/{name}", b"x" * number)
+        api.library.put("tree/a/b/c.jpg", b"c")
+        api.library.put("tree/d.unknown", b"dd")
+        os.utime(api.library.put("one.jpg", b"one"), (TAKEN, TAKEN))
+        yield Dav(api)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stored(dav):
+    with dav.library.session() as session:
+        session.query(DavProperty).delete()
+
+
+def test_a_file_has_the_live_properties_of_files(dav):
+    ((href, (found, missing)),) = dav.find("one.jpg").items()
+    assert (href, set(found), missing) == ("/originals/one.jpg", OF_FILES, set())
+    assert found["getcontentlength"].text == "3"
+    assert found["getcontenttype"].text == "image/jpeg"
+    assert found["getlastmodified"].text == "Sun, 13 Sep 2020 12:26:40 GMT"
+    assert found["creationdate"].text == "2020-09-13T12:26:40Z"
+    assert found["displayname"].text == "one.jpg"
+    assert len(found["resourcetype"]) == 0
+    assert found["getetag"].text == dav.call("HEAD", "one.jpg", status=200).headers["ETag"]
+    scopes = [entry.find("{DAV:}lockscope")[0].tag for entry in found["supportedlock"]]
+    assert scopes == ["{DAV:}exclusive", "{DAV:}shared"]
+
+
+def test_a_folder_has_those_of_folders_and_an_address_with_a_slash(dav):
+    for path in ("tree", "tree/"):
+        ((href, (found, missing)),) = dav.find(path).items()
+        assert (href, set(found), missing) == ("/originals/tree/", LIVE, set())
+        assert [kind.tag for kind in found["resourcetype"]] == ["{DAV:}collection"]
+
+
+def test_depth_says_how_far_a_listing_goes(dav):
+    assert set(dav.find("tree", depth="0")) == {"/originals/tree/"}
+    near = {"/originals/tree/", "/originals/tree/a/", "/originals/tree/d.unknown"}
+    assert set(dav.find("tree", depth="1")) == near
+    everything = near | {"/originals/tree/a/b/", "/originals/tree/a/b/c.jpg"}
+    assert set(dav.find("tree", depth="infinity")) == everything
+    assert set(dav.find("tree", depth="Infinity")) == everything
+    assert set(responses(dav.call("PROPFIND", "tree").data)) == everything
+    assert set(dav.find("tree/d.unknown", depth="1")) == {"/originals/tree/d.unknown"}
+    dav.call("PROPFIND", "tree", headers={"Depth": "2"}, status=400)
+    dav.call("PROPFIND", "none", status=404)
+
+
+def test_too_large_a_tree_is_refused(dav, monkeypatch):
+    monkeypatch.setattr(propfind, "MOST", 5)
+    assert len(dav.find("tree", depth="infinity")) == 5
+    refused = dav.call("PROPFIND", "", status=403, headers={"Depth": "infinity"})
+    assert "propfind-finite-depth" in refused.text
+
+
+@pytest.mark.parametrize("most", [10_000, 60], ids=["listed", "refused"])
+def test_a_wide_tree_takes_few_descriptors_and_leaves_none_open(dav, monkeypatch, most):
+    for number in range(120):
+        (dav.library.originals / f"wide/{number}/inner").mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr(propfind, "MOST", most)
+    dav.call("PROPFIND", headers={"Depth": "0"})
+    before = {int(one.name) for one in Path("/proc/self/fd").iterdir()}
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    thirty_free = next(islice((number for number in count() if number not in before), 30, None))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (thirty_free, hard))
+    try:
+        answer = dav.client.call("PROPFIND", "/wide", headers={"Depth": "infinity"})
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        shutil.rmtree(dav.library.originals / "wide")
+    assert (answer.status_code, answer.data.count(b"<D:href>")) == ((207, 241) if most > 240 else (403, 0))
+    assert len(list(Path("/proc/self/fd").iterdir())) == len(before)
+
+
+def test_addresses_lead_back_to_files_of_every_name(dav):
+    listed = dav.find("names", depth="1")
+    assert len(listed) == len(NAMES) + 1
+    sizes = {}
+    for href, (found, _) in listed.items():
+        if not href.endswith("/names/"):
+            sizes[found["displayname"].text] = int(found["getcontentlength"].text)
+            assert set(dav.find(href.removeprefix("/originals/"))) == {href}
+    assert sizes == {name.replace("\ufffe", "\ufffd"): number for number, name in enumerate(NAMES)}
+
+
+def test_named_properties_are_found_or_missing(dav):
+    dav.patch("one.jpg", "<D:set><D:prop><x:a>1</x:a></D:prop></D:set>")
+    body = asking("<getetag/><quota/><x:a/><x:b/><getetag/><z xmlns=''/>")
+    ((_, (found, missing)),) = dav.find("one.jpg", body).items()
+    assert (set(found), missing) == ({"getetag", "{urn:x}a"}, {"quota", "{urn:x}b", "z"})
+    ((_, (found, missing)),) = dav.find("tree", body).items()
+    assert (set(found), missing) == (set(), {"getetag", "quota", "{urn:x}a", "{urn:x}b", "z"})
+
+
+def test_names_can_be_asked_for_without_values(dav):
+    dav.patch("one.jpg", "<D:set><D:prop><x:a>1</x:a></D:prop></D:set>")
+    ((_, (found, missing)),) = dav.find("one.jpg", b'<propfind xmlns="DAV:"><propname/></propfind>').items()
+    assert (set(found), missing) == (OF_FILES | {"{urn:x}a"}, set())
+    assert {(len(one), one.text) for one in found.values()} == {(0, None)}
+
+
+def test_more_can_be_included_in_all_properties(dav):
+    dav.patch("one.jpg", "<D:set><D:prop><x:a>1</x:a><x:b/></D:prop></D:set>")
+    body = b'<propfind xmlns="DAV:"><allprop/><include><quota/><a xmlns="urn:x"/></include></propfind>'
+    answer = dav.call("PROPFIND", "one.jpg", body, headers={"Depth": "0"})
+    ((_, (found, missing)),) = responses(answer.data).items()
+    assert (set(found), missing) == (OF_FILES | {"{urn:x}a", "{urn:x}b"}, {"quota"})
+    assert answer.text.count("urn:x") == 2
+
+
+@pytest.mark.parametrize("body", ["", "<other/>", "<prop/><allprop/>", "<allprop/><propname/>"])
+def test_a_request_asks_for_one_kind(dav, body):
+    dav.call("PROPFIND", "one.jpg", f'<propfind xmlns="DAV:">{body}</propfind>'.encode(), status=400)
+
+
+def test_a_request_for_no_property_has_an_empty_answer(dav):
+    assert dav.find("one.jpg", asking("")) == {"/originals/one.jpg": ({}, set())}
+
+
+def test_properties_of_a_listing_are_those_of_each_file(dav):
+    for path, value in (("tree", 1), ("tree/a", 2), ("tree/a/b", 3), ("tree/a/b/c.jpg", 4), ("one.jpg", 5)):
+        dav.patch(path, f"<D:set><D:prop><x:a>{value}</x:a></D:prop></D:set>")
+
+    def values(path, depth, body=b""):
+        listed = dav.find(path, body, depth)
+        return {href: found["{urn:x}a"].text for href, (found, _) in listed.items() if "{urn:x}a" in found}
+
+    tree = {"/originals/tree/": "1", "/originals/tree/a/": "2", "/originals/tree/a/b/": "3"}
+    for body in (b"", asking("<x:a/>")):
+        assert values("tree", "0", body) == {"/originals/tree/": "1"}
+        assert values("tree", "1", body) == {"/originals/tree/": "1", "/originals/tree/a/": "2"}
+        assert values("tree", "infinity", body) == tree | {"/originals/tree/a/b/c.jpg": "4"}
+        assert values("", "1", body) == {"/originals/tree/": "1", "/originals/one.jpg": "5"}
+
+
+def test_a_property_keeps_its_content_and_language(dav):
+    changes = "<D:set><D:prop><x:a>Zoë<b>&amp;</b>tail</x:a><x:c xml:lang='en'/></D:prop></D:set>"
+    assert dav.patch("one.jpg", changes) == {"{urn:x}a": 200, "{urn:x}c": 200}
+    found = dav.find("one.jpg")["/originals/one.jpg"][0]
+    assert ET.tostring(found["{urn:x}a"], encoding="unicode", method="text") == "Zoë&tail"
+    language = "{http://www.w3.org/XML/1998/namespace}lang"
+    assert [found[name].get(language) for name in ("{urn:x}a", "{urn:x}c")] == ["de", "en"]
+
+
+def test_changes_are_made_in_their_order(dav):
+    changes = """<D:set><D:prop><x:a>1</x:a><x:b>1</x:b></D:prop></D:set><D:remove><D:prop><x:a/></D:prop></D:remove>
+    <D:set><D:prop><x:b>2</x:b></D:prop></D:set><D:other/>"""
+    assert dav.patch("one.jpg", changes) == {"{urn:x}a": 200, "{urn:x}b": 200}
+    found = dav.find("one.jpg")["/originals/one.jpg"][0]
+    assert {name: one.text for name, one in found.items() if name not in OF_FILES} == {"{urn:x}b": "2"}
+    dav.patch("one.jpg", "<D:remove><D:prop><x:b/></D:prop></D:remove>")
+    assert set(dav.find("one.jpg")["/originals/one.jpg"][0]) == OF_FILES
+
+
+def test_all_changes_of_a_request_are_made_or_none(dav, monkeypatch):
+    protected = "<D:set><D:prop><x:a>1</x:a><D:getetag>2</D:getetag></D:prop></D:set>"
+    assert dav.patch("one.jpg", protected) == {"{urn:x}a": 424, "{DAV:}getetag": 403}
+    monkeypatch.setattr(properties, "MOST_ON_RESOURCE", 1)
+    many = "<D:set><D:prop><x:a>1</x:a><x:b>2</x:b></D:prop></D:set>"
+    assert dav.patch("one.jpg", many) == {"{urn:x}a": 507, "{urn:x}b": 507}
+    assert set(dav.find("one.jpg")["/originals/one.jpg"][0]) == OF_FILES
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "value", "status", "seconds"),
+    [
+        ("<w:Win32LastModifiedTime xmlns:w='urn:schemas-microsoft-com:'>%s</w:Win32LastModifiedTime>",
+         "Mon, 14 Sep 2020 12:26:40 GMT", 200, TAKEN + 86_400),
+        ("<D:lastmodified>%s</D:lastmodified>", "1700000000", 200, 1_700_000_000),
+        ("<D:lastmodified>%s</D:lastmodified>", "1" * 30, 409, TAKEN),
+        ("<D:lastmodified>%s</D:lastmodified>", "yesterday", 409, TAKEN),
+    ],
+)  # fmt: skip
+def test_programs_set_the_time_of_a_file_by_their_own_properties(dav, name, value, status, seconds):
+    file = dav.library.put("touched.jpg", b"x")
+    os.utime(file, (TAKEN, TAKEN))
+    (found,) = set(dav.patch("touched.jpg", f"<D:set><D:prop>{name % value}</D:prop></D:set>").values())
+    assert (found, file.stat().st_mtime) == (status, seconds)
+    assert set(dav.find("touched.jpg")["/originals/touched.jpg"][0]) == OF_FILES
+
+
+def test_a_body_that_is_no_change_is_refused(dav):
+    for body in (b"", b'<D:propfind xmlns:D="DAV:"/>', b"<a>", b"<!DOCTYPE a><a/>"):
+        dav.call("PROPPATCH", "one.jpg", body, status=400)
+    dav.call("PROPPATCH", "one.jpg", b" " * 65_537, status=413)
+    dav.call("PROPPATCH", "none.jpg", b"", status=404)
+
+
+NAMED = b'<D:propfind xmlns:D="DAV:" xmlns:x="urn:x"><D:prop>%s</D:prop></D:propfind>'
+
+
+def test_many_properties_of_too_many_files_are_refused_by_number(dav, monkeypatch):
+    many = NAMED % b"".join(b"<x:a%d/>" % number for number in range(100))
+    monkeypatch.setattr(propfind, "MOST_VALUES", 100 * (len(NAMES) + 1))
+    found = dav.find("names/", many, depth="1")
+    assert {len(missing) for _, missing in found.values()} == {100}
+    monkeypatch.setattr(propfind, "MOST_VALUES", 100 * (len(NAMES) + 1) - 1)
+    for depth in ("1", "infinity"):
+        refused = dav.call("PROPFIND", "names/", many, status=507, headers={"Depth": depth})
+        assert ET.fromstring(refused.data)[0].tag == f"{{DAV:}}{propfind.TOO_MANY_VALUES}"
+    few = NAMED % b"".join(b"<x:a%d/>" % number for number in range(40))
+    assert len(dav.find("names/", few, depth="1")) == len(NAMES) + 1
+
+
+def test_an_account_receives_one_long_list_at_a_time(dav, monkeypatch):
+    monkeypatch.setattr(propfind, "_SHORT", 3)
+    monkeypatch.setattr(dav_request, "PATIENCE", 0.1)
+    listings = dav.library.app.extensions["photosvc"].listings
+    assert len(dav.find("names/", depth="1")) == len(NAMES) + 1
+    held = listings.take("somebody else")
+    assert len(dav.find("names/", depth="1")) == len(NAMES) + 1
+    more = listings.take("one more")
+    refused = dav.call("PROPFIND", "names/", status=503, headers={"Depth": "1"})
+    assert refused.headers["Retry-After"] == "5"
+    assert len(dav.find("tree/", depth="1")) == 3
+    held()
+    more()
+    assert len(dav.find("names/", depth="1")) == len(NAMES) + 1
+
+
+def test_a_third_request_of_an_account_does_not_wait_for_a_slot(dav, monkeypatch):
+    service = dav.library.app.extensions["photosvc"]
+    pauses = []
+    monkeypatch.setattr(dav_request, "time", SimpleNamespace(sleep=pauses.append, monotonic=count().__next__))
+    body, taken = b"x" * 70_000, []
+    while (free := service.receptions.take("somebody else")) is not None:
+        taken.append(free)
+    dav.call("PUT", "new.jpg", body, status=503)
+    assert len(pauses) == dav_request.PATIENCE + 1
+    with dav.library.session() as session:
+        owner = session.query(User.uid).filter_by(name="alice").one()[0]
+    waiting = [service.patient.take(owner) for _ in range(3)]
+    assert [bool(free) for free in waiting] == [True, True, False]
+    pauses.clear()
+    assert dav.call("PUT", "new.jpg", body, status=503).headers["Retry-After"] == "5"
+    assert pauses == []
+    for free in (*waiting[:2], *taken):
+        free()
+    dav.call("PUT", "new.jpg", body, status=201)
+    dav.call("DELETE", "new.jpg", status=204)

@@ -1,0 +1,62 @@
+"""docs/embedding.md names every part and argument, and its first example runs."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+
+from photosvc import HostUser, PhotoService
+from photosvc.web.parts import PARTS
+
+GUIDE = (Path(__file__).parents[3] / "docs/embedding.md").read_text()
+
+
+def rows(heading):
+    section = GUIDE.partition(heading)[2].partition("\n## ")[0]
+    return re.findall(r"^\| (.+?) \|", section, re.MULTILINE)
+
+
+def test_the_table_of_parts_has_every_part():
+    assert {name.strip("`") for name in rows("## Parts") if name.startswith("`")} == set(PARTS)
+
+
+def test_the_table_of_blueprints_has_those_of_every_part(tmp_path):
+    example = Flask("app", instance_path=str(tmp_path))
+    example.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
+    PhotoService(example, db=SQLAlchemy(example), url_prefix="/media", address="https://example.org")
+    named = set(
+        re.findall(r"`(photosvc[\w.]*)`", GUIDE.partition("Each resource is a blueprint")[2].partition("## ")[0])
+    )
+    assert named == set(example.blueprints)
+    view = re.search(r'url_for\("(.+?)"\)', GUIDE)[1]
+    assert view in example.view_functions
+
+
+def test_every_argument_of_init_app_is_named():
+    named = set(re.findall(r"`(\w+)`", " ".join(rows("# Inside your own Flask app"))))
+    assert named == set(inspect.signature(PhotoService.init_app).parameters) - {"self", "app"} | {"init_app"}
+
+
+def test_every_attribute_of_a_users_record_is_named():
+    assert {name.strip("`") for name in rows("## Your users")} - {"HostUser", "---"} == set(HostUser.__slots__)
+
+
+@pytest.mark.slow
+def test_the_first_example_runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("PHOTOSVC_CACHE", str(tmp_path / "cache"))
+    example = re.search(r"^    from flask import Flask\n(.*?)\n\n`PhotoService\(\)`", GUIDE, re.DOTALL | re.MULTILINE)[
+        0
+    ]
+    lines = [line[4:] for line in example.splitlines() if line.startswith("    ")]
+    source = "\n".join(lines).replace("Flask(__name__)", f"Flask('app', instance_path={str(tmp_path)!r})")
+    names = {}
+    exec(source, names)
+    runner = names["app"].test_cli_runner()
+    assert runner.invoke(args=["svc", "db", "upgrade"]).exit_code == 0
+    assert names["app"].test_client().get("/media/api/v1/status").status_code == 200
+    assert len(names["service"].search()) == 0
+    with names["app"].app_context():
+        names["db"].engine.dispose()

@@ -1,0 +1,44 @@
+"""docs/indexing.md has the formats and the reasons that there are."""
+
+from pathlib import Path
+
+from photosvc.core.problems import Reason, Severity, Validity
+from photosvc.media.formats import FORMATS, UNSUPPORTED
+
+GUIDE = (Path(__file__).parents[3] / "docs/indexing.md").read_text()
+READ_AGAIN = {
+    Validity.UNTIL_CHANGED: "when it changes",
+    Validity.UNTIL_SET: "when it or the setting changes",
+    Validity.TRANSIENT: "by the next run",
+    Validity.SPACED: "after a pause",
+    Validity.NOT_STORED: "by the next run",
+    Validity.UNTIL_FORCED: "by `svc index --force`",
+}
+
+
+def table(name, headings, rows):
+    """What the guide has under a name, and what it should have."""
+    lines = [headings, *(f"| {' | '.join(row)} |" for row in rows)]
+    return GUIDE.partition(f"<!-- {name} -->\n")[2].partition("<!-- end -->")[0], "".join(f"{one}\n" for one in lines)
+
+
+def test_the_guide_has_the_table_of_formats():
+    rows = [(" ".join(row.extensions), row.extra, row.note) for row in FORMATS if row.media_type != "sidecar"]
+    rows += [(names, "not read", reason) for names, reason in UNSUPPORTED.items()]
+    written, expected = table("formats", "| extensions | extra | |\n|---|---|---|", rows)
+    assert written == expected
+
+
+def test_the_guide_has_the_table_of_reasons():
+    rows = [
+        (
+            f"`{reason}`",
+            reason.template.replace("{0}", "…").replace("{}", "…"),
+            "failed" if reason.severity is Severity.FAILED else "skipped",
+            "once it is installed" if reason is Reason.MISSING_EXTRA else READ_AGAIN[reason.validity],
+        )
+        for reason in Reason
+    ]
+    headings = "| code | sentence | the file is | it is read again |\n|---|---|---|---|"
+    written, expected = table("reasons", headings, rows)
+    assert written == expected

@@ -1,0 +1,55 @@
+"""docs/pictures.md has the sizes that there are, and names commands, settings and files that exist."""
+
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from photosvc.cli.deploy import Deployment, files_of
+from photosvc.cli.show import show
+from photosvc.settings import setting_fields
+from tests.helpers.library import SURROUNDINGS
+
+ROOT = Path(__file__).parents[3]
+GUIDE = (ROOT / "docs/pictures.md").read_text()
+NGINX = files_of("nginx", Deployment())["nginx.conf"]
+GUNICORN = files_of("gunicorn", Deployment())["gunicorn.conf.py"]
+BEGIN, END = "<!-- sizes: svc show sizes --md -->\n\n", "\n<!-- end -->"
+
+
+def test_the_guide_has_the_table_of_sizes():
+    table = CliRunner().invoke(show, ["sizes", "--md"]).output
+    assert GUIDE.partition(BEGIN)[2].partition(END)[0] == table
+
+
+def test_every_setting_in_the_guide_and_in_the_configuration_of_nginx_exists():
+    named = set(re.findall(r"PHOTOSVC_([A-Z_]+)", GUIDE + NGINX))
+    assert named <= {name.upper() for name in setting_fields()}
+
+
+def test_every_file_the_guide_links_to_exists():
+    links = re.findall(r"\]\(([^)#]+)(#[^)]*)?\)", GUIDE)
+    assert links
+    assert [link for link, _ in links if not (ROOT / "docs" / link).exists()] == []
+
+
+@pytest.mark.slow(minutes=2)
+def test_gunicorn_takes_the_shipped_configuration(tmp_path):
+    config = tmp_path / "gunicorn.conf.py"
+    config.write_text(GUNICORN)
+    command = [sys.executable, "-m", "gunicorn", "--config", str(config), "--check-config", "photosvc.app:create_app()"]
+    address = "https://photos.example.org"
+    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(tmp_path), "PHOTOSVC_BASE_URL": address}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert runpy.run_path(str(config))["bind"] in NGINX
+
+
+def test_the_access_log_of_gunicorn_has_no_addresses(tmp_path):
+    (tmp_path / "gunicorn.conf.py").write_text(GUNICORN)
+    log_format = runpy.run_path(str(tmp_path / "gunicorn.conf.py"))["access_log_format"]
+    assert re.findall(r"%\((.+?)\)s", log_format) == ["h", "t", "m", "s", "B", "M"]

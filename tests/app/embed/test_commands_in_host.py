@@ -1,0 +1,175 @@
+"""`flask svc …` inside a host app: on the host's database, by the runner of its tests too, and never on another one."""
+
+import json
+import os
+import sqlite3
+import stat
+import subprocess
+from contextlib import contextmanager
+
+import pytest
+from click.testing import CliRunner
+from flask import Flask
+from flask.cli import ScriptInfo
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import text
+
+from photosvc import PhotoService
+from photosvc.app import create_app
+from photosvc.auth import accounts
+from photosvc.cli import svc
+from photosvc.web.auditing import operation_in
+from photosvc.web.current import current_service
+from tests.helpers.host import NAMES, open_host
+
+
+def test_the_runner_of_the_hosts_tests_finds_the_commands(tmp_path):
+    with open_host(tmp_path / "host") as app:
+        done = app.test_cli_runner().invoke(args=["svc", "search", "", "--json"])
+        assert done.exit_code == 0, done.output
+        assert sorted(record["FileName"] for record in json.loads(done.stdout)) == list(NAMES)
+        assert app.test_cli_runner().invoke(args=["svc", "search", "nosuch:1"]).exit_code == 2
+
+
+def test_the_configuration_names_the_database_that_is_used(tmp_path):
+    with open_host(tmp_path / "host") as app:
+        done = app.test_cli_runner().invoke(args=["svc", "show", "config", "--json"])
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+    assert rows["PHOTOSVC_DATABASE_URI"]["value"] == f"sqlite:///{tmp_path}/host/host.db"
+    assert rows["PHOTOSVC_DATABASE_URI"]["origin"] == "host app"
+    assert rows["PHOTOSVC_ORIGINALS"]["origin"] == "app"
+    assert rows["PHOTOSVC_INSTANCE"]["value"] == str(tmp_path / "host")
+    assert not (tmp_path / "host/photosvc.db").exists()
+
+
+def test_the_configuration_hides_the_password_of_the_hosts_database(tmp_path):
+    config = {"SQLALCHEMY_BINDS": {"media": "postgresql+psycopg://ann:secret@db.example.org/photos"}}
+    with open_host(tmp_path / "host", config=config, bind_key="media") as app:
+        done = app.test_cli_runner().invoke(args=["svc", "show", "config", "--json"])
+    (shown,) = (row["value"] for row in json.loads(done.stdout) if row["name"] == "PHOTOSVC_DATABASE_URI")
+    assert shown == "postgresql+psycopg://ann:***@db.example.org/photos"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bind_key", [None, "media"])
+@pytest.mark.parametrize("address", ["sqlite:///{}", "sqlite:///file:{}?uri=true"])
+def test_the_upgrade_makes_the_database_and_its_journals_readable_for_its_owner_alone(tmp_path, bind_key, address):
+    with umask(0o022), bare_host(tmp_path, address, bind_key) as (app, database):
+        done = app.test_cli_runner().invoke(args=["svc", "db", "upgrade"])
+        assert done.exit_code == 0, done.output
+        assert "can be read" not in done.stderr
+        with app.app_context():
+            service = current_service()
+            with service.engine().connect() as connection:
+                connection.execute(text("PRAGMA journal_mode=WAL"))
+            with service.writing(library=True) as session:
+                user = accounts.new_user(service.now(), name="ann", password="a long password")
+                accounts.add(operation_in(session), user)
+                session.flush()
+                made = sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(database.name))
+                assert made == ["own.db", "own.db-shm", "own.db-wal"]
+                assert {mode_of(tmp_path / name) for name in made} == {0o600}
+
+
+@pytest.mark.parametrize("bind_key", [None, "media"])
+def test_the_upgrade_tells_that_it_left_a_database_of_the_host_readable_for_others(tmp_path, bind_key):
+    with bare_host(tmp_path, "sqlite:///{}", bind_key) as (app, database):
+        with sqlite3.connect(database) as other:  # as a worker of the host keeps it open
+            other.execute("PRAGMA journal_mode=WAL")
+            other.execute("CREATE TABLE hosts (id INTEGER)")
+            other.commit()
+            files = [database, *(database.with_name(f"own.db{end}") for end in ("-wal", "-shm"))]
+            for file, mode in zip(files, (0o644, 0o640, 0o600), strict=True):
+                file.chmod(mode)
+            done = app.test_cli_runner().invoke(args=["svc", "db", "upgrade"])
+        other.close()
+    assert done.exit_code == 0, done.output
+    said = [line for line in done.stderr.splitlines() if "can be read" in line]
+    assert said == [
+        f"{file} can be read by other accounts of this machine: as its owner, run chmod 600 {file}"
+        for file in files[:2]
+    ]
+    assert mode_of(database) == 0o644
+
+
+@contextmanager
+def bare_host(folder, address, bind_key):
+    """A host whose engine for photosvc is that of `own.db`, which is not there yet."""
+    database = folder / "own.db"
+    app = Flask("host", instance_path=str(folder))
+    address = address.format(database)
+    app.config.update(
+        SECRET_KEY="x" * 32,
+        SQLALCHEMY_DATABASE_URI=address if bind_key is None else f"sqlite:///{folder}/host.db",
+        SQLALCHEMY_BINDS={} if bind_key is None else {bind_key: address},
+        PHOTOSVC_ORIGINALS=folder / "originals",
+    )
+    db = SQLAlchemy(app)
+    PhotoService(app, db=db, url_prefix="/media", bind_key=bind_key, environ={})
+    yield app, database
+    with app.app_context():
+        for engine in db.engines.values():
+            engine.dispose()
+
+
+@contextmanager
+def umask(mask):
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def mode_of(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_svc_run_refuses_to_serve_a_host_and_makes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "execv", lambda *_: pytest_fails())
+    with open_host(tmp_path / "host") as app:
+        before = sorted((tmp_path / "host").iterdir())
+        done = app.test_cli_runner().invoke(args=["svc", "run"])
+        assert done.exit_code == 2
+        assert "`flask svc run` serves photosvc alone, and the app 'host' contains more" in done.output
+        assert sorted((tmp_path / "host").iterdir()) == before
+
+
+def pytest_fails():
+    raise AssertionError
+
+
+def test_svc_run_serves_the_instance_that_code_has_chosen(tmp_path, monkeypatch):
+    environ, programs = {}, []
+    app = create_app(instance=tmp_path / "chosen", environ={})
+    monkeypatch.setattr(os, "environ", environ)
+    monkeypatch.setattr(os, "execv", lambda _, command: programs.append(command))
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: None)
+    done = app.test_cli_runner().invoke(args=["svc", "run", "--port", "18099"])
+    assert done.exit_code == 0, done.output
+    assert environ["PHOTOSVC_INSTANCE"] == str(tmp_path / "chosen")
+    assert len(programs) == 1
+
+
+def test_svc_run_refuses_an_app_whose_code_gives_settings_that_the_server_would_not_have(tmp_path):
+    app = create_app(instance=tmp_path, environ={}, settings={"PHOTOSVC_SITE_NAME": "Ours"})
+    done = app.test_cli_runner().invoke(args=["svc", "run"])
+    assert done.exit_code == 2
+    assert "without what the code of this one sets (PHOTOSVC_SITE_NAME)" in done.output
+
+
+def test_a_host_without_photosvc_is_told_so_by_the_command():
+    done = CliRunner().invoke(svc, ["search"], obj=ScriptInfo(create_app=lambda: Flask("bare")))
+    assert done.exit_code == 2
+    assert "The app 'bare' has no PhotoService" in done.stderr
+
+
+def test_messages_name_the_commands_as_they_are_called_there(tmp_path):
+    with bare_host(tmp_path, "sqlite:///{}", None) as (app, _):
+        done = app.test_cli_runner().invoke(args=["svc", "db", "current"])
+        assert done.stderr == "Error: The database has no photosvc tables yet: run `flask svc db upgrade`.\n"
+        searched = app.test_cli_runner().invoke(args=["svc", "status"])
+        assert "run `flask svc db upgrade`" in searched.stderr
+        rules = [rule.rule for rule in app.url_map.iter_rules() if rule.rule.endswith("/readyz")]
+        answer = app.test_client().get(rules[0])
+        assert answer.json["error"] == "The database has no photosvc tables yet: run `flask svc db upgrade`."

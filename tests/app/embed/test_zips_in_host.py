@@ -1,0 +1,132 @@
+"""Archives for users of a host app: each downloads what that user selected and may see, and nobody else does."""
+
+import io
+from zipfile import ZipFile
+
+import pytest
+from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import event
+from sqlalchemy.orm import Session
+
+from photosvc import HostUser, PhotoService
+from photosvc.index.run import run_index
+from photosvc.index.run_log import IndexOptions
+from photosvc.models import File, ZipSelection
+from photosvc.models.engine import begin_write
+from photosvc.pictures.selections import MOST_WAITING
+from photosvc.web.current import current_service
+from tests.helpers.clock import MovedClock
+from tests.helpers.factories.photos import edit_photos
+from tests.helpers.host import NAMES, add_sign_in, open_host, who_signed_in
+from tests.helpers.pictures import jpeg
+
+API = "/media/api/v1"
+OWN = {"Sec-Fetch-Site": "same-origin"}
+#: Those that a viewer sees.
+OPEN = [*NAMES[:2]]
+
+
+def with_foreign_keys(app):
+    """Let the engine of a host check foreign keys, as many hosts do."""
+    with app.app_context():
+        engine = app.extensions["sqlalchemy"].engine
+    event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA foreign_keys=ON"))
+
+
+def on_postgresql(folder, address):
+    """A host with the same photos, whose database is PostgreSQL."""
+    (folder / "originals").mkdir(parents=True)
+    for number, name in enumerate(NAMES):
+        (folder / "originals" / name).write_bytes(jpeg(64 + number, 48))
+    app = Flask("host", instance_path=str(folder))
+    app.config.update(SECRET_KEY="x" * 32, SQLALCHEMY_DATABASE_URI=address, PHOTOSVC_ORIGINALS=folder / "originals")
+    app.service = PhotoService(
+        app, db=SQLAlchemy(app), url_prefix="/media", principal_loader=who_signed_in, environ={}, clock=MovedClock()
+    )
+    add_sign_in(app)
+    with app.app_context():
+        service = current_service()
+        with Session(service.engine()) as session:
+            run_index(session, service.settings, service.clock, IndexOptions(workers=1))
+            begin_write(session)
+            edit_photos(session, [session.query(File.photo_id).filter_by(name=NAMES[-1]).scalar()], private=True)
+    return app
+
+
+@pytest.fixture(params=["sqlite with foreign keys", "postgresql"])
+def host(request, tmp_path):
+    if request.param == "postgresql":
+        app = on_postgresql(tmp_path / "host", request.getfixturevalue("new_postgres")())
+        yield app
+        with app.app_context():
+            current_service().engine().dispose()
+    else:
+        with open_host(tmp_path / "host", prepare=with_foreign_keys, principal_loader=who_signed_in) as app:
+            yield app
+
+
+def signed_in(app, name):
+    client = app.test_client()
+    client.post(f"/sign-in/{name}")
+    return client
+
+
+def select(client, **selection):
+    answer = client.post(f"{API}/zip", json=selection or {"q": "jpg"}, headers=OWN)
+    assert answer.status_code == 200, answer.text
+    return f"{API}/zip/{answer.json['filename']}"
+
+
+def names(answer):
+    """The names of the originals in an archive."""
+    assert answer.status_code == 200, answer.text
+    with ZipFile(io.BytesIO(answer.data)) as archive:
+        assert archive.testzip() is None
+        return sorted(archive.namelist())
+
+
+@pytest.mark.slow
+def test_users_of_a_host_download_what_they_selected_and_may_see(host):
+    user, viewer = signed_in(host, "user"), signed_in(host, "viewer")
+    assert names(user.get(select(user) + "?name=file")) == [*NAMES]
+    assert names(viewer.get(select(viewer) + "?name=file")) == OPEN
+
+
+def test_a_selection_is_open_only_to_the_user_who_sent_it(host):
+    user, viewer, admin = (signed_in(host, name) for name in ("user", "viewer", "admin"))
+    path = select(user)
+    link = user.get(f"{API}/photos").headers["X-Download-Token"]
+    for other in (viewer, admin):
+        assert other.get(path).status_code == 404
+        assert other.get(f"{path}?t={link}").status_code == 403
+    assert host.test_client().get(f"{path}?t={link}").status_code == 403
+    assert names(user.get(f"{path}?name=file&t={link}")) == [*NAMES]
+
+
+@pytest.mark.slow
+def test_selections_of_one_user_push_out_none_of_another(host):
+    user, viewer = signed_in(host, "user"), signed_in(host, "viewer")
+    first = select(user)
+    for _ in range(MOST_WAITING + 1):
+        select(viewer)
+    assert names(user.get(first + "?name=file")) == [*NAMES]
+    with host.app_context(), Session(current_service().engine()) as session:
+        rows, is_sqlite = session.query(ZipSelection).count(), session.get_bind().dialect.name == "sqlite"
+        files = len(list((current_service().settings.cache / "selections").glob("*")))
+    assert (rows, files) == ((0, MOST_WAITING + 1) if is_sqlite else (MOST_WAITING + 1, 0))
+
+
+def test_rights_are_those_of_the_user_at_the_download(tmp_path):
+    rights = {"sees_private": True}
+
+    def load():
+        return HostUser(id="7", role="user", **rights)
+
+    with open_host(tmp_path / "host", prepare=with_foreign_keys, principal_loader=load) as app:
+        client = app.test_client()
+        path = select(client)
+        rights["sees_private"] = False
+        assert names(client.get(path + "?name=file")) == ["NOT INCLUDED.txt", *OPEN]
+        rights["scope"] = "albums"
+        assert client.get(path).status_code == 403

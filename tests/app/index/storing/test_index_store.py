@@ -1,0 +1,157 @@
+from dataclasses import fields
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from photosvc.core.problems import Problem, Reason
+from photosvc.index.catalog import Catalog
+from photosvc.index.extract import Extraction
+from photosvc.index.file_columns import add_area, read_extraction
+from photosvc.index.places import Gazetteer
+from photosvc.index.scan import FoundFile
+from photosvc.index.store import Saved, Store
+from photosvc.media.metadata import Metadata, Region
+from photosvc.models import Camera, File, Keyword, Photo, Place, RejectedFile, SearchDocument, SearchRow, SearchText
+from photosvc.search.rows.renew import rebuild
+from tests.helpers.clock import NOW
+from tests.helpers.factories.photos import new_extraction, raw_of
+
+
+@pytest.fixture
+def session(library):
+    with library.session() as session:
+        yield session
+
+
+def store(library, session, now=NOW):
+    return Store(session, Catalog(session, Gazetteer.load(), "UTC"), library.originals, now)
+
+
+def found(name, extraction):
+    return FoundFile(name, extraction.size, extraction.mtime_ns)
+
+
+def save(library, session, name, extraction, now=NOW):
+    one = store(library, session, now)
+    saved = one.save(found(name, extraction), extraction)
+    duplicate = saved.problem is not None and saved.problem.reason is Reason.DUPLICATE
+    assert one.finish() == (not duplicate)
+    return saved
+
+
+def test_a_new_file_makes_a_photo_and_its_row(library, session):
+    assert save(library, session, "a/b.jpg", new_extraction(1)) == Saved(None, new=True)
+    photo = session.scalars(select(Photo)).one()
+    assert (photo.path, photo.name, photo.country, photo.place.city) == ("a", "b", "fr", "Paris")
+    assert session.scalars(select(SearchRow.photo_uid)).all() == [photo.uid]
+
+
+def test_the_same_file_again_changes_no_time_but_that_of_the_check(library, session):
+    save(library, session, "a.jpg", new_extraction(1))
+    assert save(library, session, "a.jpg", new_extraction(1), NOW + timedelta(days=1)) == Saved(None, new=False)
+    photo, file = session.scalars(select(Photo)).one(), session.scalars(select(File)).one()
+    assert (photo.updated_at, file.updated_at, photo.checked_at) == (NOW, NOW, NOW + timedelta(days=1))
+
+
+def test_shared_things_are_one_row(library, session):
+    for number in (1, 5, 13):
+        save(library, session, f"{number}.jpg", new_extraction(number))
+    assert session.query(Camera).filter_by(make="Maker").count() == 2
+    assert session.query(Place).filter(Place.id != "zz").count() == 1
+    assert sorted(session.scalars(select(Keyword.word))) == ["number 1", "number 13", "number 5", "tree"]
+
+
+def test_a_rejected_file_is_remembered_until_it_is_read(library, session):
+    extraction = new_extraction(1)
+    one = store(library, session)
+    one.reject(found("a.jpg", extraction), Problem(Reason.EMPTY))
+    one.reject(found("a.jpg", extraction), Problem.of(Reason.WRONG_CONTENT, "picture"))
+    one.finish()
+    assert [(row.reason, row.detail) for row in session.scalars(select(RejectedFile))] == [("wrong_content", "picture")]
+    save(library, session, "a.jpg", extraction)
+    assert session.query(RejectedFile).count() == 0
+
+
+def test_missing_files_are_counted_once(library, session):
+    save(library, session, "a.jpg", new_extraction(1))
+    one = store(library, session)
+    assert one.mark_missing(["a.jpg", "never.jpg"]) == ["a.jpg"]
+    assert one.mark_missing(["a.jpg"]) == []
+    one.finish()
+    for table in (SearchRow, SearchDocument, SearchText):
+        assert session.query(table).count() == 0
+    assert session.scalars(select(Photo.quality)).all() == [-1]
+
+
+def test_hiding_photos_by_statements_leaves_what_describing_them_would(library, session):
+    for number, name in enumerate(["a.jpg", "b.jpg", "c.jpg"]):
+        save(library, session, name, new_extraction(number))
+    save(library, session, "b.dng", raw_of(new_extraction(1), 4))
+    assert session.query(SearchRow).count() == 4
+    one = store(library, session, NOW + timedelta(days=1))
+    assert one.mark_missing(["a.jpg", "b.dng"]) == ["a.jpg", "b.dng"]
+    assert one.finish() == 1
+    session.commit()
+    later = NOW + timedelta(days=1)
+    hidden, partly, shown = session.scalars(select(Photo).order_by(Photo.name)).all()
+    assert (hidden.quality, hidden.updated_at, hidden.checked_at) == (-1, later, later)
+    assert (partly.quality >= 0, partly.checked_at) == (True, later)
+    assert (shown.quality >= 0, shown.checked_at) == (True, NOW)
+    rows, texts = session.scalars(select(SearchRow.file_key)).all(), session.scalars(select(SearchText.words)).all()
+    rebuild(session)
+    assert sorted(rows) == ["b.jpg", "c.jpg"] == sorted(session.scalars(select(SearchRow.file_key)))
+    assert sorted(texts) == sorted(session.scalars(select(SearchText.words)))
+
+
+def test_markers_of_the_file_are_replaced_and_areas_of_people_stay(library, session):
+    face = Region(kind="face", name="Ada", x=0.1, y=0.2, w=0.3, h=0.4)
+    save(library, session, "a.jpg", new_extraction(1, metadata=Metadata(regions=(face,))))
+    (marker,) = session.scalars(select(File)).one().markers
+    uid = marker.uid
+    save(library, session, "a.jpg", new_extraction(1, metadata=Metadata(regions=(face,))))
+    assert [marker.uid for marker in session.scalars(select(File)).one().markers] == [uid]
+    file = session.scalars(select(File)).one()
+    add_area(file, Region(kind="face", name="Eva", x=0.5, y=0.5, w=0.1, h=0.1))
+    session.flush()
+    save(library, session, "a.jpg", new_extraction(1, metadata=Metadata()))
+    assert [(one.name, one.src) for one in session.scalars(select(File)).one().markers] == [("Eva", "manual")]
+
+
+def test_every_field_of_an_extraction_survives_its_columns(library, session):
+    metadata = Metadata(
+        taken_local=NOW.replace(tzinfo=None), taken_utc=NOW, utc_offset=0, camera_make="Maker", camera_model="M1",
+        camera_serial="7", lens_make="Lensmaker", lens_model="L1", iso=100, focal_length=50, f_number=2.8,
+        exposure="1/60", lat=0.0, lng=0.0, altitude=-3, title="ä", description="b", keywords=("c", "d"), subject="e",
+        artist="f", copyright="g", license="h", notes="i", software="j", rating=-1, document_id="k", instance_id="l",
+        content_id="n", burst_id="o", date_parts=1, modified_local=NOW.replace(tzinfo=None), modified_offset=60,
+        label="p", favorite=True, archived=True, edited=True, unfixed=True,
+        original_name="m.jpg", regions=(Region(kind="face", name="Ada", x=0.1, y=0.2, w=0.3, h=0.4),),
+    )  # fmt: skip
+    extraction = new_extraction(
+        1, metadata=metadata, orientation=6, motion=True, duration_ns=1, fps=29.97, frames=2,
+        projection="equirectangular", color_profile="sRGB", look_1=1, look_2=2, look_3=3, look_4=65535,
+        look_versions="0f" * 40, problem=Problem.of(Reason.BOMB, 144, 1000),
+    )  # fmt: skip
+    assert [item.name for item in fields(Metadata) if getattr(metadata, item.name) == item.default] == []
+    assert [item.name for item in fields(Extraction) if getattr(extraction, item.name) == item.default] == []
+    save(library, session, "a.jpg", extraction)
+    session.expire_all()
+    assert read_extraction(session.scalars(select(File)).one()) == extraction
+
+
+def test_numbers_that_no_column_holds_are_the_nearest_it_does(library, session):
+    far = Metadata(iso=2**40, focal_length=2**31, altitude=-(2**31) - 1, rating=2**15, lat=1.0, lng=2.0)
+    extraction = new_extraction(
+        1, width=2**32 - 1, height=1, frames=2**31, diff=-(2**40), duration_ns=2**63, orientation=2**15, metadata=far
+    )
+    save(library, session, "a.jpg", extraction)
+    file, photo = session.scalars(select(File)).one(), session.scalars(select(Photo)).one()
+    assert (file.width, file.height, file.frames, file.diff) == (0, 0, 2**31 - 1, -(2**31))
+    assert (file.duration_ns, file.orientation) == (2**63 - 1, 2**15 - 1)
+    assert (photo.iso, photo.focal_length, photo.altitude, photo.rating) == (2**31 - 1, 2**31 - 1, -(2**31), 2**15 - 1)
+
+
+def test_the_largest_size_a_column_holds_makes_no_larger_number(library, session):
+    save(library, session, "a.jpg", new_extraction(1, width=2**31 - 1, height=2**31 - 1))
+    assert session.scalars(select(Photo.resolution)).one() == 2**31 - 1

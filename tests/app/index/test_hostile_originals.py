@@ -1,0 +1,216 @@
+"""Bad days: whatever lies among the originals ends as a clean stored value or a recorded reason."""
+
+import json
+import os
+import struct
+
+import pytest
+from test_record_fields import EXTRA, RESULT, check, check_library
+
+from photosvc.core.paths import disk_name
+from photosvc.search.reading.request import ORDERS
+from tests.helpers.library import hashes, open_library, reasons
+from tests.helpers.pictures import encoded, exif, jpeg, png_bomb, quarters, rational, xmp
+
+LONG = "n" * 251
+BELL = "\x07\x1b[31m\r\nSet-Cookie: a=b\u202e<script>alert(1)</script>=cmd|' /C calc'!A0"
+
+
+def gps(lat, lng, altitude=(35, 1)):
+    return {1: "N", 2: lat, 3: "E", 4: lng, 5: (1, 1, b"\0"), 6: [altitude]}
+
+
+PICTURES = {
+    "year-0000.jpg": exif({0x0132: "0000:00:00 00:00:00"}, {0x9003: "0000:01:01 00:00:00"}),
+    "year-9999.jpg": exif({0x0132: "9999:12:31 23:59:59"}, {0x9003: "9999:12:31 23:59:59"}),
+    "year-0001.jpg": exif({}, {0x9003: "0001:01:01 00:00:00", 0x9011: "+14:00"}),
+    "no-date.jpg": exif({}, {0x9003: "2020:02:30 25:61:61"}),
+    "gps-nan.jpg": exif({}, {}, gps([(0, 0), (0, 0), (0, 0)], [(0, 0), (0, 0), (0, 0)], (0, 0))),
+    "gps-far.jpg": exif({}, {}, gps([(999, 1), (0, 1), (0, 1)], [(4_000_000_000, 1), (0, 1), (0, 1)])),
+    "gps-pole.jpg": exif({}, {}, gps([(90, 1), (0, 1), (0, 1)], [(180, 1), (0, 1), (0, 1)])),
+    "gps-high.jpg": exif({}, {}, gps([(1, 1), (0, 1), (0, 1)], [(1, 1), (0, 1), (0, 1)], (4_294_967_295, 1))),
+    "infinite.jpg": exif({}, {0x829D: rational(1, 0), 0x829A: rational(0, 0), 0x920A: rational(4_294_967_295, 1)}),
+    "many-iso.jpg": exif({}, {0x8827: (4, 1, b"\xff\xff\xff\xff"), 0x829A: rational(4_294_967_295, 1)}),
+    "bell.jpg": exif({0x010E: BELL, 0x010F: BELL, 0x0110: BELL, 0x013B: BELL}, {0xA434: BELL, 0xA431: BELL}),
+    "latin.jpg": exif({0x010E: (2, 6, b"caf\xe9 \0"), 0x010F: (2, 5, b"\xff\xfe\xfd\0\0")}),
+    "turned-9.jpg": exif({0x0112: 9}),
+    "turned-0.jpg": exif({0x0112: 0}),
+    "loop.jpg": b"Exif\0\0MM\0*\0\0\0\x08" + struct.pack(">HHHIII", 1, 0x8769, 4, 1, 8, 8),
+    "short.jpg": b"Exif\0\0MM\0*\0\0\0\x08\xff\xff",
+}
+
+
+def marker(*segments):
+    """A JPEG with these raw segments behind its first two bytes."""
+    data = jpeg(96, 64)
+    return (
+        data[:2] + b"".join(struct.pack(">BBH", 0xFF, kind, len(body) + 2) + body for kind, body in segments) + data[2:]
+    )
+
+
+def fill(library):
+    """Every bad original of this module; gives how many are regular files."""
+    for width, (name, metadata) in enumerate(PICTURES.items(), start=40):
+        library.put(name, jpeg(width, 48, exif=metadata))
+    million = "x" * 1_000_000
+    library.put("million.png", encoded(quarters(99, 48), "PNG") + million.encode())
+    library.put("million.tif", encoded(quarters(98, 48), "TIFF", tiffinfo={270: million, 271: million, 315: million}))
+    library.put("million.webp", encoded(quarters(97, 48), "WEBP", xmp=xmp(f"<dc:source>{million}</dc:source>")))
+    library.put("text.png", png_text(million))
+    library.put("keywords.webp", encoded(quarters(94, 48), "WEBP", xmp=xmp(keywords(2000))))
+    library.put("bombs.jpg", marker((0xE1, b"http://ns.adobe.com/xap/1.0/\0" + BILLION.encode())))
+    library.put("empty.jpg", b"")
+    library.put("empty.mp4", b"")
+    library.put("words.jpg", b"Dear diary, this is no picture.\n" * 100)
+    library.put("half.jpg", jpeg(640, 480)[:4000])
+    library.put("half.png", encoded(quarters(640, 480), "PNG")[:200])
+    library.put("half.heic", jpeg(10, 10)[:30])
+    library.put("zeros.jpg", b"\0" * 4096)
+    library.put("bomb.png", png_bomb())
+    library.put(b"caf\xe9/\xff\xfe.jpg", jpeg(93, 48))
+    library.put(b"line\nbreak\x1b[31m.jpg", jpeg(92, 48))
+    library.put(f"{LONG}.jpg", jpeg(91, 48))
+    library.put("%FFA.jpg", jpeg(90, 48))
+    library.put("back\\slash <b>&\"'.jpg", jpeg(89, 48))
+    library.put("ümlaut/日本語 \u202efdp.jpg", jpeg(88, 48))
+    library.put("a" * 200 + "/" + "b" * 200 + "/" + "c" * 200 + ".jpg", jpeg(87, 48))
+    root = library.originals
+    (root / "loop").symlink_to(root)
+    (root / "self.jpg").symlink_to("self.jpg")
+    (root / "outside.jpg").symlink_to("/etc/passwd")
+    (root / "gone.jpg").symlink_to("nowhere.jpg")
+    os.mkfifo(root / "pipe.jpg")
+
+
+def png_text(value):
+    from PIL import PngImagePlugin
+
+    info = PngImagePlugin.PngInfo()
+    for name in ("Title", "Description", "Author"):
+        info.add_text(name, value, zip=True)
+    return encoded(quarters(95, 48), "PNG", pnginfo=info)
+
+
+def keywords(count):
+    items = "".join(f"<rdf:li>word {number} {'y' * 200}</rdf:li>" for number in range(count))
+    return f"<dc:subject><rdf:Bag>{items}</rdf:Bag></dc:subject>"
+
+
+BILLION = """<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">
+<!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">
+<!ENTITY d SYSTEM "file:///etc/passwd">]><x:xmpmeta xmlns:x="adobe:ns:meta/">&c;&d;</x:xmpmeta>"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    library = open_library(tmp_path_factory.mktemp("hostile"))
+    fill(library)
+    before = hashes(library.originals)
+    summary = library.index(workers=2)
+    return library, summary, before
+
+
+@pytest.mark.slow
+def test_every_file_ends_with_a_row_or_a_reason(made):
+    library, summary, before = made
+    shown = {json.loads(file)["Name"] for _, file, _ in library.stored().values()}
+    found = dict(reasons(summary.skipped + summary.failed))
+    for path in before:
+        name = os.fsencode(path).removeprefix(os.fsencode(library.originals) + b"/")
+        clean = next((one for one in shown | set(found) if os.fsencode(disk_name(one)) == name), None)
+        assert clean is not None, name
+    assert {name: found[name] for name in REASONS} == REASONS
+    assert set(found) == set(REASONS)
+
+
+REASONS = {
+    "empty.jpg": "the file is empty",
+    "empty.mp4": "the file is empty",
+    "words.jpg": "its content is not a picture",
+    "zeros.jpg": "its content is not a picture",
+    "half.jpg": "the picture is truncated",
+    "half.png": "the picture is truncated",
+    "half.heic": "the picture is truncated",
+    "bomb.png": "the picture has 144 megapixels and unpacks to 1023 times its size",
+    "loop": "a symbolic link, which is not followed",
+    "self.jpg": "a symbolic link, which is not followed",
+    "outside.jpg": "a symbolic link, which is not followed",
+    "gone.jpg": "a symbolic link, which is not followed",
+    "pipe.jpg": "not a regular file",
+}
+
+
+def test_no_original_is_changed_by_one_byte_mode_or_time(made):
+    library, _, before = made
+    assert hashes(library.originals) == before
+
+
+@pytest.mark.slow
+def test_all_rows_are_clean_and_equal_a_fresh_dump(made):
+    assert check_library(made[0]) > 30
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_every_order_answers_with_valid_json_of_the_specs_types(made, order):
+    answer = made[0].get({"order": order, "count": 1000})
+    assert answer.status_code == 200
+    records = json.loads(answer.data.decode("utf-8", "strict"), parse_constant=pytest.fail)
+    assert len(records) > 25
+    for record in records:
+        check(record, RESULT, EXTRA)
+    assert all("\n" not in value and "\r" not in value for value in answer.headers.values())
+
+
+def test_a_second_run_changes_nothing(made):
+    library, first, _ = made
+    rows = library.stored()
+    again = library.index(workers=2)
+    assert (again.indexed, again.updated, again.missing, again.failed) == (0, 0, 0, [])
+    assert sorted(reasons(again.skipped)) == sorted(reasons(first.skipped + first.failed))
+    assert library.stored() == rows
+
+
+def shown(made, name):
+    (record,) = (record for record in made[0].find(count=1000) if record["FileName"] == name)
+    return record
+
+
+@pytest.mark.parametrize("name", ["year-0000.jpg", "year-9999.jpg", "year-0001.jpg", "no-date.jpg"])
+def test_an_impossible_date_counts_as_none(made, name):
+    record = shown(made, name)
+    assert (record["Year"], record["TakenSrc"], record["TakenAt"]) == (-1, "", "2026-03-01T11:00:00Z")
+
+
+@pytest.mark.parametrize("name", ["gps-nan.jpg", "gps-far.jpg"])
+def test_an_impossible_position_counts_as_none(made, name):
+    record = shown(made, name)
+    assert (record["Lat"], record["Lng"], record["CellID"], record["Country"]) == (0, 0, "zz", "zz")
+
+
+def test_a_pole_is_a_place(made):
+    assert (shown(made, "gps-pole.jpg")["Lat"], shown(made, "gps-pole.jpg")["Lng"]) == (90, 180)
+
+
+def test_texts_of_a_megabyte_are_cut(made):
+    for name in ("million.tif", "text.png"):
+        record = shown(made, name)
+        assert len(record["Description"]) <= 4096
+        assert record["Caption"] == record["Description"]
+        assert len(record["Title"]) <= 200
+        assert len(record["CameraMake"]) <= 255
+        assert len(json.dumps({**record, "Caption": ""})) < 8000
+
+
+def test_control_and_direction_characters_never_reach_a_record(made):
+    record = shown(made, "bell.jpg")
+    assert record["Description"] == "[31m\nSet-Cookie: a=b<script>alert(1)</script>=cmd|' /C calc'!A0"
+    assert "\u202e" not in json.dumps(record, ensure_ascii=False)
+
+
+def test_names_that_are_not_text_are_written_reversibly(made):
+    library = made[0]
+    names = {record["FileName"] for record in library.find(count=1000)}
+    assert "%FFcaf%E9/%FF%FF%FE.jpg" in names
+    assert "%FFline%0Abreak%1B[31m.jpg" in names
+    assert "%FF%25FFA.jpg" in names
+    assert all((library.originals / disk_name(name)).is_file() for name in names)

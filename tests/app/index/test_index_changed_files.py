@@ -1,0 +1,244 @@
+"""Files that vanish, break, come back or change their metadata between two runs."""
+
+import json
+import shutil
+
+import pytest
+
+from photosvc.core.errors import NotFoundError
+from photosvc.index import changes
+from photosvc.index import scan as disks
+from photosvc.index.scan import scan as scan_folder
+from photosvc.models import File, Photo, RejectedFile
+from tests.helpers.library import call_svc, counts, reasons
+from tests.helpers.pictures import encoded, exif, jpeg, quarters
+
+
+@pytest.mark.slow
+def test_a_file_that_comes_back_broken_is_missing_no_more(library):
+    library.put("b.jpg", jpeg(80, 48))
+    path = library.put("a.jpg", jpeg())
+    library.index()
+    path.unlink()
+    assert library.index().missing == 1
+    library.put("a.jpg", b"words", age=10)
+    reason = [("a.jpg", "its content is not a picture")]
+    assert reasons(library.index().skipped) == reasons(library.index().skipped) == reason
+    with library.session() as session:
+        file = session.query(File).filter_by(name="a.jpg").one()
+        assert (file.missing, file.problem.sentence) == (False, reason[0][1])
+    path.unlink()
+    assert library.index().missing == 1
+
+
+def test_a_deleted_file_leaves_the_search_and_comes_back_as_itself(library):
+    path = library.put("a.jpg", jpeg())
+    library.put("b.jpg", jpeg(80, 48))
+    library.index()
+    before = {record["Name"]: record for record in library.find()}
+    path.rename(library.instance / "aside.jpg")
+    assert counts(library.index()) == (0, 0, 1, 1, 0, 0)
+    assert library.names() == ["b.jpg"]
+    assert library.index().missing == 0
+    (library.instance / "aside.jpg").rename(path)
+    assert counts(library.index()) == (0, 1, 1, 0, 0, 0)
+    after = {record["Name"]: record for record in library.find()}
+    for name in ("UID", "FileUID", "ID", "Quality"):
+        assert after["a"][name] == before["a"][name]
+
+
+def test_one_file_of_a_photo_goes_and_the_other_leads(library):
+    path = library.put("a.jpg", jpeg())
+    library.put("a.png", encoded(quarters(), "PNG"))
+    library.index()
+    path.unlink()
+    library.index()
+    assert library.names(primary="true") == library.names() == ["a.png"]
+
+
+@pytest.mark.slow
+def test_originals_that_are_not_mounted_mark_nothing_missing(library):
+    library.put("a/a.jpg", jpeg())
+    library.put("b.jpg", jpeg(80, 48))
+    library.index()
+    library.originals.rename(library.instance / "unmounted")
+    with pytest.raises(NotFoundError):
+        library.index()
+    library.originals.mkdir()
+    run = library.index()
+    assert (counts(run), run.kept) == ((0, 0, 0, 0, 0, 0), 2)
+    assert library.names() == ["a/a.jpg", "b.jpg"]
+    sentence = (
+        "There is no picture or video in the originals, and 2 in the library: nothing was marked as missing. "
+        "Is the disk mounted?\n"
+    )
+    done = call_svc("index", instance=library.instance)
+    assert done.returncode == 1
+    assert done.stderr.endswith(sentence)
+    assert json.loads(call_svc("index", "--json", instance=library.instance).stdout)["kept"] == 2
+
+
+@pytest.fixture
+def mounts(library, monkeypatch):
+    """The folders on which disks are mounted, below the originals of the library; the system would need its root."""
+    found = set()
+    root = library.originals.resolve()
+    monkeypatch.setattr(disks, "mounts_below", lambda _: {f"{root}/{name}": "1" for name in found})
+    return found
+
+
+def with_two_disks(library, mounts):
+    for width, name in enumerate(("disk/in/a.jpg", "disk2/b.jpg", "c.jpg"), start=60):
+        library.put(name, jpeg(width, 48))
+    mounts.update({"disk", ".snapshots"})
+    library.index()
+    mounts.clear()
+    for name in ("disk", "disk2"):
+        shutil.rmtree(library.originals / name)
+        (library.originals / name).mkdir()
+
+
+@pytest.mark.slow
+def test_files_of_a_disk_that_was_mounted_are_not_marked_as_missing_without_it(library, mounts):
+    with_two_disks(library, mounts)
+    sentence = "No disk is mounted on disk any more: its files (1) were not marked as missing. Run `svc purge` if it"
+    for folder, missing in (("disk", 0), ("", 1), ("", 0)):
+        run = library.index(subfolder=folder)
+        assert (run.missing, run.left, run.unmounted) == (missing, 1, {"disk": 1})
+        assert run.warning.startswith(sentence)
+    assert library.index(subfolder="disk2").warning == ""
+    assert library.names() == ["c.jpg", "disk/in/a.jpg"]
+    done = call_svc("index", "--json", "disk", instance=library.instance)
+    assert (done.returncode, json.loads(done.stdout)["kept"]) == (1, 1)
+    mounts.add("disk")
+    assert (library.index().missing, library.names()) == (1, ["c.jpg"])
+
+
+@pytest.mark.slow
+def test_a_disk_that_goes_in_the_middle_of_a_scan_takes_no_file_along(library, mounts, monkeypatch):
+    with_two_disks(library, mounts)
+    mounts.add("disk2")
+    library.put("disk2/b.jpg", jpeg(61, 48))
+    library.index()
+    shutil.rmtree(library.originals / "disk2")
+
+    def scan(*given):
+        mounts.clear()
+        return scan_folder(*given)
+
+    monkeypatch.setattr(changes, "scan", scan)
+    assert library.index().unmounted == {"disk": 1, "disk2": 1}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("was_mounted", [True, False])
+def test_a_disk_that_comes_back_before_the_scan_ends_takes_no_file_along(library, mounts, monkeypatch, was_mounted):
+    with_two_disks(library, mounts)
+    root = library.originals.resolve()
+    seen = {f"{root}/disk": "1"} if was_mounted else {}
+
+    def scan(*given):
+        found = list(scan_folder(*given))
+        seen[f"{root}/disk"] = "2"
+        return iter(found)
+
+    monkeypatch.setattr(disks, "mounts_below", lambda _: dict(seen))
+    monkeypatch.setattr(changes, "scan", scan)
+    assert library.index().unmounted == {"disk": 1}
+
+
+@pytest.mark.slow
+def test_a_purge_marks_the_files_of_a_disk_that_went_and_forgets_it(library, mounts):
+    with_two_disks(library, mounts)
+    dry = call_svc("purge", "--dry-run", instance=library.instance)
+    assert dry.stderr == "No disk is mounted on disk any more: its files count as gone.\n"
+    assert library.index().left == 1
+    done = call_svc("purge", instance=library.instance)
+    assert done.stdout == "2 missing, 1 newly marked; 2 photos without files\n"
+    assert (library.index().warning, library.names()) == ("", ["c.jpg"])
+
+
+@pytest.mark.slow
+def test_a_folder_that_has_the_name_of_a_disk_with_more_behind_it_is_no_part_of_the_disk(library, mounts):
+    for width, name in enumerate(("d/a.jpg", "d0/b.jpg", "d-/c.jpg", "d.jpg"), start=60):
+        library.put(name, jpeg(width, 48))
+    mounts.add("d")
+    library.index()
+    mounts.clear()
+    for name in ("d/a.jpg", "d0/b.jpg", "d-/c.jpg"):
+        (library.originals / name).unlink()
+    run = library.index()
+    assert (run.missing, run.unmounted) == (2, {"d": 1})
+
+
+@pytest.mark.slow
+def test_a_broken_file_is_recorded_with_its_reason_and_stops_nothing(library):
+    library.put("a.jpg", jpeg(640, 480)[:2000])
+    library.put("b.jpg", jpeg())
+    summary = library.index()
+    assert (summary.indexed, reasons(summary.failed)) == (1, [("a.jpg", "the picture is truncated")])
+    again = library.index()
+    assert (again.failed, reasons(again.skipped)) == ([], [("a.jpg", "the picture is truncated")])
+    assert library.names() == ["b.jpg"]
+    library.put("a.jpg", jpeg(640, 480), age=60)
+    assert counts(library.index()) == (0, 1, 1, 0, 0, 0)
+    assert library.names() == ["a.jpg", "b.jpg"]
+
+
+@pytest.mark.slow
+def test_a_picture_that_is_spoilt_leaves_the_search_until_it_is_mended(library):
+    library.put("a.jpg", jpeg())
+    library.index()
+    (before,) = library.find()
+    library.put("a.jpg", b"", age=60)
+    assert reasons(library.index().skipped) == [("a.jpg", "the file is empty")]
+    assert library.find() == []
+    library.put("a.jpg", jpeg(), age=30)
+    assert counts(library.index()) == (0, 1, 0, 0, 0, 0)
+    assert [record["UID"] for record in library.find()] == [before["UID"]]
+    with library.session() as session:
+        assert session.query(RejectedFile).count() == 0
+
+
+@pytest.mark.slow
+def test_what_a_file_no_longer_says_is_forgotten(library):
+    where = {1: "N", 2: [(48, 1), (51, 1), (0, 1)], 3: "E", 4: [(2, 1), (17, 1), (0, 1)], 6: [(35, 1)]}
+    tags = exif({0x010F: "Canon", 0x0110: "R5", 0x010E: "words"}, {0x9003: "2019:01:02 03:04:05"}, where)
+    library.put("a.jpg", jpeg(exif=tags))
+    library.index()
+    assert library.find()[0]["Country"] == "fr"
+    library.put("a.jpg", jpeg(80, 80), age=7200)
+    library.index()
+    (after,) = library.find()
+    forgotten = {
+        "Lat": 0, "Lng": 0, "CellID": "zz", "PlaceID": "zz", "Country": "zz", "PlaceSrc": "", "CameraID": 1,
+        "Description": "", "TakenSrc": "", "TakenAt": "2026-03-01T10:00:00Z", "Title": "Unknown",
+    }  # fmt: skip
+    assert {name: after[name] for name in forgotten} == forgotten
+    assert "Altitude" not in after
+
+
+def test_what_people_said_stays_whatever_the_file_says(library):
+    library.put("a.jpg", jpeg(exif=exif({0x010E: "the camera's"})))
+    library.index()
+    with library.session() as session:
+        photo = session.query(Photo).one()
+        photo.title, photo.title_src = "Mine", "manual"
+        photo.description, photo.description_src = "Mine too", "manual"
+        photo.lat, photo.lng, photo.place_src, photo.favorite = 1.5, 2.5, "manual", True
+    library.index(force=True)
+    (after,) = library.find()
+    assert (after["Title"], after["Description"]) == ("Mine", "Mine too")
+    assert (after["Lat"], after["Lng"], after["Favorite"]) == (1.5, 2.5, True)
+
+
+@pytest.mark.slow
+def test_a_run_of_one_folder_leaves_those_whose_names_differ_in_case_or_go_on(library):
+    names = ["Trip/a.jpg", "trip/b.jpg", "trip-2/c.jpg", "trip0/d.jpg", "trip_/e.jpg"]
+    for width, name in enumerate(names, start=60):
+        library.put(name, jpeg(width, 48))
+    library.index()
+    (library.originals / "trip/b.jpg").unlink()
+    assert library.index(subfolder="trip").missing == 1
+    assert library.names() == sorted(set(names) - {"trip/b.jpg"})
+    assert call_svc("check", "Trip", instance=library.instance).stdout.startswith("1 ")

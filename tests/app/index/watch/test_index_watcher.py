@@ -1,0 +1,375 @@
+"""The loop of the watcher when something is wrong: what it says, and that it goes on."""
+
+import errno
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from time import monotonic
+from types import SimpleNamespace
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from photosvc.core.errors import ConflictError
+from photosvc.index import run as job
+from photosvc.index import watcher as module
+from photosvc.index.events import FolderEvents
+from photosvc.index.jobs import RunCancelledError
+from photosvc.index.requested import Wish, run_lock, waiting, wish
+from photosvc.index.run_log import Summary
+from photosvc.index.store import due_folders
+from photosvc.index.watcher import Chores, Reporter, RequestedIndexer, Watcher, indexer_lock, takes_jobs
+from photosvc.web.current import current_service
+from tests.helpers.clock import NOW
+from tests.helpers.library import Library, open_library
+from tests.helpers.pictures import jpeg
+from tests.helpers.programs import deadly_extract
+from tests.helpers.programs.watching import wait
+
+
+class StopError(BaseException):
+    """Ends the loop."""
+
+
+class Watched:
+    """A watcher that makes so many steps, with all that it says; its pauses take no time."""
+
+    def __init__(self, library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.library = library
+        self.said: list[str] = []
+        self.ran: list[str] = []
+        self.pauses: list[float] = []
+        self.steps = 0
+        self.meanwhile: list[Callable[[], object]] = []
+        # For this module alone: threads that wait for the ends of workers sleep, too.
+        times = {"sleep": self.sleep, "monotonic": lambda: time.monotonic() + self.slept}
+        monkeypatch.setattr(module, "time", SimpleNamespace(**{**vars(time), **times}))
+        self.slept = 0.0
+        self.least = 10.0
+        """The seconds of a pause, at least: more than a run takes, after which the watcher rests."""
+
+    def sleep(self, seconds):
+        self.pauses.append(seconds)
+        self.slept += max(seconds, self.least)
+        self.steps -= 1
+        if not self.steps:
+            raise StopError
+        if self.meanwhile:
+            self.meanwhile.pop(0)()
+
+    def run(self, steps, *meanwhile):
+        """Make these steps; after each of the first ones, one of these functions is called."""
+        self.steps, self.meanwhile = steps, list(meanwhile)
+        with self.library.app.app_context():
+            service = current_service()
+            reporter = Reporter(lambda folder, _: self.ran.append(folder), lambda _: None, self.said.append)
+            self.watcher = Watcher(
+                service.engine(), service.settings, service.clock, service.picture_cache, reporter, quiet=0.0
+            )
+            with pytest.raises(StopError):
+                self.watcher.run()
+
+
+@pytest.fixture
+def watched(library, monkeypatch):
+    return Watched(library, monkeypatch)
+
+
+def failing(monkeypatch, *errors, seconds=0.5):
+    """Let the first runs raise these errors and others do nothing; gives the folders of all runs."""
+    left, folders = list(errors), []
+
+    def run_index(session, settings, clock, options, *_, **__):
+        folders.append((options.subfolder, options.force))
+        error = left.pop(0) if left else None
+        if isinstance(error, ConflictError) and not isinstance(error, RunCancelledError):
+            raise error  # the run did not begin
+        with run_lock(session, settings, clock, Wish(options.subfolder, options.force)):
+            if error:
+                raise error
+        return Summary(seconds=seconds)
+
+    monkeypatch.setattr(module, "run_index", run_index)
+    return folders
+
+
+@pytest.mark.slow
+def test_errors_are_said_once_and_tried_again_after_growing_pauses(watched, monkeypatch):
+    locked = OperationalError("BEGIN", None, Exception("database is locked"))
+    busy = ConflictError("Another index run is active; wait until it ends.")
+    folders = failing(
+        monkeypatch, busy, busy, busy, locked, OSError(errno.EIO, "Input/output error", "/x"), ValueError("?")
+    )
+    watched.run(8)
+    assert watched.said == [
+        "Another index run is active; wait until it ends. (trying again)",
+        "The database cannot be used: database is locked (trying again)",
+        "Input/output error: /x (trying again)",
+        "Unexpected ValueError: ? (trying again)",
+    ]
+    assert watched.pauses[:6] == [1, 2, 4, 8, 16, 32]
+    assert folders == [("", False)] * 7
+    assert watched.ran == []
+
+
+def test_jobs_do_not_wait_for_the_end_of_the_rest_after_a_run(watched, monkeypatch):
+    (watched.library.originals / "job").mkdir()
+    (watched.library.originals / "event").mkdir()
+    folders = failing(monkeypatch, seconds=50)
+    watched.least = 0.0
+
+    def wish_job():
+        with watched.library.session() as session:
+            wish(session, NOW, "job")
+
+    def rest():
+        assert folders == [("", False), ("job", False)]
+        watched.least = 200.0
+
+    watched.run(5, lambda: watched.watcher._pending.add("event", delay=0), wish_job, rest)
+    assert (folders[2:], set(watched.pauses)) == ([("event", False)], {1.0})
+
+
+@pytest.mark.slow
+def test_a_file_whose_reading_failed_for_no_fault_of_its_own_is_tried_again_when_that_is_due(tmp_path, monkeypatch):
+    library = open_library(tmp_path, settings={"PHOTOSVC_WATCH_SETTLE": "0"})
+    watched = Watched(library, monkeypatch)
+    library.put("old/a.jpg", jpeg())
+    library.put("new/mistaken.jpg", jpeg(90, 48))
+    monkeypatch.setattr(module, "_RETRIES", 0)
+    with monkeypatch.context() as broken:
+        broken.setattr(job, "extract", deadly_extract.extract)
+        watched.run(2)
+    assert (watched.ran, library.names(), watched.said) == ([""], ["old/a.jpg"], [])
+    watched.run(2)
+    assert (watched.ran, library.names(), watched.said) == ([""], ["old/a.jpg"], [])
+    watched.run(3, lambda: None, lambda: library.clock.move(minutes=1))
+    assert (watched.ran, library.names()) == (["", "new"], ["new/mistaken.jpg", "old/a.jpg"])
+
+
+@pytest.mark.slow
+def test_a_file_that_is_due_while_its_disk_is_away_is_put_off(library, monkeypatch):
+    library.put("old/a.jpg", jpeg())
+    path = library.put("disk/mistaken.jpg", jpeg(90, 48))
+    monkeypatch.setattr(job, "extract", deadly_extract.extract)
+    library.index()
+    path.rename(library.instance / "away.jpg")
+    library.clock.move(minutes=1)
+    library.index(unmounted=frozenset({"disk"}))
+    with library.session() as session:
+        assert due_folders(session, library.clock()) == set()
+        assert due_folders(session, library.clock() + timedelta(hours=1)) == {"disk"}
+
+
+def test_a_wish_stays_until_its_run_has_succeeded_and_none_is_lost(watched, monkeypatch):
+    for folder in ("a", "b/c"):
+        (watched.library.originals / folder).mkdir(parents=True)
+    with watched.library.session() as session:
+        wish(session, NOW, "a", force=True)
+        wish(session, NOW, "b/c/gone")
+    failing(monkeypatch, ConflictError("busy"))
+    watched.run(1)
+    with watched.library.session() as session:
+        assert len(waiting(session)) == 2
+    folders = failing(monkeypatch)
+    watched.run(2)
+    assert folders == [("a", True), ("", False)]
+    with watched.library.session() as session:
+        assert waiting(session) == []
+
+
+def test_a_run_that_was_stopped_on_request_is_not_tried_again(watched, monkeypatch):
+    with watched.library.session() as session:
+        wish(session, NOW, force=True)
+    folders = failing(monkeypatch, RunCancelledError())
+    watched.run(3)
+    assert folders == [("", True)]
+    assert watched.said == ["The index run was stopped on request."]
+    with watched.library.session() as session:
+        assert waiting(session) == []
+
+
+@pytest.mark.slow
+def test_an_indexer_on_request_fulfils_wishes_and_makes_way_for_another(library, monkeypatch):
+    (library.originals / "a").mkdir()
+    runs: list[str] = []
+
+    def run_index(session, settings, clock, options, **_):
+        runs.append(options.subfolder)
+        if len(runs) == 3:
+            raise ConflictError
+        with run_lock(session, settings, clock, Wish(options.subfolder)):
+            if len(runs) == 1:
+                raise RunCancelledError
+
+    monkeypatch.setattr("photosvc.index.watcher.run_index", run_index)
+    monkeypatch.setattr("photosvc.index.watcher._PAUSE", 0)
+    with library.session() as session:
+        wish(session, NOW, "a")
+    chores: list[str] = []
+    with library.app.app_context():
+        service = current_service()
+
+        def often():
+            chores.append("often")
+            library.clock.move(seconds=40)  # until a run is tried again that was stopped
+
+        own = Chores(often, lambda: chores.append("hourly"))
+        indexer = RequestedIndexer(service.engine(), service.settings, service.clock, own, idle_seconds=0.05)
+        indexer.run()
+        assert runs == ["a", "a"]
+        with library.session() as session:
+            assert waiting(session) == []
+            wish(session, NOW, "b")
+        with indexer_lock(service.settings):
+            assert takes_jobs(service.settings)
+            indexer.run()
+        assert runs == ["a", "a"]
+        assert not takes_jobs(service.settings)
+        indexer.run()
+    assert runs == ["a", "a", "", ""]
+    assert chores[-1] == "hourly"
+
+
+@pytest.mark.slow
+def test_many_wishes_become_few_runs_around_folders_that_exist(watched, monkeypatch):
+    (watched.library.originals / "x/y").mkdir(parents=True)
+    (watched.library.originals / "z").mkdir()
+    (watched.library.originals / "link").symlink_to(watched.library.originals / "z")
+    folders = failing(monkeypatch)
+    watched.run(2)
+    with watched.library.session() as session:
+        for number in range(20):
+            wish(session, NOW, f"x/y/gone {number}/deeper", force=True)
+        wish(session, NOW, ".hidden/a", force=True)
+    watched.run(1)
+    assert folders[1:] == [("", True)]
+    with watched.library.session() as session:
+        wish(session, NOW, "x/y/gone", force=True)
+        wish(session, NOW, "z", force=True)
+    watched.run(1)
+    assert folders[2:] == [("x/y", True), ("z", True), ("", False)]
+
+
+def test_without_watches_the_originals_are_scanned_and_one_sentence_says_so(watched, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EMFILE, "inotify instance limit reached")
+
+    folders = failing(monkeypatch)
+    monkeypatch.setattr(module, "FolderEvents", refuse)
+    watched.run(4)
+    assert watched.said == [
+        "Changes are not reported (inotify instance limit reached); the originals are scanned regularly."
+    ]
+    assert folders == [("", False)]
+
+
+def test_a_disk_below_the_originals_is_followed_when_it_comes_and_guarded_when_it_goes(watched, monkeypatch):
+    mounted: dict[str, str] = {}
+    root = watched.library.originals
+    monkeypatch.setattr("photosvc.index.events.mounts_below", lambda _: dict(mounted))
+
+    def mount(number):
+        return lambda: mounted.update({f"{root}/nas": number})
+
+    runs: list[frozenset[str]] = []
+
+    def run_index(session, settings, clock, options, *_, **__):
+        runs.append(options.unmounted)
+        return Summary()
+
+    monkeypatch.setattr(module, "run_index", run_index)
+    watched.run(9, mount("1"), int, mounted.clear, int, mount("2"), int, mount("3"))
+    assert runs == [frozenset(), frozenset(), frozenset({"nas"}), frozenset(), frozenset()]
+    assert watched.said == ["nas is not mounted any more; its files stay in the library."]
+
+
+@pytest.mark.slow
+def test_originals_that_are_empty_are_said_once(watched):
+    def ask():
+        with watched.library.session() as session:
+            wish(session, NOW)
+
+    watched.library.put("a.jpg", jpeg())
+    watched.library.index()
+    (watched.library.originals / "a.jpg").unlink()
+    watched.run(4, ask, ask, ask)
+    (sentence,) = watched.said
+    assert sentence.startswith("There is no picture or video in the originals, and 1 in the library: nothing was")
+
+
+def test_a_missing_folder_of_originals_is_said_once(tmp_path, monkeypatch):
+    library = open_library(tmp_path / "instance")
+    library.originals.rmdir()
+    watched = Watched(library, monkeypatch)
+    watched.run(3)
+    assert watched.said == ["The folder of originals does not exist; is the disk mounted? (trying again)"]
+
+
+class Reports:
+    """What `FolderEvents` reports."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.folders: list[tuple[str, bool]] = []
+
+    def __call__(self, folder, *, new=False):
+        with self.lock:
+            self.folders.append((folder, new))
+
+
+def test_events_name_folders_and_leave_out_what_scans_leave_out(tmp_path):
+    reports = Reports()
+    (tmp_path / "a").mkdir()
+    events = FolderEvents(tmp_path, reports)
+    try:
+        assert events.works()
+        assert events.unwatched() == 0
+        (tmp_path / "a/.hidden.jpg").write_bytes(jpeg())
+        (tmp_path / "@eaDir").mkdir()
+        (tmp_path / "a/b.jpg").write_bytes(jpeg())
+        (tmp_path / "new").mkdir()
+        (tmp_path / "new").rename(tmp_path / "renamed")
+        wait(lambda: ("renamed", True) in reports.folders)
+        assert set(reports.folders) == {("a", False), ("new", True), ("new", False), ("renamed", True)}
+        reports.folders.clear()
+        (tmp_path / "renamed/.nomedia").touch()
+        wait(lambda: ("renamed", False) in reports.folders)
+        (tmp_path / "renamed/.nomedia").rename(tmp_path / ".ppignore")
+        wait(lambda: ("", False) in reports.folders)
+        assert set(reports.folders) == {("renamed", False), ("", False)}
+        reports.folders.clear()
+        logging.getLogger("watchdog.observers.inotify_c").warning("Inotify queue overflowed")
+        assert reports.folders == [("", False)]
+        tmp_path.rename(tmp_path.with_name("moved"))
+        assert not events.works()
+    finally:
+        began = monotonic()
+        events.stop()
+    assert monotonic() - began < 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts watches as Linux lists them")
+def test_folders_that_appear_while_they_are_counted_are_no_folders_without_a_watch(tmp_path, monkeypatch):
+    events, made = FolderEvents(tmp_path, Reports()), []
+
+    def patch(walk):  # only for the module: the threads that watch use it too
+        monkeypatch.setattr("photosvc.index.events.os", SimpleNamespace(**{**vars(os), "walk": walk}))
+
+    def walk_later(folder):
+        if not made:
+            made.append((tmp_path / "new/er").mkdir(parents=True))
+        return os.walk(folder)
+
+    patch(walk_later)
+    try:
+        assert events.unwatched() == 0
+        monkeypatch.setattr("photosvc.index.events._LATE_SECONDS", 0.1)
+        patch(lambda folder: [*os.walk(folder), "refused by the system"])
+        assert events.unwatched() == 1
+    finally:
+        events.stop()

@@ -1,0 +1,206 @@
+"""GET /photos/<uid>/history and undo: who changed what, and taking it back."""
+
+import pytest
+
+from photosvc.models import JournalSize, PhotoChange
+from tests.helpers.library import open_library
+from tests.helpers.pictures import encoded, exif, jpeg, quarters
+
+TAKEN = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2020:01:02 03:04:05"})
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """The library of which each test has a copy."""
+    library = open_library(tmp_path_factory.mktemp("filled") / "instance")
+    library.put("a/lake.jpg", jpeg(exif=TAKEN))
+    library.index()
+    library.close()
+    return library
+
+
+@pytest.fixture
+def send(copied_library):
+    uid = copied_library.find()[0]["UID"]
+
+    def send(method="PUT", path="", *, token=None, status=200, **options):
+        address = f"/api/v1/photos/{uid}{path}"
+        headers = {"X-Auth-Token": token or copied_library.token(role="admin")}
+        answer = copied_library.app.test_client().open(address, method=method, headers=headers, **options)
+        assert answer.status_code == status, answer.text
+        return answer.json
+
+    return send
+
+
+def test_the_history_names_who_changed_what_and_when(send):
+    generated = send("GET")["Title"]
+    send(json={"Title": "Mine"})
+    send(json={"Details": {"Artist": "Ann"}, "Private": True})
+    send(json={"Title": "Mine"})  # changes nothing
+    last, first = send("GET", "/history")
+    assert first["Before"] == {"Title": generated, "TitleSrc": ""}
+    assert first["After"] == {"Title": "Mine", "TitleSrc": "manual"}
+    assert (first["Action"], first["ActorName"], first["CreatedAt"]) == (
+        "photos.update",
+        "user1",
+        "2026-03-01T12:00:00Z",
+    )
+    assert first["ActorUID"].startswith("u")
+    assert last["Before"] == {"Artist": "", "ArtistSrc": "", "Private": False}
+    assert last["After"] == {"Artist": "Ann", "ArtistSrc": "manual", "Private": True}
+    assert [one["ID"] for one in send("GET", "/history?count=1")] == [last["ID"]]
+    assert [one["ID"] for one in send("GET", f"/history?before={last['ID']}")] == [first["ID"]]
+    assert send("GET", "/history?count=0", status=400)["details"][0]["field"] == "count"
+
+
+def test_undoing_gives_the_record_from_before_and_can_be_undone(copied_library, send):
+    places = {"Lat": 48.1374, "Lng": 11.5755, "CameraMake": "Leica", "TimeZone": "Asia/Tokyo"}
+    before = send("GET")
+    changed = send(json={**places, "Favorite": True, "Details": {"Keywords": "sun"}, "Description": "x"})
+    assert changed["PlaceCity"] == "Munich"
+    (change,) = send("GET", "/history")
+    undone = send("POST", f"/history/{change['ID']}/undo")["photo"]
+    varying = {"EditedAt", "Quality"}  # the photo counts as edited
+    assert {name for name in before if before[name] != undone[name]} <= varying
+    assert copied_library.find(q="city:Munich") == []
+    undo = send("GET", "/history?count=1")[0]
+    assert (undo["Action"], undo["Undoes"]) == ("photos.undo", change["ID"])
+    again = send("POST", f"/history/{undo['ID']}/undo")["photo"]
+    assert again == changed
+    copied_library.index(force=True)
+    after = send("GET")
+    assert {name for name in after if after[name] != changed[name]} <= {"CheckedAt", "UpdatedAt"}
+    assert [record["UID"] for record in copied_library.find(q="city:Munich keywords:sun favorite:true")] == [
+        changed["UID"]
+    ]
+
+
+def test_changes_of_different_values_are_undone_in_any_order(send):
+    send(json={"Details": {"Artist": "Ann"}})
+    send(json={"Details": {"Notes": "n"}, "Rating": 3})
+    first = send("GET", "/history")[1]
+    photo = send("POST", f"/history/{first['ID']}/undo")["photo"]
+    details = photo["Details"]
+    assert (details["Artist"], details["ArtistSrc"], details["NotesSrc"], photo["Rating"]) == ("", "", "manual", 3)
+
+
+def test_undoing_is_refused_where_values_changed_since(send):
+    send(json={"Title": "One", "Private": True})
+    send(json={"Title": "Two"})
+    first = send("GET", "/history")[1]
+    refused = send("POST", f"/history/{first['ID']}/undo", status=409)
+    assert refused["details"] == [{"field": "Title", "message": "changed since then: Title"}]
+    assert (send("GET")["Title"], send("GET")["Private"]) == ("Two", True)
+
+
+@pytest.mark.parametrize("number", ["0", "999", "-1", "x", "9" * 30, "٣"])
+def test_a_change_that_does_not_exist_is_not_found(send, number):
+    assert send("POST", f"/history/{number}/undo", status=404)["error"] == "the photo has no such change"
+
+
+def test_what_changed_while_a_photo_was_private_is_hidden_from_those_who_may_not_see_that(copied_library, send):
+    client = copied_library.token("photos")
+    send(json={"Title": "Before"})
+    send(json={"Private": True, "Title": "Secret"})
+    send(json={"Description": "Secret"})
+    send("GET", "/history", token=client, status=404)
+    send(json={"Private": False, "Title": "After", "Description": ""})
+    assert send("GET", "/history", token=client) == []
+    send(json={"Title": '"private":true'})
+    (change,) = send("GET", "/history", token=client)
+    assert change["After"]["Title"] == '"private":true'
+    send(json={"Title": "Now"})
+    every = [change["ID"] for change in send("GET", "/history")]
+    assert [change["ID"] for change in send("GET", "/history?count=9", token=client)] == every[:2]
+    for number in every[2:]:
+        send("POST", f"/history/{number}/undo", token=client, status=404)
+    send("POST", f"/history/{every[0]}/undo", token=client)
+
+
+def test_viewers_see_no_history(copied_library, send):
+    send("GET", "/history", token=copied_library.token(role="viewer"), status=403)
+    send(json={"Private": True})
+    send("GET", "/history", token=copied_library.token("photos read"), status=404)
+
+
+@pytest.mark.slow
+def test_a_photo_that_becomes_part_of_another_leaves_its_history_to_that(copied_library, send):
+    copied_library.put("a/boat.png", encoded(quarters(), "PNG"))
+    copied_library.index()
+    (uid,) = (record["UID"] for record in copied_library.find(type="image", filename="a/boat.png"))
+    answer = copied_library.app.test_client().put(
+        f"/api/v1/photos/{uid}",
+        json={"Description": "of the boat"},
+        headers={"X-Auth-Token": copied_library.token(role="admin")},
+    )
+    assert answer.status_code == 200
+    send(json={"Title": "Lake"})
+    (copied_library.originals / "a/boat.png").rename(copied_library.originals / "a/lake.png")
+    copied_library.index()
+    assert len({record["UID"] for record in copied_library.find()}) == 1
+    assert [change["After"] for change in send("GET", "/history")] == [
+        {"Title": "Lake", "TitleSrc": "manual"},
+        {"Description": "of the boat", "DescriptionSrc": "manual"},
+    ]
+
+
+@pytest.mark.slow
+def test_of_many_changes_of_a_photo_the_last_ones_are_kept(copied_library, send, monkeypatch):
+    monkeypatch.setattr("photosvc.library.journal.MOST_OF_PHOTO", 3)
+    for number in range(5):
+        send(json={"Title": f"Title {number}"})
+    kept = send("GET", "/history")
+    assert [change["After"]["Title"] for change in kept] == ["Title 4", "Title 3", "Title 2"]
+    copied_library.put("a/hill.jpg", jpeg(80, 60))
+    copied_library.index()
+    headers = {"X-Auth-Token": copied_library.token(role="admin")}
+    uids = {"photos": [record["UID"] for record in copied_library.find()], "private": True}
+    copied_library.app.test_client().post("/api/v1/batch/photos/private", json=uids, headers=headers)
+    kept = send("GET", "/history")
+    assert [change["Action"] for change in kept] == ["photos.private", "photos.update", "photos.update"]
+    send("POST", f"/history/{kept[1]['ID']}/undo")
+    assert send("GET")["Title"] == "Title 3"
+
+
+@pytest.mark.slow
+def test_the_journal_of_an_account_is_bounded_in_bytes_and_the_oldest_changes_go(copied_library, send, monkeypatch):
+    monkeypatch.setattr("photosvc.library.journal.MOST_BYTES", 30_000)
+    send("PUT", token=copied_library.token(role="user"), json={"Title": "Another account"})
+    for number in range(60):
+        send(json={"Description": f"{number:02}" + "é" * 499})
+    with copied_library.session() as session:
+        kept = [
+            len((change.before + change.after).encode()) + 100
+            for change in session.query(PhotoChange).filter(PhotoChange.actor_name == "user2")
+        ]
+        assert 25_000 < sum(kept) <= 30_000
+        counted = session.query(JournalSize.size).filter(JournalSize.actor_uid.startswith("u")).all()
+        assert sum(kept) in {row[0] for row in counted}
+    history = send("GET", "/history?count=100")
+    assert [change["After"]["Description"][:2] for change in history[: len(kept)]] == [
+        f"{number:02}" for number in range(59, 59 - len(kept), -1)
+    ]
+    assert history[-1]["After"]["Title"] == "Another account"
+    send("POST", f"/history/{history[0]['ID']}/undo")
+    assert send("GET")["Description"].startswith("58")
+
+
+def test_keywords_of_an_edit_are_bounded_in_bytes(send):
+    words = ["é" * 255 for _ in range(33)]
+    answer = send(
+        status=400, json={"Details": {"Keywords": [f"{number}{word}"[:255] for number, word in enumerate(words)]}}
+    )
+    assert "16384 bytes" in answer["error"]
+    assert "Keywords" in answer["details"][0]["field"]
+    assert send(json={"Details": {"Keywords": [f"{number}{word}"[:240] for number, word in enumerate(words)]}})["UID"]
+
+
+def test_an_approval_is_in_the_history_and_taken_back_once(send):
+    send("POST", "/approve")
+    (change,) = send("GET", "/history")
+    assert (change["Before"], change["After"]) == ({"Approved": False}, {"Approved": True})
+    send("POST", f"/history/{change['ID']}/undo")
+    assert send("GET", "/history?count=1")[0]["After"] == {"Approved": False}
+    refused = send("POST", f"/history/{change['ID']}/undo", status=409)
+    assert refused["details"] == [{"field": "Approved", "message": "changed since then: Approved"}]

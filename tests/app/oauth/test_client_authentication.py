@@ -1,0 +1,161 @@
+"""How clients authenticate at POST /oauth/token, and how failures are answered (RFC 6749 section 2.3)."""
+
+import base64
+import statistics
+import time
+
+import pytest
+
+from photosvc.auth.clients import change, remove
+from photosvc.core import ids
+from tests.helpers.clients.oauth_client import GRANT, Pair, basic, check_oauth_error, open_oauth_api
+from tests.helpers.factories.accounts import add_user
+from tests.helpers.operations import by_command
+
+
+@pytest.fixture(scope="module")
+def client(oauth):
+    return oauth.register("photos albums metrics", limit=-1)
+
+
+def unknown():
+    return Pair("c" + "0" * 15, ids.new_client_secret())
+
+
+@pytest.mark.parametrize("scheme", ["Basic", "basic", "BASIC"])
+def test_the_basic_scheme_may_be_in_any_case(oauth, client, scheme):
+    answer = oauth.post("/token", GRANT, authorization=basic(*client).replace("Basic", scheme))
+    assert answer.status_code == 200
+
+
+def test_the_secret_may_come_in_the_body(oauth, client):
+    assert oauth.post("/token", {**GRANT, **client.form}).status_code == 200
+
+
+def test_basic_values_are_form_decoded(oauth, client):
+    encoded = "".join(f"%{ord(letter):02x}" for letter in client.secret)
+    pair = f"{client.client_id}:{encoded}".encode()
+    answer = oauth.post("/token", GRANT, authorization="Basic " + base64.b64encode(pair).decode())
+    assert answer.status_code == 200
+
+
+def test_the_same_client_id_may_be_named_in_the_body_too(oauth, client):
+    assert oauth.ask(client, client_id=client.client_id).status_code == 200
+    assert oauth.ask(client, client_id=client.client_id, client_secret="").status_code == 200
+    check_oauth_error(oauth.ask(client, client_id=unknown().client_id), 400, "invalid_request")
+
+
+def test_two_ways_to_authenticate_at_once_are_refused(oauth, client):
+    form = {**GRANT, **client.form}
+    check_oauth_error(oauth.post("/token", form, client), 400, "invalid_request")
+    check_oauth_error(oauth.post("/token", form, authorization="Bearer x"), 400, "invalid_request")
+
+
+SECRET = "0" * 32
+BAD = [
+    "Basic ",
+    "Basic",
+    "Basic \t ",
+    "Basic !!!!",
+    "Basic " + base64.b64encode(b"\xff\xfe:\xff").decode(),
+    "Basic " + base64.b64encode(b"no colon").decode(),
+    "Basic " + base64.b64encode(b":").decode(),
+    "Basic " + base64.b64encode(b"c:").decode(),
+    "Basic " + base64.b64encode(b":secret").decode(),
+    "Basic " + base64.b64encode(b"%ff:%ff").decode(),
+    "Basic " + base64.b64encode(b"%c3%28:x").decode(),
+    "Basic " + base64.b64encode("ünknown:sécret".encode()).decode(),
+    "Basic " + base64.b64encode(b"c\x00:x\x00").decode(),
+    "Basic " + base64.b64encode(b"a" * 5000 + b":" + b"b" * 50_000).decode(),
+    "Basic a b",
+    "Basic é",
+    "Bearer 0123",
+    "Digest username=x",
+    "x",
+]
+
+
+@pytest.mark.parametrize("authorization", BAD)
+def test_a_malformed_authorization_header_is_an_invalid_client(oauth, authorization):
+    check_oauth_error(oauth.post("/token", GRANT, authorization=authorization), 401, "invalid_client")
+
+
+@pytest.mark.parametrize("secret", ["wrong", "sécret", "\u0130", "\x00", "a" * 20_000, "%ff", "' OR 1=1 --", "null"])
+@pytest.mark.parametrize("place", ["header", "body"])
+def test_a_wrong_secret_is_an_invalid_client_whatever_it_is_made_of(oauth, client, secret, place):
+    for number, client_id in enumerate((client.client_id, unknown().client_id, "ünknown\x00", secret)):
+        pair = Pair(client_id, secret)
+        address = f"203.0.113.{number}"
+        if place == "header":
+            answer = oauth.post("/token", GRANT, pair, address=address)
+        else:
+            answer = oauth.post("/token", {**GRANT, **pair.form}, address=address)
+        check_oauth_error(answer, 401, "invalid_client")
+
+
+@pytest.mark.parametrize("form", [{}, {"client_id": "c" + "0" * 15}, {"client_secret": "x"}, {"client_id": ""}])
+def test_a_client_that_shows_half_of_its_credentials_or_none_is_challenged(oauth, form):
+    check_oauth_error(oauth.post("/token", {**GRANT, **form}), 401, "invalid_client")
+
+
+def test_unknown_disabled_removed_and_wrong_are_answered_alike(oauth):
+    disabled, resting, removed, right = (oauth.register() for _ in range(4))
+    with oauth.library.session() as session:
+        sponsor = add_user(session, "sponsor", disabled=True)
+        change(by_command(session), disabled.client_id, {"enabled": False})
+        change(by_command(session), resting.client_id, {"user": sponsor})
+        remove(by_command(session), removed.client_id)
+    pairs = [unknown(), disabled, resting, removed, Pair(right.client_id, SECRET), Pair("é", "é")]
+    for place in ("header", "body"):
+        answers = {
+            (
+                answer.status_code,
+                answer.text,
+                *(f"{name}: {value}" for name, value in answer.headers if name.lower() != "x-request-id"),
+            )
+            for answer in (
+                oauth.post("/token", GRANT, pair) if place == "header" else oauth.post("/token", {**GRANT, **pair.form})
+                for pair in pairs
+            )
+        }
+        assert len(answers) == 1
+
+
+def test_a_refused_try_counts_against_nothing(oauth):
+    client = oauth.register(limit=1)
+    token = oauth.token(client)
+    oauth.ask(client, scope="users")
+    oauth.post("/token", {}, client)
+    oauth.post("/token", GRANT, Pair(client.client_id, SECRET))
+    assert oauth.is_alive(token)
+
+
+def test_wrong_secrets_slow_down_their_address_and_no_other(tmp_path):
+    with open_oauth_api(tmp_path) as oauth:
+        client = oauth.register()
+        wrong = Pair(client.client_id, SECRET)
+        statuses = [oauth.post("/token", GRANT, wrong, address="2001:db8::1").status_code for _ in range(61)]
+        assert statuses == [401] * 60 + [429]
+        answer = oauth.post("/token", GRANT, wrong, address="2001:db8::2")
+        check_oauth_error(answer, 429, "temporarily_unavailable")
+        assert answer.headers["Retry-After"] == "10"
+        assert oauth.post("/token", GRANT, wrong, address="192.0.2.9").status_code == 401
+        assert oauth.post("/token", GRANT, client, address="2001:db8::1").status_code == 200
+        oauth.library.clock.move(seconds=10)
+        assert oauth.post("/token", GRANT, wrong, address="2001:db8::1").status_code == 401
+
+
+@pytest.mark.slow
+def test_an_unknown_client_is_refused_as_fast_as_a_wrong_secret(oauth, client):
+    """500 interleaved pairs: the medians of the processor time differ by less than 5 % or 1 ms."""
+    pairs = {"unknown": unknown(), "wrong": Pair(client.client_id, SECRET)}
+    taken = {name: [] for name in pairs}
+    for number in range(500):
+        for name, pair in pairs.items():
+            begin = time.process_time()
+            answer = oauth.post("/token", GRANT, pair, address=f"10.{number // 250}.{number % 250}.1")
+            taken[name].append(time.process_time() - begin)
+            assert answer.status_code == 401
+    medians = [statistics.median(times) for times in taken.values()]
+    difference = abs(medians[0] - medians[1])
+    assert difference < 0.001 or difference < 0.05 * min(medians)

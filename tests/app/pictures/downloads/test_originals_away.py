@@ -1,0 +1,114 @@
+"""A disk that is away is no library that is gone: what needs originals says 503, and nothing is kept of that."""
+
+import pytest
+
+from photosvc.index import scan
+from tests.helpers.api_client import check_error, open_api
+from tests.helpers.clients.picture_client import PictureClient
+from tests.helpers.dav_client import DavClient
+from tests.helpers.pictures import jpeg
+
+
+@pytest.fixture
+def away(tmp_path, new_database, monkeypatch):
+    """A library on either database with a picture on its own disk and one on a disk mounted below it."""
+    monkeypatch.setattr("photosvc.dav.server.wake_indexer", lambda _service: None)
+    with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_database()}) as api:
+        pictures = PictureClient(api)
+        pictures.put("own.jpg", jpeg())
+        pictures.put("nas/far.jpg", jpeg(80, 48))
+        yield pictures
+
+
+def unmount_all(pictures):
+    originals = pictures.library.originals
+    originals.rename(originals.with_name("unmounted"))
+    originals.mkdir()
+    (originals / "NOT MOUNTED.txt").write_bytes(b"")
+
+
+def mount_all(pictures):
+    originals = pictures.library.originals
+    for path in originals.iterdir():
+        path.unlink()
+    originals.rmdir()
+    originals.with_name("unmounted").rename(originals)
+
+
+def asked(pictures, name):
+    """What the doors to the original of this name answer."""
+    content_hash = pictures.hash_of(name)
+    preview, download = pictures.tokens()
+    dav = DavClient(pictures.api)
+    call = pictures.api.call
+    return [
+        call("GET", f"/dl/{content_hash}?t={download}", buffered=True),
+        call("GET", f"/photos/{pictures.photo_uid(name)}/dl?t={download}", buffered=True),
+        pictures.thumbnail(content_hash, "fit_1280", preview),
+        call("GET", f"/videos/{content_hash}/{preview}/avc", buffered=True),
+        dav.call("GET", f"/{name}"),
+        dav.call("HEAD", f"/{name}"),
+        dav.call("PROPFIND", f"/{name}", headers={"Depth": "0"}),
+        dav.call("PROPFIND", f"/{name}".rpartition("/")[0] + "/", headers={"Depth": "1"}),
+        dav.call("DELETE", f"/{name}"),
+        dav.call("PUT", f"/{name}", b"other"),
+        dav.call("MOVE", f"/{name}", headers={"Destination": "http://localhost/originals/else.jpg"}),
+    ]
+
+
+@pytest.mark.slow
+def test_while_the_originals_are_away_nothing_is_gone_and_readiness_tells(away):
+    found = away.library.find()
+    token = away.library.token("photos", role="admin")
+    selected = away.api.call("POST", "/zip", token, json={"photos": [away.photo_uid("own.jpg")]}).json
+    download = away.tokens()[1]
+    unmount_all(away)
+    try:
+        for name in ("own.jpg", "nas/far.jpg"):
+            for answer in asked(away, name):
+                assert (answer.status_code, answer.headers["Retry-After"]) == (503, "30"), answer.request
+        archive = away.api.call("GET", f"/zip/{selected['filename']}?t={download}", buffered=True)
+        assert (archive.status_code, archive.headers["Retry-After"]) == (503, "30")
+        ready = away.api.call("GET", "/readyz")
+        assert "is its disk mounted?" in check_error(ready, 503)["error"]
+        assert away.api.call("GET", "/status").status_code == 200
+        assert available(away) == 0
+        assert away.library.find() == found
+        assert away.library.index().missing == 0
+    finally:
+        mount_all(away)
+    assert away.api.call("GET", "/readyz").status_code == 200
+    assert available(away) == 1
+    assert [answer.status_code for answer in asked(away, "own.jpg")[:3]] == [200, 200, 200]
+
+
+@pytest.mark.slow
+def test_while_a_disk_below_the_originals_is_away_only_what_it_had_is_not_there_now(away, monkeypatch):
+    originals = away.library.originals
+    with monkeypatch.context() as mounted:
+        mounted.setattr(scan, "mounts_below", lambda root: {f"{root}/nas": "1"})
+        away.library.index()
+    (originals / "nas/far.jpg").rename(originals.with_name("far.jpg"))
+    for answer in asked(away, "nas/far.jpg"):
+        assert (answer.status_code, answer.headers["Retry-After"]) == (503, "30"), answer.request
+    dav = DavClient(away.api)
+    assert dav.call("PROPFIND", "/", headers={"Depth": "1"}).status_code == 207
+    assert dav.call("PROPFIND", "/", headers={"Depth": "infinity"}).status_code == 503
+    assert dav.call("MOVE", "/own.jpg", headers={"Destination": "/originals/nas/own.jpg"}).status_code == 503
+    assert available(away) == 0
+    assert away.api.call("GET", "/readyz").status_code == 200
+    assert [answer.status_code for answer in asked(away, "own.jpg")[:3]] == [200, 200, 200]
+
+
+@pytest.mark.slow
+def test_a_file_that_was_deleted_while_its_disk_is_there_is_gone(away):
+    (away.library.originals / "own.jpg").unlink()
+    codes = [answer.status_code for answer in asked(away, "own.jpg")[:7]]
+    assert codes == [410, 410, 410, 410, 404, 404, 404]
+    assert available(away) == 1
+
+
+def available(pictures):
+    answer = pictures.library.get(path="/api/v1/metrics", token=pictures.library.token("metrics"))
+    line = next(line for line in answer.text.splitlines() if line.startswith("photosvc_originals_available "))
+    return float(line.split()[1])

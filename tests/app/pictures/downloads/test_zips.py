@@ -1,0 +1,616 @@
+"""Archives of originals: `GET /albums/<uid>/dl`, `POST /zip` and `GET /zip/<name>`."""
+
+import re
+import shutil
+import sqlite3
+import subprocess
+import time
+from contextlib import closing, contextmanager
+from io import BytesIO
+from zipfile import ZipFile
+
+import pytest
+from sqlalchemy import func, select, update
+
+from photosvc.api import downloads
+from photosvc.models import Album, AlbumPhoto, Credential, File, Photo, User, ZipSelection
+from photosvc.pictures import selections
+from photosvc.pictures.selections import MOST_WAITING
+from photosvc.search.rows.write import project
+from photosvc.web.current import ARCHIVES_EACH, SELECTIONS, SELECTIONS_EACH
+from tests.helpers.api_client import ApiClient, check_error, open_api
+from tests.helpers.clock import NOW
+from tests.helpers.factories.photos import edit_photos
+from tests.helpers.library import open_library
+from tests.helpers.pictures import exif, jpeg
+
+TITLES = {"2020/lake.jpg": "Lake", "2021/tree.jpg": "Tree", "2022/secret.jpg": "Secret", "2019/old.jpg": "Old"}
+NOTE = "NOT INCLUDED.txt"
+HEADING = (
+    "These files are missing from the archive, or incomplete, because they changed, vanished or cannot be read:\n\n"
+)
+
+
+def picture(year, width=64):
+    return jpeg(width, 48, exif=exif({}, {0x9003: f"{year}:05:01 12:00:00"}))
+
+
+def fill(library):
+    """Four photos: one of two files, one private, one archived; and three albums."""
+    library.put("2020/lake.jpg", picture(2020))
+    library.put("2020/lake.png", picture(2020, 32))
+    library.put("2021/tree.jpg", picture(2021, 80))
+    library.put("2022/secret.jpg", picture(2022, 96))
+    library.put("2019/old.jpg", picture(2019, 112))
+    library.index()
+    with library.session() as session:
+        for name, title in TITLES.items():
+            photo = session.scalar(select(Photo).join(File).where(File.name == name))
+            photo.title, photo.title_src = title, "manual"
+            photo.private = title == "Secret"
+            photo.archived_at = NOW if title == "Old" else None
+        add_album(session, 1, "Übers Land / 2020", TITLES, order="newest")
+        add_album(session, 2, "Clever", (), filter="year:2020-2021")
+        add_album(session, 3, "Mine", ["2020/lake.jpg"], private=True)
+        add_album(session, 4, "Gone", ["2020/lake.jpg"], deleted_at=NOW)
+        add_album(session, 5, "Empty", ())
+        session.flush()
+        project(session, list(session.scalars(select(Photo.id))))
+
+
+def add_album(session, number, title, names, **values):
+    session.add(Album(id=number, uid=album(number), title=title, created_at=NOW, updated_at=NOW, **values))
+    session.flush()
+    for photo_id in session.scalars(select(File.photo_id).where(File.name.in_(names))):
+        session.add(AlbumPhoto(album_id=number, photo_id=photo_id, created_at=NOW))
+
+
+def album(number):
+    return f"a{number:015}"
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    """The instance folder of a filled library that no app has open, and the UIDs of its users."""
+    folder = tmp_path_factory.mktemp("zips")
+    with open_api(folder) as api:
+        fill(api.library)
+    return folder / "instance", api.uids
+
+
+@contextmanager
+def copied(template, folder):
+    instance, uids = template
+    shutil.copytree(instance, folder)
+    api = ApiClient(open_library(folder, upgrade=False), uids)
+    yield api
+    api.library.close()
+
+
+@pytest.fixture(scope="module")
+def filled(template, tmp_path_factory):
+    """A library that the tests only read."""
+    with copied(template, tmp_path_factory.mktemp("zips") / "instance") as api:
+        yield api
+
+
+@pytest.fixture
+def own(template, tmp_path):
+    """A library that a test changes."""
+    with copied(template, tmp_path / "instance") as api:
+        yield api
+
+
+def uid(api, name, column=Photo.uid):
+    with api.library.session() as session:
+        return session.scalar(select(column).select_from(Photo).join(Photo.files).where(File.name == name))
+
+
+def download_token(api, token):
+    return api.call("GET", "/photos?count=1", token).headers["X-Download-Token"]
+
+
+def post(api, token, **selection):
+    return api.call("POST", "/zip", token, json=selection)
+
+
+def zipped(answer):
+    """Name -> bytes of an archive that must be complete."""
+    assert answer.status_code == 200, answer.text
+    archive = ZipFile(BytesIO(answer.data))
+    assert archive.testzip() is None
+    return {name: archive.read(name) for name in archive.namelist()}
+
+
+def fetch(api, token, query="", **selection):
+    """The archive of a selection."""
+    made = post(api, token, **selection)
+    assert made.status_code == 200, made.text
+    return zipped(api.call("GET", f"/zip/{made.json['filename']}?{query}", token))
+
+
+def original(api, name):
+    return (api.library.originals / name).read_bytes()
+
+
+# What is in an archive
+
+
+def test_a_selection_is_posted_and_its_archive_fetched_with_the_download_token(filled):
+    alice = filled.app_password()
+    made = post(filled, alice, photos=[uid(filled, "2021/tree.jpg"), uid(filled, "2020/lake.jpg")])
+    size = sum(len(original(filled, name)) for name in ("2020/lake.jpg", "2020/lake.png", "2021/tree.jpg"))
+    name = made.json["filename"]
+    assert made.json == {"code": 200, "message": "3 files selected", "filename": name, "count": 3, "size": size}
+    assert re.fullmatch(r"photos-20260301-120000-[0-9a-z]{12}\.zip", name)
+    answer = filled.call("GET", f"/zip/{name}?t={download_token(filled, alice)}")
+    assert zipped(answer) == {
+        "20210501-120000-Tree.jpg": original(filled, "2021/tree.jpg"),
+        "20200501-120000-Lake.jpg": original(filled, "2020/lake.jpg"),
+        "20200501-120000-Lake.png": original(filled, "2020/lake.png"),
+    }
+    assert list(zipped(answer)) == [
+        "20210501-120000-Tree.jpg",
+        "20200501-120000-Lake.jpg",
+        "20200501-120000-Lake.png",
+    ]
+    headers = dict(answer.headers)
+    assert headers["Content-Type"] == "application/zip"
+    assert headers["Content-Disposition"] == 'attachment; filename="photos-20260301-120000.zip"'
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert "Content-Length" not in headers
+
+
+@pytest.mark.needs("unzip")
+def test_the_system_s_unzip_accepts_an_archive(filled, tmp_path):
+    answer = filled.call("GET", f"/albums/{album(1)}/dl", filled.app_password())
+    (tmp_path / "a.zip").write_bytes(answer.data)
+    done = subprocess.run(["unzip", "-t", tmp_path / "a.zip"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "No errors detected" in done.stdout
+
+
+def test_files_are_stored_with_the_time_of_the_photo(filled):
+    answer = filled.call("GET", f"/albums/{album(1)}/dl", filled.app_password())
+    infos = ZipFile(BytesIO(answer.data)).infolist()
+    assert {info.compress_type for info in infos} == {0}
+    assert infos[0].date_time == (2022, 5, 1, 12, 0, 0)
+
+
+def test_an_album_has_its_files_in_its_order_under_its_title(filled):
+    answer = filled.call("GET", f"/albums/{album(1)}/dl?t={download_token(filled, filled.app_password())}")
+    assert list(zipped(answer)) == [
+        "20220501-120000-Secret.jpg",
+        "20210501-120000-Tree.jpg",
+        "20200501-120000-Lake.jpg",
+        "20200501-120000-Lake.png",
+    ]
+    assert answer.headers["Content-Disposition"] == (
+        "attachment; filename=\"_bers Land _ 2020.zip\"; filename*=UTF-8''%C3%9Cbers%20Land%20_%202020.zip"
+    )
+
+
+def test_a_smart_album_has_what_its_filter_finds(filled):
+    answer = filled.call("GET", f"/albums/{album(2)}/dl?name=file", filled.app_password())
+    assert list(zipped(answer)) == ["lake.jpg", "lake.png", "tree.jpg"]
+
+
+@pytest.mark.parametrize(
+    ("selection", "names"),
+    [
+        ({"q": "title:tree"}, ["tree.jpg"]),
+        ({"albums": [album(2)], "q": "title:secret"}, ["lake.jpg", "lake.png", "tree.jpg", "secret.jpg"]),
+        ({"albums": [album(2), album(2), album(1)]}, ["lake.jpg", "lake.png", "tree.jpg", "secret.jpg"]),
+        ({"all": True, "albums": [album(3)], "labels": ["l1"], "places": None}, ["lake.jpg", "lake.png"]),
+        ({"photos": None, "files": None, "albums": [album(3)], "q": None}, ["lake.jpg", "lake.png"]),
+    ],
+)
+def test_selections_combine_and_no_file_comes_twice(filled, selection, names):
+    assert list(fetch(filled, filled.app_password(), "name=file", **selection)) == names
+
+
+def test_files_are_selected_by_uid_and_hash(filled):
+    png, tree = uid(filled, "2020/lake.png", File.uid), uid(filled, "2021/tree.jpg", File.hash)
+    assert list(fetch(filled, filled.app_password(), "name=file", files=[tree.upper(), png, png])) == [
+        "lake.png",
+        "tree.jpg",
+    ]
+
+
+def test_the_archive_of_one_selected_album_has_its_title(filled):
+    alice = filled.app_password()
+    made = post(filled, alice, albums=[album(2)])
+    answer = filled.call("GET", f"/zip/{made.json['filename']}", alice)
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="Clever.zip"'
+
+
+def test_names_are_unique_and_safe(own):
+    with own.library.session() as session:
+        ids = list(session.scalars(select(Photo.id)))
+        edit_photos(session, ids, title="../../etc/\u202epasswd\n", taken_at_local=NOW, archived_at=None)
+    assert sorted(fetch(own, own.app_password(), albums=[album(1)])) == [
+        "20260301-120000-.._.._etc__passwd_ (2).jpg",
+        "20260301-120000-.._.._etc__passwd_ (3).jpg",
+        "20260301-120000-.._.._etc__passwd_ (4).jpg",
+        "20260301-120000-.._.._etc__passwd_.jpg",
+        "20260301-120000-.._.._etc__passwd_.png",
+    ]
+
+
+def test_names_are_those_of_the_library_or_of_the_import_when_asked_for(own):
+    with own.library.session() as session:
+        session.execute(update(File).where(File.name == "2021/tree.jpg").values(original_name="DSC/DSC_0001.JPG"))
+    alice, tree = own.app_password(), uid(own, "2021/tree.jpg")
+    assert list(fetch(own, alice, "name=original", photos=[tree])) == ["DSC_0001.JPG"]
+    assert list(fetch(own, alice, "name=file", photos=[tree])) == ["tree.jpg"]
+    assert list(fetch(own, alice, "name=other", photos=[tree])) == ["20210501-120000-Tree.jpg"]
+
+
+def test_a_client_that_sends_only_a_session_id_gets_its_album(filled):
+    answer = filled.call("GET", f"/albums/{album(2)}/dl", headers={"X-Session-ID": filled.session_of()})
+    assert list(zipped(answer)) == ["20200501-120000-Lake.jpg", "20200501-120000-Lake.png", "20210501-120000-Tree.jpg"]
+
+
+@pytest.mark.slow
+def test_postgresql_keeps_selections_alike(tmp_path, new_postgres):
+    with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:
+        fill(api.library)
+        token = api.app_password()
+        names = [post(api, token, albums=[album(2)]).json["filename"] for _ in range(MOST_WAITING + 1)]
+        check_error(api.call("GET", f"/zip/{names[0]}", token), 404)
+        assert list(zipped(api.call("GET", f"/zip/{names[1]}?name=file", token))) == [
+            "lake.jpg",
+            "lake.png",
+            "tree.jpg",
+        ]
+
+
+@pytest.mark.slow
+def test_on_postgresql_the_credentials_of_an_account_or_client_share_a_limit(tmp_path, new_postgres, monkeypatch):
+    monkeypatch.setattr("photosvc.pictures.selections.MOST_OF_OWNER", 3)
+    with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:
+        fill(api.library)
+        alice, client = [api.app_password(), api.session_of()], api.client_token("photos")
+        tokens = [api.app_password("ann"), client, api.access_token(), *alice, *alice]
+        names = [post(api, token, albums=[album(2)]).json["filename"] for token in tokens]
+        found = [api.call("HEAD", f"/zip/{name}", token).status_code for name, token in zip(names, tokens, strict=True)]
+        assert found == [200, 200, 200, 404, 200, 200, 200]
+
+
+@pytest.mark.slow
+def test_on_postgresql_the_visitors_of_a_link_share_a_limit_and_leave_nothing(tmp_path, new_postgres, monkeypatch):
+    monkeypatch.setattr("photosvc.pictures.selections.MOST_OF_OWNER", 3)
+    monkeypatch.setattr("photosvc.library.links.MOST_VISITS", 4)
+    with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:
+        fill(api.library)
+        rights = {"ShowMetadata": True, "CanDownload": True}
+        one, other = (api.call("POST", f"/albums/{album(2)}/links", api.app_password(), json=rights).json for _ in "12")
+
+        def select_by(link):
+            visitor = api.call("POST", "/session", json={"token": link["Token"]}).json["access_token"]
+            return visitor, post(api, visitor, albums=[album(2)]).json["filename"]
+
+        selected = [select_by(link) for link in (other, one, one, one, one)]
+        found = [api.call("HEAD", f"/zip/{name}", visitor).status_code for visitor, name in selected]
+        assert found == [200, 404, 200, 200, 200]
+        for _ in range(4):
+            api.call("POST", "/session", json={"token": one["Token"]})
+        with api.library.session() as session:
+            assert session.scalar(select(func.count()).select_from(ZipSelection)) == 1
+        api.call("DELETE", f"/albums/{album(2)}/links/{other['UID']}", api.app_password())
+        with api.library.session() as session:
+            assert session.scalar(select(func.count()).select_from(ZipSelection)) == 0
+
+
+# What somebody may not see
+
+
+def test_private_photos_and_albums_are_only_for_those_who_may_see_them(filled):
+    secret = uid(filled, "2022/secret.jpg")
+    for token in (filled.app_password("vera"), filled.access_token("photos")):
+        assert "secret.jpg" not in zipped(filled.call("GET", f"/albums/{album(1)}/dl?name=file", token))
+        check_error(filled.call("GET", f"/albums/{album(3)}/dl", token), 404)
+        check_error(post(filled, token, photos=[secret]), 404)
+        check_error(post(filled, token, albums=[album(3)]), 404)
+        check_error(post(filled, token, q="private:true"), 404)
+    assert list(fetch(filled, filled.app_password("ann"), "name=file", photos=[secret])) == ["secret.jpg"]
+
+
+def test_archived_photos_are_sent_when_selected_by_somebody_who_may_see_them(filled):
+    old = uid(filled, "2019/old.jpg")
+    assert list(fetch(filled, filled.app_password(), "name=file", photos=[old])) == ["old.jpg"]
+    assert list(fetch(filled, filled.app_password(), "name=file", q="archived:true")) == ["old.jpg"]
+    check_error(post(filled, filled.app_password("vera"), photos=[old]), 404)
+
+
+@pytest.mark.parametrize("number", [4, 5, 6])
+def test_deleted_empty_and_unknown_albums_are_404(filled, number):
+    body = check_error(filled.call("GET", f"/albums/{album(number)}/dl", filled.app_password()), 404)
+    message = "the album contains no files" if number == 5 else "there is no such album"
+    assert body["details"] == [{"field": "uid", "message": message}]
+
+
+@pytest.mark.parametrize("name", ["..", "%2e%2e%2fetc", "a%00b", "x" * 4000, "%F0%9F%98%80", "a1", "A" + "0" * 15])
+def test_hostile_names_of_albums_and_archives_are_404(filled, name):
+    alice = filled.app_password()
+    for path in (f"/albums/{name}/dl", f"/zip/{name}"):
+        assert filled.call("GET", path, alice).status_code == 404
+
+
+# Whose selection it is
+
+
+def test_a_selection_is_open_only_to_the_credential_that_posted_it(filled):
+    alice, other, ann = filled.app_password(), filled.app_password(), filled.app_password("ann")
+    path = f"/zip/{post(filled, alice, photos=[uid(filled, '2021/tree.jpg')]).json['filename']}"
+    for token in (other, ann):
+        check_error(filled.call("GET", path, token), 404)
+        check_error(filled.call("GET", f"{path}?t={download_token(filled, token)}"), 404)
+    assert filled.call("GET", path, alice).status_code == 200
+    check_error(filled.call("GET", path), 401)
+    check_error(filled.call("GET", f"{path}?t=nonsense"), 403)
+
+
+@pytest.mark.parametrize("scope", ["albums", "metrics", "photos write"])
+def test_archives_need_the_scope_of_photos(filled, scope):
+    token = filled.access_token(scope)
+    check_error(post(filled, token, photos=[uid(filled, "2021/tree.jpg")]), 403)
+    check_error(filled.call("GET", f"/albums/{album(1)}/dl", token), 403)
+    check_error(filled.call("GET", "/zip/a.zip", token), 403)
+
+
+def test_clients_with_the_scope_of_photos_download_archives(filled):
+    token = filled.client_token("photos read")
+    assert list(fetch(filled, token, "name=file", albums=[album(2)])) == ["lake.jpg", "lake.png", "tree.jpg"]
+
+
+def test_a_selection_ends_after_an_hour(own):
+    token = own.access_token()
+    path = f"/zip/{post(own, token, photos=[uid(own, '2021/tree.jpg')]).json['filename']}"
+    own.clock.move(seconds=3599)
+    assert own.call("GET", path, token).status_code == 200
+    own.clock.move(seconds=1)
+    check_error(own.call("GET", path, token), 404)
+
+
+def test_expired_selections_and_those_over_the_limit_are_deleted(own):
+    token, other = own.access_token(), own.access_token()
+    tree = uid(own, "2021/tree.jpg")
+    names = [post(own, token, photos=[tree]).json["filename"] for _ in range(MOST_WAITING + 2)]
+    kept = post(own, other, photos=[tree]).json["filename"]
+    assert [own.call("GET", f"/zip/{name}", token).status_code for name in names] == [404] * 2 + [200] * MOST_WAITING
+    assert own.call("GET", f"/zip/{kept}", other).status_code == 200
+    assert count_stored(own) == MOST_WAITING + 1
+    own.clock.move(hours=1)
+    last = post(own, other, photos=[tree]).json["filename"]
+    assert own.call("GET", f"/zip/{last}", other).status_code == 200
+    assert count_stored(own) == 1
+
+
+def count_stored(api):
+    """The number of selections of a library, whose files nobody else may read."""
+    files = list((api.library.instance / "cache/selections").iterdir())
+    assert {path.stat().st_mode & 0o7777 for path in files} == {0o600}
+    assert files[0].parent.stat().st_mode & 0o7777 == 0o700
+    with api.library.session() as session:
+        assert session.query(ZipSelection).count() == 0
+    return len(files)
+
+
+def test_the_account_with_the_most_selections_loses_its_oldest_when_there_are_too_many(own, monkeypatch):
+    monkeypatch.setattr(selections, "MOST_IN_ALL", 6)
+    tree, ann = uid(own, "2021/tree.jpg"), own.app_password("ann")
+    alice = [own.app_password(), own.app_password()]
+
+    def add(token):
+        own.clock.move(seconds=1)
+        return token, f"/zip/{post(own, token, photos=[tree]).json['filename']}"
+
+    made = [add(ann), *(add(token) for token in alice * 3), add(ann), add(ann)]
+    found = [own.call("GET", path, token).status_code for token, path in made]
+    assert found == [200, 404, 404, 404, 200, 200, 200, 200, 200]
+    assert count_stored(own) == 6
+
+
+def test_selections_are_stored_while_another_process_holds_the_write_lock(own):
+    token, tree = own.access_token(), uid(own, "2021/tree.jpg")
+    assert post(own, token, photos=[tree]).status_code == 200
+    with closing(sqlite3.connect(own.library.instance / "photosvc.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        for _ in range(20):
+            assert list(fetch(own, token, "name=file", photos=[tree])) == ["tree.jpg"]
+        assert time.monotonic() - began < 5
+        other.execute("ROLLBACK")
+
+
+def test_an_account_selects_files_for_two_archives_at_once_and_a_worker_for_four(own):
+    token, tree = own.app_password(), uid(own, "2021/tree.jpg")
+    account = own.call("GET", "/session", token).json["user"]["UID"]
+    with own.library.app.app_context():
+        slots = own.library.app.extensions["photosvc"].selections
+    held = [slots.take(account) for _ in range(SELECTIONS_EACH)]
+    refused = post(own, token, photos=[tree])
+    check_error(refused, 429)
+    assert refused.headers["Retry-After"] == "1"
+    assert post(own, own.app_password("ann"), photos=[tree]).status_code == 200
+    held += [slots.take("other") for _ in range(SELECTIONS - SELECTIONS_EACH)]
+    check_error(post(own, own.app_password("ann"), photos=[tree]), 503)
+    for free in held:
+        free()
+    check_error(post(own, token, photos=["p" + "0" * 15]), 404)
+    for _ in range(SELECTIONS + 1):
+        assert post(own, token, photos=[tree]).status_code == 200
+
+
+def test_a_selection_whose_file_is_broken_or_a_link_is_gone(own, tmp_path):
+    token, tree = own.access_token(), uid(own, "2021/tree.jpg")
+    path = f"/zip/{post(own, token, photos=[tree]).json['filename']}"
+    (file,) = (own.library.instance / "cache/selections").iterdir()
+    content = file.read_bytes()
+    file.write_bytes(content[:-1])
+    check_error(own.call("GET", path, token), 404)
+    file.unlink()
+    (tmp_path / "elsewhere").write_bytes(content)
+    file.symlink_to(tmp_path / "elsewhere")
+    check_error(own.call("GET", path, token), 404)
+
+
+def test_a_selection_that_cannot_be_stored_is_503(own):
+    token, tree = own.access_token(), uid(own, "2021/tree.jpg")
+    folder = own.library.instance / "cache/selections"
+    folder.parent.mkdir(exist_ok=True)
+    folder.write_bytes(b"no folder")
+    answer = post(own, token, photos=[tree])
+    assert check_error(answer, 503)["error"].startswith("The selection cannot be stored")
+    assert answer.headers["Retry-After"] == "60"
+
+
+def test_a_selection_dies_with_its_credential_and_its_user(own):
+    token, tree = own.app_password(), uid(own, "2021/tree.jpg")
+    path, link = f"/zip/{post(own, token, photos=[tree]).json['filename']}", download_token(own, token)
+    with own.library.session() as session:
+        session.execute(update(User).where(User.name == "alice").values(disabled=True))
+    check_error(own.call("GET", f"{path}?t={link}"), 403)
+    check_error(own.call("GET", path, token), 401)
+    with own.library.session() as session:
+        session.query(Credential).delete()
+    check_error(own.call("GET", f"{path}?t={link}"), 403)
+    check_error(own.call("GET", path, token), 401)
+
+
+# What changes meanwhile
+
+
+def test_files_that_changed_or_vanished_since_the_selection_are_noted(own):
+    token = own.access_token()
+    made = post(own, token, q="year:2020-2021").json
+    (own.library.originals / "2020/lake.jpg").unlink()
+    own.library.put("2021/tree.jpg", b"longer or shorter")
+    found = zipped(own.call("GET", f"/zip/{made['filename']}?name=file", token))
+    assert list(found) == ["lake.png", NOTE]
+    assert found[NOTE].decode() == HEADING + "2020/lake.jpg\n2021/tree.jpg\n"
+
+
+def test_a_link_in_place_of_an_original_is_not_followed(own, tmp_path):
+    data = original(own, "2021/tree.jpg")
+    (tmp_path / "outside.jpg").write_bytes(data)
+    path = own.library.originals / "2021/tree.jpg"
+    path.unlink()
+    path.symlink_to(tmp_path / "outside.jpg")
+    found = fetch(own, own.access_token(), photos=[uid(own, "2021/tree.jpg")])
+    assert found == {NOTE: (HEADING + "2021/tree.jpg\n").encode()}
+
+
+def test_photos_that_became_private_since_the_selection_are_counted_and_not_named(own):
+    token = own.access_token()
+    made = post(own, token, q="year:2020-2021").json
+    with own.library.session() as session:
+        ids = list(session.scalars(select(Photo.id).where(Photo.title == "Lake")))
+        edit_photos(session, ids, private=True)
+    found = zipped(own.call("GET", f"/zip/{made['filename']}?name=file", token))
+    assert list(found) == ["tree.jpg", NOTE]
+    assert found[NOTE].decode() == HEADING + "(2 that are no longer in the library, or that you may no longer see)\n"
+
+
+def begin(api, path, token):
+    """The pieces of an archive that is not read yet."""
+    return api.call("GET", path, token, buffered=False)
+
+
+def test_what_is_sent_is_checked_again_for_each_portion(own, monkeypatch):
+    monkeypatch.setattr(downloads, "_PORTION", 1)
+    own.library.put("2023/large.jpg", picture(2023) + b"\0" * 300_000)
+    own.library.put("2024/last.jpg", picture(2024, 48))
+    own.library.index()
+    token = own.access_token()
+    answer = begin(own, f"/zip/{post(own, token, q='year:2023-2024').json['filename']}?name=file", token)
+    pieces = iter(answer.response)
+    received = [next(pieces)]
+    with own.library.session() as session:
+        session.query(Credential).delete()
+    archive = ZipFile(BytesIO(b"".join([*received, *pieces])))
+    answer.close()
+    assert archive.namelist() == ["large.jpg", NOTE]
+    assert (
+        archive.read(NOTE).decode()
+        == HEADING + "(1 that are no longer in the library, or that you may no longer see)\n"
+    )
+
+
+# Limits
+
+
+def test_head_names_the_archive_and_sends_nothing(filled):
+    answer = filled.call("HEAD", f"/albums/{album(1)}/dl", filled.app_password())
+    assert (answer.status_code, answer.data, answer.content_type) == (200, b"", "application/zip")
+    assert "Content-Length" not in answer.headers
+
+
+def test_somebody_has_a_few_archives_at_once_and_the_next_waits(own):
+    alice, ann = own.app_password(), own.app_password("ann")
+    path = f"/albums/{album(1)}/dl"
+    running = [begin(own, path, token) for token in [alice, own.app_password(), own.app_password()]]
+    assert len(running) == ARCHIVES_EACH
+    for answer in running:
+        next(iter(answer.response))
+    refused = own.call("GET", path, alice)
+    check_error(refused, 429)
+    assert refused.headers["Retry-After"] == "30"
+    assert own.call("GET", path, ann).status_code == 200
+    running[0].close()
+    assert own.call("GET", path, alice, buffered=True).status_code == 200
+    for answer in running[1:]:
+        answer.close()
+
+
+def test_an_archive_over_the_limit_of_bytes_is_413_with_the_figure(tmp_path):
+    with open_api(tmp_path, settings={"PHOTOSVC_ZIP_SIZE": 1}) as api:
+        api.library.put("a.jpg", picture(2020) + b"\0" * (1 << 20))
+        api.library.index()
+        with api.library.session() as session:
+            add_album(session, 1, "Large", ["a.jpg"])
+            session.flush()
+            project(session, list(session.scalars(select(Photo.id))))
+        token = api.access_token()
+        message = "the selected files have 2 MiB, an archive may have 1 MiB: select fewer"
+        for answer in (post(api, token, q="a"), api.call("GET", f"/albums/{album(1)}/dl", token)):
+            assert check_error(answer, 413)["error"] == message
+
+
+def test_an_archive_of_too_many_files_is_413_with_the_figure(filled, monkeypatch):
+    monkeypatch.setattr(downloads, "MOST_FILES", 2)
+    alice = filled.app_password()
+    for answer in (post(filled, alice, albums=[album(1)]), filled.call("GET", f"/albums/{album(1)}/dl", alice)):
+        assert check_error(answer, 413)["error"] == "more than 2 files are selected: select fewer"
+
+
+@pytest.mark.parametrize(
+    ("selection", "field", "message"),
+    [
+        ({}, "photos", "No items selected"),
+        ({"photos": [], "all": True, "labels": ["x"]}, "photos", "No items selected"),
+        ({"q": "  "}, "photos", "No items selected"),
+        ({"photos": ["../../etc/passwd"]}, "photos", "item 1 of photos is not a photo UID"),
+        ({"files": ["f" * 40, "a\0b"]}, "files", "item 2 of files is not a file UID or hash"),
+        ({"albums": [album(1), "p" + "0" * 15]}, "albums", "item 2 of albums is not an album UID"),
+        ({"albums": [album(n) for n in range(21)]}, "albums", "more than 20 albums are selected"),
+        ({"files": ["f" * 40] * 20_001}, "files", "more than 20,000 items are selected"),
+        ({"photos": "p1"}, "photos", "Not a valid list."),
+        ({"photos": [1]}, "photos", "is not valid"),
+        ({"q": ["x"]}, "q", "Not a valid string."),
+        ({"q": "nosuch:x"}, "q", None),
+    ],
+)
+def test_a_selection_that_is_not_valid_is_400_with_the_field(filled, selection, field, message):
+    details = check_error(post(filled, filled.app_password(), **selection), 400)["details"]
+    assert [detail["field"] for detail in details] == [field]
+    assert message is None or details[0]["message"] == message
+
+
+def test_twenty_thousand_hashes_fit_into_a_request_and_a_mebibyte_does_not(filled):
+    alice = filled.app_password()
+    check_error(post(filled, alice, files=["f" * 40] * 20_000), 404)
+    check_error(filled.call("POST", "/zip", alice, data=b" " * (1 << 20) + b"{}", content_type="application/json"), 413)
+    check_error(filled.call("POST", "/zip", alice, data=b"{}"), 400)

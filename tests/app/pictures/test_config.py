@@ -1,0 +1,108 @@
+"""GET /config: what clients read of it, and that it counts only what the credential may see."""
+
+import pytest
+
+from photosvc import __version__
+from photosvc.models import Photo
+from photosvc.pictures.sizes import SIZES
+from photosvc.search.rows.write import project
+from tests.helpers.api_client import check_error, open_api
+from tests.helpers.factories.varied_library import fill_varied_library
+from tests.helpers.pictures import exif, jpeg
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("config")) as api:
+        with api.library.session() as session:
+            fill_varied_library(session)
+        yield api
+
+
+def config(api, token):
+    answer = api.call("GET", "/config", token)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["Cache-Control"] == "no-store"
+    return answer.json
+
+
+def test_clients_find_what_they_read(api):
+    session = api.log_in("ann").json
+    found = config(api, session["access_token"])
+    assert {name: found[name] for name in session["config"]} == session["config"]
+    assert found["years"] == [2020]
+    assert {name: found[name] for name in found if name not in {"count", "thumbs", *session["config"]}} == {
+        "name": "photosvc", "edition": "photosvc", "mode": "user", "authMode": "password", "readonly": False,
+        "siteTitle": "photosvc", "siteUrl": "/", "baseUri": "", "apiUri": "/api/v1",
+        "contentUri": "/api/v1", "videoUri": "/api/v1",
+    }  # fmt: skip
+    assert (found["version"], found["public"]) == (__version__, False)
+
+
+def test_its_sizes_are_those_of_the_thumbnails(api):
+    thumbs = config(api, api.access_token())["thumbs"]
+    assert {thumb["size"]: (thumb["w"], thumb["h"]) for thumb in thumbs} == {
+        size.name: (size.width, size.height) for size in SIZES.values()
+    }
+    assert thumbs[0] == {"size": "tile_50", "use": "50 x 50 square, cropped to the centre", "w": 50, "h": 50}
+
+
+@pytest.mark.parametrize("role", ["admin", "viewer"])
+def test_it_counts_what_the_credential_may_see(api, role):
+    token = api.library.token("*", role=role)
+
+    def found(query):
+        answer = api.call("GET", f"/photos?count=1&total=true&{query}", token)
+        return int(answer.headers["X-Total-Count"])
+
+    every = found("primary=true")
+    live, videos = found("primary=true&type=live"), found("primary=true&type=video")
+    count = config(api, token)["count"]
+    assert count == {
+        "all": every, "photos": every - live - videos, "live": live, "videos": videos,
+        "favorites": found("primary=true&favorite=true"), "private": found("primary=true&private=true"),
+        "files": found(""), "albums": {"admin": 8, "viewer": 6}[role],
+        "people": len(api.call("GET", "/subjects?count=1000", token).json),
+    }  # fmt: skip
+    assert (count["private"] > 0) == (role == "admin")
+    assert min(count["all"], count["live"], count["videos"], count["favorites"]) > 0
+
+
+@pytest.mark.slow
+def test_its_counts_and_years_follow_every_change_at_once(tmp_path):
+    with open_api(tmp_path) as api:
+        admin, viewer = (api.library.token("*", role=role) for role in ("admin", "viewer"))
+
+        def found():
+            seen = [config(api, token) for token in (admin, viewer)]
+            return [(*map(one["count"].get, ("all", "private", "favorites")), one["years"]) for one in seen]
+
+        assert found() == [(0, 0, 0, []), (0, 0, 0, [])]
+        for year in (2019, 2021):
+            api.library.put(f"{year}.jpg", jpeg(exif=exif({}, {0x9003: f"{year}:07:04 18:30:15"})))
+        api.library.index()
+        assert found() == [(2, 0, 0, [2021, 2019])] * 2
+        with api.library.session() as session:
+            photo = session.query(Photo).filter_by(year=2021).one()
+            photo.private = photo.favorite = True
+            project(session, [photo.id])
+        assert found() == [(2, 1, 1, [2021, 2019]), (1, 0, 0, [2019])]
+        assert found() == [(2, 1, 1, [2021, 2019]), (1, 0, 0, [2019])]
+
+
+def test_the_tokens_in_it_open_links(api):
+    found = config(api, api.library.token("*", role="viewer"))
+    assert api.call("GET", f"/t/{'f' * 40}/{found['previewToken']}/fit_720").status_code == 404  # no such file
+    assert api.call("GET", f"/dl/{'f' * 40}?t={found['downloadToken']}").status_code == 404
+
+
+def test_a_credential_without_the_scope_of_photos_gets_no_tokens(api):
+    found = config(api, api.access_token("config"))
+    assert (found["previewToken"], found["downloadToken"]) == ("", "")
+    assert api.call("HEAD", "/config", api.access_token("config")).status_code == 200
+
+
+def test_it_needs_a_token_with_its_scope(api):
+    check_error(api.call("GET", "/config"), 401)
+    check_error(api.call("GET", "/config", api.access_token("photos")), 403)
+    assert config(api, api.app_password("vera", "read"))["count"]["all"] > 0

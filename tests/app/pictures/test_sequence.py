@@ -1,0 +1,166 @@
+"""GET /photos/sequence: positions of a search in any order agree with its pages, on both databases."""
+
+import pytest
+from hypothesis import HealthCheck, assume, example, given
+from hypothesis import strategies as st
+
+from photosvc.search.reading import window
+from photosvc.search.reading.request import ORDERS
+from tests.helpers.examples import examples
+from tests.helpers.factories.varied_library import fill_varied_library
+from tests.helpers.library import open_library
+from tests.helpers.queries.query_strategies import QUERIES
+
+PATH = "/api/v1/photos/sequence"
+#: Every order, and two of them backwards.
+NAMES = sorted({*ORDERS, "-title", "-size"})
+QUICK = examples(30, everyday=10, suppress_health_check=list(HealthCheck))
+
+
+@pytest.fixture(scope="module")
+def varied(new_database, tmp_path_factory):
+    library = open_library(tmp_path_factory.mktemp("sequence"), settings={"PHOTOSVC_DATABASE_URI": new_database()})
+    with library.session() as session:
+        fill_varied_library(session, photos=60)
+        session.commit()
+        tokens = {True: library.token("*", role="admin"), False: library.token("*", role="viewer")}
+    yield library, tokens
+    library.close()
+
+
+def sequence(library, token=None, **asked):
+    answer = library.get(asked, path=PATH, token=token)
+    assert answer.status_code == 200, answer.text
+    return answer.json
+
+
+def refused(library, **asked):
+    answer = library.get(asked, path=PATH)
+    return answer.status_code, answer.json["details"][0]["field"]
+
+
+@pytest.mark.slow
+@QUICK
+@given(
+    query=QUERIES,
+    order=st.sampled_from(NAMES),
+    sees_private=st.booleans(),
+    size=st.integers(1, 20),
+    by_cursor=st.booleans(),
+)
+@example(query="", order="title", sees_private=False, size=7, by_cursor=True)
+@example(query="", order="-title", sees_private=True, size=7, by_cursor=False)
+@example(query="lake", order="relevance", sees_private=True, size=3, by_cursor=True)
+@example(query="codec:heic | lake", order="-size", sees_private=True, size=4, by_cursor=True)
+@example(query="archived:true", order="archived", sees_private=True, size=2, by_cursor=True)
+@example(query="type:raw", order="random", sees_private=False, size=2, by_cursor=True)
+def test_every_photo_is_at_one_position_in_the_order_of_the_pages(varied, query, order, sees_private, size, by_cursor):
+    library, tokens = varied
+    token = tokens[sees_private]
+    asked = {"q": query, "order": order, "seed": "77"}
+    pages = library.get({**asked, "merged": "true", "count": "1000"}, token=token)
+    assume(pages.status_code == 200)
+    expected = [(record["UID"], record["Hash"]) for record in pages.json]
+    found, given_, cursor = [], [], ""
+    while True:
+        part = sequence(library, token, **asked, n=size, cursor=cursor if by_cursor else "", **{"from": len(found)})
+        assert part["from"] == len(found)
+        assert len(part["ratio"]) == len(part["color"]) == len(part["type"]) == len(part["photos"]) <= size
+        found += [(one["uid"], one["hash"]) for one in part["photos"]]
+        given_.append(part["next"])
+        cursor = part["next"]
+        if not cursor:
+            break
+    assert found == expected
+    assert sequence(library, token, **asked, n=1, total="true")["total"] == len(expected)
+    for position, (uid, _) in list(enumerate(expected))[:: max(1, len(expected) // 4)]:
+        located = sequence(library, token, **asked, n=1, locate=uid)
+        assert (located["from"], located["photos"][0]["uid"]) == (position, uid)
+    if by_cursor and len(expected) > size + 3:  # a cursor far before the wanted position
+        far = sequence(library, token, **asked, n=2, cursor=given_[0], **{"from": size + 2})
+        assert [(one["uid"], one["hash"]) for one in far["photos"]] == expected[size + 2 : size + 4]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["random", "-random"])
+@pytest.mark.parametrize("query", ["", "filename:*.jpg | type:video"])
+def test_positions_far_into_a_shuffled_library_are_those_of_its_pages(new_library, order, query):
+    library = new_library(1400)
+    asked = {"q": query, "order": order, "seed": "5"}
+    pages = [library.find(**asked, merged="true", count=1000, offset=offset) for offset in (0, 1000)]
+    expected = [record["UID"] for page in pages for record in page]
+    assert len(set(expected)) == 1400
+    cursor = sequence(library, **asked, n=2)["next"]
+    for start in (1000, 1001, 1250, 1390, 1399, 1400, 9000):
+        for known in ("", cursor):
+            part = sequence(library, **asked, n=20, cursor=known, **{"from": start})
+            assert [one["uid"] for one in part["photos"]] == expected[start : start + 20]
+    part = sequence(library, **asked, n=20, **{"from": 1100})
+    part = sequence(library, **asked, n=20, cursor=part["next"], **{"from": 1120})
+    assert [one["uid"] for one in part["photos"]] == expected[1120:1140]
+
+
+@pytest.mark.parametrize(
+    ("query", "order", "merged"),
+    [("", "random", "false"), ("", "-random", "true"), ("codec:heic | lake", "-random", "false")],
+)
+def test_pages_far_into_a_shuffled_library_are_parts_of_its_first_page(varied, monkeypatch, query, order, merged):
+    library, tokens = varied
+    asked = {"q": query, "order": order, "seed": "5", "merged": merged}
+    whole = library.get({**asked, "count": "1000"}, token=tokens[True])
+    monkeypatch.setattr(window, "_FAR", 3)
+    found, counted = [], 0
+    for offset in range(0, int(whole.headers["X-Count"]) + 13, 13):
+        answer = library.get({**asked, "count": "13", "offset": str(offset)}, token=tokens[True])
+        found += answer.json
+        counted += int(answer.headers["X-Count"])
+    assert found == whole.json
+    assert counted == int(whole.headers["X-Count"]) > 26
+
+
+@pytest.mark.slow
+def test_an_album_by_hand_is_in_its_order(varied):
+    library, _ = varied
+    albums = library.call("GET", "/albums?count=100&type=album")
+    album = max((one for one in albums if not one["Filter"]), key=lambda one: one["PhotoCount"])["UID"]
+    uids = library.call("GET", f"/albums/{album}/photos")["photos"][::-1]
+    library.call("PUT", f"/albums/{album}/photos", json={"photos": uids})
+    expected = [record["UID"] for record in library.find(s=album, order="manual", merged="true", count=1000)]
+    found, cursor = [], ""
+    while not found or cursor:
+        part = sequence(library, s=album, order="manual", n=4, cursor=cursor, **{"from": len(found)})
+        found, cursor = [*found, *(one["uid"] for one in part["photos"])], part["next"]
+    assert found == expected
+    assert len(found) > 4
+    assert [uid for uid in uids if uid in found] == found
+
+
+def test_what_cannot_be_a_position_is_refused(varied):
+    library, tokens = varied
+    assert refused(library, order="random") == (400, "seed")
+    assert refused(library, n=501) == (400, "n")
+    assert refused(library, **{"from": "-1"}) == (400, "from")
+    assert refused(library, cursor="nonsense") == (400, "cursor")
+    assert refused(library, order="manual") == (400, "order")
+    cursor = sequence(library, tokens[True], order="title", n=5)["next"]
+    assert refused(library, order="title", cursor=cursor, **{"from": 3}) == (400, "from")
+    assert refused(library, order="name", cursor=cursor, **{"from": 5}) == (400, "cursor")
+
+
+def test_a_photo_that_the_search_does_not_find_has_no_position(varied):
+    library, tokens = varied
+    uid = library.find(count=1, merged="true", token=tokens[True])[0]["UID"]
+    for asked in (
+        {"q": "nowhere-at-all", "locate": uid},
+        *({"locate": no} for no in ("p" + "z" * 15, "x" * 300, "\0")),
+    ):
+        assert library.get(asked, path=PATH).status_code == 404
+
+
+def test_positions_are_of_one_version_of_the_library(varied):
+    library, tokens = varied
+    known = sequence(library, tokens[True], n=2)
+    assert library.get({"version": known["version"]}, path=PATH).status_code == 200
+    assert library.get({"version": "other"}, path=PATH).status_code == 409
+    tags = {library.get({"n": "2", "from": at}, path=PATH).headers["ETag"] for at in (0, 0, 1)}
+    assert len(tags) == 2

@@ -1,0 +1,293 @@
+"""GET /photos/view and /geo: the same query language and rights as the search, in other forms."""
+
+import re
+from io import BytesIO
+
+import pytest
+from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+from PIL import Image
+
+from photosvc.extension import PhotoService
+from photosvc.models import schema
+from photosvc.web.current import current_service
+from tests.helpers.api_client import check_error, open_api
+from tests.helpers.clock import NOW, MovedClock
+from tests.helpers.factories.photos import add_photos
+from tests.helpers.factories.varied_library import fill_varied_library
+from tests.helpers.library import Library
+from tests.helpers.pictures import encoded, exif, jpeg, quarters
+
+SHOWN = ("fit_720", "fit_1280", "fit_1920", "fit_2560", "fit_4096", "fit_7680")
+SECRET_LAKE = 'q=album:"secret lakes"'
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("viewer")) as api:
+        with api.library.session() as session:
+            fill_varied_library(session, photos=60)
+        yield api
+
+
+@pytest.fixture(scope="module")
+def admin(api):
+    return api.library.token("*", role="admin")
+
+
+@pytest.fixture(scope="module")
+def viewer(api):
+    return api.library.token("*", role="viewer")
+
+
+def get(api, path, token, query=""):
+    path, _, more = path.partition("?")
+    answer = api.call("GET", path, token, query_string=query or more, buffered=True)
+    assert answer.status_code == 200, answer.text
+    assert answer.content_type == "application/json; charset=utf-8"
+    return answer
+
+
+def following(answer):
+    """The path of the next page."""
+    match = re.fullmatch(r'</api/v1(/.*)>; rel="next"', answer.headers.get("Link", ""))
+    return match and match[1]
+
+
+def search(api, token, query):
+    return get(api, "/photos", token, query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "count=1000",
+        "order=oldest&count=7&offset=5",
+        "q=lake -snow&order=title&count=1000",
+        "merged=true&count=1000&order=newest",
+        "merged=true&count=10&offset=3",
+        "type=video&count=1000",
+        "quality=0&q=&camera=0",
+        "q=type:nothing",
+        SECRET_LAKE,
+    ],
+)
+def test_a_viewer_gets_what_the_search_finds_in_its_order(api, admin, viewer, query):
+    for token in (admin, viewer):
+        expected, answer = search(api, token, query), get(api, "/photos/view", token, query)
+        for header in ("X-Count", "X-Limit", "X-Offset"):
+            assert answer.headers[header] == expected.headers[header]
+        copied = ("UID", "Type", "Title", "TakenAtLocal", "Description", "Favorite", "Hash", "Width", "Height")
+        assert [[record[name] for name in copied] for record in answer.json] == [
+            [record[name] for name in copied] for record in expected.json
+        ]
+        playable = {"live", "video", "animated"}
+        assert all(record["Playable"] == (record["Type"] in playable) for record in answer.json)
+        assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_the_pages_of_a_viewer_follow_each_other(api, viewer):
+    whole = [record["Hash"] for record in get(api, "/photos/view", viewer, "count=1000&order=newest").json]
+    found, address = [], "/photos/view?count=9&order=newest"
+    while address:
+        answer = get(api, address, viewer)
+        found += [record["Hash"] for record in answer.json]
+        match = re.fullmatch(r'</api/v1(/photos/view\?.*)>; rel="next"', answer.headers.get("Link", ""))
+        address = match and match[1]
+    assert len(whole) > 20
+    assert found == whole
+
+
+def test_long_answers_are_sent_in_pieces_and_are_the_same(api, admin, monkeypatch):
+    paths = ("/photos/view?count=1000&order=name", "/geo?order=name", "/geo?q=type:nothing")
+    whole = [get(api, path, admin).json for path in paths]
+    for chunk in (1, 7):
+        for name in ("CHUNK", "PIECE"):
+            monkeypatch.setattr(f"photosvc.search.reading.pages.{name}", chunk)
+        for path, expected in zip(paths, whole, strict=True):
+            answer = get(api, path, admin)
+            assert answer.json == expected
+            assert ("Content-Length" in answer.headers) == (path == paths[2])
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["order=newest", "order=name&offset=3", "order=relevance&q=lake", "order=random&seed=3", "order=title&q=lake"],
+)
+def test_an_answer_has_the_same_bytes_however_many_rows_are_read_at_once(api, admin, monkeypatch, query):
+    paths = [f"{path}?count={count}&{query}" for path in ("/photos/view", "/geo") for count in (5, 14, 1000)]
+    whole = [get(api, path, admin) for path in paths]
+    for chunk in (1, 7):
+        monkeypatch.setattr("photosvc.search.reading.window._CHUNK", chunk)
+        for path, expected in zip(paths, whole, strict=True):
+            answer = get(api, path, admin)
+            assert answer.data == expected.data
+            assert answer.json
+            for header in ("X-Count", "X-Cursor", "ETag"):
+                assert answer.headers.get(header) == expected.headers.get(header)
+
+
+@pytest.mark.slow
+def test_thumbnails_of_a_viewer_open_and_have_the_size_it_is_told(tmp_path):
+    with open_api(tmp_path) as api:
+        api.library.put("wide.jpg", encoded(quarters(1600, 1000), "JPEG"))
+        api.library.put("high.jpg", jpeg(300, 200, exif=exif({0x0112: 6})))
+        api.library.index()
+        token = api.library.token("photos", role="viewer")
+        wide, high = get(api, "/photos/view", token, "order=name").json[::-1]
+        sizes = [{"w": 720, "h": 450}, {"w": 1280, "h": 800}, *[{"w": 1600, "h": 1000}] * 4]
+        for record, expected in ((wide, sizes), (high, [{"w": 200, "h": 300}] * 6)):
+            assert tuple(record["Thumbs"]) == SHOWN
+            for name, size in zip(SHOWN, expected, strict=True):
+                thumb = record["Thumbs"][name]
+                answer = api.library.app.test_client().get(thumb.pop("src"), buffered=True)
+                assert (answer.status_code, answer.content_type) == (200, "image/jpeg")
+                assert thumb == size
+                assert Image.open(BytesIO(answer.data)).size == (size["w"], size["h"])
+        answer = api.library.app.test_client().get(wide["DownloadUrl"], buffered=True)
+        assert answer.data == (api.library.originals / "wide.jpg").read_bytes()
+        api.clock.move(seconds=3600)
+        assert api.library.app.test_client().get(wide["DownloadUrl"]).status_code == 403
+
+
+@pytest.mark.slow
+def test_addresses_begin_where_the_service_is_mounted(tmp_path):
+    (tmp_path / "originals").mkdir()
+    (tmp_path / "originals/a.jpg").write_bytes(jpeg())
+    host = Flask("host", instance_path=str(tmp_path))
+    host.config.update(SQLALCHEMY_DATABASE_URI=f"sqlite:///{tmp_path}/host.db", PHOTOSVC_SECRET_KEY="k" * 32)
+    db = SQLAlchemy(host)
+    PhotoService(host, db=db, url_prefix="/media")
+
+    with host.app_context():
+        schema.upgrade(current_service().engine())
+    library = Library(host, MovedClock(), tmp_path)
+    library.index()
+    token = library.token("*")
+    client, headers = host.test_client(), {"X-Auth-Token": token}
+    for script, root in (("", "/media/api/v1"), ("/site", "/site/media/api/v1")):
+        (record,) = client.get(
+            "/media/api/v1/photos/view", headers=headers, environ_overrides={"SCRIPT_NAME": script}
+        ).json
+        assert record["DownloadUrl"].startswith(f"{root}/dl/{record['Hash']}?t=")
+        assert record["Thumbs"]["fit_720"]["src"].startswith(f"{root}/t/{record['Hash']}/")
+        config = client.get("/media/api/v1/config", headers=headers, environ_overrides={"SCRIPT_NAME": script}).json
+        assert (config["baseUri"], config["apiUri"]) == (root.removesuffix("/api/v1"), root)
+        path = record["DownloadUrl"].removeprefix(script)
+        assert client.get(path, environ_overrides={"SCRIPT_NAME": script}, buffered=True).data == jpeg()
+    library.close()
+
+
+def test_a_map_has_the_primary_file_of_every_photo_with_a_position(api, admin, viewer):
+    for token in (admin, viewer):
+        collection = get(api, "/geo", token).json
+        located = search(api, token, "q=geo:yes&primary=true&count=1000").json
+        assert len(located) > 15
+        assert [feature["properties"]["Hash"] for feature in collection["features"]] == [
+            record["Hash"] for record in located
+        ]
+        first, feature = located[0], collection["features"][0]
+        assert feature == {
+            "type": "Feature",
+            "id": first["ID"],
+            "geometry": {"type": "Point", "coordinates": [first["Lng"], first["Lat"]]},
+            "properties": {
+                name: first[name] for name in ("UID", "Hash", "Title", "Type", "TakenAt", "Favorite")
+            },
+        }  # fmt: skip
+        assert list(collection) == ["type", "features", "bbox"]
+        assert collection["type"] == "FeatureCollection"
+    private = {record["UID"] for record in search(api, admin, "q=private:true&count=1000").json}
+    assert private
+    assert private.isdisjoint(feature["properties"]["UID"] for feature in collection["features"])
+
+
+def test_zero_degrees_are_a_position(tmp_path):
+    with open_api(tmp_path) as api:
+        with api.library.session() as session:
+            add_photos(session, 4, NOW)
+        collection = get(api, "/geo", api.access_token(), "order=name").json
+    assert [feature["geometry"]["coordinates"] for feature in collection["features"]] == [
+        [-0.001, 0.0], [151.2153, -33.8568], [2.2945, 48.8584],
+    ]  # fmt: skip
+    assert collection["bbox"] == [-0.001, -33.8568, 151.2153, 48.8584]
+
+
+def test_the_box_of_a_map_is_that_of_its_photos(api, admin):
+    collection = get(api, "/geo", admin, "latlng=52,12,48,-1").json
+    assert sorted({tuple(feature["geometry"]["coordinates"]) for feature in collection["features"]}) == [
+        (-0.1, 51.5), (11.5, 48.1), (11.52, 48.11),
+    ]  # fmt: skip
+    assert collection["bbox"] == [-0.1, 48.1, 11.52, 51.5]
+    assert get(api, "/geo", admin, "q=type:nothing").json == {"type": "FeatureCollection", "features": []}
+
+
+@pytest.mark.parametrize(
+    "query", ["geo=false", "filter=geo:no", "q=geo:no", "primary=false", "merged=true", "q=-(geo:yes)"]
+)
+def test_nothing_in_a_query_brings_photos_without_a_position_or_further_files_to_a_map(api, admin, query):
+    answer = get(api, "/geo", admin, query)
+    for feature in answer.json["features"]:
+        assert api.call("GET", f"/photos/{feature['properties']['UID']}", admin).json["CellID"] != "zz"
+    uids = [feature["properties"]["UID"] for feature in answer.json["features"]]
+    assert len(uids) == len(set(uids)) == int(answer.headers["X-Count"])
+    assert bool(uids) == (query in {"primary=false", "merged=true"})
+
+
+def test_a_map_has_pages_only_when_count_asks_for_them(api, viewer):
+    whole = get(api, "/geo", viewer, "count=&order=oldest")
+    assert (whole.headers["X-Limit"], "Link" in whole.headers) == ("100000", False)
+    found, address = [], "/geo?count=4&order=oldest"
+    while address:
+        answer = get(api, address, viewer)
+        found += answer.json["features"]
+        address = following(answer)
+    assert found == whole.json["features"]
+    assert int(get(api, "/geo", viewer, "count=2&total=true").headers["X-Total-Count"]) == len(found)
+
+
+def test_a_map_is_answered_304_while_the_library_is_as_it_was(api, admin, viewer):
+    first = get(api, "/geo", admin, "q=lake")
+    tag = {"If-None-Match": first.headers["ETag"]}
+    assert api.call("GET", "/geo?q=lake", admin, headers=tag).status_code == 304
+    assert api.call("GET", "/geo?q=lake", viewer, headers=tag).status_code == 200
+    assert api.call("GET", "/geo?q=snow", admin, headers=tag).status_code == 200
+    head = api.call("HEAD", "/geo?q=lake", admin)
+    assert (head.status_code, head.data, head.headers["ETag"]) == (200, b"", first.headers["ETag"])
+
+
+@pytest.mark.parametrize("path", ["/geo", "/photos/view"])
+@pytest.mark.parametrize(
+    ("query", "status", "field"),
+    [
+        ("count=0", 400, "count"),
+        ("offset=-1", 400, "offset"),
+        ("order=best", 400, "order"),
+        ("q=nosuch:1", 400, "q"),
+        ("near=p000000000000000x", 400, "near"),
+        ("near=pzzzzzzzzzzzzzzz", 404, "near"),
+        ("s=%00", 404, "s"),
+        ("cursor=x", 400, "cursor"),
+        ("lat=91&lng=0", 400, "lat"),
+    ],
+)
+def test_bad_parameters_are_refused_as_in_a_search(api, admin, path, query, status, field):
+    answer = api.call("GET", path, admin, query_string=query)
+    check_error(answer, status)
+    assert answer.json == search_error(api, admin, query)
+    assert answer.json["details"][0]["field"] == field
+
+
+def search_error(api, token, query):
+    return api.call("GET", "/photos", token, query_string=query).json
+
+
+def test_a_scope_opens_the_map_and_another_the_viewer(api):
+    for scope, statuses in (
+        ("photos", (200, 403)),
+        ("places", (403, 200)),
+        ("read", (200, 200)),
+        ("albums", (403, 403)),
+    ):
+        token = api.access_token(scope)
+        assert tuple(api.call("GET", path, token).status_code for path in ("/photos/view", "/geo")) == statuses

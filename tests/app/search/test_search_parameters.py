@@ -1,0 +1,139 @@
+"""What GET /photos makes of its parameters, and the headers of its answer."""
+
+import pytest
+
+from tests.helpers.clock import NOW
+from tests.helpers.factories.photos import add_photos
+from tests.helpers.library import open_library
+
+
+@pytest.fixture(scope="module")
+def filled_library(tmp_path_factory):
+    library = open_library(tmp_path_factory.mktemp("parameters"))
+    with library.session() as session:
+        add_photos(session, 30, NOW)
+    return library
+
+
+FILES = 35
+
+
+def window_headers(answer):
+    return tuple(int(answer.headers[name]) for name in ("X-Count", "X-Limit", "X-Offset"))
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", (FILES, 100, 0)),
+        ("count=&offset=&order=&primary=&seed=&cursor=", (FILES, 100, 0)),
+        ("count=%20&offset=+", (FILES, 100, 0)),
+        ("count=5", (5, 5, 0)),
+        ("count=5&offset=33", (2, 5, 33)),
+        ("count=5&offset=35", (0, 5, 35)),
+        ("offset=9007199254740992", (0, 100, 2**53)),
+        ("count=100000", (FILES, 100_000, 0)),
+        ("count=100001", (FILES, 100_000, 0)),
+        ("count=99999999999999999999", (FILES, 100_000, 0)),
+        ("count=007", (7, 7, 0)),
+        ("count=%2B7", (7, 7, 0)),
+        ("count=3&count=4", (4, 4, 0)),
+        ("count=3&count=", (3, 3, 0)),
+        ("q=xyzzy&q=", (0, 100, 0)),
+        ("q=xyzzy&q=-xyzzy", (FILES, 100, 0)),
+        ("country=0", (0, 100, 0)),
+        ("country=0&country=!0", (FILES, 100, 0)),
+        ("primary=true&count=100", (30, 100, 0)),
+        ("primary=1", (30, 100, 0)),
+        ("primary=YES", (30, 100, 0)),
+        ("primary=on", (30, 100, 0)),
+        ("primary=false", (FILES, 100, 0)),
+        ("primary=0", (FILES, 100, 0)),
+        ("no-such-parameter=1&Count=3", (FILES, 100, 0)),
+        ("seed=5", (FILES, 100, 0)),
+    ],
+)
+def test_count_offset_and_limit(filled_library, query, expected):
+    answer = filled_library.get(query)
+    assert answer.status_code == 200, answer.text
+    assert window_headers(answer) == expected
+    assert len(answer.json) == expected[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("count=0", "count"), ("count=-1", "count"), ("count=1.5", "count"), ("count=ten", "count"),
+        ("count=1e3", "count"), ("count=%D9%A3", "count"), ("count=1%00", "count"), ("count=" + "9" * 21, "count"),
+        ("offset=-1", "offset"), ("offset=x", "offset"), ("offset=0x10", "offset"), ("offset=1;drop", "offset"),
+        ("order=best", "order"), ("order=newest;oldest", "order"), ("order=%00", "order"),
+        ("order=" + "a" * 4000, "order"),
+        ("seed=-1", "seed"), ("seed=abc", "seed"),
+        ("primary=maybe", "primary"), ("primary=2", "primary"),
+        ("cursor=abc", "cursor"),
+    ],
+)  # fmt: skip
+def test_a_bad_value_is_a_400_that_names_its_field(filled_library, query, field):
+    answer = filled_library.get(query)
+    assert answer.status_code == 400
+    assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
+    (detail,) = answer.json["details"]
+    assert answer.json == {"code": 400, "error": detail["message"], "details": [{"field": field, **detail}]}
+    assert detail["field"] == field
+    assert len(detail["message"]) < 250
+
+
+def test_an_order_that_is_nearly_right_is_guessed(filled_library):
+    assert filled_library.get({"order": "newset"}).json["error"] == "order 'newset' is unknown: did you mean newest?"
+
+
+def test_the_answers_headers_are_exact(filled_library):
+    answer = filled_library.get({"count": 2})
+    names = [name for name, _ in answer.headers]
+    for name in ("X-Count", "X-Limit", "X-Offset", "X-Download-Token", "X-Preview-Token"):
+        assert names.count(name) == 1
+    assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert "Set-Cookie" not in names
+    assert answer.headers["X-Preview-Token"] != answer.headers["X-Download-Token"]
+
+
+def test_the_preview_token_is_stable_and_the_tokens_never_hold_the_credential(filled_library):
+    first, second = filled_library.get(), filled_library.get()
+    assert first.headers["X-Preview-Token"] == second.headers["X-Preview-Token"]
+    for name in ("X-Preview-Token", "X-Download-Token"):
+        assert filled_library.token() not in first.headers[name]
+
+
+def test_an_empty_library_answers_an_empty_array(tmp_path):
+    answer = open_library(tmp_path).get()
+    assert (answer.data, window_headers(answer)) == (b"[]", (0, 100, 0))
+    assert "Link" not in answer.headers
+
+
+def test_paging_by_count_and_limit_collects_every_file_once(filled_library):
+    found, offset = [], 0
+    while True:
+        answer = filled_library.get({"count": 7, "offset": offset})
+        found += [record["FileUID"] for record in answer.json]
+        offset += int(answer.headers["X-Count"])
+        if answer.headers["X-Count"] != answer.headers["X-Limit"]:
+            break
+    assert len(found) == len(set(found)) == FILES
+
+
+def test_a_slash_at_the_end_of_the_address_changes_nothing(library):
+    for path in ("/api/v1/photos/", "/api/v1/photos/facets/"):
+        answer = library.get({"q": "zebra", "by": "year"}, path=path)
+        assert answer.status_code == 200
+        assert answer.json == library.get({"q": "zebra", "by": "year"}, path=path[:-1]).json
+
+
+def test_places_are_an_order(library):
+    def order(**parameters):
+        found = library.find(order="place", **parameters)
+        return [(one["Country"], one["PlaceState"].lower(), one["PlaceCity"].lower()) for one in found]
+
+    assert order() == sorted(order())
+    assert order(reverse="true") == order()[::-1]
+    assert library.find(order="place", count=5, offset=5) == library.find(order="place")[5:10]

@@ -1,0 +1,179 @@
+"""What monitors ask: whether the process lives, and whether it can answer requests, looked at for each request."""
+
+import json
+import os
+import urllib.error
+import urllib.request
+
+import pytest
+
+from photosvc.core import logs
+from photosvc.models import schema
+from photosvc.web.current import current_service
+from tests.helpers.api_client import check_error
+from tests.helpers.library import DATABASE, call_svc, copy_library, open_library
+from tests.helpers.programs import forks
+from tests.helpers.programs.forks import SURROUNDINGS
+from tests.helpers.programs.ports import free_port
+from tests.helpers.programs.server import serve
+
+READY = ("/readyz", "/status")
+
+
+def ask(library, path):
+    return library.app.test_client().get(f"/api/v1{path}")
+
+
+def words(library):
+    return [ask(library, path).json["status"] for path in ("/healthz", *READY)]
+
+
+def test_a_service_lives_is_ready_and_operational(library):
+    assert words(library) == ["alive", "ready", "operational"]
+    assert ask(library, "/healthz").json["version"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", READY)
+def test_an_old_schema_is_told_also_when_it_fitted_before(library, path):
+    assert ask(library, path).status_code == 200
+    with library.app.app_context():
+        schema.downgrade(current_service().engine(), "base")
+    assert "run `svc db upgrade`" in check_error(ask(library, path), 503)["error"]
+    assert ask(library, "/healthz").status_code == 200
+
+
+def test_requests_look_at_the_schema_again_after_ten_seconds_of_the_clock_of_the_service(library):
+    client, headers = library.app.test_client(), {"X-Auth-Token": library.token()}
+    assert client.get("/api/v1/photos", headers=headers).status_code == 200
+    with library.session() as session:
+        schema.set_version(session.connection(), "0001")
+    library.clock.move(seconds=9)
+    assert client.get("/api/v1/photos", headers=headers).status_code == 200
+    library.clock.move(seconds=2)
+    assert "at schema 0001" in check_error(client.get("/api/v1/photos", headers=headers), 503)["error"]
+
+
+@pytest.mark.parametrize("path", READY)
+def test_a_database_that_is_gone_or_damaged_is_told(library, path):
+    assert ask(library, path).status_code == 200
+    library.close()
+    for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"):
+        (library.instance / name).unlink(missing_ok=True)
+    check_error(ask(library, path), 503)
+    library.close()
+    (library.instance / DATABASE).write_bytes(b"no database" * 1000)
+    check_error(ask(library, path), 503)
+    assert ask(library, "/healthz").json["status"] == "alive"
+
+
+def test_a_service_without_tables_lives_and_is_not_ready(tmp_path):
+    library = open_library(tmp_path / "instance", upgrade=False)
+    assert ask(library, "/healthz").status_code == 200
+    check_error(ask(library, "/readyz"), 503)
+    library.close()
+
+
+def with_another_key(library, folder):
+    """The library as a machine has it that was given the database without the key."""
+    ask(library, "/status")
+    library.close()
+    other = copy_library(library, folder)
+    other.close()
+    (other.instance / "secret_key").write_text("x" * 64)
+    return open_library(other.instance, upgrade=False)
+
+
+def test_with_another_service_key_every_request_is_refused_and_nothing_is_changed(library, tmp_path):
+    token = library.token()
+    other = with_another_key(library, tmp_path / "other")
+    for path in (*READY, "/photos"):
+        answer = other.app.test_client().get(f"/api/v1{path}", headers={"X-Auth-Token": token})
+        assert "put the right one into the file secret_key" in check_error(answer, 503)["error"]
+    assert ask(other, "/healthz").status_code == 200
+    other.close()
+
+
+def test_with_another_service_key_commands_stop_with_a_sentence(library, tmp_path):
+    other = with_another_key(library, tmp_path / "other")
+    done = call_svc("users", "ls", instance=other.instance)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("Error: The database belongs to another service key than this process has: put ")
+    assert call_svc("keys", "rotate", "--service", instance=other.instance).returncode == 1
+    given = call_svc("keys", "rotate", "--service", "--old-key-is-lost", "--yes", instance=other.instance)
+    assert given.returncode == 0, given.stderr
+    assert call_svc("users", "ls", instance=other.instance).returncode == 0
+    other.close()
+
+
+@pytest.mark.slow
+def test_a_database_gets_its_key_with_its_tables(tmp_path):
+    assert call_svc("db", "upgrade", instance=tmp_path).returncode == 0
+    (tmp_path / "secret_key").write_text("x" * 64)
+    assert "another service key" in call_svc("db", "upgrade", instance=tmp_path).stderr
+
+
+WORKER = ("--worker-class", "photosvc.serving.Worker")
+
+
+def refused(instance, **environ):
+    """What a server says that ends by itself."""
+    arguments = ("--bind", "127.0.0.1:0", "--no-control-socket", *WORKER, "photosvc.app:create_app()")
+    with open(os.devnull) as nothing, (instance / "log").open("w+") as log:  # noqa: PTH123
+        streams = (nothing.fileno(), log.fileno(), log.fileno())
+        surroundings = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance), **environ}
+        server = forks.start("gunicorn", *arguments, environ=surroundings, streams=streams)
+        try:
+            assert server.wait(20) != 0
+        finally:
+            server.terminate()
+        return (instance / "log").read_text()
+
+
+@pytest.mark.slow
+def test_a_server_with_another_service_key_does_not_start(library, tmp_path):
+    other = with_another_key(library, tmp_path / "other")
+    other.close()
+    said = refused(other.instance)
+    assert "\nThe database belongs to another service key than this process has: put the right one into " in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.slow
+def test_a_server_whose_settings_are_wrong_says_so_in_one_sentence(library):
+    said = refused(library.instance, PHOTOSVC_PROXIES="many")
+    assert "\nPHOTOSVC_PROXIES (environment) is not valid: expected a whole number" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.slow
+def test_a_server_starts_without_its_database_and_says_that_it_is_not_ready(tmp_path):
+    environ = {"PHOTOSVC_DATABASE_URI": "postgresql+psycopg://nobody@127.0.0.1:9/none"}
+    with serve(tmp_path, workers=1, options=WORKER, environ=environ) as base:
+        with urllib.request.urlopen(f"{base}/api/v1/healthz", timeout=10) as answer:
+            assert json.load(answer)["status"] == "alive"
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(f"{base}/api/v1/readyz", timeout=10)
+        assert caught.value.code == 503
+        caught.value.close()
+
+
+@pytest.mark.parametrize("path", ["/photos", "/readyz"])
+def test_an_outage_of_the_database_is_one_line_of_the_log_and_not_one_a_request(tmp_path, caplog, monkeypatch, path):
+    address = f"postgresql+psycopg://nobody@127.0.0.1:{free_port()}/photosvc"
+    library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": address}, upgrade=False)
+    client = library.app.test_client()
+
+    def lines():
+        statuses = {client.get(f"/api/v1{path}", headers={"X-Auth-Token": "0" * 48}).status_code for _ in range(20)}
+        assert statuses == {503}
+        found = [record.getMessage() for record in caplog.records if record.levelname in {"WARNING", "ERROR"}]
+        caplog.clear()
+        return found
+
+    (line,) = lines()
+    assert line.startswith("database: connection failed: ")
+    assert lines() == []
+    monkeypatch.setattr(logs, "OUTAGE_SECONDS", -1)
+    assert lines()[0].endswith("(in the last outage, 39 more requests failed)")
+    library.close()

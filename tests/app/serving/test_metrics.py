@@ -1,0 +1,220 @@
+"""Figures for Prometheus: of the library, and of the requests that all workers answered."""
+
+import sqlite3
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import select
+
+from photosvc.cli import svc
+from photosvc.models import Album, Photo
+from photosvc.models.engine import begin_write
+from tests.helpers.clock import NOW
+from tests.helpers.library import open_library
+from tests.helpers.pictures import jpeg
+from tests.helpers.programs.server import serve
+
+ROUTE = "/api/v1/photos"
+
+
+def samples(text):
+    """Value by name and sorted labels."""
+    return {
+        (sample.name, *sorted(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def requests(found, route, method="GET", status="200"):
+    return found.get(("photosvc_requests_total", ("method", method), ("route", route), ("status", status)), 0)
+
+
+def scrape(library):
+    answer = library.get(path="/api/v1/metrics", token=library.token("metrics"))
+    assert answer.status_code == 200
+    return samples(answer.text)
+
+
+def test_metrics_count_photos_by_type_and_files_that_are_gone_or_broken(library):
+    library.put("one.jpg", jpeg())
+    gone = library.put("gone.jpg", jpeg(80, 48))
+    library.put("broken.jpg", jpeg(90, 48)[:400])
+    library.index()
+    gone.unlink()
+    library.index()
+    answer = library.get(path="/api/v1/metrics", token=library.token("metrics"))
+    assert answer.status_code == 200
+    assert answer.content_type == "text/plain; version=0.0.4; charset=utf-8"
+    found = samples(answer.text)
+    assert found["photosvc_photos", ("type", "image")] == 1
+    assert found["photosvc_files",] == 1
+    assert found["photosvc_files_missing",] == 1
+    assert found["photosvc_files_broken",] == 1
+    assert "# TYPE photosvc_photos gauge" in answer.text.splitlines()
+
+
+def test_private_photos_and_albums_are_counted_for_those_who_may_see_them(library):
+    library.put("one.jpg", jpeg())
+    library.put("two.jpg", jpeg(80, 48))
+    library.index()
+    with library.session() as session:
+        begin_write(session)
+        session.scalars(select(Photo)).first().private = True
+        session.add(Album(uid="a" + "2" * 15, title="x", private=True, created_at=NOW, updated_at=NOW))
+        session.commit()
+
+    def counts(role):
+        found = samples(library.get(path="/api/v1/metrics", token=library.token("metrics", role=role)).text)
+        return [found["photosvc_photos", ("type", "image")], found["photosvc_files",], found["photosvc_albums",]]
+
+    assert counts("admin") == [2, 2, 1]
+    assert counts("") == [1, 1, 0]
+
+
+def test_a_token_for_photos_reads_no_metrics(library):
+    assert library.get(path="/api/v1/metrics", token=library.token("photos")).status_code == 403
+
+
+def test_requests_are_counted_by_rule_method_and_status(library):
+    token = library.token()
+    for parameters in ({}, {"count": 5}, {"count": "many"}):
+        library.get(parameters, token=token)
+    client = library.app.test_client()
+    assert client.get("/api/v1/users/u1").status_code == client.get("/api/v1/users/u2").status_code == 401
+    client.post("/api/v1/oauth/token")
+    client.get("/.well-known/jwks.json")
+    client.get("/api/v1/no/such/route")
+    found = scrape(library)
+    assert requests(found, ROUTE) == 2
+    assert requests(found, ROUTE, status="400") == 1
+    assert requests(found, "/api/v1/users/<user_uid>", status="401") == 2
+    assert requests(found, "/api/v1/oauth/token", "POST", "400") == 1
+    assert requests(found, "/.well-known/jwks.json") == 1
+    routes = {rule.rule for rule in library.app.url_map.iter_rules()}
+    assert {dict(labels)["route"] for name, *labels in found if name == "photosvc_requests_total"} <= routes
+
+
+def test_latencies_of_a_route_add_up(library):
+    token = library.token()
+    for parameters in ({}, {}, {"count": "many"}):
+        library.get(parameters, token=token)
+    found = scrape(library)
+    buckets = {
+        float(dict(labels)["le"]): value
+        for (name, *labels), value in found.items()
+        if name == "photosvc_request_seconds_bucket" and ("route", ROUTE) in labels
+    }
+    assert [buckets[bound] for bound in sorted(buckets)] == sorted(buckets.values())
+    assert (len(buckets), buckets[float("inf")], buckets[30]) == (15, 3, 3)
+    assert found["photosvc_request_seconds_count", ("route", ROUTE)] == 3
+    assert 0 < found["photosvc_request_seconds_sum", ("route", ROUTE)] < 30
+
+
+def test_counts_go_on_after_a_restart(tmp_path):
+    library = open_library(tmp_path)
+    library.get(token=library.token())
+    library.close()
+    del library
+    again = open_library(tmp_path, upgrade=False)
+    again.get(token=again.token())
+    assert requests(scrape(again), ROUTE) == 2
+
+
+def test_a_folder_that_cannot_be_written_fails_no_request(library, caplog):
+    (library.instance / "metrics").write_text("a file where the folder would be")
+    assert library.get(token=library.token()).status_code == 200
+    assert requests(scrape(library), ROUTE) == 0
+    assert [record.message.partition(":")[0] for record in caplog.records] == ["requests are not counted"]
+
+
+def test_upkeep_is_shown_once_it_has_happened(library):
+    never = {name for name, *_ in scrape(library)}
+    times = {f"photosvc_{name}_timestamp_seconds" for name in ("index_run", "index_whole_run", "backup")}
+    assert never & times == set()
+    library.put("one.jpg", jpeg())
+    library.put("broken.jpg", jpeg(90, 48)[:400])
+    library.index()
+    library.clock.move(seconds=100)
+    done = library.app.test_cli_runner().invoke(
+        svc, ["backup", str(library.instance / "x.zip")], obj=lambda: library.app
+    )
+    assert done.exit_code == 0, done.output
+    found = scrape(library)
+    assert found["photosvc_index_run_timestamp_seconds",] == NOW.timestamp()
+    assert found["photosvc_index_whole_run_timestamp_seconds",] == NOW.timestamp()
+    assert found["photosvc_backup_timestamp_seconds",] == NOW.timestamp() + 100
+    assert found["photosvc_index_failures",] == 1
+
+
+def test_a_backup_of_a_database_that_others_write_to_is_made_without_its_time(library):
+    with sqlite3.connect(library.instance / "photosvc.db", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        done = library.app.test_cli_runner().invoke(
+            svc, ["backup", str(library.instance / "x.zip")], obj=lambda: library.app
+        )
+        other.execute("ROLLBACK")
+    other.close()
+    assert done.exit_code == 0, done.output
+    assert ("photosvc_backup_timestamp_seconds",) not in scrape(library)
+
+
+def test_disks_cache_trash_and_processes_are_measured(library):
+    library.put("one.jpg", jpeg())
+    library.index()
+    (uid,) = (record["UID"] for record in library.find())
+    library.call("DELETE", f"/photos/{uid}", token=library.token(role="admin"))
+    found = scrape(library)
+    assert found["photosvc_trash_files",] == 1
+    assert found["photosvc_trash_bytes",] == len(jpeg())
+    assert found["photosvc_cache_limit_bytes",] == 20480 << 20
+    for folder in ("originals", "cache", "instance"):
+        size = found["photosvc_disk_size_bytes", ("folder", folder)]
+        assert 0 < found["photosvc_disk_free_bytes", ("folder", folder)] <= size
+    assert found["photosvc_processes",] >= 1
+    assert found["photosvc_process_memory_bytes",] > 10 << 20
+    assert found["photosvc_process_open_files",] > 3
+
+
+@pytest.mark.slow
+def test_counts_are_those_of_all_workers_and_outlive_them(tmp_path):
+    library = open_library(tmp_path / "instance")
+    token = library.token()
+
+    def get(path):
+        asked = urllib.request.Request(base + path, headers={"X-Auth-Token": token})
+        with urllib.request.urlopen(asked, timeout=10) as answer:
+            return answer.headers["X-Worker"], answer.read().decode()
+
+    workers = set()
+    total = 0
+    for _ in range(2):
+        with serve(library.instance) as base:
+            seen = set()
+            while len(seen) < 2:
+                seen.add(get("/api/v1/photos")[0])
+                total += 1
+            with pytest.raises(urllib.error.HTTPError):
+                get("/api/v1/photos?count=none")
+            workers |= seen
+            for _ in range(6):
+                assert requests(samples(get("/api/v1/metrics")[1]), ROUTE) == total
+    assert len(workers) == 4
+    found = scrape(library)
+    assert requests(found, ROUTE, status="400") == 2
+    assert requests(found, "/api/v1/metrics") == 12
+    assert 2 <= len([*(library.instance / "metrics").iterdir()]) <= 4
+
+
+def test_the_guide_names_every_metric(library):
+    guide = (Path(__file__).parents[3] / "docs/oauth.md").read_text()
+    library.get(token=library.token())
+    text = library.get(path="/api/v1/metrics", token=library.token("metrics")).text
+    families = {(family.name, family.type) for family in text_string_to_metric_families(text)}
+    assert len(families) == 24
+    for name, kind in families:
+        (row,) = [line for line in guide.splitlines() if line.startswith("|") and f"`{name}" in line]
+        assert row.split(" | ")[1] == kind

@@ -1,0 +1,356 @@
+"""POST and DELETE /import: wishes that an indexer fulfils from the folder of imports."""
+
+import gc
+import os
+from dataclasses import replace
+
+import pytest
+
+from photosvc.cli.thumbs import chores_of
+from photosvc.index.jobs import IMPORT, KINDS
+from photosvc.library.import_jobs import waiting
+from photosvc.models import Job
+from photosvc.web.current import current_service
+from photosvc.web.indexer import Indexer
+from tests.helpers.api_client import check_error, open_api
+from tests.helpers.clients.upload_client import changed, originals, parts, picture, sha1
+from tests.helpers.factories.accounts import add_user
+from tests.helpers.factories.indexing_requests import InlinePool, index_at_once
+
+
+@pytest.fixture
+def api(tmp_path, monkeypatch):
+    for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
+        monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
+    monkeypatch.setattr("photosvc.api.index_runs.wake_indexer", lambda _: Indexer.STARTED)
+    with open_api(tmp_path) as api, changed(api, watch_settle=0):
+        (api.library.instance / "import").mkdir()
+        yield api
+
+
+@pytest.fixture
+def token(api):
+    return api.app_password("ann", "*")
+
+
+def put(api, name, data):
+    path = api.library.instance / "import" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def left(api):
+    root = api.library.instance / "import"
+    return sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+
+
+def import_all(api):
+    """What the indexer does until nothing waits."""
+    with api.library.app.app_context():
+        service = current_service()
+        chores = chores_of(service)
+        for _ in range(20):
+            if not chores.often() and not chores.waits():
+                break
+        index_at_once(service)
+
+
+def wished(api):
+    with api.library.session() as session:
+        return {one.folder: (one.moves, " ".join(one.albums)) for one in waiting(session)}
+
+
+def named(data):
+    return f"2024/05/20240501_120000_{sha1(data)[:8].upper()}.jpg"
+
+
+def test_files_are_copied_and_their_photos_found(api, token):
+    data = picture(1)
+    put(api, "camera/a.jpg", data)
+    answer = api.call("POST", "/import", token, json={"path": "/camera/", "move": False, "albums": []})
+    assert answer.json == {"code": 200, "message": "An indexer was started for it.", "indexer": "started"}
+    assert wished(api) == {"camera": (False, "")}
+    import_all(api)
+    assert wished(api) == {}
+    assert originals(api) == {named(data): data}
+    assert (left(api), parts(api)) == (["camera/a.jpg"], [])
+    (photo,) = api.call("GET", f"/photos?q=hash:{sha1(data)}", token).json
+    assert photo["FileName"] == named(data)
+
+
+def test_files_are_moved_into_albums_also_those_that_are_there(api, token):
+    one, two = picture(2), picture(3)
+    api.library.put("trip/b.jpg", two)
+    api.library.index()
+    put(api, "a.jpg", one)
+    put(api, "b.jpg", two)
+    album = api.call("POST", "/albums", token, json={"Title": "Old"}).json["UID"]
+    assert api.call("POST", "/import/", token, json={"move": True, "albums": [album, "New"]}).status_code == 200
+    import_all(api)
+    assert left(api) == []
+    assert originals(api) == {named(one): one, "trip/b.jpg": two}
+    assert len(api.call("GET", f"/photos?s={album}", token).json) == 2
+    assert len(api.call("GET", "/photos?album=New", token).json) == 2
+
+
+def test_the_folder_may_be_in_the_address_and_the_body_empty(api, token):
+    put(api, "Häuser/a b/1.jpg", picture(4))
+    put(api, "other.jpg", picture(5))
+    assert api.call("POST", "/import/H%C3%A4user/a%20b", token).status_code == 200
+    assert wished(api) == {"Häuser/a b": (False, "")}
+    import_all(api)
+    assert list(originals(api)) == [named(picture(4))]
+
+
+def test_a_later_request_for_a_folder_replaces_the_earlier_one(api, token):
+    for body in ({}, {"move": True}):
+        assert api.call("POST", "/import", token, json=body).status_code == 200
+    assert wished(api) == {"": (True, "")}
+
+
+def test_stopping_withdraws_imports_that_wait_or_go_on(api, token):
+    assert api.call("DELETE", "/import", token).json == {
+        "code": 200,
+        "message": "No import is running.",
+        "stopped": False,
+    }
+    for number in range(70):
+        put(api, f"{number}.jpg", picture(100 + number))
+    api.call("POST", "/import", token)
+    with api.library.app.app_context(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("photosvc.library.jobs._STEP", 0)
+        chores = chores_of(current_service())
+        assert chores.often()
+        assert len(originals(api)) == 32
+        answer = api.call("DELETE", "/import", token)
+        assert answer.json == {"code": 200, "message": "The import is stopping.", "stopped": True}
+        assert not chores.often()
+        assert not chores.waits()
+    assert (len(originals(api)), parts(api)) == (32, [])
+
+
+@pytest.mark.slow
+def test_an_indexer_that_was_killed_leaves_its_wish_to_the_next(api, token):
+    for number in range(40):
+        put(api, f"{number}.jpg", picture(200 + number))
+    api.call("POST", "/import", token, json={"move": True})
+    with api.library.app.app_context(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("photosvc.library.jobs._STEP", 0)
+        assert chores_of(current_service()).often()
+    gc.collect()  # it held a lock
+    api.library.clock.move(seconds=90)  # and a lease
+    assert wished(api) == {"": (True, "")}
+    import_all(api)
+    assert (wished(api), left(api), len(originals(api))) == ({}, [], 40)
+
+
+def test_an_import_that_fails_is_dropped_and_logged(api, token, caplog):
+    put(api, "a.jpg", picture(6))
+    api.call("POST", "/import", token)
+    with changed(api, readonly=True):
+        import_all(api)
+    assert wished(api) == {}
+    assert "read-only" in caplog.text
+
+
+def test_an_import_exceeds_no_quota(api, token, caplog):
+    put(api, "a.jpg", picture(7) + bytes(700_000))
+    put(api, "b.jpg", picture(8) + bytes(700_000))
+    with changed(api, upload_quota=1):
+        api.call("POST", "/import", token, json={"move": True})
+        import_all(api)
+        assert "PHOTOSVC_UPLOAD_QUOTA" in caplog.text
+        assert len(originals(api)) == 1
+    client = api.client_token("files", role="admin")
+    api.call("POST", "/import", client, json={"move": True})
+    import_all(api)
+    assert (left(api), len(originals(api))) == ([], 2)
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("..", 400),
+        ("a/../../b", 400),
+        ("%FF%2E%2E", 400),
+        ("%FF%2Fetc", 400),
+        ("a\0b", 400),
+        ("none", 404),
+        ("file.jpg", 404),
+        ("link", 404),
+        ("x" * 300, 404),
+        ("x" * 2000, 400),
+        ("a/" * 500, 404),
+        ("//etc", 404),
+        (7, 400),
+        ([], 400),
+    ],
+)
+def test_no_folder_but_those_of_the_folder_of_imports_is_taken(api, token, path, status):
+    put(api, "file.jpg", b"x")
+    (api.library.instance / "import" / "link").symlink_to("/etc")
+    error = check_error(api.call("POST", "/import", token, json={"path": path}), status)
+    assert error["details"][0]["field"] == "path"
+    assert "instance" not in error["error"]
+    assert wished(api) == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("..%2f..", 400),
+        ("%2e%2e/%2e%2e", 400),
+        ("%00", 400),
+        ("%ff", 404),
+        ("a%0a", 404),
+        ("\\..\\..", 404),
+        ("none", 404),
+    ],
+)
+def test_hostile_addresses_are_refused(api, token, path, status):
+    assert api.call("POST", f"/import/{path}", token).status_code == status
+    assert wished(api) == {}
+
+
+@pytest.mark.parametrize("body", [[], {"move": "x"}, {"albums": "x"}, {"albums": [1]}, {"albums": [""]}])
+def test_values_of_other_types_are_refused(api, token, body):
+    check_error(api.call("POST", "/import", token, json=body), 400)
+
+
+def test_a_folder_of_imports_that_is_missing_or_holds_the_originals_is_refused(api, token):
+    os.rmdir(api.library.instance / "import")  # noqa: PTH106
+    error = check_error(api.call("POST", "/import", token), 404)
+    assert "PHOTOSVC_IMPORT_FOLDER" in error["error"]
+    for folder in (api.library.originals, api.library.instance):
+        with changed(api, import_folder=folder):
+            check_error(api.call("POST", "/import", token), 400)
+    with changed(api, readonly=True):
+        check_error(api.call("POST", "/import", token), 403)
+
+
+def test_an_album_that_is_none_is_named(api, token):
+    check_error(api.call("POST", "/import", token, json={"albums": ["atb7yo0000000000"]}), 404)
+    check_error(api.call("POST", "/import", api.app_password("ann", "files"), json={"albums": ["New"]}), 403)
+    assert wished(api) == {}
+
+
+@pytest.mark.slow
+def test_only_so_many_folders_wait(api, token):
+    most = IMPORT.most_waiting
+    for number in range(most + 1):
+        (api.library.instance / "import" / str(number)).mkdir()
+    statuses = [
+        api.call("POST", "/import", token, json={"path": str(number)}).status_code
+        for number in range(IMPORT.most_waiting + 1)
+    ]
+    assert statuses == [200] * IMPORT.most_waiting + [429]
+    assert api.call("POST", "/import", token, json={"path": "0"}).status_code == 200
+
+
+def test_an_import_is_seen_while_it_waits_and_afterwards_with_what_failed(api, token):
+    put(api, "camera/a.jpg", picture(1))
+    put(api, "camera/a.xmp", b"<x:xmpmeta")
+    put(api, "camera/c.txt", b"words")
+    api.call("POST", "/import", token, json={"path": "camera"})
+    waits = api.call("GET", "/import/", token).json
+    assert waits == {
+        "waiting": [{"Path": "camera", "Move": False, "WishedAt": "2026-03-01T12:00:00Z"}],
+        "imports": [],
+    }
+    import_all(api)
+    listed = api.call("GET", "/import", token).json
+    (report,) = listed["imports"]
+    assert listed["waiting"] == []
+    failure = {"Name": "camera/a.xmp", "Code": "bad_sidecar", "Error": "the sidecar cannot be read"}
+    assert {name: report[name] for name in ("Path", "State", "Message", "Imported", "Skipped", "Failed")} == {
+        "Path": "camera", "State": "done", "Message": "", "Imported": 1, "Skipped": 1, "Failed": 1,
+    }  # fmt: skip
+    assert (report["Failures"], report["EndedAt"]) == ([failure], "2026-03-01T12:00:00Z")
+    (error,) = api.call("GET", "/errors", token).json
+    assert (error["Source"], error["Level"], error["Message"]) == (
+        "import", "error", "camera/a.xmp: the sidecar cannot be read",
+    )  # fmt: skip
+    assert api.call("GET", "/errors?q=A.JPEG", token).json == []
+    assert len(api.call("GET", "/errors?q=CAMERA%2FA%00", token).json) == 1
+    assert api.call("DELETE", "/errors", token).json["files"] == 1
+    assert api.call("GET", "/errors", token).json == []
+
+
+@pytest.mark.slow
+def test_an_import_that_failed_or_was_stopped_says_so(api, token):
+    put(api, "a.jpg", picture(6))
+    api.call("POST", "/import", token)
+    with changed(api, readonly=True):
+        import_all(api)
+    for number in range(40):
+        put(api, f"{number}.jpg", picture(300 + number))
+    api.library.clock.move(minutes=1)
+    api.call("POST", "/import", token, json={"move": True})
+    with api.library.app.app_context(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("photosvc.library.jobs._STEP", 0)
+        assert chores_of(current_service()).often()
+        states = [one["State"] for one in api.call("GET", "/import", token).json["imports"]]
+        assert states == ["running", "failed"]
+    gc.collect()  # its indexer is gone
+    api.call("DELETE", "/import", token)
+    stopped, failed = api.call("GET", "/import", token).json["imports"]
+    assert (stopped["State"], stopped["Imported"], failed["Message"]) == (
+        "stopped", 32, "The originals of this service are read-only (PHOTOSVC_READONLY).",
+    )  # fmt: skip
+
+
+def test_so_many_imports_and_failures_are_remembered(api, token):
+    for number in range(4):
+        put(api, f"{number}.jpg", picture(number))
+        put(api, f"{number}.xmp", b"<x:xmpmeta")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(KINDS, "import", replace(IMPORT, most_kept=2))
+        patch.setattr("photosvc.library.import_jobs.MOST_FAILURES", 3)
+        for _ in range(4):
+            api.library.clock.move(minutes=1)
+            api.call("POST", "/import", token)
+            import_all(api)
+    reports = api.call("GET", "/import", token).json["imports"]
+    assert [(one["StartedAt"][14:16], one["Failed"], len(one["Failures"])) for one in reports] == [
+        ("04", 4, 3), ("03", 4, 3),
+    ]  # fmt: skip
+
+
+def test_failed_files_of_index_runs_are_listed_until_they_can_be_read(api, token):
+    api.library.put("bad.jpg", picture(1)[:300])
+    api.library.put("empty.jpg", b"")
+    api.library.put("copy.jpg", picture(2))
+    api.library.put("copy2.jpg", picture(2))
+    api.library.index()
+    listed = api.call("GET", "/errors?count=1", token)
+    assert (len(listed.json), listed.headers["X-Count"], listed.headers["X-Limit"]) == (1, "1", "1")
+    every = api.call("GET", "/errors", token).json
+    assert {(one["Name"], one["Level"], one["Code"]) for one in every} == {
+        ("bad.jpg", "error", "truncated"), ("empty.jpg", "warning", "empty"),
+    }  # fmt: skip
+    assert len({one["ID"] for one in every}) == 2
+    api.library.put("bad.jpg", picture(3), age=60)
+    api.library.index()
+    assert [one["Name"] for one in api.call("GET", "/errors", token).json] == ["empty.jpg"]
+
+
+def test_a_job_is_seen_by_who_asked_for_it_with_its_counts(api, token):
+    put(api, "camera/a.jpg", picture(1))
+    api.call("POST", "/import", token, json={"path": "camera"})
+    at = "2026-03-01T12:00:00Z"
+    waits = {
+        "ID": 1, "Kind": "import", "State": "waiting", "Outcome": "", "Attempts": 0, "Message": "", "Counts": {},
+        "CreatedAt": at, "NotBefore": at, "StartedAt": None, "EndedAt": None,
+    }  # fmt: skip
+    assert api.call("GET", "/jobs/1", token).json == waits
+    import_all(api)
+    counts = {"imported": 1, "duplicate": 0, "skipped": 0, "failed": 0}
+    done = {"State": "done", "Outcome": "done", "Attempts": 1, "Counts": counts, "StartedAt": at, "EndedAt": at}
+    assert api.call("GET", "/jobs/1", token).json == {**waits, **done}
+    with api.library.session() as session:
+        bob = add_user(session, name="bob", role="user")
+        session.get(Job, 1).user_id = bob.id
+    assert api.call("GET", "/jobs/1", api.app_password("bob", "photos")).json["ID"] == 1
+    check_error(api.call("GET", "/jobs/1", api.client_token("photos")), 404)
+    for number in ("99", str(2**63), "x", "-1"):
+        check_error(api.call("GET", f"/jobs/{number}", token), 404)

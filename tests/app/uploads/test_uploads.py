@@ -1,0 +1,533 @@
+"""Uploads: POST sends files, PUT adds them to the originals."""
+
+import os
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import event
+
+from photosvc.cli.thumbs import chores_of
+from photosvc.library.staging import Staging
+from photosvc.web import incoming
+from photosvc.web.current import current_service
+from photosvc.web.incoming import add_uploads
+from photosvc.web.indexer import Indexer
+from photosvc.web.transactions import WritersBusyError
+from tests.helpers.api_client import check_error
+from tests.helpers.clients.upload_client import (
+    CRLF,
+    FORM,
+    changed,
+    form,
+    open_uploads,
+    originals,
+    parts,
+    picture,
+    post,
+    put,
+    sha1,
+    upload,
+)
+from tests.helpers.examples import examples
+from tests.helpers.factories.indexing_requests import index_at_once
+from tests.helpers.pictures import clouds, dng, encoded, exif, jpeg, quarters, xmp
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory):
+    with open_uploads(tmp_path_factory.mktemp("uploads")) as api:
+        yield api
+
+
+@pytest.fixture(scope="module")
+def token(api):
+    return api.app_password("alice", "*")
+
+
+def test_a_picture_is_added_by_the_time_it_was_taken_and_found_at_once(api, token):
+    data = picture(1)
+    answer = post(api, token, "first", ("IMG_1.JPG", data))
+    assert answer.json == {
+        "code": 200,
+        "message": "1 file received",
+        "files": [{"name": "IMG_1.JPG", "size": len(data), "hash": sha1(data)}],
+    }
+    assert len(parts(api)) == 1
+    before = originals(api)
+    answer = put(api, token, "first", albums=[])
+    name = f"2024/05/20240501_120000_{sha1(data)[:8].upper()}.jpg"
+    (found,) = api.call("GET", f"/photos?q=hash:{sha1(data)}", token).json
+    assert answer.json == {
+        "code": 200,
+        "message": "1 file added",
+        "indexed": True,
+        "files": [
+            {
+                "name": "IMG_1.JPG",
+                "status": "added",
+                "hash": sha1(data),
+                "token": answer.json["files"][0]["token"],
+                "FileName": name,
+                "PhotoUID": found["UID"],
+                "FileUID": found["FileUID"],
+            }
+        ],
+    }
+    assert originals(api) == {**before, name: data}
+    assert parts(api) == []
+    assert put(api, token, "first").json["files"] == []
+
+
+@pytest.mark.parametrize(("adding", "total"), [(0, 20), (15, 20), (25, 25)])
+def test_a_request_waits_for_the_index_until_20_seconds_after_its_beginning(api, token, monkeypatch, adding, total):
+    moment = [1000.0]
+
+    def goes_by(seconds):
+        moment[0] += seconds
+
+    def add(*given, **options):
+        goes_by(adding)
+        return added(*given, **options)
+
+    added = add_uploads
+    clock = SimpleNamespace(perf_counter=lambda: moment[0], sleep=goes_by)
+    monkeypatch.setattr("photosvc.web.answers.perf_counter", clock.perf_counter)
+    monkeypatch.setattr("photosvc.web.incoming.time", clock)
+    monkeypatch.setattr("photosvc.web.incoming.wake_indexer", lambda _: Indexer.RUNNING)
+    monkeypatch.setattr("photosvc.api.uploads.add_uploads", add)
+    post(api, token, f"late{adding}", ("a.jpg", picture(120 + adding)))
+    answer = put(api, token, f"late{adding}")
+    assert (answer.json["indexed"], answer.json["files"][0]["status"]) == (False, "added")
+    assert moment[0] - 1000 == pytest.approx(total, abs=0.11)
+
+
+def test_what_the_library_has_is_answered_with_its_uid_and_not_stored_again(api, token):
+    data = picture(2)
+    (first,) = upload(api, token, "dup1", ("a.jpg", data))
+    before = originals(api)
+    second, third = upload(api, token, "dup2", ("b.jpg", data), ("c.jpg", data))
+    assert (second["status"], second["PhotoUID"], second["FileName"]) == (
+        "duplicate",
+        first["PhotoUID"],
+        first["FileName"],
+    )
+    assert third["status"] == "duplicate"
+    assert originals(api) == before
+    assert parts(api) == []
+
+
+def replace_by_other(path):
+    path.write_bytes(picture(99))
+
+
+def lengthen(path):
+    with path.open("ab") as file:
+        file.write(b"x")
+
+
+def change_one_byte(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("seed", "spoil"), [(100, Path.unlink), (101, replace_by_other), (102, lengthen), (103, change_one_byte)]
+)
+@pytest.mark.parametrize("is_indexed", [True, False])
+def test_an_upload_is_kept_when_the_original_with_its_content_is_gone_from_the_disk(
+    api, token, monkeypatch, seed, spoil, is_indexed
+):
+    data = picture(seed + 10 * is_indexed)
+    if not is_indexed:
+        monkeypatch.setattr("photosvc.web.incoming.wake_indexer", lambda _: Indexer.NONE)
+    post(api, token, "spoilt1", ("a.jpg", data))
+    (first,) = put(api, token, "spoilt1").json["files"]
+    spoil(api.library.originals / first["FileName"])
+    post(api, token, "spoilt2", ("b.jpg", data))
+    (second,) = put(api, token, "spoilt2").json["files"]
+    assert second["status"] == "added"
+    assert data in originals(api).values()
+    if is_indexed and spoil is Path.unlink:
+        assert second["PhotoUID"] == first["PhotoUID"]
+    post(api, token, "spoilt3", ("c.jpg", data))
+    assert put(api, token, "spoilt3").json["files"][0]["status"] == "duplicate"
+
+
+def test_an_upload_is_a_duplicate_of_an_original_whose_time_alone_changed(api, token):
+    data = picture(60)
+    (first,) = upload(api, token, "touched1", ("a.jpg", data))
+    os.utime(api.library.originals / first["FileName"], (1_500_000_000, 1_500_000_000))
+    before = originals(api)
+    (second,) = upload(api, token, "touched2", ("a.jpg", data))
+    assert (second["status"], second["FileName"]) == ("duplicate", first["FileName"])
+    assert originals(api) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_mount_point", [True, False])
+def test_uploads_wait_while_the_disk_of_the_originals_is_away(api, token, is_mount_point):
+    known, new = picture(61 + is_mount_point), picture(63 + is_mount_point)
+    (first,) = upload(api, token, "away1", ("a.jpg", known))
+    post(api, token, "away2", ("a.jpg", known), ("b.jpg", new))
+    root = api.library.originals
+    root.rename(root.with_name("unmounted"))
+    if is_mount_point:
+        root.mkdir()
+    try:
+        answer = put(api, token, "away2")
+        check_error(answer, 503)
+        assert answer.headers["Retry-After"] == "30"
+        check_error(post(api, token, "away3", ("c.jpg", picture(65))), 503)
+        assert [path for path in root.rglob("*") if path.is_file()] == []
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+        root.with_name("unmounted").rename(root)
+    found = {file["name"]: file for file in put(api, token, "away2").json["files"]}
+    assert (found["a.jpg"]["status"], found["a.jpg"]["FileName"]) == ("duplicate", first["FileName"])
+    assert found["b.jpg"]["status"] == "added"
+    assert originals(api)[found["b.jpg"]["FileName"]] == new
+
+
+def test_an_upload_that_is_answered_503_leaves_no_original_and_can_be_added_again(api, token, monkeypatch):
+    def fails(*_, **__):
+        raise WritersBusyError
+
+    data = picture(77, "2019:09:09 09:09:09")
+    assert post(api, token, "taken-back", ("a.jpg", data)).status_code == 200
+    with monkeypatch.context() as broken:
+        broken.setattr("photosvc.library.uploads.wish", fails)
+        assert put(api, token, "taken-back", albums=[]).status_code == 503
+    assert list((api.library.originals / "2019").rglob("*.jpg")) == []
+    assert put(api, token, "taken-back", albums=[]).status_code == 200
+    assert [path.read_bytes() for path in (api.library.originals / "2019").rglob("*.jpg")] == [data]
+
+
+def test_files_that_belong_together_keep_one_name_and_are_one_photo(api, token, tmp_path):
+    raw = dng(tmp_path / "x.dng").read_bytes()
+    shown = picture(3, "2023:01:02 03:04:05")
+    about = xmp('<dc:title><rdf:Alt><rdf:li xml:lang="x-default">At the lake</rdf:li></rdf:Alt></dc:title>')
+    given = ("IMG_7.jpg", shown), ("img_7.DNG", raw), ("IMG_7.jpg.xmp", about), ("other.xmp", about)
+    found = {file["name"]: file for file in upload(api, token, "raw", *given)}
+    base = found["img_7.DNG"]["FileName"].removesuffix(".dng")
+    assert base.endswith(f"_{sha1(raw)[:8].upper()}")
+    assert found["IMG_7.jpg"]["FileName"] == f"{base}.jpg"
+    assert found["IMG_7.jpg.xmp"]["FileName"] == f"{base}.jpg.xmp"
+    assert found["IMG_7.jpg"]["PhotoUID"] == found["img_7.DNG"]["PhotoUID"]
+    assert (found["other.xmp"]["status"], found["other.xmp"]["code"]) == ("refused", "unrelated")
+    photo = api.call("GET", f"/photos/{found['IMG_7.jpg']['PhotoUID']}", token).json
+    assert photo["Title"] == "At the lake"
+
+
+def test_files_of_one_name_and_format_are_photos_of_their_own_with_their_own_times(api, token):
+    """Apps name every picture `image.jpg`; as one group they had one time and one long transaction."""
+    pictures = [picture(40 + number, f"202{number}:01:02 03:04:05") for number in range(3)]
+    about = xmp('<dc:title><rdf:Alt><rdf:li xml:lang="x-default">Mine</rdf:li></rdf:Alt></dc:title>')
+    files = upload(api, token, "alike", *(("image.jpg", data) for data in pictures), ("image.xmp", about))
+    assert [file.get("FileName") for file in files] == [
+        *(f"202{n}/01/202{n}0102_030405_{sha1(data)[:8].upper()}.jpg" for n, data in enumerate(pictures)),
+        None,
+    ]
+    assert files[3]["code"] == "unrelated"  # nothing tells of which picture it is
+    assert len({file["PhotoUID"] for file in files[:3]}) == 3
+
+
+def test_the_content_decides_what_a_file_is(api, token):
+    png = encoded(clouds(4, 32, 24), "PNG")
+    given = ("a.jpg", png), ("b.exe", picture(5)), ("c.jpg", b"no picture"), ("d.jpg", b""), ("e.php", b"<?php ?>")
+    found = {file["name"]: file for file in upload(api, token, "kinds", *given)}
+    assert found["a.jpg"]["FileName"].endswith(".png")
+    assert found["b.exe"]["FileName"].endswith(".jpg")
+    assert [(found[name]["status"], found[name]["code"]) for name in ("c.jpg", "d.jpg", "e.php")] == [
+        ("refused", "wrong_content"),
+        ("refused", "empty"),
+        ("refused", "wrong_content"),
+    ]
+    assert parts(api) == []
+
+
+@pytest.mark.slow
+def test_photos_are_added_to_albums_by_uid_and_title_also_those_of_duplicates(api, token):
+    album = api.call("POST", "/albums", token, json={"Title": "Old"}).json["UID"]
+    one, two = picture(6), picture(7)
+    upload(api, token, "albums1", ("1.jpg", one))
+    files = upload(api, token, "albums2", ("1.jpg", one), ("2.jpg", two), albums=[album, "New"])
+    uids = {file["PhotoUID"] for file in files}
+    assert {photo["UID"] for photo in api.call("GET", f"/photos?s={album}&count=9", token).json} == uids
+    (new,) = [found for found in api.call("GET", "/albums?count=99", token).json if found["Title"] == "New"]
+    assert {photo["UID"] for photo in api.call("GET", f"/photos?s={new['UID']}&count=9", token).json} == uids
+    post(api, token, "albums3", ("3.jpg", picture(8)))
+    check_error(put(api, token, "albums3", albums=["atb7yo0000000000"]), 404)
+    check_error(put(api, token, "albums3", albums=[1]), 400)
+    narrow = api.app_password("alice", "files")
+    check_error(put(api, narrow, "albums3", albums=[album]), 403)
+    assert put(api, narrow, "albums3").json["files"][0]["status"] == "added"
+
+
+@pytest.mark.slow
+def test_fifty_titles_are_looked_up_among_all_albums_at_once_and_equal_ones_are_one_album(api, token):
+    with api.library.app.app_context():
+        engine = current_service().engine()
+    titles, reads = [f"Trip {number}" for number in range(49)], []
+
+    def note(_connection, _cursor, statement, *_):
+        reads.append("photosvc_albums.title" in statement and "ORDER BY photosvc_albums.id" in statement)
+
+    event.listen(engine, "before_cursor_execute", note)
+    post(api, token, "titles", ("1.jpg", picture(61)))
+    assert put(api, token, "titles", albums=[*titles, "TRIP 0"]).status_code == 200
+    event.remove(engine, "before_cursor_execute", note)
+    assert sum(reads) == 1
+    made = [one["Title"] for one in api.call("GET", "/albums?count=999&q=trip", token).json]
+    assert sorted(made) == sorted(titles)
+
+
+def test_a_photo_that_was_removed_comes_back_when_it_is_sent_again(api, token):
+    data = picture(9)
+    (file,) = upload(api, token, "gone1", ("a.jpg", data))
+    api.call("POST", "/batch/photos/delete", token, json={"photos": [file["PhotoUID"]]})
+    (again,) = upload(api, token, "gone2", ("a.jpg", data))
+    assert (again["FileName"], again["PhotoUID"]) == (file["FileName"], file["PhotoUID"])
+
+
+def test_who_may_not_upload_is_refused(api, token):
+    data = ("a.jpg", picture(10))
+    for name, other in (("vera", api.app_password("vera", "*")), ("ann", token), ("alice", api.access_token("*"))):
+        check_error(post(api, other, "no", data, name=name), 403)
+        check_error(put(api, other, "no", name=name), 403)
+    check_error(post(api, api.app_password("alice", "photos"), "no", data), 403)
+    check_error(post(api, None, "no", data), 401)
+    with changed(api, readonly=True):
+        check_error(post(api, token, "no", data), 403)
+        check_error(put(api, token, "no"), 403)
+        assert api.call("GET", "/config", token).json["readonly"] is True
+    assert parts(api) == []
+
+
+def test_uploads_of_others_are_not_seen(api, token):
+    post(api, token, "same", ("a.jpg", picture(11)))
+    assert put(api, api.app_password("ann", "*"), "same", name="ann").json["files"] == []
+    assert [file["status"] for file in put(api, token, "same").json["files"]] == ["added"]
+
+
+def test_too_many_and_too_large_files_are_refused_and_leave_nothing(api, token):
+    two = ("a.jpg", picture(12)), ("b.jpg", picture(13))
+    with changed(api, upload_files=1):
+        check_error(post(api, token, "many", *two), 413)
+        assert post(api, token, "many", two[0]).status_code == 200
+        check_error(post(api, token, "many", two[1]), 413)
+    put(api, token, "many")
+    with changed(api, max_file_size=1):
+        check_error(post(api, token, "large", ("a.jpg", bytes(2 << 20))), 413)
+    assert parts(api) == []
+
+
+def test_a_file_that_the_originals_exclude_is_refused_with_the_reason(api, token):
+    rule = api.library.originals / ".ppignore"
+    rule.write_text("*.png")
+    try:
+        post(api, token, "excluded", ("a.jpg", picture(21)), ("b.png", encoded(quarters(), "PNG")))
+        files = put(api, token, "excluded").json["files"]
+    finally:
+        rule.unlink()
+    assert [(file["status"], file.get("code")) for file in files] == [("added", None), ("refused", "excluded")]
+
+
+def test_an_account_uploads_no_more_than_its_quota(api):
+    token = api.app_password("ann", "*")
+    data = picture(14) + bytes(600_000)
+    with changed(api, upload_quota=1):
+        assert post(api, token, "quota", ("a.jpg", data), name="ann").status_code == 200
+        error = check_error(post(api, token, "quota", ("b.jpg", data + b"0"), name="ann"), 507)
+        assert "PHOTOSVC_UPLOAD_QUOTA" in error["error"]
+        assert put(api, token, "quota", name="ann").json["message"] == "1 file added"
+        check_error(post(api, token, "quota", ("b.jpg", data + b"0"), name="ann"), 507)
+        assert post(api, api.app_password("alice", "*"), "quota", ("b.jpg", b"x")).status_code == 200
+    assert len(parts(api)) == 1
+    put(api, api.app_password("alice", "*"), "quota")
+
+
+def test_requests_beyond_the_slots_are_refused_with_a_time_to_try_again(api, token):
+    with api.library.app.app_context():
+        slots = current_service().receptions
+    taken = [slots.take("somebody") for _ in range(4)]
+    answer = post(api, token, "busy", ("a.jpg", b"x"))
+    for free in taken:
+        free()
+    check_error(answer, 503)
+    assert answer.headers["Retry-After"] == "5"
+
+
+def test_uploads_that_wait_for_the_index_leave_their_place_to_others(api, token, monkeypatch):
+    with api.library.app.app_context():
+        slots = current_service().receptions
+    is_full = []
+
+    def wake(service):
+        is_full.append(slots.is_full)
+        return index_at_once(service)
+
+    monkeypatch.setattr(incoming, "wake_indexer", wake)
+    assert post(api, token, "waits", ("a.jpg", picture(130))).status_code == 200
+    taken = [slots.take("somebody") for _ in range(3)]
+    assert put(api, token, "waits").json["message"] == "1 file added"
+    for free in taken:
+        free()
+    assert is_full == [False]
+
+
+def test_the_name_that_a_client_sent_is_shown_found_and_given_back_also_after_the_file_was_renamed(api, token):
+    data, others = picture(140), picture(141)
+    (file,) = upload(api, token, "names", ("folder/Grandma at home.JPG", data))
+    upload(api, token, "names2", ("IMG_7.MP.jpg", others))
+
+    def found(q):
+        return [(one["UID"], one["OriginalName"]) for one in api.call("GET", f"/photos?q={q}", token).json]
+
+    own = [(file["PhotoUID"], "Grandma at home")]
+    for change in (None, "rescan", "rename"):
+        if change == "rename":
+            (api.library.originals / file["FileName"]).rename(api.library.originals / "renamed.jpg")
+        if change:
+            api.library.index(force=True)
+        assert found("original:Grandma*") == found('original:"grandma at home.jpg"') == found("Grandma home") == own
+        if not change:
+            assert api.call("GET", f"/photos/{file['PhotoUID']}", token).json["Title"] == "Grandma At Home / 2024"
+    assert api.call("GET", f"/files/{file['hash']}", token).json["OriginalName"] == "Grandma at home.JPG"
+    answer = api.call("GET", f"/photos/{file['PhotoUID']}/dl?name=original", token, buffered=True)
+    assert "Grandma" in answer.headers["Content-Disposition"]
+    assert found("original:IMG_7*")[0][1] == "IMG_7.MP"
+
+
+def test_a_damaged_file_is_told_apart_from_those_that_were_added(api, token):
+    """Storing it is no success: without the index, the picture would count as added and show nothing."""
+    gps = {1: "N", 2: [(52, 1), (31, 1), (0, 1)], 3: "E", 4: [(13, 1), (24, 1), (0, 1)]}
+    tags = exif({0x0110: "Maplecam"}, {0x9003: "2023:01:02 10:00:00"}, gps)
+    whole, cut = jpeg(300, 200, exif=tags), jpeg(301, 200, exif=tags)[:-900]
+    added, damaged, again = (upload(api, token, f"damaged{number}", ("a.jpg", one))[0]
+                             for number, one in enumerate((whole, cut, cut)))  # fmt: skip
+    assert (added["status"], damaged["status"], again["status"]) == ("added", "damaged", "duplicate")
+    assert (damaged["code"], damaged["reason"]) == ("truncated", "the picture is truncated")
+    assert damaged.get("PhotoUID") != added["PhotoUID"]
+    post(api, token, "both", ("a.jpg", picture(131)), ("b.jpg", cut + b"0"), ("c.jpg", picture(131)[:200]))
+    answer = put(api, token, "both").json
+    assert answer["message"] == "1 file added, 2 files stored but damaged"
+    assert [file["status"] for file in answer["files"]] == ["added", "damaged", "damaged"]
+
+
+def test_a_file_that_the_index_has_not_read_is_not_told_as_indexed(api, token, monkeypatch):
+    monkeypatch.setattr(incoming, "wake_indexer", lambda _: Indexer.NONE)
+    post(api, token, "unread", ("a.jpg", picture(132)))
+    answer = put(api, token, "unread").json
+    assert (answer["indexed"], answer["files"][0]["indexed"]) == (False, False)
+
+
+FILE = b'Content-Disposition: form-data; name="files"; filename="a.jpg"'
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400),
+        (b"garbage", 400),
+        (form(), 400),
+        (form(b'Content-Disposition: form-data; name="albums"' + CRLF * 2 + b"x"), 400),
+        (form(FILE + CRLF * 2 + b"data", end=False), 400),
+        (form(b"Content-Type: image/jpeg" + CRLF * 2 + b"data"), 400),
+        (form(b'Content-Disposition: form-data; filename="\xff"' + CRLF * 2 + b"data"), 400),
+        (form(FILE + CRLF + b"X: " + b"x" * 200_000 + CRLF * 2 + b"data"), 413),
+        (b"x" * 300_000, 413),
+        (form(*[b'Content-Disposition: form-data; name="a"' + CRLF * 2] * 700), 413),
+        (form(*[FILE + CRLF * 2] * 501), 413),
+    ],
+)
+def test_forms_that_are_none_are_refused_and_leave_nothing(api, token, body, status):
+    answer = api.call("POST", "/users/Alice/upload/bad", token, data=body, content_type=FORM)
+    check_error(answer, status)
+    assert parts(api) == []
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/json", "multipart/form-data", f"multipart/form-data; boundary={'b' * 71}"]
+)
+def test_bodies_of_other_types_are_refused(api, token, kind):
+    check_error(api.call("POST", api.user_path(rest="/upload/bad"), token, data=form(), content_type=kind), 400)
+
+
+@pytest.mark.parametrize("bundle", ["a b", "%00", "ä", "x" * 201])
+def test_addresses_of_uploads_have_a_token_of_plain_letters(api, token, bundle):
+    check_error(put(api, token, bundle), 400)
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("../../../etc/passwd.jpg", "passwd.jpg"),
+        ("C:/pictures/a:b.jpg", "a_b.jpg"),
+        ("..", "file"),
+        (".htaccess", "htaccess"),
+        ("a\u202egpj.jpg", "a_gpj.jpg"),
+        ("con.jpg", "_con.jpg"),
+    ],
+)
+def test_hostile_names_are_only_kept_as_safe_ones(api, token, given, name):
+    answer = post(api, token, "names", (given, b"no picture"))
+    assert answer.json["files"][0]["name"] == name
+    assert put(api, token, "names").json["files"][0]["status"] == "refused"
+    assert parts(api) == []
+
+
+@examples(30)
+@given(
+    st.lists(
+        st.sampled_from([b"--b", b"--", CRLF, b"\n", FILE, b"Content-Disposition:", b'x; filename="', b"\0", b":"])
+    )
+)
+def test_whatever_is_sent_is_never_an_error_of_the_service(api, token, pieces):
+    answer = api.call(
+        "POST", api.user_path(rest="/upload/fuzz"), token, data=b"--b\r\n" + b"".join(pieces), content_type=FORM
+    )
+    assert answer.status_code in {200, 400, 413}, answer.text
+
+
+def test_a_part_that_disappeared_is_reported(api, token):
+    others = set(parts(api))
+    post(api, token, "lost", ("a.jpg", jpeg()))
+    (name,) = set(parts(api)) - others
+    (api.library.originals / ".photosvc" / name).unlink()
+    (file,) = put(api, token, "lost").json["files"]
+    assert (file["status"], file["code"]) == ("refused", "vanished")
+
+
+def test_the_sweep_deletes_uploads_that_were_not_added(api, token):
+    post(api, token, "old", ("a.jpg", b"x"))
+    api.clock.present += timedelta(days=4)
+    with api.library.app.app_context():
+        chores_of(current_service()).hourly()
+    api.clock.present -= timedelta(days=4)
+    assert parts(api) == []
+    assert put(api, token, "old").json["files"] == []
+
+
+def test_the_sweep_deletes_files_that_no_upload_waits_for_after_a_day(api, token):
+    post(api, token, "waits", ("a.jpg", b"x"))
+    (waiting,) = parts(api)
+    orphan = api.library.originals / ".photosvc" / f"{'0' * 32}.kept"
+    orphan.write_bytes(b"of a server that was killed")
+    before, real = api.clock.present, datetime.fromtimestamp(orphan.stat().st_ctime, UTC)
+    with api.library.app.app_context():
+        for hours, left in ((23, {waiting, orphan.name}), (25, {waiting})):
+            Staging(api.library.originals).sweep(
+                real + timedelta(hours=hours), lambda tokens: [token for token in tokens if token in waiting]
+            )
+            assert set(parts(api)) == left
+        orphan.write_bytes(b"again")
+        api.clock.present = real + timedelta(hours=25)
+        chores_of(current_service()).hourly()
+    api.clock.present = before
+    assert orphan.name not in parts(api)

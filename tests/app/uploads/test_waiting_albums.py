@@ -1,0 +1,143 @@
+"""Albums of uploaded files wait for the index: whatever happens before, the photos get there or a report says why."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from photosvc.cli.thumbs import chores_of
+from photosvc.index.lease import Lease
+from photosvc.library import upload_albums
+from photosvc.models import Job
+from photosvc.web.current import current_service
+from photosvc.web.indexer import Indexer
+from tests.helpers.api_client import open_api
+from tests.helpers.clients.upload_client import originals, picture, post, put
+from tests.helpers.dav_client import DavClient
+from tests.helpers.factories.indexing_requests import InlinePool, index_at_once
+from tests.helpers.pictures import xmp
+
+
+@pytest.fixture
+def api(tmp_path, monkeypatch):
+    for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
+        monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
+    monkeypatch.setattr("photosvc.web.incoming.wake_indexer", lambda _: Indexer.NONE)
+    with open_api(tmp_path) as api:
+        yield api
+
+
+@pytest.fixture
+def token(api):
+    return api.app_password("alice", "*")
+
+
+def send(api, token, *files, albums=("Trip",)):
+    """Upload files that no index run has seen yet; gives their names."""
+    assert post(api, token, "trip", *files).status_code == 200
+    assert put(api, token, "trip", albums=list(albums)).json["indexed"] is False
+    return [name for name in originals(api) if not name.endswith(".xmp")]
+
+
+def index(api):
+    with api.library.app.app_context():
+        index_at_once(current_service())
+
+
+def step(api):
+    with api.library.app.app_context():
+        return chores_of(current_service()).often()
+
+
+def in_album(api, token, title="Trip"):
+    return len(api.call("GET", f"/photos?album={title}", token).json)
+
+
+def album_jobs(api):
+    with api.library.session() as session:
+        found = session.execute(select(Job.state, Job.report).where(Job.kind == "albums").order_by(Job.id))
+        return [(state, report) for state, report in found]
+
+
+def test_a_run_that_is_killed_loses_no_album(api, token):
+    send(api, token, ("a.jpg", picture(1)), ("b.jpg", picture(2)))
+
+    def killed(*arguments):
+        add_photos(*arguments)
+        raise SystemExit
+
+    add_photos = upload_albums.add_photos
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(upload_albums, "add_photos", killed)
+        patch.setattr(Lease, "end", lambda lease, _: lease._ended.set())  # a dead process gives nothing back
+        with pytest.raises(SystemExit):
+            index(api)
+    assert (in_album(api, token), album_jobs(api)) == (0, [("running", {})])
+    assert not step(api)  # its lease has not ended
+    api.library.clock.move(seconds=90)
+    step(api)
+    assert (in_album(api, token), album_jobs(api)) == (2, [("done", {"added": 2, "lost": 0})])
+
+
+@pytest.mark.slow
+def test_files_that_are_renamed_or_come_back_from_the_trash_before_they_are_indexed_get_to_their_album(
+    api, token, caplog
+):
+    dav, admin = DavClient(api), api.app_password("ann", "*")
+    renamed, trashed = send(api, token, ("a.jpg", picture(1)), ("b.jpg", picture(2)))
+    moved = {"Destination": "/originals/renamed.jpg"}
+    assert dav.call("MOVE", f"/{renamed}", headers=moved).status_code == 201
+    assert dav.call("DELETE", f"/{trashed}").status_code == 204
+    index(api)
+    assert (in_album(api, token), [state for state, _ in album_jobs(api)]) == (1, ["waiting"])
+    assert api.call("POST", "/trash/restore", admin, json={"all": True}).json["files"] == [trashed]
+    index(api)
+    assert (in_album(api, token), album_jobs(api)) == (2, [("done", {"added": 2, "lost": 0})])
+    assert "albums:" not in caplog.text
+
+
+@pytest.mark.slow
+def test_a_refused_file_a_deleted_one_and_a_deleted_album_end_their_jobs_with_a_report(api, token):
+    dav = DavClient(api)
+    refused, deleted, _ = send(api, token, *((f"{number}.jpg", picture(number)) for number in range(3)))
+    (api.library.originals / refused).write_bytes(b"no picture")
+    assert dav.call("DELETE", f"/{deleted}").status_code == 204
+    index(api)
+    assert (in_album(api, token), album_jobs(api)) == (1, [("waiting", {"added": 1, "lost": 1})])
+    api.library.clock.move(seconds=timedelta(days=3).total_seconds())
+    step(api)
+    message = upload_albums.NotInAlbumsError().message
+    failed = [("failed", {"added": 1, "lost": 2, "message": message})]
+    assert (in_album(api, token), album_jobs(api)) == (1, failed)
+
+    album = api.call("POST", "/albums", token, json={"Title": "Gone"}).json["UID"]
+    send(api, token, ("4.jpg", picture(4)), albums=[album])
+    assert api.call("DELETE", f"/albums/{album}", token).status_code == 200
+    index(api)
+    assert album_jobs(api) == [*failed, ("failed", {"added": 0, "lost": 1, "message": message})]
+
+
+def test_the_files_of_one_request_share_jobs_that_have_so_many_files_and_no_sidecars(api, token, monkeypatch):
+    monkeypatch.setattr(upload_albums, "MOST_FILES", 2)
+    pictures = [(f"{number}.jpg", picture(number)) for number in range(3)]
+    send(api, token, *pictures, ("0.jpg.xmp", xmp()))
+    with api.library.session() as session:
+        jobs = session.scalars(select(Job.arguments).where(Job.kind == "albums").order_by(Job.id)).all()
+    assert [len(one["files"]) for one in jobs] == [2, 1]
+    index(api)
+    while step(api):
+        pass
+    assert in_album(api, token) == 3
+    assert [state for state, _ in album_jobs(api)] == ["done", "done"]
+
+
+def test_files_that_wait_for_an_index_run_do_not_keep_an_indexer_alive(api, token):
+    send(api, token, ("a.jpg", picture(1)))
+    with api.library.app.app_context():
+        chores = chores_of(current_service())
+        assert (chores.often(), chores.waits(), chores.is_asked()) == (False, False, False)
+        assert api.library.index()
+        assert (chores.waits(), chores.is_asked()) == (True, True)
+        chores.often()
+        assert (chores.waits(), chores.is_asked()) == (False, False)
+    assert in_album(api, token) == 1

@@ -1,0 +1,145 @@
+"""Searches by local days and years, also where the clock of a camera was wrong by years."""
+
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import create_engine, select
+from sqlalchemy.orm import Session
+
+from photosvc.models import Photo, SearchRow
+from photosvc.search.reading.pages import find
+from photosvc.search.reading.window import prepare
+from photosvc.search.rows.write import project
+from tests.helpers.clock import NOW
+from tests.helpers.factories.photos import add_photos
+from tests.helpers.queries.parsing import parse_request
+
+#: For each photo the local day and the time by UTC.
+TAKEN = {
+    "evening before by UTC": ("2012-05-06", "2012-05-05T20:00"),
+    "same day": ("2012-05-06", "2012-05-06T10:00"),
+    "morning after by UTC": ("2012-05-06", "2012-05-07T08:00"),
+    "clock in 1970": ("1970-01-01", "2012-05-06T09:00"),
+    "clock in 2033": ("2033-03-03", "2012-05-06T11:00"),
+    "day before": ("2012-05-05", "2012-05-05T10:00"),
+    "day after": ("2012-05-07", "2012-05-07T10:00"),
+    "first day of all": ("0001-01-01", "0001-01-01T00:00"),
+    "last day of all": ("9999-12-31", "9999-12-31T23:59"),
+}
+FAR = {"clock in 1970", "clock in 2033"}
+
+
+@pytest.fixture(scope="module")
+def session(new_database):
+    engine = create_engine(new_database())
+    with Session(engine) as session:
+        add_photos(session, len(TAKEN), NOW)
+        session.flush()
+        photos = session.scalars(select(Photo).order_by(Photo.id)).all()
+        for photo, (title, (day, moment)) in zip(photos, TAKEN.items(), strict=True):
+            photo.title, photo.taken_at = title, datetime.fromisoformat(moment).replace(tzinfo=UTC)
+            photo.year, photo.month, photo.day = map(int, day.split("-"))
+        project(session, [photo.id for photo in photos])
+        session.commit()
+        yield session
+    engine.dispose()
+
+
+def titles(session, **parameters):
+    page = find(session.connection(), parse_request({"count": "100", **parameters}), sees_private=True)
+    return [record["Title"] for records in page.results() for record in records]
+
+
+def expected(low, high):
+    return {title for title, (day, _) in TAKEN.items() if low <= day <= high}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["newest", "oldest", "added", "name"])
+@pytest.mark.parametrize(
+    ("query", "low", "high"),
+    [
+        ("taken:2012-05-06", "2012-05-06", "2012-05-06"),
+        ("taken:1970-01-01", "1970-01-01", "1970-01-01"),
+        ("taken:2033", "2033-01-01", "2033-12-31"),
+        ("before:2012-05-05", "", "2012-05-05"),
+        ("after:2012-05-07", "2012-05-07", "~"),
+        ("after:2012-05-06 before:2012-05-06", "2012-05-06", "2012-05-06"),
+        ("before:9999-12-31", "", "~"),
+        ("after:0001-01-01", "", "~"),
+    ],
+)
+def test_a_day_finds_its_photos_in_every_order_and_from_every_cursor(session, query, low, high, order):
+    found = titles(session, q=query, order=order)
+    assert set(found) == expected(low, high)
+    assert found, query
+    pages, cursor = [], ""
+    while True:
+        page = find(
+            session.connection(),
+            parse_request({"q": query, "order": order, "count": "1", **({"cursor": cursor} if cursor else {})}),
+            sees_private=True,
+        )
+        pages += [record["Title"] for records in page.results() for record in records]
+        if page.next is None:
+            break
+        cursor = str(page.next)
+    assert pages == found
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+@pytest.mark.parametrize(
+    ("query", "counts"),
+    [
+        ("taken:2012", []),
+        ("before:2012-05-05", []),
+        ("after:2012-05-07", []),
+        ("taken:1970", [1]),
+        ("before:1970-12-31", [2]),
+        ("taken:2012-05-06", [4]),
+    ],
+)
+def test_many_days_are_counted_only_if_a_clock_was_wrong_on_one_of_them(session, query, counts, order):
+    if session.get_bind().dialect.name == "postgresql":
+        pytest.skip("PostgreSQL has statistics")
+    request = parse_request({"q": query, "order": order, "count": "100"})
+    plan = prepare(session.connection(), request, sees_private=True).plan
+    assert [one.count for one in plan.counted] == counts
+
+
+def test_only_photos_more_than_a_day_off_count_as_far(session):
+    far = session.scalars(select(Photo.title).join(SearchRow, SearchRow.photo_id == Photo.id).where(SearchRow.far_day))
+    assert set(far) == FAR
+
+
+def test_a_photo_whose_local_day_is_unknown_is_not_far(session):
+    photo = session.scalars(select(Photo).where(Photo.title == "clock in 1970")).one()
+    photo.day = -1
+    project(session, [photo.id])
+    assert session.scalars(select(SearchRow.far_day).where(SearchRow.photo_id == photo.id)).all() == [False]
+    session.rollback()
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest", "added"])
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("year:1970", {"clock in 1970", "only the year"}),
+        ("year:2033", {"clock in 2033", "only the month"}),
+        ("year:1969-1970", {"clock in 1970", "only the year"}),
+        ("year:1970|2033", {"clock in 1970", "only the year", "clock in 2033", "only the month"}),
+        ("year:1", {"first day of all"}),
+        ("year:9999", {"last day of all"}),
+        ("year:-1", {"nothing known"}),
+        ("year:1970 year:2033", set()),
+    ],
+)
+def test_a_year_finds_its_photos_wherever_their_times_are(session, query, found, order):
+    parts = {"only the year": (1970, -1, -1), "only the month": (2033, 3, -1), "nothing known": (-1, -1, -1)}
+    titles_of = ("day before", "day after", "same day")
+    photos = session.scalars(select(Photo).where(Photo.title.in_(titles_of)).order_by(Photo.id)).all()
+    for photo, (title, (year, month, day)) in zip(photos, parts.items(), strict=True):
+        photo.title, photo.year, photo.month, photo.day = title, year, month, day
+    project(session, [photo.id for photo in photos])
+    assert set(titles(session, q=query, order=order)) == found
+    session.rollback()

@@ -1,0 +1,185 @@
+"""Facets: parsing `by`, and counts that agree with what the same query finds."""
+
+from collections import Counter
+
+import pytest
+from sqlalchemy import create_engine, event, not_, or_, select, update
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import InvalidValueError
+from photosvc.core.vocabulary import COLORS
+from photosvc.models import SearchRow
+from photosvc.models.search import record_change
+from photosvc.search.reading.facets import FACETS, KnownFacets, count_values, parse_facets
+from photosvc.search.reading.figures import read_years
+from photosvc.search.reading.pages import find
+from tests.helpers.factories.varied_library import fill_varied_library
+from tests.helpers.queries.parsing import parse_request, photo_query
+
+import orjson  # isort: skip
+
+
+@pytest.fixture(scope="module")
+def session(new_database):
+    engine = create_engine(new_database())
+    with Session(engine) as session:
+        fill_varied_library(session, photos=80)
+        yield session
+    engine.dispose()
+
+
+def counts(session, query, facet, *, sees_private=True):
+    values = count_values(session.connection(), photo_query(query, sees_private=sees_private), [facet])[facet]
+    assert [value.count for value in values] == sorted((value.count for value in values), reverse=True)
+    return {value.value: value.count for value in values}
+
+
+def records(session, query, *, sees_private=True):
+    return orjson.loads(
+        find(session.connection(), parse_request({"q": query, "count": "1000"}), sees_private=sees_private).body
+    )
+
+
+READ = {
+    "year": lambda record: record["Year"],
+    "month": lambda record: record["Month"],
+    "country": lambda record: record["Country"],
+    "city": lambda record: record["PlaceCity"],
+    "camera": lambda record: record["CameraID"],
+    "lens": lambda record: record["LensID"],
+    "type": lambda record: record["Type"],
+    "rating": lambda record: record.get("Rating", 0),
+    "color": lambda record: COLORS[record["Color"]],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sees_private", [True, False])
+@pytest.mark.parametrize("query", ["", "lake", "-snow", "camera:canon | favorite:true", "primary:true"])
+@pytest.mark.parametrize("facet", READ)
+def test_a_facet_counts_what_the_query_finds(session, facet, query, sees_private):
+    found = Counter(READ[facet](record) for record in records(session, query, sees_private=sees_private))
+    assert counts(session, query, facet, sees_private=sees_private) == found
+    assert found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("query", ["", "lake", "album:a000000000000001"])
+def test_many_facets_at_once_are_counted_as_each_alone(session, query):
+    together = count_values(session.connection(), photo_query(query), FACETS)
+    assert {facet: {value.value: value.count for value in values} for facet, values in together.items()} == {
+        facet: counts(session, query, facet) for facet in FACETS
+    }
+    for values in together.values():
+        assert [value.count for value in values] == sorted((value.count for value in values), reverse=True)
+
+
+def test_many_facets_read_the_rows_once(session):
+    if session.get_bind().dialect.name != "sqlite":
+        pytest.skip("PostgreSQL groups each facet by hashing")
+    connection, statements = session.connection(), []
+    event.listen(connection, "before_cursor_execute", lambda *given: statements.append(given[2]))
+    count_values(connection, photo_query(sees_private=False), ["year", "month", "type", "color"])
+    assert len(statements) == 1
+
+
+def test_an_album_counts_the_files_in_it(session):
+    counted = counts(session, "", "album")
+    assert counted
+    for uid, count in counted.items():
+        assert len(records(session, f"album:{uid}")) == count
+
+
+@pytest.mark.parametrize("sees_private", [True, False])
+@pytest.mark.parametrize("query", ["", "lake", "primary:true", "lake | person:jane"])
+def test_a_person_counts_what_the_filter_finds(session, query, sees_private):
+    counted = counts(session, query, "person", sees_private=sees_private)
+    assert counted
+    for name, count in counted.items():
+        assert len(records(session, f'({query or "name:*"}) person:"{name}"', sees_private=sees_private)) == count
+
+
+@pytest.mark.parametrize("sees_private", [True, False])
+def test_an_album_counts_the_primary_files_in_it(session, sees_private):
+    counted = counts(session, "primary:true", "album", sees_private=sees_private)
+    assert counted
+    for uid, count in counted.items():
+        assert len(records(session, f"album:{uid} primary:true", sees_private=sees_private)) == count
+
+
+def test_the_facets_of_the_whole_library_are_counted_again_after_a_change_alone(session):
+    connection, facets, statements = session.connection(), KnownFacets(), []
+    record_change(session)
+    event.listen(connection, "before_cursor_execute", lambda *given: statements.append(given[2]))
+
+    def types(query, *, sees_private=False):
+        (values,) = facets.count(connection, photo_query(query, sees_private=sees_private), ["type"]).values()
+        return {value.value: value.count for value in values}
+
+    asked = [(query, sees_private) for query in ("", "primary:true") for sees_private in (True, False)]
+    first = [types(query, sees_private=sees_private) for query, sees_private in asked]
+    assert first == [counts(session, query, "type", sees_private=sees_private) for query, sees_private in asked]
+    assert len({str(found) for found in first}) == len(asked)
+    statements.clear()
+    assert [types(query, sees_private=sees_private) for query, sees_private in asked] == first
+    assert statements == []  # the state is read past the events of SQLAlchemy
+    session.execute(update(SearchRow).values(photo_type="animated"))
+    assert types("") == first[1]
+    record_change(session)
+    assert types("") == {"animated": sum(first[1].values())}
+    assert types("type:image") == {}
+    session.rollback()
+
+
+def test_private_and_deleted_albums_are_not_named_to_those_who_may_not_see_them(session):
+    assert set(counts(session, "", "album")) == {"a000000000000000", "a000000000000001", "a000000000000002"}
+    assert set(counts(session, "", "album", sees_private=False)) == {"a000000000000000", "a000000000000001"}
+
+
+def test_every_facet_is_a_filter_that_takes_its_values(session):
+    for facet in set(FACETS) - {"city", "person"}:
+        counted = counts(session, "", facet)
+        assert counted, facet
+        for value, count in counted.items():
+            assert len(records(session, f"{facet}:{value}")) == count, facet
+
+
+def test_labels_are_what_people_say(session):
+    counted = count_values(session.connection(), photo_query(), ["camera", "city"])
+    assert {value.label for value in counted["camera"]} == {"Canon EOS 5D", "NIKON D-750", "Unknown"}
+    assert {value.label for value in counted["city"]} == {"München", "Suva", "Unknown"}
+
+
+def test_by_is_a_list_in_any_case_and_each_once():
+    assert parse_facets(" Year,camera,,YEAR ") == ["year", "camera"]
+
+
+@pytest.mark.parametrize("text", ["", ",", "years", "year,'", "year;country"])
+def test_a_facet_that_is_unknown_is_refused(text):
+    with pytest.raises(InvalidValueError) as error:
+        parse_facets(text)
+    assert error.value.field == "by"
+
+
+@pytest.mark.parametrize("sees_private", [True, False])
+def test_the_years_of_a_library_are_those_of_what_is_found(session, sees_private):
+    session.execute(update(SearchRow).values(year=SearchRow.photo_id % 9 * 200 - 1))
+    shown = select(SearchRow.year).where(SearchRow.listed, or_(not_(SearchRow.private), sees_private))
+    found = set(session.scalars(shown))
+    assert read_years(session.connection(), sees_private) == tuple(sorted(found - {-1}, reverse=True))
+    session.rollback()
+    assert len(found) > 3
+
+
+def test_the_years_of_a_library_are_looked_up_one_by_one(session):
+    if session.get_bind().dialect.name != "sqlite":
+        pytest.skip("PostgreSQL scans a table of 80 photos")
+    connection, statements = session.connection(), []
+    event.listen(connection, "before_cursor_execute", lambda *given: statements.append(given[2:4]))
+    read_years(connection, sees_private=False)
+    ((text, values),) = statements
+    steps = [row[3] for row in connection.exec_driver_sql("EXPLAIN QUERY PLAN " + text, values)]
+    assert [step for step in steps if "photosvc_search_rows" in step] == [
+        "SEARCH photosvc_search_rows USING INDEX ix_photosvc_search_rows_year_taken (year>?)",
+        "SEARCH photosvc_search_rows USING INDEX ix_photosvc_search_rows_year_taken (year>? AND year<?)",
+    ]

@@ -1,0 +1,324 @@
+"""How SQLite finds pages: what a large library cannot do without."""
+
+import pytest
+from sqlalchemy import create_engine, select
+from sqlalchemy.orm import Session
+
+from photosvc.models import SORT_KEYS, Album, AlbumPhoto, Photo
+from photosvc.models.engine import configure_engine
+from photosvc.search.reading.files import file_with_hash, files_of_photo
+from photosvc.search.reading.pages import find
+from photosvc.search.reading.photos import find_towns
+from photosvc.search.reading.selection import Selection, selected_ids
+from photosvc.search.reading.timeline import read_stretch
+from photosvc.search.rows.write import project
+from tests.helpers.clock import NOW
+from tests.helpers.factories.photos import add_photos
+from tests.helpers.library import migrated_database
+from tests.helpers.queries.parsing import TODAY, parse_request, photo_query
+
+ALBUM = "a" + "1" * 15
+SELECTION = Selection(photos=("p" + "1" * 15,), files=("f" + "1" * 15, "a" * 40))
+
+
+@pytest.fixture(scope="module")
+def connection(tmp_path_factory):
+    path = tmp_path_factory.mktemp("plans") / "photosvc.db"
+    path.write_bytes(migrated_database())
+    engine = create_engine(f"sqlite:///{path}")
+    configure_engine(engine)
+    with Session(engine) as session:
+        add_photos(session, 40, NOW)
+        session.add(Album(id=1, uid=ALBUM, title="Half", created_at=NOW, updated_at=NOW))
+        session.flush()
+        ids = list(session.scalars(select(Photo.id)))
+        session.add_all(AlbumPhoto(album_id=1, photo_id=one, created_at=NOW) for one in ids[::2])
+        project(session, ids)
+        session.commit()
+    with engine.connect() as connection:
+        yield connection
+    engine.dispose()
+
+
+def statements(connection, **parameters):
+    """Return the statements that a page asks of the database."""
+    return asked_by(connection, lambda: find(connection, parse_request(parameters), sees_private=False))
+
+
+def asked_by(connection, call):
+    """Return the statements that a call asks of the database."""
+    seen = []
+    raw = connection.connection.driver_connection
+    raw.set_trace_callback(seen.append)
+    try:
+        call()
+    finally:
+        raw.set_trace_callback(None)
+    return [text for text in seen if text.startswith("SELECT")]
+
+
+def plan(connection, statement):
+    return [row[3] for row in connection.connection.driver_connection.execute("EXPLAIN QUERY PLAN " + statement)]
+
+
+def window(connection, **parameters):
+    """The plan of the statement that finds the rows."""
+    (found,) = [text for text in statements(connection, **parameters) if "ORDER BY" in text]
+    return plan(connection, found)
+
+
+@pytest.mark.parametrize(
+    "order", ["added", "newest", "oldest", "updated", "edited", "duration", "size", "similar", "name", "title", "place"]
+)
+@pytest.mark.parametrize("offset", ["0", "20"])
+def test_every_order_is_walked_along_its_index(connection, order, offset):
+    steps = window(connection, order=order, offset=offset)
+    assert not [step for step in steps if "TEMP B-TREE" in step]
+    assert "USING" in steps[0]
+    assert "INDEX ix_photosvc_search_rows_" in steps[0]
+
+
+@pytest.mark.parametrize("order", sorted(SORT_KEYS.keys() - {"photo_size"}))
+@pytest.mark.parametrize("sees_private", [False, True])
+def test_positions_of_photos_are_counted_in_the_index_of_their_order(connection, order, sees_private):
+    request = parse_request({"order": order, "merged": "true", "count": "5"})
+    asked = asked_by(connection, lambda: read_stretch(connection, request, 20, sees_private=sees_private))
+    (found,) = [text for text in asked if "ORDER BY" in text]
+    index = {"size": "photo_size"}.get(order, SORT_KEYS[order].index)
+    (step,) = plan(connection, found)
+    assert step.endswith(f" INDEX ix_photosvc_search_rows_{index}")
+    assert columns_of_rows(connection, found) == []
+
+
+def columns_of_rows(connection, statement):
+    """Return what a statement reads from the rows themselves, by its program: none if from indexes alone."""
+    raw = connection.connection.driver_connection
+    (root,) = raw.execute("SELECT rootpage FROM sqlite_master WHERE name = 'photosvc_search_rows'").fetchone()
+    program = [(opcode, p1, p2) for _, opcode, p1, p2, *_ in raw.execute("EXPLAIN " + statement)]
+    rows = {p1 for opcode, p1, p2 in program if opcode == "OpenRead" and p2 == root}
+    return [p2 for opcode, p1, p2 in program if opcode == "Column" and p1 in rows]
+
+
+@pytest.mark.parametrize("query", ["", "-n0", "-color:blue", "type:image landscape:true"])
+def test_towns_are_counted_in_the_index_of_the_order_by_place(connection, query):
+    steps = towns(connection, query)
+    assert "SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_place" in steps
+
+
+def towns(connection, query):
+    """The plan of the statement that counts the photos of towns."""
+    asked = photo_query(query)
+    (found,) = [text for text in asked_by(connection, lambda: find_towns(connection, asked)) if "GROUP BY" in text]
+    return plan(connection, found)
+
+
+@pytest.mark.parametrize("query", ["-iso:100", "archived:true"])
+def test_rows_are_read_as_they_are_stored_for_towns_of_other_queries(connection, query):
+    assert "SCAN photosvc_search_rows" in towns(connection, query)
+
+
+@pytest.mark.parametrize("order", ["added", "newest", "oldest"])
+@pytest.mark.parametrize("also", [{}, {"q": "favorite:false"}])
+def test_an_album_is_walked_along_its_own_index(connection, order, also):
+    steps = window(connection, order=order, s=ALBUM, **also)
+    assert "SEARCH photosvc_search_albums USING COVERING INDEX" in steps[0]
+    assert "SEARCH photosvc_search_rows USING INTEGER PRIMARY KEY (rowid=?)" in steps[1]
+    assert not [step for step in steps if "TEMP B-TREE" in step]
+
+
+def test_an_album_goes_on_behind_a_cursor_along_its_own_index(connection):
+    page = find(connection, parse_request({"order": "newest", "s": ALBUM, "count": "5"}), sees_private=False)
+    steps = window(connection, cursor=str(page.next), s=ALBUM, count="5")
+    assert "(album_id=? AND (taken_at,newest_key)<(?,?))" in steps[0]
+
+
+@pytest.mark.parametrize("parameters", [{"country": "it"}, {"camera": "1"}, {"year": "2020"}])
+def test_one_value_is_walked_along_its_index(connection, parameters):
+    steps = window(connection, order="newest", **parameters)
+    assert "_taken (" in steps[0]
+    assert len(steps) == 1
+
+
+@pytest.mark.parametrize(
+    ("order", "index", "query"),
+    [
+        *(
+            ("added", "added", query)
+            for query in (
+                "-color:blue",
+                "-country:it",
+                "-camera:2",
+                "-year:1999",
+                "type:image",
+                "-month:2",
+                "portrait:true",
+            )
+        ),
+        *(
+            ("newest", "taken", query)
+            for query in ("-color:blue", "type:image", "-year:1999", "-month:2", "portrait:true")
+        ),
+    ],
+)
+def test_a_frequent_value_is_compared_in_the_index_of_the_order(connection, order, index, query):
+    steps = window(connection, order=order, q=query)
+    assert steps == [f"SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_{index}"]
+
+
+@pytest.mark.parametrize(("order", "index"), [("added", "added"), ("newest", "taken")])
+@pytest.mark.parametrize("word", ["2020", "december", "portrait"])
+def test_a_word_or_the_value_that_it_means_is_compared_in_the_index_of_the_order(connection, order, index, word):
+    asked = statements(connection, order=order, q=word, count="1")
+    (found,) = [text for text in asked if "ORDER BY" in text]
+    steps = plan(connection, found)
+    assert steps[0] == f"SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_{index}"
+    assert not [step for step in steps if "TEMP B-TREE" in step]
+
+
+@pytest.mark.parametrize("column", ["uid", "file_uid", "hash"])
+def test_uids_and_hashes_are_looked_up_in_the_tables_of_the_library(connection, column):
+    value = {"uid": "p" + "1" * 15, "file_uid": "f" + "1" * 15, "hash": "a" * 40}[column]
+    asked = statements(connection, q=f"uid:{value}")
+    index = "ix_photosvc_files_hash (hash=?)" if column == "hash" else "(uid=?)"
+    steps = [step for statement in asked for step in plan(connection, statement)]
+    assert [step for step in steps if index in step]
+    assert not [step for step in steps if step.startswith("SCAN photosvc_search_rows")]
+
+
+@pytest.mark.parametrize("sees_private", [False, True])
+@pytest.mark.parametrize(
+    "look_up",
+    [
+        lambda *given, **rights: file_with_hash(*given, "a" * 40, **rights),
+        lambda *given, **rights: files_of_photo(*given, "p" + "1" * 15, **rights),
+        lambda *given, **rights: list(selected_ids(*given, SELECTION, limit=9, today=TODAY, **rights)),
+    ],
+)
+def test_files_and_photos_are_found_without_reading_a_table(connection, look_up, sees_private):
+    asked = asked_by(connection, lambda: look_up(connection, sees_private=sees_private))
+    steps = [step for statement in asked for step in plan(connection, statement)]
+    assert steps
+    assert not [step for step in steps if step.startswith("SCAN photosvc_")]
+
+
+@pytest.mark.parametrize(
+    ("query", "index"), [("color:blue", "similar (color=?)"), ("type:video", "photo_type (photo_type=?)")]
+)
+def test_the_photos_of_a_rare_value_are_counted_in_an_index(connection, query, index):
+    (count, *_) = [text for text in statements(connection, order="size", q=query) if "count(*)" in text]
+    assert [step for step in plan(connection, count) if f"INDEX ix_photosvc_search_rows_{index}" in step]
+
+
+def counted(connection, **parameters):
+    """What the full-text index is asked to count."""
+    asked = (text for text in statements(connection, **parameters) if "MATCH" in text and "count" in text)
+    return [text.partition("MATCH ")[2].partition("\n")[0] for text in asked]
+
+
+def test_the_beginning_of_a_word_is_looked_up_by_the_words_it_begins(connection):
+    assert counted(connection, q="zeb") == ["""'"zeb"'""", """'("zebra")'"""]
+
+
+def test_a_word_of_many_photos_is_not_looked_up_as_a_beginning(connection):
+    assert counted(connection, q="n0*", count="1") == ["""'"n0"'"""]
+
+
+@pytest.mark.parametrize("merged", ["true", "false"])
+def test_a_page_without_conditions_is_one_statement_and_a_merged_one_three(connection, merged):
+    assert len(statements(connection, order="newest", merged=merged)) == (3 if merged == "true" else 1)
+
+
+def test_any_of_many_words_is_looked_up_once(connection):
+    words = "|".join(f"q{chr(97 + number // 25)}{chr(97 + number % 25)}zx" for number in range(250))
+    (found,) = [text for text in statements(connection, order="newest", q=words) if "ORDER BY" in text]
+    assert found.count(" MATCH ") == 1
+    assert "instr" not in found
+
+
+def test_a_walk_reads_the_words_of_a_photo_once_for_all_alternatives(connection):
+    (found,) = [
+        text for text in statements(connection, order="newest", q="photo|-lake|(sunset iso:100)") if "ORDER BY" in text
+    ]
+    assert found.count("photosvc_search_texts.photo_id") == 1
+    assert found.count("instr") == 3
+
+
+def test_words_are_counted_by_the_full_text_index_alone(connection):
+    asked = statements(connection, order="newest", q="n0*", count="1", total="true")
+    (count,) = [text for text in asked if "count(*)" in text and "FROM photosvc_search_rows" in text]
+    assert count.count(" MATCH ") == 1
+    assert "instr" not in count
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+def test_days_are_walked_between_their_times(connection, order):
+    steps = window(connection, order=order, q="before:2100-01-01 after:1900-01-01", count="1")
+    assert "taken_at>? AND taken_at<?" in steps[0]
+
+
+@pytest.mark.parametrize(
+    ("order", "query"), [("oldest", "year:2020"), ("oldest", "year:2019-2020"), ("newest", "year:2019-2020")]
+)
+def test_years_are_walked_between_their_times(connection, order, query):
+    (found, *_) = [text for text in statements(connection, order=order, q=query, count="1") if "ORDER BY" in text]
+    (step,) = plan(connection, found)
+    index = "taken" if order == "newest" else order
+    assert step.endswith(f"INDEX ix_photosvc_search_rows_{index} (taken_at>? AND taken_at<?)")
+
+
+@pytest.mark.parametrize(
+    ("query", "order", "counts"),
+    [
+        ("before:2100-01-01", "newest", 0),
+        ("year:2020", "oldest", 0),
+        ("year:2020|2021", "oldest", 1),
+        ("before:2100-01-01", "added", 1),
+    ],
+)
+def test_successive_days_are_walked_without_a_count_in_the_orders_by_time(connection, query, order, counts):
+    asked = statements(connection, q=query, order=order, count="1")
+    assert len([text for text in asked if "count(*)" in text]) == counts
+
+
+@pytest.mark.parametrize("query", ["year:2020", "before:2100-01-01"])
+def test_times_elsewhere_are_read_from_the_index_of_such_photos(connection, query):
+    (far,) = [text for text in statements(connection, q=query, order="oldest", count="1") if "min(" in text]
+    (step,) = plan(connection, far)
+    assert "COVERING INDEX ix_photosvc_search_rows_far_day" in step
+
+
+@pytest.mark.parametrize("name", ["added", "updated", "edited"])
+def test_what_was_added_or_changed_since_a_day_is_looked_up(connection, name):
+    steps = window(connection, order="newest", q=f"{name}:2199-01-01")
+    index = "updated" if name == "added" else name
+    assert [step for step in steps if f"ix_photosvc_search_rows_{index} (" in step]
+
+
+def test_few_days_are_looked_up_in_the_index_of_the_timeline(connection):
+    steps = window(connection, order="added", q="taken:1999-01-01")
+    assert [step for step in steps if "ix_photosvc_search_rows_timeline (timeline_day>? AND timeline_day<?)" in step]
+
+
+@pytest.mark.parametrize(
+    ("query", "column"), [("name:*zq*", "name_key"), ("filename:*zq*", "file_key"), ("title:*zq*", "title")]
+)
+def test_a_pattern_is_compared_in_an_index_once(connection, query, column):
+    asked = statements(connection, order="newest", q=query)
+    (compared,) = [text for text in asked if "LIKE" in text and "ORDER BY" not in text]
+    (step, *_) = plan(connection, compared)
+    assert step.startswith("SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_" + column)
+
+
+def test_the_start_of_a_name_is_looked_up_in_its_index(connection):
+    (compared,) = [text for text in statements(connection, q="name:zq*") if "LIKE" in text and "ORDER BY" not in text]
+    assert "ix_photosvc_search_rows_name_key_pattern (name_key>? AND name_key<?)" in plan(connection, compared)[0]
+
+
+def test_photos_to_review_are_looked_up_by_their_quality(connection):
+    steps = window(connection, order="newest", q="review:true")
+    assert [step for step in steps if "ix_photosvc_search_rows_relevance (quality<?)" in step]
+
+
+def test_the_shuffled_order_reads_an_index_alone(connection):
+    (found,) = [text for text in statements(connection, order="random", seed="5") if "ORDER BY" in text]
+    assert plan(connection, found)[0] == "SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_added"

@@ -1,0 +1,92 @@
+"""Searches of one process side by side: while the database is slow to plan one, others go on."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+import pytest
+from sqlalchemy import create_engine, event
+from sqlalchemy.orm import Session
+
+from photosvc.models.engine import configure_engine
+from photosvc.search.reading.pages import find
+from tests.helpers.clock import NOW
+from tests.helpers.factories.photos import add_photos
+from tests.helpers.queries.parsing import parse_request
+
+#: Their first statement asks how large the library is, to choose a plan.
+QUERIES = ("-iso:1-", "faces:3")
+
+
+@pytest.fixture
+def engine(new_database):
+    engine = create_engine(new_database())
+    configure_engine(engine)
+    with Session(engine) as session:
+        add_photos(session, 400, NOW)
+        session.commit()
+    yield engine
+    engine.dispose()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_search_that_waits_for_the_database_keeps_no_other_from_going_on(engine, query):
+    asked, answer = Event(), Event()
+    request = parse_request((("q", query),))
+
+    def search(statements):
+        with engine.connect() as connection:
+            event.listen(connection, "before_cursor_execute", statements)
+            return len(find(connection, request, sees_private=True).body)
+
+    def waits(*_):
+        asked.set()
+        assert answer.wait(10)
+
+    def goes_on(*_):
+        pass
+
+    with ThreadPoolExecutor(2) as pool:
+        waiting = pool.submit(search, waits)
+        assert asked.wait(10)
+        try:
+            size = pool.submit(search, goes_on).result(5)
+        finally:
+            answer.set()
+        assert waiting.result(10) == size
+
+
+_SHARED = """
+import sys
+from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
+from sqlalchemy import StaticPool, create_engine, text
+from photosvc.search.limits import Limits, Read, Turns, Watch, begin_read, end_read
+
+engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
+limits = Limits(20.0, Turns(Path(sys.argv[1]), places=4), Watch())
+NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT sum(i) FROM n"
+
+def search():
+    for _ in range(50):
+        with engine.connect() as connection:
+            read = Read(limits, "owner", lambda: False, "q")
+            limited = begin_read(connection, read)
+            assert connection.scalar(text(NUMBERS)) == 200010000
+            if limited:
+                end_read(read)
+
+with ThreadPoolExecutor(2) as pool:
+    for ended in [pool.submit(search) for _ in range(2)]:
+        ended.result()
+print("ended")
+"""
+
+
+@pytest.mark.slow
+def test_searches_that_share_the_connection_of_a_database_in_memory_end(tmp_path):
+    command = [sys.executable, "-c", _SHARED, tmp_path / "turns"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "ended\n", "")

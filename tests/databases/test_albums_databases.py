@@ -1,0 +1,224 @@
+"""Albums and the journal on both databases, and eight callers that fill one album at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import select
+
+from photosvc.library.journal import Actor, Change, record
+from photosvc.models import File, JournalSize, Photo, PhotoChange
+from photosvc.models.engine import begin_write
+from photosvc.search.rows.renew import differing
+from tests.helpers.clock import NOW
+
+
+@pytest.fixture
+def filled_library(new_library):
+    return new_library(24)
+
+
+@pytest.mark.slow
+def test_albums_are_the_same_on_both_databases(filled_library):
+    client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
+
+    def call(method, path, **options):
+        answer = client.open(f"/api/v1{path}", method=method, headers=headers, **options)
+        assert answer.status_code == 200, answer.text
+        return answer.json
+
+    with filled_library.session() as session:
+        uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
+    lake = call("POST", "/albums", json={"Title": "Lake"})["UID"]
+    call("POST", f"/albums/{lake}/photos", json={"photos": uids[:6]})
+    call("DELETE", f"/albums/{lake}/photos", json={"photos": uids[:1]})
+    moved = call("PUT", f"/albums/{lake}/photos", json={"photos": [uids[5], uids[4]], "before": uids[2]})
+    assert moved["photos"] == [uids[1], uids[5], uids[4], uids[2], uids[3]]
+    smart = call("POST", "/albums", json={"Title": "Smart", "Filter": "path:b"})["UID"]
+    inside = {record["UID"] for record in filled_library.find(s=smart)}
+    gone = min(inside)
+    for _ in range(2):
+        call("DELETE", f"/albums/{smart}/photos", json={"photos": [gone]})
+    assert {record["UID"] for record in filled_library.find(s=smart)} == inside - {gone}
+    listed = {album["Title"]: album["PhotoCount"] for album in call("GET", "/albums?order=count")}
+    assert listed == {"Smart": len(inside) - 1, "Lake": 5}
+    for kind in ("folder", "month", "state"):
+        for album in call("GET", f"/albums?type={kind}"):
+            found = {record["UID"] for record in filled_library.find(s=album["UID"])}
+            assert len(found) == album["PhotoCount"] > 0
+    call("DELETE", f"/albums/{lake}")
+    with filled_library.session() as session:
+        assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
+
+
+@pytest.mark.slow
+def test_people_are_renamed_and_merged_on_both_databases(filled_library):
+    client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
+    with filled_library.session() as session:
+        uids = session.scalars(select(File.uid).order_by(File.id).limit(4)).all()
+    for uid, name in zip(uids, ("Ada", "Bob", "Ada", "Zoë"), strict=True):
+        area = {"FileUID": uid, "Type": "face", "Name": name, "X": 0.2, "Y": 0.4, "W": 0.1, "H": 0.2}
+        answer = client.post("/api/v1/markers", json=area, headers=headers)
+        assert answer.status_code == 200, answer.text
+
+    def people():
+        found = client.get("/api/v1/subjects", headers=headers).json
+        return {person["Name"]: (person["UID"], person["PhotoCount"]) for person in found}
+
+    before = people()
+    for old, new in (("Ada", "Ada L."), ("Bob", "zoe")):
+        answer = client.put(f"/api/v1/subjects/{before[old][0]}", json={"Name": new}, headers=headers)
+        assert answer.status_code == 200, answer.text
+    assert people() == {"Ada L.": (before["Ada"][0], 2), "zoe": (before["Zoë"][0], 2)}
+    assert len({record["UID"] for record in filled_library.find(subject=before["Zoë"][0])}) == 2
+    with filled_library.session() as session:
+        assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
+
+
+@pytest.mark.slow
+def test_eight_callers_fill_one_album_and_nothing_is_lost(filled_library):
+    filled_library.app.extensions["photosvc"].writers.let_write(32)
+    headers = {"X-Auth-Token": filled_library.token()}
+    with filled_library.session() as session:
+        uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
+    made = filled_library.app.test_client().post("/api/v1/albums", json={"Title": "Crowd"}, headers=headers).json["UID"]
+
+    def add(number):
+        body = {"photos": [*uids[number:], *uids[:number]]}
+        path = f"/api/v1/albums/{made}/photos"
+        return filled_library.app.test_client().post(path, json=body, headers=headers).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(add, range(8))) == {200}
+    assert {record["UID"] for record in filled_library.find(s=made, count=1000)} == set(uids)
+    with filled_library.session() as session:
+        assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
+
+
+@pytest.mark.slow
+def test_an_album_shows_its_photos_in_the_order_by_hand(filled_library):
+    client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
+
+    def call(method, path, status=200, **options):
+        answer = client.open(f"/api/v1{path}", method=method, headers=headers, **options)
+        assert answer.status_code == status, answer.text
+        return answer.json
+
+    def shown(**parameters):
+        return [record["UID"] for record in filled_library.find(count=1000, merged="true", **parameters)]
+
+    with filled_library.session() as session:
+        uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
+    lake = call("POST", "/albums", json={"Title": "Lake", "Order": "manual"})["UID"]
+    call("POST", f"/albums/{lake}/photos", json={"photos": uids[:12]})
+    moves = [
+        ([uids[7], uids[3]], None),
+        ([uids[0]], uids[9]),
+        ([uids[11], uids[1]], uids[9]),
+        ([uids[2], uids[4], uids[7]], uids[11]),
+    ]
+    for photos, before in moves:
+        order = call("PUT", f"/albums/{lake}/photos", json={"photos": photos, "before": before})["photos"]
+    expected = [uids[number] for number in (3, 5, 6, 8, 0, 2, 4, 7, 11, 1, 9, 10)]
+    assert order == expected
+    assert shown(s=lake) == shown(q=f"album:{lake}") == shown(q="album:Lake") == expected
+    assert shown(s=lake, order="manual") == expected
+    assert shown(s=lake, order="oldest") != expected
+    in_folder = {record["UID"] for record in filled_library.find(q="path:b", count=1000)}
+    assert shown(s=lake, q="path:b") == [uid for uid in expected if uid in in_folder]
+    assert shown(s=lake, q=f"uid:{uids[9]}|{uids[3]}|{uids[20]}") == [uids[3], uids[9]]
+    files = [record["ID"] for record in filled_library.find(s=lake, count=1000)]
+    assert len(files) > len(expected)
+    by_offset = [
+        record["ID"] for start in range(0, 40, 5) for record in filled_library.find(s=lake, count=5, offset=start)
+    ]
+    assert by_offset == files
+    for merged, whole in (("false", files), ("true", expected)):
+        found, answer = [], filled_library.get({"s": lake, "count": 5, "merged": merged})
+        while True:
+            found += [record["ID" if merged == "false" else "UID"] for record in answer.json]
+            if "Link" not in answer.headers:
+                break
+            link = answer.headers["Link"]
+            answer = filled_library.get(link[link.index("?") + 1 : link.index(">")])
+        assert found == whole
+    other = call("POST", "/albums", json={"Title": "Copy", "Order": "manual"})["UID"]
+    call("POST", f"/albums/{other}/clone", json={"albums": [lake]})
+    assert shown(s=other) == expected
+
+
+@pytest.mark.slow
+def test_the_order_by_hand_is_refused_without_one_album_of_chosen_photos(filled_library):
+    client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
+    smart = client.post("/api/v1/albums", json={"Title": "Smart", "Filter": "path:b"}, headers=headers).json["UID"]
+    month = client.get("/api/v1/albums?type=month", headers=headers).json[0]["UID"]
+    for query in ({}, {"q": "unsorted:true"}, {"s": smart}, {"s": month}):
+        answer = filled_library.get({**query, "order": "manual"})
+        assert (answer.status_code, answer.json["details"][0]["field"]) == (400, "order")
+    refused = client.put(f"/api/v1/albums/{smart}", json={"Order": "manual"}, headers=headers)
+    assert (refused.status_code, refused.json["details"][0]["field"]) == (400, "Order")
+
+
+@pytest.mark.slow
+def test_a_filter_finds_folders_months_and_states_by_their_uids(filled_library):
+    headers = {"X-Auth-Token": filled_library.token()}
+    for kind in ("folder", "month", "state"):
+        for album in filled_library.app.test_client().get(f"/api/v1/albums?type={kind}", headers=headers).json:
+            inside = {record["UID"] for record in filled_library.find(s=album["UID"], count=1000)}
+            assert (
+                {record["UID"] for record in filled_library.find(q=f"album:{album['UID']}", count=1000)}
+                == inside
+                != set()
+            )
+            others = {record["UID"] for record in filled_library.find(q=f"album:!{album['UID']}", count=1000)}
+            assert others == {record["UID"] for record in filled_library.find(count=1000)} - inside
+
+
+@pytest.mark.slow
+def test_album_changes_and_edits_of_the_same_photos_do_not_block_each_other(filled_library):
+    filled_library.app.extensions["photosvc"].writers.let_write(32)
+    headers = {"X-Auth-Token": filled_library.token()}
+    with filled_library.session() as session:
+        uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
+    made = filled_library.app.test_client().post("/api/v1/albums", json={"Title": "Crowd"}, headers=headers).json["UID"]
+
+    def change(number):
+        client, found = filled_library.app.test_client(), []
+        for turn in range(3):
+            path, body = f"/api/v1/albums/{made}/photos", {"photos": uids[turn : turn + 8]}
+            match number % 4:
+                case 0:
+                    answer = client.post(path, json=body, headers=headers)
+                case 1:
+                    answer = client.delete(path, json=body, headers=headers)
+                case 2:
+                    body = {"photos": uids, "values": {"Description": f"{number} {turn}"}}
+                    answer = client.post("/api/v1/batch/photos/edit", json=body, headers=headers)
+                case _:
+                    answer = client.put(path, json={"photos": []}, headers=headers)
+            found.append((number % 4, answer.status_code))
+        return found
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = {answer for part in pool.map(change, range(8)) for answer in part}
+    assert answers <= {(0, 200), (1, 200), (2, 200), (3, 200)}
+    with filled_library.session() as session:
+        assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
+
+
+@pytest.mark.slow
+def test_the_oldest_changes_of_an_actor_go_on_both_databases(filled_library, monkeypatch):
+    monkeypatch.setattr("photosvc.library.journal.MOST_BYTES", 10_000)
+    for actor in ("u1", "u2"):
+        for number in range(30 if actor == "u1" else 1):
+            with filled_library.session() as session:
+                begin_write(session)
+                change = Change("photos.update", Actor(actor, actor))
+                record(session, change, NOW, {f"p{number % 3}": ({}, {"title": f"{number:02}" + "\\é" * 250})})
+    with filled_library.session() as session:
+        rows = session.query(PhotoChange).order_by(PhotoChange.id).all()
+        sizes = {row.id: len((row.before + row.after).encode()) + 100 for row in rows if row.actor_uid == "u1"}
+        assert 8_000 < sum(sizes.values()) <= 10_000
+        assert [row.actor_uid for row in rows] == ["u1"] * len(sizes) + ["u2"]
+        assert "29" in rows[-2].after
+        counted = session.query(JournalSize.size).filter(JournalSize.actor_uid == "u1").scalar()
+        assert counted == sum(sizes.values())

@@ -1,0 +1,55 @@
+"""Imports and uploads on PostgreSQL."""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+
+import pytest
+
+from photosvc.library import import_jobs
+from photosvc.web.current import current_service
+from tests.helpers.clients.upload_client import picture
+from tests.helpers.factories.import_folder import Imports
+from tests.helpers.factories.indexing_requests import InlinePool, index_at_once
+from tests.helpers.library import open_library
+
+
+@pytest.mark.slow
+def test_an_import_is_wished_for_done_and_found(tmp_path, new_postgres, monkeypatch):
+    for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
+        monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
+    settings = {"PHOTOSVC_DATABASE_URI": new_postgres(), "PHOTOSVC_WATCH_SETTLE": 0}
+    library = open_library(tmp_path / "instance", settings=settings)
+    imports = Imports(library, tmp_path / "instance/import")
+    for number in range(3):
+        imports.put(f"a/{number}.jpg", picture(number))
+    with library.app.app_context():
+        service = current_service()
+        for moves in (False, True):
+            with service.writing() as session:
+                import_jobs.wish(session, import_jobs.Wish("a", moves, None, (), service.now()))
+        index_at_once(service)  # imports
+        index_at_once(service)  # and indexes what was imported
+        with service.reading(orm=True) as session:
+            assert import_jobs.waiting(session) == []
+    assert imports.left() == ["a"]
+    assert len(imports.originals()) == 3
+    assert library.names() == sorted(imports.originals())
+    assert imports.bring() == {}
+    library.close()
+
+
+@pytest.mark.slow
+def test_imports_of_one_picture_at_once_are_one_original(tmp_path, new_postgres, monkeypatch):
+    monkeypatch.setattr("photosvc.library.upload_checks.WorkerPool", InlinePool)
+    library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_postgres()})
+    folders = [Imports(library, tmp_path / str(number)) for number in range(4)]
+    for number, folder in enumerate(folders):
+        folder.put(f"{number}.jpg", picture(1))
+    # As on several machines, whose lock files are not the same.
+    monkeypatch.setattr("photosvc.library.import_run.exclusive_lock", lambda *_: nullcontext())
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(Imports.bring, folders))
+    fates = sorted(fate for one in found for fate, _ in one.values())
+    assert fates == ["duplicate"] * 3 + ["imported"]
+    assert list(folders[0].originals().values()) == [picture(1)]
+    library.close()

@@ -1,0 +1,58 @@
+"""Fixtures that several folders of tests import into their `conftest.py`."""
+
+import pytest
+
+from tests.helpers.browser import Browser
+from tests.helpers.chromium import open_chromium
+from tests.helpers.files.small_disk import mounted
+from tests.helpers.programs.dav_server import serve_dav
+
+
+# Not for the whole session: Playwright keeps the event loop of its thread running, and clients of other tests need one.
+@pytest.fixture(scope="module")
+def chromium():
+    """Chromium, started once for the tests of a file."""
+    with open_chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(api):
+    """A browser that is not signed in."""
+    return Browser(api)
+
+
+@pytest.fixture
+def alice(browser):
+    """The browser, in which `alice` is signed in."""
+    assert browser.sign_in().status_code == 303
+    return browser
+
+
+@pytest.fixture
+def ann(api):
+    """A browser in which the administrator `ann` is signed in."""
+    browser = Browser(api)
+    assert browser.sign_in("ann").status_code == 303
+    return browser
+
+
+@pytest.fixture(scope="module")
+def dav_of_module(tmp_path_factory):
+    """A WebDAV server with two workers."""
+    with serve_dav(tmp_path_factory.mktemp("dav")) as dav:
+        yield dav
+
+
+@pytest.fixture
+def dav(dav_of_module):
+    """The WebDAV server of the module, without originals."""
+    dav_of_module.empty()
+    return dav_of_module
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder on a file system of 4 MiB."""
+    with mounted(tmp_path / "disk", 4) as folder:
+        yield folder

@@ -1,0 +1,33 @@
+"""A process that asks for thumbnails as a process of the service does: arguments are folder, seconds and hashes.
+
+The maker takes that many seconds for each. Writes each hash when its thumbnail is there.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from photosvc.pictures.cache import PictureCache
+from photosvc.pictures.on_demand import Thumbnails, Waiters
+from photosvc.pictures.originals import Original
+from photosvc.pictures.sizes import SIZES, Target
+from photosvc.workers.on_demand import OnDemandWorkers
+from tests.helpers.programs.worker_tasks import count_thumbnails
+
+
+def find(folder: Path, seconds: str, hashes: list[str]) -> None:
+    """Ask for one thumbnail of each."""
+    workers = OnDemandWorkers(
+        count_thumbnails, result=list[bytes], workers=1, queued=4, timeout=60, memory_bytes=1 << 30
+    )
+    thumbnails = Thumbnails(PictureCache(folder / "cache", 1 << 30), lambda: workers, wait=30, waiting=Waiters(1))
+    for content_hash in hashes:
+        found = thumbnails.find(Original(folder, seconds, content_hash, 0, 0, 4000, 3000), Target(SIZES["fit_1280"]))
+        assert found.descriptor is not None
+        assert os.fstat(found.descriptor).st_size == 2_000_005
+        sys.stdout.write(f"{content_hash}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    find(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])

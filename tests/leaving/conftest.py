@@ -1,0 +1,5 @@
+"""Chromium for the pages without scripts."""
+
+from tests.helpers.fixtures import chromium
+
+__all__ = ["chromium"]

@@ -1,0 +1,170 @@
+"""Thumbnails of pages: `quiet` answers 2xx what browsers would log as an error, and nobody waits for those who left."""
+
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from threading import Timer
+
+import pytest
+
+from photosvc.pictures.cache import PictureCache
+from photosvc.pictures.on_demand import AREAS_EACH, Thumbnails, ThumbnailsBusyError, Waiters
+from photosvc.pictures.originals import Original
+from photosvc.pictures.sizes import SIZES, Area, Target
+from photosvc.workers.on_demand import OnDemandWorkers
+from tests.app.pictures.thumbnails.test_making_thumbnails import HASHES, children, made, overwrite, until
+from tests.helpers.api_client import check_error, open_api
+from tests.helpers.clients.picture_client import PictureClient
+from tests.helpers.pictures import jpeg
+from tests.helpers.programs.worker_tasks import count_thumbnails
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("quiet"), settings={"PHOTOSVC_THUMB_WORKERS": 1}) as api:
+        client = PictureClient(api)
+        for number in range(3):
+            client.library.put(f"{number}.jpg", jpeg(200 + number, 100))
+        client.library.index()
+        yield client
+
+
+@pytest.mark.slow
+def test_a_thumbnail_that_is_not_ready_is_accepted_and_there_when_asked_for_later(pictures):
+    others = children()
+    assert pictures.thumbnail(pictures.hash_of("0.jpg"), "tile_50").status_code == 200  # once the worker has started
+    (worker,) = children() - others
+    content_hash = pictures.hash_of("1.jpg")
+    os.kill(worker, signal.SIGSTOP)
+    began = time.monotonic()
+    try:
+        answer = pictures.thumbnail(content_hash, "tile_50", query="?quiet", Accept="image/*")
+    finally:
+        os.kill(worker, signal.SIGCONT)
+    assert 2 <= time.monotonic() - began < 15  # not the 20 of the setting: a page has few connections
+    assert (answer.status_code, answer.data, answer.headers["Retry-After"]) == (202, b"", "1")
+    assert answer.headers["Cache-Control"] == "no-store"
+    until(lambda: pictures.thumbnail(content_hash, "tile_50", query="?quiet").status_code == 200)
+
+
+@pytest.mark.slow
+def test_visitors_without_scripts_get_a_thumbnail_that_takes_longer_than_a_page_waits(tmp_path):
+    with open_api(tmp_path, settings={"PHOTOSVC_THUMB_WORKERS": 1}) as api:
+        client = PictureClient(api)
+        client.library.put("0.jpg", jpeg(200, 100))
+        client.library.index()
+        content_hash, others = client.hash_of("0.jpg"), children()
+        assert client.thumbnail(content_hash, "tile_50").status_code == 200
+        (worker,) = children() - others
+        os.kill(worker, signal.SIGSTOP)
+        later = Timer(3, os.kill, (worker, signal.SIGCONT))
+        later.start()
+        try:
+            assert client.thumbnail(content_hash, "fit_360", query="?quiet=waits").status_code == 200
+        finally:
+            later.join()
+
+
+def test_a_picture_that_cannot_be_shown_is_an_icon_for_a_page_and_an_error_for_others(pictures):
+    content_hash = pictures.hash_of("2.jpg")
+    path = pictures.library.originals / "2.jpg"
+    overwrite(path, path.read_bytes()[: path.stat().st_size // 2])
+    answer = pictures.thumbnail(content_hash, "fit_360", query="?quiet")
+    assert (answer.status_code, answer.content_type) == (200, "image/svg+xml")
+    assert answer.headers["Cache-Control"] == "private, max-age=300"
+    assert answer.data.startswith(b"<svg ")
+    check_error(pictures.thumbnail(content_hash, "fit_360"), 422)
+
+
+def test_what_is_not_there_is_an_icon_and_what_may_not_be_seen_an_error(pictures):
+    assert pictures.thumbnail("0" * 40, "fit_360", query="?quiet").status_code == 200
+    check_error(pictures.thumbnail("0" * 40, "fit_360"), 404)
+    answer = pictures.thumbnail(pictures.hash_of("0.jpg"), "fit_360", token="wrong", query="?quiet")
+    check_error(answer, 403)
+
+
+@pytest.fixture
+def slow(tmp_path):
+    """Thumbnails whose maker takes a second each, for two callers at a time."""
+    workers = OnDemandWorkers(
+        count_thumbnails, result=list[bytes], workers=1, queued=4, timeout=60, memory_bytes=1 << 30
+    )
+    cache = PictureCache(tmp_path / "cache", 1 << 30)
+    return Thumbnails(cache, lambda: workers, wait=30, waiting=Waiters(2))
+
+
+@pytest.mark.slow
+def test_what_only_callers_who_left_asked_for_is_not_made_and_keeps_nobody_out(slow, tmp_path):
+    def find(number, **options):
+        original = Original(tmp_path, "1", HASHES[number], 0, 0, 4000, 3000)
+        return slow.find(original, Target(SIZES["fit_1280"]), **options)
+
+    with ThreadPoolExecutor(1) as callers:
+        first = callers.submit(find, 0)
+        until(lambda: made(tmp_path))
+        for number in (1, 2, 3, 4, 5, 6):  # more than may wait, and than the queue takes
+            with pytest.raises(ThumbnailsBusyError):
+                find(number, is_gone=lambda: True)
+        os.close(first.result().descriptor)
+    os.close(find(7).descriptor)
+    assert made(tmp_path) == [HASHES[0], HASHES[7]]
+
+
+@pytest.mark.slow
+def test_what_callers_will_ask_for_again_is_begun_while_as_many_wait_as_may(slow, tmp_path):
+    def find(number, **options):
+        original = Original(tmp_path, "0.5", HASHES[number], 0, 0, 4000, 3000)
+        return slow.find(original, Target(SIZES["fit_1280"]), **options)
+
+    with ThreadPoolExecutor(2) as callers:
+        waiting = [callers.submit(find, 0), callers.submit(find, 1)]
+        until(lambda: made(tmp_path))
+        time.sleep(0.1)  # the second is in the queue
+        for number in (2, 3):
+            with pytest.raises(ThumbnailsBusyError):
+                find(number, **({"seconds": 5} if number == 2 else {}))
+        for one in waiting:
+            os.close(one.result().descriptor)
+    until(lambda: len(made(tmp_path)) == 3)
+    os.close(find(2).descriptor)
+    assert made(tmp_path)[2] == HASHES[2]
+
+
+@pytest.mark.slow
+def test_what_a_caller_asked_for_who_waits_no_longer_is_made_all_the_same(slow, tmp_path):
+    original = Original(tmp_path, "1", HASHES[0], 0, 0, 4000, 3000)
+    with pytest.raises(ThumbnailsBusyError):
+        slow.find(original, Target(SIZES["fit_1280"]), seconds=0.1)
+    os.close(slow.find(original, Target(SIZES["fit_1280"])).descriptor)
+    assert made(tmp_path) == [HASHES[0]]
+
+
+@pytest.mark.slow
+def test_areas_of_one_viewer_leave_places_and_the_next_turn_to_others(tmp_path):
+    """Ten areas of one viewer, each a second's work, and a thumbnail of another user who comes last."""
+    workers = OnDemandWorkers(
+        count_thumbnails, result=list[bytes], workers=1, queued=16, each=10, timeout=60, memory_bytes=1 << 30
+    )
+    slow = Thumbnails(PictureCache(tmp_path / "cache", 1 << 30), lambda: workers, wait=30, waiting=Waiters(6))
+
+    def find(number, owner, **options):
+        original = Original(tmp_path, "0.8", HASHES[number], 0, 0, 4000, 3000)
+        area = {} if options.get("keep", True) else {"area": Area(100, 100, 200, 200)}
+        return slow.find(original, Target(SIZES["fit_1280"], **area), owner=owner, **options)
+
+    with ThreadPoolExecutor(12) as callers:
+        areas = {number: callers.submit(find, number, "viewer", keep=False) for number in range(1, 7)}
+        until(lambda: made(tmp_path))
+        refused = wait(areas.values(), 0.3).done
+        assert len(refused) == len(areas) - AREAS_EACH
+        for one in refused:
+            with pytest.raises(ThumbnailsBusyError):
+                one.result()
+        (under_way,) = made(tmp_path)
+        queued = next(number for number, one in areas.items() if one not in refused and HASHES[number] != under_way)
+        # The same picture too: an area of it that was not begun keeps nobody waiting.
+        for one in [callers.submit(find, number, "user") for number in (0, queued)]:
+            os.close(one.result(20).descriptor)
+        assert set(made(tmp_path)[1:3]) == {HASHES[0], HASHES[queued]}
+        assert [bool(one.result(20).data) for one in areas.values() if one not in refused] == [True, True]

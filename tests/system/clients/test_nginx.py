@@ -1,0 +1,457 @@
+"""Behind nginx as `svc deploy show` configures it: the service checks, nginx sends, answers are those without it."""
+
+import http.client
+import os
+import re
+import socket
+import subprocess
+import time
+from base64 import b64encode
+from contextlib import suppress
+from email import message_from_bytes
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+
+from photosvc.cli.deploy import Deployment, files_of
+from tests.helpers.api_client import PASSWORD, open_api
+from tests.helpers.clients.picture_client import PictureClient
+from tests.helpers.pictures import encoded, quarters
+from tests.helpers.programs.ports import free_port, wait_for
+from tests.helpers.programs.server import serve
+
+NAMES = [
+    b"plain.png",
+    b"a b/100% #1?&.png",
+    "Über/日本.png".encode(),
+    b"caf\xe9/\xff.png",
+    b"line\nbreak;.png",
+    b"%FFx.png",
+    ("日" * 75 + "/").encode() * 4 + b"long.png",  # too long for a header in which it would be percent-encoded
+]
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.needs("nginx"),
+]
+
+
+def main_file(folder: Path, port: int, upstream: str, library, further="", **given) -> Path:
+    """A main file around the one for a service, with its own port and log, and further servers."""
+    cache = library.instance / "cache"
+    (text,) = files_of("nginx", Deployment(originals=library.originals, cache=cache, bind=upstream, **given)).values()
+    for old, new in (
+        ("listen 80;", f"listen 127.0.0.1:{port};"),
+        ("listen [::]:80;", ""),
+        ("access_log /var/log/nginx/photosvc.log", f"access_log {folder}/access.log"),
+    ):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    user = "user root;" if os.getuid() == 0 else ""
+    paths = "".join(
+        f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    path = folder / "nginx.conf"
+    path.write_text(f"""
+{user} daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log; worker_processes 1;
+events {{ worker_connections 64; }}
+http {{ types {{ }} default_type text/html; {paths} {text} {further} }}
+""")
+    return path
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("behind")) as api:
+        pictures = PictureClient(api)
+        api.clock.present = api.clock.present.now(api.clock.present.tzinfo)
+        for number, name in enumerate(NAMES):
+            pictures.library.put(name, encoded(quarters(100 + number, 40), "PNG"))
+        pictures.library.index()
+        yield pictures
+
+
+@pytest.fixture(scope="module")
+def nginx(tmp_path_factory, pictures):
+    """A function that asks nginx, which stands in front of gunicorn."""
+    folder = tmp_path_factory.mktemp("nginx")
+    settings_file = folder / "gunicorn.conf.py"
+    settings_file.write_text(files_of("gunicorn", Deployment())["gunicorn.conf.py"])
+    with serve(
+        pictures.library.instance,
+        threads=16,
+        options=["--config", str(settings_file)],
+        environ={"PHOTOSVC_SENDFILE_HEADER": "X-Accel-Redirect", "PHOTOSVC_PROXIES": "1"},
+    ) as address:
+        port = free_port()
+        config = main_file(folder, port, urlsplit(address).netloc, pictures.library)
+        process = subprocess.Popen(
+            ["nginx", "-c", str(config), "-e", str(folder / "error.log")], stderr=subprocess.DEVNULL
+        )
+
+        def get(path, method="GET", body=None, **headers):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            given = {name.replace("_", "-"): value for name, value in headers.items()}
+            connection.request(method, path, body, given)
+            answer = connection.getresponse()
+            body = answer.read()
+            connection.close()
+            return answer.status, {**dict(answer.getheaders()), "Raw": answer.msg}, body
+
+        try:
+            wait_for(port)
+            get.log, get.port, get.master = folder / "access.log", port, process.pid
+            get.upstream = urlsplit(address).netloc
+            yield get
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+@pytest.fixture(scope="module")
+def records(pictures):
+    return {record["Width"]: record for record in pictures.library.find(count=100)}
+
+
+@pytest.fixture(scope="module")
+def tokens(pictures):
+    return pictures.tokens()
+
+
+def stored_bodies(master):
+    """Bytes of bodies on the disk of nginx, which unlinks these files as soon as it has opened them."""
+    total = 0
+    for worker in Path(f"/proc/{master}/task/{master}/children").read_text().split():
+        for descriptor in Path(f"/proc/{worker}/fd").iterdir():
+            with suppress(OSError):
+                if "/client_body/" in str(descriptor.readlink()):
+                    total += descriptor.stat().st_size
+    return total
+
+
+def sent(nginx, head, megabytes):
+    """The status of a request with a body of so many megabytes, and the most bytes of it that nginx stored."""
+    stored = 0
+    with socket.create_connection(("127.0.0.1", nginx.port), timeout=20) as client:
+        client.sendall(f"{head}\r\nHost: photos.example.org\r\n\r\n".encode())
+        with suppress(OSError):  # nginx ends a connection whose body it does not want
+            for _ in range(megabytes):
+                client.sendall(b"100000\r\n" + bytes(1 << 20) + b"\r\n" if "chunked" in head else bytes(1 << 20))
+                stored = max(stored, stored_bodies(nginx.master))
+        answer = b""
+        with suppress(OSError):
+            answer = client.recv(4096)
+    return answer.partition(b"\r\n")[0].decode(), stored
+
+
+@pytest.mark.parametrize("target", ["PUT /originals/a.jpg", "POST /api/v1/users/u/upload/t", "POST /sign-in", "GET /x"])
+@pytest.mark.parametrize("length", ["Content-Length: 900000000", "Transfer-Encoding: chunked"])
+def test_the_large_body_of_a_stranger_is_neither_stored_nor_passed_on(nginx, target, length):
+    answers = {sent(nginx, f"{target} HTTP/1.1\r\n{length}{more}", 12) for more in ("", "\r\nX-Auth-Token: wrong")}
+    assert answers == {("HTTP/1.1 401 Unauthorized", 0)}
+
+
+def test_large_and_small_bodies_of_accounts_arrive(nginx, pictures):
+    password = pictures.api.app_password(scope="webdav")
+    basic = "Basic " + b64encode(f"alice:{password}".encode()).decode()
+    status, stored = sent(
+        nginx, f"PUT /originals/large.bin HTTP/1.1\r\nContent-Length: {12 << 20}\r\nAuthorization: {basic}", 12
+    )
+    assert (status.split()[1] in {"201", "204", "415", "422"}, stored > 0) == (True, True), status
+    small = nginx("/api/v1/session", "POST")
+    assert b'{"code":' in small[2]  # the service's own answer, not that of nginx
+
+
+@pytest.fixture
+def signed_in(nginx):
+    """The headers of a page with a session behind nginx."""
+    origin = {"Origin": f"http://127.0.0.1:{nginx.port}"}
+    form = {**origin, "Content_Type": "application/x-www-form-urlencoded"}
+    status, headers, _ = nginx("/sign-in", "POST", body=f"name=alice&password={quote(PASSWORD)}", **form)
+    assert status == 303
+    return {**origin, "Cookie": headers["Set-Cookie"].partition(";")[0]}
+
+
+def test_pieces_of_a_page_arrive_in_the_largest_size(nginx, signed_in):
+    tus = {**signed_in, "X_Photosvc": "1", "Tus_Resumable": "1.0.0"}
+    status, headers, _ = nginx("/api/v1/uploads", "POST", Upload_Length=str(20 << 20), **tus)
+    assert status == 201
+    path, piece = headers["Location"], {**tus, "Content_Type": "application/offset+octet-stream"}
+    status, headers, _ = nginx(path, "PATCH", body=bytes(16 << 20), Upload_Offset="0", **piece)
+    assert (status, headers["Upload-Offset"]) == (204, str(16 << 20))
+    assert nginx(path, "HEAD", **tus)[1]["Upload-Offset"] == str(16 << 20)
+    assert nginx(path, "DELETE", **tus)[0] == 204
+
+
+def test_files_of_the_form_without_scripts_arrive(nginx, signed_in):
+    head = b'--b\r\nContent-Disposition: form-data; name="files"; filename="letter.jpg"\r\n\r\n'
+    body = head + bytes(2 << 20) + b"\r\n--b--\r\n"
+    form = {"Content_Type": "multipart/form-data; boundary=b"}
+    status, _, page = nginx("/upload", "POST", body=body, **signed_in, **form)
+    assert (status, b"0 of 1 files added" in page) == (200, True)
+    foreign = {**signed_in, "Origin": "http://other.test"}
+    assert nginx("/upload", "POST", body=body, **foreign, **form)[0] == 403
+
+
+def test_files_of_visitors_arrive_only_by_links_that_take_them(nginx, pictures):
+    """And the log of nginx has none of their tokens."""
+    head = b'--b\r\nContent-Disposition: form-data; name="files"; filename="letter.jpg"\r\n\r\n'
+    body = head + bytes(2 << 20) + b"\r\n--b--\r\n"
+    form = {"Content_Type": "multipart/form-data; boundary=b", "Origin": f"http://127.0.0.1:{nginx.port}"}
+    api, token = pictures.api, pictures.api.app_password()
+    album = api.call("POST", "/albums", token, json={"Title": "Party"}).json["UID"]
+    for takes, status in ((True, 200), (False, 403)):
+        link = api.call("POST", f"/albums/{album}/links", token, json={"CanUpload": takes}).json["Token"]
+        cookie = nginx(f"/s/{link}")[1]["Set-Cookie"].partition(";")[0]
+        answer = nginx(f"/s/{link}/pictures/add", "POST", body=body, Cookie=cookie, **form)
+        assert (answer[0], b"letter.jpg" in answer[2]) == (status, takes)
+        for other in ({}, {"Cookie": cookie.replace("=", "=0")}, {"Authorization": f"Bearer {token}"}):
+            assert nginx(f"/s/{link}/pictures/add", "POST", body=body, **other, **form)[0] == 403
+        assert nginx(f"/s/{link}/pictures/add")[0] == 303
+        assert link not in nginx.log.read_text()
+    for length in ("Content-Length: 900000000", "Transfer-Encoding: chunked"):
+        head = f"POST /s/{'0' * 26}/pictures/add HTTP/1.1\r\n{length}"
+        assert sent(nginx, head, 12) == ("HTTP/1.1 403 Forbidden", 0)
+
+
+@pytest.mark.parametrize("method", ["PUT", "PROPFIND", "POST", "GET"])
+def test_the_large_body_of_an_account_that_may_only_read_originals_is_not_stored(nginx, pictures, method):
+    password = pictures.api.app_password(scope="webdav read")
+    basic = "Basic " + b64encode(f"alice:{password}".encode()).decode()
+    assert nginx("/originals/", "PROPFIND", Authorization=basic, Depth="0")[0] == 207
+    head = f"{method} /originals/a.jpg HTTP/1.1\r\nContent-Length: 900000000\r\nAuthorization: {basic}"
+    assert sent(nginx, head, 12) == ("HTTP/1.1 403 Forbidden", 0)
+
+
+@pytest.mark.parametrize("number", range(len(NAMES)), ids=lambda number: repr(NAMES[number]))
+def test_originals_of_every_name_arrive_with_the_headers_of_the_service(nginx, pictures, records, tokens, number):
+    record = records[100 + number]
+    path = f"/api/v1/dl/{record['Hash']}?t={tokens[1]}"
+    alone = pictures.api.call("GET", path.removeprefix("/api/v1"), buffered=True)
+    status, headers, body = nginx(path)
+    assert (status, body) == (200, alone.data)
+    expected = dict(alone.headers)
+    assert {name: headers.get(name) for name in expected} == expected
+    assert headers["Server"].startswith("nginx")
+    assert "X-Accel-Redirect" not in headers
+    assert len(headers["Raw"].get_all("Cache-Control")) == 1
+
+
+def test_thumbnails_arrive_with_the_headers_of_the_service(nginx, pictures, records, tokens):
+    path = f"/api/v1/t/{records[100]['Hash']}/{tokens[0]}/tile_50"
+    alone = pictures.api.call("GET", path.removeprefix("/api/v1"), buffered=True)
+    for _ in range(2):
+        status, headers, body = nginx(path)
+        assert (status, body) == (200, alone.data)
+        expected = {name: value for name, value in alone.headers.items() if name != "Content-Length"}
+        assert {name: headers.get(name) for name in expected} == expected
+
+
+def test_ranges_and_conditions_are_answered_as_by_the_service(nginx, pictures, records, tokens):
+    record = records[100]
+    path = f"/api/v1/dl/{record['Hash']}?t={tokens[1]}"
+    data = (pictures.library.originals / "plain.png").read_bytes()
+    tag, size = f'"{record["Hash"]}"', len(data)
+    date = nginx(path)[1]["Last-Modified"]
+    for asked, start, stop in (("bytes=0-9", 0, 10), ("bytes=-5", size - 5, size), ("bytes=-999999", 0, size)):
+        status, headers, body = nginx(path, Range=asked)
+        assert (status, body) == (206, data[start:stop])
+        assert headers["Content-Range"] == f"bytes {start}-{stop - 1}/{size}"
+        assert (headers["ETag"], headers["X-Content-Type-Options"]) == (tag, "nosniff")
+    status, headers, body = nginx(path, Range="bytes=0-1,5-6")
+    assert status == 206
+    message = message_from_bytes(f"Content-Type: {headers['Content-Type']}\r\n\r\n".encode() + body)
+    assert [part["Content-Range"] for part in message.get_payload()] == [f"bytes 0-1/{size}", f"bytes 5-6/{size}"]
+    assert nginx(path, Range=f"bytes={size}-")[0] == 416
+    for headers, expected in (
+        ({"If_None_Match": tag}, 304),
+        ({"If_None_Match": tag, "Range": "bytes=0-1"}, 304),
+        ({"If_None_Match": '"other"'}, 200),
+        ({"If_Modified_Since": date}, 304),
+        ({"If_Match": tag}, 200),
+        ({"If_Match": tag, "Range": "bytes=0-1"}, 206),
+        ({"If_Match": '"other"'}, 412),
+        ({"If_Range": tag, "Range": "bytes=0-1"}, 206),
+        ({"If_Range": '"other"', "Range": "bytes=0-1"}, 200),
+        ({"If_Range": f"W/{tag}", "Range": "bytes=0-1"}, 200),
+        ({"If_Range": date, "Range": "bytes=0-1"}, 206),
+        ({"Range": "items=0-1"}, 200),
+        ({"Range": "bytes=a-b"}, 200),
+    ):
+        assert nginx(path, **headers)[0] == expected, headers
+
+
+def test_head_has_the_length_and_no_body(nginx, records, tokens):
+    path = f"/api/v1/dl/{records[100]['Hash']}?t={tokens[1]}"
+    status, headers, body = nginx(path, "HEAD")
+    assert (status, body) == (200, b"")
+    assert headers["Content-Length"] == nginx(path)[1]["Content-Length"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/photosvc-files/originals/plain.png", "/photosvc-files/cache/pictures/", "/photosvc-files/", "/photosvc-files",
+     "/photosvc-files/originals/../cache/", "/x/../photosvc-files/originals/plain.png",
+     "//photosvc-files/originals/plain.png",
+     "/photosvc-files/originals", "/photosvc%2dfiles/originals/plain.png"],
+)  # fmt: skip
+def test_the_folders_cannot_be_asked_for_from_outside(nginx, path):
+    status, _, body = nginx(path)
+    assert status == 404
+    assert b"PNG" not in body
+
+
+def test_nginx_follows_no_link(nginx, pictures, records, tokens, tmp_path):
+    path = f"/api/v1/t/{records[101]['Hash']}/{tokens[0]}/tile_50"
+    status, _, thumbnail = nginx(path)
+    assert status == 200
+    # The service follows links to folders of the cache, which operators may have moved: nginx has to refuse these.
+    folder = Path(pictures.cache().path(records[101]["Hash"], "tile_50.jpg")).parent
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    try:
+        status, _, body = nginx(path)
+    finally:
+        folder.unlink()
+    assert status in (403, 404)
+    assert thumbnail not in body
+
+
+def test_the_log_has_no_token_of_a_link(nginx, records, tokens):
+    content_hash, (preview, download) = records[100]["Hash"], tokens
+    for path, logged in (
+        (f"/t/{content_hash}/{preview}/tile_50", f"/t/{content_hash}/-/tile_50"),
+        (f"/t/{content_hash}/{preview}/tile_50/?download", f"/t/{content_hash}/-/tile_50/?download"),
+        (f"/t/{content_hash}/{preview}", f"/t/{content_hash}/-"),
+        (f"//t/{content_hash}/{preview}/tile_50", f"//t/{content_hash}/-/tile_50"),
+        (f"/t//{content_hash}/{preview}/tile_50", f"/t//{content_hash}/-/tile_50"),
+        (f"/videos/{content_hash}/{download}/avc?t={download}", f"/videos/{content_hash}/-/avc?-"),
+        (f"/s/{'0' * 26}/summer?page=2", "/s/-/summer?page=2"),
+        (f"/s/{'0' * 26}", "/s/-"),
+        (f"/dl/{content_hash}?t={download}", f"/dl/{content_hash}?-"),
+        (f"/dl/{content_hash}?name=file&t={download}", f"/dl/{content_hash}?-"),
+        (f"/dl/{content_hash}?%74={download}", f"/dl/{content_hash}?-"),
+        (f"/albums/a/t/{preview}/tile_50", "/albums/a/t/-/tile_50"),
+        (f"/session/{download}", "/session/-"),
+        (f"/sessions/{download}?x=1", "/sessions/-?x=1"),
+        (f"/photos?access_token={download}&count=3", "/photos?-"),
+        (f"/photos?count=3&X-Auth-Token={download}", "/photos?-"),
+        (f"/photos?count=3&client_secret={download}", "/photos?-"),
+        ("/photos?count=3&order=newest", "/photos?count=3&order=newest"),
+        ("/status", "/status"),
+    ):
+        basic = "Basic " + b64encode(f"{download}:{preview}".encode()).decode()
+        nginx(f"/api/v1{path}", Referer=f"http://x/?t={download}", User_Agent="frame", Authorization=basic)
+        for _ in range(1000):
+            text = nginx.log.read_text()
+            if f'"GET /api/v1{logged} HTTP/1.1"' in text:
+                break
+            time.sleep(0.02)
+        else:
+            raise AssertionError(text.splitlines()[-1])
+    assert not any(token in text for token in tokens)
+
+
+def test_a_refusal_has_the_id_of_the_request_in_the_log_of_nginx(nginx, pictures):
+    _, headers, _ = nginx("/api/v1/photos", Authorization="Bearer garbage", X_Request_ID="forged-by-a-client")
+    assert re.fullmatch("[0-9a-f]{32}", headers["X-Request-ID"])
+    for _ in range(1000):
+        line = nginx.log.read_text().splitlines()[-1]
+        if line.endswith(headers["X-Request-ID"]):
+            break
+        time.sleep(0.02)
+    else:
+        raise AssertionError(line)
+
+
+def test_originals_arrive_over_webdav_as_from_the_service(nginx, pictures):
+    credential = b64encode(f"alice:{pictures.api.app_password('alice', 'webdav')}".encode()).decode()
+    for name in NAMES[:3]:
+        path, data = f"/originals/{quote(name)}", (pictures.library.originals / os.fsdecode(name)).read_bytes()
+        status, headers, body = nginx(path, Authorization=f"Basic {credential}")
+        assert (status, body) == (200, data)
+        tag = headers["ETag"]
+        assert nginx(path, Authorization=f"Basic {credential}", If_None_Match=tag)[0] == 304
+        status, _, body = nginx(path, Authorization=f"Basic {credential}", Range="bytes=3-9")
+        assert (status, body) == (206, data[3:10])
+        status, _, body = nginx(path, "PROPFIND", Authorization=f"Basic {credential}", Depth="0")
+        assert status == 207
+        assert f"<D:getetag>{tag}</D:getetag>".encode() in body
+    assert nginx("/originals/plain.png")[0] == 401
+
+
+def test_clients_of_a_proxy_in_front_are_throttled_apart_and_choose_no_address(nginx, pictures, tmp_path):
+    inner, outer = free_port(), free_port()
+    in_front = f"""server {{ listen 127.0.0.1:{outer}; location / {{
+        proxy_pass http://127.0.0.1:{inner}; proxy_bind 127.0.0.2;
+        proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; }} }}"""
+    config = main_file(tmp_path, inner, nginx.upstream, pictures.library, in_front, behind=("127.0.0.2/32",))
+    names = iter(range(1000))  # accounts are throttled, too
+
+    def fail(port, address, forwarded):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20, source_address=(address, 0))
+        body = f'{{"username": "stranger{next(names)}", "password": "wrong"}}'
+        headers = {"Content-Type": "application/json", "X-Forwarded-For": forwarded}
+        connection.request("POST", "/api/v1/session", body, headers)
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    process = subprocess.Popen(["nginx", "-c", str(config), "-e", str(tmp_path / "log")], stderr=subprocess.DEVNULL)
+    try:
+        wait_for(outer)
+        for port, address in ((outer, "127.0.0.3"), (inner, "127.0.0.4")):
+            failures = [fail(port, address, f"198.51.100.{number}") for number in range(12)]
+            assert (failures[0], failures[-1]) == (401, 429), port
+        assert [fail(outer, "127.0.0.5", forwarded) for forwarded in ("127.0.0.3", "127.0.0.4")] == [401, 401]
+        assert fail(inner, "127.0.0.2", "127.0.0.3") == 429
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def test_the_shipped_file_names_the_default_prefix(pictures):
+    with pictures.library.app.app_context():
+        prefix = pictures.library.app.extensions["photosvc"].settings.sendfile_prefix
+    assert set(re.findall(r"location \^~ (/[^/]*)/", files_of("nginx", Deployment())["nginx.conf"])) == {prefix}
+
+
+def test_pages_of_long_queries_arrive_through_stock_buffers(nginx, pictures):
+    token = pictures.library.token("photos", role="admin")
+    found, cursor = 0, ""
+    while found == 0 or cursor:
+        path = f"/api/v1/photos?count=1&order=name&q=-{'z' * 3900}&cursor={cursor}"
+        status, headers, _ = nginx(path, X_Auth_Token=token)
+        assert status == 200
+        found, cursor = found + 1, headers.get("X-Cursor", "")
+    assert found == len(NAMES) + 1
+
+
+def test_doubled_slashes_are_not_redirected(nginx):
+    status, headers, _ = nginx("//api/v1//status?" + "a" * 3900)
+    assert (status, "Location" in headers) == (404, False)
+
+
+@pytest.mark.parametrize("path", ["/api/v1/albums", "/api/v1/session"])
+def test_a_body_over_the_limit_gets_the_answer_of_the_service_and_no_request_after_it_is_lost(nginx, pictures, path):
+    headers = {"X-Auth-Token": pictures.library.token("*", role="admin"), "Content-Type": "application/json"}
+    answers = []
+    for number in range(40):
+        connection = http.client.HTTPConnection("127.0.0.1", nginx.port, timeout=20)
+        for size in (3 << 20, 5):
+            connection.request("POST", path, b'{"' + b"x" * size, headers)
+            answer = connection.getresponse()
+            answers.append((number, answer.status, answer.read()[:12]))
+        connection.close()
+    expected = [(413, b'{"code":413,'), (400, b'{"code":400,')]
+    assert answers == [(number, *answer) for number in range(40) for answer in expected]
+    assert "upstream prematurely" not in (nginx.log.parent / "error.log").read_text()
+
+
+def test_nginx_gives_up_idle_connections_before_the_service_does():
+    served = int(re.search(r"(?m)^keepalive = (\d+)$", files_of("gunicorn", Deployment())["gunicorn.conf.py"])[1])
+    assert (
+        int(re.search(r"(?m)^ *keepalive_timeout (\d+)s;$", files_of("nginx", Deployment())["nginx.conf"])[1]) + 10
+        <= served
+    )

@@ -1,0 +1,177 @@
+import re
+from datetime import timedelta
+
+import pytest
+from authlib.oauth2.rfc6749 import InvalidClientError
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from photosvc.auth import clients
+from photosvc.auth.grants import authenticate
+from photosvc.auth.scopes import EVERYTHING, Scope, parse_scope
+from photosvc.core import ids
+from photosvc.core.accounts import JWT
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.models import Client
+from tests.helpers.clock import NOW
+from tests.helpers.examples import examples
+from tests.helpers.factories.accounts import add_user
+from tests.helpers.operations import by_command
+
+LATER = NOW + timedelta(hours=1)
+
+
+def new(session, **values):
+    return clients.register(by_command(session), **{"name": "frame", "scope": parse_scope("photos"), **values})
+
+
+def test_a_new_client_has_the_documented_defaults(session):
+    registered = new(session)
+    client = registered.client
+    assert re.fullmatch(r"c[0-9a-z]{15}", client.uid)
+    assert re.fullmatch(r"[0-9A-Za-z]{32}", registered.secret)
+    assert client.secret_digest == ids.digest(registered.secret)
+    assert (client.name, client.role, client.scope) == ("frame", "client", "photos")
+    assert (client.token_lifetime, client.token_limit, client.token_format) == (86400, 10, "opaque")
+    assert (client.enabled, client.user_id, client.created_at) == (True, None, NOW)
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": "x" * 161}, "name"),
+        ({"name": "a\x00b"}, "name"),
+        ({"scope": Scope()}, "scope"),
+        ({"role": "user"}, "role"),
+        ({"role": ""}, "role"),
+        ({"lifetime": 0}, "expires"),
+        ({"lifetime": -1}, "expires"),
+        ({"lifetime": 2_678_401}, "expires"),
+        ({"limit": 0}, "tokens"),
+        ({"limit": -2}, "tokens"),
+        ({"limit": 2**31}, "tokens"),
+        ({"token_format": "JWT"}, "token_format"),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_refused_when_added_and_when_changed(session, values, field):
+    with pytest.raises(InvalidValueError) as caught:
+        new(session, **values)
+    assert (caught.value.field, caught.value.exit_code) == (field, 2)
+    session.rollback()
+    kept = new(session).client
+    uid = kept.uid
+    session.commit()
+    with pytest.raises(InvalidValueError) as caught:
+        clients.change(by_command(session), uid, values)
+    assert caught.value.field == field
+    session.rollback()
+    assert clients.find_client(session, uid).updated_at == NOW
+
+
+@pytest.mark.parametrize("values", [{"lifetime": 1}, {"lifetime": 2_678_400}, {"limit": 1}, {"limit": -1}])
+def test_the_ends_of_each_range_are_allowed(session, values):
+    assert new(session, **values).client.id
+
+
+def test_everything_about_a_client_can_be_changed(session):
+    owner = add_user(session)
+    uid = new(session).client.uid
+    names = {"name": "lamp", "role": "admin", "scope": EVERYTHING, "user": owner}
+    tokens = {"lifetime": 60, "limit": -1, "token_format": JWT, "enabled": False}
+    client = clients.change(by_command(session, LATER), uid, names | tokens).client
+    assert (client.name, client.role, client.scope) == ("lamp", "admin", "*")
+    assert (client.token_lifetime, client.token_limit, client.token_format) == (60, -1, "jwt")
+    assert (client.enabled, client.user, client.updated_at) == (False, owner, LATER)
+    assert clients.change(by_command(session, LATER), uid, {"unbind": True}).client.user is None
+
+
+def test_what_is_not_given_stays(session):
+    uid = new(session, limit=3, user=add_user(session)).client.uid
+    client = clients.change(by_command(session, LATER), uid, {"name": "lamp"}).client
+    assert (client.token_limit, client.scope, client.enabled, client.user.name) == (3, "photos", True, "alice")
+
+
+@pytest.mark.parametrize("client_id", ["", "c", "c" + "0" * 15, "u" + "0" * 15, "é\x00", "C" + "0" * 15, "%"])
+def test_who_is_not_registered_is_not_found(session, client_id):
+    new(session)
+    for act in (
+        lambda: clients.find_client(session, client_id),
+        lambda: clients.remove(by_command(session), client_id),
+        lambda: clients.change(by_command(session), client_id, {}, new_secret=True),
+        lambda: clients.change(by_command(session), client_id, {"name": "x"}),
+    ):
+        with pytest.raises(NotFoundError) as caught:
+            act()
+        assert caught.value.exit_code == 3
+
+
+def test_a_removed_client_is_gone_and_the_others_are_not(session):
+    gone, kept = new(session).client.uid, new(session).client.uid
+    clients.remove(by_command(session), gone)
+    with pytest.raises(NotFoundError):
+        clients.find_client(session, gone)
+    assert clients.find_client(session, kept)
+    assert clients.remove_all(by_command(session)) == 1
+    assert clients.remove_all(by_command(session)) == 0
+    assert session.scalars(select(Client)).all() == []
+
+
+def test_lists_are_by_name_and_searched_by_beginning(session):
+    owner = add_user(session, "zoe")
+    first = new(session, name="Prometheus").client
+    new(session, name="frame", role="admin", user=owner)
+    new(session, name="100% frame_x")
+
+    def names(search="", limit=100):
+        return [client.name for client in clients.list_clients(session, search=search, limit=limit)]
+
+    assert names() == ["100% frame_x", "Prometheus", "frame"]
+    assert names(limit=1) == ["100% frame_x"]
+    assert names("prom") == names(first.uid) == names(first.uid.upper()) == ["Prometheus"]
+    assert names("admin") == names("ZOE") == ["frame"]
+    assert names("%") == names("_") == names("nobody") == names("\x00\udc80") == []
+    assert names("100%") == ["100% frame_x"]
+
+
+@examples(40, everyday=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(client_id=st.text(), secret=st.text())
+def test_unknown_credentials_let_no_one_in(session, client_id, secret):
+    from authlib.oauth2.rfc6749 import InvalidClientError
+
+    for pair in ((client_id, secret), ("c" + "0" * 15, secret)):
+        with pytest.raises(InvalidClientError):
+            authenticate(session.connection(), *pair)
+
+
+def test_the_right_secret_tells_who_it_is(session):
+    registered = new(session, role="admin", lifetime=60, token_format=JWT)
+    client = authenticate(session.connection(), registered.client.uid, registered.secret)
+    assert (client.uid, client.name, client.role, str(client.scope)) == (
+        registered.client.uid, "frame", "admin", "photos"
+    )  # fmt: skip
+    assert (client.token_lifetime, client.token_format) == (60, "jwt")
+    assert client.check_grant_type("client_credentials")
+    assert not client.check_grant_type("password")
+
+
+def test_a_secret_that_was_never_seen_is_replaced_by_the_old_one(session):
+    registered = new(session)
+    uid, digest = registered.client.uid, registered.client.secret_digest
+    lost = clients.change(by_command(session), uid, {}, new_secret=True).secret
+    clients.undo_new_secret(by_command(session), uid, digest, lost=lost)
+    assert authenticate(session.connection(), uid, registered.secret).uid == uid
+    with pytest.raises(InvalidClientError):
+        authenticate(session.connection(), uid, lost)
+
+
+def test_a_secret_that_was_replaced_again_is_not_restored(session):
+    registered = new(session)
+    uid, digest = registered.client.uid, registered.client.secret_digest
+    lost = clients.change(by_command(session), uid, {}, new_secret=True).secret
+    current = clients.change(by_command(session), uid, {}, new_secret=True).secret
+    clients.undo_new_secret(by_command(session), uid, digest, lost=lost)
+    assert authenticate(session.connection(), uid, current).uid == uid
+    with pytest.raises(InvalidClientError):
+        authenticate(session.connection(), uid, registered.secret)

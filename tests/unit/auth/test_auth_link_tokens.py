@@ -1,0 +1,145 @@
+import re
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
+
+from photosvc.auth import accounts, passwords
+from photosvc.auth.credentials import issue, revoke
+from photosvc.auth.errors import InvalidTokenError
+from photosvc.auth.scopes import EVERYTHING
+from photosvc.auth.tokens import download_token, preview_token, verify, verify_any, verify_download, verify_preview
+from photosvc.models import ACCESS_TOKEN, LOGIN_SESSION
+from tests.helpers.clock import NOW, SECOND
+from tests.helpers.examples import examples
+from tests.helpers.factories.accounts import add_credential, add_user
+from tests.helpers.library import new_settings
+from tests.helpers.operations import by_anonymous, by_command, by_principal
+
+
+def login(session, user, **values):
+    secret = add_credential(session, LOGIN_SESSION, user_id=user.id, **values)
+    principal = verify(session.connection(), secret, NOW)
+    session.commit()
+    return principal
+
+
+def test_a_preview_token_is_always_the_same_for_its_credential_and_another_for_others(session, settings, alice):
+    principal = login(session, alice)
+    token = preview_token(settings, principal)
+    assert re.fullmatch(r"[A-Za-z0-9._-]{30,80}", token)
+    assert preview_token(settings, principal) == token
+    assert verify_preview(session.connection(), settings, token, NOW) == principal
+    others = {
+        preview_token(settings, login(session, alice)),
+        preview_token(settings, login(session, add_user(session, "bob"))),
+    }
+    assert len(others | {token}) == 3
+
+
+def test_link_tokens_end_with_the_password(session, settings, alice):
+    principal = login(session, alice)
+    tokens = preview_token(settings, principal), download_token(settings, principal, NOW)
+    fresh = passwords.hash_password("another horse")
+    accounts.change_own_password(by_principal(session, principal), alice, fresh, code=None)
+    for check, token in zip((verify_preview, verify_download), tokens, strict=True):
+        with pytest.raises(InvalidTokenError):
+            check(session.connection(), settings, token, NOW)
+    renewed = preview_token(settings, login(session, alice))
+    verify_preview(session.connection(), settings, renewed, NOW)
+
+
+@pytest.mark.parametrize("change", [{"role": "viewer"}, {"role": "admin"}, {"disabled": True}])
+def test_link_tokens_end_when_the_account_gets_another_role_or_is_disabled(session, settings, alice, change):
+    principal = login(session, alice)
+    tokens = preview_token(settings, principal), download_token(settings, principal, NOW)
+    accounts.change(by_command(session), alice.uid, **change)
+    for check, token in zip((verify_preview, verify_download), tokens, strict=True):
+        with pytest.raises(InvalidTokenError):
+            check(session.connection(), settings, token, NOW)
+
+
+def test_link_tokens_end_with_the_account(session, settings, alice):
+    principal = login(session, alice)
+    tokens = preview_token(settings, principal), download_token(settings, principal, NOW)
+    accounts.remove(by_anonymous(session), alice.uid)
+    for check, token in zip((verify_preview, verify_any), tokens, strict=True):
+        with pytest.raises(InvalidTokenError):
+            check(session.connection(), settings, token, NOW)
+
+
+def test_the_preview_token_of_a_credential_without_a_user_lives_as_long_as_that(session, settings):
+    secret = add_credential(session, ACCESS_TOKEN, expires_at=NOW + 60 * SECOND)
+    principal = verify(session.connection(), secret, NOW)
+    token = preview_token(settings, principal)
+    assert not verify_preview(session.connection(), settings, token, NOW + 59 * SECOND).sees_private
+    with pytest.raises(InvalidTokenError):
+        verify_preview(session.connection(), settings, token, NOW + 60 * SECOND)
+
+
+@pytest.mark.parametrize("check", [verify_download, verify_any])
+@pytest.mark.parametrize(("seconds", "valid"), [(-1, True), (0, True), (3599, True), (3600, False), (3601, False)])
+def test_a_download_token_lasts_one_hour(session, settings, alice, seconds, valid, check):
+    principal = login(session, alice)
+    token = download_token(settings, principal, NOW)
+    assert re.fullmatch(r"[A-Za-z0-9._-]{30,80}", token)
+    if valid:
+        assert check(session.connection(), settings, token, NOW + seconds * SECOND) == principal
+    else:
+        with pytest.raises(InvalidTokenError):
+            check(session.connection(), settings, token, NOW + seconds * SECOND)
+
+
+def test_thumbnails_and_videos_open_with_a_preview_token_too_and_for_longer_than_an_hour(session, settings, alice):
+    principal = login(session, alice)
+    token = preview_token(settings, principal)
+    assert verify_any(session.connection(), settings, token, NOW + 3601 * SECOND) == principal
+
+
+def test_a_download_token_dies_with_its_credential(session, settings, alice):
+    app = issue(by_command(session), name="x", scope=EVERYTHING, lifetime=60, user=alice)
+    token = download_token(settings, verify(session.connection(), app.secret, NOW), NOW)
+    verify_download(session.connection(), settings, token, NOW + 59 * SECOND)
+    with pytest.raises(InvalidTokenError):
+        verify_download(session.connection(), settings, token, NOW + 60 * SECOND)
+    revoke(by_command(session), app.credential.uid)
+    with pytest.raises(InvalidTokenError):
+        verify_download(session.connection(), settings, token, NOW)
+
+
+def test_the_two_kinds_of_link_token_do_not_stand_in_for_each_other(session, settings, alice):
+    principal = login(session, alice)
+    with pytest.raises(InvalidTokenError):
+        verify_download(session.connection(), settings, preview_token(settings, principal), NOW)
+    with pytest.raises(InvalidTokenError):
+        verify_preview(session.connection(), settings, download_token(settings, principal, NOW), NOW)
+
+
+def test_another_service_key_signs_other_tokens(session, settings, alice, tmp_path):
+    other = new_settings(tmp_path, secret_key="x" * 32)
+    with pytest.raises(InvalidTokenError):
+        verify_preview(session.connection(), settings, preview_token(other, login(session, alice)), NOW)
+
+
+@examples(100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_no_changed_token_opens_anything(session, settings, alice, data):
+    principal = login(session, alice)
+    token = data.draw(st.sampled_from([preview_token(settings, principal), download_token(settings, principal, NOW)]))
+    position = data.draw(st.integers(0, len(token) - 1))
+    character = data.draw(st.characters())
+    changed = data.draw(
+        st.sampled_from([token[:position] + character + token[position + 1 :], token[:position], token + character])
+    )
+    if changed == token:
+        return
+    for check in (verify_preview, verify_download, verify_any):
+        with pytest.raises(InvalidTokenError):
+            check(session.connection(), settings, changed, NOW)
+
+
+@pytest.mark.parametrize("token", ["", ".", "..", "a.b.c", "é.1.x", "\ud800", "." * 10**5, "u.1." + "x" * 10**6])
+def test_what_is_no_link_token_is_refused(session, settings, token):
+    for check in (verify_preview, verify_download, verify_any):
+        with pytest.raises(InvalidTokenError):
+            check(session.connection(), settings, token, NOW)

@@ -1,0 +1,195 @@
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from photosvc.auth.credentials import delete_credentials
+from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
+from photosvc.auth.grants import use_of_tokens
+from photosvc.auth.principal import APP_SESSION, Origin
+from photosvc.auth.tokens import find, needs_touch, touch, verify, verify_uid
+from photosvc.core import ids
+from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
+from tests.helpers.clock import NOW, SECOND
+from tests.helpers.factories.accounts import add_client, add_credential, add_user
+
+MINUTE = 60 * SECOND
+
+
+def test_an_app_password_acts_for_its_owner(session):
+    alice = add_user(session, password_version=7)
+    secret = add_credential(
+        session, APP_PASSWORD, "photos read", ids.new_app_password(), user_id=alice.id, name="frame"
+    )
+    principal = verify(session.connection(), secret, NOW)
+    assert (principal.kind, principal.standing, principal.role) == (APP_PASSWORD, APP_PASSWORD, "user")
+    assert (principal.user_id, principal.user_uid, principal.user_name) == (alice.id, alice.uid, "alice")
+    assert (principal.password_version, principal.credential_name, str(principal.scope)) == (7, "frame", "photos read")
+    assert principal.sees_private
+    assert verify_uid(session.connection(), principal.credential_uid, NOW) == principal
+
+
+def test_a_token_without_an_owner_acts_as_a_client(session):
+    secret = add_credential(session, ACCESS_TOKEN, "*")
+    principal = verify(session.connection(), secret, NOW)
+    assert (principal.role, principal.user_uid, principal.client_uid) == ("client", None, None)
+    assert not principal.sees_private
+
+
+@pytest.mark.parametrize(
+    ("client_role", "sponsor_role", "sees_private"),
+    [("client", None, False), ("admin", None, True), ("admin", "viewer", False), ("admin", "user", True)],
+)
+def test_a_clients_token_sees_what_its_role_and_its_sponsor_may_see(session, client_role, sponsor_role, sees_private):
+    sponsor = add_user(session, role=sponsor_role) if sponsor_role else None
+    client = add_client(session, role=client_role, user_id=sponsor.id if sponsor else None)
+    secret = add_credential(session, CLIENT_TOKEN, client_id=client.id)
+    principal = verify(session.connection(), secret, NOW)
+    assert (principal.client_uid, principal.role, principal.user_uid) == (client.uid, client_role, None)
+    assert principal.sees_private is sees_private
+
+
+@pytest.mark.parametrize(("role", "sees_private"), [("admin", True), ("user", True), ("viewer", False)])
+def test_a_viewer_sees_nothing_private(session, role, sees_private):
+    secret = add_credential(session, LOGIN_SESSION, user_id=add_user(session, role=role).id)
+    assert verify(session.connection(), secret, NOW).sees_private is sees_private
+
+
+@pytest.mark.parametrize(
+    ("offset", "valid"), [(-3600, True), (-1, True), (-1e-6, True), (0, False), (1, False), (10**9, False)]
+)
+def test_a_token_ends_exactly_when_it_expires(session, offset, valid):
+    secret = add_credential(session, ACCESS_TOKEN, expires_at=NOW)
+    now = NOW + offset * SECOND
+    if valid:
+        assert verify(session.connection(), secret, now).expires_at == NOW
+    else:
+        with pytest.raises(ExpiredTokenError):
+            verify(session.connection(), secret, now)
+
+
+def test_a_token_without_limit_never_ends(session):
+    secret = add_credential(session, ACCESS_TOKEN)
+    assert verify(session.connection(), secret, NOW.replace(year=9999)).expires_in(NOW) == 0
+
+
+def test_a_deleted_expired_token_stays_invalid_when_the_clock_is_set_back(session):
+    secret = add_credential(session, ACCESS_TOKEN, expires_at=NOW)
+    with pytest.raises(ExpiredTokenError) as caught:
+        verify(session.connection(), secret, NOW)
+    delete_credentials(session, Credential.id == caught.value.credential_id)
+    with pytest.raises(InvalidTokenError):
+        verify(session.connection(), secret, NOW - 3600 * SECOND)
+
+
+@pytest.mark.parametrize(("seconds", "valid"), [(99, True), (100, False), (101, False)])
+def test_a_login_session_ends_exactly_after_its_idle_time(session, seconds, valid):
+    alice = add_user(session)
+    used = add_credential(session, LOGIN_SESSION, user_id=alice.id, idle_seconds=100, last_used_at=NOW)
+    unused = add_credential(session, LOGIN_SESSION, user_id=alice.id, idle_seconds=100)
+    late = add_credential(session, LOGIN_SESSION, user_id=alice.id, idle_seconds=10**6, expires_at=NOW + 100 * SECOND)
+    for secret in (used, unused, late):
+        if valid:
+            verify(session.connection(), secret, NOW + seconds * SECOND)
+        else:
+            with pytest.raises(ExpiredTokenError):
+                verify(session.connection(), secret, NOW + seconds * SECOND)
+
+
+def test_all_refusals_say_the_same(session):
+    expired = add_credential(session, ACCESS_TOKEN, expires_at=NOW)
+    disabled = add_credential(session, LOGIN_SESSION, user_id=add_user(session, disabled=True).id)
+    off = add_credential(session, CLIENT_TOKEN, client_id=add_client(session, enabled=False).id)
+    bob = add_user(session, "bob", disabled=True)
+    orphan = add_credential(session, CLIENT_TOKEN, client_id=add_client(session, user_id=bob.id).id)
+    messages = set()
+    for secret in (
+        expired,
+        disabled,
+        off,
+        orphan,
+        "0" * 48,
+        ids.new_app_password(),
+        "",
+        "\0",
+        "é",
+        "\ud800",
+        "a" * 10**5,
+    ):
+        with pytest.raises(InvalidTokenError) as caught:
+            verify(session.connection(), secret, NOW)
+        messages.add((caught.value.message, caught.value.status))
+    assert messages == {("The access token is missing, expired or not valid.", 401)}
+
+
+def test_a_session_made_from_an_app_password_dies_with_it(session):
+    alice = add_user(session)
+    add_credential(session, APP_PASSWORD, user_id=alice.id, expires_at=NOW + MINUTE)
+    parent = session.scalars(select(Credential)).one()
+    child = add_credential(session, LOGIN_SESSION, user_id=alice.id, parent_id=parent.id)
+    assert verify(session.connection(), child, NOW).standing == APP_SESSION
+    with pytest.raises(InvalidTokenError):
+        verify(session.connection(), child, NOW + MINUTE)
+    session.delete(parent)
+    session.flush()
+    with pytest.raises(InvalidTokenError):
+        verify(session.connection(), child, NOW)
+
+
+def test_verifying_is_one_statement(session):
+    secret = add_credential(session, LOGIN_SESSION, user_id=add_user(session).id)
+    session.commit()
+    statements = []
+    session.connection().connection.driver_connection.set_trace_callback(statements.append)
+    verify(session.connection(), secret, NOW)
+    assert [statement.split()[0] for statement in statements] == ["SELECT"]
+    plan = session.connection().exec_driver_sql("EXPLAIN QUERY PLAN " + statements[-1]).all()
+    assert not [row for row in plan if "SCAN" in row[3]]
+
+
+def test_the_last_use_is_written_at_most_once_a_minute(session):
+    secret = add_credential(session, ACCESS_TOKEN)
+    principal = verify(session.connection(), secret, NOW)
+    assert needs_touch(principal, NOW)
+    assert touch(session, principal, NOW, Origin.of("192.0.2.1", "Frame/1"))
+    assert not touch(session, principal, NOW + 59 * SECOND, Origin.of("192.0.2.2", ""))
+    assert not touch(session, principal, NOW - 3600 * SECOND)
+    principal = verify(session.connection(), secret, NOW)
+    assert not needs_touch(principal, NOW + 59 * SECOND)
+    assert needs_touch(principal, NOW + MINUTE)
+    assert touch(session, principal, NOW + MINUTE)
+    row = session.scalars(select(Credential)).one()
+    assert (row.last_used_at, row.last_ip, row.user_agent) == (NOW + MINUTE, "192.0.2.1", "Frame/1")
+
+
+def test_a_short_session_in_steady_use_stays_alive(session):
+    secret = add_credential(session, LOGIN_SESSION, user_id=add_user(session).id, idle_seconds=60)
+    for step in range(40):
+        now = NOW + step * 50 * SECOND
+        principal = verify(session.connection(), secret, now)
+        if needs_touch(principal, now):
+            touch(session, principal, now)
+
+
+def test_the_time_left_is_whole_seconds(session):
+    secret = add_credential(session, ACCESS_TOKEN, expires_at=NOW + 86400 * SECOND)
+    principal = verify(session.connection(), secret, NOW)
+    assert principal.expires_in(NOW) == 86400
+    assert principal.expires_in(NOW + timedelta(microseconds=1)) == 86399
+
+
+def test_a_credential_is_found_by_its_secret_even_when_it_has_expired(session):
+    secret = add_credential(session, ACCESS_TOKEN, expires_at=NOW - SECOND)
+    row = session.execute(select(Credential.id, Credential.uid, Credential.client_id)).one()
+    assert find(session.connection(), secret) == tuple(row)
+    assert find(session.connection(), ids.new_access_token()) is None
+
+
+def test_the_live_tokens_of_a_client_are_counted_with_their_last_use(session):
+    client, other, later = add_client(session), add_client(session), NOW + MINUTE
+    assert use_of_tokens(session, client.id, NOW) == (0, None)
+    add_credential(session, CLIENT_TOKEN, client_id=client.id, expires_at=later, last_used_at=NOW - MINUTE)
+    add_credential(session, CLIENT_TOKEN, client_id=client.id, expires_at=later)
+    add_credential(session, CLIENT_TOKEN, client_id=client.id, expires_at=NOW, last_used_at=NOW)
+    add_credential(session, CLIENT_TOKEN, client_id=other.id, expires_at=later, last_used_at=NOW)
+    assert use_of_tokens(session, client.id, NOW) == (2, NOW - MINUTE)

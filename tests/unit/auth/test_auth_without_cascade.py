@@ -1,0 +1,207 @@
+"""Credentials end with their owners on databases that do not cascade, such as a host's SQLite."""
+
+import pytest
+from sqlalchemy import create_engine, delete, func, select, update
+from sqlalchemy.orm import Session
+
+from photosvc.auth import accounts, clients, credentials, grants
+from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LastAdminError
+from photosvc.auth.login import log_out
+from photosvc.auth.scopes import parse_scope
+from photosvc.auth.tokens import verify, verify_uid
+from photosvc.core.accounts import NO_LIMIT
+from photosvc.core.ids import new_access_token
+from photosvc.models import (
+    APP_PASSWORD,
+    CLIENT_TOKEN,
+    LOGIN_SESSION,
+    VISIT,
+    Client,
+    Credential,
+    Link,
+    RecoveryCode,
+    User,
+    Visit,
+    ZipSelection,
+)
+from tests.helpers.clock import NOW, SECOND
+from tests.helpers.factories.accounts import add_client, add_credential, add_user
+from tests.helpers.library import database_of_models
+from tests.helpers.operations import by_anonymous, by_command
+
+
+@pytest.fixture
+def session(tmp_path):
+    (tmp_path / "host.db").write_bytes(database_of_models())
+    engine = create_engine(f"sqlite:///{tmp_path / 'host.db'}")
+    with Session(engine) as session:
+        assert session.connection().exec_driver_sql("PRAGMA foreign_keys").scalar() == 0
+        yield session
+    engine.dispose()
+
+
+def add_pair(session, owner, **values):
+    """An app password and the login session made from it."""
+    parent = add_credential(session, APP_PASSWORD, user_id=owner.id, **values)
+    child = add_credential(session, LOGIN_SESSION, user_id=owner.id, parent_id=id_of(session, parent))
+    return parent, child
+
+
+def id_of(session, secret):
+    return credentials.find_credential(session, secret).id
+
+
+def left(session, model=Credential):
+    return session.scalar(select(func.count()).select_from(model))
+
+
+@pytest.mark.parametrize("owner", [User, Client, Credential])
+def test_a_credential_whose_owner_is_gone_is_not_valid(session, owner):
+    vera, client = add_user(session, "vera", role="viewer"), add_client(session)
+    parent, child = add_pair(session, vera)
+    token = add_credential(session, CLIENT_TOKEN, client_id=client.id)
+    secret, owner_id = {
+        User: (parent, vera.id),
+        Client: (token, client.id),
+        Credential: (child, id_of(session, parent)),
+    }[owner]
+    uid = verify(session.connection(), secret, NOW).credential_uid
+    session.execute(delete(owner).where(owner.id == owner_id))
+    with pytest.raises(InvalidTokenError):
+        verify(session.connection(), secret, NOW)
+    with pytest.raises(InvalidTokenError):
+        verify_uid(session.connection(), uid, NOW)
+
+
+def test_a_token_whose_clients_owner_is_gone_is_not_valid(session):
+    client = add_client(session, role="admin", user_id=add_user(session, "vera", role="viewer").id)
+    secret = add_credential(session, CLIENT_TOKEN, client_id=client.id)
+    assert not verify(session.connection(), secret, NOW).sees_private
+    session.execute(delete(User))
+    with pytest.raises(InvalidTokenError):
+        verify(session.connection(), secret, NOW)
+
+
+@pytest.mark.parametrize("everybody", [False, True])
+def test_a_removed_account_leaves_nothing(session, everybody):
+    alice = add_user(session)
+    client = add_client(session, user_id=alice.id)
+    secrets = [*add_pair(session, alice), add_credential(session, LOGIN_SESSION, user_id=alice.id)]
+    session.add(RecoveryCode(user_id=alice.id, digest="x", created_at=NOW))
+    session.commit()
+    if everybody:
+        assert accounts.remove_all(by_command(session)) == 1
+    else:
+        accounts.remove(by_anonymous(session), alice.uid)
+    assert (left(session), left(session, RecoveryCode)) == (0, 0)
+    session.refresh(client)
+    assert (client.enabled, client.user_id) == (False, None)
+    for secret in secrets:
+        with pytest.raises(InvalidTokenError):
+            verify(session.connection(), secret, NOW)
+
+
+def test_an_account_that_may_not_be_removed_keeps_what_it_has(session):
+    alice = add_user(session, role="admin")
+    add_pair(session, alice)
+    session.commit()
+    with pytest.raises(LastAdminError):
+        accounts.remove(by_anonymous(session), alice.uid)
+    session.rollback()
+    assert left(session) == 2
+
+
+def test_a_removed_client_leaves_no_tokens(session):
+    client = add_client(session)
+    add_credential(session, CLIENT_TOKEN, client_id=client.id)
+    clients.remove(by_command(session), client.uid)
+    assert left(session) == 0
+    add_credential(session, CLIENT_TOKEN, client_id=add_client(session).id)
+    assert clients.remove_all(by_command(session)) == 1
+    assert left(session) == 0
+
+
+def test_a_revoked_app_password_takes_its_sessions_along(session):
+    alice = add_user(session)
+    parent, _ = add_pair(session, alice)
+    kept = add_pair(session, alice)
+    credentials.revoke(by_command(session), parent)
+    assert left(session) == 2
+    for secret in kept:
+        verify(session.connection(), secret, NOW)
+    assert credentials.revoke_all(by_command(session)) == 2
+    assert left(session) == 0
+
+
+def test_an_app_password_that_is_over_takes_its_sessions_along(session):
+    alice = add_user(session)
+    parent, _ = add_pair(session, alice, expires_at=NOW)
+    with pytest.raises(ExpiredTokenError) as caught:
+        verify(session.connection(), parent, NOW)
+    credentials.delete_credentials(session, Credential.id == caught.value.credential_id)
+    assert left(session) == 0
+    add_pair(session, alice, expires_at=NOW - SECOND)
+    assert credentials.sweep(session, NOW) == 2
+    assert left(session) == 0
+
+
+def expire(session, client):
+    clients.change(by_command(session), client.uid, {"token_limit": NO_LIMIT})
+    session.execute(update(Credential).where(Credential.kind == CLIENT_TOKEN).values(expires_at=NOW))
+    found = grants.authenticate(session.connection(), client.uid, "secret")
+    grants.grant_token(by_anonymous(session), found, new_access_token(), found.scope)
+
+
+#: Ways in which credentials end: each gets a session, an account, its app password's id and a client.
+DELETIONS = {
+    "log-out": lambda session, alice, parent, client: log_out(
+        by_anonymous(session), verify(session.connection(), "c" * 48, NOW)
+    ),
+    "oldest session": lambda session, alice, parent, client: credentials.end_oldest_sessions(
+        session, alice.id, parent, keep=0
+    ),
+    "oldest token": lambda session, alice, parent, client: grants.keep_newest(session, client.id, 0, NOW),
+    "expired token": lambda session, alice, parent, client: expire(session, client),
+    "client": lambda session, alice, parent, client: clients.remove(by_command(session), client.uid),
+    "scope of a client": lambda session, alice, parent, client: clients.change(
+        by_command(session), client.uid, {"scope": parse_scope("metrics")}
+    ),
+    "account": lambda session, alice, parent, client: accounts.remove(by_command(session), alice.uid),
+}
+
+
+@pytest.mark.parametrize("way", DELETIONS)
+def test_no_way_in_which_credentials_end_leaves_what_belongs_to_them(session, way):
+    alice, client = add_user(session), add_client(session, secret="secret")
+    parent = id_of(session, add_credential(session, APP_PASSWORD, user_id=alice.id))
+    add_credential(session, LOGIN_SESSION, secret="c" * 48, user_id=alice.id, parent_id=parent)
+    add_credential(session, CLIENT_TOKEN, client_id=client.id, scope="photos", expires_at=NOW + SECOND)
+    link = Link(uid="sl1", digest="x", slug="", album_uid="a", user_id=alice.id, created_at=NOW, updated_at=NOW)
+    session.add(link)
+    session.flush()
+    visit = id_of(session, add_credential(session, VISIT))
+    session.add(Visit(credential_id=visit, link_id=link.id))
+    before = session.scalars(select(Credential.uid)).all()
+    for uid in before:
+        session.add(ZipSelection(name=uid, principal_uid=uid, title="", file_ids="[]", expires_at=NOW))
+    session.commit()
+    DELETIONS[way](session, alice, parent, client)
+    session.commit()
+    after = set(session.scalars(select(Credential.uid)))
+    assert set(before) - after
+    assert set(session.scalars(select(ZipSelection.principal_uid))) == after.intersection(before)
+    assert set(session.scalars(select(Visit.credential_id))) <= set(session.scalars(select(Credential.id)))
+    assert left(session, Visit) == session.scalar(select(func.count()).where(Credential.kind == VISIT))
+
+
+@pytest.mark.parametrize("kind", ["users", "clients", "credentials"])
+def test_the_id_of_a_removed_user_is_never_given_again(session, kind):
+    def add():
+        if kind == "users":
+            return add_user(session).id
+        return add_client(session).id if kind == "clients" else id_of(session, add_credential(session, APP_PASSWORD))
+
+    first = add()
+    session.execute(delete({"users": User, "clients": Client, "credentials": Credential}[kind]))
+    session.commit()
+    assert add() > first
