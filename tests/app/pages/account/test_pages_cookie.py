@@ -1,5 +1,7 @@
 """The session cookie: what it is like, and the truth table of what counts (own pages alone, by every door)."""
 
+from itertools import product
+
 import pytest
 
 from photosvc.web.parts import PAGES, PARTS
@@ -19,6 +21,10 @@ def headers_of(site, origin, mark=None, **more):
     return {name: value for name, value in found.items() if value is not None}
 
 
+def is_own(site, origin):
+    return site == "same-origin" or (site is None and origin == "http://localhost")
+
+
 @pytest.fixture(scope="module")
 def signed_in(tmp_path_factory):
     from tests.helpers.api_client import open_api
@@ -29,61 +35,56 @@ def signed_in(tmp_path_factory):
         yield browser
 
 
-@pytest.mark.parametrize("mark", MARKS)
-@pytest.mark.parametrize("origin", ORIGINS)
-@pytest.mark.parametrize("site", SITES)
-def test_a_change_at_the_api_is_taken_from_own_scripts_only(signed_in, site, origin, mark):
-    answer = signed_in.open(
-        "/api/v1/session/confirm", method="POST", headers=headers_of(site, origin, mark), json={"password": "wrong"}
-    )
-    own = site == "same-origin" or (site is None and origin == "http://localhost")
-    if own and mark == "1":
-        assert answer.status_code in {400, 429}, answer.text  # the wrong password
-        assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
-    else:
-        assert check_error(answer, 403)["error"].startswith("Another site or program sent this request")
+def test_a_change_at_the_api_is_taken_from_own_scripts_only(signed_in):
+    for site, origin, mark in product(SITES, ORIGINS, MARKS):
+        headers = headers_of(site, origin, mark)
+        answer = signed_in.open("/api/v1/session/confirm", method="POST", headers=headers, json={"password": "wrong"})
+        if is_own(site, origin) and mark == "1":
+            assert answer.status_code in {400, 429}, (headers, answer.text)  # the wrong password
+            assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin", headers
+        else:
+            assert answer.status_code == 403, (headers, answer.text)
+            refused = check_error(answer, 403)["error"]
+            assert refused.startswith("Another site or program sent this request"), headers
 
 
-@pytest.mark.parametrize("origin", ORIGINS)
-@pytest.mark.parametrize("site", SITES)
-def test_a_form_is_taken_from_own_pages_only(signed_in, site, origin):
-    for path, form in (("/sign-in", {}), ("/sign-in", {"half": "x"})):
-        answer = signed_in.send(path, form, headers=headers_of(site, origin))
-        taken = site == "same-origin" or (site is None and origin == "http://localhost")
+def test_a_form_is_taken_from_own_pages_only(signed_in):
+    for site, origin, form in product(SITES, ORIGINS, ({}, {"half": "x"})):
+        headers = headers_of(site, origin)
+        answer = signed_in.send("/sign-in", form, headers=headers)
         told = "Another site or program sent this request" in answer.text
-        assert (answer.status_code in {403, 429}, told) == (True, not taken), answer.text
+        assert (answer.status_code in {403, 429}, told) == (True, not is_own(site, origin)), (headers, answer.text)
 
 
-@pytest.mark.parametrize("mark", MARKS)
-@pytest.mark.parametrize("site", SITES)
-def test_reading_the_api_takes_the_marked_requests_of_own_scripts(signed_in, site, mark):
-    answer = signed_in.open("/api/v1/session", headers=headers_of(site, None, mark))
-    if site in {None, "same-origin"} and mark == "1":
-        assert answer.status_code == 200
-        assert "Cookie" in answer.headers["Vary"]
-    else:
-        check_error(answer, 401)
+def test_reading_the_api_takes_the_marked_requests_of_own_scripts(signed_in):
+    for site, mark in product(SITES, MARKS):
+        headers = headers_of(site, None, mark)
+        answer = signed_in.open("/api/v1/session", headers=headers)
+        if site in {None, "same-origin"} and mark == "1":
+            assert answer.status_code == 200, headers
+            assert "Cookie" in answer.headers["Vary"], headers
+        else:
+            assert answer.status_code == 401, headers
+            check_error(answer, 401)
 
 
-@pytest.mark.parametrize("site", SITES)
-def test_a_page_opens_by_any_link(signed_in, site):
-    answer = signed_in.open("/", headers=headers_of(site, None, **{"Sec-Fetch-Dest": "document"}))
-    assert answer.status_code == 200
-    assert 'name="q"' in answer.text
+def test_a_page_opens_by_any_link(signed_in):
+    for site in SITES:
+        answer = signed_in.open("/", headers=headers_of(site, None, **{"Sec-Fetch-Dest": "document"}))
+        assert answer.status_code == 200, site
+        assert 'name="q"' in answer.text, site
 
 
-@pytest.mark.parametrize("site", SITES)
-@pytest.mark.parametrize("dest", ["iframe", "image", "embed", "empty", "object"])
-def test_no_other_origin_embeds_or_fetches_a_page(signed_in, site, dest):
-    answer = signed_in.open("/", headers=headers_of(site, None, **{"Sec-Fetch-Dest": dest}))
-    assert answer.status_code == (200 if site in {None, "same-origin", "none"} else 403)
+def test_no_other_origin_embeds_or_fetches_a_page(signed_in):
+    for site, dest in product(SITES, ("iframe", "image", "embed", "empty", "object")):
+        answer = signed_in.open("/", headers=headers_of(site, None, **{"Sec-Fetch-Dest": dest}))
+        assert answer.status_code == (200 if site in {None, "same-origin", "none"} else 403), (site, dest)
 
 
-@pytest.mark.parametrize("site", SITES)
-def test_originals_open_by_links_of_own_pages_and_typed_addresses(signed_in, site):
-    for dest in ("image", "video", "document"):
+def test_originals_open_by_links_of_own_pages_and_typed_addresses(signed_in):
+    for site, dest in product(SITES, ("image", "video", "document")):
         answer = signed_in.open(f"/api/v1/dl/{'0' * 40}", headers=headers_of(site, None, **{"Sec-Fetch-Dest": dest}))
-        assert answer.status_code == (404 if site in {None, "same-origin", "none"} else 403)
+        assert answer.status_code == (404 if site in {None, "same-origin", "none"} else 403), (site, dest)
 
 
 def test_a_header_credential_counts_instead_of_the_cookie(signed_in):
