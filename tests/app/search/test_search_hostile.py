@@ -85,23 +85,12 @@ def test_the_library_holds_files_of_every_sort_that_a_viewer_may_not_see(viewer)
         assert any(file.sidecar for file in hidden)
 
 
-def check_harmless(viewer, name, payloads):
-    for payload in payloads:
-        viewer.ask({name: payload})
-    assert files_of(viewer.ask({"count": 1000}).json) == viewer.visible
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PARAMETERS)
-def test_no_value_of_a_parameter_fails_or_widens_a_search(viewer, name):
-    nth = PARAMETERS.index(name)
-    check_harmless(viewer, name, [*PAYLOADS[nth % 3 :: 3], *INJECTIONS[nth % 20 :: 20]])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PARAMETERS)
-def test_no_payload_in_any_parameter_fails_or_widens_a_search(viewer, name):
-    check_harmless(viewer, name, [*PAYLOADS, *INJECTIONS])
+def test_no_payload_in_any_parameter_fails_or_widens_a_search(viewer):
+    for name in PARAMETERS:
+        for payload in (*PAYLOADS, *INJECTIONS):
+            viewer.ask({name: payload})
+        assert files_of(viewer.ask({"count": 1000}).json) == viewer.visible, name
 
 
 TEXT = st.one_of(

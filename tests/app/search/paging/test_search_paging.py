@@ -220,9 +220,8 @@ def test_a_link_keeps_what_was_asked_for(paged_library):
     assert query == {"count": "5", "primary": "true", "order": "name", "shade": "ü&=;<>\r\n"}
 
 
-@pytest.mark.parametrize(
-    "cursor",
-    [
+def test_a_cursor_that_is_not_ours_is_refused(paged_library):
+    for cursor in (
         "x", "!", "%", "é", "W10", "bnVsbA", "WzFd", "eyJhIjoxfQ", "A" * 9000,
         "WyJhZGRlZCIsMCwwXQ",  # ["added",0,0]
         "WyJhZGRlZCIsMCwwLCJ4Il0",  # ["added",0,0,"x"]
@@ -238,12 +237,10 @@ def test_a_link_keeps_what_was_asked_for(paged_library):
         "WyJuYW1lIiwwLDAsIlx1MDAwMCIsIlx1MDAwMCIsMV0",  # ["name",0,0,"\0","\0",1]
         "WyJuYW1lIiwwLDAsIlx1ZDgwMCIsIiIsMV0",  # a lone surrogate
         "WyJyYW5kb20iLDkwMDcxOTkyNTQ3NDA5OTEsMCwxLDFd",  # a seed of 2^53 - 1
-    ],
-)  # fmt: skip
-def test_a_cursor_that_is_not_ours_is_refused(paged_library, cursor):
-    answer = paged_library.get({"cursor": cursor})
-    assert answer.status_code == 400
-    assert answer.json["details"][0]["field"] in {"cursor", "order"}
+    ):  # fmt: skip
+        answer = paged_library.get({"cursor": cursor})
+        assert answer.status_code == 400, cursor
+        assert answer.json["details"][0]["field"] in {"cursor", "order"}, cursor
 
 
 @pytest.mark.parametrize("values", ["1,9223372036854775807", "1,-9223372036854775808"])
