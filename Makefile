@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-nightly test-dates test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-answers bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-commands bench-first-request bench-soak bench-scaling bench-rows bench-jobs lock translations dist clean
+.PHONY: help run example test test-examples test-slow test-nightly test-random test-dates test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-answers bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-commands bench-first-request bench-soak bench-scaling bench-rows bench-jobs lock translations dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -12,9 +12,6 @@ VENV := .venv
 PYTEST ?= pytest
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint requirements.lock
-
-# The tests of the packages whose coverage has a floor; pyproject.toml names the packages.
-COVERING := tests/unit/auth tests/unit/core tests/unit/query tests/unit/test_settings.py tests/unit/index/test_index_taken.py tests/unit/index/test_index_timezone.py tests/unit/search/test_bare_records.py tests/app/audit tests/app/oauth tests/app/search/test_search_as_typed.py tests/app/pages/account/test_pages_sign_in.py tests/app/pages/account/test_pages_first_account.py tests/app/access/test_visitors.py tests/app/library/test_links.py tests/app/library/test_link_uploads.py tests/app/access/test_guests.py tests/databases/test_auth_postgres.py
 
 # What decides by dates, and the moments: ends of months with and without a leap day, the hour that clocks skip, a Sunday.
 DATES := tests/unit/query/test_query_spoken.py tests/unit/query/test_query_last_moments.py tests/unit/media/test_media_dates.py tests/unit/index/test_index_names.py tests/unit/index/test_index_taken.py tests/unit/index/test_index_timezone.py tests/app/index/test_index_dates.py tests/databases/search/test_search_days.py tests/databases/search/test_habits.py tests/app/search/test_search_spoken.py
@@ -44,7 +41,7 @@ example: $(VENV)/.dev ## Run a host app that contains photosvc (examples/embed) 
 		"$$flask" db upgrade && "$$flask" svc db upgrade && "$$flask" svc index && "$$flask" run --port "$(PORT)"
 
 # Test modules and the package are compiled once and not in every process; an empty value is as good as none.
-test test-slow test-nightly test-dates test-long test-examples test-api test-lowest test-newest coverage: export PYTHONDONTWRITEBYTECODE :=
+test test-slow test-nightly test-random test-dates test-long test-examples test-api test-lowest test-newest coverage: export PYTHONDONTWRITEBYTECODE :=
 
 # Three processes for two cores: tests wait for servers and timers for a quarter of their time.
 test: $(VENV)/.dev ## Run the everyday tests
@@ -62,8 +59,14 @@ test-dates: $(VENV)/.dev ## Run the tests of dates on days and in hours when suc
 test-long: $(VENV)/.dev ## Run the tests that take longer: 100,000 queries, libraries of 100,000 files
 	$(BIN)/python -m pytest -m long $(or $(ARGS),tests)
 
-test-examples: $(VENV)/.dev ## Run the tests with random examples, with ten times as many as every day
+test-examples: $(VENV)/.dev ## Run the tests with random examples, with more and other ones than every day
 	TEST_EXAMPLES=new $(BIN)/python -m pytest -n 3 --dist worksteal -m 'hypothesis and not slow' $(ARGS)
+
+# A test that depends on another, or on the speed of the machine, fails in one of the runs.
+RUNS ?= 20
+test-random: $(VENV)/.dev ## Run the everyday tests RUNS=20 times, in random order beside four busy processes
+	trap 'kill $$busy' EXIT; busy=; for process in 1 2 3 4; do (while :; do :; done) & busy="$$busy $$!"; done; \
+	for run in $$(seq $(RUNS)); do $(BIN)/python -m pytest -p randomly -n 3 --dist worksteal -q $(ARGS) || exit 1; done
 
 test-api: $(VENV)/.dev ## Send a hundred requests to each operation of the API, with each kind of credential
 	TEST_EXAMPLES=new $(BIN)/python -m pytest -n 0 -m slow tests/nightly/test_openapi_cases.py $(ARGS)
@@ -99,11 +102,8 @@ build/mutation/.done: $(VENV)/bin/python setup.cfg requirements.lock
 mutation: build/mutation/.done ## Change rights, limits, queries and paths in SAMPLE=24 ways each: do the unit tests notice?
 	nice -n 10 build/mutation/bin/python -m tools.mutation $(or $(SAMPLE),24)
 
-coverage: $(VENV)/.dev ## Check that tests reach every branch of auth, core and query
-	$(BIN)/coverage erase
-	TEST_EXAMPLES=all $(BIN)/coverage run -m pytest -q $(COVERING)
-	$(BIN)/coverage combine --quiet
-	$(BIN)/coverage report
+coverage: $(VENV)/.dev ## Run the everyday tests and check that they reach every branch of auth, core and query
+	$(MAKE) test ARGS="--cov $(ARGS)"
 
 lint: $(VENV)/.dev ## Check style, types, layers and known kinds of security faults
 	$(BIN)/ruff check .

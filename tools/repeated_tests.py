@@ -29,6 +29,9 @@ class Record:
         self.passed: set[str] = set()
         self.failed: dict[str, None] = {}
         """In the order in which they failed."""
+        self.failures = 0
+        self.other_failures = 0
+        """Failures of the run that no test has, as those of its coverage."""
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Remember the tests of this process."""
@@ -44,8 +47,13 @@ class Record:
         self.executed.add(report.nodeid)
         if report.failed:
             self.failed[report.nodeid] = None
+            self.failures += 1
         elif report.when == "call" and report.passed:
             self.passed.add(report.nodeid)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Note failures beside those of the tests."""
+        self.other_failures = session.testsfailed - self.failures
 
 
 def run(arguments: Sequence[str]) -> tuple[int, Record]:
@@ -70,7 +78,7 @@ def main(arguments: Sequence[str]) -> int:
         return code or int(record.passed != record.collected)
     code, record = run(arguments)
     failed = list(record.failed)
-    if code != pytest.ExitCode.TESTS_FAILED or not 0 < len(failed) <= MOST_REPEATED:
+    if code != pytest.ExitCode.TESTS_FAILED or not 0 < len(failed) <= MOST_REPEATED or record.other_failures:
         return code
     # In a process of its own: the failures may have left anything in this one.
     command = [sys.executable, "-m", "tools.repeated_tests", _ALL_MUST_PASS, "-n", "0", "-m", "", *failed]

@@ -1,33 +1,27 @@
-"""The random examples that a test tries: everyday runs repeat a tenth of them, `make coverage` repeats all of them, and
-`make test-examples` draws new ones.
-"""
+"""The random examples that a test tries: the same hundred at most every day, new and all of them at night."""
 
 import os
 from typing import Any
 
 from hypothesis import settings
 
-#: At least as many in everyday runs, where a test has that many.
-_EVERYDAY = 40
-#: All examples, the same in each run (`all`), or others in each run (`new`).
-_TRIES_ALL = os.environ.get("TEST_EXAMPLES") in {"all", "new"}
-_DRAWS_NEW = os.environ.get("TEST_EXAMPLES") == "new"
+_EVERYDAY = 100
+#: At night: an old fault must not fail a later change by day.
+_NEW = os.environ.get("TEST_EXAMPLES") == "new"
 
 
 def choose() -> None:
-    """Try the same examples each time, unless new ones are asked for: an old fault must not fail a later change."""
-    settings.register_profile("photosvc", derandomize=not _DRAWS_NEW)
+    """Try the same examples each time, unless new ones are wanted."""
+    settings.register_profile("photosvc", derandomize=not _NEW)
     settings.load_profile("photosvc")
 
 
-def examples(most: int, everyday: int = 0, **options: Any) -> settings:
+def examples(most: int, everyday: int = _EVERYDAY, **options: Any) -> settings:
     """Settings of a test that tries at most so many examples, without a limit of time for each.
 
     Args:
-        most: the number of examples in `make test-examples`.
-        everyday: the number of examples in everyday runs, where it is not the usual share.
+        most: the number of examples at night.
+        everyday: the number of examples in everyday runs, at most 100.
         options: further ones of `hypothesis.settings`.
-
     """
-    usual = everyday or min(most, max(_EVERYDAY, most // 10))
-    return settings(max_examples=most if _TRIES_ALL else usual, deadline=None, **options)
+    return settings(max_examples=most if _NEW else min(most, everyday), deadline=None, **options)
