@@ -1,27 +1,57 @@
 """The time in tests: a fixed moment, and a clock that stands still until a test moves it."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from threading import Condition, Event
 
 from photosvc.core.clock import Clock
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
+#: Seconds between two looks of a waiting thread at the moved clock.
+_LOOK = 0.005
 
 
-@dataclass
+@dataclass(eq=False)
 class MovedClock(Clock):
-    """A clock that stands still until it is moved."""
+    """A clock that stands still until it is moved.
+
+    A pause (`sleep`) moves it by its length and ends at once. A wait for an event lasts until the event comes, or until
+    a test moves the clock.
+    """
 
     present: datetime = NOW
     seconds: float = 1000.0
-    """Seconds of the monotonic clock."""
+    """Seconds of the monotonic clock and of the processor."""
+    step: float = 0.0
+    """Seconds by which each look at the monotonic clock moves it: the work between two looks takes as long."""
+    pauses: list[float] = field(default_factory=list)
+    """The lengths of the pauses so far."""
+    in_pause: Callable[[], object] = lambda: None
+    """Called in each pause: what others do meanwhile."""
 
     def __call__(self) -> datetime:
         return self.present
 
     def monotonic(self) -> float:
+        self.seconds += self.step
         return self.seconds
+
+    def processor(self) -> float:
+        return self.seconds
+
+    def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        self.move(seconds=seconds)
+        self.in_pause()
+
+    def wait(self, awaited: Event | Condition, seconds: float) -> bool:
+        end = self.seconds + seconds
+        while self.seconds < end:
+            if awaited.wait(_LOOK):
+                return True
+        return False
 
     def move(self, **amount: float) -> None:
         """Move both clocks, the monotonic one only forwards."""
