@@ -23,7 +23,7 @@ from photosvc.media.isobmff import read_heif, read_jp2, read_jxl
 from photosvc.media.metadata import Metadata, WrittenDate, merge, merge_file, read_date
 from photosvc.media.packets import IPTC_RESOURCE, MAX_BLOCK, Packets, read_iptc, resource
 from photosvc.media.psd import read_psd
-from photosvc.media.raw import read_container
+from photosvc.media.raw import read_raf
 from photosvc.media.slices import Slice, open_slices
 from photosvc.media.text import clean, clean_text, is_plausible
 from photosvc.media.xmp import Xmp, joined, read_xmp
@@ -274,7 +274,7 @@ class Embedded:
 def read_embedded(source: BinaryIO, row: Format) -> Embedded:
     """Return the metadata in a picture or camera raw; empty when there are none or they are damaged."""
     packets = _READERS[row.name](source) if row.name in _READERS else Packets()
-    own = read_container(source) if row.media_type == "raw" and not row.is_tiff else None
+    own = read_raf(source) if row.media_type == "raw" and not row.is_tiff else None
     if row.is_tiff:
         exif = _with_that_of_preview(read_exif_file(source))
     elif own is not None:

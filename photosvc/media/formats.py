@@ -45,10 +45,11 @@ _TIFF_RAWS = (
 _TIFF_NOTE: Final = (
     "big-endian BigTIFF, floating point RGB, CIELAB of 16 bits, LogLuv, and those larger than the memory: extra vips"
 )
-_PSD_NOTE: Final = "its merged picture, of 1 to 32 bits, all packings; not in mode Multichannel, nor saved without it"
+_PSD_NOTE: Final = "its merged picture, of 1 to 16 bits; not in mode Multichannel, nor saved without it"
 _AVIF_NOTE: Final = "with alpha as old encoders wrote it: extra vips"
 _JP2_NOTE: Final = "decoded at the resolution that is needed"
 _HEIC_NOTE: Final = "a sequence without a still is a video"
+_BY_LIBRAW: Final = "opened by LibRaw alone, untested"
 _PREVIEW_TESTED: Final = "metadata and preview tested with generated files; development by LibRaw untested"
 _VC5: Final = "LibRaw does not decode its pixels (VC-5): metadata, and a preview where the file contains one"
 _UNTESTED: Final = "by LibRaw; untested, because there is no free sample"
@@ -70,10 +71,10 @@ FORMATS: Final[tuple[Format, ...]] = (
     Format("raw", ("gpr",), "raw", "image/x-raw", ("tiff",), "raw", _VC5),
     Format("raw", ("cr2",), "raw", "image/x-canon-cr2", ("tiff",), "raw", _PREVIEW_TESTED),
     Format("raw", ("cr3",), "raw", "image/x-canon-cr3", ("cr3",), "raw", _UNTESTED),
-    Format("raw", ("crw",), "raw", "image/x-canon-crw", ("crw",), "raw", _PREVIEW_TESTED),
+    Format("raw", ("crw",), "raw", "image/x-canon-crw", ("crw",), "raw", _BY_LIBRAW),
     Format("raw", ("raf",), "raw", "image/x-fuji-raf", ("raf",), "raw", _PREVIEW_TESTED),
-    Format("raw", ("x3f",), "raw", "image/x-sigma-x3f", ("x3f",), "raw", _PREVIEW_TESTED),
-    Format("raw", ("mrw",), "raw", "image/x-minolta-mrw", ("mrw",), "raw", _PREVIEW_TESTED),
+    Format("raw", ("x3f",), "raw", "image/x-sigma-x3f", ("x3f",), "raw", _BY_LIBRAW),
+    Format("raw", ("mrw",), "raw", "image/x-minolta-mrw", ("mrw",), "raw", _BY_LIBRAW),
     Format("raw", tuple(_TIFF_RAWS.split()), "raw", "image/x-raw", ("tiff", "tiff-raw"), "raw", _PREVIEW_TESTED),
     Format("mp4", ("mp4", "mp4v", "insv", "lrv", "mp"), "video", "video/mp4", ("mp4",), "video"),
     Format("mov", ("mov", "qt"), "video", "video/quicktime", ("mp4",), "video"),

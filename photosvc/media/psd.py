@@ -5,31 +5,25 @@ those with further channels at wrong offsets; psd-tools parses every layer of a 
 """
 
 import struct
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from math import isfinite
 from typing import Any, BinaryIO, Final
 
 from PIL import Image, ImageFile, ImagePalette
 
 from photosvc.core.problems import Reason
-from photosvc.media.colour_spaces import encoded
 from photosvc.media.errors import DecodeError
 from photosvc.media.packets import IPTC_RESOURCE, Packets, resource
 
 _MAX_RESOURCES: Final = 1 << 24
 _EXIF, _XMP, _PROFILE, _ALPHA_NAMES, _VERSION, _CLEAR_INDEX = 0x0422, 0x0424, 0x040F, 0x041D, 0x0421, 0x0417
-_RAW, _PACKED, _ZIP, _PREDICTED = 0, 1, 2, 3
+_RAW, _PACKED = 0, 1
 #: Colour mode -> mode of Pillow, by which the number of channels of colour follows.
 _MODES: Final = {0: "1", 1: "L", 2: "P", 3: "RGB", 4: "CMYK", 8: "L", 9: "LAB"}
 _WITH_ALPHA: Final = {"L": "LA", "RGB": "RGBA"}
 _MAX_SIDE: Final = 300_000
 #: Bytes of memory that a pixel takes at most while it is decoded, by the bits of a value; measured with 24 megapixels.
-_BYTES_EACH: Final = {1: 3, 8: 9, 16: 13, 32: 23}
-#: Rows whose differences are added up together: a number of few rows costs more for each, one of many leaves the cache.
-_ROWS_AT_ONCE: Final = 256
+_BYTES_EACH: Final = {1: 3, 8: 9, 16: 13}
 #: Bytes of a palette: 256 values of red, then of green, then of blue.
 _PALETTE: Final = 768
 
@@ -84,7 +78,7 @@ class PsdImageFile(ImageFile.ImageFile):
         head = self._head = _read_head(source)
         wide = 8 if head.version == 2 else 4
         mode = _MODES.get(head.colours, "")
-        depths = {"1": (1,), "P": (8,), "L": (8, 16, 32), "RGB": (8, 16, 32)}.get(mode, (8, 16))
+        depths = {"1": (1,), "P": (8,)}.get(mode, (8, 16))
         if not mode or head.depth not in depths:
             found = "multichannel" if head.colours == 7 else f"mode {head.colours}, {head.depth} bits"
             raise DecodeError(Reason.UNREAD_PIXELS, found)
@@ -105,7 +99,7 @@ class PsdImageFile(ImageFile.ImageFile):
             self.palette = ImagePalette.raw("RGB;L", head.palette.ljust(_PALETTE, b"\0"))
             if len(clear := resource(head.resources, _CLEAR_INDEX)) == 2:
                 self.info["transparency"] = int.from_bytes(clear, "big")
-        if (profile := resource(head.resources, _PROFILE)) and head.depth < 32:  # that of 32 bits is linear
+        if profile := resource(head.resources, _PROFILE):
             self.info["icc_profile"] = profile
         self.info["bytes_each"] = _BYTES_EACH[head.depth]
         self._pixels = layers + size
@@ -132,15 +126,6 @@ class PsdImageFile(ImageFile.ImageFile):
         if packing == _RAW:
             for _ in range(count):
                 yield _whole(source.read(plane), plane)
-        elif packing in (_ZIP, _PREDICTED):
-            stream, data = zlib.decompressobj(), source.read()
-            for _ in range(count):
-                try:
-                    unpacked = _whole(stream.decompress(data, plane), plane)
-                except zlib.error as error:
-                    raise DecodeError(Reason.UNDECODABLE) from error
-                data = stream.unconsumed_tail
-                yield unpacked if packing == _ZIP else _added_up(unpacked, row, head.depth)
         elif packing == _PACKED:
             wide = 4 if head.version == 2 else 2
             step = wide * head.height
@@ -157,10 +142,6 @@ class PsdImageFile(ImageFile.ImageFile):
         depth = self._head.depth
         if self.mode == "1":
             return Image.frombytes("1", self.size, plane, "raw", "1;I")
-        if depth == 32:
-            upper = bytearray(len(plane) // 2)
-            upper[::2], upper[1::2] = plane[::4], plane[1::4]
-            return Image.frombytes("I", self.size, bytes(upper), "raw", "I;16B").point(_curve_of_floats(), "L")
         mode = "P" if self.mode == "P" else "L"
         return Image.frombytes(mode, self.size, plane[:: depth // 8], "raw", "L;I" if self.mode == "CMYK" else mode)
 
@@ -169,55 +150,3 @@ def _whole(data: bytes, size: int) -> bytes:
     if len(data) < size:
         raise DecodeError(Reason.TRUNCATED)
     return data
-
-
-def _added_up(plane: bytes, row: int, depth: int) -> bytes:
-    """Return rows whose values are stored as differences from the value on the left.
-
-    Values of 32 bits are stored as bytes, in each row all first bytes, then all second ones and so on.
-    """
-    found, each = bytearray(), 2 if depth == 16 else 1
-    for start in range(0, len(plane), row * _ROWS_AT_ONCE):
-        rows = _rows_added_up(plane[start : start + row * _ROWS_AT_ONCE], row, each)
-        found += _in_pixels(rows, row) if depth == 32 else rows
-    return bytes(found)
-
-
-def _in_pixels(rows: bytes, row: int) -> bytes:
-    """Return rows of values of 32 bits with the four bytes of each value beside each other."""
-    found, width = bytearray(len(rows)), row // 4
-    for start in range(0, len(rows), row):
-        for place in range(4):
-            begin = start + place * width
-            found[start + place : start + row : 4] = rows[begin : begin + width]
-    return bytes(found)
-
-
-def _rows_added_up(rows: bytes, row: int, each: int) -> bytes:
-    """Return some rows, with the sums of values of one or two bytes.
-
-    A column is one number, with twice the bits of a value for each row, so that one addition adds all of its values.
-    """
-    count = len(rows) // row
-    mask = int.from_bytes((b"\xff" * each + bytes(each)) * count, "little")
-    found, total = bytearray(len(rows)), 0
-    for left in range(0, row, each):
-        column = bytearray(2 * each * count)
-        for place in range(each):
-            column[each - 1 - place :: 2 * each] = rows[left + place :: row]
-        total = total + int.from_bytes(column, "little") & mask
-        sums = total.to_bytes(len(column), "little")
-        for place in range(each):
-            found[left + place :: row] = sums[each - 1 - place :: 2 * each]
-    return bytes(found)
-
-
-@cache
-def _curve_of_floats() -> Sequence[int]:
-    """Return the sRGB level of linear light, by the upper 16 bits of its number of 32 bits."""
-    return [_level(struct.unpack(">f", struct.pack(">HH", upper, 0x8000))[0]) for upper in range(1 << 16)]
-
-
-def _level(light: float) -> int:
-    light = min(max(light, 0.0), 1.0) if isfinite(light) else float(light > 0)
-    return round(255 * encoded(light))

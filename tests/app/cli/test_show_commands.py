@@ -41,9 +41,9 @@ def test_formats_are_shown_with_their_extra_and_what_is_not_read_with_the_reason
     assert (by_extension["jxl"]["extra"], by_extension["jxl"]["supported"]) == ("jxl", False)
     assert (by_extension["svg"]["extra"], by_extension["svg"]["supported"]) == ("vips", True)
     assert by_extension["psb"]["note"] == (
-        "its merged picture, of 1 to 32 bits, all packings; not in mode Multichannel, nor saved without it"
+        "its merged picture, of 1 to 16 bits; not in mode Multichannel, nor saved without it"
     )
     assert by_extension["psb"]["supported"]
-    assert by_extension["x3f"]["note"] == (
+    assert by_extension["raf"]["note"] == (
         "metadata and preview tested with generated files; development by LibRaw untested"
     )

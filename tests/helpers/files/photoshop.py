@@ -1,7 +1,6 @@
 """Photoshop files with a merged picture of any mode and depth, made here byte by byte."""
 
 import struct
-import zlib
 from collections.abc import Sequence
 
 from tests.helpers.files.containers import photoshop_resource
@@ -29,7 +28,7 @@ def photoshop(
         colours: the number of the colour mode.
         depth: bits of a value.
         channels: the four values of each, between 0 and 1.
-        packing: 0 for none, 1 for PackBits, 2 for ZIP, 3 for ZIP with prediction.
+        packing: 0 for none, 1 for PackBits.
         version: 1 for PSD, 2 for PSB.
         layers: their number; negative when the first further channel is transparency.
         palette: of an indexed picture.
@@ -48,8 +47,7 @@ def photoshop(
         packed = [_packed(row) for row in rows]
         lengths = b"".join(struct.pack(">I" if version == 2 else ">H", len(row)) for row in packed)
         return head + struct.pack(">H", 1) + lengths + b"".join(packed)
-    data = b"".join(_differences(row, depth) if packing == 3 else row for row in rows)
-    return head + struct.pack(">H", packing) + (zlib.compress(data) if packing >= 2 else data)
+    return head + struct.pack(">H", packing) + b"".join(rows)
 
 
 def _row(pair: Sequence[float], depth: int) -> bytes:
@@ -61,16 +59,6 @@ def _row(pair: Sequence[float], depth: int) -> bytes:
         return struct.pack(f">{width}f", *values)
     top = 255 if depth == 8 else 65535
     return struct.pack(f">{width}{'B' if depth == 8 else 'H'}", *(round(value * top) for value in values))
-
-
-def _differences(row: bytes, depth: int) -> bytes:
-    """Each value as its difference from the one before; of 32 bits the bytes, all first ones before all second ones."""
-    if depth == 32:
-        row = b"".join(row[place::4] for place in range(4))
-    each = 2 if depth == 16 else 1
-    values = [int.from_bytes(row[at : at + each], "big") for at in range(0, len(row), each)]
-    pairs = zip(values, [0, *values], strict=False)
-    return b"".join(((value - before) % 256**each).to_bytes(each, "big") for value, before in pairs)
 
 
 def _packed(row: bytes) -> bytes:

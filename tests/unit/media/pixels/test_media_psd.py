@@ -2,9 +2,9 @@
 
 import random
 import struct
-import zlib
 from contextlib import suppress
 from io import BytesIO
+from itertools import product
 
 import pytest
 from PIL import Image, ImageCms
@@ -45,50 +45,26 @@ def near(found, expected, tolerance=1):
     )
 
 
-@pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("packing", [0, 1, 2, 3])
-@pytest.mark.parametrize("depth", [8, 16])
-@pytest.mark.parametrize("further", [0, 1, 4])
-def test_further_channels_are_selections_and_change_no_pixel(version, packing, depth, further):
-    names = alpha_names(*range(1, further + 1))
-    data = photoshop(3, depth, [*RGB, *[HALF] * further], packing=packing, version=version, resources=names)
-    assert near(quarters_of(data), SHOWN)
-    data = photoshop(3, depth, [*RGB, *[HALF] * further], packing=packing, version=version, layers=2)
-    assert near(quarters_of(data), SHOWN)
+def test_further_channels_are_selections_and_change_no_pixel():
+    for version, packing, depth, further in product((1, 2), (0, 1), (8, 16), (0, 1, 4)):
+        channels = [*RGB, *[HALF] * further]
+        for more in ({"resources": alpha_names(*range(1, further + 1))}, {"layers": 2}):
+            data = photoshop(3, depth, channels, packing=packing, version=version, **more)
+            assert near(quarters_of(data), SHOWN), (version, packing, depth, further, more)
 
 
-@pytest.mark.parametrize(
-    ("depth", "row", "expected"),
-    [
-        (8, bytes([200, 100, 0, 156, 255, 1]), [200, 44, 44, 200, 199, 200]),
-        (16, struct.pack(">6H", 0xC800, 0x6480, 0, 0x9B80, 0xFFFF, 1), [200, 44, 44, 200, 199, 200]),
-    ],
-)
-def test_differences_between_values_run_over_their_largest(depth, row, expected):
-    data = bytearray(photoshop(1, depth, [HALF], packing=0))
-    data = data[: -len(row) * 4 - 2] + b"\0\3" + zlib.compress(row * 4)
-    with open_shown(BytesIO(data), sniff(bytes(data[:512]), "a.psd"), 6) as (picture, _):
-        assert list(picture.convert("L").tobytes()) == expected * 4
+def test_transparency_is_told_from_selections():
+    for (depth, level), packing in product(((8, 128), (16, 127)), (0, 1)):
+        for further, sign in (
+            (1, {"layers": -1}),
+            (1, {"resources": alpha_names(0)}),
+            (2, {"resources": alpha_names(0, 7)}),
+        ):
+            data = photoshop(1, depth, [HALF, *[HALF] * further], packing=packing, **sign)
+            assert near(quarters_of(data), [(level, level, level, level)] * 4), (depth, packing, sign)
 
 
-@pytest.mark.parametrize("depth", [8, 16, 32])
-@pytest.mark.parametrize("packing", [0, 1, 3])
-@pytest.mark.parametrize("sign", [{"layers": -1}, {"resources": alpha_names(0)}, {"resources": alpha_names(0, 7)}])
-def test_transparency_is_told_from_selections(depth, packing, sign):
-    further = 2 if len(sign.get("resources", b"")) > 16 else 1
-    level = {8: 128, 16: 127, 32: 188}[depth]
-    data = photoshop(1, depth, [HALF, *[HALF] * further], packing=packing, **sign)
-    assert near(quarters_of(data), [(level, level, level, level)] * 4)
-
-
-@pytest.mark.parametrize("packing", [0, 2, 3])
-def test_light_of_32_bits_is_linear(packing):
-    channels = [(1.0, 0.2, 0.0, 7.5), (0.0, 0.2, 0.001, 1.0), (0.0, 0.2, -1.0, float("nan"))]
-    found = quarters_of(photoshop(3, 32, channels, packing=packing))
-    assert near(found, [(255, 0, 0), (124, 124, 124), (0, 3, 0), (255, 255, 0)])
-
-
-@pytest.mark.parametrize("packing", [0, 1, 2, 3])
+@pytest.mark.parametrize("packing", [0, 1])
 @pytest.mark.parametrize("depth", [8, 16])
 def test_every_colour_mode_is_shown(depth, packing):
     grey = [(value, value, value) for value in (0, 128, 191, 255)]
@@ -128,23 +104,21 @@ def test_the_name_of_the_profile_is_read():
 
 def test_a_file_that_cannot_be_shown_right_is_refused_with_the_reason():
     assert problem_of(photoshop(7, 8, RGB)) == Problem.of(Reason.UNREAD_PIXELS, "multichannel")
-    assert problem_of(photoshop(4, 32, [HALF] * 4)) == Problem.of(Reason.UNREAD_PIXELS, "mode 4, 32 bits")
+    assert problem_of(photoshop(3, 32, [HALF] * 3)) == Problem.of(Reason.UNREAD_PIXELS, "mode 3, 32 bits")
     without = photoshop_resource(0x0421, bytes(5) + bytes(8))
     reason = Problem.of(Reason.UNREAD_PIXELS, "saved without its merged picture")
     assert problem_of(photoshop(3, 8, RGB, resources=without)) == reason
     data = bytearray(photoshop(3, 8, RGB))
-    struct.pack_into(">H", data, len(data) - 24 * 3 - 2, 4)
-    assert problem_of(bytes(data)) == Problem.of(Reason.UNREAD_PIXELS, "packing 4")
+    struct.pack_into(">H", data, len(data) - 24 * 3 - 2, 3)
+    assert problem_of(bytes(data)) == Problem.of(Reason.UNREAD_PIXELS, "packing 3")
     assert problem_of(photoshop(3, 8, RGB[:2])) == Problem(Reason.BAD_HEADER)
 
 
-@pytest.mark.parametrize("packing", [0, 1, 2, 3])
-@pytest.mark.parametrize("depth", [8, 16, 32])
-def test_a_cut_file_is_truncated(depth, packing):
-    data = photoshop(3, depth, RGB, packing=packing)
-    found = problem_of(data[:-9])
-    assert found is not None
-    assert found.reason in (Reason.TRUNCATED, Reason.UNDECODABLE)
+def test_a_cut_file_is_truncated():
+    for depth, packing in product((8, 16), (0, 1)):
+        found = problem_of(photoshop(3, depth, RGB, packing=packing)[:-9])
+        assert found is not None, (depth, packing)
+        assert found.reason in (Reason.TRUNCATED, Reason.UNDECODABLE)
 
 
 def test_a_layer_section_that_is_longer_than_any_file_is_damage():
@@ -159,7 +133,7 @@ def test_any_damage_ends_as_a_picture_or_a_reason():
         data = bytearray(
             photoshop(
                 drawn.choice((0, 1, 2, 3, 4, 8, 9)), drawn.choice((1, 8, 16, 32)), [HALF] * 4,
-                packing=drawn.randrange(4), version=drawn.choice((1, 2)), layers=drawn.choice((0, -1)),
+                packing=drawn.randrange(2), version=drawn.choice((1, 2)), layers=drawn.choice((0, -1)),
             )
         )  # fmt: skip
         for _ in range(drawn.randrange(5)):
