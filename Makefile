@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-nightly test-random test-dates test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-answers bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-commands bench-first-request bench-soak bench-scaling bench-rows bench-jobs lock translations dist clean
+.PHONY: help run example test test-examples test-slow test-nightly test-random test-dates test-long test-api test-lowest test-newest mutation coverage lint format bench bench-queries bench-peers bench-index bench-thumbnails bench-memory bench-busy bench-grid lock translations dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -118,88 +118,42 @@ format: $(VENV)/.dev ## Format the code
 
 # Libraries are made once: the date of a folder tells nothing about them.
 build/bench-%: | $(VENV)/.dev
-	$(BIN)/python -m bench.libraries.library $* $@
+	$(BIN)/python -m bench.library $* $@
 
 build/datasette: $(VENV)/bin/python
 	$(PYTHON) -m venv $@
 	$@/bin/python -m pip --disable-pip-version-check install --quiet 'datasette>=0.65,<1'
 
 build/bench-%/postgres: | build/bench-%
-	$(BIN)/python -m bench.libraries.postgres build/bench-$*
+	$(BIN)/python -m bench.postgres build/bench-$*
 
-build/bench-1000000: | build/bench-200000
-	$(BIN)/python -m bench.libraries.repeat 5 build/bench-200000 $@
+# Files of the library that is measured.
+SIZE ?= 200000
+SUBJECTS := queries peers index thumbnails memory busy grid
 
-bench: build/bench-200000/postgres build/datasette ## Measure searches on both databases and beside peers (needs wrk)
-	$(BIN)/python -m bench.searches.queries build/bench-200000 $<
-	DATASETTE=build/datasette/bin/datasette $(BIN)/python -m bench.searches.search build/bench-200000
+bench: $(SUBJECTS:%=bench-%) ## Measure SUBJECTS, or one as in `make bench-queries` (needs wrk, Chromium and PHOTOGRAPHS=dir)
 
-bench-distinct: build/bench-200000 ## Measure different pages and a mix of clients beside a bare Flask app (needs wrk)
-	$(BIN)/python -m bench.searches.distinct $<
+bench-queries: build/bench-$(SIZE)/postgres ## Measure searches on both databases
+	$(BIN)/python -m bench.queries build/bench-$(SIZE) $<
 
-bench-answers: build/bench-200000 ## Measure first byte and memory of the largest answers
-	$(BIN)/python -m bench.large_answers $<
+bench-peers: build/bench-$(SIZE) build/datasette ## Measure pages and tokens beside a bare Flask app, Datasette and Authlib's example
+	DATASETTE=build/datasette/bin/datasette $(BIN)/python -m bench.pages $<
+	$(BIN)/python -m bench.tokens
 
-bench-large: build/bench-1000000/postgres ## Measure searches of a million files on both databases (15 GB of disk)
-	$(BIN)/python -m bench.searches.queries build/bench-1000000 $<
+bench-index: $(VENV)/.dev ## Measure index runs beside ExifTool and the least that they must do
+	$(BIN)/python -m bench.index $(ARGS)
 
-bench-pictures: $(VENV)/.dev ## Measure thumbnails, downloads and videos with photos of PHOTOGRAPHS=dir (needs wrk, nginx)
-	$(BIN)/python -m bench.files.thumbnails "$(PHOTOGRAPHS)" 5
-	$(BIN)/python -m bench.files.picture_serving "$(PHOTOGRAPHS)" 5
-	$(BIN)/python -m bench.files.videos "$(firstword $(wildcard $(PHOTOGRAPHS)/*.jpg))"
+bench-thumbnails: $(VENV)/.dev ## Measure thumbnails of PHOTOGRAPHS=dir beside bare Pillow
+	$(BIN)/python -m bench.thumbnails "$(PHOTOGRAPHS)" 5
 
-bench-index: $(VENV)/.dev ## Measure index runs beside ExifTool and the least they must do
-	$(BIN)/python -m bench.indexing
-
-bench-busy: build/bench-200000 ## Measure answers during an index run
-	$(BIN)/python -m bench.busy $<
-
-bench-costly: build/bench-200000 ## Measure plain pages beside costly searches
-	$(BIN)/python -m bench.searches.costly $<
-
-bench-edits: build/bench-200000 ## Measure edits of one photo and of 10,000
-	$(BIN)/python -m bench.edits $<
-
-bench-lists: build/bench-200000 ## Measure lists after an edit: labels, people, albums, folders, months
-	$(BIN)/python -m bench.lists $<
-
-bench-webdav: $(VENV)/.dev ## Measure WebDAV beside the provider that WsgiDAV ships
-	$(BIN)/python -m bench.files.webdav
-
-bench-memory: build/bench-200000 ## Measure the memory of two workers beside that of bare apps
+bench-memory: build/bench-$(SIZE) ## Measure the memory of two workers beside that of a bare Flask app
 	$(BIN)/python -m bench.memory $<
 
-bench-commands: build/bench-200000 ## Measure each command that only reads, wall and processor time
-	$(BIN)/python -m bench.commands $<
+bench-busy: build/bench-$(SIZE) ## Measure answers during an index run
+	$(BIN)/python -m bench.busy $< $(ARGS)
 
-bench-first-request: build/bench-200000 ## Measure the first request of a fresh worker
-	$(BIN)/python -m bench.first_request $<
-
-bench-soak: build/bench-200000 ## Measure the memory of two workers under large answers, and ten minutes of all of them
-	$(BIN)/python -m bench.soak $<
-
-build/multiplied-1000000: | build/bench-200000/postgres
-	cp -a build/bench-200000/postgres $@.part
-	$(BIN)/python -m bench.scaling --multiply 5 $@.part
-	mv $@.part $@
-
-build/multiplied-10000000: | build/multiplied-1000000
-	cp -a build/multiplied-1000000 $@.part
-	$(BIN)/python -m bench.scaling --rows 10 $@.part
-	mv $@.part $@
-
-bench-scaling: build/bench-10000/postgres build/bench-1000000 build/multiplied-1000000 ## Measure costs and bytes by size, 10,000 to a million files (25 GB of disk)
-	$(BIN)/python -m bench.scaling build/bench-10000 build/bench-200000 build/bench-1000000
-	$(BIN)/python -m bench.scaling build/bench-10000/postgres build/bench-200000/postgres build/multiplied-1000000
-
-bench-rows: build/multiplied-1000000 build/multiplied-10000000 ## The same for ten million search rows without words, on PostgreSQL (40 GB more)
-	$(BIN)/python -m bench.scaling --no-words $^
-
-bench-grid: build/bench-1000000 ## Measure the grid of the web page in Chromium
+bench-grid: build/bench-$(SIZE) ## Measure the grid of the web page in Chromium, in each order
 	$(BIN)/python -m bench.grid $<
-
-bench-jobs: $(VENV)/.dev ## Count the clicks and seconds of everyday jobs on the web page in Chromium
-	$(BIN)/python -m bench.jobs
 
 lock: $(VENV)/.dev ## Pin the installed versions in requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --exclude photosvc | LC_ALL=C sort -f > requirements.lock

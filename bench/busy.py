@@ -1,6 +1,6 @@
-"""Answers during an index run: `python -m bench.busy FOLDER [--new N] [--clients N] [--pause SECONDS]`.
+"""Answers during an index run: `python -m bench.busy FOLDER [--new N] [--alone SECONDS]`.
 
-FOLDER holds a library made by `bench.libraries.library`; a copy of it is served by four gunicorn workers. Clients in
+FOLDER holds a library made by `bench.library`; a copy of it is served by four gunicorn workers. Clients in
 turn search, log in and get tokens, first with nothing else going on, then while `svc index` adds new small pictures.
 """
 
@@ -19,11 +19,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.indexing import draw
-from bench.libraries.library import TOKEN_FILE
-from bench.loads import at_once, percentile
-from bench.oauth import basic
-from bench.peers.serve import serve
+from bench.index import draw
+from bench.library import TOKEN_FILE
+from bench.servers import at_once, percentile, serve
+from bench.tokens import basic
 from photosvc.app import create_app
 from photosvc.auth import accounts
 from photosvc.auth.clients import register
@@ -31,7 +30,7 @@ from photosvc.auth.scopes import parse_scope
 from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 
-WORKERS = 4
+WORKERS, _CLIENTS, _PAUSE = 4, 24, 0.1
 _PASSWORD = "correct horse"
 _QUERIES = ("", "q=summer", "q=country:de", "order=oldest", "q=zeppelin", "q=year:2015", "merged=true")
 
@@ -135,8 +134,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--new", type=int, default=3000)
-    parser.add_argument("--clients", type=int, default=24)
-    parser.add_argument("--pause", type=float, default=0.1)
     parser.add_argument("--alone", type=float, default=15, help="Seconds without an index run.")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="photosvc-bench-") as temporary:
@@ -147,16 +144,16 @@ def main() -> None:
         kinds = requests(folder)
         # Of eight clients six search, one logs in and one gets tokens.
         names = ["log-in", "token", *["search"] * 6]
-        clients = [(name, kinds[name]) for name in (names[number % 8] for number in range(given.clients))]
+        clients = [(name, kinds[name]) for name in (names[number % 8] for number in range(_CLIENTS))]
         environ = {"PHOTOSVC_INSTANCE": str(folder), "PHOTOSVC_ORIGINALS": str(folder / "originals")}
         command = [sys.executable, "-m", "gunicorn", "--workers", str(WORKERS), "--no-control-socket"]
         command += ["--bind", "{address}", "photosvc.app:create_app()"]
         with serve(command, Path(temporary, "log"), "/api/v1/status", **environ) as server:
             print("| request | number | p50 ms | p99 ms | most ms | failed |\n|---|---|---|---|---|---|")
-            alone = Load(server.port, given.pause)
+            alone = Load(server.port, _PAUSE)
             alone.run(clients, lambda: time.sleep(given.alone))
             report("alone", alone.times, alone.errors)
-            busy, started = Load(server.port, given.pause), time.monotonic()
+            busy, started = Load(server.port, _PAUSE), time.monotonic()
             busy.run(clients, lambda: svc(folder, "index", "new", "--workers", "2"))
             seconds = time.monotonic() - started
             report("index run", busy.times, busy.errors)

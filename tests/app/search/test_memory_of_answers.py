@@ -2,8 +2,6 @@
 
 import gc
 import tracemalloc
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -76,24 +74,3 @@ def test_statements_of_long_queries_are_not_kept(large_library):
     assert sizes[1:] == sizes[:1] * 5
     large_library.find(q="tree -iso:7 -iso:8")
     assert len(kept) > sizes[0]
-
-
-def test_two_workers_take_little_memory_for_the_largest_answers():
-    from bench.libraries.library import make_library
-    from bench.searches.costly import tokens
-    from bench.soak import CASES, Memory, measure, served
-
-    with TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        library = open_library(folder)
-        make_library(library.app, 5_000)
-        library.close()
-        heavy, plain, *_ = tokens(library.instance)
-        with served(library.instance, Path.cwd(), folder / "log") as server:
-            measure(server, [], 2, heavy, plain)
-            memory = Memory(server)
-            idle = memory.now()
-            with memory.sampled():
-                load, _ = measure(server, [*CASES], 15, heavy, plain)
-    assert load.statuses["200"] > 20
-    assert memory.peak - idle < 130

@@ -31,7 +31,7 @@ RESULT, PHOTO_OR_FILE = re.compile(rb'"FileUID":"(\w+)"'), re.compile(rb'"UID":"
 
 @pytest.fixture(scope="module")
 def large_library(new_database, tmp_path_factory):
-    from bench.libraries.library import make_library
+    from bench.library import make_library
 
     uri = new_database()
     library = open_library(tmp_path_factory.mktemp("large"), settings={"PHOTOSVC_DATABASE_URI": uri})

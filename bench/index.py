@@ -1,4 +1,4 @@
-"""The index beside the least that any program must do: `python -m bench.indexing [--small N] [--large N] [FOLDER]`.
+"""The index beside the least that any program must do: `python -m bench.index [--small N] [--large N] [FOLDER]`.
 
 The pictures are drawn: large ones of 12 megapixels with Exif, read from memory, and small ones, whose cost is that of
 storing. Peers run in the same rounds: a script that reads, hashes and reads Exif in two processes, and
@@ -26,7 +26,7 @@ import numpy as np
 from PIL import Image
 from sqlalchemy import func, select
 
-from bench.loads import private_memory
+from bench.servers import private_memory
 from photosvc.app import create_app
 from photosvc.index.run import rebuild_search, run_index
 from photosvc.index.run_log import IndexOptions, Summary

@@ -1,18 +1,21 @@
-"""Server processes for benchmarks: their request rate and their memory."""
+"""Servers of the benchmarks with their request rate and memory, clients at the same time, and figures of rounds."""
 
+import math
 import os
 import re
 import socket
 import statistics
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 CONNECTIONS = 4
 
@@ -119,3 +122,26 @@ def _wait(url: str) -> None:
 def with_spread(values: Sequence[float], digits: int = 2) -> str:
     """The median, followed by the minimum and maximum in brackets."""
     return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+
+
+@contextmanager
+def at_once(target: Callable[..., object], jobs: Iterable[tuple[Any, ...]]) -> Iterator[None]:
+    """Call a function in a thread for each tuple of arguments, and wait for all at the end of the block."""
+    threads = [threading.Thread(target=target, args=job) for job in jobs]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        for thread in threads:
+            thread.join()
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    return sorted(values)[math.ceil(len(values) * share) - 1]
+
+
+def private_memory(process: int | str = "self") -> float:
+    """Megabytes of a process without the files that it maps, such as the database."""
+    found = re.search(r"RssAnon:\s+(\d+)", Path(f"/proc/{process}/status").read_text())
+    return int(found[1]) / 1024 if found else 0.0

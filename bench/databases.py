@@ -7,7 +7,6 @@ its database.
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from math import inf
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, text
@@ -49,16 +48,3 @@ def clock_of(connection: Connection) -> Callable[[], float]:
     connection.commit()  # otherwise, the end of the transaction would undo it
     server = Path(f"/proc/{connection.scalar(text('SELECT pg_backend_pid()'))}/schedstat")
     return lambda: time.process_time() + int(server.read_text().split()[0]) / 1e9
-
-
-def times_of(
-    connection: Connection, clock: Callable[[], float], call: Callable[[], object], repeats: int, longest: float = inf
-) -> list[float]:
-    """Milliseconds of each call after the first; of the first alone if it takes longer than `longest`."""
-    times: list[float] = []
-    while len(times) <= repeats and not (times and times[0] > longest):
-        started = clock()
-        call()
-        times.append((clock() - started) * 1000)
-        connection.rollback()
-    return times[1:] or times

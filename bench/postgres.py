@@ -1,7 +1,7 @@
-"""Copy a library made by `bench.libraries.library` into PostgreSQL: `python -m bench.libraries.postgres FOLDER [URI]`.
+"""Copy a library made by `bench.library` into PostgreSQL: `python -m bench.postgres FOLDER [URI]`.
 
 Without the address of an empty database, `FOLDER/postgres` becomes the data folder of a server of its own, by which
-`bench.libraries.databases` finds the copy. Copying is much faster than making the same library once more.
+`bench.databases` finds the copy. Copying is much faster than making the same library once more.
 """
 
 import sys
@@ -10,8 +10,8 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, Table, select, text
 from sqlalchemy.orm import Session
 
-from bench.libraries.databases import engine_of
-from bench.libraries.library import advance_sequences
+from bench.databases import engine_of
+from bench.library import advance_sequences
 from photosvc.models import Base, schema
 
 SERVER_FOLDER = "postgres"

@@ -1,4 +1,4 @@
-"""Token requests per second, compared with Authlib's own example: `python -m bench.oauth [ROUNDS] [SECONDS]`.
+"""Token requests per second, compared with Authlib's own example: `python -m bench.tokens [ROUNDS] [SECONDS]`.
 
 Both servers run behind gunicorn with 2 workers on SQLite. wrk measures them alternately, so that other load on the
 machine affects both.
@@ -13,8 +13,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.peers import authlib_example
-from bench.peers.serve import CONNECTIONS, Server, gunicorn
+from bench import authlib_example
+from bench.servers import CONNECTIONS, Server, gunicorn
 from photosvc.app import create_app
 from photosvc.auth.clients import register
 from photosvc.auth.scopes import parse_scope
@@ -63,7 +63,7 @@ def peer(folder: Path) -> Iterator[TokenServer]:
         )
         authlib_example.db.session.add(client)
         authlib_example.db.session.commit()
-    with gunicorn("bench.peers.authlib_example:create_app()", folder / "log", "/", PEER_DATABASE=uri) as server:
+    with gunicorn("bench.authlib_example:create_app()", folder / "log", "/", PEER_DATABASE=uri) as server:
         yield TokenServer("Authlib's example", server, "/oauth/token", basic(f"bench:{secret}"))
 
 

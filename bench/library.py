@@ -1,4 +1,4 @@
-"""Create a library of N files without originals: `python -m bench.libraries.library N FOLDER`.
+"""Create a library of N files without originals: `python -m bench.library N FOLDER`.
 
 Rows are drawn like those of a family that has taken photos for twenty-five years: few cameras take most photos, few
 towns see most of them, words follow Zipf's law. The service's own projection writes the search rows.

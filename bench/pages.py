@@ -1,6 +1,6 @@
-"""Search pages per second over HTTP, compared with peers: `python -m bench.searches.search FOLDER`.
+"""Search pages per second over HTTP, compared with peers: `python -m bench.pages FOLDER`.
 
-The library is made by `bench.libraries.library`. The service and the peers run behind gunicorn with two sync workers
+The library is made by `bench.library`. The service and the peers run behind gunicorn with two sync workers
 each; Datasette, whose program the variable DATASETTE names, runs its own server with one. They are measured
 alternately, so that other load on the machine affects all of them, and ratios are computed for each round.
 """
@@ -17,8 +17,8 @@ from statistics import median
 
 import orjson
 
-from bench.libraries.library import TOKEN_FILE
-from bench.peers.serve import Server, gunicorn, serve, with_spread
+from bench.library import TOKEN_FILE
+from bench.servers import Server, gunicorn, serve, with_spread
 from photosvc.search.reading.pages import join_results
 
 ROUNDS, SECONDS = 5, 4
@@ -58,17 +58,6 @@ def etag(server: Server, path: str, headers: dict[str, str]) -> str:
         return answer.headers["ETag"]
 
 
-def streaming_memory(server: Server, path: str, headers: dict[str, str]) -> tuple[float, float]:
-    """Size of an answer, and the largest increase of the workers' memory while it is read, both in MB."""
-    before = most = server.memory()
-    read = 0
-    with urllib.request.urlopen(urllib.request.Request(server.base + path, headers=headers), timeout=60) as answer:
-        while piece := answer.read(2**20):
-            read += len(piece)
-            most = max(most, server.memory())
-    return read / 1e6, most - before
-
-
 def main(folder: Path) -> None:
     if shutil.which("wrk") is None:
         raise SystemExit("wrk is not installed")
@@ -76,7 +65,7 @@ def main(folder: Path) -> None:
     environ = {"PEER_DATABASE": str(database), "PEER_LIBRARY": str(folder / "photosvc.db")}
     with ExitStack() as stack:
         service = stack.enter_context(gunicorn("wsgi:app", folder / "service.log", PHOTOSVC_INSTANCE=str(folder)))
-        peer = stack.enter_context(gunicorn("bench.peers.bare_flask:app", folder / "peer.log", "/hello", **environ))
+        peer = stack.enter_context(gunicorn("bench.bare_flask:app", folder / "peer.log", "/hello", **environ))
 
         def page(count: int, **headers: str) -> Rate:
             path = f"/api/v1/photos?count={count}&order=newest"
@@ -90,17 +79,13 @@ def main(folder: Path) -> None:
             compare(f"{count}, bare Flask app", page(count), other(f"/photos?count={count}"))
         for count in COUNTS:
             compare(f"{count}, the same bytes from memory", page(count), other(f"/memory?count={count}"))
-        compare("1000, stored texts joined", page(1000), other("/joined?count=1000"))
         tag = etag(service, "/api/v1/photos?count=100&order=newest", token)
         compare("304, Flask saying hello", page(100, **{"If-None-Match": tag}), other("/hello"))
-        streamed = streaming_memory(service, "/api/v1/photos?count=100000&merged=true", token)
         if datasette := os.environ.get("DATASETTE"):
             command = [datasette, "serve", str(database), "--port", "{port}", "--setting", "max_returned_rows", "1000"]
             server = stack.enter_context(serve(command, folder / "datasette.log", "/-/versions.json"))
             path = "/peer/results.json?_size=100&_sort_desc=TakenAt&_shape=array&_nocount=1&_nofacet=1"
             compare("100, Datasette", page(100), other(path, server))
-    size, more = streamed
-    print(f"\nAnswer of 100,000 files: {size:.0f} MB long, {more:.0f} MB more memory at most while it is read")
 
 
 if __name__ == "__main__":

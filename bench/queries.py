@@ -1,27 +1,24 @@
-"""Times of searches in this process: `python -m bench.searches.queries FOLDER-OR-URI …`.
+"""Times of searches in this process: `python -m bench.queries FOLDER-OR-URI …`.
 
-The libraries are made by `bench.libraries.library`.
+The libraries are made by `bench.library`.
 Times are those of the processor, which other load lengthens less: of this process, in which SQLite runs too, and of the
 process with which PostgreSQL serves the connection, without parallel workers.
 """
 
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from statistics import median, quantiles
 
 from sqlalchemy import Connection, func, select
 
-from bench.libraries.databases import clock_of, opened
-from bench.libraries.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
-from bench.peers.serve import with_spread
+from bench.databases import clock_of, opened
+from bench.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
+from bench.servers import with_spread
 from photosvc.models import SearchRow
-from photosvc.query.filters import FILTERS
-from photosvc.query.nodes import InvalidQueryError
 from photosvc.search.reading.facets import count_values, parse_facets
 from photosvc.search.reading.pages import Page, find
-from tests.helpers.queries.parsing import parse_query, parse_request, photo_query
+from tests.helpers.queries.parsing import parse_request, photo_query
 
 _ROUNDS, _REPEATS, _WARM_UP = 5, 20, 2
 #: Seconds of a round of a query in the slowest library; it is asked less often when more would not fit.
@@ -33,7 +30,6 @@ _PREFIXES = [start + end for start in ("ba", "ri", "mo", "ten", "la", "sur") for
 QUERIES: dict[str, dict[str, str]] = {
     "newest": {},
     "added": {"order": "added"},
-    "oldest": {"order": "oldest"},
     "name": {"order": "name"},
     "random": {"order": "random", "seed": "5"},
     "newest, merged": {"merged": "true"},
@@ -48,54 +44,23 @@ QUERIES: dict[str, dict[str, str]] = {
     "not a word of 9 %": {"q": f"-{COMMON_WORD}"},
     "prefix": {"q": COMMON_WORD[:4]},
     "any of 24 prefixes": {"q": "|".join(_PREFIXES)},
-    "any of 250 words, none found": {"q": "|".join(f"xq{number}" for number in range(250))},
     "phrase": {"q": f'"{RARE_WORD} over the lake"'},
-    "phrase of frequent words, not found": {"q": f'"{COMMON_WORD} {FREQUENT_WORD} {SELDOM_WORD} x"'},
     "word of 9 %, by relevance": {"q": COMMON_WORD, "order": "relevance"},
     "two words, by relevance": {"q": f"{COMMON_WORD} {FREQUENT_WORD}", "order": "relevance"},
     "color": {"color": "blue"},
     "country": {"country": "it"},
     "year": {"year": "2012"},
-    "year, oldest": {"year": "2012", "order": "oldest"},
-    "years": {"year": "2003-2005"},
     "camera": {"camera": "5"},
-    "type": {"type": "image"},
     "album": {"album": '"Album 5"'},
-    "two colors": {"color": "lime|pink"},
     "camera by name": {"camera": "nikon"},
     "circle of 50 km": {"latlng": "48.1,11.6@50"},
     "day": {"taken": "2012-05-06"},
     "before a day": {"before": "2003-05-06"},
-    "after a day, oldest": {"after": "2020-05-06", "order": "oldest"},
-    "added since, none": {"added": "2030-01-01"},
-    "to review": {"review": "true"},
     "name by its beginning": {"name": "IMG_0012*"},
     "name by its middle": {"name": "*0012*"},
-    "title by its middle": {"title": "*zeppelin*"},
-    "negated groups, 20 deep": {"q": "-(nu|(mo " * 5 + "-lake" + "))" * 5},
-    "range of ISO": {"iso": "100-400"},
-    "word with its singular": {"q": f"{COMMON_WORD}s"},
-    "word of a colour": {"q": "blue"},
-    "word of no photo, and of videos": {"q": "videos"},
-    "word that is a year": {"q": "2019"},
-    "word that is a month": {"q": "december"},
-    "word of no photo, and of portraits": {"q": "portrait"},
     "little words": {"q": f"the {COMMON_WORD} in the {FREQUENT_WORD}"},
-    "emoji of no photo": {"q": "\N{PARTY POPPER}"},
-    "word in titles": {"title": COMMON_WORD},
-    "word in descriptions": {"description": COMMON_WORD},
-    "untitled": {"title": "false"},
-    "word in places": {"place": "italy"},
     "near a place": {"near": "arezzo"},
-    "extension of many": {"ext": "jpg"},
-    "extension of none": {"ext": "png"},
-    "faces": {"faces": "3"},
-    "stars": {"rating": "5"},
-    "least width": {"width": ">=10000"},
     "newest, reversed": {"reverse": "true"},
-    "size, reversed": {"order": "size", "reverse": "true"},
-    "order archived": {"order": "archived"},
-    "word of 9 %, by relevance, reversed": {"q": COMMON_WORD, "order": "relevance", "reverse": "true"},
     "nine facets": {"by": "year,month,country,city,camera,lens,type,color,album"},
 }
 
@@ -158,27 +123,6 @@ def _page(connection: Connection, asked: Mapping[str, str]) -> Page:
     return page
 
 
-def measure_parser() -> dict[str, tuple[float, float]]:
-    """Times to parse query texts of up to 4 KiB, the allowed maximum: median and p99 in ms."""
-    examples = [spec.example for spec in FILTERS.values()]
-    texts = {
-        "4 KiB of identifiers": "uid:" + "|".join(f"p{number:015}" for number in range(240)),
-        "4 KiB of words": " ".join(f"somewhat{number:08}" for number in range(240)),
-        "4 KiB of filters": " ".join(examples * 4)[:4096].rpartition(" ")[0],
-        "three terms": "lake color:blue before:2020",
-    }
-    found = {}
-    for name, text in texts.items():
-        times = []
-        for _ in range(1000):
-            started = time.perf_counter()
-            with suppress(InvalidQueryError):  # the text of filters has more terms than allowed
-                parse_query(text)
-            times.append((time.perf_counter() - started) * 1000)
-        found[name] = median(times), quantiles(times, n=100)[-1]
-    return found
-
-
 def main() -> None:
     with ExitStack() as stack:
         connections = [stack.enter_context(opened(library)) for library in sys.argv[1:]]
@@ -187,9 +131,6 @@ def main() -> None:
         for name, times in measure(connections):
             cells = "".join(f" {median(spent):.2f}, {quantiles(spent, n=20)[-1]:.2f} |" for spent in times)
             print(f"| {name} |{cells} {_growth(times[0], times[-1])} |", flush=True)
-    print("\n| query text | p50, p99 ms |\n|---|---|")
-    for name, (half, most) in measure_parser().items():
-        print(f"| {name} | {half:.3f}, {most:.3f} |")
 
 
 def _size(connection: Connection) -> int:

@@ -1,4 +1,4 @@
-"""Thumbnails beside bare Pillow: `python -m bench.files.thumbnails PHOTOGRAPHS [ROUNDS]`.
+"""Thumbnails beside bare Pillow: `python -m bench.thumbnails PHOTOGRAPHS [ROUNDS]`.
 
 PHOTOGRAPHS is a folder of JPEGs of nature, for example `/usr/share/backgrounds` with Debian's package
 `lomiri-wallpapers-16.04`: charts and drawings give other times and sizes. Each is scaled to 12 megapixels once. Both
@@ -7,7 +7,6 @@ sides read the same files, use the same number of processes and write their resu
 
 import hashlib
 import os
-import statistics
 import sys
 import tempfile
 import time
@@ -15,15 +14,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
-import numpy as np
 from PIL import Image
 
-from bench.peers.serve import with_spread
+from bench.servers import with_spread
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.on_demand import Thumbnails, Waiters
 from photosvc.pictures.originals import Original
-from photosvc.pictures.render import draw, make_thumbnails
-from photosvc.pictures.sizes import SIZES, USUAL, Size, Target
+from photosvc.pictures.render import make_thumbnails
+from photosvc.pictures.sizes import SIZES, Size, Target
 from photosvc.workers.on_demand import OnDemandWorkers
 
 PROCESSES = len(os.sched_getaffinity(0))
@@ -116,36 +114,6 @@ def compare(rounds: int, ours: Callable[[], float], peer: Callable[[], float]) -
     return ratios, seconds
 
 
-def similarity(one: Image.Image, other: Image.Image) -> float:
-    """Mean SSIM of the luma over windows of 8 x 8 pixels (Wang et al. 2004, formula 13)."""
-    a, b = (np.asarray(picture.convert("L"), dtype=np.float64) for picture in (one, other))
-
-    def mean(values: np.ndarray) -> np.ndarray:
-        sums = np.pad(values.cumsum(0).cumsum(1), ((1, 0), (1, 0)))
-        return (sums[8:, 8:] - sums[:-8, 8:] - sums[8:, :-8] + sums[:-8, :-8]) / 64
-
-    mean_a, mean_b = mean(a), mean(b)
-    var_a, var_b = mean(a * a) - mean_a**2, mean(b * b) - mean_b**2
-    covariance = mean(a * b) - mean_a * mean_b
-    c1, c2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
-    top = (2 * mean_a * mean_b + c1) * (2 * covariance + c2)
-    return float((top / ((mean_a**2 + mean_b**2 + c1) * (var_a + var_b + c2))).mean())
-
-
-def quality(original: Original, name: str) -> float:
-    """SSIM of our pixels, before encoding, to a whole decode resized with LANCZOS."""
-    size = SIZES[name]
-    with Image.open(original.root / original.name) as picture:
-        whole = picture.convert("RGB")
-    side = min(whole.size)
-    if size.fills:
-        left, top = (whole.width - side) // 2, (whole.height - side) // 2
-        whole = whole.crop((left, top, left + side, top + side))
-    with Image.open(original.root / original.name) as picture:
-        (made,) = draw(picture, [Target(size)])
-    return similarity(made, whole.resize(made.size, Image.Resampling.LANCZOS))
-
-
 def main() -> None:
     source, rounds = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 5
     workers = OnDemandWorkers(
@@ -161,10 +129,6 @@ def main() -> None:
             _row(f"first `{name}`", rounds, workers, pool, originals, [name])
         for order, names in ORDERS.items():
             _row(f"six usual sizes, {order}", rounds, workers, pool, originals, names)
-        print("\n| size | SSIM to whole decode and LANCZOS: mean, worst |\n|---|---|")
-        for size in USUAL:
-            values = [quality(original, size.name) for original in originals]
-            print(f"| `{size.name}` | {statistics.mean(values):.3f}, {min(values):.3f} |")
 
 
 def _row(

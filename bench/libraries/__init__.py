@@ -1,1 +1,0 @@
-"""Libraries that the benchmarks read: made, repeated, copied, and found again."""

@@ -1,1 +1,0 @@
-"""Programs to compare with, and the servers that run them and the service."""

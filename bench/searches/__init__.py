@@ -1,1 +1,0 @@
-"""Benchmarks of searches: in this process, over HTTP, beside costly ones, and by month."""
