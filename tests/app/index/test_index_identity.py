@@ -3,6 +3,7 @@
 import hashlib
 import os
 import pickle
+import shutil
 from contextlib import suppress
 
 import pytest
@@ -17,6 +18,7 @@ from photosvc.search.rows.write import project
 from photosvc.workers.pool import WorkerPool
 from tests.helpers.clock import NOW
 from tests.helpers.examples import examples
+from tests.helpers.factories.indexing_requests import InlinePool
 from tests.helpers.library import call_svc, counts, open_library, reasons
 from tests.helpers.pictures import clouds, encoded, exif, jpeg, quarters, xmp
 
@@ -71,10 +73,6 @@ def shown(library):
         return found
 
 
-def content_of(library, name):
-    return content_hash(library.originals / name)
-
-
 def shown_contents(library):
     """Hash of each file in the search -> title of its photo, and whether it is private."""
     titles = shown(library)
@@ -97,29 +95,77 @@ def camera(library):
     return library
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "moves",
-    [
-        {"1.jpg": "2.jpg", "2.jpg": "3.jpg", "3.jpg": "4.jpg"},
-        {"1.jpg": "0.jpg", "2.jpg": "1.jpg", "3.jpg": "2.jpg"},
-        {"1.jpg": "2.jpg", "2.jpg": "3.jpg", "3.jpg": "1.jpg"},
-        {"1.jpg": "3.jpg", "3.jpg": "1.jpg"},
-        {"1.jpg": "1.JPG", "2.jpg": "x/2.jpg"},
-    ],
-    ids=["up", "down", "rotation", "swap", "letter case and folder"],
-)
-def test_titles_albums_and_private_flags_follow_renamed_pictures(camera, moves, monkeypatch):
-    monkeypatch.setattr(batches, "_FIRST_SIZE", 1)  # the property below has larger batches
-    monkeypatch.setattr(batches, "_MOST", 1)
-    before = uids(camera)
-    rename(camera, *moves.items())
-    left = {moves.get(name, name): name for name in before}
-    run = camera.index()
-    assert (run.updated, run.missing, run.indexed) == (len(moves), 0, 0)
-    assert shown(camera) == {new: (old, old == "1.jpg") for new, old in left.items()}
-    assert uids(camera) == {new: before[old] for new, old in left.items()}
-    assert counts(camera.index()) == (0, 0, 3, 0, 0, 0)
+@pytest.fixture
+def small_batches(monkeypatch):
+    for name in ("_FIRST_SIZE", "_MOST"):
+        monkeypatch.setattr(batches, name, 1)
+
+
+#: Contents of the names after a change of pictures 1, 2 and 3, and name -> the picture whose title is shown there; a
+#: private one ends with "!", as picture 1. Other numbers are new contents, 0 is a broken file.
+CHANGES = {
+    "renamed up": ({"2": 1, "3": 2, "4": 3}, {"2": "1!", "3": "2", "4": "3"}),
+    "renamed down": ({"0": 1, "1": 2, "2": 3}, {"0": "1!", "1": "2", "2": "3"}),
+    "rotated": ({"1": 3, "2": 1, "3": 2}, {"1": "3", "2": "1!", "3": "2"}),
+    "exchanged": ({"1": 3, "2": 2, "3": 1}, {"1": "3", "2": "2", "3": "1!"}),
+    "moved": ({"x/1": 1, "2": 2, "3": 3}, {"x/1": "1!", "2": "2", "3": "3"}),
+    "edited beside exchanged ones": ({"1": 2, "2": 1, "3": 30}, {"1": "2", "2": "1!", "3": "3"}),
+    "new under names of moved ones": (
+        {"1": 10, "2": 20, "3": 3, "4": 1, "5": 2},
+        {"1": "!", "2": "", "3": "3", "4": "1!", "5": "2"},
+    ),
+    "edited, and a copy before it": ({"0": 10, "1": 10, "2": 2, "3": 3}, {"1": "1!", "2": "2", "3": "3"}),
+    "edited, and a copy after it": ({"1": 10, "2": 2, "3": 3, "9": 10}, {"1": "1!", "2": "2", "3": "3"}),
+    "one edit under two names": ({"1": 10, "2": 10, "3": 3, "4": 1}, {"2": "2", "3": "3", "4": "1!"}),
+    "edited and renamed": ({"1": 2, "2": 10, "3": 3}, {"1": "2", "2": "", "3": "3"}),
+    "overwritten by a copy": ({"1": 1, "2": 1, "3": 3}, {"1": "1!", "3": "3"}),
+    "broken under names of moved ones": ({"1": 0, "2": 1, "3": 0, "4": 2, "5": 3}, {"2": "1!", "4": "2", "5": "3"}),
+}
+
+
+def write(library, case, names):
+    """Let the pictures of a case have these names; no other case has their contents."""
+    first = 100 * list(CHANGES).index(case)
+    shutil.rmtree(library.originals / case, ignore_errors=True)
+    for name, content in names.items():
+        put(library, f"{case}/{name}.jpg", first + content, b"" if content else b"words")
+
+
+@pytest.mark.parametrize("batch", [2, 100])
+def test_what_people_entered_stays_with_the_content_that_changed_its_name(library, monkeypatch, batch):
+    monkeypatch.setattr(changes, "_NEW", 0.5)  # workers may read a copy earlier than the picture
+    for name in ("_FIRST_SIZE", "_MOST"):
+        monkeypatch.setattr(batches, name, batch)
+    for case in CHANGES:
+        write(library, case, {"1": 1, "2": 2, "3": 3})
+    library.index()
+    enter(library, *(f"{case}/1.jpg" for case in CHANGES))
+    former = uids(library)
+    for case, (contents, _) in CHANGES.items():
+        write(library, case, contents)
+    library.index()
+    found, present = shown(library), uids(library)
+    for case, (contents, expected) in CHANGES.items():
+        of_case = {name: found.get(f"{case}/{name}.jpg") for name, content in contents.items() if content}
+        titles = {name: (title.strip("!"), "!" in title) for name, title in expected.items()}
+        assert {name: title and (title[0][-5:-4], title[1]) for name, title in of_case.items()} == {
+            name: titles.get(name) for name in of_case
+        }, case
+        for name, (title, _) in titles.items():
+            uid, uid_of_title = present[f"{case}/{name}.jpg"], former.get(f"{case}/{title}.jpg")
+            assert uid == uid_of_title if title else uid not in former.values(), (case, name)
+    library.index()
+    idle = library.index()
+    assert (idle.updated, idle.missing, idle.indexed) == (0, 0, 0)
+    lost = {}
+    for case, (contents, expected) in CHANGES.items():
+        back = {1, 2, 3} - set(contents.values())
+        waiting = back - {int(title[0]) for title in expected.values() if title[:1].isdigit()}
+        lost |= {f"{case}/{n}.jpg": (f"{case}/{n}.jpg", n == 1) if n in waiting else ("", False) for n in back}
+        write(library, case, contents | {f"back {number}": number for number in back})
+    library.index()
+    assert lost == {name.replace("back ", ""): title for name, title in shown(library).items() if "back " in name}
+    assert len([title for title, _ in lost.values() if title]) == 2
 
 
 @pytest.fixture
@@ -128,8 +174,10 @@ def compared(monkeypatch):
     read, run_all = [], WorkerPool.run
 
     def run(pool, items):
-        reads = pickle.loads(pool._function) is content_hash
-        return run_all(pool, (read.append(item.name) or item for item in items) if reads else items)
+        for item, result in run_all(pool, items):
+            if pickle.loads(pool._function) is content_hash:
+                read.append(item.name)
+            yield item, result
 
     monkeypatch.setattr(WorkerPool, "run", run)
     monkeypatch.setattr(hashlib, "file_digest", None)
@@ -137,17 +185,13 @@ def compared(monkeypatch):
     return read
 
 
-@pytest.mark.slow
-def test_pictures_that_are_renamed_are_read_once(camera, compared):
+def test_only_contents_that_sizes_and_times_do_not_tell_apart_are_compared(camera, compared):
     rename(camera, ("1.jpg", "2.jpg"), ("2.jpg", "3.jpg"), ("3.jpg", "4.jpg"))
     put(camera, "5.jpg", 5)
     camera.index()
     assert (compared, shown(camera)["2.jpg"]) == ([], ("1.jpg", True))
-
-
-def test_no_content_is_compared_because_a_picture_of_the_same_size_is_gone(camera, compared):
-    (camera.originals / "1.jpg").unlink()
-    for number in (4, 5, 6):
+    (camera.originals / "2.jpg").unlink()
+    for number in (6, 7, 8):
         put(camera, f"{number}.jpg", number)
     assert (camera.index().indexed, compared) == (3, [])
 
@@ -161,81 +205,19 @@ def test_contents_are_compared_in_worker_processes_and_the_run_pauses_meanwhile(
         put(camera, f"{number}.jpg", number)
     camera.index()
     assert sorted(compared) == ["4.jpg", "5.jpg", "6.jpg"]
-    assert {1, 2} & set(paused)
+    assert {1, 2, 3} <= set(paused)
     assert shown(camera)["4.jpg"] == ("2.jpg", False)
 
 
-@pytest.mark.slow
-def test_an_edit_in_place_keeps_what_people_entered_beside_renamed_pictures(camera):
-    before = uids(camera)
-    rename(camera, ("1.jpg", "2.jpg"), ("2.jpg", "1.jpg"))
-    put(camera, "3.jpg", 30)
-    camera.index()
-    assert shown(camera) == {"1.jpg": ("2.jpg", False), "2.jpg": ("1.jpg", True), "3.jpg": ("3.jpg", False)}
-    assert uids(camera) == {"1.jpg": before["2.jpg"], "2.jpg": before["1.jpg"], "3.jpg": before["3.jpg"]}
-    with camera.session() as session:
-        assert session.query(File).filter_by(name="3.jpg").one().hash == content_of(camera, "3.jpg")
-
-
-@pytest.mark.slow
-def test_a_new_picture_under_the_name_of_a_moved_one_is_a_photo_of_its_own_and_as_private(camera):
-    rename(camera, ("1.jpg", "4.jpg"), ("2.jpg", "5.jpg"))
-    put(camera, "1.jpg", 10)
-    put(camera, "2.jpg", 20)
-    camera.index()
-    assert shown(camera) == {
-        "1.jpg": ("", True),
-        "2.jpg": ("", False),
-        "3.jpg": ("3.jpg", False),
-        "4.jpg": ("1.jpg", True),
-        "5.jpg": ("2.jpg", False),
-    }
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("copy", ["0.jpg", "9.jpg"])
-def test_the_copy_of_an_edited_private_picture_is_a_duplicate_of_it(camera, copy, monkeypatch):
-    monkeypatch.setattr(changes, "_NEW", 0.5)  # workers may read the copy earlier than the picture
-    monkeypatch.setattr(batches, "_FIRST_SIZE", 1)
-    put(camera, "1.jpg", 10)
-    put(camera, copy, 10)
-    assert reasons(camera.index().skipped) == [(copy, "the same content as 1.jpg")]
-    assert shown(camera)["1.jpg"] == ("1.jpg", True)
-    camera.index()
-    assert counts(camera.index()) == (0, 0, 3, 0, 1, 0)
-
-
-@pytest.mark.slow
-def test_edits_of_many_pictures_of_one_size_compare_few_contents(tmp_path, compared):
-    library = open_library(tmp_path / "instance")
-    count, base = 120, jpeg(16, 16)
-
-    def write(salt, moment):
+def test_edits_of_many_pictures_of_one_size_compare_few_contents(library, compared):
+    count, base = 40, jpeg(16, 16)
+    for salt, moment in ((b"former", 1_700_000_000), (b"edited", 1_700_000_060)):
         for number in range(count):
             path = library.put(f"{number}.jpg", base + salt + number.to_bytes(2, "big"))
             os.utime(path, (moment, moment))
-
-    write(b"former", 1_700_000_000)
-    library.index()
-    write(b"edited", 1_700_000_060)
-    library.index()
+        library.index()
     assert len(library.names(count=999)) == count
     assert len(compared) == len(set(compared)) <= count
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("batch", [1, 100])
-def test_one_edit_under_two_names_stays_with_the_photo_whose_former_content_is_gone(camera, batch, monkeypatch):
-    monkeypatch.setattr(batches, "_FIRST_SIZE", batch)
-    monkeypatch.setattr(batches, "_MOST", batch)
-    before = uids(camera)
-    rename(camera, ("1.jpg", "4.jpg"))
-    put(camera, "1.jpg", 10)
-    put(camera, "2.jpg", 10)
-    assert reasons(camera.index().skipped) == [("1.jpg", "the same content as 2.jpg")]
-    assert uids(camera) == {"2.jpg": before["2.jpg"], "3.jpg": before["3.jpg"], "4.jpg": before["1.jpg"]}
-    assert shown(camera) == {"2.jpg": ("2.jpg", False), "3.jpg": ("3.jpg", False), "4.jpg": ("1.jpg", True)}
-    assert counts(camera.index()) == (0, 0, 3, 0, 1, 0)
 
 
 def taken(seed, day="", document="", turn=0):
@@ -246,56 +228,62 @@ def taken(seed, day="", document="", turn=0):
 
 
 FIRST, LATER = "2020:01:01", "2024:08:08"
+#: The former and the new content under one name, of seeds of their own, and whether the new one is an edit.
+CONTENTS = {
+    "other times": lambda one, other: (taken(one, FIRST), taken(other, LATER), False),
+    "one time": lambda one, other: (taken(one, FIRST), taken(other), False),
+    "other looks": lambda one, other: (taken(one), taken(other), False),
+    "same time": lambda one, other: (taken(one, FIRST), taken(other, FIRST), True),
+    "corrected time": lambda one, _: (taken(one, FIRST), taken(one, LATER), True),
+    "same look": lambda one, _: (taken(one), taken(one, LATER), True),
+    "turned": lambda one, _: (taken(one), taken(one, turn=90), True),
+    "document": lambda one, other: (taken(one, document=f"did:{one}"), taken(other, document=f"did:{one}"), True),
+}
 
 
-@pytest.mark.parametrize(
-    ("former", "new", "edited"),
-    [
-        (taken(1, FIRST), taken(2, LATER), False),
-        (taken(1, FIRST), taken(2), False),
-        (taken(1), taken(2), False),
-        (taken(1, FIRST), taken(2, FIRST), True),
-        (taken(1, FIRST), taken(1, LATER), True),
-        (taken(1), taken(1, LATER), True),
-        (taken(1), taken(1, turn=90), True),
-        (taken(1, document="xmp.did:1"), taken(2, document="xmp.did:1"), True),
-    ],
-    ids=["other times", "one time", "other looks", "same time", "corrected time", "same look", "turned", "document"],
-)
-@pytest.mark.parametrize("deleted", [True, False])
-def test_unknown_content_under_a_known_name_is_a_new_photo_unless_it_agrees_with_the_former(
-    library, former, new, edited, deleted
-):
+def test_unknown_content_under_a_known_name_is_a_new_photo_unless_it_agrees_with_the_former(library):
+    cases = {}
+    for name, contents in CONTENTS.items():
+        for deleted in ("", " deleted"):
+            cases[name + deleted] = contents(2 * len(cases) + 1, 2 * len(cases) + 2)
     library.put("z.jpg", jpeg())
-    path = library.put("DSC_9378.JPG", former)
+    paths = {name: library.put(f"{name}/DSC_9378.JPG", former) for name, (former, _, _) in cases.items()}
     library.index()
-    (uid,) = (record["UID"] for record in library.find(name="DSC_9378"))
+    former_uids = {record["Path"]: record["UID"] for record in library.find(name="DSC_9378")}
     values = {"Title": "Funeral", "TitleSrc": "manual", "Lat": 10.5, "Lng": 20.5, "PlaceSrc": "manual"}
-    library.call("PUT", f"/photos/{uid}", json={**values, "Favorite": True})
-    library.call("POST", "/batch/photos/archive", json={"photos": [uid]})
-    if deleted:
-        path.unlink()
-        assert library.index().missing == 1
-    library.put("DSC_9378.JPG", new, age=60)
+    for uid in former_uids.values():
+        library.call("PUT", f"/photos/{uid}", json={**values, "Favorite": True})
+    library.call("POST", "/batch/photos/archive", json={"photos": list(former_uids.values())})
+    for name in cases:
+        if "deleted" in name:
+            paths[name].unlink()
+    assert library.index().missing == len(CONTENTS)
+    for name, (_, new, _) in cases.items():
+        library.put(f"{name}/DSC_9378.JPG", new, age=60)
     run = library.index()
-    assert (run.indexed, run.updated) == ((0, 1) if edited else (1, 0))
-    shown = {record["FileName"]: record for record in library.find()}
-    (kept,) = library.find(archived="true", token=library.token(role="admin")) if edited else [shown["DSC_9378.JPG"]]
-    assert (kept["UID"] == uid, kept["Title"] == "Funeral", kept["Favorite"], kept["Lat"]) == (
-        (True, True, True, 10.5) if edited else (False, False, False, 0)
-    )
-    if edited:
-        return
-    assert kept["TakenAtLocal"][:10] == ("2024-08-08" if new == taken(2, LATER) else "2026-03-01")
-    library.put("back.jpg", former)
+    assert (run.indexed, run.updated) == (6, 10)
+    admin = library.token(role="admin")
+    archived = {record["Path"]: record for record in library.find(archived="true", token=admin)}
+    new_photos = {record["Path"]: record for record in library.find()}
+    for name, (former, _, edited) in cases.items():
+        record = (archived if edited else new_photos)[name]
+        found = record["UID"] == former_uids[name], record["Title"] == "Funeral", record["Favorite"], record["Lat"]
+        assert found == ((True, True, True, 10.5) if edited else (False, False, False, 0)), name
+        if not edited:
+            day = "2024-08-08" if "other times" in name else "2026-03-01"
+            assert record["TakenAtLocal"][:10] == day, name
+            library.put(f"{name}/back.jpg", former)
     library.index()
-    (back,) = library.find(archived="true", token=library.token(role="admin"))
-    assert (back["FileName"], back["UID"], back["Title"], back["Lat"]) == ("back.jpg", uid, "Funeral", 10.5)
-    assert {record["FileName"] for record in library.find()} == {"z.jpg", "DSC_9378.JPG"}
-    assert counts(library.index()) == (0, 0, 3, 0, 0, 0)
+    back = {record["Path"]: record for record in library.find(archived="true", token=admin)}
+    for name in cases:
+        end = "DSC_9378.JPG" if cases[name][2] else "back.jpg"
+        record = back[name]
+        found = record["FileName"], record["UID"], record["Title"], record["Lat"]
+        assert found == (f"{name}/{end}", former_uids[name], "Funeral", 10.5), name
+    assert library.names() == sorted(["z.jpg", *(f"{name}/DSC_9378.JPG" for name in cases if not cases[name][2])])
+    assert counts(library.index()) == (0, 0, 23, 0, 0, 0)
 
 
-@pytest.mark.slow
 def test_a_new_picture_under_the_name_of_a_removed_one_whose_original_stayed_is_found(tmp_path):
     library = open_library(tmp_path, settings={"PHOTOSVC_DELETE_ORIGINALS": "false"})
     library.put("1.jpg", taken(1, FIRST))
@@ -315,19 +303,22 @@ def test_a_new_picture_under_the_name_of_a_removed_one_whose_original_stayed_is_
     library.close()
 
 
-@pytest.mark.parametrize(("day", "private"), [(LATER, False), ("", True)])
-@pytest.mark.parametrize("moves", [True, False])
-def test_a_new_picture_is_as_private_as_the_former_one_unless_it_was_taken_at_another_time(
-    library, day, private, moves
-):
-    path = library.put("1.jpg", taken(1, FIRST))
+def test_a_new_picture_is_as_private_as_the_former_one_unless_it_was_taken_at_another_time(library):
+    days, expected = {"other time": (LATER, False), "no time": ("", True)}, {}
+    folders = [f"{time}/{former}" for time in days for former in ("moves", "is gone")]
+    for number, folder in enumerate(folders):
+        library.put(f"{folder}/1.jpg", taken(2 * number, FIRST))
     library.index()
-    enter(library, "1.jpg")
-    if moves:
-        path.rename(library.originals / "2.jpg")
-    library.put("1.jpg", taken(2, day), age=60)
+    enter(library, *(f"{folder}/1.jpg" for folder in folders))
+    for number, folder in enumerate(folders):
+        day, private = days[folder.partition("/")[0]]
+        expected[f"{folder}/1.jpg"] = ("", private)
+        if folder.endswith("moves"):
+            rename(library, (f"{folder}/1.jpg", f"{folder}/2.jpg"))
+            expected[f"{folder}/2.jpg"] = (f"{folder}/1.jpg", True)
+        library.put(f"{folder}/1.jpg", taken(2 * number + 1, day), age=60)
     library.index()
-    assert shown(library) == {"1.jpg": ("", private)} | ({"2.jpg": ("1.jpg", True)} if moves else {})
+    assert shown(library) == expected
 
 
 def test_private_pictures_that_are_edited_while_they_exchange_names_stay_private(library):
@@ -337,60 +328,31 @@ def test_private_pictures_that_are_edited_while_they_exchange_names_stay_private
     library.index()
     enter(library, "1.jpg", "2.jpg")
     library.put("1.jpg", second, age=60)
-    library.put("2.jpg", resaved(first), age=60)
+    library.put("2.jpg", first.replace(b"\xff\xd9", b"") + b"\xff\xd9 ", age=60)  # the same picture with other bytes
     library.index()
     assert {name: private for name, (_, private) in shown(library).items()} == {"1.jpg": True, "2.jpg": True}
 
 
-def resaved(picture):
-    """The same picture with other bytes."""
-    return picture.replace(b"\xff\xd9", b"") + b"\xff\xd9 "
-
-
-@pytest.mark.slow
-def test_content_that_was_edited_and_renamed_is_new_and_the_former_photo_waits_for_its_content(camera):
-    rename(camera, ("1.jpg", "2.jpg"), ("2.jpg", "1.jpg"))
-    put(camera, "2.jpg", 10)
-    camera.index()
-    assert shown(camera) == {"1.jpg": ("2.jpg", False), "2.jpg": ("", False), "3.jpg": ("3.jpg", False)}
-    put(camera, "back.jpg", 1)
-    camera.index()
-    assert shown(camera)["back.jpg"] == ("1.jpg", True)
-
-
-@pytest.mark.slow
-def test_a_picture_that_is_overwritten_by_a_copy_of_another_one_is_a_duplicate_of_it(camera):
-    put(camera, "2.jpg", 1)
-    os.utime(camera.originals / "2.jpg", (1_600_000_000, 1_600_000_000))
-    assert reasons(camera.index().skipped) == [("2.jpg", "the same content as 1.jpg")]
-    assert shown(camera) == {"1.jpg": ("1.jpg", True), "3.jpg": ("3.jpg", False)}
-    put(camera, "2.jpg", 2)
-    camera.index()
-    assert shown(camera)["2.jpg"] == ("2.jpg", False)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("folder", ["", "x", "y"])
-def test_a_run_over_one_folder_looks_for_the_content_of_an_edited_file_in_the_others(library, folder):
-    put(library, "x/1.jpg", 1)
-    put(library, "y/2.jpg", 2)
+def test_a_run_over_one_folder_looks_for_the_content_of_an_edited_file_in_the_others(library):
+    for number, case in enumerate("abc"):
+        put(library, f"{case}/x/1.jpg", 10 * number + 1)
+        put(library, f"{case}/y/2.jpg", 10 * number + 2)
     library.index()
-    enter(library, "x/1.jpg")
-    rename(library, ("x/1.jpg", "y/1.jpg"))
-    put(library, "x/1.jpg", 3)
-    put(library, "x/4.jpg", 4)
-    library.index(subfolder=folder)
-    assert shown(library)["y/1.jpg"] == ("x/1.jpg", True)
-    library.index()
+    enter(library, *(f"{case}/x/1.jpg" for case in "abc"))
+    for number, (case, folder) in enumerate(zip("abc", ("a/x", "b/y", ""), strict=True)):
+        rename(library, (f"{case}/x/1.jpg", f"{case}/y/1.jpg"))
+        put(library, f"{case}/x/1.jpg", 10 * number + 3)
+        put(library, f"{case}/x/4.jpg", 10 * number + 4)
+        library.index(subfolder=folder)
+        assert shown(library)[f"{case}/y/1.jpg"] == (f"{case}/x/1.jpg", True), folder
+    expected = {"x/1.jpg": ("", True), "x/4.jpg": ("", False), "y/1.jpg": ("x/1.jpg", True)}
     assert shown(library) == {
-        "x/1.jpg": ("", True),
-        "x/4.jpg": ("", False),
-        "y/1.jpg": ("x/1.jpg", True),
-        "y/2.jpg": ("y/2.jpg", False),
+        f"{case}/{name}": (title and f"{case}/{title}", private)
+        for case in "abc"
+        for name, (title, private) in (expected | {"y/2.jpg": ("y/2.jpg", False)}).items()
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["x", "y"])
 def test_pictures_that_exchange_folders_keep_their_photos_in_runs_over_one_of_them(library, folder):
     put(library, "x/1.jpg", 1)
@@ -406,38 +368,50 @@ def test_pictures_that_exchange_folders_keep_their_photos_in_runs_over_one_of_th
     assert shown(library) == whole
 
 
-def interrupted(library, monkeypatch, after):
-    """An index run of one file a batch that ends like a killed one, after so many batches; whether it did."""
-    left = iter(range(after, -1, -1))
-
-    def store(self, batch):
-        if next(left) <= 0:
-            raise KeyboardInterrupt
-        return whole(self, batch)
-
+@pytest.fixture
+def interrupted(monkeypatch, library):
+    """A function that lets an index run of one file a batch end like a killed one after a batch; whether it did."""
+    monkeypatch.setattr(run, "WorkerPool", InlinePool)
     whole = batches.BatchWriter.store
-    with monkeypatch.context() as patch:
-        patch.setattr(batches, "_FIRST_SIZE", 1)
-        patch.setattr(batches, "_MOST", 1)
-        patch.setattr(batches.BatchWriter, "store", store)
-        with suppress(KeyboardInterrupt):
-            library.index()
-            return False
-    return True
+
+    def interrupt():
+        left = iter((1, 0))
+
+        def store(self, batch):
+            if next(left) <= 0:
+                raise KeyboardInterrupt
+            return whole(self, batch)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(batches.BatchWriter, "store", store)
+            with suppress(KeyboardInterrupt):
+                library.index()
+                return False
+        return True
+
+    return interrupt
 
 
-@pytest.mark.slow  # each of its index runs ends like a killed one, and the next one starts workers
-def test_a_run_that_is_killed_between_batches_shows_no_content_with_the_values_of_another(library, monkeypatch):
+@pytest.mark.usefixtures("small_batches")
+def test_a_run_that_is_killed_between_batches_shows_no_content_with_the_values_of_another(library, interrupted):
     for number in range(1, 7):
         put(library, f"{number}.jpg", number)
     put(library, "copy.jpg", 5)
     library.index()
     enter(library, "1.jpg", "4.jpg", "5.jpg")
     rename(library, ("1.jpg", "2.jpg"), ("2.jpg", "3.jpg"), ("3.jpg", "1.jpg"), ("4.jpg", "7.jpg"))
-    put(library, "4.jpg", 40)
-    put(library, "5.jpg", 50)
-    put(library, "6.jpg", 60)
-    final = {
+    for number in (4, 5, 6):
+        put(library, f"{number}.jpg", 10 * number)
+    before = shown_contents(library)
+    killed = 0
+    while interrupted():
+        killed += 1
+        for content, (title, private) in shown_contents(library).items():
+            former = before.get(content)
+            assert former in (None, (title, private)) or title == ""
+            assert private or former is None or not former[1]
+    assert killed > 5
+    assert shown(library) == {
         "1.jpg": ("3.jpg", False),
         "2.jpg": ("1.jpg", True),
         "3.jpg": ("2.jpg", False),
@@ -447,20 +421,10 @@ def test_a_run_that_is_killed_between_batches_shows_no_content_with_the_values_o
         "7.jpg": ("4.jpg", True),
         "copy.jpg": ("5.jpg", True),
     }
-    before = shown_contents(library)
-    killed = 0
-    while goes_on := interrupted(library, monkeypatch, 1):
-        killed += goes_on
-        for content, (title, private) in shown_contents(library).items():
-            former = before.get(content)
-            assert former in (None, (title, private)) or title == ""
-            assert private or former is None or not former[1]
-    assert killed > 5
-    assert shown(library) == final
 
 
-@pytest.mark.slow  # each of its index runs ends like a killed one, and the next one starts workers
-def test_stacks_and_sidecars_that_are_renamed_together_stay_together_at_any_moment(library, monkeypatch):
+@pytest.mark.usefixtures("small_batches")
+def test_stacks_and_sidecars_that_are_renamed_together_stay_together_at_any_moment(library, interrupted):
     still, raw = jpeg(80, 48), encoded(quarters(40, 24), "PNG")
     for number in (1, 2):
         put(library, f"{number}.jpg", number, still + bytes([number]))
@@ -472,40 +436,21 @@ def test_stacks_and_sidecars_that_are_renamed_together_stay_together_at_any_mome
     enter(library, "1.jpg", "1.png")
     moves = [(f"{number}.{kind}", f"{number + 1}.{kind}") for number in (1, 2) for kind in ("jpg", "png", "xmp")]
     rename(library, *moves)
-    for _ in range(30):
-        goes_on = interrupted(library, monkeypatch, 1)
+    goes_on, killed = True, 0
+    while goes_on:
+        goes_on = interrupted()
+        killed += goes_on
         with library.session() as session:
             for photo in session.query(Photo).join(SearchRow, SearchRow.photo_id == Photo.id).distinct():
                 (number,) = {number for number in "12" if photo.uid == before[f"{number}.jpg"]}
                 assert (photo.private, photo.rating) in {(number == "1", int(number)), (number == "1", 0)}
-        if not goes_on:
-            break
+    assert killed > 3
     assert uids(library) == {new: before[old] for old, new in moves if old in before}
     with library.session() as session:
-        assert {photo.name: (photo.private, photo.rating) for photo in session.query(Photo)} == {
-            "2": (True, 1),
-            "3": (False, 2),
-        }
+        found = {photo.name: (photo.private, photo.rating) for photo in session.query(Photo)}
+    assert found == {"2": (True, 1), "3": (False, 2)}
 
 
-@pytest.mark.slow
-def test_a_picture_whose_name_a_broken_file_has_by_now_is_found_where_it_is(camera):
-    rename(camera, ("1.jpg", "2.jpg"), ("2.jpg", "4.jpg"))
-    put(camera, "1.jpg", 10, b"words")
-    put(camera, "3.jpg", 30, b"words")
-    put(camera, "5.jpg", 3)
-    camera.index()
-    assert {name: shown(camera)[name] for name in ("2.jpg", "4.jpg", "5.jpg")} == {
-        "2.jpg": ("1.jpg", True),
-        "4.jpg": ("2.jpg", False),
-        "5.jpg": ("3.jpg", False),
-    }
-    put(camera, "1.jpg", 11)
-    camera.index()
-    assert shown(camera)["1.jpg"] == ("", True)
-
-
-@pytest.mark.slow
 def test_a_purge_removes_no_photo_whose_content_has_another_known_name(camera):
     rename(camera, ("1.jpg", "2.jpg"), ("2.jpg", "3.jpg"), ("3.jpg", "4.jpg"))
     done = call_svc("purge", "--hard", "--yes", instance=camera.instance)
@@ -555,7 +500,7 @@ def live(library, disk, *, partial):
     if partial:
         library.index(subfolder="x")
     library.index()
-    on_disk = {name: content_of(library, name) for name in (*NAMES, "other.jpg") if disk.get(name, 999)}
+    on_disk = {name: content_hash(library.originals / name) for name in (*NAMES, "other.jpg") if disk.get(name, 999)}
     after = {row.hash: row for row in known_rows(library) if not row.missing}
     assert set(after) == set(on_disk.values())
     known = {row.hash: row for row in before}
@@ -577,7 +522,6 @@ def live(library, disk, *, partial):
     enter(library, *(row.name for row in after.values() if int(row.hash, 16) % 2))
 
 
-@pytest.mark.slow
 @given(disks=st.lists(st.tuples(DISKS, st.booleans()), min_size=2, max_size=3))
 @examples(100, 4)
 def test_what_people_entered_stays_with_the_content_whatever_happens_to_the_names(tmp_path_factory, disks):
@@ -587,11 +531,9 @@ def test_what_people_entered_stays_with_the_content_whatever_happens_to_the_name
     library.close()
 
 
-@pytest.mark.slow
-def test_an_edited_photo_is_preferred_to_the_name_that_a_private_photo_left(tmp_path):
-    library = open_library(tmp_path)
-    for number, name in enumerate(("a.jpg", "b.jpg"), 1):
-        put(library, name, number)
+def test_an_edited_photo_is_preferred_to_the_name_that_a_private_photo_left(library):
+    put(library, "a.jpg", 1)
+    put(library, "b.jpg", 2)
     library.index()
     enter(library, "a.jpg", "b.jpg")
     former = uids(library)["b.jpg"]
@@ -602,13 +544,3 @@ def test_an_edited_photo_is_preferred_to_the_name_that_a_private_photo_left(tmp_
     library.index()
     assert uids(library)["b.jpg"] == former
     assert shown(library) == {"x/moved.jpg": ("a.jpg", True), "b.jpg": ("b.jpg", True)}
-    library.close()
-
-
-@pytest.mark.slow
-def test_what_people_entered_stays_with_the_content_on_postgresql(tmp_path, new_postgres):
-    library = open_library(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()})
-    live(library, dict(zip(NAMES, (1, 2, 3, 4, 5), strict=True)), partial=False)
-    live(library, dict(zip(NAMES, (2, 3, 1, 6, 4), strict=True)), partial=True)
-    live(library, dict(zip(NAMES, (7, 2, 2, None, 6), strict=True)), partial=False)
-    library.close()

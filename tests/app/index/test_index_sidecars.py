@@ -1,13 +1,10 @@
 """Sidecars over HTTP: what an owner sees of a folder of pictures with sidecars, in whatever order they come."""
 
 import json
-import unicodedata
 from itertools import permutations
 
-import pytest
-
 from photosvc.models import Album, AlbumPhoto, File, Photo, Sidecar, copy_sidecars
-from tests.helpers.library import counts, open_library, reasons
+from tests.helpers.library import counts, reasons
 from tests.helpers.pictures import iptc, jpeg, xmp
 
 TAKEN = 1_580_472_000  # 2020-01-31T12:00:00Z
@@ -29,12 +26,59 @@ def rated(stars, attributes="", properties=""):
     return xmp(properties, f'xmp:Rating="{stars}" {attributes}')
 
 
-def ratings(library):
+def written(title="", words=(), stars=0):
+    items = "".join(f"<rdf:li>{word}</rdf:li>" for word in words)
+    subject = f"<dc:subject><rdf:Bag>{items}</rdf:Bag></dc:subject>" if words else ""
+    name = f"<dc:title><rdf:Alt><rdf:li xml:lang='x-default'>{title}</rdf:li></rdf:Alt></dc:title>" if title else ""
+    return rated(stars, properties=name + subject) if stars else xmp(name + subject)
+
+
+def album(title="Trip", **values):
+    return json.dumps({"title": title, "description": "By train", "access": "protected", **values}).encode()
+
+
+def put_all(library, files, folder=""):
+    for name, content in files.items():
+        library.put(f"{folder}{name}", content)
+
+
+def photos(library, read):
+    """Folder and name of each photo in the search -> what `read` says of it."""
     with library.session() as session:
-        return {photo.name: photo.rating for photo in session.query(Photo)}
+        shown = session.query(Photo).filter(Photo.quality >= 0)
+        return {f"{photo.path}/{photo.name}".strip("/"): read(photo) for photo in shown}
 
 
-@pytest.mark.slow
+def ratings(library):
+    return photos(library, lambda photo: photo.rating)
+
+
+def title_words_and_rating(photo):
+    return photo.title, sorted(keyword.word.casefold() for keyword in photo.keywords), photo.rating
+
+
+def people_and_flags(photo):
+    people = sorted(marker.name for marker in photo.files[0].markers)
+    return people, photo.favorite, photo.archived_at is not None
+
+
+def albums(library):
+    """Title of each album -> the names of its photos."""
+    with library.session() as session:
+        found = {}
+        for one in session.query(Album).order_by(Album.title):
+            rows = session.query(AlbumPhoto).filter_by(album_id=one.id)
+            found[one.title] = sorted(session.get(Photo, row.photo_id).name for row in rows)
+        return found
+
+
+def delete_albums(library, *titles):
+    with library.session() as session:
+        for one in session.query(Album).filter(Album.title.in_(titles)):
+            session.query(AlbumPhoto).filter_by(album_id=one.id).delete()
+            session.delete(one)
+
+
 def test_a_takeout_gives_its_pictures_date_place_people_and_texts(library):
     library.put("a.jpg", jpeg(61))
     library.put("a.jpg.supplemental-metadata.json", takeout(favorited=True))
@@ -52,7 +96,6 @@ def test_a_takeout_gives_its_pictures_date_place_people_and_texts(library):
     assert library.names(people="eve") == []
 
 
-@pytest.mark.slow
 def test_descriptions_keep_their_lines_on_every_way_and_titles_are_one_line(library):
     packet = xmp("<dc:description><rdf:Alt><rdf:li>First&#xD;&#xA;\n third</rdf:li></rdf:Alt></dc:description>")
     library.put("iptc.jpg", jpeg(61, iptc=iptc([(5, b"A\r\ntitle"), (120, b"First\r\r third")])))
@@ -75,37 +118,105 @@ def test_descriptions_keep_their_lines_on_every_way_and_titles_are_one_line(libr
     assert (details["Notes"], details["Artist"]) == ("a\nb", "a b")
 
 
-PARTS = {"a.jpg": jpeg(61), "a.xmp": rated(4), "a.jpg.json": takeout()}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("order", list(permutations(PARTS)))
-def test_a_picture_and_its_sidecars_may_come_in_any_order(library, order):
-    for name in order:
-        library.put(name, PARTS[name])
+def put_in_every_order(library, files):
+    """Let these files come in every order, each order in a folder of its own with a picture of its own."""
+    orders = list(permutations(files))
+    for step in range(len(files)):
+        for number, order in enumerate(orders):
+            name = order[step]
+            library.put(f"{number}/{name}", files[name] or jpeg(61 + number))
         library.index()
-    assert ratings(library) == {"a": 4}
-    assert [record["Description"] for record in library.find()] == ["At the lake"]
-    assert counts(library.index()) == (0, 0, 3, 0, 0, 0)
+    assert library.index().updated == 0
+    return [f"{number}/" for number in range(len(orders))]
 
 
-@pytest.mark.slow
-def test_a_changed_sidecar_reads_no_picture_again(library):
-    picture = library.put("a.jpg", jpeg(61))
-    library.put("a.jpg.xmp", rated(2))
+PICTURE = b""
+COPIES = {
+    "a/p.jpg": PICTURE,
+    "a/p.jpg.xmp": written("", ["lake", "boat"], 3),
+    "b/q.jpg": PICTURE,
+    "b/q.jpg.xmp": written("Morning", ["Lake", "fog"], 5),
+}
+
+
+def put_copies(library, folder="", width=61):
+    put_all(library, {name: content or jpeg(width) for name, content in COPIES.items()}, folder)
+
+
+def test_a_picture_and_its_sidecars_may_come_in_any_order(library):
+    folders = put_in_every_order(library, {"a.jpg": PICTURE, "a.xmp": rated(4), "a.jpg.json": takeout()})
+    found = photos(library, lambda photo: (photo.rating, photo.description))
+    assert found == {f"{folder}a": (4, "At the lake") for folder in folders}
+
+
+def test_sidecars_of_pictures_with_equal_content_complete_each_other_in_any_order(library):
+    folders = put_in_every_order(library, COPIES)
+    found = photos(library, title_words_and_rating)
+    assert {name.partition("/")[0] + "/": values for name, values in found.items()} == {
+        folder: ("Morning", ["boat", "fog", "lake"], 3) for folder in folders
+    }
+
+
+def test_the_year_folder_and_the_album_of_takeout_are_one_photo_with_the_people_and_flags_of_both(library):
+    def files(width, title):
+        return [
+            ("Photos from 2020/a.jpg", jpeg(width)),
+            ("Photos from 2020/a.jpg.json", takeout(description="", people=[{"name": "Ada"}], archived=True)),
+            ("Trip/a.jpg", jpeg(width)),
+            ("Trip/a.jpg.json", takeout(people=[{"name": "Bob"}, {"name": "ada"}], favorited=True)),
+            ("Trip/metadata.json", album(title)),
+        ]
+
+    for forth, back in zip(files(61, "Forth"), files(62, "Back")[::-1], strict=True):
+        put_all(library, dict([forth]), "forth/")
+        put_all(library, dict([back]), "back/")
+        library.index()
+    found = photos(library, lambda photo: (photo.description, *people_and_flags(photo)))
+    assert list(found.values()) == [("At the lake", ["Ada", "Bob"], True, False)] * 2, found
+    assert albums(library) == {"Back": ["a"], "Forth": ["a"]}
+
+
+def test_sidecars_of_two_copies_and_of_an_edited_copy_with_a_cut_name_are_told_apart(library):
+    cut = "n" * 43
+    put_all(library, {
+        "a.jpg": jpeg(61), "a.jpg.json": takeout(people=[{"name": "Ada"}]),
+        "a(1).jpg": jpeg(61), "a.jpg(1).json": takeout(people=[{"name": "Bob"}]),
+        f"{cut}-edi.jpg": jpeg(62), f"{cut}.su.json": takeout(cut, people=[{"name": "Eve"}]),
+    })  # fmt: skip
+    library.index()
+    found = photos(library, lambda photo: people_and_flags(photo)[0])
+    assert found == {"a(1)": ["Ada", "Bob"], f"{cut}-edi": ["Eve"]}
+
+
+def test_a_changed_sidecar_reads_no_picture_again_and_moves_with_its_owner(library):
+    picture, sidecar = library.put("a.jpg", jpeg(61)), library.put("a.jpg.xmp", rated(2))
     library.index()
     seen = picture.stat().st_atime_ns
     library.put("a.jpg.xmp", rated(5), age=1800)
     assert counts(library.index()) == (0, 1, 1, 0, 0, 0)
-    assert ratings(library) == {"a": 5}
-    assert picture.stat().st_atime_ns == seen
+    assert (ratings(library), picture.stat().st_atime_ns) == ({"a": 5}, seen)
+    (library.originals / "b").mkdir()
+    picture.rename(library.originals / "b/c.jpg")
+    library.index()
+    assert ratings(library) == {"b/c": 0}
+    sidecar.rename(library.originals / "b/c.jpg.xmp")
+    library.index()
+    assert ratings(library) == {"b/c": 5}
 
 
-@pytest.mark.slow
-def test_a_sidecar_that_is_gone_takes_its_values_with_it(library):
+def test_a_subfolder_without_its_sidecar_finds_the_one_that_came_before(library):
+    library.put("x/a.jpg.xmp", rated(4))
+    library.put("x/b.jpg", jpeg(62))
+    library.index(subfolder="x")
+    library.put("x/a.jpg", jpeg(61))
+    library.index(subfolder="x")
+    assert ratings(library) == {"x/a": 4, "x/b": 0}
+
+
+def test_a_sidecar_that_is_gone_takes_its_values_and_rows_with_it(library):
     library.put("a.jpg", jpeg(61))
     library.index()
-    bare = library.stored()
+    plain = library.stored()
     face = (
         '<mwg-rs:Regions rdf:parseType="Resource"><mwg-rs:RegionList><rdf:Bag><rdf:li rdf:parseType="Resource">'
         "<mwg-rs:Name>Ada</mwg-rs:Name><mwg-rs:Type>Face</mwg-rs:Type><mwg-rs:Area stArea:x='0.5' stArea:y='0.5' "
@@ -126,150 +237,58 @@ def test_a_sidecar_that_is_gone_takes_its_values_with_it(library):
     for sidecar in sidecars:
         sidecar.unlink()
     assert counts(library.index()) == (0, 0, 1, 2, 0, 0)
-    assert library.stored() == bare
+    assert library.stored() == plain
+    with library.session() as session:
+        assert (session.query(Sidecar).count(), session.query(File).count()) == (0, 1)
 
 
-def test_what_people_set_stays(library):
-    library.put("a.jpg", jpeg(61))
+def test_what_people_set_stays_when_a_sidecar_of_the_picture_or_of_its_copy_comes(library):
+    put_all(library, {"a.jpg": jpeg(61), "copy/a.jpg": jpeg(61)})
     library.index()
     with library.session() as session:
         photo = session.query(Photo).one()
-        photo.description, photo.description_src = "by hand", "manual"
-        photo.favorite, photo.favorite_src = False, "manual"
-    library.put("a.jpg.json", takeout(favorited=True))
+        uid, photo.private = photo.uid, True
+        for name, value in {"title": "Mine", "description": "by hand", "favorite": False}.items():
+            setattr(photo, name, value)
+            setattr(photo, f"{name}_src", "manual")
+    put_all(library, {"a.jpg.json": takeout(favorited=True), "copy/a.jpg.xmp": written("Morning", stars=5)})
     library.index()
-    (record,) = library.find()
-    assert (record["Description"], record["Favorite"], record["PlaceCity"]) == ("by hand", False, "Paris")
+    (record,) = library.find(token=library.token(role="admin"))
+    assert (record["Title"], record["Description"], record["Favorite"]) == ("Mine", "by hand", False)
+    assert (record["UID"], record["Private"], record["Rating"], record["PlaceCity"]) == (uid, True, 5, "Paris")
 
 
-@pytest.mark.slow
-def test_one_sidecar_may_belong_to_several_pictures(library):
-    library.put("a.jpg", jpeg(61))
-    library.put("a-edited.jpg", jpeg(62))
-    library.put("a.png", jpeg(63))
-    library.put("a.jpg.json", takeout())
-    library.put("a.xmp", rated(4))
-    library.index()
-    described = {record["FileName"]: record["Description"] for record in library.find()}
-    assert {described[name] for name in described if name.startswith("a")} == {"At the lake"}
-    assert ratings(library)["a"] == 4
-
-
-@pytest.mark.slow
-def test_the_owner_of_a_sidecar_moves_with_it(library):
-    picture, sidecar = library.put("a.jpg", jpeg(61)), library.put("a.jpg.xmp", rated(4))
-    library.index()
-    (library.originals / "b").mkdir()
-    picture.rename(library.originals / "b/c.jpg")
-    library.index()
-    assert ratings(library) == {"c": 0}
-    sidecar.rename(library.originals / "b/c.jpg.xmp")
-    library.index()
-    assert ratings(library) == {"c": 4}
-
-
-@pytest.mark.slow
-def test_a_broken_sidecar_is_named_and_harms_no_picture(library):
-    library.put("a.jpg", jpeg(61))
-    library.put("a.xmp", b"<x:xmpmeta")
-    library.put("b.jpg", jpeg(62))
-    library.put("b.jpg.json", b'{"title": ')
+def test_a_broken_sidecar_is_named_and_other_json_files_are_skipped_without_a_failure(library):
+    put_all(library, {"a.jpg": jpeg(61), "a.xmp": b"<x:xmpmeta", "b.jpg": jpeg(62), "b.jpg.json": b'{"title": '})
+    put_all(library, {
+        "package.json": b'{"name": "x", "title": "y"}', "cut.json": b'{"name": ', "list.json": b"[1, 2]",
+        "a.json": b"7",
+    })  # fmt: skip
     run = library.index()
-    assert counts(run) == (2, 0, 0, 0, 0, 2)
+    assert counts(run) == (2, 0, 0, 0, 4, 2)
     assert reasons(run.failed) == [(name, "the sidecar cannot be read") for name in ("a.xmp", "b.jpg.json")]
     assert library.names() == ["a.jpg", "b.jpg"]
-    assert counts(library.index()) == (0, 0, 2, 0, 2, 0)
+    assert counts(library.index()) == (0, 0, 2, 0, 6, 0)
 
 
-@pytest.mark.slow
-def test_other_json_files_are_skipped_without_a_failure(library):
-    library.put("a.jpg", jpeg(61))
-    library.put("package.json", b'{"name": "x", "title": "y"}')
-    library.put("cut.json", b'{"name": ')
-    library.put("list.json", b"[1, 2]")
-    library.put("a.json", b"7")
-    assert counts(library.index()) == (1, 0, 0, 0, 4, 0)
-    assert counts(library.index()) == (0, 0, 1, 0, 4, 0)
-
-
-def album_titles(library):
-    with library.session() as session:
-        albums = session.query(Album).order_by(Album.title)
-        return {
-            album.title: sorted(
-                session.get(Photo, row.photo_id).name for row in session.query(AlbumPhoto).filter_by(album_id=album.id)
-            )
-            for album in albums
-        }
-
-
-def album(title="Trip", **values):
-    return json.dumps({"title": title, "description": "By train", "access": "protected", **values}).encode()
-
-
-@pytest.mark.slow
 def test_a_folder_of_takeout_becomes_an_album_of_its_photos_and_of_copies(library):
-    library.put("Photos from 2020/a.jpg", jpeg(61))
-    library.put("Photos from 2020/metadata.json", album("Photos from 2020"))
-    library.put("Trip/a.jpg", jpeg(61))
-    library.put("Trip/b.jpg", jpeg(62))
-    library.put("Trip/Metadaten.json", album())
+    put_all(library, {
+        "Photos from 2020/a.jpg": jpeg(61), "Photos from 2020/metadata.json": album("Photos from 2020"),
+        "Trip/a.jpg": jpeg(61), "Trip/b.jpg": jpeg(62), "Holidays 2014/e.jpg": jpeg(64),
+    })  # fmt: skip
     library.index()
-    assert album_titles(library) == {"Trip": ["a", "b"]}
+    library.put("Trip/Metadaten.json", album())
+    library.put("Holidays 2014/metadata.json", album("Holidays 2014"))
+    library.index()
+    assert albums(library) == {"Holidays 2014": ["e"], "Trip": ["a", "b"]}
     assert library.names(album="Trip") == ["Photos from 2020/a.jpg", "Trip/b.jpg"]
     library.put("Trip/c.jpg", jpeg(63))
     library.index()
-    assert album_titles(library) == {"Trip": ["a", "b", "c"]}
+    assert albums(library)["Trip"] == ["a", "b", "c"]
 
 
-@pytest.mark.slow
-def test_the_folder_of_a_year_is_no_album_in_another_language_and_other_titles_with_a_year_are(library):
-    for number, title in enumerate([unicodedata.normalize("NFD", "Foton från 2014"), "Holidays 2014"]):
-        library.put(f"{title}/a.jpg", jpeg(61 + number))
-        library.put(f"{title}/metadata.json", album(title))
-    library.index()
-    assert album_titles(library) == {"Holidays 2014": ["a"]}
-
-
-@pytest.mark.slow
-def test_a_sidecar_of_takeout_is_found_by_a_cut_name_and_a_title_without_extension(library):
-    picture = f"{'n' * 43}-edi.jpg"
-    library.put(picture, jpeg(61))
-    library.put("other.jpg", jpeg(62))
-    library.put(f"{'n' * 43}.su.json", takeout("n" * 43))
-    library.index()
-    assert {record["FileName"]: record["Description"] for record in library.find()} == {
-        picture: "At the lake",
-        "other.jpg": "",
-    }
-
-
-@pytest.mark.slow
-def test_an_edited_copy_whose_suffix_was_cut_is_one_photo_with_its_original(library):
-    library.put(f"{'n' * 43}.jpg", jpeg(61))
-    library.put(f"{'n' * 43}-edi.jpg", jpeg(62))
-    library.put(f"{'m' * 42}-edi.jpg", jpeg(63))
-    library.put(f"{'m' * 42}.jpg", jpeg(64))
-    library.index()
-    assert len({record["UID"] for record in library.find()}) == 3
-
-
-@pytest.mark.slow
-def test_an_album_is_made_of_photos_that_were_there_before(library):
-    library.put("Old/a.jpg", jpeg(61))
-    library.put("Trip/a.jpg", jpeg(61))
-    library.put("Trip/b.jpg", jpeg(62))
-    library.index()
-    library.put("Trip/metadata.json", album())
-    library.index()
-    assert library.names(album="Trip") == ["Old/a.jpg", "Trip/b.jpg"]
-
-
-@pytest.mark.slow
 def test_an_album_belongs_to_its_owner(library):
-    library.put("Trip/a.jpg", jpeg(61))
-    library.put("Trip/b.jpg", jpeg(62))
-    library.put("Trip/metadata.json", album())
+    put_all(library, {"Trip/a.jpg": jpeg(61), "Trip/b.jpg": jpeg(62), "Trip/metadata.json": album()})
     library.index()
     with library.session() as session:
         session.query(Album).one().title = "Our trip"
@@ -279,244 +298,97 @@ def test_an_album_belongs_to_its_owner(library):
     with library.session() as session:
         found = session.query(Album).one()
         assert (found.title, found.description) == ("Our trip", "By ship")
-        session.query(AlbumPhoto).delete()
-        session.query(Album).delete()
+    delete_albums(library, "Our trip")
     library.put("Trip/metadata.json", album("Again"), age=900)
     library.index()
-    assert album_titles(library) == {}
+    assert albums(library) == {}
 
 
-@pytest.mark.slow
-def test_an_album_stays_the_same_when_its_folder_moves(library):
-    library.put("Trip/a.jpg", jpeg(61))
-    library.put("Trip/metadata.json", album())
+def test_an_album_stays_the_same_or_deleted_when_its_folder_moves_and_a_copy_of_the_folder_is_another_one(library):
+    for width, title in enumerate(("Trip", "Gone"), 61):
+        put_all(library, {"a.jpg": jpeg(width), "metadata.json": album(title)}, f"{title}/")
     library.index()
+    delete_albums(library, "Gone")
     with library.session() as session:
         uid = session.query(Album).one().uid
-    (library.originals / "Trip").rename(library.originals / "Journey")
-    library.index()
-    library.put("Journey/b.jpg", jpeg(62))
-    assert counts(library.index()) == (1, 0, 2, 0, 0, 0)
-    with library.session() as session:
-        assert session.query(Album).one().uid == uid
-    assert library.names(album="Trip") == ["Journey/a.jpg", "Journey/b.jpg"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("moves", [("Journey",), ("Journey", "Summer/Journey")])
-def test_a_deleted_album_stays_deleted_when_its_folder_moves(library, moves):
-    library.put("Trip/a.jpg", jpeg(61))
-    library.put("Trip/metadata.json", album())
-    library.index()
-    with library.session() as session:
-        session.query(AlbumPhoto).delete()
-        session.query(Album).delete()
-    folder = library.originals / "Trip"
-    for name in moves:
-        (library.originals / name).parent.mkdir(exist_ok=True)
-        folder = folder.rename(library.originals / name)
+    folders = {title: library.originals / title for title in ("Trip", "Gone")}
+    (library.originals / "Summer").mkdir()
+    for place in ("moved {}", "Summer/moved {}"):
+        for title, folder in folders.items():
+            folders[title] = folder.rename(library.originals / place.format(title))
         library.index()
     library.index(force=True)
-    assert album_titles(library) == {}
-    library.put("Trip/b.jpg", jpeg(62))
-    library.put("Trip/metadata.json", album("Another trip"))
-    library.index()
-    assert album_titles(library) == {"Another trip": ["b"]}
-
-
-@pytest.mark.slow
-def test_the_copy_of_a_folder_is_an_album_of_its_own(library):
-    for folder, width in (("Trip", 61), ("Copy", 62)):
-        library.put(f"{folder}/a.jpg", jpeg(width))
-        library.put(f"{folder}/metadata.json", album())
-        library.index()
-    with library.session() as session:
-        assert session.query(Album).count() == 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("content", [None, b"{", b"{}"])
-@pytest.mark.parametrize("deleted", [True, False])
-def test_an_album_whose_file_is_gone_or_broken_for_a_while_is_not_made_again(library, content, deleted):
-    library.put("a.jpg", jpeg(61))
-    path = library.put("metadata.json", album())
+    assert albums(library) == {"Trip": ["a"]}
+    library.put("Summer/moved Trip/b.jpg", jpeg(63))
+    put_all(library, {"b.jpg": jpeg(64), "metadata.json": album("Another trip")}, "Gone/")
+    put_all(library, {"c.jpg": jpeg(65), "metadata.json": album()}, "Copy/")
     library.index()
     with library.session() as session:
-        if deleted:
-            session.query(AlbumPhoto).delete()
-            session.query(Album).delete()
-    if content is None:
-        path.unlink()
-    else:
-        library.put("metadata.json", content, age=1800)
+        found = {(one.title, one.uid == uid) for one in session.query(Album)}
+    assert found == {("Trip", True), ("Trip", False), ("Another trip", False)}
+    assert library.names(album="Trip") == ["Copy/c.jpg", "Summer/moved Trip/a.jpg", "Summer/moved Trip/b.jpg"]
+    assert library.names(album="Another trip") == ["Gone/b.jpg"]
+
+
+def test_an_album_whose_file_is_gone_or_broken_for_a_while_is_not_made_again(library):
+    contents = {"gone": None, "broken": b"{", "empty": b"{}"}
+    titles = [f"{how} {kept}" for how in contents for kept in ("kept", "deleted")]
+    for width, title in enumerate(titles, 61):
+        put_all(library, {"a.jpg": jpeg(width), "metadata.json": album(title)}, f"{title}/")
+    library.index()
+    delete_albums(library, *(title for title in titles if "deleted" in title))
+    for title in titles:
+        path, content = f"{title}/metadata.json", contents[title.split()[0]]
+        if content is None:
+            (library.originals / path).unlink()
+        else:
+            library.put(path, content, age=1800)
     library.index()
     assert library.index().missing == 0
-    library.put("metadata.json", album(), age=900)
-    assert counts(library.index()) == (1, 0, 1, 0, 0, 0)
-    assert counts(library.index()) == (0, 0, 2, 0, 0, 0)
-    with library.session() as session:
-        assert session.query(Album).count() == (0 if deleted else 1)
+    for title in titles:
+        library.put(f"{title}/metadata.json", album(title), age=900)
+    assert counts(library.index()) == (6, 0, 6, 0, 0, 0)
+    assert counts(library.index()) == (0, 0, 12, 0, 0, 0)
+    assert albums(library) == {title: ["a"] for title in sorted(titles) if "kept" in title}
 
 
-@pytest.mark.slow
-def test_sidecars_leave_no_row_behind_and_originals_as_they_were(library):
-    paths = [library.put(name, PARTS[name]) for name in PARTS]
-    before = [(path.read_bytes(), path.stat().st_mtime_ns) for path in paths]
-    library.index()
-    assert [(path.read_bytes(), path.stat().st_mtime_ns) for path in paths] == before
-    for path in paths[1:]:
-        path.unlink()
-    library.index()
-    with library.session() as session:
-        assert (session.query(Sidecar).count(), session.query(File).count()) == (0, 1)
-
-
-def test_a_subfolder_without_its_sidecar_finds_the_one_that_came_before(library):
-    library.put("x/a.jpg.xmp", rated(4))
-    library.put("x/b.jpg", jpeg(62))
-    library.index(subfolder="x")
-    library.put("x/a.jpg", jpeg(61))
-    library.index(subfolder="x")
-    assert ratings(library) == {"a": 4, "b": 0}
-
-
-def described(library):
-    """Title, description, keywords, rating, people and flags of the only photo."""
-    with library.session() as session:
-        photo = session.query(Photo).one()
-        people = sorted(marker.name for marker in photo.files[0].markers)
-        words = sorted(keyword.word for keyword in photo.keywords)
-        flags = photo.favorite, photo.archived_at is not None
-        return photo.title, photo.description, words, photo.rating, people, flags
-
-
-def written(title="", words=(), stars=0):
-    items = "".join(f"<rdf:li>{word}</rdf:li>" for word in words)
-    subject = f"<dc:subject><rdf:Bag>{items}</rdf:Bag></dc:subject>" if words else ""
-    name = f"<dc:title><rdf:Alt><rdf:li xml:lang='x-default'>{title}</rdf:li></rdf:Alt></dc:title>" if title else ""
-    return rated(stars, properties=name + subject) if stars else xmp(name + subject)
-
-
-COPIES = {
-    "a/p.jpg": jpeg(61),
-    "a/p.jpg.xmp": written("", ["lake", "boat"], 3),
-    "b/q.jpg": jpeg(61),
-    "b/q.jpg.xmp": written("Morning", ["Lake", "fog"], 5),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("order", list(permutations(COPIES)))
-def test_sidecars_of_pictures_with_equal_content_complete_each_other_in_any_order(library, order):
-    for name in order:
-        library.put(name, COPIES[name])
-        library.index()
-    title, _, words, stars, *_ = described(library)
-    assert (title, sorted(map(str.casefold, words)), stars) == ("Morning", ["boat", "fog", "lake"], 3)
-    assert library.index().updated == 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("first", [0, 1])
-def test_the_year_folder_and_the_album_of_takeout_are_one_photo_with_the_people_and_flags_of_both(library, first):
-    files = [
-        ("Photos from 2020/a.jpg", jpeg(61)),
-        ("Photos from 2020/a.jpg.json", takeout(description="", people=[{"name": "Ada"}], archived=True)),
-        ("Trip/a.jpg", jpeg(61)),
-        ("Trip/a.jpg.json", takeout(people=[{"name": "Bob"}, {"name": "ada"}], favorited=True)),
-        ("Trip/metadata.json", album()),
-    ]
-    for name, content in files[::-1] if first else files:
-        library.put(name, content)
-        library.index()
-    assert described(library)[1::3] == ("At the lake", ["Ada", "Bob"])
-    assert described(library)[-1] == (True, False)
-    assert album_titles(library) == {"Trip": ["a"]}
-
-
-@pytest.mark.slow
-def test_two_copies_in_one_folder_of_takeout_have_sidecars_of_their_own(library):
-    library.put("a.jpg", jpeg(61))
-    library.put("a(1).jpg", jpeg(61))
-    library.put("a.jpg.json", takeout(people=[{"name": "Ada"}]))
-    library.put("a.jpg(1).json", takeout(people=[{"name": "Bob"}]))
-    library.index()
-    assert described(library)[4] == ["Ada", "Bob"]
-
-
-@pytest.mark.slow
 def test_a_changed_or_lost_sidecar_of_a_duplicate_changes_the_photo(library):
-    for name, content in COPIES.items():
-        library.put(name, content)
+    put_copies(library)
     library.index()
     library.put("b/q.jpg.xmp", written("Evening"), age=1800)
     library.index()
-    assert described(library)[0] == "Evening"
+    assert photos(library, title_words_and_rating) == {"a/p": ("Evening", ["boat", "lake"], 3)}
     (library.originals / "b/q.jpg.xmp").unlink()
     library.index()
-    title, _, words, stars, *_ = described(library)
-    assert (title, words, stars) == ("Unknown", ["boat", "lake"], 3)
+    assert photos(library, title_words_and_rating) == {"a/p": ("Unknown", ["boat", "lake"], 3)}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("becomes", [None, jpeg(80), b"no picture"])
-def test_a_duplicate_that_is_gone_or_another_picture_takes_its_sidecar_with_it(library, becomes):
-    for name, content in COPIES.items():
-        library.put(name, content)
+def test_a_duplicate_that_is_gone_or_another_picture_takes_its_sidecar_with_it(library):
+    becomes = {"gone": None, "other": jpeg(80), "words": b"no picture"}
+    for width, folder in enumerate(becomes, 61):
+        put_copies(library, f"{folder}/", width)
     library.index()
-    if becomes is None:
-        (library.originals / "b/q.jpg").unlink()
-    else:
-        library.put("b/q.jpg", becomes, age=1800)
+    for folder, content in becomes.items():
+        if content is None:
+            (library.originals / folder / "b/q.jpg").unlink()
+        else:
+            library.put(f"{folder}/b/q.jpg", content, age=1800)
     library.index()
     library.index()
-    assert ratings(library) == ({"p": 3, "q": 5} if becomes == jpeg(80) else {"p": 3})
+    left = {f"{folder}/a/p": ("Unknown", ["boat", "lake"], 3) for folder in becomes}
+    other = {"other/b/q": ("Morning", ["fog", "lake"], 5)}
+    assert photos(library, title_words_and_rating) == left | other
     with library.session() as session:
-        assert "fog" not in [keyword.word for keyword in session.query(Photo).filter_by(name="p").one().keywords]
+        assert session.query(copy_sidecars).count() == 0
 
 
-@pytest.mark.slow
 def test_when_the_first_of_two_copies_is_gone_or_edited_its_photo_keeps_the_sidecars_of_the_other(library):
-    for name, content in COPIES.items():
-        library.put(name, content)
+    put_copies(library)
     library.index()
     library.put("a/p.jpg", jpeg(80), age=1800)
     library.index()
     library.index()
-    assert ratings(library) == {"p": 3, "q": 5}
+    assert ratings(library) == {"a/p": 3, "b/q": 5}
     (library.originals / "a/p.jpg").unlink()
     library.index()
-    with library.session() as session:
-        shown = session.query(Photo).filter(Photo.quality >= 0).one()
-        assert (shown.name, shown.title, shown.rating) == ("q", "Morning", 5)
-
-
-@pytest.mark.slow
-def test_a_value_that_a_person_set_stays_when_the_sidecar_of_a_duplicate_comes(library):
-    library.put("a/p.jpg", jpeg(61))
-    library.put("b/q.jpg", jpeg(61))
-    library.index()
-    with library.session() as session:
-        photo = session.query(Photo).one()
-        photo.title, photo.title_src, photo.private = "Mine", "manual", True
-        uid = photo.uid
-    library.put("b/q.jpg.xmp", COPIES["b/q.jpg.xmp"])
-    library.index()
-    with library.session() as session:
-        photo = session.query(Photo).one()
-        assert (photo.uid, photo.title, photo.private, photo.rating) == (uid, "Mine", True, 5)
-
-
-@pytest.mark.slow
-def test_a_deleted_copy_leaves_no_link_behind_in_both_databases(tmp_path, new_database):
-    library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_database()})
-    for name, content in COPIES.items():
-        library.put(name, content)
-    library.index()
-    assert described(library)[0] == "Morning"
-    (library.originals / "b/q.jpg").unlink()
-    library.index()
-    assert described(library)[0] != "Morning"
-    with library.session() as session:
-        assert session.query(copy_sidecars).count() == 0
-    library.close()
+    assert photos(library, title_words_and_rating) == {"b/q": ("Morning", ["fog", "lake"], 5)}
