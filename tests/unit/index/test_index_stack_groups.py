@@ -9,7 +9,17 @@ import pytest
 
 from photosvc.core.vocabulary import KINDS, parse_kinds
 from photosvc.index.agreement import Facts
-from photosvc.index.stack_rules import MAX_FILES, Link, Member, burst_of, divide, name_key, original_of, series_of
+from photosvc.index.stack_rules import (
+    MAX_FILES,
+    Link,
+    Member,
+    burst_of,
+    divide,
+    keys_of,
+    name_key,
+    original_of,
+    series_of,
+)
 from photosvc.media.metadata import YEAR, Metadata
 from tests.helpers.factories.photos import new_extraction
 
@@ -27,79 +37,37 @@ def stacks(*members, kinds=KINDS):
     return divide(members, kinds)
 
 
-@pytest.mark.parametrize(
-    ("picture", "video", "duration_ns", "together"),
-    [
+def test_a_short_video_of_the_same_name_belongs_to_a_picture():
+    for picture, video, duration_ns, together in (
         ("IMG_6.HEIC", "IMG_6.MOV", SHORT, True),
         ("IMG_6.HEIC", "img_6.mov", SHORT, True),
         ("IMG_4.jpg", "IMG_4_HEVC.MOV", SHORT, True),
         ("IMG_6.HEIC", "IMG_6.MOV", LONG, False),
         ("IMG_6.HEIC", "IMG_6.MOV", 0, False),
         ("IMG_6.HEIC", "IMG_7.MOV", SHORT, False),
-    ],
-)
-def test_a_short_video_of_the_same_name_belongs_to_a_picture(picture, video, duration_ns, together):
-    found = stacks(member(1, picture), member(2, video, duration_ns=duration_ns))
-    assert found == ([[1, 2]] if together else [[1], [2]])
-
-
-def test_a_video_with_the_identifier_of_a_picture_belongs_to_it_however_long_it_is():
+    ):
+        found = stacks(member(1, picture), member(2, video, duration_ns=duration_ns))
+        assert found == ([[1, 2]] if together else [[1], [2]]), (picture, video, duration_ns)
     assert stacks(member(1, "IMG_6.HEIC", 77), member(2, "x.MOV", 77, duration_ns=LONG)) == [[1, 2]]
-
-
-def test_names_that_differ_in_case_are_two_pictures_and_the_video_belongs_to_its_own():
-    found = stacks(member(1, "a.jpg"), member(2, "A.jpg"), member(3, "a.mov", duration_ns=SHORT))
-    assert found == [[1, 3], [2]]
-
-
-@pytest.mark.parametrize(
-    ("copy", "original"),
-    [
-        ("IMG_E1234", "IMG_1234"), ("img_e1234", "img_1234"), ("a-edited", "a"), ("a(1)-edited", "a(1)"),
-        ("a-edited(1)", "a(1)"), ("a-bearbeitet", "a"), ("a-编辑", ""), ("a-編集済み", "a"), ("IMG_1234", ""),
-        ("modifie\u0301", ""), ("a-modifie\u0301", "a"), ("a-ha editado", "a"),
-    ],
-)  # fmt: skip
-def test_the_original_of_an_edited_copy_is_in_its_name(copy, original):
-    assert original_of(copy) == original
+    assert stacks(member(1, "a.jpg"), member(2, "A.jpg"), member(3, "a.mov", duration_ns=SHORT)) == [[1, 3], [2]]
 
 
 def test_an_edited_copy_joins_its_original_and_without_one_stays_alone():
-    assert stacks(member(1, "IMG_1234.HEIC"), member(2, "IMG_E1234.JPG")) == [[1, 2]]
-    assert stacks(member(1, "b-edited.jpg"), member(2, "b-effects.jpg")) == [[1], [2]]
     long = {"duration_ns": LONG}
-    assert stacks(member(1, "IMG_1.MOV", **long), member(2, "IMG_E1.MOV", **long), member(3, "IMG_1.JPG")) == [
-        [1],
-        [2],
-        [3],
-    ]
-    assert stacks(member(1, "IMG_1000.MOV", **long), member(2, "IMG_E1000.MOV", **long), member(3, "IMG_1000.JPG")) == [
-        [1, 2],
-        [3],
-    ]
-
-
-@pytest.mark.parametrize(
-    ("base", "burst"),
-    [
-        ("IMG_20150214_184515_BURST002_COVER", "IMG_20150214_184515"), ("20151021_123456_Burst01", "20151021_123456"),
-        ("00001IMG_00001_BURST20171111030039363", "20171111030039363"), ("IMG_1", ""), ("starburst", ""),
-        ("00100lrPORTRAIT_00100_BURST20181216123456789_COVER", "20181216123456789"), ("IMAG0020_BURST001", "IMAG0020"),
-    ],
-)  # fmt: skip
-def test_the_frames_of_a_burst_share_a_part_of_their_names(base, burst):
-    assert burst_of(base) == burst
-
-
-@pytest.mark.parametrize(
-    ("base", "first"),
-    [
-        ("a (2)", "a"), ("a(2)", "a"), ("a copy", "a"), ("a copy 3", "a"), ("a (+3.3)", "a"), ("a - Copy (2)", "a"),
-        ("a 2", "a 2"), ("(2)", "(2)"), ("a (2000)", "a (2000)"),
-    ],
-)  # fmt: skip
-def test_a_numbered_copy_is_named_after_the_first(base, first):
-    assert series_of(base) == first
+    cut = "n" * 43
+    for files, expected in (
+        ([member(1, "IMG_1234.HEIC"), member(2, "IMG_E1234.JPG")], [[1, 2]]),
+        ([member(1, f"{cut}.jpg"), member(2, f"{cut}-edi.jpg")], [[1, 2]]),
+        ([member(1, f"{cut[1:]}.jpg"), member(2, f"{cut[1:]}-edi.jpg")], [[1], [2]]),
+        ([member(1, "b-edited.jpg"), member(2, "b-effects.jpg")], [[1], [2]]),
+        ([member(1, "IMG_1.MOV", **long), member(2, "IMG_E1.MOV", **long), member(3, "IMG_1.JPG")], [[1], [2], [3]]),
+        ([member(1, "IMG_99.MOV", **long), member(2, "IMG_E99.MOV", **long)], [[1], [2]]),
+        (
+            [member(1, "IMG_1000.MOV", **long), member(2, "IMG_E1000.MOV", **long), member(3, "IMG_1000.JPG")],
+            [[1, 2], [3]],
+        ),
+    ):
+        assert stacks(*files) == expected, [file.base for file in files]
 
 
 def test_kinds_that_are_off_stack_nothing_but_equal_names_are_one_photo():
@@ -252,3 +220,102 @@ def test_an_unknown_kind_is_refused(written):
         parse_kinds(written)
     assert parse_kinds("None") == frozenset()
     assert parse_kinds("live, names") == {"live", "names"}
+
+
+def test_edited_copies_bursts_and_numbered_copies_are_recognized_by_their_names():
+    originals = {
+        "IMG_E1234": "IMG_1234", "img_e1234": "img_1234", "a-edited": "a", "a(1)-edited": "a(1)",
+        "a-edited(1)": "a(1)", "a-bearbeitet": "a", "a-编辑": "", "a-編集済み": "a", "IMG_1234": "",
+        "modifie\u0301": "", "a-modifie\u0301": "a", "a-ha editado": "a",
+    }  # fmt: skip
+    assert {base: original_of(base) for base in originals} == originals
+    bursts = {
+        "IMG_20150214_184515_BURST002_COVER": "IMG_20150214_184515", "20151021_123456_Burst01": "20151021_123456",
+        "00001IMG_00001_BURST20171111030039363": "20171111030039363", "IMG_1": "", "starburst": "",
+        "00100lrPORTRAIT_00100_BURST20181216123456789_COVER": "20181216123456789", "IMAG0020_BURST001": "IMAG0020",
+    }  # fmt: skip
+    assert {base: burst_of(base) for base in bursts} == bursts
+    series = {
+        "a (2)": "a", "a(2)": "a", "a copy": "a", "a copy 3": "a", "a (+3.3)": "a", "a - Copy (2)": "a",
+        "a 2": "a 2", "(2)": "(2)", "a (2000)": "a (2000)",
+    }  # fmt: skip
+    assert {base: series_of(base) for base in series} == series
+
+
+def looking(bits):
+    """The values of a picture whose look differs from others by these bits of its last part, or by whole parts."""
+    return {"look_1": 7, "look_2": 7, "look_3": 7, "look_4": 7 ^ bits}
+
+
+PLACED = Metadata(taken_local=TAKEN, camera_make="Maker", camera_model="M1", camera_serial="7", lat=48.0, lng=2.0)
+
+
+EXACT = TAKEN + timedelta(milliseconds=120)
+
+
+LATER = EXACT + timedelta(milliseconds=100)
+
+
+UNPLACED = replace(PLACED, lat=None, lng=None)
+
+
+TENTHS = replace(PLACED, taken_local=EXACT)
+
+
+UNIQUE, COMMON = Metadata(document_id="xmp.did:1"), Metadata(document_id="0123456789ABCDEF")
+#: Metadata of two pictures in different folders, values of the look of the other one, and whether they are one photo.
+PAIRS = [
+    (Metadata(content_id="abc"), Metadata(content_id="ABC"), {}, True),
+    (Metadata(burst_id="b"), Metadata(burst_id="b"), {}, True),
+    *((one, one, looking(bits), bits < 0x7FF) for one in (UNIQUE, COMMON) for bits in (0, 0x3FF, 0x7FF)),
+    (UNIQUE, Metadata(document_id="xmp.did:2"), {}, False),
+    (replace(UNIQUE, taken_local=TAKEN), replace(UNIQUE, taken_local=TAKEN), {"look_1": 0xFFFF}, True),
+    (replace(UNIQUE, taken_local=TAKEN), replace(UNIQUE, taken_local=TAKEN + timedelta(seconds=1)), {}, True),
+    (
+        replace(UNIQUE, taken_local=TAKEN),
+        replace(UNIQUE, taken_local=TAKEN + timedelta(seconds=1)),
+        {"look_2": 0xFFFF},
+        False,
+    ),
+    (
+        Metadata(document_id="C13QLHH01MM", taken_local=TAKEN),
+        Metadata(document_id="C13QLHH01MM", taken_local=TAKEN + timedelta(seconds=1)),
+        {},
+        False,
+    ),
+    (PLACED, PLACED, {}, True),
+    (PLACED, TENTHS, {}, False),
+    (TENTHS, TENTHS, {}, True),
+    (TENTHS, replace(PLACED, taken_local=LATER), {}, False),
+    (replace(UNPLACED, taken_local=EXACT), replace(UNPLACED, taken_local=EXACT), {}, True),
+    (replace(UNPLACED, taken_local=EXACT), replace(UNPLACED, taken_local=LATER), {}, False),
+    (PLACED, replace(PLACED, taken_local=TAKEN + timedelta(seconds=1)), {}, False),
+    (PLACED, PLACED, looking(0x3FF), True),
+    (PLACED, PLACED, looking(0x7FF), False),
+    (TENTHS, TENTHS, looking(0x7FF), True),
+    (TENTHS, TENTHS, {"look_3": 0xFFFF, "look_4": 0xFFFF}, False),
+    (PLACED, replace(PLACED, camera_serial="8"), {}, False),
+    (PLACED, replace(PLACED, camera_model="M2"), {}, False),
+    (PLACED, replace(PLACED, lat=48.1), {}, False),
+    (UNPLACED, UNPLACED, {}, False),
+    (replace(PLACED, camera_serial=""), replace(PLACED, camera_serial=""), {}, True),
+    (*[replace(UNPLACED, camera_serial="", taken_local=EXACT)] * 2, {}, False),
+    (Metadata(taken_local=TAKEN), Metadata(taken_local=TAKEN), {}, False),
+    (*[replace(PLACED, taken_local=datetime(2020, 5, 1))] * 2, {}, False),  # noqa: DTZ001 - wall time
+]
+
+
+def test_metadata_of_two_pictures_say_whether_they_are_one_photo():
+    for one, other, look, together in PAIRS:
+        extractions = [
+            new_extraction(1, metadata=one, **looking(0)),
+            new_extraction(2, metadata=other, **looking(0) | look),
+        ]
+        files = [
+            Member(
+                id=number, folder=folder, base="x", video=False, keys=keys_of(f"{folder}/x.jpg", found, KINDS),
+                facts=Facts.of(found, found.metadata), content=str(number),
+            )
+            for number, (folder, found) in enumerate(zip("ab", extractions, strict=True), 1)
+        ]  # fmt: skip
+        assert stacks(*files) == ([[1, 2]] if together else [[1], [2]]), (one, other, look)
