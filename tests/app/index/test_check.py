@@ -72,7 +72,6 @@ def sound(made):
         os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-@pytest.mark.slow
 def test_a_sound_library_has_no_findings_and_is_not_changed(sound):
     before = hashes(sound.instance)
     findings, report = check(sound)
@@ -94,7 +93,6 @@ def test_every_made_up_photo_of_a_varied_library_has_the_rows_of_a_new_projectio
     assert {code for code, _ in findings} == {"missing"}
 
 
-@pytest.mark.slow
 def test_bit_rot_a_change_and_a_missing_file_are_told_apart(sound):
     rotten = sound.originals / "a/a.jpg"
     status = rotten.stat()
@@ -116,7 +114,6 @@ def test_a_file_that_only_changed_needs_an_index_run_and_is_not_wrong(sound):
     assert (findings, report.is_sound) == ([("changed", "c.jpg")], True)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statement", "names"),
     [
@@ -165,7 +162,6 @@ def test_broken_and_strange_thumbnails_are_named(sound):
     assert not report.is_sound
 
 
-@pytest.mark.slow
 def test_samples_take_every_file_in_turn(library):
     found = [(f"{number:02}.jpg", new_extraction(0, hash=f"{number * 23 % 256:02x}" * 20)) for number in range(30)]
     with library.session() as session:
@@ -183,7 +179,6 @@ def test_samples_take_every_file_in_turn(library):
         assert session.get(LibraryState, "checked") is not None
 
 
-@pytest.mark.slow
 def test_the_command_reports_and_ends_with_1_when_something_is_wrong(library):
     path = library.put("a.jpg", jpeg())
     library.put("b.jpg", jpeg(80, 48))

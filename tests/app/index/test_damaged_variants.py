@@ -43,7 +43,6 @@ def check(found):
             assert result.problem.reason not in OURS, (name, result)
 
 
-@pytest.mark.slow
 def test_some_damaged_variants_end_as_extractions_or_typed_reasons(tmp_path):
     check(outcomes(tmp_path, cuts=5, flips=4))
 
@@ -56,7 +55,6 @@ def test_whole_samples_have_no_problem(tmp_path):
         assert extract(path).problem is None, name
 
 
-@pytest.mark.slow
 def test_every_damaged_variant_ends_as_an_extraction_or_a_typed_reason(tmp_path):
     found = outcomes(tmp_path, cuts=50, flips=60, workers=2)
     assert len(found) > 2000
@@ -65,7 +63,6 @@ def test_every_damaged_variant_ends_as_an_extraction_or_a_typed_reason(tmp_path)
     assert kinds["Extraction"] > len(found) / 2
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not CAMERA_ORIGINALS.is_dir(), reason="the folder of camera originals is absent")
 def test_every_damaged_variant_of_camera_originals_ends_as_an_extraction_or_a_typed_reason_unchanged(tmp_path):
     originals = sorted(path for path in CAMERA_ORIGINALS.rglob("*") if path.is_file() and path.suffix != ".tsv")

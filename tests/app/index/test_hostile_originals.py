@@ -110,7 +110,6 @@ def made(tmp_path_factory):
     return library, summary, before
 
 
-@pytest.mark.slow
 def test_every_file_ends_with_a_row_or_a_reason(made):
     library, summary, before = made
     shown = {json.loads(file)["Name"] for _, file, _ in library.stored().values()}
@@ -145,7 +144,6 @@ def test_no_original_is_changed_by_one_byte_mode_or_time(made):
     assert hashes(library.originals) == before
 
 
-@pytest.mark.slow
 def test_all_rows_are_clean_and_equal_a_fresh_dump(made):
     assert check_library(made[0]) > 30
 

@@ -154,7 +154,6 @@ def are_same(field, ours, theirs):
     return bool(ours == theirs)
 
 
-@pytest.mark.slow
 def test_every_original_agrees_with_an_independent_reader():
     dump = run(["exiftool", "-r", "-json", "-G1", "-n", "-q", str(CAMERA_ORIGINALS)], capture_output=True, check=False)
     rows = {row["SourceFile"]: row for row in json.loads(dump.stdout)}

@@ -14,7 +14,6 @@ from tests.helpers.library import call_svc, counts, reasons
 from tests.helpers.pictures import encoded, exif, jpeg, quarters
 
 
-@pytest.mark.slow
 def test_a_file_that_comes_back_broken_is_missing_no_more(library):
     library.put("b.jpg", jpeg(80, 48))
     path = library.put("a.jpg", jpeg())
@@ -56,7 +55,6 @@ def test_one_file_of_a_photo_goes_and_the_other_leads(library):
     assert library.names(primary="true") == library.names() == ["a.png"]
 
 
-@pytest.mark.slow
 def test_originals_that_are_not_mounted_mark_nothing_missing(library):
     library.put("a/a.jpg", jpeg())
     library.put("b.jpg", jpeg(80, 48))
@@ -98,7 +96,6 @@ def with_two_disks(library, mounts):
         (library.originals / name).mkdir()
 
 
-@pytest.mark.slow
 def test_files_of_a_disk_that_was_mounted_are_not_marked_as_missing_without_it(library, mounts):
     with_two_disks(library, mounts)
     sentence = "No disk is mounted on disk any more: its files (1) were not marked as missing. Run `svc purge` if it"
@@ -114,7 +111,6 @@ def test_files_of_a_disk_that_was_mounted_are_not_marked_as_missing_without_it(l
     assert (library.index().missing, library.names()) == (1, ["c.jpg"])
 
 
-@pytest.mark.slow
 def test_a_disk_that_goes_in_the_middle_of_a_scan_takes_no_file_along(library, mounts, monkeypatch):
     with_two_disks(library, mounts)
     mounts.add("disk2")
@@ -130,7 +126,6 @@ def test_a_disk_that_goes_in_the_middle_of_a_scan_takes_no_file_along(library, m
     assert library.index().unmounted == {"disk": 1, "disk2": 1}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("was_mounted", [True, False])
 def test_a_disk_that_comes_back_before_the_scan_ends_takes_no_file_along(library, mounts, monkeypatch, was_mounted):
     with_two_disks(library, mounts)
@@ -147,7 +142,6 @@ def test_a_disk_that_comes_back_before_the_scan_ends_takes_no_file_along(library
     assert library.index().unmounted == {"disk": 1}
 
 
-@pytest.mark.slow
 def test_a_purge_marks_the_files_of_a_disk_that_went_and_forgets_it(library, mounts):
     with_two_disks(library, mounts)
     dry = call_svc("purge", "--dry-run", instance=library.instance)
@@ -158,7 +152,6 @@ def test_a_purge_marks_the_files_of_a_disk_that_went_and_forgets_it(library, mou
     assert (library.index().warning, library.names()) == ("", ["c.jpg"])
 
 
-@pytest.mark.slow
 def test_a_folder_that_has_the_name_of_a_disk_with_more_behind_it_is_no_part_of_the_disk(library, mounts):
     for width, name in enumerate(("d/a.jpg", "d0/b.jpg", "d-/c.jpg", "d.jpg"), start=60):
         library.put(name, jpeg(width, 48))
@@ -171,7 +164,6 @@ def test_a_folder_that_has_the_name_of_a_disk_with_more_behind_it_is_no_part_of_
     assert (run.missing, run.unmounted) == (2, {"d": 1})
 
 
-@pytest.mark.slow
 def test_a_broken_file_is_recorded_with_its_reason_and_stops_nothing(library):
     library.put("a.jpg", jpeg(640, 480)[:2000])
     library.put("b.jpg", jpeg())
@@ -185,7 +177,6 @@ def test_a_broken_file_is_recorded_with_its_reason_and_stops_nothing(library):
     assert library.names() == ["a.jpg", "b.jpg"]
 
 
-@pytest.mark.slow
 def test_a_picture_that_is_spoilt_leaves_the_search_until_it_is_mended(library):
     library.put("a.jpg", jpeg())
     library.index()
@@ -200,7 +191,6 @@ def test_a_picture_that_is_spoilt_leaves_the_search_until_it_is_mended(library):
         assert session.query(RejectedFile).count() == 0
 
 
-@pytest.mark.slow
 def test_what_a_file_no_longer_says_is_forgotten(library):
     where = {1: "N", 2: [(48, 1), (51, 1), (0, 1)], 3: "E", 4: [(2, 1), (17, 1), (0, 1)], 6: [(35, 1)]}
     tags = exif({0x010F: "Canon", 0x0110: "R5", 0x010E: "words"}, {0x9003: "2019:01:02 03:04:05"}, where)
@@ -232,7 +222,6 @@ def test_what_people_said_stays_whatever_the_file_says(library):
     assert (after["Lat"], after["Lng"], after["Favorite"]) == (1.5, 2.5, True)
 
 
-@pytest.mark.slow
 def test_a_run_of_one_folder_leaves_those_whose_names_differ_in_case_or_go_on(library):
     names = ["Trip/a.jpg", "trip/b.jpg", "trip-2/c.jpg", "trip0/d.jpg", "trip_/e.jpg"]
     for width, name in enumerate(names, start=60):

@@ -47,21 +47,6 @@ def trip(library):
     return library
 
 
-@pytest.mark.slow
-def test_the_position_of_a_receiver_without_a_fix_is_shown_and_marked(library):
-    lat, lng = ([(round(value * 10**6), 10**6), (0, 1), (0, 1)] for value in PARIS)
-    block = exif({0x010F: "Maker"}, {0x9003: "2020:05:01 12:00:00"}, {1: "N", 2: lat, 3: "E", 4: lng, 9: "V"})
-    library.put("a.jpg", jpeg(exif=block))
-    library.put("b.jpg", jpeg(80, exif=block))
-    library.put("b.xmp", xmp(attributes='exif:GPSLatitude="45.764" exif:GPSLongitude="4.8357"'))
-    library.index()
-    assert places(library) == {
-        "a.jpg": ("location", 48.858, 2.295, "Paris"),
-        "b.jpg": ("xmp", 45.764, 4.836, "Lyon"),
-    }
-
-
-@pytest.mark.slow
 def test_a_photo_between_two_located_ones_gets_a_position_marked_as_an_estimate(trip):
     assert estimated(trip) == {"b.jpg": (48.832, 2.207, "Sèvres")}
     (record,) = trip.find(q="name:b")
@@ -74,74 +59,6 @@ def test_a_photo_between_two_located_ones_gets_a_position_marked_as_an_estimate(
     assert estimated(trip) == {"b.jpg": (48.832, 2.207, "Sèvres")}
 
 
-@pytest.mark.slow
-def test_far_or_single_neighbours_give_their_place_without_a_position(library):
-    put(library, "a.jpg", 0, PARIS)
-    put(library, "b.jpg", 1)
-    put(library, "c.jpg", 9, LYON)
-    put(library, "d.jpg", 40)
-    put(library, "e.jpg", 50)
-    library.index()
-    assert estimated(library) == {"b.jpg": (0.0, 0.0, "Paris"), "d.jpg": (0.0, 0.0, "Lyon")}
-    (record,) = library.find(q="name:b")
-    assert (record["CellID"], record["Country"], record["TimeZone"]) == ("zz", "fr", "")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("zone", ["UTC", "America/Los_Angeles", "Pacific/Kiritimati"])
-def test_a_video_that_knows_utc_alone_is_compared_by_utc(tmp_path, zone):
-    library = open_library(tmp_path, settings={"PHOTOSVC_TIMEZONE": zone})
-    put(library, "a.jpg", -8, KYOTO, serial="")
-    put(library, "b.jpg", 0, TOKYO, serial="")
-    tags = {"com.apple.quicktime.make": "Maker", "com.apple.quicktime.model": "M1"}
-    video(library.originals / "c.mov", tags={**tags, "creation_time": "2020-05-01T03:30:00Z"})
-    library.index()
-    assert estimated(library) == {"c.mov": (0.0, 0.0, "Tokyo")}
-    (library.originals / "b.jpg").unlink()
-    library.index()
-    assert estimated(library) == {"c.mov": (0.0, 0.0, "Kyoto")}
-    library.close()
-
-
-@pytest.mark.slow
-def test_another_camera_and_another_day_give_no_estimate(library):
-    put(library, "a.jpg", 0, PARIS)
-    put(library, "b.jpg", 1, serial="8")
-    put(library, "c.jpg", 1, model="M2")
-    put(library, "d.jpg", 37)
-    library.index()
-    assert estimated(library) == {}
-
-
-@pytest.mark.slow
-def test_an_estimate_follows_its_neighbours_and_goes_with_them(trip):
-    put(trip, "d.jpg", 1.5, PARIS)
-    trip.index()
-    assert estimated(trip) == {"b.jpg": (48.858, 2.295, "Paris")}
-    (trip.originals / "d.jpg").unlink()
-    trip.index()
-    assert estimated(trip) == {"b.jpg": (48.832, 2.207, "Sèvres")}
-    (trip.originals / "a.jpg").unlink()
-    trip.index()
-    assert estimated(trip) == {"b.jpg": (0.0, 0.0, "Versailles")}
-    (trip.originals / "c.jpg").unlink()
-    trip.index()
-    assert estimated(trip) == {}
-    (record,) = trip.find(q="name:b")
-    assert (record["PlaceSrc"], record["Country"], record["TimeZone"]) == ("", "zz", "")
-    assert record["TakenAt"] == record["TakenAtLocal"] == "2020-05-01T13:00:00Z"
-
-
-@pytest.mark.slow
-def test_an_estimate_follows_neighbours_that_were_purged(trip):
-    (trip.originals / "a.jpg").unlink()
-    done = CliRunner().invoke(svc, ["purge", "--hard", "--yes"], obj=lambda: trip.app)
-    assert done.stdout == "1 file, 1 photo and 0 thumbnails removed\n"
-    trip.index()
-    assert estimated(trip) == {"b.jpg": (0.0, 0.0, "Versailles")}
-
-
-@pytest.mark.slow
 def test_a_photo_that_gets_a_position_of_its_own_keeps_it_and_one_of_a_person_is_never_replaced(trip):
     put(trip, "b.jpg", 1, LYON)
     trip.index()
@@ -158,46 +75,70 @@ def test_a_photo_that_gets_a_position_of_its_own_keeps_it_and_one_of_a_person_is
         assert (photo.place_src, photo.lat, photo.lng) == ("manual", 10.0, 20.0)
 
 
-@pytest.mark.slow
-def test_the_order_in_which_files_come_does_not_matter(tmp_path):
-    files = [("a", 0, PARIS), ("b", 1, None), ("c", 2, VERSAILLES), ("d", 5, None), ("e", 30, LYON), ("f", 60, None)]
-    results = []
-    for number, order in enumerate((files, files[::-1], [files[i] for i in (3, 0, 5, 2, 4, 1)])):
-        library = open_library(tmp_path / str(number))
-        for name, hours, position in order:
-            put(library, f"{name}.jpg", hours, position)
-            library.index()
-        results.append(places(library))
+def test_a_photo_gets_the_place_of_neighbours_of_its_camera_and_days_and_in_any_order_of_the_files(tmp_path):
+    files = [
+        ("a", 0, PARIS, {}), ("b", 1, None, {}), ("c", 2, VERSAILLES, {}), ("d", 5, None, {}), ("e", 30, LYON, {}),
+        ("f", 60, None, {}), ("g", 67, None, {}), ("h", 1, None, {"serial": "8"}), ("i", 1, None, {"model": "M2"}),
+    ]  # fmt: skip
+    for copy, order in enumerate((files, files[::-1], [files[i] for i in (3, 0, 5, 8, 2, 6, 4, 1, 7)])):
+        library = open_library(tmp_path / str(copy))
+        for number, (name, hours, position, camera) in enumerate(order):
+            put(library, f"{name}.jpg", hours, position, **camera)
+            if number % 3 == 2:
+                library.index()
+        assert estimated(library) == {
+            "b.jpg": (48.832, 2.207, "Sèvres"), "d.jpg": (0.0, 0.0, "Versailles"), "f.jpg": (0.0, 0.0, "Lyon"),
+        }, order  # fmt: skip
         library.close()
-    assert results[1:] == results[:1] * 2
-    assert len([place for place in results[0].values() if place[0] == "estimate"]) == 3
+    (record,) = library.find(q="name:d")
+    assert (record["CellID"], record["Country"], record["TimeZone"]) == ("zz", "fr", "")
 
 
-@pytest.mark.slow
-def test_the_setting_switches_estimates_off_and_on_again(tmp_path):
-    for switch, count in (("true", 1), ("false", 0), ("true", 1)):
-        library = open_library(
-            tmp_path, settings={"PHOTOSVC_ESTIMATE_PLACES": switch}, upgrade=not any(tmp_path.iterdir())
-        )
-        put(library, "a.jpg", 0, PARIS)
-        put(library, "b.jpg", 1)
+def test_an_estimate_follows_its_neighbours_and_goes_with_them(trip):
+    put(trip, "d.jpg", 1.5, PARIS)
+    trip.index()
+    assert estimated(trip) == {"b.jpg": (48.858, 2.295, "Paris")}
+    (trip.originals / "d.jpg").unlink()
+    trip.index()
+    assert estimated(trip) == {"b.jpg": (48.832, 2.207, "Sèvres")}
+    (trip.originals / "a.jpg").unlink()
+    done = CliRunner().invoke(svc, ["purge", "--hard", "--yes"], obj=lambda: trip.app)
+    assert done.stdout == "2 files, 2 photos and 0 thumbnails removed\n"
+    trip.index()
+    assert estimated(trip) == {"b.jpg": (0.0, 0.0, "Versailles")}
+    (trip.originals / "c.jpg").unlink()
+    trip.index()
+    assert estimated(trip) == {}
+    (record,) = trip.find(q="name:b")
+    assert (record["PlaceSrc"], record["Country"], record["TimeZone"]) == ("", "zz", "")
+    assert record["TakenAt"] == record["TakenAtLocal"] == "2020-05-01T13:00:00Z"
+
+
+def test_the_setting_switches_estimates_off_and_on_again_and_a_video_is_compared_by_utc(tmp_path):
+    for switch in ("true", "false", "true"):
+        settings = {"PHOTOSVC_ESTIMATE_PLACES": switch, "PHOTOSVC_TIMEZONE": "America/Los_Angeles"}
+        library = open_library(tmp_path, settings=settings, upgrade=not any(tmp_path.iterdir()))
+        if not library.names():
+            put(library, "a.jpg", -8, KYOTO, serial="")
+            put(library, "b.jpg", 0, TOKYO, serial="")
+            tags = {"com.apple.quicktime.make": "Maker", "com.apple.quicktime.model": "M1"}
+            video(library.originals / "c.mov", tags={**tags, "creation_time": "2020-05-01T03:30:00Z"})
         library.index()
-        assert len(estimated(library)) == count
+        assert estimated(library) == ({"c.mov": (0.0, 0.0, "Tokyo")} if switch == "true" else {})
         library.close()
+    (library.originals / "b.jpg").unlink()
+    library.index()
+    assert estimated(library) == {"c.mov": (0.0, 0.0, "Kyoto")}
 
 
-@pytest.mark.slow
-def test_stacks_and_estimates_are_the_same_on_postgresql(tmp_path, new_postgres):
-    results = []
-    for name, uri in (("a", None), ("b", new_postgres())):
-        library = open_library(tmp_path / name, settings={"PHOTOSVC_DATABASE_URI": uri} if uri else None)
-        put(library, "a.jpg", 0, PARIS)
-        put(library, "x/a-edited.jpg", 0, PARIS)
-        put(library, "b.jpg", 1)
-        library.index()
-        put(library, "c.jpg", 2, VERSAILLES)
-        library.index()
-        results.append((places(library), library.names(q="stack:yes")))
-        library.close()
-    assert results[0] == results[1]
-    assert results[0][1] == ["a.jpg", "x/a-edited.jpg"]
+def test_the_position_of_a_receiver_without_a_fix_is_shown_and_marked(library):
+    lat, lng = ([(round(value * 10**6), 10**6), (0, 1), (0, 1)] for value in PARIS)
+    block = exif({0x010F: "Maker"}, {0x9003: "2020:05:01 12:00:00"}, {1: "N", 2: lat, 3: "E", 4: lng, 9: "V"})
+    library.put("a.jpg", jpeg(exif=block))
+    library.put("b.jpg", jpeg(80, exif=block))
+    library.put("b.xmp", xmp(attributes='exif:GPSLatitude="45.764" exif:GPSLongitude="4.8357"'))
+    library.index()
+    assert places(library) == {
+        "a.jpg": ("location", 48.858, 2.295, "Paris"),
+        "b.jpg": ("xmp", 45.764, 4.836, "Lyon"),
+    }

@@ -165,7 +165,6 @@ def test_a_bomb_is_recorded_with_its_reason(tmp_path):
     assert process_time() - start < 1
 
 
-@pytest.mark.slow
 @needs_photos
 def test_every_original_is_extracted_or_refused_with_a_reason():
     with pytest.raises(UnsupportedFileError):

@@ -21,7 +21,6 @@ def other_settings(tmp_path):
     return new_settings(tmp_path / "other")
 
 
-@pytest.mark.slow
 def test_a_run_on_another_machine_is_refused_until_the_first_has_ended(library, other_settings):
     library.put("a.jpg", jpeg())
     with library.session() as session, run_lock(session, other_settings, library.clock):
@@ -31,7 +30,6 @@ def test_a_run_on_another_machine_is_refused_until_the_first_has_ended(library, 
     assert counts(library.index()) == (1, 0, 0, 0, 0, 0)
 
 
-@pytest.mark.slow
 def test_the_lease_of_a_machine_that_crashed_ends(library, other_settings):
     with library.session() as session, run_lock(session, other_settings, library.clock):
         library.clock.move(seconds=89)
@@ -41,7 +39,6 @@ def test_the_lease_of_a_machine_that_crashed_ends(library, other_settings):
         assert counts(library.index()) == (0, 0, 0, 0, 0, 0)
 
 
-@pytest.mark.slow
 def test_a_run_that_lost_its_lease_writes_nothing_more(library, other_settings):
     library.put("a.jpg", jpeg())
     with library.session() as session, run_lock(session, other_settings, library.clock) as lease:
@@ -51,7 +48,6 @@ def test_a_run_that_lost_its_lease_writes_nothing_more(library, other_settings):
             lease.check(session)
 
 
-@pytest.mark.slow
 def test_a_lease_is_renewed_while_the_run_goes_on(library, other_settings, monkeypatch):
     monkeypatch.setattr(module, "_RENEWAL", 0.01)
     with library.session() as session, run_lock(session, other_settings, library.clock):
@@ -66,7 +62,6 @@ def test_a_lease_is_renewed_while_the_run_goes_on(library, other_settings, monke
                 library.index()
 
 
-@pytest.mark.slow
 def test_the_next_run_on_the_same_machine_takes_over_at_once_from_one_that_was_killed(library):
     program = f"""
 import os, signal
@@ -92,7 +87,6 @@ def lease_row(library):
         return session.scalar(select(Job.leased_until).where(Job.state == "running"))
 
 
-@pytest.mark.slow
 def test_processes_that_look_alike_in_two_containers_are_two_owners(library):
     """One host name, one process id and one path of the cache, which is a volume of its own in each container."""
     library.put("a.jpg", jpeg())

@@ -48,7 +48,6 @@ def run(library, at):
             )
 
 
-@pytest.mark.slow
 def test_the_folder_of_an_upload_is_indexed_in_a_pause_of_a_run_over_everything(inline_library):
     for number in range(60):
         inline_library.put(f"old/{number:02}.jpg", jpeg(20 + number, 16))
@@ -80,7 +79,6 @@ def test_the_folder_of_an_upload_is_indexed_in_a_pause_of_a_run_over_everything(
         assert list(waiting(session)) == []
 
 
-@pytest.mark.slow
 def test_a_label_of_many_photos_is_renamed_in_the_pauses_of_a_run_over_everything(inline_library, monkeypatch):
     monkeypatch.setattr("photosvc.library.names.MOST_AT_ONCE", 1)
     monkeypatch.setattr("photosvc.api.labels.wake_indexer", lambda _: Indexer.RUNNING)
@@ -115,7 +113,6 @@ def test_a_label_of_many_photos_is_renamed_in_the_pauses_of_a_run_over_everythin
     assert seen["run"] == "running"
 
 
-@pytest.mark.slow
 def test_a_folder_with_much_to_read_waits_for_the_rest_and_its_newest_file_comes_first(inline_library, monkeypatch):
     monkeypatch.setattr(module, "_SMALL_SECONDS", 0)
     for number in range(60):
@@ -143,7 +140,6 @@ def test_a_folder_with_much_to_read_waits_for_the_rest_and_its_newest_file_comes
         assert list(waiting(session)) == []
 
 
-@pytest.mark.slow
 def test_an_upload_during_the_first_index_of_a_large_library_is_found_before_it_ends(tmp_path):
     files = 20_000
     with served(tmp_path, workers=2) as (api, token, url):

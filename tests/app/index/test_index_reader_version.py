@@ -35,7 +35,6 @@ def versions(library):
         return [version for table in (File, RejectedFile) for (version,) in session.query(table.reader_version)]
 
 
-@pytest.mark.slow
 def test_files_of_an_older_reader_are_read_again_once(outdated):
     with outdated.session() as session:
         file = session.query(File).filter_by(name="a.jpg").one()
@@ -52,7 +51,6 @@ def test_files_of_an_older_reader_are_read_again_once(outdated):
     assert (counts(summary), summary.read_again) == ((0, 0, 2, 0, 1, 0), 0)
 
 
-@pytest.mark.slow
 def test_an_interrupted_run_continues_with_the_files_that_are_left(outdated):
     with outdated.session() as session:
         session.query(File).filter_by(name="a.jpg").one().reader_version = READER_VERSION
@@ -60,14 +58,12 @@ def test_an_interrupted_run_continues_with_the_files_that_are_left(outdated):
     assert (counts(summary), summary.read_again) == ((0, 1, 1, 0, 1, 0), 2)
 
 
-@pytest.mark.slow
 def test_files_of_a_newer_reader_are_left_alone(outdated):
     set_versions(outdated, READER_VERSION + 1)
     assert counts(outdated.index()) == (0, 0, 2, 0, 1, 0)
     assert versions(outdated) == [READER_VERSION + 1] * 3
 
 
-@pytest.mark.slow
 def test_missing_files_are_not_read_again(outdated):
     (outdated.originals / "a.jpg").unlink()
     (outdated.originals / "c.jpg").unlink()
@@ -77,7 +73,6 @@ def test_missing_files_are_not_read_again(outdated):
     assert (counts(outdated.index()), versions(outdated)) == ((0, 1, 0, 0, 0, 0), [0, READER_VERSION])
 
 
-@pytest.mark.slow
 def test_the_command_reports_how_many_files_it_reads_again(outdated):
     words = "unchanged files {} again: this version reads more than the one before."
     dry = call_svc("index", "--dry-run", instance=outdated.instance)

@@ -8,7 +8,6 @@ from tests.helpers.library import call_svc
 from tests.helpers.pictures import exif, jpeg
 
 
-@pytest.mark.slow
 def test_search_rows_rendered_again_are_the_same_and_no_original_is_opened(library):
     path = library.put("a.jpg", jpeg())
     library.index()
@@ -19,7 +18,6 @@ def test_search_rows_rendered_again_are_the_same_and_no_original_is_opened(libra
     assert library.stored() == before
 
 
-@pytest.mark.slow
 def test_search_rows_of_an_older_version_are_reported_and_rendered_by_the_next_run(library):
     library.put("a.jpg", jpeg())
     library.index()
@@ -39,7 +37,6 @@ def test_search_rows_of_an_older_version_are_reported_and_rendered_by_the_next_r
     assert len(call_svc("db", "upgrade", instance=library.instance).stderr.splitlines()) == 1
 
 
-@pytest.mark.slow
 def test_a_second_library_of_the_same_originals_has_the_same_records(library, tmp_path):
     from tests.helpers.library import open_library
 

@@ -41,7 +41,6 @@ def run(library, progress=None, **options):
             return run_index(session, service.settings, service.clock, IndexOptions(**options), progress)
 
 
-@pytest.mark.slow
 def test_a_run_is_kept_with_its_counts_and_times(inline_library):
     inline_library.put("2023/a.jpg", jpeg(20, 10))
     inline_library.put("2023/broken.jpg", jpeg(30, 10)[:40])
@@ -55,7 +54,6 @@ def test_a_run_is_kept_with_its_counts_and_times(inline_library):
     assert kept(inline_library, "folder", "force", "missing", "indexed")[0] == ("done", "", True, 1, 1)
 
 
-@pytest.mark.slow
 def test_of_runs_that_change_nothing_the_last_one_of_each_folder_is_kept(inline_library):
     inline_library.put("a/1.jpg", jpeg(20, 10))
     inline_library.index()
@@ -83,7 +81,6 @@ def test_the_progress_of_a_run_is_seen_while_it_goes_on(inline_library, monkeypa
     assert kept(inline_library, "to_read", "read") == [("done", 3, 3)]
 
 
-@pytest.mark.slow
 def test_runs_that_were_stopped_or_failed_or_whose_process_ended_are_told_apart(inline_library, monkeypatch):
     inline_library.put("1.jpg", jpeg(20, 10))
 
@@ -124,7 +121,6 @@ def test_a_row_whose_transaction_failed_is_written_by_the_next_one(inline_librar
     assert kept(inline_library, "indexed", "read") == [("done", 1, 1)]
 
 
-@pytest.mark.slow
 def test_old_runs_are_forgotten(inline_library, monkeypatch):
     monkeypatch.setitem(KINDS, "index", replace(INDEX, most_kept=3))
     for number in range(5):

@@ -34,7 +34,6 @@ def tried(library, **options):
     return reasons(run.failed), reasons(run.skipped)
 
 
-@pytest.mark.slow
 def test_a_file_whose_decoder_stalls_is_shown_and_tried_again_after_pauses_that_grow(stalled):
     library, stall = stalled
     library.put("endless.jpg", jpeg(exif=DATED))
@@ -59,7 +58,6 @@ def test_a_file_whose_decoder_stalls_is_shown_and_tried_again_after_pauses_that_
     assert library.index().unchanged == 1
 
 
-@pytest.mark.slow
 def test_reading_again_what_was_read_before_loses_nothing_when_the_decoder_stalls(stalled):
     library, stall = stalled
     library.put("endless.jpg", jpeg(exif=DATED))
@@ -78,7 +76,6 @@ def test_reading_again_what_was_read_before_loses_nothing_when_the_decoder_stall
     assert library.find()[0]["Width"] == 200
 
 
-@pytest.mark.slow
 def test_a_file_that_cannot_be_opened_stays_as_it_was_and_is_read_by_each_run(library, monkeypatch):
     from photosvc.index import run as job
 
@@ -94,7 +91,6 @@ def test_a_file_that_cannot_be_opened_stays_as_it_was_and_is_read_by_each_run(li
     assert library.index().updated == 1
 
 
-@pytest.mark.slow
 def test_an_error_of_ours_is_told_as_ours_with_its_traceback_and_tried_again(library, monkeypatch, caplog):
     from photosvc.index.store import Store
 
@@ -121,7 +117,6 @@ def test_an_error_of_ours_is_told_as_ours_with_its_traceback_and_tried_again(lib
     assert library.index().indexed == 1
 
 
-@pytest.mark.slow
 def test_content_of_which_only_the_pixels_tell_whether_it_is_an_edit_waits_until_they_are_read(stalled):
     library, stall = stalled
     library.put("endless.jpg", jpeg())

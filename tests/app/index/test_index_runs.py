@@ -27,7 +27,6 @@ def test_a_second_run_changes_nothing_and_opens_no_unchanged_file(library):
     assert changes(library) == count
 
 
-@pytest.mark.slow
 def test_force_reads_again_and_leaves_records_as_they_were_but_for_the_time_of_the_check(library):
     library.put("a.jpg", jpeg(exif=exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})))
     library.put("b.jpg", jpeg(100, 100))
@@ -41,7 +40,6 @@ def test_force_reads_again_and_leaves_records_as_they_were_but_for_the_time_of_t
     assert after == before
 
 
-@pytest.mark.slow
 def test_force_notices_what_size_and_time_hide(library):
     path = library.put("a.jpg", jpeg())
     library.index()
@@ -52,7 +50,6 @@ def test_force_notices_what_size_and_time_hide(library):
     assert library.names() == []
 
 
-@pytest.mark.slow
 def test_a_dry_run_counts_and_writes_nothing(library):
     library.put("a.jpg", jpeg())
     assert counts(library.index(dry_run=True)) == (1, 0, 0, 0, 0, 0)
@@ -64,7 +61,6 @@ def test_a_dry_run_counts_and_writes_nothing(library):
     assert len(library.find()) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_the_number_of_workers_makes_no_difference(library, workers):
     for number in range(12):
@@ -73,7 +69,6 @@ def test_the_number_of_workers_makes_no_difference(library, workers):
     assert library.names(count=50) == [f"{number:02}.jpg" for number in range(12)]
 
 
-@pytest.mark.slow
 def test_only_a_subfolder_is_looked_at_when_one_is_named(library):
     library.put("in/a.jpg", jpeg())
     library.put("in%/b.jpg", jpeg(70, 48))
@@ -89,7 +84,6 @@ def test_only_a_subfolder_is_looked_at_when_one_is_named(library):
         library.index(subfolder="nowhere")
 
 
-@pytest.mark.slow
 def test_a_second_run_at_the_same_time_is_refused(library):
     import fcntl
 
@@ -102,7 +96,6 @@ def test_a_second_run_at_the_same_time_is_refused(library):
     assert counts(library.index()) == (0, 0, 0, 0, 0, 0)
 
 
-@pytest.mark.slow
 def test_indexing_changes_no_byte_mode_or_time_of_the_originals(library):
     library.put("a.jpg", jpeg()).chmod(0o400)
     library.put("b.jpg", jpeg(640, 480)[:900])
@@ -113,7 +106,6 @@ def test_indexing_changes_no_byte_mode_or_time_of_the_originals(library):
     assert hashes(library.originals) == before
 
 
-@pytest.mark.slow
 def test_the_command_line_ends_with_1_for_a_new_broken_file_and_then_with_0(library):
     library.put("a.jpg", jpeg(640, 480)[:2000])
     library.put("b.jpg", jpeg())
@@ -131,7 +123,6 @@ sys.modules.update(dict.fromkeys(("pillow_heif", "rawpy", "av", "numpy")))
 """
 
 
-@pytest.mark.slow
 def test_without_the_optional_decoders_jpeg_is_indexed_and_the_rest_says_what_it_needs(library, tmp_path):
     library.put("a.jpg", jpeg())
     library.put("b.heic", heic())
@@ -156,7 +147,6 @@ def test_without_the_optional_decoders_jpeg_is_indexed_and_the_rest_says_what_it
     assert library.names() == ["a.jpg", "b.heic", "c.dng", "d.mp4"]
 
 
-@pytest.mark.slow
 def test_a_line_of_json_for_each_file_and_one_with_the_counts(library):
     import json
 
@@ -185,7 +175,6 @@ def test_a_line_of_json_for_each_file_and_one_with_the_counts(library):
     )
 
 
-@pytest.mark.slow
 def test_a_run_needs_no_main_guard_in_the_calling_program(library):
     library.put("a.jpg", jpeg())
     program = f"""

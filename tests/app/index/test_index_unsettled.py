@@ -10,7 +10,6 @@ from tests.helpers.pictures import jpeg
 UNSETTLED = "it may still be being written; a later run reads it"
 
 
-@pytest.mark.slow
 def test_a_file_that_was_just_written_waits_whatever_time_it_claims(library):
     library.put("a.jpg", jpeg(), age=3600)
     library.put("b.jpg", jpeg(80, 48), age=-(10**8))
@@ -20,7 +19,6 @@ def test_a_file_that_was_just_written_waits_whatever_time_it_claims(library):
     assert counts(library.index()) == (2, 0, 0, 0, 0, 0)
 
 
-@pytest.mark.slow
 def test_a_file_of_the_library_that_is_being_replaced_keeps_its_record_until_it_has_settled(library):
     library.put("a.jpg", jpeg())
     library.put("b.jpg", jpeg(80, 48))
@@ -35,7 +33,6 @@ def test_a_file_of_the_library_that_is_being_replaced_keeps_its_record_until_it_
     assert record["Width"] == 640
 
 
-@pytest.mark.slow
 def test_unchanged_files_do_not_wait(library):
     library.put("a.jpg", jpeg())
     library.index()

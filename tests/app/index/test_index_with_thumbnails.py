@@ -136,7 +136,6 @@ def made_with(path, folder):
     return extraction, thumbnails
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [*ONCE, *TWICE])
 def test_the_index_finds_the_same_and_thumbnails_are_those_made_on_demand(tmp_path, monkeypatch, name):
     path, opened, open_shown = drawn(tmp_path, name), [], render.open_shown

@@ -13,7 +13,6 @@ def files(library):
         return {row.name: row for row in session.execute(select(File.name, File.file_type, File.width, File.height))}
 
 
-@pytest.mark.slow
 def test_pictures_without_an_extension_are_indexed_by_their_content(tmp_path):
     library = open_library(tmp_path)
     library.put("f0001", jpeg(61, 48))
@@ -31,7 +30,6 @@ def test_pictures_without_an_extension_are_indexed_by_their_content(tmp_path):
     assert reasons(second.skipped) == [("README", "its content is not a picture or video")]
 
 
-@pytest.mark.slow
 def test_a_note_in_the_folder_of_a_disk_that_is_not_mounted_is_no_sign_of_pictures(tmp_path):
     library = open_library(tmp_path)
     picture = library.put("a.jpg", jpeg())
@@ -43,7 +41,6 @@ def test_a_note_in_the_folder_of_a_disk_that_is_not_mounted_is_no_sign_of_pictur
     assert library.names() == ["a.jpg"]
 
 
-@pytest.mark.slow
 def test_dv_and_panoramas_of_action_cameras_are_indexed(tmp_path):
     library = open_library(tmp_path)
     library.put("pano.insp", jpeg(64, 32))

@@ -143,7 +143,6 @@ def indexed_library(tmp_path_factory):
     return library
 
 
-@pytest.mark.slow
 def test_every_row_has_the_fields_of_the_spec_with_their_types_and_equals_a_fresh_dump(indexed_library):
     assert check_library(indexed_library) == 6
 
@@ -206,7 +205,6 @@ def test_a_broken_picture_keeps_a_row_whose_unknown_values_are_minus_one(indexed
     assert (row[2]["listed"], json.loads(row[0])["Quality"], json.loads(row[0])["Color"]) == (False, -1, 0)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not CAMERA_ORIGINALS.is_dir(), reason="the folder of camera originals is absent")
 def test_originals_of_forty_cameras_keep_the_promise_too(tmp_path):
     settings = {"PHOTOSVC_ORIGINALS": CAMERA_ORIGINALS}

@@ -15,7 +15,6 @@ from tests.helpers.programs import deadly_extract, racing_extract
 OURS = "an error inside photosvc ({}), not in the file: please report it with the traceback in the log"
 
 
-@pytest.mark.slow
 def test_a_file_that_changes_or_vanishes_while_it_is_read_is_left_for_the_next_run(library, monkeypatch):
     from photosvc.index import run as job
 
@@ -45,7 +44,6 @@ def in_memory():
         library.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("moment", [2**33 + 2**32, 10**10, -(10**10), 2**40, -(2**40)])
 def test_a_time_that_64_bits_of_nanoseconds_do_not_hold_is_the_nearest_they_do(in_memory, moment):
     library = in_memory
@@ -60,7 +58,6 @@ def test_a_time_that_64_bits_of_nanoseconds_do_not_hold_is_the_nearest_they_do(i
     assert len(library.find()) == 2
 
 
-@pytest.mark.slow
 def test_one_file_that_cannot_be_stored_stops_no_other(library, monkeypatch):
     from photosvc.index.store import Store
 
@@ -82,7 +79,6 @@ def test_one_file_that_cannot_be_stored_stops_no_other(library, monkeypatch):
     assert (again.unchanged, reasons(again.skipped)) == (2, [("b.jpg", OURS.format("ValueError"))])
 
 
-@pytest.mark.slow
 def test_a_file_that_cannot_even_be_rejected_is_reported_at_every_run(library, monkeypatch):
     from photosvc.index.store import Store
 
@@ -92,7 +88,6 @@ def test_a_file_that_cannot_even_be_rejected_is_reported_at_every_run(library, m
         assert reasons(library.index().failed) == [("a.jpg", OURS.format("ZeroDivisionError"))]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("words", ["database is locked", "database or disk is full"])
 def test_a_database_that_takes_nothing_ends_the_run(library, monkeypatch, words):
     import sqlite3
@@ -112,7 +107,6 @@ def test_a_database_that_takes_nothing_ends_the_run(library, monkeypatch, words)
     assert library.index().indexed == 1
 
 
-@pytest.mark.slow
 def test_paths_beyond_the_limit_are_left_out_with_that_reason(library):
     parts = "/".join(("p" * 200,) * 5)
     fits, longer = f"{parts}/{'x' * (1024 - 1005 - 4)}.jpg", f"{parts}/{'y' * (1025 - 1005 - 4)}.jpg"
@@ -131,7 +125,6 @@ def test_paths_beyond_the_limit_are_left_out_with_that_reason(library):
     assert library.names() == [fits]
 
 
-@pytest.mark.slow
 def test_a_picture_too_large_for_a_worker_is_found_by_its_date_and_with_error(tmp_path):
     library = open_library(tmp_path)
     block = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2021:02:03 04:05:06"})
@@ -154,7 +147,6 @@ def test_a_picture_too_large_for_a_worker_is_found_by_its_date_and_with_error(tm
     assert [reasons(library.index().failed), reasons(library.index().skipped)] == [[("vast.jpg", needs)]] * 2
 
 
-@pytest.mark.slow
 def test_files_above_the_limit_are_found_by_date_and_shown_once_the_limit_is_higher(tmp_path):
     library = open_library(tmp_path, settings={"PHOTOSVC_MAX_FILE_SIZE": "1"})
     block = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2021:02:03 04:05:06"})
@@ -179,7 +171,6 @@ def test_files_above_the_limit_are_found_by_date_and_shown_once_the_limit_is_hig
     assert library.find(token=token, error="true") == []
 
 
-@pytest.mark.slow
 def test_a_file_that_kills_its_decoder_keeps_its_metadata(tmp_path, monkeypatch):
     from photosvc.index import run as job
 
@@ -242,7 +233,6 @@ os.execv(sys.argv[1], sys.argv[1:])
 """
 
 
-@pytest.mark.slow
 def test_what_cannot_be_read_is_reported_and_read_as_soon_as_it_can(library):
     library.put("open.jpg", jpeg())
     closed = library.put("closed.jpg", jpeg(80, 48))

@@ -21,7 +21,6 @@ class OddError(Exception):
 SIGNALS = {
     "segfault": signal.SIGSEGV,
     "kill": signal.SIGKILL,
-    "stop": signal.SIGSTOP,
     "interrupt": signal.SIGINT,
 }
 
@@ -30,9 +29,9 @@ def square(number):
     return number * number
 
 
-def nap(name):
-    time.sleep(0.1)
-    return name
+def read_pipe(item):
+    """Read a named pipe until its writer closes it; give anything else back."""
+    return item.read_text() if isinstance(item, Path) else item
 
 
 def obey(order):
@@ -56,7 +55,7 @@ def obey(order):
             raise SystemExit(3)
         case "lambda":
             return lambda: 0
-        case "segfault" | "kill" | "stop" | "interrupt":
+        case "segfault" | "kill" | "interrupt":
             os.kill(os.getpid(), SIGNALS[order])
     return order
 
@@ -65,12 +64,13 @@ def hang_unless_large(item):
     path = item[0] if isinstance(item, tuple) else item
     size = path.stat().st_size if path.exists() else 0
     while not size:
+        if path.name.startswith("stopped"):
+            os.kill(os.getpid(), signal.SIGSTOP)
         signal.pause()
     return size
 
 
 def process_id(_):
-    time.sleep(0.02)
     return os.getpid()
 
 

@@ -138,7 +138,6 @@ def test_control_characters_in_names_become_blanks(gazetteer):
     assert odd.lookup(10.001, 10.0).city == "D"
 
 
-@pytest.mark.slow
 @examples(40)
 @given(st.floats(-90, 90), st.floats(-180, 180))
 @example(47.0, 8.0)
@@ -159,7 +158,6 @@ def test_the_nearest_place_is_that_of_a_scan_of_the_whole_table(lat, lng):
         assert place is None or place.city == ""
 
 
-@pytest.mark.slow
 def test_the_table_opens_quickly_and_takes_little_room_in_a_wheel():
     assert len(zlib.compress(data.PLACES.read_bytes(), 9)) < 5_000_000
     best = math.inf
@@ -183,7 +181,6 @@ def test_the_source_of_the_places_is_named():
     assert "https://creativecommons.org/licenses/by/4.0/" in notice
 
 
-@pytest.mark.slow
 def test_the_shipped_table_is_the_one_that_is_built_again_from_itself(tmp_path):
     built = tmp_path / "built.sqlite"
     build_places.write(build_places.read_built(data.PLACES), built)

@@ -73,7 +73,6 @@ def test_a_duplicate_is_read_last_when_the_other_file_is_changed_or_absent(compa
     assert compare(found("a.jpg", "c.jpg"), sorted(other + duplicate))[0] == read
 
 
-@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_files(compare):
     def peak(count):
         names = (f"{number:06}.jpg" for number in range(0, 2 * count, 2))

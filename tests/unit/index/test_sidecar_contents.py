@@ -240,7 +240,6 @@ VALUES = st.recursive(
 )
 
 
-@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(NAMES), VALUES))
 @examples(100)
 def test_no_record_makes_another_error(record):

@@ -183,7 +183,6 @@ def test_names_in_a_hostile_folder_do_not_multiply():
     assert all(len(candidates(f"{edited}-edited.MP4")) < 100 for edited in ("a", "(1)" * 80, "-edited" * 30))
 
 
-@pytest.mark.slow
 def test_matching_takes_the_same_time_for_each_file_of_a_larger_folder():
     def seconds(count):
         names = [name for n in range(count) for name in (f"IMG {n}.jpg", f"IMG {n}.jpg.json")]

@@ -240,7 +240,6 @@ def test_a_file_that_is_written_to_meanwhile_is_left_for_another_run(imports, mo
     assert imports.originals() == {}
 
 
-@pytest.mark.slow
 def test_files_that_were_written_just_now_are_waited_for(imports):
     imports.put("a.jpg", picture(17))
     imports.put("a.xmp", ABOUT)
@@ -322,7 +321,6 @@ def test_names_of_any_bytes_are_imported(imports):
     assert imports.left() == []
 
 
-@pytest.mark.slow
 def test_many_files_come_in_portions_whose_claims_name_the_original(imports):
     for number in range(40):
         imports.put(f"{number:02}.jpg", picture(100 + number))

@@ -67,7 +67,6 @@ def rows(session):
     }
 
 
-@pytest.mark.slow
 def test_new_files_give_the_same_rows_whether_they_were_looked_up_before_or_not(new_session):
     tree = new_extraction(7).metadata
     first = [
@@ -100,7 +99,6 @@ def test_new_files_give_the_same_rows_whether_they_were_looked_up_before_or_not(
     assert counts == {"photos": 9, "files": 11, "markers": 2, "photo_keywords": 14}
 
 
-@pytest.mark.slow
 def test_a_file_that_leaves_its_photo_and_a_new_file_take_different_ids(new_session):
     session = new_session()
     together = [
@@ -115,7 +113,6 @@ def test_a_file_that_leaves_its_photo_and_a_new_file_take_different_ids(new_sess
     assert len(set(photo_ids)) == session.scalar(select(func.count()).select_from(Photo)) == 3
 
 
-@pytest.mark.slow
 def test_storing_new_files_takes_as_many_steps_of_sqlite_in_a_large_library(library):
     steps = 0
 

@@ -97,7 +97,6 @@ def failing(monkeypatch, *errors, seconds=0.5):
     return folders
 
 
-@pytest.mark.slow
 def test_errors_are_said_once_and_tried_again_after_growing_pauses(watched, monkeypatch):
     locked = OperationalError("BEGIN", None, Exception("database is locked"))
     busy = ConflictError("Another index run is active; wait until it ends.")
@@ -134,7 +133,6 @@ def test_jobs_do_not_wait_for_the_end_of_the_rest_after_a_run(watched, monkeypat
     assert (folders[2:], set(watched.pauses)) == ([("event", False)], {1.0})
 
 
-@pytest.mark.slow
 def test_a_file_whose_reading_failed_for_no_fault_of_its_own_is_tried_again_when_that_is_due(tmp_path, monkeypatch):
     library = open_library(tmp_path, settings={"PHOTOSVC_WATCH_SETTLE": "0"})
     watched = Watched(library, monkeypatch)
@@ -151,7 +149,6 @@ def test_a_file_whose_reading_failed_for_no_fault_of_its_own_is_tried_again_when
     assert (watched.ran, library.names()) == (["", "new"], ["new/mistaken.jpg", "old/a.jpg"])
 
 
-@pytest.mark.slow
 def test_a_file_that_is_due_while_its_disk_is_away_is_put_off(library, monkeypatch):
     library.put("old/a.jpg", jpeg())
     path = library.put("disk/mistaken.jpg", jpeg(90, 48))
@@ -193,7 +190,6 @@ def test_a_run_that_was_stopped_on_request_is_not_tried_again(watched, monkeypat
         assert waiting(session) == []
 
 
-@pytest.mark.slow
 def test_an_indexer_on_request_fulfils_wishes_and_makes_way_for_another(library, monkeypatch):
     (library.originals / "a").mkdir()
     runs: list[str] = []
@@ -235,7 +231,6 @@ def test_an_indexer_on_request_fulfils_wishes_and_makes_way_for_another(library,
     assert chores[-1] == "hourly"
 
 
-@pytest.mark.slow
 def test_many_wishes_become_few_runs_around_folders_that_exist(watched, monkeypatch):
     (watched.library.originals / "x/y").mkdir(parents=True)
     (watched.library.originals / "z").mkdir()
@@ -288,7 +283,6 @@ def test_a_disk_below_the_originals_is_followed_when_it_comes_and_guarded_when_i
     assert watched.said == ["nas is not mounted any more; its files stay in the library."]
 
 
-@pytest.mark.slow
 def test_originals_that_are_empty_are_said_once(watched):
     def ask():
         with watched.library.session() as session:
