@@ -101,9 +101,9 @@ def test_a_disk_that_goes_is_reported_once_and_followed_again_when_it_is_back(li
 
 def test_a_burst_of_files_in_new_nested_folders_loses_none(library):
     with watch(library, PHOTOSVC_WATCH_SETTLE="0") as watching:
-        for index, data in enumerate(pictures(1000)):
+        for index, data in enumerate(pictures(300)):
             library.put(f"{index % 11}/{index % 37}/{index % 5}/{index}.jpg", data)
-        watching.wait(lambda: len(stored(library)) == 1000)
+        watching.wait(lambda: len(stored(library)) == 300, 300)
 
 
 def test_pictures_that_exchange_names_over_folders_while_they_are_watched_keep_their_photos(library):

@@ -1,33 +1,45 @@
-"""What an index run promises: what it makes of files, what the next run leaves alone, what comes and goes."""
+"""What an index run promises: what it makes of files, what the next run leaves alone, what it reads again."""
 
+import json
 import os
-import subprocess
-import sys
+from datetime import timedelta
 
 import pytest
 
-from photosvc.core.errors import ConflictError, NotFoundError
-from tests.helpers.library import SURROUNDINGS, call_svc, changes, counts, hashes, svc
-from tests.helpers.pictures import dng, encoded, exif, heic, jpeg, quarters, video
+from photosvc.core.errors import NotFoundError
+from photosvc.index.extract import READER_VERSION
+from photosvc.models import File, LibraryState, RejectedFile, SearchDocument
+from tests.helpers.clock import NOW
+from tests.helpers.library import call_svc, changes, counts, hashes, open_library, reasons
+from tests.helpers.pictures import encoded, exif, jpeg, quarters, raf, video
+
+UNSETTLED = "it may still be being written; a later run reads it"
 
 
-def test_a_second_run_changes_nothing_and_opens_no_unchanged_file(library):
+def overwrite(path):
+    """Give a file other content, of the same size and time."""
+    status = path.stat()
+    path.write_bytes(b"\0" * status.st_size)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def test_a_second_run_changes_nothing_and_opens_no_unchanged_file_and_force_reads_it(library):
     first = library.put("2020/a.jpg", jpeg(exif=exif({0x010F: "Canon"})))
     library.put("b.png", encoded(quarters(), "PNG"))
     library.put("empty.jpg", b"")
     library.put("notes.pdf", b"%PDF")
     assert counts(library.index()) == (2, 0, 0, 0, 2, 0)
     before, count = library.stored(), changes(library)
-    status = first.stat()
-    first.write_bytes(b"\0" * status.st_size)  # a run that opened it would find other content
-    os.utime(first, ns=(status.st_atime_ns, status.st_mtime_ns))
+    overwrite(first)
     library.clock.move(days=1)
     assert counts(library.index()) == (0, 0, 2, 0, 2, 0)
     assert library.stored() == before
     assert changes(library) == count
+    assert library.index(force=True).failed == []
+    assert library.names() == ["b.png"]
 
 
-def test_force_reads_again_and_leaves_records_as_they_were_but_for_the_time_of_the_check(library):
+def test_force_leaves_records_as_they_were_but_for_the_time_of_the_check(library):
     library.put("a.jpg", jpeg(exif=exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})))
     library.put("b.jpg", jpeg(100, 100))
     library.index()
@@ -38,16 +50,6 @@ def test_force_reads_again_and_leaves_records_as_they_were_but_for_the_time_of_t
     assert {record.pop("CheckedAt") for record in before} == {"2026-03-01T12:00:00Z"}
     assert {record.pop("CheckedAt") for record in after} == {"2026-03-01T13:00:00Z"}
     assert after == before
-
-
-def test_force_notices_what_size_and_time_hide(library):
-    path = library.put("a.jpg", jpeg())
-    library.index()
-    status = path.stat()
-    path.write_bytes(b"\0" * status.st_size)
-    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert library.index(force=True).failed == []
-    assert library.names() == []
 
 
 def test_a_dry_run_counts_and_writes_nothing(library):
@@ -61,95 +63,34 @@ def test_a_dry_run_counts_and_writes_nothing(library):
     assert len(library.find()) == 1
 
 
-@pytest.mark.parametrize("workers", [1, 2, 5])
-def test_the_number_of_workers_makes_no_difference(library, workers):
-    for number in range(12):
-        library.put(f"{number:02}.jpg", jpeg(64 + number, 48))
-    assert counts(library.index(workers=workers)) == (12, 0, 0, 0, 0, 0)
-    assert library.names(count=50) == [f"{number:02}.jpg" for number in range(12)]
-
-
 def test_only_a_subfolder_is_looked_at_when_one_is_named(library):
-    library.put("in/a.jpg", jpeg())
-    library.put("in%/b.jpg", jpeg(70, 48))
-    library.put("out/c.jpg", jpeg(80, 48))
-    assert counts(library.index(subfolder="in")) == (1, 0, 0, 0, 0, 0)
-    assert library.names() == ["in/a.jpg"]
+    names = ["trip/a.jpg", "trip%/b.jpg", "Trip/c.jpg", "trip-2/d.jpg", "trip0/e.jpg", "trip_/f.jpg", "out/g.jpg"]
+    for width, name in enumerate(names, start=60):
+        library.put(name, jpeg(width, 48))
+    assert counts(library.index(subfolder="trip")) == (1, 0, 0, 0, 0, 0)
+    assert library.names() == ["trip/a.jpg"]
     library.index()
-    (library.originals / "out/c.jpg").unlink()
-    (library.originals / "in%/b.jpg").unlink()
-    assert counts(library.index(subfolder="in")) == (0, 0, 1, 0, 0, 0)
-    assert library.names() == ["in%/b.jpg", "in/a.jpg", "out/c.jpg"]
+    for name in ("trip/a.jpg", "trip%/b.jpg", "out/g.jpg"):
+        (library.originals / name).unlink()
+    assert counts(library.index(subfolder="trip")) == (0, 0, 0, 1, 0, 0)
+    assert library.names() == sorted(set(names) - {"trip/a.jpg"})
+    assert call_svc("check", "Trip", instance=library.instance).stdout.startswith("1 ")
     with pytest.raises(NotFoundError):
         library.index(subfolder="nowhere")
-
-
-def test_a_second_run_at_the_same_time_is_refused(library):
-    import fcntl
-
-    cache = library.instance / "cache"
-    cache.mkdir(exist_ok=True)
-    with (cache / "index.lock").open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(ConflictError, match="Another index run is active"):
-            library.index()
-    assert counts(library.index()) == (0, 0, 0, 0, 0, 0)
 
 
 def test_indexing_changes_no_byte_mode_or_time_of_the_originals(library):
     library.put("a.jpg", jpeg()).chmod(0o400)
     library.put("b.jpg", jpeg(640, 480)[:900])
     library.put("c.txt", b"words")
+    library.put("a.jpg.json", b'{"title": "a.jpg", "photoTakenTime": {"timestamp": "1580472000"}}')
     before = hashes(library.originals)
     library.index()
     library.index(force=True)
     assert hashes(library.originals) == before
 
 
-def test_the_command_line_ends_with_1_for_a_new_broken_file_and_then_with_0(library):
-    library.put("a.jpg", jpeg(640, 480)[:2000])
-    library.put("b.jpg", jpeg())
-    first = svc("index", instance=library.instance)
-    assert (first.returncode, first.stderr) == (1, "failed a.jpg: the picture is truncated\n")
-    assert first.stdout.startswith("1 indexed, 0 updated, 0 unchanged, 0 missing, 0 skipped, 1 failed in ")
-    second = call_svc("index", instance=library.instance)
-    assert (second.returncode, second.stderr) == (0, "skipped a.jpg: the picture is truncated\n")
-    assert second.stdout.startswith("0 indexed, 0 updated, 1 unchanged, 0 missing, 1 skipped, 0 failed in ")
-
-
-WITHOUT = """
-import sys
-sys.modules.update(dict.fromkeys(("pillow_heif", "rawpy", "av", "numpy")))
-"""
-
-
-def test_without_the_optional_decoders_jpeg_is_indexed_and_the_rest_says_what_it_needs(library, tmp_path):
-    library.put("a.jpg", jpeg())
-    library.put("b.heic", heic())
-    dng(library.put("c.dng", b""))
-    video(library.put("d.mp4", b""))
-    blocker = tmp_path / "without"
-    blocker.mkdir()
-    (blocker / "sitecustomize.py").write_text(WITHOUT)
-    path = os.pathsep.join(filter(None, (str(blocker), SURROUNDINGS.get("PYTHONPATH"))))
-    first = svc("index", instance=library.instance, environ={"PYTHONPATH": path})
-    reason = "needs the extra \"{0}\": pip install 'photosvc[{0}]'"
-    assert sorted(first.stderr.splitlines()) == [  # workers finish in any order
-        f"skipped b.heic: {reason.format('heic')}",
-        f"skipped c.dng: {reason.format('raw')}",
-        f"skipped d.mp4: {reason.format('video')}",
-    ]
-    assert first.returncode == 0
-    assert library.names() == ["a.jpg"]
-    again = svc("index", instance=library.instance, environ={"PYTHONPATH": path})
-    assert again.stdout.startswith("0 indexed, 0 updated, 1 unchanged, 0 missing, 3 skipped, 0 failed")
-    assert counts(library.index())[:4] == (0, 3, 1, 0)
-    assert library.names() == ["a.jpg", "b.heic", "c.dng", "d.mp4"]
-
-
-def test_a_line_of_json_for_each_file_and_one_with_the_counts(library):
-    import json
-
+def test_the_command_prints_a_line_for_each_problem_or_of_json_for_each_file_and_ends_with_1_for_new_ones(library):
     library.put("a.jpg", jpeg())
     library.put("b.jpg", b"words")
     library.put("c.jpg", jpeg(640, 480)[:2000])
@@ -167,6 +108,12 @@ def test_a_line_of_json_for_each_file_and_one_with_the_counts(library):
         [{"name": "a.jpg", "status": "indexed"}, b, c],
         {"indexed": 1, "updated": 0, "unchanged": 0, "missing": 0, "skipped": 1, "failed": 1, "dry_run": False},
     )
+    done = call_svc("index", instance=library.instance)
+    assert (done.returncode, sorted(done.stderr.splitlines())) == (
+        0,
+        ["skipped b.jpg: its content is not a picture", "skipped c.jpg: the picture is truncated"],
+    )
+    assert done.stdout.startswith("0 indexed, 0 updated, 1 unchanged, 0 missing, 2 skipped, 0 failed in ")
     (library.originals / "c.jpg").unlink()
     assert index() == (
         0,
@@ -175,21 +122,140 @@ def test_a_line_of_json_for_each_file_and_one_with_the_counts(library):
     )
 
 
-def test_a_run_needs_no_main_guard_in_the_calling_program(library):
+def test_search_rows_rendered_again_are_the_same_and_no_original_is_opened(library):
+    path = library.put("a.jpg", jpeg())
+    library.index()
+    before = library.stored()
+    overwrite(path)
+    done = call_svc("index", "--rebuild-search", instance=library.instance)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "1 search row rendered again.\n")
+    assert library.stored() == before
+    with library.session() as session:
+        session.get(LibraryState, "projection").value -= 1
+        session.query(SearchDocument).one().result_head = '{"old": true'
+    upgraded = call_svc("db", "upgrade", instance=library.instance)
+    assert upgraded.stderr.splitlines()[1:] == [
+        "The search rows are of an older version: the next `svc index` renders them again."
+    ]
+    assert library.index(dry_run=True).rebuilt == 0
+    done = call_svc("index", instance=library.instance)
+    assert done.stderr == "1 search row of an older version rendered again.\n"
+    assert library.stored() == before
+    assert call_svc("index", instance=library.instance).stderr == ""
+    assert len(call_svc("db", "upgrade", instance=library.instance).stderr.splitlines()) == 1
+
+
+def test_a_second_library_of_the_same_originals_has_the_same_records(library, tmp_path):
+    library.put("a.jpg", jpeg(exif=exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})))
+    library.put("2019-05-06/b.jpg", jpeg(80, 48))
+    library.index()
+    other = open_library(tmp_path / "other", settings={"PHOTOSVC_ORIGINALS": library.originals})
+    other.index()
+    drawn = {"ID", "UID", "FileUID"}
+    records = [
+        [{name: value for name, value in record.items() if name not in drawn} for record in one.find(order="name")]
+        for one in (library, other)
+    ]
+    assert records[0] == records[1]
+
+
+@pytest.fixture
+def outdated(library):
+    """Two pictures and a rejected file that an older version read."""
     library.put("a.jpg", jpeg())
-    program = f"""
-from pathlib import Path
-from sqlalchemy.orm import Session
-from photosvc.app import create_app
-from photosvc.web.current import current_service
-from photosvc.index.run import IndexOptions, run_index
-app = create_app(instance={str(library.instance)!r}, environ={{"PHOTOSVC_BASE_URL": "https://photos.example.org"}})
-with app.app_context():
-    service = current_service()
-    with Session(service.engine()) as session:
-        print(run_index(session, service.settings, service.clock, IndexOptions(workers=2)).indexed)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=SURROUNDINGS, capture_output=True, text=True, check=False, timeout=60
-    )
-    assert (done.stdout, done.stderr) == ("1\n", "")
+    library.put("b.jpg", jpeg(80, 48))
+    library.put("c.jpg", b"words")
+    library.index()
+    set_versions(library, 0)
+    return library
+
+
+def set_versions(library, version):
+    with library.session() as session:
+        for table in (File, RejectedFile):
+            for row in session.query(table):
+                row.reader_version = version
+
+
+def versions(library):
+    with library.session() as session:
+        return [version for table in (File, RejectedFile) for (version,) in session.query(table.reader_version)]
+
+
+def test_files_of_an_older_reader_are_read_again_once_and_those_of_a_newer_one_are_not(outdated):
+    with outdated.session() as session:
+        file = session.query(File).filter_by(name="a.jpg").one()
+        file.codec, file.details = "", '{"title":"old"}'
+    outdated.clock.move(seconds=60)
+    summary = outdated.index()
+    assert (counts(summary), summary.read_again) == ((0, 2, 0, 0, 1, 0), 3)
+    assert versions(outdated) == [READER_VERSION] * 3
+    with outdated.session() as session:
+        files = session.query(File).order_by(File.name)
+        assert [(file.codec, file.details) for file in files] == [("jpeg", "{}")] * 2
+        assert [file.updated_at for file in files] == [NOW + timedelta(seconds=60), NOW]
+    summary = outdated.index()
+    assert (counts(summary), summary.read_again) == ((0, 0, 2, 0, 1, 0), 0)
+    set_versions(outdated, READER_VERSION + 1)
+    assert counts(outdated.index()) == (0, 0, 2, 0, 1, 0)
+    assert versions(outdated) == [READER_VERSION + 1] * 3
+
+
+def test_files_that_an_interrupted_run_read_and_missing_ones_are_not_read_again(outdated):
+    with outdated.session() as session:
+        session.query(File).filter_by(name="a.jpg").one().reader_version = READER_VERSION
+    summary = outdated.index()
+    assert (counts(summary), summary.read_again) == ((0, 1, 1, 0, 1, 0), 2)
+    (outdated.originals / "a.jpg").unlink()
+    (outdated.originals / "c.jpg").unlink()
+    outdated.index()
+    set_versions(outdated, 0)
+    assert (counts(outdated.index()), versions(outdated)) == ((0, 1, 0, 0, 0, 0), [0, READER_VERSION])
+
+
+def test_the_command_reports_how_many_files_it_reads_again(outdated):
+    words = "unchanged files {} again: this version reads more than the one before."
+    dry = call_svc("index", "--dry-run", instance=outdated.instance)
+    assert "3 " + words.format("would be read") in dry.stderr.splitlines()
+    done = call_svc("index", "--json", instance=outdated.instance)
+    assert "3 " + words.format("read") in done.stderr.splitlines()
+    assert json.loads(done.stdout.splitlines()[-1])["read_again"] == 3
+    again = call_svc("index", "--json", instance=outdated.instance)
+    assert "read_again" not in json.loads(again.stdout.splitlines()[-1])
+
+
+def test_a_file_that_was_just_written_waits_and_the_record_of_a_replaced_one_stays_until_it_has_settled(library):
+    library.put("a.jpg", jpeg(), age=3600)
+    library.put("b.jpg", jpeg(80, 48), age=-(10**8))  # whatever time it claims
+    summary = library.index(settle=30)
+    assert counts(summary) == (0, 0, 0, 0, 2, 0)
+    assert reasons(summary.skipped) == [("a.jpg", UNSETTLED), ("b.jpg", UNSETTLED)]
+    assert counts(library.index()) == (2, 0, 0, 0, 0, 0)
+    library.put("a.jpg", jpeg(640, 480)[:1000], age=60)
+    (library.originals / "b.jpg").chmod(0o600)  # it is unchanged, and does not wait
+    assert counts(library.index(settle=30)) == (0, 0, 1, 0, 1, 0)
+    assert library.find(q="name:a")[0]["Width"] == 64
+    library.put("a.jpg", jpeg(640, 480), age=30)
+    library.index()
+    assert library.find(q="name:a")[0]["Width"] == 640
+
+
+def test_files_without_an_extension_of_dv_and_of_action_cameras_are_indexed_by_their_content(library, tmp_path):
+    library.put("f0001", jpeg(61, 48))
+    library.put("recovered/f0002", encoded(quarters(62, 48), "WEBP"))
+    library.put("f0003", video(tmp_path / "a.mp4").read_bytes())
+    library.put("f0004", raf(jpeg(640, 480)))
+    library.put("README", b"Pictures of a card that was formatted.\n")
+    library.put("pano.insp", jpeg(64, 32))
+    library.put("tape.dv", video(tmp_path / "a.dv", codec="dvvideo").read_bytes())
+    skipped = [("README", "its content is not a picture or video")]
+    for expected in ((6, 0, 0), (0, 0, 6)):
+        run = library.index()
+        assert ((run.indexed, run.updated, run.unchanged), reasons(run.skipped)) == (expected, skipped)
+    with library.session() as session:
+        found = {file.name: (file.file_type, file.width, file.height) for file in session.query(File)}
+    assert found.pop("f0004")[0] == "raw"
+    assert found == {
+        "f0001": ("jpg", 61, 48), "recovered/f0002": ("webp", 62, 48), "f0003": ("mp4", 64, 48),
+        "pano.insp": ("jpg", 64, 32), "tape.dv": ("dv", 768, 576),
+    }  # fmt: skip

@@ -18,6 +18,7 @@ from photosvc.web.current import current_service
 from tests.helpers.library import open_library
 from tests.helpers.pictures import encoded, jpeg, quarters
 
+
 class Made:
     """A library of two pictures with a runner of jobs."""
 

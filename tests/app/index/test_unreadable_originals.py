@@ -2,13 +2,12 @@
 
 import os
 import struct
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.helpers import shared
-from tests.helpers.library import SVC, counts, open_library, reasons, svc
+from tests.helpers.library import counts, open_library, reasons, svc
 from tests.helpers.pictures import encoded, exif, jpeg, quarters, rational, video
 from tests.helpers.programs import deadly_extract, racing_extract
 
@@ -221,44 +220,6 @@ def test_no_header_or_path_is_too_large_for_the_database(new_database, tmp_path)
     assert library.names() == ["numbers.jpg", f"{folder}/x.jpg"]
     with library.session() as session:
         session.get_bind().dispose()
-
-
-#: Root without its right to read everything (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH) is bound by modes as others are.
-AS_OTHERS = """
-import ctypes, os, sys
-if os.getuid() == 0:
-    for capability in (1, 2):
-        assert ctypes.CDLL(None).prctl(24, capability, 0, 0, 0) == 0
-os.execv(sys.argv[1], sys.argv[1:])
-"""
-
-
-def test_what_cannot_be_read_is_reported_and_read_as_soon_as_it_can(library):
-    library.put("open.jpg", jpeg())
-    closed = library.put("closed.jpg", jpeg(80, 48))
-    library.put("folder/inside.jpg", jpeg(90, 48))
-    library.put("known/inside.jpg", jpeg(100, 48))
-    library.index(subfolder="known")
-    paths = (closed, library.originals / "folder", library.originals / "known")
-    for path in paths:
-        path.chmod(0)
-
-    def run():
-        return svc("index", instance=library.instance, command=(sys.executable, "-c", AS_OTHERS, str(SVC)))
-
-    for expected in ("1 indexed, 0 updated, 0 unchanged", "0 indexed, 0 updated, 1 unchanged"):
-        done = run()
-        assert done.stderr.splitlines() == [
-            "failed folder: the folder cannot be read: permission denied",
-            "failed known: the folder cannot be read: permission denied",
-            "failed closed.jpg: the file cannot be read: permission denied",
-        ]
-        assert done.stdout.startswith(f"{expected}, 0 missing, 0 skipped, 3 failed")
-        assert done.returncode == 1
-    assert library.names() == ["known/inside.jpg", "open.jpg"]
-    for path in paths:
-        path.chmod(0o755)
-    assert run().stdout.startswith("2 indexed, 0 updated, 2 unchanged, 0 missing, 0 skipped, 0 failed")
 
 
 def test_missing_originals_are_one_sentence(tmp_path):
