@@ -1,18 +1,7 @@
 import pytest
-from sqlalchemy import create_engine
 
 from photosvc.index import scan
 from photosvc.index.scan import absent_disks, forget_disks, remember_disks
-from photosvc.models.engine import UnitOfWork, configure_engine
-
-
-@pytest.fixture
-def session(new_database):
-    engine = create_engine(new_database())
-    configure_engine(engine)
-    with UnitOfWork(engine) as found:
-        yield found
-    engine.dispose()
 
 
 @pytest.fixture

@@ -5,27 +5,30 @@ import logging
 import pytest
 
 from photosvc.core.problems import Problem, Reason, pause_after
-from tests.helpers.library import open_library, reasons
+from photosvc.index import run as job
+from photosvc.index.store import Store
+from photosvc.workers.pool import WorkerTimeoutError
+from tests.helpers.factories.indexing_requests import InlinePool
+from tests.helpers.library import reasons
 from tests.helpers.pictures import exif, jpeg
 from tests.helpers.programs import deadly_extract
 
 DATED = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2021:02:03 04:05:06"})
-STALLED = "The file took longer than 1 s to read."
+PROBLEM = [("endless.jpg", "The file took longer than 60 s to read.")]
 
 
 @pytest.fixture
-def stalled(new_database, tmp_path, monkeypatch):
-    """A library on either database, and a function that lets the decoder of some files stall or work."""
-    from photosvc.index import run as job
-
-    library = open_library(tmp_path, settings={"PHOTOSVC_INDEX_TIMEOUT": "1", "PHOTOSVC_DATABASE_URI": new_database()})
+def stall(monkeypatch):
+    """A function that lets the decoder of all files stall, or work."""
     works = job.extract
+    monkeypatch.setattr(job, "WorkerPool", InlinePool)
 
-    def stall(*, now=True):
-        monkeypatch.setattr(job, "extract", deadly_extract.extract if now else works)
+    def stalled(path, *, max_bytes, decode=True):
+        if decode:
+            raise WorkerTimeoutError(Reason.TIMEOUT, "60")
+        return works(path, max_bytes=max_bytes, decode=False)
 
-    yield library, stall
-    library.close()
+    return lambda *, now=True: monkeypatch.setattr(job, "extract", stalled if now else works)
 
 
 def tried(library, **options):
@@ -34,23 +37,21 @@ def tried(library, **options):
     return reasons(run.failed), reasons(run.skipped)
 
 
-def test_a_file_whose_decoder_stalls_is_shown_and_tried_again_after_pauses_that_grow(stalled):
-    library, stall = stalled
+def test_a_file_whose_decoder_stalls_is_shown_and_tried_again_after_pauses_that_grow(library, stall):
     library.put("endless.jpg", jpeg(exif=DATED))
     stall()
-    problem = [("endless.jpg", STALLED)]
-    assert tried(library) == (problem, [])
+    assert tried(library) == (PROBLEM, [])
     (shown,) = library.find()
     assert (shown["FileName"], shown["TakenAtLocal"], shown["CameraModel"], shown["Quality"] >= 0) == (
         "endless.jpg", "2021-02-03T04:05:06Z", "EOS R5", True,
     )  # fmt: skip
-    assert tried(library) == ([], problem)
+    assert tried(library) == ([], PROBLEM)
     for number in (1, 2):
         library.clock.present += pause_after(number)
-        assert tried(library) == (problem, [])
+        assert tried(library) == (PROBLEM, [])
         library.clock.present += pause_after(number)  # the next one is longer
-        assert tried(library) == ([], problem)
-    assert tried(library, force=True) == (problem, [])
+        assert tried(library) == ([], PROBLEM)
+    assert tried(library, force=True) == (PROBLEM, [])
     stall(now=False)
     library.clock.present += pause_after(4)
     assert library.index().updated == 1
@@ -58,16 +59,15 @@ def test_a_file_whose_decoder_stalls_is_shown_and_tried_again_after_pauses_that_
     assert library.index().unchanged == 1
 
 
-def test_reading_again_what_was_read_before_loses_nothing_when_the_decoder_stalls(stalled):
-    library, stall = stalled
+def test_reading_again_what_was_read_before_loses_nothing_when_the_decoder_stalls(library, stall):
     library.put("endless.jpg", jpeg(exif=DATED))
     library.index()
     before = library.find()
     stall()
-    assert tried(library, force=True) == ([("endless.jpg", STALLED)], [])
+    assert tried(library, force=True) == (PROBLEM, [])
     assert library.find() == before
     library.put("endless.jpg", jpeg(200, 100, exif=DATED), age=60)  # other content: its metadata can be read
-    assert tried(library) == ([("endless.jpg", STALLED)], [])
+    assert tried(library) == (PROBLEM, [])
     (shown,) = library.find()
     assert (shown["UID"], shown["CameraModel"]) == (before[0]["UID"], "EOS R5")
     stall(now=False)
@@ -76,9 +76,21 @@ def test_reading_again_what_was_read_before_loses_nothing_when_the_decoder_stall
     assert library.find()[0]["Width"] == 200
 
 
-def test_a_file_that_cannot_be_opened_stays_as_it_was_and_is_read_by_each_run(library, monkeypatch):
-    from photosvc.index import run as job
+def test_content_of_which_only_the_pixels_tell_whether_it_is_an_edit_waits_until_they_are_read(library, stall):
+    library.put("endless.jpg", jpeg())
+    library.index()
+    (before,) = library.find()
+    stall()
+    library.put("endless.jpg", jpeg(80, 80), age=60)
+    assert tried(library) == (PROBLEM, [])
+    assert [record["UID"] for record in library.find()] == [before["UID"]]
+    stall(now=False)
+    assert library.index(force=True).updated == 1
+    (after,) = library.find()
+    assert (after["UID"], after["Width"]) == (before["UID"], 80)
 
+
+def test_a_file_that_cannot_be_opened_stays_as_it_was_and_is_read_by_each_run(library, monkeypatch):
     library.put("unreadable.jpg", jpeg(exif=DATED))
     library.index()
     before = library.find()
@@ -91,42 +103,27 @@ def test_a_file_that_cannot_be_opened_stays_as_it_was_and_is_read_by_each_run(li
     assert library.index().updated == 1
 
 
-def test_an_error_of_ours_is_told_as_ours_with_its_traceback_and_tried_again(library, monkeypatch, caplog):
-    from photosvc.index.store import Store
-
+def test_an_error_of_ours_stops_no_other_file_and_is_told_as_ours_and_tried_again(library, monkeypatch, caplog):
     works = Store.save
 
     def failing(self, found, extraction):
+        done = works(self, found, extraction)
         if found.name == "b.jpg":
             raise TypeError("no such argument")
-        return works(self, found, extraction)
+        return done
 
-    library.put("a.jpg", jpeg())
-    library.put("b.jpg", jpeg(90, 48))
+    for number, name in enumerate("abc"):
+        library.put(f"{name}.jpg", jpeg(80 + number, 48))
     monkeypatch.setattr(Store, "save", failing)
     with caplog.at_level(logging.ERROR, logger="photosvc"):
         run = library.index()
-    assert run.failed == [("b.jpg", Problem.of(Reason.INTERNAL_ERROR, "TypeError"))]
+    assert (run.indexed, run.failed) == (2, [("b.jpg", Problem.of(Reason.INTERNAL_ERROR, "TypeError"))])
     assert "please report it" in run.failed[0][1].sentence
     (logged,) = caplog.records
     assert logged.getMessage() == "b.jpg cannot be stored"
     assert logged.exc_info[1].args == ("no such argument",)
     monkeypatch.undo()
+    assert library.names() == ["a.jpg", "c.jpg"]
     assert reasons(library.index().skipped) == reasons(run.failed)
     library.clock.present += pause_after(1)
     assert library.index().indexed == 1
-
-
-def test_content_of_which_only_the_pixels_tell_whether_it_is_an_edit_waits_until_they_are_read(stalled):
-    library, stall = stalled
-    library.put("endless.jpg", jpeg())
-    library.index()
-    (before,) = library.find()
-    stall()
-    library.put("endless.jpg", jpeg(80, 80), age=60)
-    assert tried(library) == ([("endless.jpg", STALLED)], [])
-    assert [record["UID"] for record in library.find()] == [before["UID"]]
-    stall(now=False)
-    assert library.index(force=True).updated == 1
-    (after,) = library.find()
-    assert (after["UID"], after["Width"]) == (before["UID"], 80)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, select
+from sqlalchemy import select
 
 from photosvc.index import jobs
 from photosvc.index.jobs import ALBUMS, IMPORT, INDEX, LOOK_ALIKES
@@ -14,14 +14,14 @@ from photosvc.library.jobs import HANDLERS, JobRunner
 from photosvc.library.staging_part import StorageFailedError
 from photosvc.library.upload_albums import LIFETIME, NotInAlbumsError, wish_albums
 from photosvc.models import Job, RejectedFile, UploadedFile
-from photosvc.models.engine import configure_engine, write_session
+from photosvc.models.engine import write_session
 from tests.helpers.clock import NOW, MovedClock
+from tests.helpers.library import new_engine
 
 
 @pytest.fixture
-def engine(new_database):
-    engine = create_engine(new_database())
-    configure_engine(engine)
+def engine(tmp_path):
+    engine = new_engine(tmp_path)
     yield engine
     engine.dispose()
 
@@ -55,18 +55,6 @@ def endless(*_):
         yield True
 
 
-def test_kinds_take_turns_and_a_job_that_is_left_goes_on_in_another_process(engine, runner, monkeypatch):
-    monkeypatch.setattr(runners, "_STEP", 0)
-    monkeypatch.setitem(HANDLERS, IMPORT, endless)
-    monkeypatch.setitem(HANDLERS, LOOK_ALIKES, lambda *_: iter_of(True))
-    ask(engine, IMPORT, LOOK_ALIKES)
-    assert (runner.waits(), runner.is_asked()) == (True, True)
-    assert (runner.step(), runner.step(), runner.waits()) == (True, True, False)
-    assert states(engine) == {"import": "running", "look_alikes": "done"}
-    runner.close()
-    assert (states(engine)["import"], runner.waits()) == ("waiting", True)
-
-
 def iter_of(*portions):
     yield from portions
 
@@ -82,43 +70,22 @@ def test_an_index_job_of_a_process_that_was_killed_is_due_again_when_its_lease_e
         assert due(session, clock()) == [Wish("")]
 
 
-def test_only_small_jobs_begin_in_the_pauses_of_an_index_run(engine, runner, monkeypatch):
-    monkeypatch.setitem(HANDLERS, LOOK_ALIKES, lambda *_: iter_of())
-    ask(engine, LOOK_ALIKES, large=True)
-    runner.step(small=True)
-    assert states(engine) == {"look_alikes": "waiting"}
-    runner.step()
-    assert states(engine) == {"look_alikes": "done"}
-
-
-@pytest.mark.parametrize(("error", "logged"), [(KeyError("x"), "unexpected"), (StorageFailedError(), "import: ")])
-def test_a_job_that_fails_hinders_no_other_and_is_tried_again_after_a_pause(
-    engine, clock, runner, monkeypatch, caplog, error, logged
-):
+def test_a_job_that_fails_hinders_no_other_and_is_tried_again_after_a_pause(engine, clock, runner, monkeypatch, caplog):
     def fails(*_):
         yield True
-        raise error
+        raise errors.pop()
 
+    errors = [StorageFailedError(), KeyError("x")]
     monkeypatch.setitem(HANDLERS, IMPORT, fails)
     monkeypatch.setitem(HANDLERS, LOOK_ALIKES, lambda *_: iter_of())
     ask(engine, IMPORT, LOOK_ALIKES)
-    assert not runner.step()
-    assert states(engine) == {"import": "waiting", "look_alikes": "done"}
-    assert logged in caplog.text
-    assert (runner.waits(), runner.is_asked()) == (False, True)
-    clock.move(seconds=30)
-    assert runner.waits()
-
-
-def test_a_job_that_is_stopped_ends_with_its_next_portion(engine, runner, monkeypatch):
-    monkeypatch.setattr(runners, "_STEP", 0)
-    monkeypatch.setitem(HANDLERS, IMPORT, endless)
-    ask(engine, IMPORT)
-    runner.step()
-    with write_session(engine) as session:
-        assert jobs.cancel(session, NOW, [IMPORT.name])
-    assert not runner.step()
-    assert states(engine) == {"import": "stopped"}
+    for seconds, logged in ((30, "unexpected"), (60, "import: ")):
+        assert not runner.step()
+        assert states(engine) == {"import": "waiting", "look_alikes": "done"}
+        assert logged in caplog.text
+        assert (runner.waits(), runner.is_asked()) == (False, True)
+        clock.move(seconds=seconds)
+        assert runner.waits()
 
 
 def test_a_job_for_albums_begins_when_one_of_its_files_was_refused_and_ends_with_its_time(engine, clock, runner):
@@ -135,3 +102,23 @@ def test_a_job_for_albums_begins_when_one_of_its_files_was_refused_and_ends_with
     with write_session(engine) as session:
         job = session.scalars(select(Job)).one()
         assert (job.state, job.report) == ("failed", {"added": 0, "lost": 2, "message": NotInAlbumsError().message})
+
+
+def test_kinds_take_turns_and_a_job_goes_on_in_another_process_until_it_is_stopped(engine, runner, monkeypatch):
+    monkeypatch.setattr(runners, "_STEP", 0)
+    monkeypatch.setitem(HANDLERS, IMPORT, endless)
+    monkeypatch.setitem(HANDLERS, LOOK_ALIKES, lambda *_: iter_of(True))
+    ask(engine, IMPORT)
+    ask(engine, LOOK_ALIKES, large=True)
+    assert (runner.waits(), runner.is_asked()) == (True, True)
+    runner.step(small=True)  # as in the pauses of an index run
+    assert states(engine)["look_alikes"] == "waiting"
+    assert (runner.step(), runner.step(), runner.waits()) == (True, True, False)
+    assert states(engine) == {"import": "running", "look_alikes": "done"}
+    runner.close()
+    assert (states(engine)["import"], runner.waits()) == ("waiting", True)
+    assert runner.step()
+    with write_session(engine) as session:
+        assert jobs.cancel(session, NOW, [IMPORT.name])
+    assert not runner.step()
+    assert states(engine)["import"] == "stopped"

@@ -4,23 +4,23 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import create_engine, select
+from sqlalchemy import select
 
-from photosvc.core.errors import ConflictError, InvalidValueError
+from photosvc.core.errors import InvalidValueError
 from photosvc.index import jobs, lease
 from photosvc.index.jobs import INDEX, KINDS, RunCancelledError, State, TooManyJobsError
 from photosvc.index.lease import Lease
 from photosvc.index.requested import Wish, due, stop, waiting, wish
 from photosvc.models import Job
-from photosvc.models.engine import configure_engine, write_session
+from photosvc.models.engine import write_session
 from tests.helpers.clock import NOW, MovedClock
 from tests.helpers.factories.accounts import add_user
+from tests.helpers.library import new_engine
 
 
 @pytest.fixture
-def engine(new_database):
-    engine = create_engine(new_database())
-    configure_engine(engine)
+def engine(tmp_path):
+    engine = new_engine(tmp_path)
     yield engine
     engine.dispose()
 
@@ -90,31 +90,6 @@ def test_a_job_that_always_fails_is_tried_after_growing_pauses_and_ends_with_its
     assert folders(engine, waiting) == []
 
 
-def test_a_job_that_would_end_in_the_same_way_again_is_not_tried_again(engine, clock):
-    ask(engine, clock, "a")
-    began(engine, clock, "a").end(InvalidValueError("it is refused"))
-    assert states(engine) == [("a", "failed", 1, "it is refused")]
-
-
-def test_the_jobs_of_a_killed_indexer_are_taken_by_another_one_and_it_writes_no_more(engine, clock):
-    ask(engine, clock, "a", "b")
-    killed = began(engine, clock)
-    with pytest.raises(ConflictError, match="Another index run is active"):
-        began(engine, clock)
-    clock.move(seconds=90)
-    other = began(engine, clock)
-    with write_session(engine) as session:
-        with pytest.raises(ConflictError):
-            killed.check(session)
-        with pytest.raises(ConflictError):
-            killed.finish(session)
-        other.check(session)
-    killed.end(OSError())
-    other.end(None)
-    assert folders(engine, waiting) == []
-    assert states(engine) == [("", "interrupted", 0, None), ("", "done", 0, None)]
-
-
 def test_who_knows_that_a_run_has_ended_takes_over_at_once(engine, clock):
     ask(engine, clock, "a")
     killed = began(engine, clock, "a")
@@ -139,13 +114,6 @@ def test_what_is_asked_for_during_a_run_is_another_job_also_when_the_run_fails(e
         assert list(waiting(session)) == [Wish("a", force=True)]
 
 
-def test_a_process_that_is_asked_to_end_costs_its_job_no_attempt(engine, clock):
-    ask(engine, clock, "a")
-    began(engine, clock, "a").end(KeyboardInterrupt())
-    assert states(engine) == [("a", "waiting", 0, "")]
-    assert folders(engine, due, clock()) == ["a"]
-
-
 def test_an_account_may_have_so_many_jobs_that_wait_and_old_reports_are_forgotten(engine, clock, monkeypatch):
     kind = replace(INDEX, name="new", most_waiting=2, most_kept=2, is_exclusive=False)
     monkeypatch.setitem(KINDS, "new", kind)
@@ -167,3 +135,14 @@ def test_an_account_may_have_so_many_jobs_that_wait_and_old_reports_are_forgotte
     assert Lease(engine, clock).claim([kind]) is None
     assert claimed == ["2", "3", "4", "1"]
     assert [(subject, state) for subject, state, *_ in states(engine)] == [("1", State.DONE), ("4", State.DONE)]
+
+
+def test_a_job_that_would_end_in_the_same_way_again_is_not_tried_again_and_the_end_of_a_process_costs_no_attempt(
+    engine, clock
+):
+    ask(engine, clock, "a")
+    began(engine, clock, "a").end(KeyboardInterrupt())
+    assert states(engine) == [("a", "waiting", 0, "")]
+    assert folders(engine, due, clock()) == ["a"]
+    began(engine, clock, "a").end(InvalidValueError("it is refused"))
+    assert states(engine) == [("a", "failed", 1, "it is refused")]

@@ -1,8 +1,7 @@
-"""An `extract` for workers that decoders kill or stop, as damaged files do with the decoders of other programs."""
+"""An `extract` for workers that decoders kill, as damaged files do with the decoders of other programs."""
 
 import os
 import signal
-import time
 from pathlib import Path
 
 from photosvc.core.problems import Reason, UnreadableFileError
@@ -11,11 +10,9 @@ from photosvc.index.extract import Extraction
 
 
 def extract(path: Path, *, max_bytes: int, decode: bool = True) -> Extraction:
-    """The real `extract`, but decoding some files kills the worker or takes too long."""
+    """The real `extract`, but decoding some files kills the worker."""
     if decode and path.name.startswith("deadly"):
         os.kill(os.getpid(), signal.SIGSEGV)
-    if decode and path.name.startswith("endless"):
-        time.sleep(60)
     if path.name.startswith("unreadable"):
         raise UnreadableFileError(Reason.UNREADABLE, "EIO")
     if path.name.startswith("mistaken"):

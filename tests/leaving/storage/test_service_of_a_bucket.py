@@ -11,6 +11,7 @@ from zipfile import ZipFile
 import pytest
 from flask import g, has_request_context
 from flask import request as flask_request
+from tests.app.index.watch.test_index_watcher import Watched
 
 from photosvc.library.thumbnails import original_of
 from photosvc.pictures.originals import OriginalUnreadableError, open_original
@@ -20,7 +21,6 @@ from photosvc.storage.bucket import Bucket
 from photosvc.storage.remote import RemoteFile, RemoteReader
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer, wake_indexer
-from tests.app.index.watch.test_index_watcher import Watched
 from tests.helpers.library import call_svc, open_library
 from tests.helpers.pictures import clouds, encoded, jpeg
 from tests.helpers.programs.ports import free_port
