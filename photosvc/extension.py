@@ -96,7 +96,7 @@ class PhotoService:
             db=db,
             bind_key=bind_key,
             instance=instance,
-            requests=RequestCounts(instance / "metrics"),
+            requests=RequestCounts(instance / "metrics", clock),
             parts=mounted,
             hosts=hosts,
             pages_path=(prefix or "/") if PAGES in mounted else None,

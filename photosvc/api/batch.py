@@ -197,5 +197,7 @@ def _batch(
     def change_some(session: Session, portion: Sequence[int], *held: Any) -> int:  # noqa: ANN401 - that of `around`
         return change(session, portion, now, *held)
 
-    count = change_in_portions(service.writing, photo_ids, change_some, done, slot=one_batch, around=around, more=more)
+    count = change_in_portions(
+        service.writing, photo_ids, change_some, done, service.clock, slot=one_batch, around=around, more=more
+    )
     return json_answer({"code": 200, "message": f"{counted(count, 'photo')} {done}", "photos": count, **more()})

@@ -4,7 +4,6 @@ A hash takes a whole processor for about 20 ms. One thread of the process comput
 their turn, so that many log-ins at once leave processors and threads to all other requests.
 """
 
-import time
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from photosvc import data
 from photosvc.auth.errors import BusyError
+from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import InvalidValueError
 
 #: In characters.
@@ -41,9 +41,11 @@ class Turns:
         at_once: turns at the same time.
         waiting: threads that may wait for a turn; the others of a server stay free for other requests.
         patience: longest wait in seconds.
+        clock: of the turns and pauses.
     """
 
-    def __init__(self, *, at_once: int, waiting: int, patience: float) -> None:
+    def __init__(self, *, at_once: int, waiting: int, patience: float, clock: Clock = SYSTEM_CLOCK) -> None:
+        self.clock = clock
         self._at_once = at_once
         self._free = at_once
         self._changed = Condition()
@@ -90,27 +92,27 @@ class Turns:
         """
         with self.place():
             self._begin(favoured=self._of_thread.favoured)
-            began = time.perf_counter()
+            began = self.clock.monotonic()
             try:
                 yield
             finally:
                 with self._changed:
                     self._free += 1
                     self._changed.notify_all()
-                self._usual += _WEIGHT * (time.perf_counter() - began - self._usual)
+                self._usual += _WEIGHT * (self.clock.monotonic() - began - self._usual)
 
     def _begin(self, *, favoured: bool) -> None:
+        end = self.clock.monotonic() + self._patience
         with self._changed:
             self._favoured_waiting += favoured
             try:
-                mine = self._changed.wait_for(
-                    lambda: self._free and (favoured or not self._favoured_waiting), self._patience
-                )
+                while not self._free or (self._favoured_waiting and not favoured):
+                    if (left := end - self.clock.monotonic()) <= 0:
+                        self._changed.notify_all()
+                        raise BusyError
+                    self.clock.wait(self._changed, left)
             finally:
                 self._favoured_waiting -= favoured
-            if not mine:
-                self._changed.notify_all()
-                raise BusyError
             self._free -= 1
 
     def pause(self, began: float) -> None:
@@ -120,12 +122,12 @@ class Turns:
         sleep already.
 
         Args:
-            began: the beginning, by `time.perf_counter`.
+            began: the beginning, by the monotonic clock.
         """
         if self._pauses.acquire(blocking=False):
             try:
                 step = 2 * min(self._usual, _LONGEST)
-                time.sleep(step - (time.perf_counter() - began) % step)
+                self.clock.sleep(step - (self.clock.monotonic() - began) % step)
             finally:
                 self._pauses.release()
 

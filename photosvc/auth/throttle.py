@@ -19,7 +19,6 @@ and app passwords are never charged or blocked. Names are stored as digests: peo
 """
 
 import ipaddress
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
@@ -196,7 +195,7 @@ class Throttle:
         known = f"known:{pair}"
         times = _PASSCODE_COST if has_code else 1
         charges = [by_address(LOGIN_BY_ADDRESS, address, times), by_account(LOGIN_BY_ACCOUNT, username, times)]
-        began = time.perf_counter()
+        began = TURNS.clock.monotonic()
         with self._reading() as connection:  # a flood of refused attempts must not wait for the write lock
             wait = max(seconds_to_wait(connection, charge, now) for charge in charges)
             is_known = is_known_pair(connection, known, now)

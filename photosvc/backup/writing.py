@@ -11,7 +11,6 @@ import shlex
 import shutil
 import stat
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -40,6 +39,7 @@ from photosvc.backup.archive import (
     instance_files,
 )
 from photosvc.backup.snapshot import State, copy, snapshot, sqlite_state
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.paths import flush_folder
 from photosvc.models import Photo, User
@@ -86,7 +86,7 @@ def _is_used(folder: Path) -> bool:
     try:
         descriptor = os.open(folder / _LOCK, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
-        return time.time() - folder.stat().st_mtime < _LOCKED_AFTER
+        return SYSTEM_CLOCK().timestamp() - folder.stat().st_mtime < _LOCKED_AFTER
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -225,7 +225,7 @@ def _read_together(source: Source, copied: Path | None) -> tuple[State, dict[str
                 if connection is not None and copied is not None:
                     copy(connection, copied)
                 break
-        time.sleep(_PAUSE)
+        SYSTEM_CLOCK.sleep(_PAUSE)
     return state, files
 
 

@@ -6,7 +6,6 @@ The option `--parent` of the first two ends an indexer that `svc run` started to
 import os
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from functools import partial
@@ -19,6 +18,7 @@ from photosvc.cli.group import as_called, with_database
 from photosvc.cli.originals import keep_folder, replace_option, warn_of_missing_originals
 from photosvc.cli.terminal import lines_option, print_json, progress_bar, progress_lines
 from photosvc.cli.upkeep import heartbeat_of, scheduler_of, scheduler_option
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import ConflictError
 from photosvc.core.words import counted
 
@@ -41,7 +41,7 @@ def _end_with(_ctx: click.Context, _option: click.Parameter, parent: int | None)
 
     def wait() -> None:
         while os.getppid() == parent:
-            time.sleep(1)
+            SYSTEM_CLOCK.sleep(1)
         os.kill(os.getpid(), signal.SIGTERM)
 
     if parent is not None:
@@ -262,7 +262,7 @@ def _end(_number: int, _frame: "FrameType | None") -> None:
 
 def _end_late(reading: int) -> None:
     os.read(reading, 1)
-    time.sleep(_PATIENCE)
+    SYSTEM_CLOCK.sleep(_PATIENCE)
     os._exit(0)
 
 

@@ -7,7 +7,6 @@ import csv
 import io
 import re
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from photosvc.cli.group import PlainError, operating
+from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.paths import full_path
 from photosvc.core.times import parse_duration
@@ -87,13 +87,13 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def progress_lines() -> Callable[[int, int], None]:
+def progress_lines(clock: Clock = SYSTEM_CLOCK) -> Callable[[int, int], None]:
     """Return a function that prints the progress of index runs: a line on stderr every ten seconds of a long run."""
     next_at, last = 0.0, sys.maxsize
 
     def show(done: int, total: int) -> None:
         nonlocal next_at, last
-        now, is_new = time.monotonic(), done <= last
+        now, is_new = clock.monotonic(), done <= last
         last = done
         if is_new:  # watchers make many runs, with long pauses between them
             next_at = now + _PAUSE

@@ -86,7 +86,7 @@ def check(service: "Service", subfolder: str, sample: str | None) -> None:
     os.nice(10)  # requests come first
     options = CheckOptions(subfolder=subfolder, sample=number, percent=percent)
     with progress_bar("Checking") as progress, UnitOfWork(service.engine()) as session:
-        check = Check(session, service.settings, service.picture_cache, options, found, progress)
+        check = Check(session, service.settings, service.picture_cache, options, found, progress, service.clock)
         report = check.run()
     cluster = look(service)
     for finding in cluster.findings:

@@ -6,11 +6,12 @@ import math
 import re
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
+
+from photosvc.core.clock import Clock
 
 #: The logger of messages for the operator at the start of a server; commands do not print them.
 START: Final = "photosvc.start"
@@ -129,7 +130,8 @@ def without_start_lines() -> Iterator[None]:
 class Outages:
     """The log of failures that all requests share while something is away: one line when they begin."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._lock = threading.Lock()
         self._last = -math.inf
         self._left_out = 0
@@ -137,7 +139,7 @@ class Outages:
     def report(self, logger: logging.Logger, message: str, *arguments: object) -> None:
         """Log an error, unless another one was reported less than `OUTAGE_SECONDS` ago; count it then."""
         with self._lock:
-            now = time.monotonic()
+            now = self._clock.monotonic()
             begins, left_out = now - self._last > OUTAGE_SECONDS, self._left_out
             self._last = now
             self._left_out = 0 if begins else left_out + 1

@@ -6,7 +6,6 @@ Large transfers wait for a slot: WebDAV clients send and fetch several files at 
 """
 
 import re
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
@@ -53,17 +52,17 @@ def patiently(act: Callable[[], Result]) -> Result:
     try:
         return act()
     except NoSlotError:
-        free = current_service().patient.take(principal().owner_uid)
+        clock, free = current_service().clock, current_service().patient.take(principal().owner_uid)
         if free is None:
             raise
-    end = time.monotonic() + PATIENCE
+    end = clock.monotonic() + PATIENCE
     try:
         while True:
-            time.sleep(_PAUSE)
+            clock.sleep(_PAUSE)
             try:
                 return act()
             except NoSlotError:
-                if time.monotonic() > end:
+                if clock.monotonic() >= end:
                     raise
     finally:
         free()

@@ -65,8 +65,8 @@ class BatchWriter:
         self._clock = clock
         self._summary = summary
         self._lease = lease
-        self._storing = Pace(_FIRST_SIZE, _MOST)
-        self._marking = Pace(_FIRST_MARKED, _MOST_MARKED)
+        self._storing = Pace(_FIRST_SIZE, _MOST, clock)
+        self._marking = Pace(_FIRST_MARKED, _MOST_MARKED, clock)
 
     @property
     def size(self) -> int:
@@ -171,7 +171,7 @@ def restack_library(
     if named_number(session, STACKING) == rules:
         return 0
     for stacking in (False, True):  # first all keys are written: those of other rules would divide photos
-        count, last, pace = 0, 0, Pace(_FIRST_BATCH, _LIBRARY_MOST)
+        count, last, pace = 0, 0, Pace(_FIRST_BATCH, _LIBRARY_MOST, clock)
         while ids := session.scalars(select(File.id).where(File.id > last).order_by(File.id).limit(pace.size)).all():
             with pace.writing(session, len(ids)):
                 if lease:

@@ -5,7 +5,6 @@ The worklist of a run is kept in a temporary database on disk: memory does not g
 
 import heapq
 import sqlite3
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Any, Self
 from sqlalchemy import false, func, literal, select
 from sqlalchemy.orm import Session
 
+from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.paths import clean_name
 from photosvc.core.problems import Problem, Reason, Severity, Validity
 from photosvc.index.exclusions import Exclusions
@@ -368,6 +368,7 @@ def find_changes(
     work: Worklist,
     *,
     force: bool,
+    clock: Clock = SYSTEM_CLOCK,
     settle: float = 0,
     pause: Callable[[], object] = lambda: None,
 ) -> None:
@@ -378,6 +379,7 @@ def find_changes(
         summary: takes unchanged, skipped and unreadable files.
         work: takes the files to read and those that are gone.
         force: read unchanged files again.
+        clock: of the files' times.
         settle: seconds; new and changed files that were written within this time are not read.
         pause: called after each file.
     """
@@ -399,7 +401,7 @@ def find_changes(
             before = merged.take(found.name)
             # A file without an extension may be a note in the folder of a disk that is not mounted.
             work.found_any |= _is_picture(found.name) or (before is not None and before.problem is None)
-            if settle and _may_be_written(found, before, settle):
+            if settle and _may_be_written(found, before, clock(), settle):
                 summary.add(Outcome.of_problem(found.name, Problem(Reason.UNSETTLED)))
                 work.add_others([found], outside=False)
             elif before is None or force or before.is_outdated or not before.is_same(found):
@@ -418,13 +420,13 @@ def find_changes(
         summary.add(Outcome(name, Status.SKIPPED, problem))
 
 
-def _may_be_written(found: FoundFile, before: KnownFile | None, settle: float) -> bool:
+def _may_be_written(found: FoundFile, before: KnownFile | None, now: datetime, settle: float) -> bool:
     """Return whether a new or changed file was written less than `settle` seconds ago.
 
     A time that lies further in the future, by the clock of a file server, does not keep the file waiting.
     """
     is_changed = before is None or not before.is_same(found)
-    return is_changed and abs(time.time_ns() - found.ctime_ns) < settle * 1e9
+    return is_changed and abs(now.timestamp() - found.ctime_ns / 1e9) < settle
 
 
 def _has_pictures(root: Path) -> bool:

@@ -8,7 +8,6 @@ import hashlib
 import os
 import random
 import stat
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -19,6 +18,7 @@ from typing import Any, Final, NamedTuple, Self
 from sqlalchemy import ColumnElement, func, select, true
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.paths import clamped_time, clean_name, open_inside
 from photosvc.index.mirror import check_listed
@@ -173,6 +173,7 @@ class Check:
     options: CheckOptions
     found: Callable[[Finding], None]
     progress: Progress | None = None
+    clock: Clock = SYSTEM_CLOCK
     report: Report = field(init=False, default_factory=Report)
 
     def run(self) -> Report:
@@ -184,7 +185,7 @@ class Check:
             ConflictError: the disk of the originals is away.
             BucketError: their bucket cannot be listed.
         """
-        started = time.monotonic()
+        started = self.clock.monotonic()
         check_listed(self.settings)
         folder = start_folder(self.settings.originals, self.options.subfolder)
         if are_away(self.session, self.settings.originals):
@@ -206,7 +207,7 @@ class Check:
             self._compare_all()
         self._check_thumbnails(hashes)
         self.session.rollback()
-        self.report.seconds = time.monotonic() - started
+        self.report.seconds = self.clock.monotonic() - started
         return self.report
 
     def note(self, fault: Fault, name: str = "", number: int = 1) -> None:

@@ -165,7 +165,7 @@ def estimate_places(session: Session, clock: Clock, zone: str, lease: Lease | No
         wanted: false when the setting is off: estimates are removed.
     """
     _mark_all_after_switch(session, wanted=wanted)
-    count, last, pace = 0, 0, Pace(_FIRST_BATCH, _MOST)
+    count, last, pace = 0, 0, Pace(_FIRST_BATCH, _MOST, clock)
     while ids := session.scalars(
         select(Photo.id).where(Photo.place_due, Photo.id > last).order_by(Photo.id).limit(pace.size)
     ).all():

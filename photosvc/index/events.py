@@ -7,7 +7,6 @@ be looked at again; sweeps over everything find the changes whose events were lo
 import logging
 import os
 import sys
-import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,6 +27,7 @@ from watchdog.events import (
 )
 from watchdog.observers import Observer
 
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.paths import clean_name
 from photosvc.index.exclusions import is_hidden, is_rule
 from photosvc.index.requested import parent
@@ -104,9 +104,9 @@ class FolderEvents:
 
         A folder that has just appeared is watched a moment later, so the number counts when it stays above zero.
         """
-        end = time.monotonic() + _LATE_SECONDS
-        while (count := self._unwatched_now()) and time.monotonic() < end:
-            time.sleep(0.05)
+        end = SYSTEM_CLOCK.monotonic() + _LATE_SECONDS
+        while (count := self._unwatched_now()) and SYSTEM_CLOCK.monotonic() < end:
+            SYSTEM_CLOCK.sleep(0.05)
         return count
 
     def _unwatched_now(self) -> int:

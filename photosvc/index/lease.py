@@ -233,7 +233,7 @@ class Lease:
             self.end(None)
 
     def _renew(self) -> None:
-        while not self._ended.wait(_RENEWAL):
+        while not self.clock.wait(self._ended, _RENEWAL):
             with _logged("is renewed later"), write_session(self.engine) as session:
                 lock_jobs(session)
                 own = update(Job).where(runs(), Job.owner == self.owner)

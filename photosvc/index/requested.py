@@ -5,8 +5,7 @@ of a job among several machines, let one index run at a time write.
 """
 
 import os
-import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -53,12 +52,10 @@ class Pending:
         quiet: seconds without an event after which a folder is due.
         longest: seconds after which it is due although events go on.
         again: seconds after which a new folder is due a second time: events are lost until it is watched.
-        clock: gives seconds that never go back.
+        clock: of these seconds.
     """
 
-    def __init__(
-        self, *, quiet: float, longest: float, again: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, *, quiet: float, longest: float, again: float, clock: Clock) -> None:
         self._quiet = quiet
         self._longest = longest
         self._again = again
@@ -82,7 +79,7 @@ class Pending:
                 self._due.clear()
                 self._first.clear()
                 self._new.clear()
-            now = self._clock()
+            now = self._clock.monotonic()
             if delay is not None:
                 self._due[folder] = max(self._due.get(folder, 0.0), now + delay)
             else:
@@ -94,7 +91,7 @@ class Pending:
     def take(self) -> set[str]:
         """Return the folders that are due, and let them wait no more."""
         with self._lock:
-            now = self._clock()
+            now = self._clock.monotonic()
             taken = {folder for folder, due in self._due.items() if due <= now}
             for folder in taken:
                 del self._due[folder]
@@ -107,7 +104,7 @@ class Pending:
     def seconds(self) -> float:
         """Return the seconds until the next folder is due; infinite when none waits."""
         with self._lock:
-            return max(0.0, min(self._due.values(), default=inf) - self._clock())
+            return max(0.0, min(self._due.values(), default=inf) - self._clock.monotonic())
 
 
 def gathered(folders: Iterable[str], most: int = _MOST_RUNS) -> list[str]:

@@ -1,7 +1,6 @@
 """An index run: scan, find changes, extract in worker processes, store in batches."""
 
 import logging
-import time
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -88,7 +87,7 @@ def run_index(
         ConflictError: another run is in progress.
         BucketError: the bucket of the originals cannot be listed, or not be reached any more.
     """
-    started, now = time.monotonic(), clock()
+    started, now = clock.monotonic(), clock()
     folder = relative_folder(settings.originals, options.subfolder)
     if settings.bucket is None:
         start_folder(settings.originals, folder)
@@ -113,7 +112,15 @@ def run_index(
         conditions = Conditions.of(settings)
         known = known_files(session, folder, now, conditions)
         find_changes(
-            settings.originals, folder, known, summary, work, force=options.force, settle=options.settle, pause=pauses
+            settings.originals,
+            folder,
+            known,
+            summary,
+            work,
+            force=options.force,
+            clock=clock,
+            settle=options.settle,
+            pause=pauses,
         )
         absent |= options.unmounted | absent_disks(session, settings.originals)
         _keep_unmounted(work, absent | _changed(disks, settings.originals), summary)
@@ -132,7 +139,7 @@ def run_index(
                 writer = BatchWriter(session, settings, clock, summary, kinds, lease, contents)
                 goes_on = total > 0
                 while goes_on:
-                    _read(work, writer, settings, options, summary, told, pauses, conditions)
+                    _read(work, writer, settings, clock, options, summary, told, pauses, conditions)
                     goes_on = work.go_on()
             writer.mark_missing(pauses.left(work.gone()))
             put_off(session, run.folder, now)
@@ -141,7 +148,7 @@ def run_index(
             session.rollback()
             if reporter:
                 reporter.done(run.folder)
-    summary.seconds = time.monotonic() - started
+    summary.seconds = clock.monotonic() - started
     return summary
 
 
@@ -156,10 +163,10 @@ class _Pauses:
     lease: Lease | None
     """The lease of the run; None for one that does not pause."""
     _covered: list[Wish] = field(default_factory=list, init=False)
-    _next: float = field(default_factory=time.monotonic, init=False)
+    _next: float = field(default=0.0, init=False)
 
     def __call__(self) -> None:
-        if self.lease is None or time.monotonic() < self._next:
+        if self.lease is None or self.clock.monotonic() < self._next:
             return
         try:
             with UnitOfWork(self.engine) as session:
@@ -167,13 +174,13 @@ class _Pauses:
                 small = [one for one in due(session, self.clock()) if not one.is_large]
         except SQLAlchemyError as error:  # such as no second connection in the pool of a host app: they wait for later
             _LOG.info("index: no look for small jobs: %s", type(error).__name__)
-            self._next = time.monotonic() + _AFTER_FAILURE_SECONDS
+            self._next = self.clock.monotonic() + _AFTER_FAILURE_SECONDS
             return
         for run in runs_for(self.settings.originals, (), small):
             if not run.is_large:  # else its folder is gone: a later run finds out
                 self._run(run, self.lease)
         self.chore()
-        self._next = time.monotonic() + _PAUSE_SECONDS
+        self._next = self.clock.monotonic() + _PAUSE_SECONDS
 
     def left(self, names: Iterator[str]) -> Iterator[str]:
         """Yield the names outside of the folders that were looked at in a pause: lost files may be back there."""
@@ -223,6 +230,7 @@ def _read(
     work: Worklist,
     writer: BatchWriter,
     settings: Settings,
+    clock: Clock,
     options: IndexOptions,
     summary: Summary,
     told: Sequence[Progress],
@@ -244,22 +252,22 @@ def _read(
             yield path
 
     batch: list[ReadFile] = []
-    began = time.monotonic()
+    began = clock.monotonic()
     end = began + options.most_seconds
     with closing(paths()) as wanted, closing(_results(wanted, total, settings, options, summary)) as results:
         for done, (path, result) in enumerate(results, 1):
-            if bucket is not None and isinstance(result, UnreadableFileError) and time.monotonic() > look_at:
+            if bucket is not None and isinstance(result, UnreadableFileError) and clock.monotonic() > look_at:
                 bucket.check()  # a store that is away would cost the time of each file until it gives up
-                look_at = time.monotonic() + _LOOK_SECONDS
+                look_at = clock.monotonic() + _LOOK_SECONDS
             batch.append((given.pop(path), _noted(result, conditions)))
             for progress in told:
                 progress(done, total)
-            if len(batch) >= writer.size or time.monotonic() - began > _BATCH_SECONDS:
+            if len(batch) >= writer.size or clock.monotonic() - began >= _BATCH_SECONDS:
                 writer.store(batch)
-                if time.monotonic() > end and done < total:
+                if clock.monotonic() >= end and done < total:
                     raise _UnfinishedError
                 pause()
-                batch, began = [], time.monotonic()
+                batch, began = [], clock.monotonic()
         if batch:
             writer.store(batch)
 

@@ -1,6 +1,5 @@
 """Index runs: their options, their results, and the record of the last ones."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -197,8 +196,8 @@ class Reporter:
     def progress(self, done: int, total: int) -> None:
         """Record the number of files read and to read, every other second."""
         self._read, self._to_read = done, total
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + _PAUSE
+        if self.lease.clock.monotonic() >= self._next:
+            self._next = self.lease.clock.monotonic() + _PAUSE
             write_if_free(self.lease.engine, self.lease.save, lasting=False)
 
     def done(self, folder: str) -> None:

@@ -5,7 +5,6 @@ indexer for requests does the jobs that other processes ask for, and ends when n
 """
 
 import logging
-import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -132,7 +131,7 @@ class Watcher:
     _unmounted: frozenset[str] = field(default=frozenset(), init=False)
 
     def __post_init__(self) -> None:
-        self._pending = Pending(quiet=self.quiet, longest=max(_LONGEST, self.quiet), again=_AGAIN)
+        self._pending = Pending(quiet=self.quiet, longest=max(_LONGEST, self.quiet), again=_AGAIN, clock=self.clock)
 
     def run(self) -> None:
         """Watch until an exception that is no error ends it, such as that of a signal handler."""
@@ -156,7 +155,7 @@ class Watcher:
     def _step(self) -> None:
         self.chores.before()
         self._follow()
-        now = time.monotonic()
+        now = self.clock.monotonic()
         if now >= self._rescan_at:
             self._pending.add("", delay=0)
             self._rescan_at = now + self._rescan_seconds()
@@ -167,8 +166,8 @@ class Watcher:
             self.chores.hourly()
 
     def _wait(self) -> None:
-        rest = self._rest_until - time.monotonic()
-        time.sleep(self._pause or min(max(rest, self._pending.seconds()), _JOBS))
+        rest = self._rest_until - self.clock.monotonic()
+        self.clock.sleep(self._pause or min(max(rest, self._pending.seconds()), _JOBS))
 
     def _follow(self) -> None:
         """Make sure that events are reported; after a gap, let everything be indexed."""
@@ -182,7 +181,7 @@ class Watcher:
             return
         if not self.settings.originals.is_dir():
             raise NotFoundError("The folder of originals does not exist; is the disk mounted?")
-        now = time.monotonic()
+        now = self.clock.monotonic()
         if now < self._follow_at:
             return
         self._sees_all, self._rescan_at = False, 0.0
@@ -207,11 +206,11 @@ class Watcher:
     def _index_due(self) -> None:
         with UnitOfWork(self.engine) as session:
             wished = requested.due(session, self.clock())
-            if time.monotonic() >= self._retry_at:
-                self._retry_at = time.monotonic() + _RETRIES
+            if self.clock.monotonic() >= self._retry_at:
+                self._retry_at = self.clock.monotonic() + _RETRIES
                 for folder in due_folders(session, self.clock()):
                     self._pending.add(folder, delay=0)
-        left = self._pending.take() if time.monotonic() >= self._rest_until else set()
+        left = self._pending.take() if self.clock.monotonic() >= self._rest_until else set()
         try:
             for run in requested.runs_for(self.settings.originals, left, wished):
                 seen = {folder for folder in left if run.contains(folder)}
@@ -249,7 +248,7 @@ class Watcher:
         with UnitOfWork(self.engine) as session:
             told = (self.reporter.progress, observe)
             summary = run_index(session, self.settings, self.clock, options, *told, chore=self.chores.in_pauses)
-        self._rest_until = max(self._rest_until, time.monotonic()) + min(summary.seconds, _LONGEST_PAUSE)
+        self._rest_until = max(self._rest_until, self.clock.monotonic()) + min(summary.seconds, _LONGEST_PAUSE)
         if summary.warning and summary.warning != self._warning:
             self.reporter.trouble(summary.warning)
         self._warning = summary.warning
@@ -329,16 +328,16 @@ class RequestedIndexer:
                     return
 
     def _serve(self) -> None:
-        began = idle_since = time.monotonic()
-        while time.monotonic() - idle_since < self.idle_seconds and time.monotonic() - began < _ON_REQUEST_LONGEST:
+        began = idle_since = self.clock.monotonic()
+        while (now := self.clock.monotonic()) - idle_since < self.idle_seconds and now - began < _ON_REQUEST_LONGEST:
             self.chores.before()
             try:
                 busy = bool(self.chores.often()) | self.fulfil() | self.chores.is_asked()
             except ConflictError:  # another index run is going on, perhaps on another machine
                 busy = True
             if busy:
-                idle_since = time.monotonic()
-            time.sleep(_PAUSE)
+                idle_since = self.clock.monotonic()
+            self.clock.sleep(_PAUSE)
         self.chores.hourly()
 
     def fulfil(self, *, at_once: bool = False) -> bool:

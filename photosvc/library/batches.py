@@ -4,7 +4,6 @@ They happen in short transactions that let others write in between. The flags (a
 the effects of `changing`, without loading the files of the photos.
 """
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import date, datetime
@@ -17,6 +16,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 from sqlalchemy.orm import Session
 
+from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, InvalidValueError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.vocabulary import MANUAL
@@ -149,6 +149,7 @@ def change_in_portions(
     photo_ids: Sequence[int],
     change: Callable[..., int],
     done: str,
+    clock: Clock,
     *,
     slot: Callable[[], AbstractContextManager[object]] = nullcontext,
     around: Callable[[Sequence[int]], AbstractContextManager[Any]] | None = None,
@@ -161,6 +162,7 @@ def change_in_portions(
         change: gets a transaction's session, the ids of some photos and the value of `around`; returns the number of
             photos that it changed.
         done: a past participle for the error message, such as `changed`.
+        clock: of the limit, and of the sizes of the transactions.
         slot: a context around a change that needs more than one transaction.
         around: gets the ids of some photos; a context around their transaction.
         more: returns further values for an error that stops the change after some photos.
@@ -174,7 +176,7 @@ def change_in_portions(
     count = 0
     with slot() if len(photo_ids) > _PORTION else nullcontext():
         try:
-            for portion in _portions(photo_ids, is_repeatable=is_repeatable):
+            for portion in _portions(photo_ids, clock, is_repeatable=is_repeatable):
                 with (
                     around(portion) if around else nullcontext() as held,
                     writing(library=True) as session,
@@ -193,7 +195,7 @@ def change_in_portions(
     return count
 
 
-def _portions(photo_ids: Sequence[int], *, is_repeatable: bool) -> Iterator[Sequence[int]]:
+def _portions(photo_ids: Sequence[int], clock: Clock, *, is_repeatable: bool) -> Iterator[Sequence[int]]:
     """Yield the photos of one transaction after the other, as many as it can change in a fifth of a second.
 
     The time of a change depends on the photos and on the changed values.
@@ -201,9 +203,9 @@ def _portions(photo_ids: Sequence[int], *, is_repeatable: bool) -> Iterator[Sequ
     Raises:
         PhotosvcError: photos are left after `_LONGEST` seconds.
     """
-    began, start, size = time.monotonic(), 0, _PORTION
+    began, start, size = clock.monotonic(), 0, _PORTION
     while start < len(photo_ids):
-        now = time.monotonic()
+        now = clock.monotonic()
         if now - began > _LONGEST:
             rest = "send the same request again for the others" if is_repeatable else "select the others again"
             msg = f"{start:,} of {len(photo_ids):,} photos took {now - began:.0f} seconds: {rest}"
@@ -211,4 +213,4 @@ def _portions(photo_ids: Sequence[int], *, is_repeatable: bool) -> Iterator[Sequ
             raise PhotosvcError(msg, field=field, status=HTTPStatus.SERVICE_UNAVAILABLE, retry_after=retry_after)
         yield photo_ids[start : start + size]
         start += size
-        size = max(_LEAST, min(_PORTION, round(size * _HELD / max(time.monotonic() - now, 1e-3))))
+        size = max(_LEAST, min(_PORTION, round(size * _HELD / max(clock.monotonic() - now, 1e-3))))

@@ -6,7 +6,6 @@ content.
 """
 
 import os
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
@@ -163,8 +162,8 @@ class Portion:
 
     def _may_be_written(self, group: Sequence[FoundFile]) -> bool:
         """Return whether one of these files was written a moment ago; the future of a file server does not count."""
-        settle_ns = self.run.options.settle * 10**9
-        return any(abs(time.time_ns() - found.ctime_ns) < settle_ns for found in group)
+        now = self.run.clock().timestamp()
+        return any(abs(now - found.ctime_ns / 1e9) < self.run.options.settle for found in group)
 
     def _opened(self, group: Sequence[FoundFile]) -> list[_Source]:
         """Return the files of a group that may be added; the observer gets the others."""
@@ -353,10 +352,10 @@ class ImportRun:
 
     def _wait_for(self, left: Sequence[Sequence[FoundFile]], portion: Portion) -> Generator[int, None, None]:
         """Import groups whose files are no longer being written."""
-        end = time.monotonic() + _PATIENCE
-        while left and time.monotonic() < end:
-            look = time.monotonic() + self.options.settle
-            while time.monotonic() < look:
+        end = self.clock.monotonic() + _PATIENCE
+        while left and self.clock.monotonic() < end:
+            look = self.clock.monotonic() + self.options.settle
+            while self.clock.monotonic() < look:
                 yield 0
             again, left = filter(None, map(self.source.again, left)), []
             for groups in _portioned(again):

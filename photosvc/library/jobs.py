@@ -4,7 +4,6 @@ Another kind of job needs a row of `index.jobs.KINDS` and one of `HANDLERS`.
 """
 
 import logging
-import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
@@ -113,7 +112,7 @@ class JobRunner:
             self._begun[kind] = _Begun(kind, lease, HANDLERS[kind](lease, self.settings, job))
 
     def _go_on(self, one: _Begun) -> None:
-        end = time.monotonic() + _STEP
+        end = self.clock.monotonic() + _STEP
         try:
             while True:
                 with UnitOfWork(self.engine) as session:
@@ -122,7 +121,7 @@ class JobRunner:
                 if went_on is None:
                     self._end(one, None)
                     return
-                if not went_on or time.monotonic() > end:
+                if not went_on or self.clock.monotonic() >= end:
                     with write_session(self.engine) as session:
                         one.lease.save(session)
                     return

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 from sqlalchemy import Connection
 from sqlalchemy.orm import Session
 
+from photosvc.core.clock import Clock
 from photosvc.index import jobs
 from photosvc.index.jobs import NAMES, Waiting
 from photosvc.index.lease import Lease
@@ -47,6 +48,7 @@ class Terms:
     writing: Writing
     slot: Callable[[], AbstractContextManager[object]]
     """Held by a change that needs more than one transaction."""
+    clock: Clock
     now: datetime
     zone: str
     """The time zone of photos that tell neither a zone nor a position."""
@@ -81,7 +83,7 @@ def change_all(terms: Terms, change: NameChange) -> int | Asked:
             return change(session, portion, terms.now)
 
         count += batches.change_in_portions(
-            terms.writing, photo_ids, change_portion, "changed", slot=terms.slot, is_repeatable=True
+            terms.writing, photo_ids, change_portion, "changed", terms.clock, slot=terms.slot, is_repeatable=True
         )
     if (marking := marks_favorite(change)) is not None:
         with terms.writing(library=True) as session:
@@ -162,7 +164,7 @@ def change_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Genera
     """Make a change as a `library.jobs.Handler`. After a killed run, the next one changes the photos that are left."""
     change = CHANGES[job.arguments["change"]](**job.arguments["values"])
     actor, now = Actor(**job.arguments["actor"]), lease.clock()
-    done, pace = Counter[str](), Pace(_FIRST, _MOST)
+    done, pace = Counter[str](), Pace(_FIRST, _MOST, lease.clock)
     lease.report = lambda: {"photos": done["changed"], "percent": 100 * done["seen"] // (done["found"] or 1)}
     for _ in range(change.PASSES):
         with closing(open_reader(lease.engine)) as connection:

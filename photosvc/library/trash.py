@@ -2,7 +2,6 @@
 
 import os
 import stat
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import Final
 from sqlalchemy import delete, func, literal, select, update
 from sqlalchemy.orm import Session
 
+from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.paths import clamped_time
@@ -61,10 +61,10 @@ def open_trash(writing: Writing, settings: Settings) -> Trash:
     return Trash(settings.originals, settings.bucket)
 
 
-def _patience() -> Callable[[], bool]:
+def _patience(clock: Clock) -> Callable[[], bool]:
     """Return a function that returns whether the request may begin a further part of its work."""
-    end = time.monotonic() + _PATIENCE
-    return lambda: time.monotonic() < end
+    end = clock.monotonic() + _PATIENCE
+    return lambda: clock.monotonic() < end
 
 
 @dataclass(slots=True)
@@ -194,10 +194,10 @@ def restore(
 
 
 def restore_in_request(
-    writing: Writing, settings: Settings, files: Sequence[Kept], actor: Actor, now: datetime
+    writing: Writing, settings: Settings, files: Sequence[Kept], actor: Actor, clock: Clock
 ) -> Restored:
     """Restore at most `MOST_RESTORED` of the files as `restore` does, beginning no portion after 20 seconds."""
-    done = restore(writing, settings, files[:MOST_RESTORED], actor, now, goes_on=_patience())
+    done = restore(writing, settings, files[:MOST_RESTORED], actor, clock(), goes_on=_patience(clock))
     done.is_complete = done.is_complete and len(files) <= MOST_RESTORED
     return done
 
@@ -360,7 +360,9 @@ def empty(
     return total
 
 
-def empty_in_request(writing: Writing, trash: Trash, before: datetime, *, expected: int | None = None) -> Emptied:
+def empty_in_request(
+    writing: Writing, trash: Trash, before: datetime, clock: Clock, *, expected: int | None = None
+) -> Emptied:
     """Empty the trash for at most 20 seconds, and only if it has the number of files that the page showed, if any.
 
     Raises:
@@ -370,7 +372,7 @@ def empty_in_request(writing: Writing, trash: Trash, before: datetime, *, expect
     deletions = older(trash, before)
     if expected is not None and (found := count(trash, deletions).files) != expected:
         raise ConflictError(f"Nothing was deleted: there are {found} files by now, not {expected}.", field="expected")
-    return empty(writing, trash, deletions, goes_on=_patience())
+    return empty(writing, trash, deletions, goes_on=_patience(clock))
 
 
 def _forget(session: Session, deletion: str) -> None:

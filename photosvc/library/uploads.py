@@ -7,7 +7,6 @@ Live Photos and sidecars stay together.
 
 import math
 import secrets
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, suppress
@@ -21,6 +20,7 @@ from sqlalchemy import ColumnElement, and_, delete, not_, select, update
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Problem, Reason, Severity
 from photosvc.index.describe import Taken
@@ -236,9 +236,9 @@ class Admission:
         if self.tells_nothing:  # many files of one name would be one long transaction, for which all others wait
             groups = [[one] for group in groups for one in group]
         outcomes += [Admitted(file, REFUSED, problem=Problem(Reason.UNRELATED)) for file in left]
-        end, exclusions = time.monotonic() + self.seconds, Exclusions(self.settings.originals)
+        end, exclusions = SYSTEM_CLOCK.monotonic() + self.seconds, Exclusions(self.settings.originals)
         for whole in groups:
-            if self.settings.bucket is not None and time.monotonic() > end:
+            if self.settings.bucket is not None and SYSTEM_CLOCK.monotonic() > end:
                 raise TooSlowError
             when = taken_by([(one.file, contents[one.file.path]) for one in whole], self.now, self.settings.timezone)
             common = next(iter(common_names(whole[0].file, when)))

@@ -4,7 +4,6 @@ import logging
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -15,6 +14,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, Program
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
 
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.paths import make_closed
 from photosvc.models.statements import run_text
 
@@ -141,7 +141,7 @@ class _Log:
 
     def after_use(self, driver: sqlite3.Connection | None, record: Any) -> None:  # noqa: ANN401
         """Shrink the log if it is too large, by a connection that has written and returns to the pool."""
-        if driver is None or not record.info.pop(_WROTE, False) or time.monotonic() < self._not_before:
+        if driver is None or not record.info.pop(_WROTE, False) or SYSTEM_CLOCK.monotonic() < self._not_before:
             return
         with suppress(OSError):
             size = os.stat(self._file).st_size  # noqa: PTH116 - after each write
@@ -152,11 +152,11 @@ class _Log:
                     self._lock.release()
 
     def _shrink(self, driver: sqlite3.Connection, patience: int) -> None:
-        began, is_busy = time.monotonic(), True
+        began, is_busy = SYSTEM_CLOCK.monotonic(), True
         with suppress(sqlite3.Error), _pragma(driver, "busy_timeout", patience):
             ((is_busy, _, _),) = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         if is_busy:  # a reader takes longer; a later writer tries again
-            now = time.monotonic()
+            now = SYSTEM_CLOCK.monotonic()
             self._not_before = now + (now - began) * _LOG_REST
 
 
@@ -227,16 +227,16 @@ def _begin_writing(connection: Connection, driver: Any) -> None:  # noqa: ANN401
     transactions with pauses of the same length, a request could meet a transaction each time and wait for seconds.
     """
     with _pragma(driver, "busy_timeout", 0) as timeout:
-        began = time.monotonic()
+        began = SYSTEM_CLOCK.monotonic()
         while True:
             try:
                 run_text(connection, "BEGIN IMMEDIATE", ())
             except DBAPIError as error:
-                waited = time.monotonic() - began
+                waited = SYSTEM_CLOCK.monotonic() - began
                 is_busy = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
                 if not is_busy or waited * 1000 >= timeout:
                     raise
-                time.sleep(min(_MOST_PAUSE, max(_LEAST_PAUSE, waited / 10)))
+                SYSTEM_CLOCK.sleep(min(_MOST_PAUSE, max(_LEAST_PAUSE, waited / 10)))
             else:
                 return
 

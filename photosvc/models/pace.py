@@ -1,12 +1,12 @@
 """The pace of a long job: the size of its write transactions, so that other writers need not wait for long."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
+from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.models.engine import begin_write, checkpoint
 
 #: Seconds for which a transaction should hold the write lock while others write: four workers beside such a job waited
@@ -32,33 +32,34 @@ class Pace:
     write, the job therefore also pauses between transactions.
     """
 
-    def __init__(self, size: int, most: int) -> None:
+    def __init__(self, size: int, most: int, clock: Clock = SYSTEM_CLOCK) -> None:
         self.size = min(size, most)
         """Items to write in the next transaction."""
         self._most = most
+        self._clock = clock
         self._versions: dict[int, int] = {}
         self._others = 0
-        self._checkpointed = time.monotonic()
+        self._checkpointed = self._clock.monotonic()
 
     @contextmanager
     def writing(self, session: Session, items: int) -> Iterator[None]:
         """Begin a write transaction for this number of items, and commit it at the end of the block."""
         begin_write(session, library=True)
         self._notice_others(session)
-        clock = time.monotonic if self._others else time.thread_time
-        began, began_by_clock = time.monotonic(), clock()
+        work = self._clock.monotonic if self._others else self._clock.processor
+        began, began_work = self._clock.monotonic(), work()
         yield
         session.commit()
-        held, spent = time.monotonic() - began, clock() - began_by_clock
+        held, spent = self._clock.monotonic() - began, work() - began_work
         if items >= self.size // 2:
             target = _BESIDE if self._others else _ALONE
             wanted = items * min(2.0, max(0.25, target / max(spent, 1e-4)))
             self.size = min(self._most, max(_LEAST, round(wanted)))
-        if time.monotonic() - self._checkpointed > _CHECKPOINT:
+        if self._clock.monotonic() - self._checkpointed >= _CHECKPOINT:
             checkpoint(session.get_bind().engine)  # not in the commit, whose time would make the transactions smaller
-            self._checkpointed = time.monotonic()
+            self._checkpointed = self._clock.monotonic()
         if self._others:
-            time.sleep(min(held, _MOST_REST))
+            self._clock.sleep(min(held, _MOST_REST))
 
     def _notice_others(self, session: Session) -> None:
         if session.get_bind().dialect.name != "sqlite":

@@ -9,7 +9,6 @@ may neither cascade nor refuse orphans. Search rows are left to `search.rows`, w
 Only this module imports Alembic, and only to migrate or compare a database, because it loads slowly.
 """
 
-import time
 from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
@@ -19,6 +18,7 @@ from sqlalchemy import Column, Connection, Engine, Table, delete, insert, select
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import SchemaError
 from photosvc.models.base import FIRST_VERSION, SCHEMA_VERSION, TABLE_PREFIX
 from photosvc.models.named_numbers import LibraryState, named_number
@@ -212,7 +212,7 @@ def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | N
         except OperationalError as error:
             if getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
                 raise
-        time.sleep(_BETWEEN_TRIES)
+        SYSTEM_CLOCK.sleep(_BETWEEN_TRIES)
     raise SchemaError("Other processes use the tables without a pause: stop them, and try again.")
 
 

@@ -9,13 +9,14 @@ import math
 import socket
 import struct
 import threading
-import time
 from collections.abc import Generator
 from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg.abc import PQGen
 from psycopg.rows import TupleRow
+
+from photosvc.core.clock import SYSTEM_CLOCK
 
 #: Seconds without a word from the server after which it is asked whether it still answers.
 SILENCE: Final = 1.0
@@ -53,13 +54,13 @@ class Server:
 
     def is_silent(self, host: str, port: int) -> bool:
         """Return whether the server is known not to answer; ask it, unless another thread does so just now."""
-        if time.monotonic() - self._asked >= _HOLDS and self._asking.acquire(blocking=False):
+        if SYSTEM_CLOCK.monotonic() - self._asked >= _HOLDS and self._asking.acquire(blocking=False):
             try:
                 self._is_silent = not _answers(host, port)
-                self._asked = time.monotonic()
+                self._asked = SYSTEM_CLOCK.monotonic()
             finally:
                 self._asking.release()
-        return self._is_silent and time.monotonic() - self._asked < _HOLDS
+        return self._is_silent and SYSTEM_CLOCK.monotonic() - self._asked < _HOLDS
 
 
 def _answers(host: str, port: int) -> bool:
@@ -94,12 +95,12 @@ def _attended(gen: PQGen[_T], connection: psycopg.Connection[Any], server: Serve
     """
     try:
         wanted = next(gen)
-        heard = time.monotonic()
+        heard = SYSTEM_CLOCK.monotonic()
         while True:
             ready = yield wanted
             if ready:
-                heard = time.monotonic()
-            elif time.monotonic() - heard > SILENCE and server.is_silent(*_address(connection)):
+                heard = SYSTEM_CLOCK.monotonic()
+            elif SYSTEM_CLOCK.monotonic() - heard > SILENCE and server.is_silent(*_address(connection)):
                 connection.close()
                 raise ServerSilentError("the server has stopped answering")
             wanted = gen.send(ready)

@@ -145,7 +145,7 @@ def _change(uids: Sequence[str], act: Act) -> list[str]:
         changed.extend(differing.values())
         return len(differing)
 
-    batches.change_in_portions(service.writing, photo_ids, change_some, "changed")
+    batches.change_in_portions(service.writing, photo_ids, change_some, "changed", service.clock)
     return changed
 
 

@@ -1,7 +1,6 @@
 """Thumbnails made before they are requested, and the check of cached thumbnails."""
 
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from typing import Final
 
 from PIL import Image
 
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.machine import ByteLocks
 from photosvc.core.vocabulary import swaps_sides
@@ -94,7 +94,7 @@ def make_ahead(
             if not run.put_off:
                 yield run.total
                 return
-            time.sleep(_PAUSE)
+            SYSTEM_CLOCK.sleep(_PAUSE)
             originals, run.put_off = run.put_off, []
 
 

@@ -12,13 +12,13 @@ import random
 import secrets
 import shutil
 import stat
-import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import ConflictError
 from photosvc.core.machine import exclusive_lock
 
@@ -177,7 +177,7 @@ class PictureCache:
         if descriptor is None:
             return None
         status = os.fstat(descriptor)
-        now = time.time()
+        now = SYSTEM_CLOCK().timestamp()
         if abs(now - status.st_atime) > _TOUCH_SECONDS:  # a clock that was set back leaves times in the future
             with suppress(OSError):  # a read-only or full disk must not prevent reading
                 os.utime(descriptor, (now, status.st_mtime))
@@ -294,7 +294,7 @@ class PictureCache:
     def _evict(self) -> Usage:
         # Two passes with a histogram by hour in between: memory does not grow with the number of files.
         hours: dict[int, int] = {}
-        total, now = 0, time.time()
+        total, now = 0, SYSTEM_CLOCK().timestamp()
         for entry, status in self._entries():
             if entry.name.startswith(TEMPORARY):
                 old = abs(now - status.st_mtime) > _ABANDONED_SECONDS

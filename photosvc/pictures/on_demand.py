@@ -5,7 +5,6 @@ Failures are remembered for some minutes, in which requests for the same picture
 
 import os
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, wait
@@ -16,6 +15,7 @@ from http import HTTPStatus
 from threading import Lock
 from typing import Final, TypeAlias
 
+from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.machine import ByteLocks
 from photosvc.core.problems import FileProblemError
@@ -67,10 +67,10 @@ class Failures:
     """The recent failures of one process, by content hash.
 
     Args:
-        clock: a monotonic clock, in seconds.
+        clock: of the memory.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._guard = threading.Lock()
         self._failures: dict[str, _Failure] = {}
@@ -82,7 +82,7 @@ class Failures:
             FileProblemError: such a thumbnail failed within the last minutes.
         """
         failure = self._failures.get(content_hash)
-        if failure is None or side < failure.side or failure.expires < self._clock():
+        if failure is None or side < failure.side or failure.expires < self._clock.monotonic():
             return
         if not isinstance(failure.error, WorkerDiedError) or failure.count >= _DEATHS:
             raise copy(failure.error)  # a raised exception collects frames
@@ -91,7 +91,7 @@ class Failures:
         """Remember a failure, unless its cause is outside the picture."""
         if not isinstance(error, FileProblemError):
             return
-        now = self._clock()
+        now = self._clock.monotonic()
         with self._guard:
             before = self._failures.pop(content_hash, None)
             count = before.count + 1 if before is not None and before.expires >= now else 1
@@ -156,6 +156,7 @@ class Making:
 class Patience:
     """The limit of a caller's wait."""
 
+    clock: Clock
     deadline: float
     """Time of the monotonic clock."""
     is_gone: Callable[[], bool]
@@ -165,12 +166,12 @@ class Patience:
 
     def next_look(self) -> float:
         """Return the seconds to wait before the next check whether the wait is over."""
-        return max(0.0, min(_LOOK_SECONDS, self.deadline - time.monotonic()))
+        return max(0.0, min(_LOOK_SECONDS, self.deadline - self.clock.monotonic()))
 
     def is_over(self) -> bool:
         """Return whether the caller has waited long enough or has disconnected."""
         self.has_gone = self.is_gone()
-        return self.has_gone or time.monotonic() > self.deadline
+        return self.has_gone or self.clock.monotonic() >= self.deadline
 
 
 class ThumbnailsBusyError(PhotosvcError):
@@ -203,17 +204,27 @@ class Thumbnails:
         workers: a function that returns the workers; called when the first thumbnail is to be made.
         wait: seconds a caller waits for a new thumbnail.
         waiting: the places for waiting callers, shared with videos.
+        clock: of the waits, and of the memory of failures.
     """
 
-    def __init__(self, cache: PictureCache, workers: Callable[[], Workers], *, wait: float, waiting: Waiters) -> None:
+    def __init__(
+        self,
+        cache: PictureCache,
+        workers: Callable[[], Workers],
+        *,
+        wait: float,
+        waiting: Waiters,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
         self._cache = cache
         self._workers = workers
         self._wait = wait
         self._waiting = waiting
+        self._clock = clock
         self._making: dict[str, Making] = {}
         self._guard = threading.Lock()
         self._locks = ByteLocks(cache.folder / LOCKS)
-        self._failures = Failures()
+        self._failures = Failures(clock)
 
     def find(
         self,
@@ -253,8 +264,8 @@ class Thumbnails:
                 self._begin_unawaited(original, target, owner)
             raise ThumbnailsBusyError
         try:
-            deadline = time.monotonic() + min(self._wait, self._wait if seconds is None else seconds)
-            return self._wait_for(original, target, Patience(deadline, is_gone), owner, keep=keep)
+            deadline = self._clock.monotonic() + min(self._wait, self._wait if seconds is None else seconds)
+            return self._wait_for(original, target, Patience(self._clock, deadline, is_gone), owner, keep=keep)
         finally:
             self._waiting.leave(owner, for_area=not keep)
 
@@ -266,7 +277,7 @@ class Thumbnails:
             if making is None:  # another process makes thumbnails of this picture, or the queue of the workers is full
                 if patience.is_over():
                     raise ThumbnailsBusyError
-                time.sleep(_POLL_SECONDS)
+                self._clock.sleep(_POLL_SECONDS)
                 continue
             if keep and not making.kept:  # an area is made last, so nobody must wait for it before it has started
                 making.work.cancel()

@@ -11,7 +11,6 @@ lists it.
 import os
 import re
 import secrets
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -29,6 +28,7 @@ import orjson
 from sqlalchemy import ColumnElement, Connection, delete, or_, select
 from sqlalchemy.orm import Session
 
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.ids import BASE36, random_text
 from photosvc.models import Credential, Visit, ZipSelection
@@ -178,8 +178,8 @@ class SelectionFiles:
                 descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
                 with os.fdopen(descriptor, "wb") as file:
                     file.write(orjson.dumps({"title": waiting.title, "file_ids": waiting.file_ids}))
-                moment = time.time_ns()  # the clock of the disk counts in steps of milliseconds
-                os.utime(temporary, ns=(moment, moment))
+                moment = SYSTEM_CLOCK().timestamp()  # the clock of the disk counts in steps of milliseconds
+                os.utime(temporary, (moment, moment))
                 temporary.rename(self._folder / _file_name(owner_uid, principal_uid, name))
             finally:
                 temporary.unlink(missing_ok=True)
@@ -221,7 +221,7 @@ class SelectionFiles:
 
     def _is_left(self, name: str) -> bool:
         with suppress(FileNotFoundError):
-            return abs(time.time() - (self._folder / name).stat().st_mtime) > LIFETIME.total_seconds()
+            return abs(SYSTEM_CLOCK().timestamp() - (self._folder / name).stat().st_mtime) > LIFETIME.total_seconds()
         return False
 
     def _make_room(self, owner_uid: str, principal_uid: str) -> None:

@@ -3,6 +3,7 @@
 from functools import cached_property
 from typing import Final
 
+from photosvc.core.clock import Clock
 from photosvc.core.machine import usable_cores
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.on_demand import Thumbnails, Waiters
@@ -24,12 +25,18 @@ _VIDEO_WAIT: Final = 5
 class Pictures:
     """The thumbnails and videos of one process; no worker starts before the first picture is to be made."""
 
-    def __init__(self, settings: Settings, cache: PictureCache) -> None:
+    def __init__(self, settings: Settings, cache: PictureCache, clock: Clock) -> None:
         self._settings = settings
         waiting = Waiters(settings.thumb_waiters)
-        self.thumbnails = Thumbnails(cache, lambda: self._thumbnail_workers, wait=settings.thumb_wait, waiting=waiting)
+        self.thumbnails = Thumbnails(
+            cache, lambda: self._thumbnail_workers, wait=settings.thumb_wait, waiting=waiting, clock=clock
+        )
         self.videos = Videos(
-            cache, lambda: self._video_workers, wait=min(_VIDEO_WAIT, settings.thumb_wait), waiting=waiting
+            cache,
+            lambda: self._video_workers,
+            wait=min(_VIDEO_WAIT, settings.thumb_wait),
+            waiting=waiting,
+            clock=clock,
         )
 
     @cached_property

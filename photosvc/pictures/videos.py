@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotReadyError
@@ -17,6 +16,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.machine import ByteLocks
 from photosvc.core.paths import flush_file
@@ -119,13 +119,23 @@ class Videos:
         workers: a function that returns the workers; called when the first video is to be converted.
         wait: seconds a caller waits for a new video.
         waiting: the places for waiting callers, shared with thumbnails.
+        clock: of the waits; the files of the cache have times of the machine's clock.
     """
 
-    def __init__(self, cache: PictureCache, workers: Callable[[], Workers], *, wait: float, waiting: Waiters) -> None:
+    def __init__(
+        self,
+        cache: PictureCache,
+        workers: Callable[[], Workers],
+        *,
+        wait: float,
+        waiting: Waiters,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
         self._cache = cache
         self._workers = workers
         self._wait = wait
         self._waiting = waiting
+        self._clock = clock
         self._making: dict[str, Future[None]] = {}
         self._guard = threading.Lock()
         self._locks = ByteLocks(cache.folder / "converting.lock")
@@ -154,7 +164,7 @@ class Videos:
                 self._waiting.leave(owner)
 
     def _wait_for(self, original: Original, part: Slice, seconds: float, owner: str) -> int:
-        deadline = time.monotonic() + seconds
+        deadline = self._clock.monotonic() + seconds
         while True:
             descriptor = self._cache.open_whole(original.hash, CONVERTED)
             if descriptor is not None:
@@ -163,13 +173,13 @@ class Videos:
             future = self._begin(original, part, owner)
             try:
                 if future is not None:
-                    future.result(max(0.0, deadline - time.monotonic()))
+                    future.result(max(0.0, deadline - self._clock.monotonic()))
             except NotReadyError:
                 raise self._not_ready(original) from None
-            if time.monotonic() > deadline:
+            if self._clock.monotonic() >= deadline:
                 raise self._not_ready(original)
             if future is None:  # another process converts it
-                time.sleep(_POLL_SECONDS)
+                self._clock.sleep(_POLL_SECONDS)
 
     def _check(self, original: Original) -> None:
         """Raise the error of an earlier try, or of a missing extra, if a conversion cannot succeed."""
@@ -181,7 +191,7 @@ class Videos:
         problem = None
         with os.fdopen(descriptor, encoding="utf-8") as file:
             # A negative age means that the clock was set back since, so the age is unknown.
-            age = time.time() - os.fstat(descriptor).st_mtime
+            age = SYSTEM_CLOCK().timestamp() - os.fstat(descriptor).st_mtime
             with suppress(KeyError, ValueError, TypeError):  # written by another version
                 code, detail, tries = json.load(file)
                 tries = int(tries)

@@ -17,7 +17,6 @@ Limits hold from `begin_read` to `end_read`. The later pieces of a streamed answ
 import logging
 import math
 import sqlite3
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -30,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from sqlalchemy import Connection, Select, StaticPool
 from sqlalchemy.exc import DBAPIError
 
+from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import Detail, PhotosvcError
 from photosvc.core.machine import ByteLocks, usable_cores
 from photosvc.models.statements import run_text
@@ -95,19 +95,20 @@ class Watch:
 
     def _run(self) -> None:
         looked_at: dict[Read, float] = {}
-        idle_since = time.monotonic()
+        idle_since = SYSTEM_CLOCK.monotonic()
         while True:
-            time.sleep(_PAUSE)
-            now = time.monotonic()
+            SYSTEM_CLOCK.sleep(_PAUSE)
+            now = SYSTEM_CLOCK.monotonic()
             if self._reads:
                 idle_since = now
             elif now - idle_since > _IDLE:
                 self._wanted.clear()
                 if not self._reads:
                     self._wanted.wait()
-                idle_since = time.monotonic()
+                idle_since = SYSTEM_CLOCK.monotonic()
             looked_at = {read: looked_at.get(read, read.began) for read in list(self._reads)}
             for read, last in looked_at.items():
+                now = read.limits.clock.monotonic()
                 if now - last >= (COSTLY if last == read.began else _STRETCH):
                     looked_at[read] = now
                     self._look(read, now)
@@ -119,7 +120,7 @@ class Watch:
             if cancel is None:
                 return
             required = now - read.began >= _PATIENCE
-            if read.ended is None and not read.must_end(now) and read.join(required=required):
+            if read.ended is None and not read.must_end() and read.join(required=required):
                 return
             try:
                 cancel()
@@ -189,7 +190,7 @@ class Turns:
                     # A lock excludes other processes, the set excludes other threads of this one.
                     if core not in self._used and self._locks.take(_key(core)):
                         self._used.add(core)
-                        turn.core, turn.waits, turn.began = core, False, time.monotonic()
+                        turn.core, turn.waits, turn.began = core, False, SYSTEM_CLOCK.monotonic()
                         return True
         return False
 
@@ -198,7 +199,7 @@ class Turns:
         with self._mutex:
             turn.waits = False
             if turn.core is not None:
-                turn.worked += time.monotonic() - turn.began
+                turn.worked += SYSTEM_CLOCK.monotonic() - turn.began
                 self._locks.release(_key(turn.core))
                 self._used.remove(turn.core)
                 turn.core = None
@@ -265,6 +266,7 @@ class Limits:
     """The most that one search may take."""
     turns: Turns
     watch: Watch
+    clock: Clock = SYSTEM_CLOCK
 
 
 @dataclass(slots=True, eq=False)
@@ -277,7 +279,7 @@ class Read:
     is_client_gone: Callable[[], bool]
     part: str
     """The parameter that errors call costly if there is no query."""
-    began: float = field(default_factory=time.monotonic)
+    began: float = field(init=False)
     connection: tuple[dict[Any, Any], Any] = ({}, None)
     """The data that the pool keeps with the connection, and the driver's connection."""
     turn: Turn | None = None
@@ -288,18 +290,21 @@ class Read:
     waited: float = 0.0
     """Seconds for which others went first."""
 
+    def __post_init__(self) -> None:
+        self.began = self.limits.clock.monotonic()
+
     @property
     def deadline(self) -> float:
         """Return the time at which the search must end, by the monotonic clock."""
         return self.began + self.limits.seconds
 
-    def must_end(self, now: float) -> bool:
+    def must_end(self) -> bool:
         """Return whether the search must end, and record why: out of time, client gone, or place lost.
 
         Only a costly search ends because its client is gone: one that has closed only its own side of the connection
         still gets the answer of a cheap search.
         """
-        if now >= self.deadline:
+        if self.limits.clock.monotonic() >= self.deadline:
             self.ended = SearchesBusyError if self.waited > self.limits.seconds / 2 else SearchTooLongError
         elif self.turn is not None and self.turn.lost:
             self.ended = SearchesBusyError
@@ -327,23 +332,24 @@ class Read:
 class _Step:
     """The function that SQLite calls while it works; True ends the statement."""
 
-    __slots__ = ("_look_at", "_read", "_worked_before")
+    __slots__ = ("_clock", "_look_at", "_read", "_worked_before")
 
     def __init__(self, read: Read) -> None:
         self._read = read
+        self._clock = read.limits.clock
         self._look_at = 0.0
         self._worked_before = -1.0
 
     def __call__(self) -> bool:
-        return time.monotonic() >= self._look_at and self._look()
+        return self._clock.monotonic() >= self._look_at and self._look()
 
     def _look(self) -> bool:
-        read, now = self._read, time.monotonic()
-        if read.ended is not None or read.must_end(now):
+        read, now = self._read, self._clock.monotonic()
+        if read.ended is not None or read.must_end():
             return True
         if read.turn is None:
             # Seconds of the processor: on a busy machine, a cheap search may take long as well.
-            worked = time.thread_time()
+            worked = self._clock.processor()
             if self._worked_before < 0:
                 self._worked_before = worked
             left = COSTLY - (worked - self._worked_before)
@@ -352,21 +358,21 @@ class _Step:
                 return False
             return not read.join() or self._wait()
         read.limits.turns.leave_core(read.turn)
-        time.sleep(_REST)
+        self._clock.sleep(_REST)
         return self._wait()
 
     def _wait(self) -> bool:
         """Wait for a core; return True if the search must end."""
         read, turns, turn = self._read, self._read.limits.turns, self._read.turn
-        now = time.monotonic()
+        now = self._clock.monotonic()
         look_at = now + _STRETCH
         while turn is not None and not turns.take_core(turn):
-            time.sleep(_POLL)
-            before, now = now, time.monotonic()
+            self._clock.sleep(_POLL)
+            before, now = now, self._clock.monotonic()
             read.waited += now - before
             if now >= look_at or turn.lost or now >= read.deadline:
                 look_at = now + _STRETCH
-                if read.must_end(now):
+                if read.must_end():
                     return True
         self._look_at = min(now + _STRETCH, read.deadline)
         return False
@@ -473,7 +479,7 @@ def each_of(connection: Connection, names: Iterable[_Name]) -> Iterator[_Name]:
     """
     read: Read | None = connection.info.get(_READ)
     for number, name in enumerate(names):
-        if number % _NAMES == 0 and read is not None and read.must_end(time.monotonic()) and (error := read.error()):
+        if number % _NAMES == 0 and read is not None and read.must_end() and (error := read.error()):
             raise error
         yield name
 

@@ -15,7 +15,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from http import HTTPStatus
-from time import perf_counter
 from typing import Any, Final
 from urllib.parse import unquote_plus
 
@@ -24,6 +23,7 @@ from flask import Response, g, request
 from werkzeug.datastructures import Headers
 
 from photosvc.auth.principal import Principal
+from photosvc.core.clock import Clock
 from photosvc.core.ids import digest
 from photosvc.core.logs import FIELDS, as_text
 from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
@@ -78,7 +78,7 @@ def note_access(answer: Response, began: float | None = None) -> Response:
     """Log the request once its answer is sent.
 
     Args:
-        began: time of the beginning, by `perf_counter`; None for a request without a route of this service.
+        began: the beginning, by the monotonic clock; None for a request without a route of this service.
     """
     environ = request.environ
     if _NOTED in environ or not _LOG.isEnabledFor(logging.INFO):
@@ -97,7 +97,8 @@ def note_access(answer: Response, began: float | None = None) -> Response:
         "agent": request.user_agent.string[:_LONGEST_AGENT],
         **trace_ids(),
     }
-    answer.call_on_close(partial(_log, values, perf_counter() if began is None else began))
+    clock = current_service().clock
+    answer.call_on_close(partial(_log, values, clock, clock.monotonic() if began is None else began))
     return answer
 
 
@@ -121,8 +122,8 @@ def _masked_pair(pair: str) -> str:
     return f"{name}{equals}-" if is_secret and equals else pair
 
 
-def _log(values: dict[str, Any], began: float) -> None:
-    values["ms"] = round((perf_counter() - began) * 1000, 1)
+def _log(values: dict[str, Any], clock: Clock, began: float) -> None:
+    values["ms"] = round((clock.monotonic() - began) * 1000, 1)
     _LOG.info("%s", as_text(values), extra={FIELDS: values})
 
 
@@ -235,7 +236,7 @@ def cache_headers(etag: str | None) -> list[tuple[str, str]]:
 def start_timer() -> None:
     """Note the request's beginning; forget notes of an earlier one in the same app context, as in tests of hosts."""
     noted = vars(g._get_current_object())  # noqa: SLF001 - the proxy would look it up each time
-    noted["photosvc_began"] = perf_counter()
+    noted["photosvc_began"] = current_service().clock.monotonic()
     for name in _OF_REQUEST:
         noted.pop(name, None)
 
@@ -251,7 +252,7 @@ def finish_request(answer: Response) -> Response:
     if service.settings.access_log:
         note_access(answer, began)
     if began is not None and rule is not None:  # a host can refuse a request before it reaches the blueprint
-        service.requests.add((rule.rule, request.method, answer.status_code), perf_counter() - began)
+        service.requests.add((rule.rule, request.method, answer.status_code), service.clock.monotonic() - began)
     return answer
 
 

@@ -146,7 +146,7 @@ def restore_files(files: Sequence[Kept]) -> Restored:
     service = current_service()
     service.end_reading()  # the store may take long
     with one_batch() if len(files) > PORTION else nullcontext():
-        return restore_in_request(service.writing, service.settings, files, Actor.of(principal()), service.now())
+        return restore_in_request(service.writing, service.settings, files, Actor.of(principal()), service.clock)
 
 
 def empty_files(trash: Trash, before: datetime, expected: int | None) -> Emptied:
@@ -160,7 +160,7 @@ def empty_files(trash: Trash, before: datetime, expected: int | None) -> Emptied
     service = current_service()
     service.end_reading()  # the store may take long
     with one_batch():
-        return empty_in_request(service.writing, trash, before, expected=expected)
+        return empty_in_request(service.writing, trash, before, service.clock, expected=expected)
 
 
 def change_photos(album_uid: str, selection: Selection, change: PhotosChange) -> tuple[dict[int, str], list[int]]:
@@ -190,6 +190,7 @@ def terms(part: str) -> Terms:
         reading=partial(searching, who.owner_uid, part),
         writing=service.writing,
         slot=one_batch,
+        clock=service.clock,
         now=service.now(),
         zone=service.settings.timezone,
         actor=Actor.of(who),

@@ -208,7 +208,7 @@ class Service(Transactions):
     """Slots for answers that take long to send."""
     receptions: Slots = field(init=False)
     """Slots for requests that receive files."""
-    writers: Writers = field(default_factory=Writers, init=False)
+    writers: Writers = field(init=False)
     limits: Limits = field(init=False)
     """Limits of searches."""
     made: dict[Any, Any] = field(default_factory=dict, init=False)
@@ -237,13 +237,14 @@ class Service(Transactions):
     """Refusals for the security log."""
     pages_path: str | None = None
     """The path of the cookie of the web page; None if the page is not mounted: then no cookie counts."""
-    outages: Outages = field(default_factory=Outages, init=False)
+    outages: Outages = field(init=False)
     """The log of requests that fail because of the database."""
     warned_of_proxy: bool = field(default=False, init=False)
     """True if this process has logged that the headers of a proxy are not read."""
 
     def __post_init__(self) -> None:
         self.signing_keys = SigningKeys(self.reading, self.writing, lambda: self.settings, self.clock)
+        self.writers, self.outages = Writers(clock=self.clock), Outages(self.clock)
         self.throttle = Throttle(self.reading, self.writing, self.write_if_free)
         address = self.settings.read_database_uri
         self.replica = Replica(address) if address else None
@@ -257,7 +258,7 @@ class Service(Transactions):
         self.transfers = Slots(self.instance / "transfers.lock", each=each, total=total)
         uploads = self.settings.uploads
         turns = Turns(self.instance / "searches.lock", places=self.settings.costly_searches)
-        self.limits = Limits(self.settings.search_timeout, turns, Watch())
+        self.limits = Limits(self.settings.search_timeout, turns, Watch(), self.clock)
         self.receptions = Slots(self.instance / "uploads.lock", each=uploads, total=uploads)
 
     def now(self) -> datetime:
@@ -286,7 +287,7 @@ class Service(Transactions):
     def _make_pictures(self) -> "Pictures":
         from photosvc.pictures.service import Pictures
 
-        return Pictures(self.settings, self.picture_cache)
+        return Pictures(self.settings, self.picture_cache, self.clock)
 
     def only(self, kind: Callable[[], Made]) -> Made:
         """Return the service's only object of this kind, which is made when it is first asked for."""

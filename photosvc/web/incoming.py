@@ -4,7 +4,6 @@ The API and the pages receive them through these functions, so that one door lea
 """
 
 import secrets
-import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -275,10 +274,10 @@ def wait_for_index(service: Service, outcomes: Sequence[Admitted]) -> bool:
     service.end_reading()
     if wake_indexer(service) is Indexer.NONE:
         return False
-    now = time.perf_counter()
+    now = service.clock.monotonic()
     end = min(now + (_SHORT_WAIT if busy else _WAIT), g.get("photosvc_began", now) + _WAIT)
-    while not (seen := _are_done(service, names, files)) and time.perf_counter() < end:
-        time.sleep(_PAUSE)
+    while not (seen := _are_done(service, names, files)) and service.clock.monotonic() < end:
+        service.clock.sleep(_PAUSE)
     return seen
 
 

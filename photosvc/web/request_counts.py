@@ -19,9 +19,10 @@ from itertools import accumulate
 from pathlib import Path
 from struct import Struct
 from threading import Lock
-from time import monotonic
 from typing import NamedTuple
 from weakref import finalize
+
+from photosvc.core.clock import SYSTEM_CLOCK, Clock
 
 #: Upper bounds of the buckets, in seconds; one more bucket has no upper bound.
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -59,9 +60,11 @@ class RequestCounts:
 
     Args:
         folder: the folder of the files; created by the first count. If it cannot be written, counting pauses.
+        clock: of that pause.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._folder = folder
         self._lock = Lock()
         self._process = 0
@@ -74,12 +77,12 @@ class RequestCounts:
             try:
                 if self._process != os.getpid():  # the first count, or the first after a fork
                     self._process, self._file, self._again_at = os.getpid(), None, 0.0
-                if self._file is None and monotonic() >= self._again_at:
+                if self._file is None and self._clock.monotonic() >= self._again_at:
                     self._file = _ProcessFile(self._folder)
                 if self._file is not None:
                     self._file.add(series, seconds)
             except OSError as error:
-                self._file, self._again_at = None, monotonic() + _PAUSE
+                self._file, self._again_at = None, self._clock.monotonic() + _PAUSE
                 _LOG.warning("requests are not counted: %s", str(error))  # the error would keep the file open
 
     def add_ended_search(self, reason: str) -> None:

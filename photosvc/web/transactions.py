@@ -7,7 +7,6 @@ such number, so there the values are read again each time.
 
 import os
 import sqlite3
-import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -26,6 +25,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth import audit_store
 from photosvc.auth.principal import Principal
+from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.models.engine import (
     begin_write,
@@ -191,9 +191,11 @@ class Writers:
 
     Args:
         threads: the threads of the process, half of which are places.
+        clock: of the waits.
     """
 
-    def __init__(self, threads: int = _THREADS) -> None:
+    def __init__(self, threads: int = _THREADS, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._changed = Condition()
         self._taken = Counter[str]()
         self._moved: dict[str, float] = {}
@@ -215,27 +217,27 @@ class Writers:
                 its share, else for any place. At most five of sixteen threads wait, so that requests which only read
                 have some left; with four threads, all may wait, each for a quarter of a second.
         """
-        until = time.monotonic() + (_PATIENCE if wait else 0)
+        until = self._clock.monotonic() + (_PATIENCE if wait else 0)
         with self._changed:
             most = self._total if owner else self._total + self._reserved
             while (all_own := self._taken[owner] >= self._each) or self._taken.total() >= most:
                 moved = self._moved[owner] if all_own else max(self._moved.values())
-                rest = min(until, moved + _STILL) - time.monotonic()
+                rest = min(until, moved + _STILL) - self._clock.monotonic()
                 if not wait or rest <= 0 or self._waiting >= self._most_waiting:
                     return None
                 self._waiting += 1
                 try:
-                    self._changed.wait(rest)
+                    self._clock.wait(self._changed, rest)
                 finally:
                     self._waiting -= 1
             self._taken[owner] += 1
-            self._moved[owner] = time.monotonic()
+            self._moved[owner] = self._clock.monotonic()
         return partial(self._free, owner)
 
     def _free(self, owner: str) -> None:
         with self._changed:
             self._taken[owner] -= 1
-            self._moved[owner] = time.monotonic()
+            self._moved[owner] = self._clock.monotonic()
             if not self._taken[owner]:
                 del self._taken[owner], self._moved[owner]
             self._changed.notify_all()
@@ -252,6 +254,7 @@ class Transactions:
 
     db: SQLAlchemy
     bind_key: str | None
+    clock: Clock
     writers: Writers
 
     def engine(self) -> Engine:
@@ -297,7 +300,7 @@ class Transactions:
         """
         self.end_reading()
         if g.pop(_HELD, 0.0) > _LONG:
-            time.sleep(_REST)
+            self.clock.sleep(_REST)
         if (free := self.writers.take(_owner(), wait=True)) is None:
             raise WritersBusyError
         try:
@@ -305,13 +308,13 @@ class Transactions:
                 limit_lock_waits(session)
                 if library:
                     begin_write(session, library=True)
-                began = time.monotonic()
+                began = self.clock.monotonic()
                 g.photosvc_open = session
                 try:
                     yield session
                 finally:
                     g.pop(_OPEN, None)
-            g.photosvc_held = time.monotonic() - began
+            g.photosvc_held = self.clock.monotonic() - began
         finally:
             free()
         audit_store.log_committed(session)

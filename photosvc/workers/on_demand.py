@@ -8,7 +8,6 @@ works for owners who have none of these, so that large pictures of one owner do 
 
 import pickle
 import threading
-import time
 from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -18,6 +17,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Reason
 from photosvc.workers.answers import Answers
@@ -110,7 +110,7 @@ class OnDemandWorkers(Generic[Item, Result]):
 
     def _waits_for_slow(self, owner: str) -> bool:
         """Return whether all workers are busy with slow items of other owners than this one."""
-        slow = time.monotonic() - _SLOW_SECONDS
+        slow = SYSTEM_CLOCK.monotonic() - _SLOW_SECONDS
         return len(self._running) == self._size and all(
             other != owner and began <= slow for other, began in self._running.values()
         )
@@ -148,7 +148,7 @@ class OnDemandWorkers(Generic[Item, Result]):
     def _next(self) -> tuple[Item, Future[Result]] | None:
         """Return the next item that a caller still waits for; None if there is none for `idle_seconds`."""
         with self._changed:
-            end = time.monotonic() + self._idle_seconds
+            end = SYSTEM_CLOCK.monotonic() + self._idle_seconds
             while True:
                 while lines := self._open_lines():
                     line = min(lines, key=itemgetter(0))  # of equal ones, the first
@@ -157,9 +157,9 @@ class OnDemandWorkers(Generic[Item, Result]):
                     if waiting:  # the next turn is that of another owner
                         self._waiting[line] = waiting
                     if future.set_running_or_notify_cancel():
-                        self._running[future] = (line[1], time.monotonic())
+                        self._running[future] = (line[1], SYSTEM_CLOCK.monotonic())
                         return item, future
-                left = end - time.monotonic()
+                left = end - SYSTEM_CLOCK.monotonic()
                 if left <= 0:
                     self._threads -= 1
                     return None
@@ -213,10 +213,10 @@ class OnDemandWorkers(Generic[Item, Result]):
         return answer
 
     def _receive(self, worker: Worker[Item], receive: Callable[[], Answer]) -> Answer:
-        left = worker.deadline - time.monotonic()
+        left = worker.deadline - SYSTEM_CLOCK.monotonic()
         if left > _SLOW_SECONDS and not worker.connection.poll(_SLOW_SECONDS):
             self._relieve()
-        if not worker.connection.poll(max(0.0, worker.deadline - time.monotonic())):
+        if not worker.connection.poll(max(0.0, worker.deadline - SYSTEM_CLOCK.monotonic())):
             worker.end()
             raise WorkerTimeoutError(Reason.TIMEOUT, f"{worker.seconds:g}")
         try:

@@ -1,7 +1,6 @@
 """A pool of worker processes for untrusted decoding: an item that kills its worker costs that item only."""
 
 import pickle
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from http import HTTPStatus
@@ -10,6 +9,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
 import msgspec
 
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import FileProblemError, Reason, signal_symbol
 from photosvc.workers.answers import Answers
@@ -154,9 +154,9 @@ class WorkerPool(Generic[Item, Result]):
     @staticmethod
     def _answering(busy: list[Worker[Item]]) -> list[tuple[Worker[Item], bool]]:
         """Wait for answers; return the workers that answered, and with False those past their deadline."""
-        timeout = min(worker.deadline for worker in busy) - time.monotonic()
+        timeout = min(worker.deadline for worker in busy) - SYSTEM_CLOCK.monotonic()
         ready = wait([worker.connection for worker in busy], max(0, timeout))
-        now = time.monotonic()
+        now = SYSTEM_CLOCK.monotonic()
         looked_at = ((worker, worker.connection in ready) for worker in busy)
         return [(worker, has_answered) for worker, has_answered in looked_at if has_answered or worker.deadline <= now]
 

@@ -7,7 +7,6 @@ import socket
 import struct
 import subprocess
 import sys
-import time
 from collections import deque
 from contextlib import suppress
 from itertools import islice
@@ -16,6 +15,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import PhotosvcError
 from photosvc.workers.answers import Answers
 
@@ -78,7 +78,7 @@ class Worker(Generic[Item]):
         self._seconds: deque[float] = deque()
         self._answers = 0
         self._since = 0.0
-        self.deadline = time.monotonic() + _START_SECONDS
+        self.deadline = SYSTEM_CLOCK.monotonic() + _START_SECONDS
         self._timeout = timeout
         ours, theirs = socket.socketpair()
         with theirs:
@@ -115,7 +115,7 @@ class Worker(Generic[Item]):
     @property
     def rate(self) -> float:
         """Return the number of answers per second since the first one; 0 if it is unknown."""
-        return (self._answers - 1) / max(time.monotonic() - self._since, 1e-3) if self._answers > 1 else 0.0
+        return (self._answers - 1) / max(SYSTEM_CLOCK.monotonic() - self._since, 1e-3) if self._answers > 1 else 0.0
 
     def give(self, item: Item) -> None:
         """Send an item, which must have at most 32 KiB when pickled."""
@@ -126,7 +126,7 @@ class Worker(Generic[Item]):
         self._sizes.append(len(message))
         self._seconds.append(seconds_for(item, self._timeout))
         if self.started and len(self.pending) == 1:
-            self.deadline = time.monotonic() + self.seconds
+            self.deadline = SYSTEM_CLOCK.monotonic() + self.seconds
         self._send(message)
 
     def done(self) -> Item:
@@ -159,9 +159,9 @@ class Worker(Generic[Item]):
     def _message(self) -> bytes:
         message = self.connection.recv_bytes(_MAX_ANSWER)
         first = next(islice(self._seconds, int(self.started), None), self._timeout)  # the child begins it now
-        self.deadline = time.monotonic() + first
+        self.deadline = SYSTEM_CLOCK.monotonic() + first
         self.started = True
-        self._since = self._since or time.monotonic()
+        self._since = self._since or SYSTEM_CLOCK.monotonic()
         self._answers += 1
         return message
 

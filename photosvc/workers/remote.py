@@ -6,13 +6,13 @@ the other one: only machines that trust each other may reach a scheduler.
 
 import os
 import pickle
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 from photosvc import __version__
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import PhotosvcError
 from photosvc.workers.answers import write_error, write_result
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
@@ -79,7 +79,7 @@ def work(given: Work, items: Sequence[Any], threads: int) -> tuple[list[bytes], 
     """
     if reason := given.landmarks.unfitness():
         raise UnfitError(reason)
-    began = time.monotonic()
+    began = SYSTEM_CLOCK.monotonic()
     try:
         futures = [_processes(given, threads).submit(item) for item in items]
     except (WorkerStartError, WorkersBusyError) as error:
@@ -92,7 +92,7 @@ def work(given: Work, items: Sequence[Any], threads: int) -> tuple[list[bytes], 
             raise UnfitError(f"cannot work: {error.message}") from None
         except PhotosvcError as error:
             answers.append(write_error(error))
-    return answers, time.monotonic() - began
+    return answers, SYSTEM_CLOCK.monotonic() - began
 
 
 @lru_cache(maxsize=4)

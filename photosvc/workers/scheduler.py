@@ -10,7 +10,6 @@ import logging
 import pickle
 import queue
 import socket
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Reason
 from photosvc.workers.answers import Answers
@@ -65,7 +65,7 @@ class Scheduler:
     """The addresses of the workers that can be used, and their threads."""
     _refused: set[str] = field(default_factory=set, init=False)
     _look_at: float = field(default=0.0, init=False)
-    _fit_at: float = field(default_factory=time.monotonic, init=False)
+    _fit_at: float = field(default_factory=SYSTEM_CLOCK.monotonic, init=False)
 
     def pool(
         self, function: Callable[[Item], Result], *, result: type[Result], timeout: float, memory_bytes: int
@@ -79,7 +79,7 @@ class Scheduler:
         Raises:
             SchedulerError: the scheduler does not answer, or there has been no worker to use for too long.
         """
-        now = time.monotonic()
+        now = SYSTEM_CLOCK.monotonic()
         if now < self._look_at:
             return
         present = self._ask(self.client.scheduler.ncores)
@@ -91,7 +91,7 @@ class Scheduler:
                 self.refuse(address, found)
             else:
                 self.fit[address] = present[address]
-        now = time.monotonic()
+        now = SYSTEM_CLOCK.monotonic()
         self._look_at = now + _LOOK
         if self.fit:
             self._fit_at = now

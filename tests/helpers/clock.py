@@ -1,9 +1,12 @@
 """The time in tests: a fixed moment, and a clock that stands still until a test moves it."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from threading import Condition, Event
+
+import pytest
 
 from photosvc.core.clock import Clock
 
@@ -11,6 +14,15 @@ NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 #: Seconds between two looks of a waiting thread at the moved clock.
 _LOOK = 0.005
+
+
+def until(holds: Callable[[], object], what: str = "what another thread or process brings about") -> None:
+    """Wait until something holds that another thread or process brings about, and fail if it does not."""
+    end = time.monotonic() + 60
+    while not holds():
+        if time.monotonic() > end:
+            pytest.fail(f"waited in vain for {what}")
+        time.sleep(_LOOK)
 
 
 @dataclass(eq=False)
@@ -47,8 +59,8 @@ class MovedClock(Clock):
         self.in_pause()
 
     def wait(self, awaited: Event | Condition, seconds: float) -> bool:
-        end = self.seconds + seconds
-        while self.seconds < end:
+        end = self.monotonic() + seconds
+        while self.monotonic() < end:
             if awaited.wait(_LOOK):
                 return True
         return False

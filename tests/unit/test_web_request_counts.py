@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from photosvc.web import request_counts
 from photosvc.web.request_counts import BOUNDS, Latency, RequestCounts, Series
+from tests.helpers.clock import MovedClock
 
 SERIES = Series("/photos", "GET", 200)
 
@@ -96,16 +96,16 @@ def test_nothing_is_read_where_nothing_was_counted(tmp_path):
 
 
 def test_on_a_full_disk_requests_are_not_counted_until_there_is_room(tmp_path, monkeypatch, caplog):
-    counts, other = RequestCounts(tmp_path), SERIES._replace(status=404)
+    clock = MovedClock()
+    counts, other = RequestCounts(tmp_path, clock), SERIES._replace(status=404)
     counts.add(SERIES, 0.5)
-    now = request_counts.monotonic()
     with monkeypatch.context() as full:
         full.setattr(os, "pwrite", lambda file, data, place, write=os.pwrite: write(file, data[:100], place))
         counts.add(other, 0.5)
         counts.add(other, 0.5)
     assert caplog.text.count("No space left on device") == 1
     assert set(counts.read()) == {SERIES}
-    monkeypatch.setattr(request_counts, "monotonic", lambda: now + 61)
+    clock.move(seconds=61)
     for series in (SERIES, other):
         counts.add(series, 0.5)
     assert {series.status: latency.buckets[-1] for series, latency in counts.read().items()} == {200: 2, 404: 1}

@@ -218,7 +218,7 @@ def test_a_renaming_that_was_interrupted_is_finished_by_the_next(copied_library,
 
 def test_a_person_on_too_many_photos_is_renamed_by_the_same_request_again(copied_library, call, uid_of, monkeypatch):
     ada = uid_of("Ada")
-    stopped = stop_after_one(call, monkeypatch, ("PUT", f"/subjects/{ada}", {"Name": "Zed"}))
+    stopped = stop_after_one(copied_library, call, monkeypatch, ("PUT", f"/subjects/{ada}", {"Name": "Zed"}))
     assert stopped["photos"] == 1
     assert len(copied_library.names(q="people:zed")) == 1
     assert call("PUT", f"/subjects/{ada}", json={"Name": "Zed"})["UID"] == ada

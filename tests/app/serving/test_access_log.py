@@ -30,6 +30,7 @@ def fields(caplog):
 
 def test_a_line_tells_who_asked_what_and_how_it_was_answered(logging_api, caplog):
     api, token = logging_api, logging_api.access_token()
+    api.library.clock.step = 0.25
     answer = api.call("GET", "/photos?count=3", token, headers={"User-Agent": "frame/1"}, buffered=True)
     (line,) = fields(caplog)
     assert re.fullmatch(r"[0-9a-f]{16}", line.pop("request_id"))

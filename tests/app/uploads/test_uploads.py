@@ -4,7 +4,6 @@ import os
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -85,25 +84,19 @@ def test_a_picture_is_added_by_the_time_it_was_taken_and_found_at_once(api, toke
 
 @pytest.mark.parametrize(("adding", "total"), [(0, 20), (15, 20), (25, 25)])
 def test_a_request_waits_for_the_index_until_20_seconds_after_its_beginning(api, token, monkeypatch, adding, total):
-    moment = [1000.0]
-
-    def goes_by(seconds):
-        moment[0] += seconds
+    clock, added = api.library.clock, add_uploads
 
     def add(*given, **options):
-        goes_by(adding)
+        clock.move(seconds=adding)
         return added(*given, **options)
 
-    added = add_uploads
-    clock = SimpleNamespace(perf_counter=lambda: moment[0], sleep=goes_by)
-    monkeypatch.setattr("photosvc.web.answers.perf_counter", clock.perf_counter)
-    monkeypatch.setattr("photosvc.web.incoming.time", clock)
     monkeypatch.setattr("photosvc.web.incoming.wake_indexer", lambda _: Indexer.RUNNING)
     monkeypatch.setattr("photosvc.api.uploads.add_uploads", add)
     post(api, token, f"late{adding}", ("a.jpg", picture(120 + adding)))
+    began = clock.seconds
     answer = put(api, token, f"late{adding}")
     assert (answer.json["indexed"], answer.json["files"][0]["status"]) == (False, "added")
-    assert moment[0] - 1000 == pytest.approx(total, abs=0.11)
+    assert clock.seconds - began == pytest.approx(total, abs=0.11)
 
 
 def test_what_the_library_has_is_answered_with_its_uid_and_not_stored_again(api, token):

@@ -1,24 +1,14 @@
 """How much a long job writes in one transaction."""
 
 import sqlite3
-import time
 from contextlib import closing
-from types import SimpleNamespace
 
 import pytest
 
 from photosvc.models import LibraryState, pace
 from photosvc.models.engine import begin_write
 from photosvc.models.pace import Pace
-
-
-@pytest.fixture
-def slept(monkeypatch):
-    """Seconds for which the job left the database to others."""
-    found = []
-    # For this module alone: threads that wait for the ends of processes sleep, too.
-    monkeypatch.setattr(pace, "time", SimpleNamespace(**{**vars(time), "sleep": found.append}))
-    return found
+from tests.helpers.clock import MovedClock
 
 
 def write(pace, session, name, items=10):
@@ -34,7 +24,7 @@ def insert_elsewhere(library, name):
 
 
 def test_quick_items_make_larger_transactions_up_to_the_limit(library):
-    one = Pace(10, 35)
+    one = Pace(10, 35, MovedClock())
     with library.session() as session:
         sizes = []
         for number in range(3):
@@ -43,20 +33,22 @@ def test_quick_items_make_larger_transactions_up_to_the_limit(library):
     assert sizes == [20, 35, 35]
 
 
-def test_slow_items_make_smaller_transactions(library, monkeypatch):
-    seconds = iter(range(100))
-    monkeypatch.setattr(pace.time, "thread_time", lambda: next(seconds))
-    one = Pace(100, 500)
+def test_slow_items_make_smaller_transactions(library):
+    clock = MovedClock()
+    one = Pace(100, 500, clock)
     with library.session() as session:
         sizes = []
         for number in range(4):
-            write(one, session, str(number), one.size)
+            with one.writing(session, one.size):
+                session.add(LibraryState(name=str(number)))
+                clock.move(seconds=1)
             sizes.append(one.size)
     assert sizes == [25, 6, 5, 5]
 
 
-def test_others_that_write_get_time_between_transactions(library, slept):
-    one = Pace(10, 35)
+def test_others_that_write_get_time_between_transactions(library):
+    clock = MovedClock(step=0.01)
+    slept, one = clock.pauses, Pace(10, 35, clock)
     with library.session() as session:
         write(one, session, "a")
         write(one, session, "b")
@@ -64,11 +56,12 @@ def test_others_that_write_get_time_between_transactions(library, slept):
         insert_elsewhere(library, "c")
         for number in range(7):
             write(one, session, str(number))
-        assert len(slept) == 5
+        assert slept == pytest.approx([0.02] * 5)
 
 
-def test_others_that_write_are_noticed_when_there_are_several_connections(library, slept):
-    one = Pace(10, 35)
+def test_others_that_write_are_noticed_when_there_are_several_connections(library):
+    clock = MovedClock(step=0.01)
+    slept, one = clock.pauses, Pace(10, 35, clock)
     with library.session() as session, library.session() as renewing:
         write(one, session, "a")
         begin_write(session)

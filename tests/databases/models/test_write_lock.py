@@ -2,35 +2,20 @@
 
 import sqlite3
 from contextlib import closing
-from types import SimpleNamespace
 
 import pytest
 from sqlalchemy.exc import OperationalError
 
 from photosvc.models import LibraryState, engine
 from photosvc.models.engine import begin_write
-
-
-class Waiting:
-    """Time that passes only while a writer waits, and what happens then."""
-
-    def __init__(self):
-        self.now = 100.0
-        self.pauses = []
-        self.at = {}
-
-    def sleep(self, seconds):
-        self.pauses.append(seconds)
-        self.now += seconds
-        for moment in [moment for moment in self.at if moment <= self.now]:
-            self.at.pop(moment)()
+from tests.helpers.clock import MovedClock
 
 
 @pytest.fixture
 def waiting(monkeypatch):
-    one = Waiting()
-    # For this module alone: threads that wait for the ends of processes sleep, too.
-    monkeypatch.setattr(engine, "time", SimpleNamespace(sleep=one.sleep, monotonic=lambda: one.now))
+    """Time that passes only while a writer waits."""
+    one = MovedClock(seconds=100.0)
+    monkeypatch.setattr(engine, "SYSTEM_CLOCK", one)
     return one
 
 
@@ -43,10 +28,10 @@ def other(library):
 
 
 def test_a_writer_notices_within_ten_milliseconds_that_the_lock_is_free(library, waiting, other):
-    waiting.at[105.0] = lambda: other.execute("ROLLBACK")
+    waiting.in_pause = lambda: waiting.seconds >= 105.0 and other.in_transaction and other.execute("ROLLBACK")
     with library.session() as session:
         begin_write(session)
-        assert 5.0 <= waiting.now - 100 < 5.01
+        assert 5.0 <= waiting.seconds - 100 < 5.01
         assert max(waiting.pauses) <= 0.01
         session.add(LibraryState(name="written"))
         session.commit()
@@ -54,17 +39,17 @@ def test_a_writer_notices_within_ten_milliseconds_that_the_lock_is_free(library,
 
 
 def test_a_writer_notices_within_a_fifth_of_its_wait_that_the_lock_is_free(library, waiting, other):
-    waiting.at[100.02] = lambda: other.execute("ROLLBACK")
+    waiting.in_pause = lambda: waiting.seconds >= 100.02 and other.in_transaction and other.execute("ROLLBACK")
     with library.session() as session:
         begin_write(session)
-    assert 0.02 <= waiting.now - 100 < 0.024
+    assert 0.02 <= waiting.seconds - 100 < 0.024
 
 
 def test_a_writer_that_waits_for_longer_than_the_timeout_is_refused(library, waiting, other):
     with library.session() as session:
         with pytest.raises(OperationalError, match="locked"):
             begin_write(session)
-        assert 15.0 <= waiting.now - 100 < 15.02
+        assert 15.0 <= waiting.seconds - 100 < 15.02
         session.rollback()
         assert session.connection().exec_driver_sql("PRAGMA busy_timeout").scalar() == 15_000
 

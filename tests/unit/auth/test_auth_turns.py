@@ -1,41 +1,12 @@
 """Turns at costly work."""
 
-import time
 from threading import Barrier, Event, Thread
 
 import pytest
 
 from photosvc.auth.errors import BusyError
 from photosvc.auth.passwords import Turns
-
-
-class Clock:
-    """Stands for the `time` module: sleeping takes no time, and every sleep is noted."""
-
-    def __init__(self):
-        self.present, self.slept = 0.0, []
-
-    def perf_counter(self):
-        return self.present
-
-    def sleep(self, seconds):
-        self.slept.append(seconds)
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    clock = Clock()
-    monkeypatch.setattr("photosvc.auth.passwords.time", clock)
-    return clock
-
-
-def until(holds):
-    """Wait until something holds."""
-    for _ in range(2000):
-        if holds():
-            return
-        time.sleep(0.005)
-    pytest.fail("it does not become true")
+from tests.helpers.clock import MovedClock, until
 
 
 def waiting(turns):
@@ -83,19 +54,20 @@ def test_as_many_as_there_are_turns_work_and_others_wait():
 def test_whoever_finds_no_place_to_wait_is_refused_at_once():
     turns = Turns(at_once=1, waiting=2, patience=60)
     end = occupy(turns, 3)
-    began = time.monotonic()
     with pytest.raises(BusyError) as caught, turns.take():
         pytest.fail("there is no place")
-    assert time.monotonic() - began < 10
     assert (caught.value.status, caught.value.retry_after) == (503, 1)
     assert end() == ["done"] * 3
 
 
 def test_nobody_waits_longer_than_the_patience():
-    turns = Turns(at_once=1, waiting=2, patience=0.1)
+    clock = MovedClock(step=0.1)
+    turns = Turns(at_once=1, waiting=2, patience=1, clock=clock)
     end = occupy(turns, 1)
+    began = clock.seconds
     with pytest.raises(BusyError), turns.take():
         pytest.fail("there is no turn")
+    assert 1.0 <= clock.seconds - began < 2.0
     assert end() == ["done"]
     with turns.take():
         pass
@@ -134,7 +106,8 @@ def test_a_favoured_thread_has_a_place_of_its_own_and_the_next_turn():
 
 
 def test_others_get_their_turn_after_a_favoured_thread_gave_up():
-    turns, order = Turns(at_once=1, waiting=1, patience=0.2), []
+    clock = MovedClock()
+    turns, order = Turns(at_once=1, waiting=1, patience=10, clock=clock), []
 
     def work(name, *, favoured):
         try:
@@ -148,8 +121,10 @@ def test_others_get_their_turn_after_a_favoured_thread_gave_up():
     with turns.take():
         favoured.start()
         until(lambda: waiting(turns) == 1)
-        turns._patience = 60  # of those who come later
+        clock.move(seconds=5)
         other.start()
+        until(lambda: waiting(turns) == 2)
+        clock.move(seconds=5)
         favoured.join()
     other.join()
     assert order == ["favoured gave up", "other"]
@@ -162,29 +137,25 @@ def test_fewer_wait_where_it_is_said_so():
     assert end() == ["busy", "busy", "done"]
 
 
-def test_a_pause_ends_at_a_multiple_of_twice_the_usual_time_of_a_turn(clock):
-    turns = Turns(at_once=1, waiting=1, patience=1)
-    turns.pause(0.0)
+def test_a_pause_ends_at_a_multiple_of_twice_the_usual_time_of_a_turn():
+    clock = MovedClock()
+    turns = Turns(at_once=1, waiting=1, patience=1, clock=clock)
+    turns.pause(clock.seconds)
     for seconds in (0.05, 9):
         with turns.take():
-            clock.present += seconds
+            clock.move(seconds=seconds)
     for passed in (0, 0.1, 0.25):
-        turns.pause(clock.present - passed)
-    assert clock.slept == pytest.approx([0.05, 0.2, 0.1, 0.15])
+        turns.pause(clock.seconds - passed)
+    assert clock.pauses == pytest.approx([0.05, 0.2, 0.1, 0.15])
 
 
-def test_pauses_hold_few_threads(clock, monkeypatch):
-    turns = Turns(at_once=1, waiting=1, patience=1)
-    pauses = []
-
-    def pause_again(seconds):
-        pauses.append(seconds)
-        turns.pause(0.0)  # as another thread would
-
-    monkeypatch.setattr(clock, "sleep", pause_again)
-    turns.pause(0.0)
-    turns.pause(0.0)
-    assert pauses == [0.05, 0.05]
+def test_pauses_hold_few_threads():
+    clock = MovedClock()
+    turns = Turns(at_once=1, waiting=1, patience=1, clock=clock)
+    clock.in_pause = lambda: turns.pause(clock.seconds)  # as another thread would
+    turns.pause(clock.seconds)
+    turns.pause(clock.seconds)
+    assert clock.pauses == [0.05, 0.05]
 
 
 def test_a_thread_with_a_place_takes_its_turns_there():

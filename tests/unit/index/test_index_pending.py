@@ -6,26 +6,27 @@ import pytest
 
 from photosvc.index import requested as module
 from photosvc.index.requested import Pending, gathered
+from tests.helpers.clock import MovedClock
 
 
 @pytest.fixture
 def clock():
-    return [100.0]
+    return MovedClock()
 
 
 @pytest.fixture
 def pending(clock):
-    return Pending(quiet=2, longest=10, again=30, clock=lambda: clock[0])
+    return Pending(quiet=2, longest=10, again=30, clock=clock)
 
 
 def test_a_folder_is_due_when_it_has_been_quiet(pending, clock):
     pending.add("a")
     assert pending.seconds() == 2
-    clock[0] += 1.5
+    clock.move(seconds=1.5)
     pending.add("a")
-    clock[0] += 1
+    clock.move(seconds=1)
     assert pending.take() == set()
-    clock[0] += 1
+    clock.move(seconds=1)
     assert pending.take() == {"a"}
     assert pending.take() == set()
     assert pending.seconds() == inf
@@ -35,17 +36,17 @@ def test_events_that_go_on_do_not_put_a_folder_off_for_ever(pending, clock):
     taken = []
     for _ in range(30):
         pending.add("a")
-        clock[0] += 1
+        clock.move(seconds=1)
         taken += pending.take()
     assert taken == ["a", "a", "a"]
 
 
 def test_a_new_folder_is_looked_at_twice(pending, clock):
     pending.add("a", new=True)
-    clock[0] += 2
+    clock.move(seconds=2)
     assert pending.take() == {"a"}
     assert pending.seconds() == 30
-    clock[0] += 30
+    clock.move(seconds=30)
     assert pending.take() == {"a"}
     assert pending.seconds() == inf
 
@@ -53,9 +54,9 @@ def test_a_new_folder_is_looked_at_twice(pending, clock):
 def test_a_delay_puts_a_folder_off_and_never_forward(pending, clock):
     pending.add("a", delay=20)
     pending.add("a", delay=5)
-    clock[0] += 19
+    clock.move(seconds=19)
     assert pending.take() == set()
-    clock[0] += 1
+    clock.move(seconds=1)
     assert pending.take() == {"a"}
 
 
@@ -63,7 +64,7 @@ def test_too_many_folders_are_one_look_at_everything(pending, clock, monkeypatch
     monkeypatch.setattr(module, "_MOST_WAITING", 5)
     for number in range(20):
         pending.add(f"a/{number}")
-    clock[0] += 10
+    clock.move(seconds=10)
     taken = pending.take()
     assert "" in taken
     assert len(taken) <= 6

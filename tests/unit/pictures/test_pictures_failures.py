@@ -1,7 +1,5 @@
 """Failed pictures are remembered for a while, and a worker's death only from the second in a row on."""
 
-from dataclasses import dataclass
-
 import pytest
 
 from photosvc.core.errors import PhotosvcError
@@ -9,21 +7,14 @@ from photosvc.core.problems import FileProblemError, Reason
 from photosvc.media.errors import DecodeError, MissingExtraError
 from photosvc.pictures.on_demand import Failures
 from photosvc.workers.pool import WorkerDiedError, WorkerTimeoutError
+from tests.helpers.clock import MovedClock
 
 HASH = "ab" * 20
 
 
-@dataclass
-class Clock:
-    seconds: float = 1000
-
-    def __call__(self):
-        return self.seconds
-
-
 @pytest.fixture
 def clock():
-    return Clock()
+    return MovedClock()
 
 
 @pytest.fixture
@@ -44,12 +35,12 @@ def is_known(failures, side=500, content_hash=HASH):
 )
 def test_the_same_error_is_raised_again_until_five_minutes_are_over(failures, clock, error):
     failures.add(HASH, 500, error)
-    clock.seconds += 299
+    clock.move(seconds=299)
     with pytest.raises(type(error)) as caught:
         failures.check(HASH, 500)
     assert caught.value is not error
     assert (caught.value.message, caught.value.problem) == (error.message, error.problem)
-    clock.seconds += 2
+    clock.move(seconds=2)
     assert not is_known(failures)
 
 
@@ -59,7 +50,7 @@ def test_a_death_counts_from_the_second_in_a_row_on(failures, clock):
     assert not is_known(failures)
     failures.add(HASH, 500, died)
     assert is_known(failures)
-    clock.seconds += 301
+    clock.move(seconds=301)
     failures.add(HASH, 500, died)
     assert not is_known(failures)
 
