@@ -5,10 +5,13 @@ from datetime import datetime
 from subprocess import run
 
 import pytest
+from sqlalchemy import select
 
 from photosvc.index.extract import extract
 from photosvc.media.metadata import make_name, model_name
-from tests.helpers.library import CAMERA_ORIGINALS
+from photosvc.models import Sidecar
+from tests.app.index.test_record_fields import check_library
+from tests.helpers.library import CAMERA_ORIGINALS, open_library
 
 pytestmark = [
     pytest.mark.skipif(not CAMERA_ORIGINALS.is_dir(), reason="the folder of camera originals is absent"),
@@ -167,3 +170,18 @@ def test_every_original_agrees_with_an_independent_reader():
                 differences[path.relative_to(CAMERA_ORIGINALS).as_posix(), field] = (ours[field], theirs[field])
     assert {key: found for key, found in differences.items() if key not in DIFFERENCES} == {}
     assert set(DIFFERENCES) - set(differences) == set()
+
+
+def test_originals_of_forty_cameras_have_the_fields_of_the_spec(tmp_path):
+    library = open_library(tmp_path, settings={"PHOTOSVC_ORIGINALS": CAMERA_ORIGINALS})
+    summary = library.index(workers=2)
+    assert ({name.rpartition(".")[2] for name, _ in summary.failed}, summary.missing) == ({"GPR"}, 0)  # LibRaw's limit
+    with library.session() as session:
+        sidecars = session.scalars(select(Sidecar.name)).all()
+    assert sidecars == ["misc/2000.xmp"]
+    pictures = summary.indexed - len(sidecars)
+    assert check_library(library) == pictures + len(summary.failed) > 50
+    assert len(library.find(count=1000)) == pictures
+    again = library.index()
+    assert (again.indexed, again.updated, again.unchanged) == (0, 0, summary.indexed)
+    library.close()

@@ -4,13 +4,12 @@ import json
 import re
 
 import pytest
-from sqlalchemy import select
 
-from photosvc.models import File, Photo, Sidecar
+from photosvc.models import File, Photo
 from photosvc.search.reading.pages import join_results
 from photosvc.search.rows.render import render_file, render_head
 from photosvc.search.rows.renew import rebuild
-from tests.helpers.library import CAMERA_ORIGINALS, open_library
+from tests.helpers.library import open_library
 from tests.helpers.pictures import encoded, exif, jpeg, quarters, video, xmp
 
 STRING, INTEGER, NUMBER, BOOLEAN, TIME, LIST = "string", "integer", "number", "boolean", "timestamp", "array"
@@ -203,19 +202,3 @@ def test_a_broken_picture_keeps_a_row_whose_unknown_values_are_minus_one(indexed
     file = json.loads(row[1])
     assert (file["Diff"], file["Chroma"], file["Colors"]) == (-1, -1, "")
     assert (row[2]["listed"], json.loads(row[0])["Quality"], json.loads(row[0])["Color"]) == (False, -1, 0)
-
-
-@pytest.mark.skipif(not CAMERA_ORIGINALS.is_dir(), reason="the folder of camera originals is absent")
-def test_originals_of_forty_cameras_keep_the_promise_too(tmp_path):
-    settings = {"PHOTOSVC_ORIGINALS": CAMERA_ORIGINALS}
-    library = open_library(tmp_path, settings=settings)
-    summary = library.index(workers=2)
-    assert ({name.rpartition(".")[2] for name, _ in summary.failed}, summary.missing) == ({"GPR"}, 0)  # LibRaw's limit
-    with library.session() as session:
-        sidecars = session.scalars(select(Sidecar.name)).all()
-    assert sidecars == ["misc/2000.xmp"]
-    pictures = summary.indexed - len(sidecars)
-    assert check_library(library) == pictures + len(summary.failed) > 50
-    assert len(library.find(count=1000)) == pictures
-    again = library.index()
-    assert (again.indexed, again.updated, again.unchanged) == (0, 0, summary.indexed)

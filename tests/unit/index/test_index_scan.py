@@ -18,33 +18,11 @@ def names(root, folder=""):
     return [found.name for found in scan(root, folder)]
 
 
-def test_folders_come_one_after_the_other_sorted(tmp_path):
-    write(tmp_path, "b/2.jpg", "b/1.jpg", "a/z/3.jpg", "a/4.jpg", "5.jpg")
-    assert names(tmp_path) == ["5.jpg", "a/4.jpg", "a/z/3.jpg", "b/1.jpg", "b/2.jpg"]
-    assert names(tmp_path, "a") == ["a/4.jpg", "a/z/3.jpg"]
-
-
-def test_files_come_in_the_order_of_their_whole_names(tmp_path):
-    write(tmp_path, "a/b.jpg", "a.jpg", "a-b/c.jpg", "a0.jpg", "A.jpg", "é.jpg", "z.jpg")
-    found = ["A.jpg", "a-b/c.jpg", "a.jpg", "a/b.jpg", "a0.jpg", "z.jpg", "é.jpg"]
-    assert names(tmp_path) == found == sorted(found)
-
-
-def test_a_file_is_found_with_size_and_time(tmp_path):
-    write(tmp_path, "a.jpg")
-    os.utime(tmp_path / "a.jpg", ns=(1, 123_456_789))
-    assert list(scan(tmp_path)) == [FoundFile("a.jpg", 5, 123_456_789)]
-
-
 def test_hidden_names_and_those_of_other_programs_are_passed_over(tmp_path):
     write(tmp_path, ".a.jpg", ".git/b.jpg", "@eaDir/c.jpg", "#recycle/d.jpg", "__MACOSX/e.jpg", "f.jpg")
-    assert names(tmp_path) == ["f.jpg"]
-
-
-def test_folders_of_nas_systems_and_previews_of_photo_programs_are_passed_over(tmp_path):
     write(tmp_path, "@Recycle/a.jpg", "@__thumb/b.jpg", "#snapshot/c.jpg", "x/@eadir/d.jpg", "My.lrdata/e.jpg")
     write(tmp_path, "Old.photoslibrary/resources/f.jpg", "Old.photoslibrary/originals/g.jpg", "resources/h.jpg")
-    assert names(tmp_path) == ["Old.photoslibrary/originals/g.jpg", "resources/h.jpg"]
+    assert names(tmp_path) == ["Old.photoslibrary/originals/g.jpg", "f.jpg", "resources/h.jpg"]
 
 
 @pytest.mark.parametrize(
@@ -94,22 +72,6 @@ def test_a_ppignore_that_is_no_list_of_patterns_leaves_its_folder_unread(tmp_pat
     assert names(tmp_path) == ["a", "c/3.jpg"]
 
 
-def test_links_are_reported_and_never_followed(tmp_path):
-    (tmp_path / "loop").symlink_to(tmp_path)
-    (tmp_path / "file").symlink_to("/etc/passwd")
-    problem = Problem(Reason.SYMBOLIC_LINK)
-    assert list(scan(tmp_path)) == [Unreachable("file", problem), Unreachable("loop", problem)]
-
-
-def test_what_is_no_regular_file_is_reported(tmp_path):
-    os.mkfifo(tmp_path / "pipe.jpg")
-    assert list(scan(tmp_path)) == [Unreachable("pipe.jpg", Problem(Reason.NOT_REGULAR))]
-
-
-def test_a_folder_that_vanishes_is_reported(tmp_path):
-    assert list(scan(tmp_path, "gone")) == [Unreachable("gone", Problem.of(Reason.UNREADABLE_FOLDER, "ENOENT"))]
-
-
 def test_folders_too_deep_are_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MAX_DEPTH", 2)
     write(tmp_path, "a/b/c/d.jpg", "a/e.jpg")
@@ -133,16 +95,31 @@ def test_the_start_is_a_folder_below_the_root(tmp_path):
     assert start_folder(tmp_path, "a/b/") == start_folder(tmp_path, str(tmp_path / "a/b")) == "a/b"
 
 
-@pytest.mark.parametrize("folder", ["..", "a/../..", "/etc", "a\0b"])
-def test_a_start_elsewhere_is_refused(tmp_path, folder):
-    with pytest.raises(InvalidValueError, match="not below the folder of originals"):
-        start_folder(tmp_path, folder)
+def test_files_come_in_the_order_of_their_whole_names_with_size_and_time(tmp_path):
+    write(tmp_path, "b/2.jpg", "b/1.jpg", "a/z/3.jpg", "a/4.jpg", "a.jpg", "a-b/c.jpg", "a0.jpg", "A.jpg", "é.jpg")
+    expected = ["A.jpg", "a-b/c.jpg", "a.jpg", "a/4.jpg", "a/z/3.jpg", "a0.jpg", "b/1.jpg", "b/2.jpg", "é.jpg"]
+    assert names(tmp_path) == expected == sorted(expected)
+    assert names(tmp_path, "a") == ["a/4.jpg", "a/z/3.jpg"]
+    os.utime(tmp_path / "a/z/3.jpg", ns=(1, 123_456_789))
+    assert list(scan(tmp_path, "a/z")) == [FoundFile("a/z/3.jpg", 9, 123_456_789)]
 
 
-def test_a_start_that_does_not_exist_is_reported(tmp_path):
+def test_links_are_never_followed_and_they_and_pipes_and_lost_folders_are_reported(tmp_path):
+    (tmp_path / "loop").symlink_to(tmp_path)
+    (tmp_path / "file").symlink_to("/etc/passwd")
+    os.mkfifo(tmp_path / "pipe.jpg")
+    link = Problem(Reason.SYMBOLIC_LINK)
+    pipe = Unreachable("pipe.jpg", Problem(Reason.NOT_REGULAR))
+    assert list(scan(tmp_path)) == [Unreachable("file", link), Unreachable("loop", link), pipe]
+    assert list(scan(tmp_path, "gone")) == [Unreachable("gone", Problem.of(Reason.UNREADABLE_FOLDER, "ENOENT"))]
+
+
+def test_a_start_elsewhere_or_that_does_not_exist_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    for folder in ("nowhere", "file"):
-        with pytest.raises(NotFoundError, match=f"There is no folder '{folder}' below the originals"):
+    elsewhere = dict.fromkeys(["..", "a/../..", "/etc", "a\0b"], "not below the folder of originals")
+    nowhere = {name: f"There is no folder '{name}' below the originals" for name in ("nowhere", "file")}
+    for folder, message in (elsewhere | nowhere).items():
+        with pytest.raises(NotFoundError if folder in nowhere else InvalidValueError, match=message):
             start_folder(tmp_path, folder)
     with pytest.raises(NotFoundError, match="set PHOTOSVC_ORIGINALS"):
         start_folder(tmp_path / "nowhere", "")
