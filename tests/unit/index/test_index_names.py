@@ -1,5 +1,4 @@
 from datetime import datetime
-from time import process_time
 
 import pytest
 from hypothesis import given
@@ -115,24 +114,8 @@ def test_any_name_is_taken(name):
     assert len(title_in(name)) <= 200
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "img" * 85,
-        "-" * 255,
-        "a-" * 127,
-        "1" * 255,
-        "2020-" * 51,
-        "_" * 255,
-        "a1" * 127,
-        "20" * 127,
-        "2005-08-" * 31,
-        "1998 " * 51,
-        "2005-08-14 a " * 19,
-    ],
-)
-def test_no_long_name_takes_long(text):
-    began = process_time()
-    title_in(text)
-    date_in_path(f"{text}/{text}", "UTC")
-    assert process_time() - began < 0.05
+def test_no_long_name_needs_many_steps():
+    texts = ["img" * 85, "-" * 255, "a-" * 127, "1" * 255, "2020-" * 51, "_" * 255, "a1" * 127, "20" * 127]
+    for text in (*texts, "2005-08-" * 31, "1998 " * 51, "2005-08-14 a " * 19):
+        assert len(title_in(text)) <= 200
+        date_in_path(f"{text}/{text}", "UTC")  # backtracking of its patterns would last for years

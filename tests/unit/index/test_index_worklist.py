@@ -88,4 +88,4 @@ def test_memory_does_not_grow_with_the_number_of_files(compare):
         return most
 
     # Other threads of the process may allocate meanwhile.
-    assert min(peak(5000) for _ in range(3)) < 1.5 * min(peak(500) for _ in range(3))
+    assert min(peak(2000) for _ in range(3)) < 1.5 * min(peak(200) for _ in range(3))

@@ -2,7 +2,6 @@ import json
 import unicodedata
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,70 +59,6 @@ def test_all_that_takeout_says_of_a_picture_is_read():
     )
 
 
-@pytest.mark.parametrize(
-    ("timestamp", "year"),
-    [
-        ("-1000000000", 1938), (1580472000, 2020), ("0", None), ("1e9", None), (1.5e9, None), ("٣٣٣", None),
-        ("99999999999", None), ("9" * 400, None), (-(10**15), None), (None, None), (True, None), ([1], None),
-    ],
-)  # fmt: skip
-def test_times_are_seconds_of_plausible_years(timestamp, year):
-    found = metadata(photoTakenTime={"timestamp": timestamp}).taken_utc
-    assert (found and found.year) == year
-
-
-@pytest.mark.parametrize(
-    ("own", "of_file", "position"),
-    [
-        ((0.0, 0.0), (1.5, 2.5), (1.5, 2.5)),
-        ((0.0, 0.0), (0.0, 0.0), (None, None)),
-        ((91.0, 0.0), (1.5, 2.5), (1.5, 2.5)),
-        ((True, 1.0), (1.5, 2.5), (1.5, 2.5)),
-        (("48", "2"), None, (None, None)),
-        ((-90, 180), None, (-90.0, 180.0)),
-    ],
-)
-def test_a_position_of_zeros_is_none(own, of_file, position):
-    def data(pair):
-        return pair and {"latitude": pair[0], "longitude": pair[1], "altitude": 1e300}
-
-    found = metadata(geoData=data(own), geoDataExif=data(of_file))
-    assert ((found.lat, found.lng), found.altitude) == (position, 0)
-
-
-@pytest.mark.parametrize("wrong", [None, 7, "x", [], [None], {}, {"name": 1}, [{"name": ["a"]}, 5, {"name": "\u202e"}]])
-def test_wrong_types_are_as_good_as_absent(wrong):
-    found = metadata(**dict.fromkeys(set(PICTURE) - {"photoTakenTime"}, wrong))
-    text = "x" if wrong == "x" else ""
-    assert found == Metadata(taken_utc=datetime(2020, 1, 31, 12, tzinfo=UTC), description=text, original_name=text)
-
-
-def test_texts_and_numbers_of_people_are_bounded():
-    found = metadata(
-        description="a\u202eb\nc" * 5000, title="t" * 5000, people=[{"name": f"P{number}"} for number in range(5000)]
-    )
-    assert found.description.startswith("ab\ncab\nc")
-    assert (len(found.description), len(found.original_name), len(found.regions)) == (4096, 255, 256)
-
-
-@pytest.mark.parametrize(
-    ("record", "title"),
-    [
-        ({"title": "Trip", "description": "By train", "access": "protected", "date": {"timestamp": "1"}}, "Trip"),
-        ({"albumData": {"title": "Trip", "description": "By train"}}, "Trip"),
-        ({"title": "Photos from 2020", "access": "protected"}, None),
-        ({"title": "Fotos von 2020", "date": {}}, None),
-        ({"title": "Summer 2020", "description": "By train", "date": {}}, "Summer 2020"),
-        ({"title": "", "access": "protected"}, None),
-        ({"title": 5, "albumData": 5}, None),
-        ({"title": "a page", "lang": "en"}, None),
-    ],
-)
-def test_an_album_has_a_title_and_no_time(record, title):
-    expected = title and Content(Kind.ALBUM, Metadata(title=title, description="By train"))
-    assert content(record) == expected
-
-
 def test_titles_of_the_folders_of_a_year_make_no_album_in_the_languages_of_takeout():
     titles = [
         "Photos from 2014", "Fotos von 2014", "Fotos aus 2014", "Foto's uit 2014", "Foto’s uit 2014", "Photos de 2014",
@@ -160,59 +95,6 @@ def test_what_exiftool_prints_is_read_with_and_without_groups():
     assert content([EXIFTOOL]) == content([plain]) == Content(Kind.EXIFTOOL, expected)
 
 
-def test_numbers_of_exiftool_are_read_too():
-    numbers = {
-        "SourceFile": "a", "ExposureTime": 0.00625, "GPSLatitude": 48.8584, "GPSLatitudeRef": "S",
-        "GPSLongitude": -2.2945, "GPSAltitude": 12.3, "GPSAltitudeRef": 1,
-    }  # fmt: skip
-    found = content([numbers])
-    assert found is not None
-    assert (found.metadata.exposure, found.metadata.lat, found.metadata.lng, found.metadata.altitude) == (
-        "1/160", -48.8584, -2.2945, -12,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("value", [10**400, "9" * 400, "1/0", "nan", -1e300, True, None, [[[]]], {"a": 1}, "\x00" * 99])
-def test_impossible_values_of_exiftool_are_left_out(value):
-    names = (
-        "DateTimeOriginal", "ISO", "FNumber", "ExposureTime", "FocalLength", "GPSLatitude", "GPSLongitude",
-        "GPSAltitude", "Rating",
-    )  # fmt: skip
-    found = content_or_reason([{"SourceFile": "a", **dict.fromkeys(names, value)}])
-    assert found in (Content(Kind.EXIFTOOL, Metadata()), Reason.BAD_SIDECAR)
-
-
-def test_the_adjustments_of_apple_are_noted():
-    assert content(APPLE, "aae") == Content(Kind.APPLE, Metadata(edited=True))
-
-
-def test_an_xmp_sidecar_is_read():
-    found = content(xmp("", 'xmp:Rating="5"'), "xmp")
-    assert found is not None
-    assert (found.kind, found.metadata.rating) == (Kind.XMP, 5)
-
-
-@pytest.mark.parametrize(
-    ("data", "file_type"),
-    [
-        (b"", "json"), (b"{", "json"), (b'{"a": NaN}', "json"), (b'{"a": "\xff"}', "json"), (b"[" * 100_000, "json"),
-        (b"", "xmp"), (b"<a>", "xmp"), (b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "xmp"),
-        (b"<a/>" + b" " * MAX_BYTES, "xmp"), (b"<plist/>", "aae"), (APPLE + b" " * MAX_BYTES, "aae"),
-    ],
-)  # fmt: skip
-def test_a_broken_sidecar_is_an_error(data, file_type):
-    with pytest.raises(FileProblemError) as error:
-        content(data, file_type)
-    assert error.value.problem.reason is Reason.BAD_SIDECAR
-
-
-@pytest.mark.parametrize(
-    "record", [7, [], [1], [{}, {}], {}, {"title": "x"}, {"photoTakenTime": 5}, b'"' + b"a" * MAX_JSON + b'"']
-)
-def test_other_json_says_nothing_about_pictures(record):
-    assert content(record) is None
-
-
 SIDECARS = (
     (json.dumps(PICTURE).encode(), "json"),
     (json.dumps([EXIFTOOL]).encode(), "json"),
@@ -240,8 +122,84 @@ VALUES = st.recursive(
 )
 
 
+def test_times_are_seconds_of_plausible_years_and_a_position_of_zeros_is_none():
+    for timestamp, year in (
+        ("-1000000000", 1938), (1580472000, 2020), ("0", None), ("1e9", None), (1.5e9, None), ("٣٣٣", None),
+        ("99999999999", None), ("9" * 400, None), (-(10**15), None), (None, None), (True, None), ([1], None),
+    ):  # fmt: skip
+        found = metadata(photoTakenTime={"timestamp": timestamp}).taken_utc
+        assert (found and found.year) == year, timestamp
+    for own, of_file, position in (
+        ((0.0, 0.0), (1.5, 2.5), (1.5, 2.5)),
+        ((0.0, 0.0), (0.0, 0.0), (None, None)),
+        ((91.0, 0.0), (1.5, 2.5), (1.5, 2.5)),
+        ((True, 1.0), (1.5, 2.5), (1.5, 2.5)),
+        (("48", "2"), None, (None, None)),
+        ((-90, 180), None, (-90.0, 180.0)),
+    ):
+        values = [pair and {"latitude": pair[0], "longitude": pair[1], "altitude": 1e300} for pair in (own, of_file)]
+        found = metadata(geoData=values[0], geoDataExif=values[1])
+        assert ((found.lat, found.lng), found.altitude) == (position, 0), (own, of_file)
+
+
+def test_wrong_types_are_as_good_as_absent_and_texts_and_numbers_of_people_are_bounded():
+    for wrong in (None, 7, "x", [], [None], {}, {"name": 1}, [{"name": ["a"]}, 5, {"name": "\u202e"}]):
+        found = metadata(**dict.fromkeys(set(PICTURE) - {"photoTakenTime"}, wrong))
+        text = "x" if wrong == "x" else ""
+        expected = Metadata(taken_utc=datetime(2020, 1, 31, 12, tzinfo=UTC), description=text, original_name=text)
+        assert found == expected, wrong
+    people = [{"name": f"P{number}"} for number in range(5000)]
+    found = metadata(description="a\u202eb\nc" * 5000, title="t" * 5000, people=people)
+    assert found.description.startswith("ab\ncab\nc")
+    assert (len(found.description), len(found.original_name), len(found.regions)) == (4096, 255, 256)
+
+
+def test_an_album_has_a_title_and_no_time_and_other_json_says_nothing_about_pictures():
+    for record, title in (
+        ({"title": "Trip", "description": "By train", "access": "protected", "date": {"timestamp": "1"}}, "Trip"),
+        ({"albumData": {"title": "Trip", "description": "By train"}}, "Trip"),
+        ({"title": "Summer 2020", "description": "By train", "date": {}}, "Summer 2020"),
+        ({"title": "Fotos von 2020", "date": {}}, None),
+        ({"title": "", "access": "protected"}, None),
+        ({"title": 5, "albumData": 5}, None),
+        ({"title": "a page", "lang": "en"}, None),
+    ):
+        expected = title and Content(Kind.ALBUM, Metadata(title=title, description="By train"))
+        assert content(record) == expected, record
+    for record in (7, [], [1], [{}, {}], {}, {"title": "x"}, {"photoTakenTime": 5}, b'"' + b"a" * MAX_JSON + b'"'):
+        assert content(record) is None
+
+
+def test_numbers_of_exiftool_are_read_too_and_impossible_values_are_left_out():
+    numbers = {
+        "SourceFile": "a", "ExposureTime": 0.00625, "GPSLatitude": 48.8584, "GPSLatitudeRef": "S",
+        "GPSLongitude": -2.2945, "GPSAltitude": 12.3, "GPSAltitudeRef": 1,
+    }  # fmt: skip
+    found = content([numbers]).metadata
+    assert (found.exposure, found.lat, found.lng, found.altitude) == ("1/160", -48.8584, -2.2945, -12)
+    names = (
+        "DateTimeOriginal", "ISO", "FNumber", "ExposureTime", "FocalLength", "GPSLatitude", "GPSLongitude",
+        "GPSAltitude", "Rating",
+    )  # fmt: skip
+    for value in (10**400, "9" * 400, "1/0", "nan", -1e300, True, None, [[[]]], {"a": 1}, "\x00" * 99):
+        found = content_or_reason([{"SourceFile": "a", **dict.fromkeys(names, value)}])
+        assert found in (Content(Kind.EXIFTOOL, Metadata()), Reason.BAD_SIDECAR), value
+
+
+def test_xmp_and_the_adjustments_of_apple_are_read_and_a_broken_sidecar_is_an_error():
+    found = content(xmp("", 'xmp:Rating="5"'), "xmp")
+    assert (found.kind, found.metadata.rating) == (Kind.XMP, 5)
+    assert content(APPLE, "aae") == Content(Kind.APPLE, Metadata(edited=True))
+    for data, file_type in (
+        (b"", "json"), (b"{", "json"), (b'{"a": NaN}', "json"), (b'{"a": "\xff"}', "json"), (b"[" * 100_000, "json"),
+        (b"", "xmp"), (b"<a>", "xmp"), (b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "xmp"),
+        (b"<a/>" + b" " * MAX_BYTES, "xmp"), (b"<plist/>", "aae"), (APPLE + b" " * MAX_BYTES, "aae"),
+    ):  # fmt: skip
+        assert content_or_reason(data, file_type) is Reason.BAD_SIDECAR, (data[:50], file_type)
+
+
 @given(st.dictionaries(st.sampled_from(NAMES), VALUES))
-@examples(100)
+@examples(100, 10)
 def test_no_record_makes_another_error(record):
     found = content_or_reason(record)
     assert found in (None, Reason.BAD_SIDECAR) or isinstance(found, Content)
