@@ -40,28 +40,6 @@ def save(library, session, name, extraction, now=NOW):
     return saved
 
 
-def test_a_new_file_makes_a_photo_and_its_row(library, session):
-    assert save(library, session, "a/b.jpg", new_extraction(1)) == Saved(None, new=True)
-    photo = session.scalars(select(Photo)).one()
-    assert (photo.path, photo.name, photo.country, photo.place.city) == ("a", "b", "fr", "Paris")
-    assert session.scalars(select(SearchRow.photo_uid)).all() == [photo.uid]
-
-
-def test_the_same_file_again_changes_no_time_but_that_of_the_check(library, session):
-    save(library, session, "a.jpg", new_extraction(1))
-    assert save(library, session, "a.jpg", new_extraction(1), NOW + timedelta(days=1)) == Saved(None, new=False)
-    photo, file = session.scalars(select(Photo)).one(), session.scalars(select(File)).one()
-    assert (photo.updated_at, file.updated_at, photo.checked_at) == (NOW, NOW, NOW + timedelta(days=1))
-
-
-def test_shared_things_are_one_row(library, session):
-    for number in (1, 5, 13):
-        save(library, session, f"{number}.jpg", new_extraction(number))
-    assert session.query(Camera).filter_by(make="Maker").count() == 2
-    assert session.query(Place).filter(Place.id != "zz").count() == 1
-    assert sorted(session.scalars(select(Keyword.word))) == ["number 1", "number 13", "number 5", "tree"]
-
-
 def test_a_rejected_file_is_remembered_until_it_is_read(library, session):
     extraction = new_extraction(1)
     one = store(library, session)
@@ -73,24 +51,14 @@ def test_a_rejected_file_is_remembered_until_it_is_read(library, session):
     assert session.query(RejectedFile).count() == 0
 
 
-def test_missing_files_are_counted_once(library, session):
-    save(library, session, "a.jpg", new_extraction(1))
-    one = store(library, session)
-    assert one.mark_missing(["a.jpg", "never.jpg"]) == ["a.jpg"]
-    assert one.mark_missing(["a.jpg"]) == []
-    one.finish()
-    for table in (SearchRow, SearchDocument, SearchText):
-        assert session.query(table).count() == 0
-    assert session.scalars(select(Photo.quality)).all() == [-1]
-
-
 def test_hiding_photos_by_statements_leaves_what_describing_them_would(library, session):
     for number, name in enumerate(["a.jpg", "b.jpg", "c.jpg"]):
         save(library, session, name, new_extraction(number))
     save(library, session, "b.dng", raw_of(new_extraction(1), 4))
-    assert session.query(SearchRow).count() == 4
+    assert session.query(SearchRow).count() == session.query(SearchDocument).count() == 4
     one = store(library, session, NOW + timedelta(days=1))
-    assert one.mark_missing(["a.jpg", "b.dng"]) == ["a.jpg", "b.dng"]
+    assert one.mark_missing(["a.jpg", "b.dng", "never.jpg"]) == ["a.jpg", "b.dng"]
+    assert one.mark_missing(["a.jpg"]) == []
     assert one.finish() == 1
     session.commit()
     later = NOW + timedelta(days=1)
@@ -98,6 +66,7 @@ def test_hiding_photos_by_statements_leaves_what_describing_them_would(library, 
     assert (hidden.quality, hidden.updated_at, hidden.checked_at) == (-1, later, later)
     assert (partly.quality >= 0, partly.checked_at) == (True, later)
     assert (shown.quality >= 0, shown.checked_at) == (True, NOW)
+    assert session.query(SearchDocument).count() == 2
     rows, texts = session.scalars(select(SearchRow.file_key)).all(), session.scalars(select(SearchText.words)).all()
     rebuild(session)
     assert sorted(rows) == ["b.jpg", "c.jpg"] == sorted(session.scalars(select(SearchRow.file_key)))
@@ -150,8 +119,17 @@ def test_numbers_that_no_column_holds_are_the_nearest_it_does(library, session):
     assert (file.width, file.height, file.frames, file.diff) == (0, 0, 2**31 - 1, -(2**31))
     assert (file.duration_ns, file.orientation) == (2**63 - 1, 2**15 - 1)
     assert (photo.iso, photo.focal_length, photo.altitude, photo.rating) == (2**31 - 1, 2**31 - 1, -(2**31), 2**15 - 1)
+    save(library, session, "a.jpg", new_extraction(2, width=2**31 - 1, height=2**31 - 1, metadata=far))
+    assert session.scalars(select(Photo.resolution)).all()[-1] == 2**31 - 1
 
 
-def test_the_largest_size_a_column_holds_makes_no_larger_number(library, session):
-    save(library, session, "a.jpg", new_extraction(1, width=2**31 - 1, height=2**31 - 1))
-    assert session.scalars(select(Photo.resolution)).one() == 2**31 - 1
+def test_a_new_file_makes_a_photo_and_its_row_and_shares_what_others_have(library, session):
+    assert save(library, session, "a/b.jpg", new_extraction(1)) == Saved(None, new=True)
+    photo = session.scalars(select(Photo)).one()
+    assert (photo.path, photo.name, photo.country, photo.place.city) == ("a", "b", "fr", "Paris")
+    assert session.scalars(select(SearchRow.photo_uid)).all() == [photo.uid]
+    for number in (5, 13):
+        save(library, session, f"{number}.jpg", new_extraction(number))
+    assert session.query(Camera).filter_by(make="Maker").count() == 2
+    assert session.query(Place).filter(Place.id != "zz").count() == 1
+    assert sorted(session.scalars(select(Keyword.word))) == ["number 1", "number 13", "number 5", "tree"]

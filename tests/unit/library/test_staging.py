@@ -8,6 +8,7 @@ import stat
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -101,71 +102,6 @@ def test_a_shorter_or_longer_file_than_announced_is_refused(staging, originals):
     assert parts_of(originals) == []
 
 
-def test_a_file_over_the_cap_is_refused_before_and_while_it_arrives(staging):
-    with pytest.raises(TooLargeError), staging.receive(most_bytes=5, expected_length=6):
-        pass
-    with staging.receive(most_bytes=5) as part:
-        part.write(b"abcde")
-        with pytest.raises(TooLargeError):
-            part.write(b"f")
-
-
-def test_a_file_longer_than_the_free_space_is_refused_at_once(staging):
-    with pytest.raises(StorageFullError), staging.receive(most_bytes=1 << 62, expected_length=1 << 61):
-        pass
-
-
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_full_disk_is_an_error_of_its_own_and_leaves_nothing(staging, originals, monkeypatch, number):
-    store(staging, "a.jpg", b"old")
-
-    def full(*_: object) -> int:
-        raise OSError(number, "full")
-
-    monkeypatch.setattr(part_module.os, "write", full)
-    with pytest.raises(StorageFullError) as caught:
-        store(staging, "a.jpg", b"new", replace=True)
-    assert caught.value.status == 507
-    assert parts_of(originals) == []
-    assert (originals / "a.jpg").read_bytes() == b"old"
-
-
-def test_a_disk_error_at_the_last_moment_leaves_the_old_file(staging, originals, monkeypatch):
-    store(staging, "a.jpg", b"old")
-
-    def broken(_: int) -> None:
-        raise OSError(errno.EIO, "broken")
-
-    monkeypatch.setattr(part_module.os, "fsync", broken)
-    with pytest.raises(StorageFailedError) as caught:
-        store(staging, "a.jpg", b"new", replace=True)
-    assert caught.value.status == 503
-    assert (originals / "a.jpg").read_bytes() == b"old"
-    assert parts_of(originals) == []
-
-
-def test_a_new_file_never_replaces_another_one(staging, originals):
-    store(staging, "a.jpg", b"old")
-    with pytest.raises(NameTakenError):
-        store(staging, "a.jpg", b"new")
-    assert (originals / "a.jpg").read_bytes() == b"old"
-    store(staging, "a.jpg", b"new", replace=True)
-    assert (originals / "a.jpg").read_bytes() == b"new"
-    assert parts_of(originals) == []
-
-
-def test_on_a_disk_without_hard_links_a_new_file_never_replaces_another_one_either(staging, originals, monkeypatch):
-    def no_links(*_: object, **__: object) -> None:
-        raise OSError(errno.EPERM, "no links")
-
-    monkeypatch.setattr(part_module.os, "link", no_links)
-    store(staging, "a.jpg", b"old")
-    with pytest.raises(NameTakenError):
-        store(staging, "a.jpg", b"new")
-    assert (originals / "a.jpg").read_bytes() == b"old"
-    assert parts_of(originals) == []
-
-
 def test_of_many_that_create_one_name_at_once_one_succeeds_and_all_make_its_folders(staging, originals):
     results: list[str] = []
     start = threading.Barrier(8)
@@ -191,39 +127,6 @@ def test_of_many_that_create_one_name_at_once_one_succeeds_and_all_make_its_fold
     assert parts_of(originals) == []
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "",
-        "/etc/a.jpg",
-        "../a.jpg",
-        "a/../../a.jpg",
-        "..",
-        ".",
-        "a/./b.jpg",
-        "a//b.jpg",
-        "a/",
-        ".photosvc/a.jpg",
-        "a/.photosvc/b.jpg",
-        ".photosvc",
-        "a\x00.jpg",
-        "a\n.jpg",
-        "a\u202egpj.exe",
-        "%FFa.jpg",
-        os.fsdecode(b"\xff.jpg"),
-        "a" * 256,
-        "ä" * 128,
-        "/".join(["a"] * 101),
-        "/".join(["a" * 200] * 6),
-    ],
-)
-def test_hostile_names_are_refused(staging, originals, name):
-    with pytest.raises(NameRefusedError) as caught:
-        store(staging, name, b"abc", replace=True)
-    assert (caught.value.status, caught.value.field) == (400, "name")
-    assert list(originals.rglob("*")) == [originals / ".photosvc"]
-
-
 def test_no_link_leads_out_of_the_originals(staging, originals, tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -239,12 +142,6 @@ def test_no_link_leads_out_of_the_originals(staging, originals, tmp_path):
     assert (originals / "a.jpg").is_symlink()
 
 
-def test_a_staging_folder_that_is_a_link_is_refused(staging, originals, tmp_path):
-    (originals / ".photosvc").symlink_to(tmp_path)
-    with pytest.raises(ParentMissingError), staging.receive(most_bytes=MOST):
-        pass
-
-
 def test_a_folder_is_never_replaced_and_a_file_is_no_folder(staging, originals):
     store(staging, "a/b.jpg", b"old")
     for replace in (False, True):
@@ -252,36 +149,6 @@ def test_a_folder_is_never_replaced_and_a_file_is_no_folder(staging, originals):
             store(staging, "a", b"new", replace=replace)
         with pytest.raises(ParentMissingError):
             store(staging, "a/b.jpg/c.jpg", b"new", replace=replace)
-
-
-def test_missing_folders_can_be_an_error(staging, originals):
-    with pytest.raises(ParentMissingError) as caught, staging.receive(most_bytes=MOST) as part:
-        part.place("a/b.jpg", replace=True, make_folders=False)
-    assert caught.value.status == 409
-    assert not (originals / "a").exists()
-
-
-@pytest.mark.parametrize("seconds", [1e20, -1e20, float("nan"), float("inf")])
-def test_impossible_times_are_refused(staging, originals, seconds):
-    with pytest.raises(NameRefusedError), staging.receive(most_bytes=MOST) as part:
-        part.place("a.jpg", replace=True, modified_at=seconds)
-    assert not (originals / "a.jpg").exists()
-
-
-def test_a_missing_folder_of_originals_is_not_made(tmp_path):
-    with pytest.raises(StorageFailedError), Staging(tmp_path / "unmounted").receive(most_bytes=MOST):
-        pass
-    assert not (tmp_path / "unmounted").exists()
-
-
-def test_a_read_only_folder_of_originals_is_an_error_of_its_own(staging, originals, monkeypatch):
-    def read_only(*_: object, **__: object) -> None:
-        raise OSError(errno.EROFS, "read-only")
-
-    monkeypatch.setattr("photosvc.core.paths.os.mkdir", read_only)
-    with pytest.raises(StorageReadOnlyError) as caught, staging.receive(most_bytes=MOST):
-        pass
-    assert caught.value.status == 403
 
 
 def test_a_kept_part_is_continued_from_its_size_on_disk(staging, originals):
@@ -333,27 +200,109 @@ def test_who_opened_a_part_before_it_was_placed_cannot_write_to_the_original(sta
     assert (originals / "a.jpg").read_bytes() == b"abc"
 
 
-def test_a_part_left_by_a_process_that_died_after_linking_is_never_written_to(staging, originals):
+def raising(number: int) -> Mock:
+    return Mock(side_effect=OSError(number, "a disk says"))
+
+
+def test_a_file_over_the_cap_or_the_free_space_is_refused_before_and_while_it_arrives(staging):
+    with pytest.raises(TooLargeError), staging.receive(most_bytes=5, expected_length=6):
+        pass
+    with staging.receive(most_bytes=5) as part:
+        part.write(b"abcde")
+        with pytest.raises(TooLargeError):
+            part.write(b"f")
+    with pytest.raises(StorageFullError), staging.receive(most_bytes=1 << 62, expected_length=1 << 61):
+        pass
+
+
+def test_faults_of_the_disk_are_errors_of_their_own_and_leave_the_old_file(staging, originals, monkeypatch):
+    store(staging, "a.jpg", b"old")
+    for function, number, error, status in (
+        ("write", errno.ENOSPC, StorageFullError, 507),
+        ("write", errno.EDQUOT, StorageFullError, 507),
+        ("fsync", errno.EIO, StorageFailedError, 503),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(part_module.os, function, raising(number))
+            with pytest.raises(error) as caught:
+                store(staging, "a.jpg", b"new", replace=True)
+        assert caught.value.status == status
+        assert parts_of(originals) == []
+        assert (originals / "a.jpg").read_bytes() == b"old"
+    (originals / ".photosvc").rmdir()
+    monkeypatch.setattr("photosvc.core.paths.os.mkdir", raising(errno.EROFS))
+    with pytest.raises(StorageReadOnlyError) as caught, staging.receive(most_bytes=MOST):
+        pass
+    assert caught.value.status == 403
+
+
+def test_a_new_file_never_replaces_another_one_also_on_a_disk_without_hard_links(staging, originals, monkeypatch):
+    store(staging, "a.jpg", b"old")
+    with pytest.raises(NameTakenError):
+        store(staging, "a.jpg", b"new")
+    assert (originals / "a.jpg").read_bytes() == b"old"
+    store(staging, "a.jpg", b"new", replace=True)
+    assert (originals / "a.jpg").read_bytes() == b"new"
+    monkeypatch.setattr(part_module.os, "link", raising(errno.EPERM))
+    store(staging, "b.jpg", b"old")
+    with pytest.raises(NameTakenError):
+        store(staging, "b.jpg", b"new")
+    assert (originals / "b.jpg").read_bytes() == b"old"
+    assert parts_of(originals) == []
+
+
+def test_hostile_names_and_impossible_times_are_refused(staging, originals):
+    for name in (
+        "", "/etc/a.jpg", "../a.jpg", "a/../../a.jpg", "..", ".", "a/./b.jpg", "a//b.jpg", "a/", ".photosvc/a.jpg",
+        "a/.photosvc/b.jpg", ".photosvc", "a\x00.jpg", "a\n.jpg", "a\u202egpj.exe", "%FFa.jpg",
+        os.fsdecode(b"\xff.jpg"), "a" * 256, "ä" * 128, "/".join(["a"] * 101), "/".join(["a" * 200] * 6),
+    ):  # fmt: skip
+        with pytest.raises(NameRefusedError) as caught:
+            store(staging, name, b"abc", replace=True)
+        assert (caught.value.status, caught.value.field) == (400, "name"), name
+        assert list(originals.rglob("*")) == [originals / ".photosvc"], name
+    for seconds in (1e20, -1e20, float("nan"), float("inf")):
+        with pytest.raises(NameRefusedError), staging.receive(most_bytes=MOST) as part:
+            part.place("a.jpg", replace=True, modified_at=seconds)
+        assert not (originals / "a.jpg").exists(), seconds
+
+
+def test_missing_folders_can_be_an_error_and_those_of_originals_and_staging_are_never_made_or_followed(
+    staging, originals, tmp_path
+):
+    with pytest.raises(ParentMissingError) as caught, staging.receive(most_bytes=MOST) as part:
+        part.place("a/b.jpg", replace=True, make_folders=False)
+    assert caught.value.status == 409
+    assert not (originals / "a").exists()
+    with pytest.raises(StorageFailedError), Staging(tmp_path / "unmounted").receive(most_bytes=MOST):
+        pass
+    assert not (tmp_path / "unmounted").exists()
+    (originals / ".photosvc").rmdir()
+    (originals / ".photosvc").symlink_to(tmp_path)
+    with pytest.raises(ParentMissingError), staging.receive(most_bytes=MOST):
+        pass
+
+
+def test_only_tokens_of_parts_are_looked_up_and_a_part_that_was_linked_is_never_written_to(staging, originals):
+    store(staging, "a.jpg", b"old")
+    for token in ("", "../../a", "a" * 32 + "/", "A" * 32, "a" * 31, "\x00" * 32):
+        with pytest.raises(PartMissingError):
+            staging.size_of(token)
+        with pytest.raises(PartMissingError), staging.resume(token, most_bytes=MOST):
+            pass
+        staging.delete(token)
+        assert (originals / "a.jpg").exists(), token
     with staging.receive(most_bytes=MOST, keep=True) as part:
         part.write(b"abc")
-    os.link(part.path, originals / "a.jpg")
+    os.link(part.path, originals / "b.jpg")  # of a process that died then
     with pytest.raises(PartMissingError), staging.resume(part.token, most_bytes=MOST):
         pass
 
 
-@pytest.mark.parametrize("token", ["", "../../a", "a" * 32 + "/", "A" * 32, "a" * 31, "\x00" * 32])
-def test_only_tokens_of_parts_are_looked_up(staging, originals, token):
-    store(staging, "a.jpg", b"old")
-    with pytest.raises(PartMissingError):
-        staging.size_of(token)
-    with pytest.raises(PartMissingError), staging.resume(token, most_bytes=MOST):
-        pass
-    staging.delete(token)
-    assert (originals / "a.jpg").exists()
-
-
 def test_the_sweep_deletes_abandoned_parts_and_no_others(staging, originals):
     now = datetime.now(UTC)
+    assert staging.sweep(now) == 0
+    assert list(originals.iterdir()) == []
     folder = originals / ".photosvc"
     with staging.receive(most_bytes=MOST, keep=True) as kept:
         kept.write(b"abc")
@@ -365,8 +314,3 @@ def test_the_sweep_deletes_abandoned_parts_and_no_others(staging, originals):
         assert part.path.exists()
         assert staging.sweep(now + timedelta(days=15)) == 1
     assert parts_of(originals) == ["link"]
-
-
-def test_the_sweep_of_originals_without_staging_does_nothing(staging, originals):
-    assert staging.sweep(datetime.now(UTC)) == 0
-    assert list(originals.iterdir()) == []

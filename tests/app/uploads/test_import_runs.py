@@ -3,6 +3,7 @@
 import json
 import os
 from datetime import UTC, datetime
+from unittest.mock import Mock
 
 import pytest
 from sqlalchemy import select
@@ -30,28 +31,6 @@ def imports(tmp_path):
 
 def named(data, ending=".jpg", taken="2024/05/20240501_120000"):
     return f"{taken}_{sha1(data)[:8].upper()}{ending}"
-
-
-def test_files_are_copied_under_names_by_the_time_they_were_taken(imports):
-    one, two = picture(1), picture(2, "2023:12:24 18:00:00")
-    imports.put("DCIM/100/IMG_1.JPG", one)
-    imports.put("b.jpg", two)
-    names = named(one), named(two, taken="2023/12/20231224_180000")
-    assert imports.bring() == {"DCIM/100/IMG_1.JPG": ("imported", names[0]), "b.jpg": ("imported", names[1])}
-    assert imports.originals() == {names[0]: one, names[1]: two}
-    assert imports.left() == ["DCIM", "DCIM/100", "DCIM/100/IMG_1.JPG", "b.jpg"]
-    assert (imports.library.originals / names[0]).stat().st_mtime == 1_600_000_000
-    with imports.library.session() as session:
-        assert [wish.folder for wish in waiting(session)] == ["2023/12", "2024/05"]
-    imports.library.index()
-    with imports.library.session() as session:
-        assert set(session.scalars(select(Photo.original_name))) == {"IMG_1", "b"}
-
-
-def test_a_file_without_a_date_is_named_by_its_last_change(imports):
-    data = encoded(clouds(1, 32, 24), "JPEG")
-    imports.put("a.jpg", data)
-    assert imports.bring() == {"a.jpg": ("imported", named(data, taken="2020/09/20200913_122640"))}
 
 
 def test_files_that_belong_together_stay_together(imports, tmp_path):
@@ -97,24 +76,6 @@ def test_a_takeout_keeps_its_dates_albums_and_edited_copies(imports):
         assert list(session.scalars(select(AlbumPhoto.photo_id))) == [photos["IMG_1"].id]
 
 
-def test_a_file_whose_reader_crashes_is_kept_under_a_name_by_its_own_or_the_present(imports, monkeypatch):
-    def crash(*_, **__):
-        raise FileProblemError(Reason.CRASHED)
-
-    monkeypatch.setattr("photosvc.library.upload_checks.extract", crash)
-    imports.put("IMG_20220102_030405.jpg", picture(70))
-    imports.put("b.jpg", picture(71))
-    assert [placed for _, placed in imports.bring().values()] == [
-        named(picture(70), taken="2022/01/20220102_030405"), named(picture(71), taken="2026/03/20260301_120000"),
-    ]  # fmt: skip
-
-
-def test_an_undated_file_in_a_folder_of_a_month_gets_no_day(imports):
-    data = encoded(clouds(1, 32, 24), "JPEG")
-    imports.put("2005-08 Italy/a.jpg", data)
-    assert imports.bring() == {"2005-08 Italy/a.jpg": ("imported", f"2005/08/{sha1(data)[:8].upper()}.jpg")}
-
-
 def test_what_the_originals_have_is_named_and_not_stored_again(imports):
     data = picture(5)
     imports.library.put("trip/a.jpg", data)
@@ -146,45 +107,6 @@ def test_a_moved_file_leaves_the_folder_when_its_original_is_there_and_empty_fol
     assert imports.originals() == {named(one): one, named(one, ".jpg.xmp"): ABOUT, "trip/a.jpg": two}
 
 
-def test_a_duplicate_is_not_removed_when_its_original_has_other_bytes_by_now(imports):
-    data = picture(9)
-    original = imports.library.put("trip/a.jpg", data)
-    imports.library.index()
-    time = original.stat().st_mtime_ns
-    original.write_bytes(data[:-2] + b"XX")
-    os.utime(original, ns=(time, time))
-    imports.put("a.jpg", data)
-    assert imports.bring(moves=True) == {"a.jpg": ("duplicate", "trip/a.jpg")}
-    assert imports.left() == ["a.jpg"]
-
-
-def test_a_duplicate_is_not_removed_when_it_is_its_own_original(imports):
-    original = imports.library.put("trip/a.jpg", picture(10))
-    imports.library.index()
-    os.link(original, imports.folder / "a.jpg")
-    assert imports.bring(moves=True) == {"a.jpg": ("duplicate", "trip/a.jpg")}
-    assert imports.left() == ["a.jpg"]
-
-
-def test_an_original_that_is_gone_is_imported_again(imports):
-    data = picture(11)
-    imports.put("a.jpg", data)
-    imports.bring()
-    (imports.library.originals / named(data)).unlink()
-    assert imports.bring() == {"a.jpg": ("imported", named(data))}
-    assert imports.originals() == {named(data): data}
-
-
-def test_an_indexed_original_that_has_other_content_by_now_is_imported_again(imports):
-    data = picture(13)
-    original = imports.library.put("trip/a.jpg", data)
-    imports.library.index()
-    original.write_bytes(picture(14))
-    imports.put("a.jpg", data)
-    assert imports.bring(moves=True) == {"a.jpg": ("imported", named(data))}
-    assert imports.originals() == {"trip/a.jpg": picture(14), named(data): data}
-
-
 def test_nothing_is_imported_while_the_disk_of_the_originals_is_away(imports):
     root = imports.library.originals
     imports.library.put("trip/a.jpg", picture(15))
@@ -197,16 +119,6 @@ def test_nothing_is_imported_while_the_disk_of_the_originals_is_away(imports):
         imports.bring(moves=True)
     assert list(root.rglob("*.jpg")) == []
     assert imports.left() == ["a.jpg", "b.jpg"]
-
-
-def test_a_dry_run_writes_nothing(imports):
-    imports.library.put("trip/a.jpg", picture(12))
-    imports.library.index()
-    imports.put("a.jpg", picture(12))
-    imports.put("b.jpg", picture(13))
-    assert imports.bring(dry_run=True, moves=True) == {"a.jpg": ("duplicate", "trip/a.jpg"), "b.jpg": ("imported", "")}
-    assert imports.left() == ["a.jpg", "b.jpg"]
-    assert list(imports.originals()) == ["trip/a.jpg"]
 
 
 def test_links_pipes_and_hidden_files_are_left_alone(imports, tmp_path):
@@ -240,54 +152,9 @@ def test_a_file_that_is_written_to_meanwhile_is_left_for_another_run(imports, mo
     assert imports.originals() == {}
 
 
-def test_files_that_were_written_just_now_are_waited_for(imports):
-    imports.put("a.jpg", picture(17))
-    imports.put("a.xmp", ABOUT)
-    found = list(imports.run(settle=1).portions())
-    assert found[0] == 2
-    assert 0 in found
-    assert sorted((file.name, file.fate.value) for file in imports.told) == [
-        ("a.jpg", "imported"),
-        ("a.xmp", "imported"),
-    ]
-
-
-def test_the_folder_of_originals_is_never_imported(imports, tmp_path):
-    (imports.library.originals / "inner").mkdir()
-    for folder in (imports.library.originals, imports.library.originals / "inner", tmp_path, imports.library.instance):
-        with pytest.raises(InvalidValueError):
-            ImportFolder(folder).check(imports.library.originals)
-    (imports.folder / "link").symlink_to(imports.library.originals)
-    with pytest.raises(NotFoundError):
-        ImportFolder(imports.folder).check(imports.library.originals, "link")
-
-
-@pytest.mark.parametrize("folder", ["..", "a/../../b", "/etc", "a\0b"])
-def test_no_folder_outside_is_imported(imports, folder):
-    with pytest.raises(InvalidValueError):
-        imports.bring(folder=folder)
-
-
-@pytest.mark.parametrize("folder", ["none", "a.jpg", "\ud800", "x" * 300])
-def test_a_folder_that_is_none_is_not_found(imports, folder):
-    imports.put("a.jpg", b"x")
-    with pytest.raises(NotFoundError):
-        imports.bring(folder=folder)
-
-
 def test_a_read_only_service_imports_nothing(tmp_path):
     with open_imports(tmp_path, PHOTOSVC_READONLY=True) as imports, pytest.raises(ReadOnlyError):
         imports.bring()
-
-
-def test_one_import_at_a_time(imports):
-    imports.put("a.jpg", picture(18))
-    portions = imports.run().portions()
-    next(portions)
-    with pytest.raises(ConflictError):
-        imports.bring()
-    portions.close()
-    assert imports.bring()["a.jpg"][0] == "duplicate"
 
 
 def test_a_full_disk_ends_the_import_and_the_next_one_completes_it(imports, monkeypatch):
@@ -313,19 +180,114 @@ def test_a_full_disk_ends_the_import_and_the_next_one_completes_it(imports, monk
     assert sorted(imports.originals().values()) == sorted(picture(20 + number) for number in range(3))
 
 
-def test_names_of_any_bytes_are_imported(imports):
-    path = os.fsencode(imports.folder) + b"/\xff\n.jpg"
-    with open(path, "wb") as file:  # noqa: PTH123 - a name of bytes
+def test_files_are_copied_under_names_by_the_time_they_were_taken_or_their_last_change_or_folder(imports, tmp_path):
+    one, two, undated, of_month = picture(1), picture(2, "2023:12:24 18:00:00"), *drawings(1, 2)
+    imports.put("DCIM/100/IMG_1.JPG", one)
+    imports.put("b.jpg", two)
+    imports.put("c.jpg", undated)
+    imports.put("2005-08 Italy/d.jpg", of_month)
+    with open(os.fsencode(imports.folder) + b"/\xff\n.jpg", "wb") as file:  # noqa: PTH123 - a name of bytes
         file.write(picture(30))
-    assert list(imports.bring(moves=True).values()) == [("imported", named(picture(30)))]
-    assert imports.left() == []
+    names = {
+        "DCIM/100/IMG_1.JPG": named(one),
+        "b.jpg": named(two, taken="2023/12/20231224_180000"),
+        "c.jpg": named(undated, taken="2020/09/20200913_122640"),
+        "2005-08 Italy/d.jpg": f"2005/08/{sha1(of_month)[:8].upper()}.jpg",
+    }
+    left = imports.left()
+    found = imports.bring()
+    assert {name: found[name] for name in names} == {name: ("imported", placed) for name, placed in names.items()}
+    assert ("imported", named(picture(30))) in found.values()
+    assert imports.originals()[names["DCIM/100/IMG_1.JPG"]] == one
+    assert imports.left() == left
+    assert (imports.library.originals / names["b.jpg"]).stat().st_mtime == 1_600_000_000
+    with imports.library.session() as session:
+        folders = [wish.folder for wish in waiting(session)]
+    assert folders == ["2005/08", "2020/09", "2023/12", "2024/05"]
+    imports.library.index()
+    with imports.library.session() as session:
+        assert {"IMG_1", "b", "c", "d"} < set(session.scalars(select(Photo.original_name)))
 
 
-def test_many_files_come_in_portions_whose_claims_name_the_original(imports):
+def drawings(*seeds):
+    """Pictures without a date."""
+    return [encoded(clouds(seed, 32, 24), "JPEG") for seed in seeds]
+
+
+def test_a_file_whose_reader_crashes_is_kept_under_a_name_by_its_own_or_the_present(imports, monkeypatch):
+    monkeypatch.setattr("photosvc.library.upload_checks.extract", Mock(side_effect=FileProblemError(Reason.CRASHED)))
+    imports.put("IMG_20220102_030405.jpg", picture(70))
+    imports.put("b.jpg", picture(71))
+    assert [placed for _, placed in imports.bring().values()] == [
+        named(picture(70), taken="2022/01/20220102_030405"), named(picture(71), taken="2026/03/20260301_120000"),
+    ]  # fmt: skip
+
+
+def test_a_duplicate_is_not_removed_unless_another_original_has_its_bytes(imports):
+    changed, own, gone, other = (picture(number) for number in (9, 10, 11, 13))
+    paths = {
+        name: imports.library.put(f"trip/{name}.jpg", data) for name, data in (("a", changed), ("b", own), ("d", other))
+    }
+    imports.put("c.jpg", gone)
+    assert imports.bring() == {"c.jpg": ("imported", named(gone))}
+    imports.library.index()
+    (imports.library.originals / named(gone)).unlink()
+    time = paths["a"].stat().st_mtime_ns
+    paths["a"].write_bytes(changed[:-2] + b"XX")
+    os.utime(paths["a"], ns=(time, time))
+    paths["d"].write_bytes(picture(14))
+    imports.put("a.jpg", changed)
+    os.link(paths["b"], imports.folder / "b.jpg")
+    imports.put("d.jpg", other)
+    assert imports.bring(moves=True) == {
+        "a.jpg": ("duplicate", "trip/a.jpg"),
+        "b.jpg": ("duplicate", "trip/b.jpg"),
+        "c.jpg": ("imported", named(gone)),
+        "d.jpg": ("imported", named(other)),
+    }
+    assert imports.left() == ["a.jpg", "b.jpg"]
+    assert {name: imports.originals()[name] for name in (named(gone), named(other), "trip/d.jpg")} == {
+        named(gone): gone,
+        named(other): other,
+        "trip/d.jpg": picture(14),
+    }
+
+
+def test_no_folder_outside_and_no_originals_are_imported(imports, tmp_path):
+    imports.put("a.jpg", b"x")
+    for folder in ("..", "a/../../b", "/etc", "a\0b", "none", "a.jpg", "\ud800", "x" * 300):
+        with pytest.raises(NotFoundError if folder in {"none", "a.jpg", "\ud800", "x" * 300} else InvalidValueError):
+            imports.bring(folder=folder)
+    (imports.library.originals / "inner").mkdir()
+    for folder in (imports.library.originals, imports.library.originals / "inner", tmp_path, imports.library.instance):
+        with pytest.raises(InvalidValueError):
+            ImportFolder(folder).check(imports.library.originals)
+    (imports.folder / "link").symlink_to(imports.library.originals)
+    with pytest.raises(NotFoundError):
+        ImportFolder(imports.folder).check(imports.library.originals, "link")
+
+
+def test_many_files_come_in_portions_of_one_import_at_a_time_and_a_dry_run_writes_nothing(imports):
     for number in range(40):
         imports.put(f"{number:02}.jpg", picture(100 + number))
-    assert [count for count in imports.run(moves=True).portions() if count] == [32, 8]
+    assert set(imports.bring(dry_run=True, moves=True).values()) == {("imported", "")}
+    assert (len(imports.left()), imports.originals()) == (40, {})
+    portions = imports.run(moves=True).portions()
+    seen = [next(portions)]
+    with pytest.raises(ConflictError):
+        imports.bring()
+    assert [count for count in (*seen, *portions) if count] == [32, 8]
     assert imports.left() == []
     with imports.library.session() as session:
         rows = dict(session.execute(select(UploadedFile.hash, UploadedFile.name)).all())
     assert {sha1(data): name for name, data in imports.originals().items()} == rows
+
+
+def test_files_that_were_written_just_now_are_waited_for(imports):
+    imports.put("a.jpg", picture(17))
+    imports.put("a.xmp", ABOUT)
+    portions = imports.run(settle=3600).portions()
+    assert (next(portions), next(portions)) == (2, 0)
+    portions.close()
+    assert imports.originals() == {}
+    assert [fate for fate, _ in imports.bring().values()] == ["imported", "imported"]
