@@ -2,16 +2,14 @@
 
 import fcntl
 import threading
-from contextlib import contextmanager
 
 import pytest
 from sqlalchemy import select
 
 from photosvc.core.errors import ConflictError
-from photosvc.index import lease as module
+from photosvc.index.lease import Lease
 from photosvc.index.requested import run_lock
 from photosvc.models import Job
-from photosvc.models.engine import write_session
 from photosvc.web.current import current_service
 from tests.helpers.library import counts, new_settings
 from tests.helpers.pictures import jpeg
@@ -22,7 +20,10 @@ def other_settings(tmp_path):
     return new_settings(tmp_path / "other")
 
 
-def test_a_run_on_another_machine_is_refused_until_the_first_has_ended_or_its_lease_is_over(library, other_settings):
+def test_a_run_on_another_machine_is_refused_until_the_first_has_ended_or_its_lease_is_over(
+    library, other_settings, monkeypatch
+):
+    monkeypatch.setattr(Lease, "keep", lambda _: None)  # of a machine that crashed
     library.put("a.jpg", jpeg())
     with library.session() as session, run_lock(session, other_settings, library.clock) as lease:
         with pytest.raises(ConflictError, match="Another index run is active"):
@@ -41,25 +42,23 @@ def test_a_run_on_another_machine_is_refused_until_the_first_has_ended_or_its_le
 
 
 def test_a_lease_is_renewed_while_the_run_goes_on(library, other_settings, monkeypatch):
-    renewed = threading.Semaphore(0)
+    waits, renewals = threading.Semaphore(0), threading.Semaphore(0)
 
-    @contextmanager
-    def write(engine):
-        with write_session(engine) as session:
-            yield session
-        renewed.release()
+    def wait(ended, _seconds):
+        waits.release()
+        renewals.acquire()
+        return ended.is_set()
 
-    monkeypatch.setattr(module, "write_session", write)
-    monkeypatch.setattr(module, "_RENEWAL", 0.01)
+    monkeypatch.setattr(library.clock, "wait", wait)
     with library.session() as session, run_lock(session, other_settings, library.clock):
+        waits.acquire()
         for _ in range(3):
             library.clock.move(seconds=60)
-            while renewed.acquire(blocking=False):
-                continue
-            for _ in range(2):  # the first one may have begun before the clock moved
-                assert renewed.acquire(timeout=60)
+            renewals.release()
+            waits.acquire()
             with pytest.raises(ConflictError):
                 library.index()
+    renewals.release()
 
 
 def test_one_process_of_a_machine_and_processes_that_look_alike_in_two_containers_are_told_apart(library):

@@ -2,7 +2,7 @@
 
 import json
 import os
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -226,7 +226,8 @@ def test_the_command_reports_how_many_files_it_reads_again(outdated):
 
 def test_a_file_that_was_just_written_waits_and_the_record_of_a_replaced_one_stays_until_it_has_settled(library):
     library.put("a.jpg", jpeg(), age=3600)
-    library.put("b.jpg", jpeg(80, 48), age=-(10**8))  # whatever time it claims
+    path = library.put("b.jpg", jpeg(80, 48), age=-(10**8))  # whatever time it claims
+    library.clock.present = datetime.fromtimestamp(path.stat().st_ctime, UTC)
     summary = library.index(settle=30)
     assert counts(summary) == (0, 0, 0, 0, 2, 0)
     assert reasons(summary.skipped) == [("a.jpg", UNSETTLED), ("b.jpg", UNSETTLED)]

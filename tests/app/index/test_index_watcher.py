@@ -7,7 +7,9 @@ import sys
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from sqlalchemy.exc import OperationalError
@@ -143,47 +145,6 @@ def test_a_file_whose_reading_failed_for_no_fault_of_its_own_is_tried_again_when
     assert (watched.ran, library.names()) == (["", "new"], ["new/mistaken.jpg", "old/a.jpg"])
 
 
-def test_a_file_that_is_due_while_its_disk_is_away_is_put_off(library, monkeypatch):
-    library.put("old/a.jpg", jpeg())
-    path = library.put("disk/mistaken.jpg", jpeg(90, 48))
-    monkeypatch.setattr(job, "extract", deadly_extract.extract)
-    library.index()
-    path.rename(library.instance / "away.jpg")
-    library.clock.move(minutes=1)
-    library.index(unmounted=frozenset({"disk"}))
-    with library.session() as session:
-        assert due_folders(session, library.clock()) == set()
-        assert due_folders(session, library.clock() + timedelta(hours=1)) == {"disk"}
-
-
-def test_a_wish_stays_until_its_run_has_succeeded_and_none_is_lost(watched, monkeypatch):
-    for folder in ("a", "b/c"):
-        (watched.library.originals / folder).mkdir(parents=True)
-    with watched.library.session() as session:
-        wish(session, NOW, "a", force=True)
-        wish(session, NOW, "b/c/gone")
-    failing(monkeypatch, ConflictError("busy"))
-    watched.run(1)
-    with watched.library.session() as session:
-        assert len(waiting(session)) == 2
-    folders = failing(monkeypatch)
-    watched.run(2)
-    assert folders == [("a", True), ("", False)]
-    with watched.library.session() as session:
-        assert waiting(session) == []
-
-
-def test_a_run_that_was_stopped_on_request_is_not_tried_again(watched, monkeypatch):
-    with watched.library.session() as session:
-        wish(session, NOW, force=True)
-    folders = failing(monkeypatch, RunCancelledError())
-    watched.run(3)
-    assert folders == [("", True)]
-    assert watched.said == ["The index run was stopped on request."]
-    with watched.library.session() as session:
-        assert waiting(session) == []
-
-
 def test_an_indexer_on_request_fulfils_wishes_and_makes_way_for_another(library, monkeypatch):
     (library.originals / "a").mkdir()
     runs: list[str] = []
@@ -225,38 +186,6 @@ def test_an_indexer_on_request_fulfils_wishes_and_makes_way_for_another(library,
     assert chores[-1] == "hourly"
 
 
-def test_many_wishes_become_few_runs_around_folders_that_exist(watched, monkeypatch):
-    (watched.library.originals / "x/y").mkdir(parents=True)
-    (watched.library.originals / "z").mkdir()
-    (watched.library.originals / "link").symlink_to(watched.library.originals / "z")
-    folders = failing(monkeypatch)
-    watched.run(2)
-    with watched.library.session() as session:
-        for number in range(20):
-            wish(session, NOW, f"x/y/gone {number}/deeper", force=True)
-        wish(session, NOW, ".hidden/a", force=True)
-    watched.run(1)
-    assert folders[1:] == [("", True)]
-    with watched.library.session() as session:
-        wish(session, NOW, "x/y/gone", force=True)
-        wish(session, NOW, "z", force=True)
-    watched.run(1)
-    assert folders[2:] == [("x/y", True), ("z", True), ("", False)]
-
-
-def test_without_watches_the_originals_are_scanned_and_one_sentence_says_so(watched, monkeypatch):
-    def refuse(*_):
-        raise OSError(errno.EMFILE, "inotify instance limit reached")
-
-    folders = failing(monkeypatch)
-    monkeypatch.setattr(module, "FolderEvents", refuse)
-    watched.run(4)
-    assert watched.said == [
-        "Changes are not reported (inotify instance limit reached); the originals are scanned regularly."
-    ]
-    assert folders == [("", False)]
-
-
 def test_a_disk_below_the_originals_is_followed_when_it_comes_and_guarded_when_it_goes(watched, monkeypatch):
     mounted: dict[str, str] = {}
     root = watched.library.originals
@@ -275,27 +204,6 @@ def test_a_disk_below_the_originals_is_followed_when_it_comes_and_guarded_when_i
     watched.run(9, mount("1"), int, mounted.clear, int, mount("2"), int, mount("3"))
     assert runs == [frozenset(), frozenset(), frozenset({"nas"}), frozenset(), frozenset()]
     assert watched.said == ["nas is not mounted any more; its files stay in the library."]
-
-
-def test_originals_that_are_empty_are_said_once(watched):
-    def ask():
-        with watched.library.session() as session:
-            wish(session, NOW)
-
-    watched.library.put("a.jpg", jpeg())
-    watched.library.index()
-    (watched.library.originals / "a.jpg").unlink()
-    watched.run(4, ask, ask, ask)
-    (sentence,) = watched.said
-    assert sentence.startswith("There is no picture or video in the originals, and 1 in the library: nothing was")
-
-
-def test_a_missing_folder_of_originals_is_said_once(tmp_path):
-    library = open_library(tmp_path / "instance")
-    library.originals.rmdir()
-    watched = Watched(library)
-    watched.run(3)
-    assert watched.said == ["The folder of originals does not exist; is the disk mounted? (trying again)"]
 
 
 class Reports:
@@ -359,3 +267,75 @@ def test_folders_that_appear_while_they_are_counted_are_no_folders_without_a_wat
         assert events.unwatched() == 1
     finally:
         events.stop()
+
+
+def ask(watched, *folders, force=True):
+    with watched.library.session() as session:
+        for folder in folders:
+            wish(session, NOW, folder, force=force)
+
+
+def waited(watched):
+    with watched.library.session() as session:
+        return waiting(session)
+
+
+def test_wishes_stay_until_their_run_succeeds_and_become_few_runs_around_folders_that_exist(watched, monkeypatch):
+    for folder in ("a", "b/c", "x/y", "z"):
+        (watched.library.originals / folder).mkdir(parents=True)
+    (watched.library.originals / "link").symlink_to(watched.library.originals / "z")
+    ask(watched, "a")
+    ask(watched, "b/c/gone", force=False)
+    failing(monkeypatch, ConflictError("busy"))
+    watched.run(1)
+    assert len(waited(watched)) == 2
+    folders = failing(monkeypatch)
+    watched.run(2)
+    assert (folders, waited(watched)) == ([("a", True), ("", False)], [])
+    ask(watched, *(f"x/y/gone {number}/deeper" for number in range(20)), ".hidden/a")
+    watched.run(1)
+    assert folders[2:] == [("", True)]
+    ask(watched, "x/y/gone", "z")
+    watched.run(1)
+    assert folders[3:] == [("x/y", True), ("z", True), ("", False)]
+    ask(watched, "")
+    folders = failing(monkeypatch, RunCancelledError())
+    watched.run(3)  # a run that was stopped on request is not tried again
+    assert (folders, waited(watched)) == ([("", True)], [])
+    assert watched.said[-1] == "The index run was stopped on request."
+
+
+def test_originals_that_are_missing_or_empty_or_report_no_changes_are_said_once(watched, monkeypatch):
+    watched.library.originals.rmdir()
+    watched.run(3)
+    assert watched.said == ["The folder of originals does not exist; is the disk mounted? (trying again)"]
+    watched.said.clear()
+    watched.library.put("a.jpg", jpeg())
+    watched.library.index()
+    (watched.library.originals / "a.jpg").unlink()
+    asks = partial(ask, watched, "", force=False)
+    watched.run(4, asks, asks, asks)
+    (sentence,) = watched.said
+    assert sentence.startswith("There is no picture or video in the originals, and 1 in the library: nothing was")
+    watched.said.clear()
+    folders = failing(monkeypatch)
+    refuse = Mock(side_effect=OSError(errno.EMFILE, "inotify instance limit reached"))
+    monkeypatch.setattr(module, "FolderEvents", refuse)
+    watched.run(4)
+    assert watched.said == [
+        "Changes are not reported (inotify instance limit reached); the originals are scanned regularly."
+    ]
+    assert folders == [("", False)]
+
+
+def test_a_file_that_is_due_while_its_disk_is_away_is_put_off(library, monkeypatch):
+    library.put("old/a.jpg", jpeg())
+    path = library.put("disk/mistaken.jpg", jpeg(90, 48))
+    monkeypatch.setattr(job, "extract", deadly_extract.extract)
+    library.index()
+    path.rename(library.instance / "away.jpg")
+    library.clock.move(minutes=1)
+    library.index(unmounted=frozenset({"disk"}))
+    with library.session() as session:
+        assert due_folders(session, library.clock()) == set()
+        assert due_folders(session, library.clock() + timedelta(hours=1)) == {"disk"}

@@ -285,7 +285,8 @@ def test_many_files_come_in_portions_of_one_import_at_a_time_and_a_dry_run_write
 
 def test_files_that_were_written_just_now_are_waited_for(imports):
     imports.put("a.jpg", picture(17))
-    imports.put("a.xmp", ABOUT)
+    path = imports.put("a.xmp", ABOUT)
+    imports.library.clock.present = datetime.fromtimestamp(path.stat().st_ctime, UTC)
     portions = imports.run(settle=3600).portions()
     assert (next(portions), next(portions)) == (2, 0)
     portions.close()

@@ -1,7 +1,5 @@
 from types import SimpleNamespace
 
-import pytest
-
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.changes import Conditions, KnownFile
 from photosvc.index.scan import FoundFile
@@ -9,9 +7,8 @@ from photosvc.index.scan import FoundFile
 FOUND = FoundFile("a.jpg", 10, 20)
 
 
-@pytest.mark.parametrize(
-    ("known", "same"),
-    [
+def test_a_file_is_read_again_when_there_is_something_to_learn():
+    for known, same in (
         (KnownFile(10, 20, None), True),
         (KnownFile(11, 20, None), False),
         (KnownFile(10, 21, None), False),
@@ -23,15 +20,12 @@ FOUND = FoundFile("a.jpg", 10, 20)
         (KnownFile(10, 20, Problem.of(Reason.TIMEOUT, "60"), rests=True), True),
         (KnownFile(10, 20, Problem.of(Reason.TOO_LARGE, "1000")), True),
         (KnownFile(10, 20, Problem.of(Reason.TOO_LARGE, "1000"), is_unsettled=True), False),
-    ],
-)
-def test_a_file_is_read_again_when_there_is_something_to_learn(known, same):
-    assert known.is_same(FOUND) is same
+    ):
+        assert known.is_same(FOUND) is same, known
 
 
-@pytest.mark.parametrize(
-    ("problem", "changed"),
-    [
+def test_a_verdict_holds_as_long_as_the_setting_or_extra_that_it_depends_on():
+    for problem, changed in (
         (Problem.of(Reason.MISSING_EXTRA, "nothing"), False),
         (Problem.of(Reason.MISSING_EXTRA, "heic"), True),
         (Problem.of(Reason.TOO_LARGE, "1000"), False),
@@ -40,11 +34,9 @@ def test_a_file_is_read_again_when_there_is_something_to_learn(known, same):
         (Problem.of(Reason.OVER_MEMORY, "5000", "2048"), True),
         (Problem.of(Reason.OVER_MEMORY, "5000"), True),
         (Problem(Reason.UNDECODABLE), False),
-    ],
-)
-def test_a_verdict_holds_as_long_as_the_setting_or_extra_that_it_depends_on(problem, changed):
-    settings = SimpleNamespace(max_file_size=1000, index_memory=2048)
-    assert Conditions.of(settings).have_changed(problem) is changed
+    ):
+        settings = SimpleNamespace(max_file_size=1000, index_memory=2048)
+        assert Conditions.of(settings).have_changed(problem) is changed, problem
 
 
 def test_a_duplicate_knows_of_which_file():

@@ -13,9 +13,8 @@ def at(hours, lat=48.0, lng=2.0, place_id="fr:1"):
     return Located(NOON + timedelta(hours=hours), lat, lng, place_id)
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
+def test_a_photo_lies_between_its_neighbours_or_at_the_place_of_the_nearer_one():
+    for before, after, expected in (
         (None, None, None),
         (at(-37), None, None),
         (at(-36), None, Estimate(None, "fr:1")),
@@ -27,14 +26,12 @@ def at(hours, lat=48.0, lng=2.0, place_id="fr:1"):
         (at(-1, 0.0, 179.9), at(1, 0.0, -179.9), Estimate((0.0, 180.0), "fr:1")),
         (at(-1, 89.9, 0.0), at(1, 89.9, 180.0), Estimate((90.0, 0.0), "fr:1")),
         (at(-37), at(1, 48.4, place_id="fr:2"), Estimate(None, "fr:2")),
-    ],
-)
-def test_a_photo_lies_between_its_neighbours_or_at_the_place_of_the_nearer_one(before, after, expected):
-    found = estimate(NOON, before, after)
-    if expected is not None and expected.position is not None:
-        assert found.place_id == expected.place_id
-        assert found.position[0] == pytest.approx(expected.position[0], abs=1e-4)
-        if expected.position[0] < 89:
-            assert abs(found.position[1]) == pytest.approx(expected.position[1], abs=1e-4)
-    else:
-        assert found == expected
+    ):
+        found = estimate(NOON, before, after)
+        if expected is not None and expected.position is not None:
+            assert found.place_id == expected.place_id
+            assert found.position[0] == pytest.approx(expected.position[0], abs=1e-4)
+            if expected.position[0] < 89:
+                assert abs(found.position[1]) == pytest.approx(expected.position[1], abs=1e-4)
+        else:
+            assert found == expected

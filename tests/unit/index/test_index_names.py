@@ -1,6 +1,5 @@
 from datetime import datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,21 +9,17 @@ from photosvc.media.metadata import DAY, MONTH, YEAR, WrittenDate
 from tests.helpers.examples import examples
 
 
-@pytest.mark.parametrize(
-    ("name", "parts"),
-    [
+def test_a_name_has_folder_base_and_extension():
+    for name, parts in (
         ("a/b/c.JPG", ("a/b", "c", "jpg")), ("c.tar.gz", ("", "c.tar", "gz")), ("c", ("", "c", "")),
         ("a.b/c", ("a.b", "c", "")), (".hidden", ("", ".hidden", "")), ("a/.jpg", ("a", ".jpg", "")),
         ("", ("", "", "")),
-    ],
-)  # fmt: skip
-def test_a_name_has_folder_base_and_extension(name, parts):
-    assert split_name(name) == parts
+    ):  # fmt: skip
+        assert split_name(name) == parts, name
 
 
-@pytest.mark.parametrize(
-    ("name", "moment"),
-    [
+def test_a_date_is_found_where_one_is_spelled():
+    for name, moment in (
         ("IMG_20200131_235959.jpg", "2020-01-31T23:59:59"),
         ("2020-01-31 12.13.14.jpg", "2020-01-31T12:13:14"),
         ("Screenshot 2020-01-31 at 12.13.14.png", "2020-01-31T12:13:14"),
@@ -64,16 +59,13 @@ def test_a_name_has_folder_base_and_extension(name, parts):
         ("24-12-2008.jpg", "2008-12-24T00:00:00"), ("12_24_2008.jpg", "2008-12-24T00:00:00"),
         ("05-06-2008.jpg", None), ("31.02.2008.jpg", None), ("192.168.2008.jpg", None),
         ("2098-01-02.jpg", None), ("20980102030405.jpg", None),
-    ],
-)  # fmt: skip
-def test_a_date_is_found_where_one_is_spelled(name, moment):
-    found = date_in(name, "UTC")
-    assert (found and found.isoformat()) == moment
+    ):  # fmt: skip
+        found = date_in(name, "UTC")
+        assert (found and found.isoformat()) == moment, name
 
 
-@pytest.mark.parametrize(
-    ("path", "first", "parts"),
-    [
+def test_folders_name_a_day_a_month_or_a_year():
+    for path, first, parts in (
         ("2005/08/pic.jpg", "2005-08-01", MONTH), ("a1/2005/08/14.jpg", "2005-08-01", MONTH),
         ("2005/08/14/pic.jpg", "2005-08-14", DAY), ("2005-08 Holiday/pic.jpg", "2005-08-01", MONTH),
         ("DCIM/2005_08/pic.jpg", "2005-08-01", MONTH), ("2005/2005-08-14 Lake/pic.jpg", "2005-08-14", DAY),
@@ -88,22 +80,17 @@ def test_a_date_is_found_where_one_is_spelled(name, moment):
             "+49 30 1998 20/a.jpg", "0171 1998 2005/a.jpg", "0301998/a.jpg", "#1998/a.jpg", "1998-2005/a.jpg",
             "order 2005-1234/a.jpg", "2098 Mars/a.jpg", "2098-01/a.jpg", "EOS 2000D/a.jpg", "a.jpg", "",
         )),
-    ],
-)  # fmt: skip
-def test_folders_name_a_day_a_month_or_a_year(path, first, parts):
-    assert date_in_path(path, "UTC") == WrittenDate(first and datetime.fromisoformat(first), None, parts)
+    ):  # fmt: skip
+        assert date_in_path(path, "UTC") == WrittenDate(first and datetime.fromisoformat(first), None, parts), path
 
 
-@pytest.mark.parametrize(
-    ("base", "title"),
-    [
+def test_a_title_is_made_of_words_unless_a_camera_named_the_file():
+    for base, title in (
         ("IMG_1234", ""), ("DSC00012", ""), ("P1010001", ""), ("_MG_0001", ""), ("20200131_120000", ""),
         ("summer-in_paris", "Summer In Paris"), ("McDonald birthday", "McDonald Birthday"), ("ab", ""), ("", ""),
         ("été à Nîmes", "Été À Nîmes"),
-    ],
-)  # fmt: skip
-def test_a_title_is_made_of_words_unless_a_camera_named_the_file(base, title):
-    assert title_in(base) == title
+    ):  # fmt: skip
+        assert title_in(base) == title, base
 
 
 @examples(100)

@@ -70,16 +70,13 @@ def test_too_many_folders_are_one_look_at_everything(pending, clock, monkeypatch
     assert len(taken) <= 6
 
 
-@pytest.mark.parametrize(
-    ("folders", "most", "covering"),
-    [
+def test_few_folders_cover_many():
+    for folders, most, covering in (
         ([], 8, []),
         (["b", "a", "a/b", "ab"], 8, ["a", "ab", "b"]),
         (["", "a/b"], 8, [""]),
         (["a/1", "a/2", "a/3", "b"], 2, ["a", "b"]),
         (["a/1/x", "a/2/y", "b/3/z"], 2, ["a", "b"]),
         (["a/1", "b", "c"], 2, [""]),
-    ],
-)
-def test_few_folders_cover_many(folders, most, covering):
-    assert gathered(folders, most) == covering
+    ):
+        assert gathered(folders, most) == covering, folders

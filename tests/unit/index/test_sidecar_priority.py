@@ -15,20 +15,17 @@ def sidecar(kind, name="a.xmp", **values):
     return StoredSidecar(name, kind, Metadata(**values))
 
 
-@pytest.mark.parametrize(
-    ("kinds", "values"),
-    [
+def test_texts_come_from_xmp_takeout_file_exiftool_and_facts_from_xmp_file_takeout_exiftool():
+    for kinds, values in (
         ((Kind.XMP, Kind.TAKEOUT, Kind.EXIFTOOL), (Kind.XMP, Kind.XMP)),
         ((Kind.TAKEOUT, Kind.EXIFTOOL), (Kind.TAKEOUT, "file")),
         ((Kind.EXIFTOOL,), ("file", "file")),
-    ],
-)
-def test_texts_come_from_xmp_takeout_file_exiftool_and_facts_from_xmp_file_takeout_exiftool(kinds, values):
-    own = Metadata(description="file", camera_model="file")
-    told = [sidecar(kind, description=kind, camera_model=kind) for kind in kinds]
-    for order in (told, told[::-1]):
-        found = with_sidecars(own, order).metadata
-        assert (found.description, found.camera_model) == values
+    ):
+        own = Metadata(description="file", camera_model="file")
+        told = [sidecar(kind, description=kind, camera_model=kind) for kind in kinds]
+        for order in (told, told[::-1]):
+            found = with_sidecars(own, order).metadata
+            assert (found.description, found.camera_model) == values
 
 
 def test_what_a_file_lacks_comes_from_takeout_before_exiftool():
@@ -77,12 +74,12 @@ def test_a_time_that_a_sidecar_writes_in_utc_is_shown_in_the_zone_of_the_picture
     assert (found.taken_local, found.utc_offset) == (NOON.replace(**local), offset)
 
 
-@pytest.mark.parametrize(("hour", "source"), [(11, "meta"), (10, "xmp")])
-def test_a_time_in_utc_is_shown_in_the_zone_of_the_service_where_the_picture_tells_none(hour, source):
-    told = [sidecar(Kind.XMP, taken_local=NOON.replace(hour=hour), utc_offset=0)]
-    found = with_sidecars(Metadata(taken_local=NOON), told, "Europe/Paris")
-    assert (found.metadata.taken_local, found.metadata.utc_offset) == (NOON.replace(hour=hour + 1), None)
-    assert found.source_of("taken_local") == source
+def test_a_time_in_utc_is_shown_in_the_zone_of_the_service_where_the_picture_tells_none():
+    for hour, source in ((11, "meta"), (10, "xmp")):
+        told = [sidecar(Kind.XMP, taken_local=NOON.replace(hour=hour), utc_offset=0)]
+        found = with_sidecars(Metadata(taken_local=NOON), told, "Europe/Paris")
+        assert (found.metadata.taken_local, found.metadata.utc_offset) == (NOON.replace(hour=hour + 1), None)
+        assert found.source_of("taken_local") == source, hour
 
 
 def test_the_time_of_takeout_yields_to_that_of_the_file():
