@@ -32,11 +32,15 @@ _SECRET = ("*.db", "*.db-wal", "*.db-shm", "secret_key", "secret_key.next", "con
 
 
 class _Rule(Rule):
-    """A route that compiles the functions which build its URLs with the first one: that takes three quarters of a start."""
+    """A route that compiles the functions which build its URLs with the first URL: 80 of 100 ms of a start."""
 
-    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:  # noqa: FBT001, FBT002
-        compile_builder = cache(partial(super()._compile_builder, append_unknown))
-        return lambda rule, **values: compile_builder()(rule, **values)
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        compiled = cache(partial(super()._compile_builder, append_unknown))
+
+        def build(rule: Rule, /, **values: object) -> tuple[str, str]:
+            return compiled()(rule, **values)
+
+        return build
 
 
 class _App(Flask):

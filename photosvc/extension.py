@@ -13,7 +13,7 @@ from photosvc.cli import svc
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import SettingError
 from photosvc.migrations import watch_alembic
-from photosvc.mounting import blueprints, checked_engine, checked_prefix, mounted_views, settings_in_host
+from photosvc.mounting import checked_engine, checked_prefix, mount, mounted_views, settings_in_host
 from photosvc.settings import Settings
 from photosvc.web.current import EXTENSION, PrincipalLoader, Service, host_users
 from photosvc.web.parts import OAUTH, PAGES, OwnBlueprint, chosen_parts
@@ -110,8 +110,7 @@ class PhotoService:
                 from photosvc.api.oauth import OAUTH_EXTENSION, OAuthServer
 
                 app.extensions[OAUTH_EXTENSION] = OAuthServer()
-            for blueprint, path in blueprints(mounted, prefix, settings):
-                app.register_blueprint(blueprint, url_prefix=path)
+            mount(app, mounted, prefix, settings)
         app.teardown_appcontext(service.close)
         watch_alembic()
         app.cli.add_command(svc)  # `flask` finds the command by its entry point; Flask's test runner does not

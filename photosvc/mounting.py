@@ -22,8 +22,14 @@ _LOG = logging.getLogger(START)
 VIEWS: Final = ("photosvc.api", "photosvc.api.well_known", "photosvc.dav", "photosvc.pages")
 
 
-def blueprints(parts: frozenset[str], prefix: str, settings: Settings) -> Iterator[tuple[Blueprint, str]]:
-    """Yield the blueprints of these parts, each with the prefix of its paths; import the views of no other part."""
+def mount(app: Flask, parts: frozenset[str], prefix: str, settings: Settings) -> None:
+    """Register the blueprints of these parts; import the views of no other part."""
+    for blueprint, path in _blueprints(parts, prefix, settings):
+        app.register_blueprint(blueprint, url_prefix=path)
+
+
+def _blueprints(parts: frozenset[str], prefix: str, settings: Settings) -> Iterator[tuple[Blueprint, str]]:
+    """Yield each blueprint with the prefix of its paths."""
     if parts & OF_API:
         from photosvc.api import create_api
 

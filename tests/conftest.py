@@ -19,22 +19,21 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from sqlalchemy import Engine, create_engine, make_url, text
+from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.orm import Session
 
 from photosvc.auth import passwords
 from photosvc.models import schema
 from photosvc.settings import Settings
-from tests.helpers import costs, examples, shared
+from tests.helpers import cheap, examples, shared
 from tests.helpers.api_client import ApiClient, open_api
 from tests.helpers.factories.photos import add_photos
+from tests.helpers.lasting_pool import LastingPool
 from tests.helpers.library import Library, migrated_database, new_settings, open_library, open_session
 from tests.helpers.programs import forks, needed
 
 _NUMBERS = count()
 _SLOW_TIMEOUT = 900
-#: True where libraries and service are to work as they do outside of tests, which makes the tests slow.
-_COSTS_ARE_REAL = os.environ.get("TEST_COSTS") == "real"
 #: The locale of databases on PostgreSQL: its rules sort otherwise than code points, as those of most users do.
 _LOCALE = "en_US.UTF-8"
 #: The template of databases with the tables of the models.
@@ -51,8 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
         _KEPT.append(shared.new_run())
     shared.use(Path(_KEPT[0].name if _KEPT else config.workerinput["shared"]))
     examples.choose()
-    if not _COSTS_ARE_REAL:
-        costs.save()
+    cheap.replace_parts()
 
 
 def _travel(moment: str) -> None:
@@ -78,7 +76,7 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_unconfigure() -> None:
-    costs.end_index_workers()
+    LastingPool.end_idle(0)
     forks.end()
     while _KEPT:
         _KEPT.pop().cleanup()
@@ -159,15 +157,9 @@ def session(tmp_path: Path) -> Iterator[Session]:
 def service_hasher(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Passwords are hashed at the cost that they have outside of tests."""
     passwords._dummy.cache_clear()
-    monkeypatch.setattr(passwords, "_HASHER", costs.SERVICE_HASHER)
+    monkeypatch.setattr(passwords, "_HASHER", cheap.REAL_HASHER)
     yield
     passwords._dummy.cache_clear()
-
-
-@pytest.fixture
-def own_statements(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each database keeps its compiled statements itself, as outside of tests."""
-    monkeypatch.delattr(Engine, "_compiled_cache")
 
 
 @pytest.fixture
@@ -216,7 +208,7 @@ def _make_cluster(folder: Path, language: str) -> None:
     try:
         engine = create_engine(_address(server).format("postgres"), isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
-            connection.execute(text("ALTER SYSTEM SET fsync = off"))  # as `costs.leave_flushing_to_the_system`
+            connection.execute(text("ALTER SYSTEM SET fsync = off"))  # as `cheap.replace_parts`
             connection.execute(text(f"CREATE DATABASE {_MIGRATED}"))
         engine.dispose()
         migrated = create_engine(_address(server).format(_MIGRATED))

@@ -20,14 +20,14 @@ from werkzeug.test import TestResponse
 from photosvc.cli import svc
 from photosvc.models import CLIENT_TOKEN, User
 from photosvc.models.engine import begin_write
+from tests.helpers.cheap import HASHER
 from tests.helpers.clock import MovedClock
-from tests.helpers.costs import TEST_HASHER
 from tests.helpers.factories.accounts import add_client, add_credential, add_token, add_user
 from tests.helpers.library import DATABASE, Library, open_library
 
 API = "/api/v1"
 PASSWORD = "correct horse"
-HASH = TEST_HASHER.hash(PASSWORD)
+HASH = HASHER.hash(PASSWORD)
 ROLES = {"ann": "admin", "alice": "user", "vera": "viewer"}
 
 

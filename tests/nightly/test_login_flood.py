@@ -10,7 +10,7 @@ import pytest
 
 from photosvc.models import User
 from tests.helpers.api_client import PASSWORD, open_api
-from tests.helpers.costs import SERVICE_HASHER
+from tests.helpers.cheap import REAL_HASHER
 from tests.helpers.programs.server import serve
 
 
@@ -21,7 +21,7 @@ def served(request, tmp_path_factory):
         api.clock.present = api.clock.present.now(api.clock.present.tzinfo)
         options = ["--worker-class", "photosvc.serving.Worker"]
         with api.library.session() as session:  # at the cost that passwords have outside of tests
-            session.query(User).update({"password_hash": SERVICE_HASHER.hash(PASSWORD)})
+            session.query(User).update({"password_hash": REAL_HASHER.hash(PASSWORD)})
         instance, environ = api.library.instance, {"PHOTOSVC_PROXIES": "1", "PHOTOSVC_BASE_URL": "http://localhost"}
         with serve(instance, workers=workers, threads=threads, options=options, environ=environ) as address:
             yield api, urlsplit(address)

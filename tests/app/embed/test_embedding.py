@@ -298,7 +298,7 @@ def open_things():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not HANDLES.is_dir(), reason="counts handles as Linux lists them")
-def test_fifty_apps_that_come_and_go_leave_no_handles_and_no_threads(tmp_path, own_statements):
+def test_fifty_apps_that_come_and_go_leave_no_handles_and_no_threads(tmp_path):
     (tmp_path / DATABASE).write_bytes(migrated_database())
 
     def come_and_go():

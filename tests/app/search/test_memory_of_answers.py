@@ -66,7 +66,7 @@ def test_only_the_ids_of_a_large_answer_are_kept(large_library, monkeypatch, pat
 
 def test_statements_of_long_queries_are_not_kept(large_library):
     with large_library.app.app_context():
-        kept = current_service().engine()._compiled_cache
+        kept = current_service().engine().get_execution_options()["compiled_cache"]
     sizes = []
     for number in range(10, 16):
         large_library.find(q=" ".join(f"-(tree{word} or iso:{word})" for word in range(number)))

@@ -23,7 +23,7 @@ from photosvc.models.engine import (
 from photosvc.models.schema import check_schema, schema_version
 from photosvc.models.silence import OPTIONS
 from photosvc.models.statements import run_text
-from tests.helpers import costs
+from tests.helpers import cheap
 from tests.helpers.library import new_engine
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
@@ -37,7 +37,7 @@ def engine(tmp_path):
 
 
 def test_sqlite_has_the_manners_of_the_design(engine, monkeypatch):
-    monkeypatch.setattr("photosvc.models.engine._PRAGMAS", costs.SERVICE_PRAGMAS)
+    monkeypatch.setattr("photosvc.models.engine._PRAGMAS", cheap.REAL_PRAGMAS)
     engine.dispose()
     with engine.connect() as connection:
         pragmas = {

@@ -16,7 +16,7 @@ from photosvc.core.accounts import MAX_CLIENT_TOKEN_LIFETIME
 from photosvc.core.errors import SettingError
 from photosvc.models import StoredKey
 from photosvc.models.engine import write_session
-from tests.helpers import costs
+from tests.helpers import cheap
 from tests.helpers.clock import NOW, MovedClock
 from tests.helpers.library import new_engine, new_settings
 
@@ -67,7 +67,7 @@ def test_there_is_no_key_before_one_is_needed(keys):
 
 
 def test_a_new_key_has_2048_bits_and_the_time_when_it_was_made():
-    made = json.loads(costs.SERVICE_NEW_KEY(NOW))
+    made = json.loads(cheap.REAL_NEW_KEY(NOW))
     assert made.pop("created_at") == "2026-03-01T12:00:00+00:00"
     key = RSAKey.import_key(made)
     assert key.is_private
