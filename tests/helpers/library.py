@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 from click.testing import CliRunner
 from flask import Flask
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
@@ -107,6 +107,18 @@ class Library:
         with self.app.app_context(), Session(current_service().engine()) as session:
             yield session
             session.commit()
+
+    @contextmanager
+    def statements(self) -> Iterator[list[str]]:
+        """The statements that the database runs inside of the block, without their values."""
+        with self.app.app_context():
+            engine = current_service().engine()
+        noted: list[str] = []
+        event.listen(engine, "before_cursor_execute", note := lambda *given: noted.append(given[2]))
+        try:
+            yield noted
+        finally:
+            event.remove(engine, "before_cursor_execute", note)
 
     def token(self, scope: str = "*", *, role: str = "") -> str:
         """The secret of an access token, or of an app password of a user with this role."""
