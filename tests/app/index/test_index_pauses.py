@@ -45,7 +45,7 @@ def run(library, at):
 
 
 def test_the_folder_of_an_upload_is_indexed_in_a_pause_of_a_run_over_everything(inline_library):
-    for number in range(16):
+    for number in range(8):
         inline_library.put(f"old/{number:02}.jpg", jpeg(20 + number, 16))
     inline_library.put("gone/1.jpg", jpeg(500, 16))
     inline_library.index(subfolder="gone")
@@ -64,13 +64,13 @@ def test_the_folder_of_an_upload_is_indexed_in_a_pause_of_a_run_over_everything(
         with inline_library.session() as session:
             seen["jobs"] = session.query(Job.subject, Job.state).order_by(Job.id).all()
 
-    summary = run(inline_library, {4: upload, 12: look})
+    summary = run(inline_library, {2: upload, 6: look})
     assert seen["found"] == ["gone/1.jpg", "new/1.jpg"]
-    assert 4 < seen["all"] < 16
+    assert 2 < seen["all"] < 8
     assert seen["jobs"][1:] == [("", "running"), ("new", "done"), ("gone", "done")]
     # What had gone when the run began is back.
-    assert (summary.indexed, summary.missing) == (16, 0)
-    assert len(inline_library.names(count=99)) == 18
+    assert (summary.indexed, summary.missing) == (8, 0)
+    assert len(inline_library.names(count=99)) == 10
     with inline_library.session() as session:
         assert list(waiting(session)) == []
 
@@ -81,7 +81,7 @@ def test_a_label_of_many_photos_is_renamed_in_the_pauses_of_a_run_over_everythin
     for number in range(3):
         inline_library.put(f"lakes/{number}.jpg", jpeg(400 + number, 16, xmp=showing(keywords=["lake"])))
     inline_library.index()
-    for number in range(16):
+    for number in range(8):
         inline_library.put(f"new/{number:02}.jpg", jpeg(20 + number, 16))
     client, headers, seen = inline_library.app.test_client(), {"X-Auth-Token": inline_library.token(role="user")}, {}
 
@@ -104,16 +104,16 @@ def test_a_label_of_many_photos_is_renamed_in_the_pauses_of_a_run_over_everythin
         with inline_library.session() as session:
             seen["run"] = session.query(Job.state).filter(Job.kind == "index").order_by(Job.id.desc()).first()[0]
 
-    assert run(inline_library, {4: rename, 12: look}).indexed == 16
+    assert run(inline_library, {2: rename, 6: look}).indexed == 8
     assert seen["done"] == ("done", {"photos": 3, "percent": 100}, [("Water", 3)])
     assert seen["run"] == "running"
 
 
 def test_a_folder_with_much_to_read_waits_for_the_rest_and_its_newest_file_comes_first(inline_library, monkeypatch):
     monkeypatch.setattr(module, "_SMALL_SECONDS", 0)
-    for number in range(16):
+    for number in range(8):
         inline_library.put(f"a/{number:02}.jpg", jpeg(20 + number, 16))
-    for number in range(16):
+    for number in range(8):
         inline_library.put(f"z/{number:02}.jpg", jpeg(100 + number, 16))
     seen = []
 
@@ -126,11 +126,11 @@ def test_a_folder_with_much_to_read_waits_for_the_rest_and_its_newest_file_comes
         with inline_library.session() as session:
             assert [one.folder for one in waiting(session)] == ["z"]
 
-    run(inline_library, {4: upload, 12: look})
+    run(inline_library, {2: upload, 6: look})
     assert "z/99 new.jpg" in seen
-    assert len(seen) < 16
+    assert len(seen) < 8
     inline_library.clock.move(minutes=1)
     inline_library.index()
-    assert len(inline_library.names(count=999)) == 33
+    assert len(inline_library.names(count=999)) == 17
     with inline_library.session() as session:
         assert list(waiting(session)) == []
