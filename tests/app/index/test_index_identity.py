@@ -7,7 +7,7 @@ import shutil
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
@@ -360,21 +360,6 @@ def test_a_run_over_one_folder_looks_for_the_content_of_an_edited_file_in_the_ot
     }
 
 
-@pytest.mark.parametrize("folder", ["x", "y"])
-def test_pictures_that_exchange_folders_keep_their_photos_in_runs_over_one_of_them(library, folder):
-    put(library, "x/1.jpg", 1)
-    put(library, "y/1.jpg", 2)
-    library.index()
-    enter(library, "x/1.jpg")
-    rename(library, ("x/1.jpg", "y/1.jpg"), ("y/1.jpg", "x/1.jpg"))
-    library.index(subfolder=folder)
-    between = shown(library)
-    library.index(subfolder="y" if folder == "x" else "x")
-    whole = {"x/1.jpg": ("y/1.jpg", False), "y/1.jpg": ("x/1.jpg", True)}
-    assert between == {name: whole[name] for name in whole if name.startswith(folder)}
-    assert shown(library) == whole
-
-
 @pytest.fixture
 def interrupted(monkeypatch, library):
     """A function that lets an index run of one file a batch end like a killed one after a batch; whether it did."""
@@ -502,10 +487,12 @@ def known_rows(library):
 
 def live(library, disk, *, partial):
     """Let the originals become like this, index them, and compare each photo with what belongs to its content."""
-    before = known_rows(library)
+    before, contents = known_rows(library), shown_contents(library)
     write_disk(library, disk)
     if partial:
         library.index(subfolder="x")
+        for content, title in shown_contents(library).items():
+            assert title == contents.get(content, title) or not title[0]
     library.index()
     on_disk = {name: content_hash(library.originals / name) for name in (*NAMES, "other.jpg") if disk.get(name, 999)}
     after = {row.hash: row for row in known_rows(library) if not row.missing}
@@ -529,25 +516,16 @@ def live(library, disk, *, partial):
     enter(library, *(row.name for row in after.values() if int(row.hash, 16) % 2))
 
 
+def disks_of(*numbers):
+    return [(dict(zip(NAMES, some, strict=True)), partial) for *some, partial in numbers]
+
+
 @given(disks=st.lists(st.tuples(DISKS, st.booleans()), min_size=2, max_size=3))
+@example(disks_of((1, None, None, 2, None, False), (2, None, None, 1, None, True)))  # exchanged over folders
+@example(disks_of((1, None, 2, None, None, False), (3, None, 3, 1, None, True)))  # an edit and the name of a moved one
 @examples(100, 4)
 def test_what_people_entered_stays_with_the_content_whatever_happens_to_the_names(tmp_path_factory, disks):
     library = open_library(tmp_path_factory.mktemp("library"))
     for disk, partial in disks:
         live(library, disk, partial=partial)
     library.close()
-
-
-def test_an_edited_photo_is_preferred_to_the_name_that_a_private_photo_left(library):
-    put(library, "a.jpg", 1)
-    put(library, "b.jpg", 2)
-    library.index()
-    enter(library, "a.jpg", "b.jpg")
-    former = uids(library)["b.jpg"]
-    rename(library, ("a.jpg", "x/moved.jpg"))
-    put(library, "a.jpg", 3)
-    put(library, "b.jpg", 3)
-    library.index(subfolder="x")
-    library.index()
-    assert uids(library)["b.jpg"] == former
-    assert shown(library) == {"x/moved.jpg": ("a.jpg", True), "b.jpg": ("b.jpg", True)}

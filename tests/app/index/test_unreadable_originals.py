@@ -9,12 +9,14 @@ from unittest.mock import Mock
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from photosvc.index import extract
 from photosvc.index import run as job
 from photosvc.index.store import Store
 from tests.helpers import shared
+from tests.helpers.factories.indexing_requests import InlinePool
 from tests.helpers.library import call_svc, counts, open_library, reasons
 from tests.helpers.pictures import encoded, exif, jpeg, quarters, video
-from tests.helpers.programs import deadly_extract, racing_extract
+from tests.helpers.programs import deadly_extract
 
 DATED = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2021:02:03 04:05:06"})
 OURS = "an error inside photosvc ({}), not in the file: please report it with the traceback in the log"
@@ -23,7 +25,17 @@ OURS = "an error inside photosvc ({}), not in the file: please report it with th
 def test_a_file_that_changes_or_vanishes_while_it_is_read_is_left_for_the_next_run(library, monkeypatch):
     changing, vanishing = library.put("changing.jpg", jpeg()), library.put("vanishing.jpg", jpeg(80, 48))
     library.put("quiet.jpg", jpeg(90, 48))
-    monkeypatch.setattr(job, "extract", racing_extract.extract)
+    check = extract._check_unchanged
+
+    def interfere(path, before):
+        if path == changing:
+            os.utime(path, (1, 1))
+        elif path == vanishing:
+            path.unlink()
+        check(path, before)
+
+    monkeypatch.setattr(job, "WorkerPool", InlinePool)
+    monkeypatch.setattr(extract, "_check_unchanged", interfere)
     summary = library.index()
     assert sorted(reasons(summary.failed)) == [
         ("changing.jpg", "The file changed while it was read."),
