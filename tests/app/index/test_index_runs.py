@@ -10,7 +10,7 @@ from photosvc.core.errors import NotFoundError
 from photosvc.index.extract import READER_VERSION
 from photosvc.models import File, LibraryState, RejectedFile, SearchDocument
 from tests.helpers.clock import NOW
-from tests.helpers.library import call_svc, changes, counts, hashes, open_library, reasons
+from tests.helpers.library import call_svc, changes, counts, hashes, reasons
 from tests.helpers.pictures import encoded, exif, jpeg, quarters, raf, video
 
 UNSETTLED = "it may still be being written; a later run reads it"
@@ -143,20 +143,6 @@ def test_search_rows_rendered_again_are_the_same_and_no_original_is_opened(libra
     assert library.stored() == before
     assert call_svc("index", instance=library.instance).stderr == ""
     assert len(call_svc("db", "upgrade", instance=library.instance).stderr.splitlines()) == 1
-
-
-def test_a_second_library_of_the_same_originals_has_the_same_records(library, tmp_path):
-    library.put("a.jpg", jpeg(exif=exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})))
-    library.put("2019-05-06/b.jpg", jpeg(80, 48))
-    library.index()
-    other = open_library(tmp_path / "other", settings={"PHOTOSVC_ORIGINALS": library.originals})
-    other.index()
-    drawn = {"ID", "UID", "FileUID"}
-    records = [
-        [{name: value for name, value in record.items() if name not in drawn} for record in one.find(order="name")]
-        for one in (library, other)
-    ]
-    assert records[0] == records[1]
 
 
 @pytest.fixture

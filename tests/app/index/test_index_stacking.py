@@ -8,7 +8,6 @@ from random import Random
 import pytest
 from sqlalchemy import select
 
-from photosvc.core.errors import ConflictError
 from photosvc.core.vocabulary import KINDS
 from photosvc.index import stack_rules
 from photosvc.index.batches import restack_library
@@ -250,14 +249,6 @@ def test_an_unstacked_file_is_a_photo_of_its_own_that_no_rule_joins_again(sessio
     store(session, *files)
     store(session, jpg("a/x.png", 4, DOCUMENT, file_type="png"))
     assert photos(session) == [["a/x.dng"], ["a/x.jpg", "a/x.png", "b/y.jpg"]]
-
-
-def test_the_only_file_of_a_photo_cannot_be_unstacked(session):
-    store(session, jpg("x.jpg", 1), jpg("x.dng", 2, **RAW))
-    vanish(session, "x.dng")
-    file = session.scalars(select(File).where(File.name == "x.jpg")).one()
-    with pytest.raises(ConflictError, match="the only one of its photo"):
-        unstack(session, Catalog(session, Gazetteer.load(), "UTC"), file, NOW)
 
 
 def test_a_photo_that_a_person_took_out_of_stacks_takes_in_only_files_of_its_name(session):
