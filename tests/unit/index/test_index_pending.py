@@ -19,45 +19,32 @@ def pending(clock):
     return Pending(quiet=2, longest=10, again=30, clock=clock)
 
 
-def test_a_folder_is_due_when_it_has_been_quiet(pending, clock):
+def take(pending, clock, seconds):
+    clock.move(seconds=seconds)
+    return pending.take()
+
+
+def test_a_folder_is_due_when_it_has_been_quiet_and_events_do_not_put_it_off_for_ever(pending, clock):
     pending.add("a")
     assert pending.seconds() == 2
     clock.move(seconds=1.5)
     pending.add("a")
-    clock.move(seconds=1)
-    assert pending.take() == set()
-    clock.move(seconds=1)
-    assert pending.take() == {"a"}
-    assert pending.take() == set()
+    assert [take(pending, clock, 1), take(pending, clock, 1), pending.take()] == [set(), {"a"}, set()]
     assert pending.seconds() == inf
-
-
-def test_events_that_go_on_do_not_put_a_folder_off_for_ever(pending, clock):
     taken = []
     for _ in range(30):
         pending.add("a")
-        clock.move(seconds=1)
-        taken += pending.take()
+        taken += take(pending, clock, 1)
     assert taken == ["a", "a", "a"]
 
 
-def test_a_new_folder_is_looked_at_twice(pending, clock):
+def test_a_new_folder_is_looked_at_twice_and_a_delay_puts_a_folder_off_and_never_forward(pending, clock):
     pending.add("a", new=True)
-    clock.move(seconds=2)
-    assert pending.take() == {"a"}
-    assert pending.seconds() == 30
-    clock.move(seconds=30)
-    assert pending.take() == {"a"}
-    assert pending.seconds() == inf
-
-
-def test_a_delay_puts_a_folder_off_and_never_forward(pending, clock):
-    pending.add("a", delay=20)
-    pending.add("a", delay=5)
-    clock.move(seconds=19)
-    assert pending.take() == set()
-    clock.move(seconds=1)
-    assert pending.take() == {"a"}
+    assert (take(pending, clock, 2), pending.seconds()) == ({"a"}, 30)
+    assert (take(pending, clock, 30), pending.seconds()) == ({"a"}, inf)
+    pending.add("b", delay=20)
+    pending.add("b", delay=5)
+    assert (take(pending, clock, 19), take(pending, clock, 1)) == (set(), {"b"})
 
 
 def test_too_many_folders_are_one_look_at_everything(pending, clock, monkeypatch):

@@ -31,32 +31,27 @@ def known(*names, problem=None, missing=False, size=1):
     return [(name, KnownFile(size, 1, problem, missing=missing)) for name in names]
 
 
-def test_new_files_are_read_and_absent_ones_are_gone(compare):
+def unreadable(name, reason=Reason.UNREADABLE_FOLDER):
+    return Unreachable(name, Problem.of(reason, "EACCES"))
+
+
+def test_new_files_are_read_and_absent_ones_are_gone_unless_their_folder_or_disk_may_be_away(compare):
     read, gone, summary = compare(found("b.jpg", "c.jpg", "e.jpg"), known("a.jpg", "c.jpg", "d.jpg", "f.jpg"))
     assert (read, gone, summary.unchanged) == (["b.jpg", "e.jpg"], ["a.jpg", "d.jpg", "f.jpg"], 1)
-
-
-def test_files_that_were_missing_before_are_not_gone_again_and_are_read_when_they_are_back(compare):
-    read, gone, _ = compare(found("b.jpg"), known("a.jpg", "b.jpg", missing=True))
-    assert (read, gone) == (["b.jpg"], [])
-
-
-def test_nothing_is_gone_when_no_file_is_found_at_all(compare):
-    assert compare([], known("a.jpg"))[:2] == ([], [])
-    assert compare(found("notes.txt"), known("a.jpg"))[:2] == ([], [])
-
-
-def test_files_of_an_unreadable_folder_and_unreadable_files_are_not_gone(compare):
-    folder = Unreachable("b", Problem.of(Reason.UNREADABLE_FOLDER, "EACCES"))
-    file = Unreachable("d.jpg", Problem.of(Reason.UNREADABLE, "EACCES"))
-    entries = [*found("a.jpg"), folder, *found("c.jpg"), file]
-    read, gone, summary = compare(entries, known("a.jpg", "b-/1.jpg", "b/1.jpg", "b/c/2.jpg", "b0.jpg", "d.jpg"))
-    assert (read, gone, summary.failed) == (["c.jpg"], ["b-/1.jpg", "b0.jpg"], 2)
-
-
-def test_nothing_is_gone_when_the_folder_of_originals_cannot_be_read(compare):
-    root = Unreachable("", Problem.of(Reason.UNREADABLE_FOLDER, "EACCES"))
-    assert compare([root], known("a.jpg", "b/1.jpg"))[:2] == ([], [])
+    for case, entries, before, expected in (
+        ("missing before", found("b.jpg"), known("a.jpg", "b.jpg", missing=True), (["b.jpg"], [], 0)),
+        ("nothing found", [], known("a.jpg"), ([], [], 0)),
+        ("no picture found", found("notes.txt"), known("a.jpg"), ([], [], 0)),
+        ("no originals", [unreadable("")], known("a.jpg", "b/1.jpg"), ([], [], 1)),
+        (
+            "unreadable folder and file",
+            [*found("a.jpg"), unreadable("b"), *found("c.jpg"), unreadable("d.jpg", Reason.UNREADABLE)],
+            known("a.jpg", "b-/1.jpg", "b/1.jpg", "b/c/2.jpg", "b0.jpg", "d.jpg"),
+            (["c.jpg"], ["b-/1.jpg", "b0.jpg"], 2),
+        ),
+    ):
+        read, gone, summary = compare(entries, before)
+        assert (read, gone, summary.failed) == expected, case
 
 
 def test_a_duplicate_is_read_last_when_the_other_file_is_changed_or_absent(compare):
