@@ -260,7 +260,7 @@ class Settings:
     )
     timezone: str = _setting(
         _timezone, "IANA name such as `Europe/Berlin`",
-        "Time zone of `today` and `yesterday`, and of pictures and videos that tell neither a zone nor a position",
+        "Time zone of `today` and `yesterday`, and of pictures and videos without a zone and a position",
     )  # fmt: skip
     estimate_places: bool = _yes_or_no(
         "Estimate the place of photos without a position from those that the same camera took before and after",

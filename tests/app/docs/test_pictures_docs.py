@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import orjson
 import pytest
 from click.testing import CliRunner
 
@@ -18,12 +19,13 @@ ROOT = Path(__file__).parents[3]
 GUIDE = (ROOT / "docs/pictures.md").read_text()
 NGINX = files_of("nginx", Deployment())["nginx.conf"]
 GUNICORN = files_of("gunicorn", Deployment())["gunicorn.conf.py"]
-BEGIN, END = "<!-- sizes: svc show sizes --md -->\n\n", "\n<!-- end -->"
 
 
-def test_the_guide_has_the_table_of_sizes():
-    table = CliRunner().invoke(show, ["sizes", "--md"]).output
-    assert GUIDE.partition(BEGIN)[2].partition(END)[0] == table
+def test_the_guide_has_every_size_and_those_that_are_usual():
+    named, usual = re.search(r"^The sizes: (.+?)\. Usual sizes(.+?)\.$", GUIDE, re.DOTALL | re.MULTILINE).groups()
+    sizes = orjson.loads(CliRunner().invoke(show, ["sizes", "--json"]).output)
+    assert re.findall(r"`(\w+)`", named) == [size["size"] for size in sizes]
+    assert re.findall(r"`(\w+)`", usual) == [size["size"] for size in sizes if size["usual"]]
 
 
 def test_every_setting_in_the_guide_and_in_the_configuration_of_nginx_exists():

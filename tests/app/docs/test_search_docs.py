@@ -20,9 +20,12 @@ GUIDE = (Path(__file__).parents[3] / "docs/search.md").read_text()
 BEGIN, END = "<!-- filters: svc show filters --md -->\n\n", "\n<!-- end -->"
 
 
-def test_the_guide_has_the_table_of_filters():
-    table = CliRunner().invoke(show, ["filters", "--md"]).output
-    assert GUIDE.partition(BEGIN)[2].partition(END)[0] == table
+def test_the_guide_has_the_table_of_filters_and_names_those_that_are_true_or_false():
+    rows = CliRunner().invoke(show, ["filters", "--md"]).output.splitlines(keepends=True)
+    switches = [row for row in rows if "| true, yes, 1, on, false, no, 0, off |" in row]
+    assert GUIDE.partition(BEGIN)[2].partition(END)[0] == "".join(row for row in rows if row not in switches)
+    named = re.search(r"^Yes-or-no filters, such as .+?: (.+?)\.\s", GUIDE, re.DOTALL | re.MULTILINE)[1]
+    assert re.findall(r"`(\w+)`", named) == [row.split()[1] for row in switches]
 
 
 def test_the_guide_names_every_order_and_facet():
