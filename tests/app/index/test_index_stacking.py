@@ -251,15 +251,6 @@ def test_an_unstacked_file_is_a_photo_of_its_own_that_no_rule_joins_again(sessio
     assert photos(session) == [["a/x.dng"], ["a/x.jpg", "a/x.png", "b/y.jpg"]]
 
 
-def test_a_photo_that_a_person_took_out_of_stacks_takes_in_only_files_of_its_name(session):
-    store(session, jpg("a/x.jpg", 1, DOCUMENT))
-    photo_of(session, "a/x.jpg").stack = -1
-    session.commit()
-    store(session, jpg("b/y.jpg", 2, DOCUMENT), jpg("a/x.dng", 3, **RAW), jpg("a/x-edited.jpg", 4))
-    assert photos(session) == [["a/x-edited.jpg"], ["a/x.dng", "a/x.jpg"], ["b/y.jpg"]]
-    assert photo_of(session, "a/x.dng").stack == -1
-
-
 def test_another_choice_of_kinds_stacks_the_library_again_once(session, library):
     store(session, jpg("a.jpg", 1, DOCUMENT), jpg("b.jpg", 2, DOCUMENT), jpg("b (2).jpg", 3))
     for kinds, expected in (

@@ -241,66 +241,49 @@ def test_edited_copies_bursts_and_numbered_copies_are_recognized_by_their_names(
     assert {base: series_of(base) for base in series} == series
 
 
+def dated(metadata, **later):
+    return replace(metadata, taken_local=TAKEN + timedelta(**later))
+
+
 def looking(bits):
-    """The values of a picture whose look differs from others by these bits of its last part, or by whole parts."""
+    """The values of a picture whose look differs from others by these bits of its last part."""
     return {"look_1": 7, "look_2": 7, "look_3": 7, "look_4": 7 ^ bits}
 
 
 PLACED = Metadata(taken_local=TAKEN, camera_make="Maker", camera_model="M1", camera_serial="7", lat=48.0, lng=2.0)
-
-
-EXACT = TAKEN + timedelta(milliseconds=120)
-
-
-LATER = EXACT + timedelta(milliseconds=100)
-
-
 UNPLACED = replace(PLACED, lat=None, lng=None)
-
-
-TENTHS = replace(PLACED, taken_local=EXACT)
-
-
+EXACT, LATER = dated(PLACED, milliseconds=120), dated(PLACED, milliseconds=220)
 UNIQUE, COMMON = Metadata(document_id="xmp.did:1"), Metadata(document_id="0123456789ABCDEF")
+CAMERA = Metadata(document_id="C13QLHH01MM")
 #: Metadata of two pictures in different folders, values of the look of the other one, and whether they are one photo.
 PAIRS = [
     (Metadata(content_id="abc"), Metadata(content_id="ABC"), {}, True),
     (Metadata(burst_id="b"), Metadata(burst_id="b"), {}, True),
     *((one, one, looking(bits), bits < 0x7FF) for one in (UNIQUE, COMMON) for bits in (0, 0x3FF, 0x7FF)),
     (UNIQUE, Metadata(document_id="xmp.did:2"), {}, False),
-    (replace(UNIQUE, taken_local=TAKEN), replace(UNIQUE, taken_local=TAKEN), {"look_1": 0xFFFF}, True),
-    (replace(UNIQUE, taken_local=TAKEN), replace(UNIQUE, taken_local=TAKEN + timedelta(seconds=1)), {}, True),
-    (
-        replace(UNIQUE, taken_local=TAKEN),
-        replace(UNIQUE, taken_local=TAKEN + timedelta(seconds=1)),
-        {"look_2": 0xFFFF},
-        False,
-    ),
-    (
-        Metadata(document_id="C13QLHH01MM", taken_local=TAKEN),
-        Metadata(document_id="C13QLHH01MM", taken_local=TAKEN + timedelta(seconds=1)),
-        {},
-        False,
-    ),
+    (dated(UNIQUE), dated(UNIQUE), {"look_1": 0xFFFF}, True),
+    (dated(UNIQUE), dated(UNIQUE, seconds=1), {}, True),
+    (dated(UNIQUE), dated(UNIQUE, seconds=1), {"look_2": 0xFFFF}, False),
+    (dated(CAMERA), dated(CAMERA, seconds=1), {}, False),
     (PLACED, PLACED, {}, True),
-    (PLACED, TENTHS, {}, False),
-    (TENTHS, TENTHS, {}, True),
-    (TENTHS, replace(PLACED, taken_local=LATER), {}, False),
-    (replace(UNPLACED, taken_local=EXACT), replace(UNPLACED, taken_local=EXACT), {}, True),
-    (replace(UNPLACED, taken_local=EXACT), replace(UNPLACED, taken_local=LATER), {}, False),
-    (PLACED, replace(PLACED, taken_local=TAKEN + timedelta(seconds=1)), {}, False),
+    (PLACED, EXACT, {}, False),
+    (EXACT, EXACT, {}, True),
+    (EXACT, LATER, {}, False),
+    (dated(UNPLACED, milliseconds=120), dated(UNPLACED, milliseconds=120), {}, True),
+    (dated(UNPLACED, milliseconds=120), dated(UNPLACED, milliseconds=220), {}, False),
+    (PLACED, dated(PLACED, seconds=1), {}, False),
     (PLACED, PLACED, looking(0x3FF), True),
     (PLACED, PLACED, looking(0x7FF), False),
-    (TENTHS, TENTHS, looking(0x7FF), True),
-    (TENTHS, TENTHS, {"look_3": 0xFFFF, "look_4": 0xFFFF}, False),
+    (EXACT, EXACT, looking(0x7FF), True),
+    (EXACT, EXACT, {"look_3": 0xFFFF, "look_4": 0xFFFF}, False),
     (PLACED, replace(PLACED, camera_serial="8"), {}, False),
     (PLACED, replace(PLACED, camera_model="M2"), {}, False),
     (PLACED, replace(PLACED, lat=48.1), {}, False),
     (UNPLACED, UNPLACED, {}, False),
-    (replace(PLACED, camera_serial=""), replace(PLACED, camera_serial=""), {}, True),
-    (*[replace(UNPLACED, camera_serial="", taken_local=EXACT)] * 2, {}, False),
+    (*[replace(PLACED, camera_serial="")] * 2, {}, True),
+    (*[replace(dated(UNPLACED, milliseconds=120), camera_serial="")] * 2, {}, False),
     (Metadata(taken_local=TAKEN), Metadata(taken_local=TAKEN), {}, False),
-    (*[replace(PLACED, taken_local=datetime(2020, 5, 1))] * 2, {}, False),  # noqa: DTZ001 - wall time
+    (*[replace(PLACED, taken_local=TAKEN.replace(hour=0, minute=0, second=0))] * 2, {}, False),
 ]
 
 
