@@ -177,7 +177,7 @@ def _batch(
     done: str,
     *,
     most: int,
-    around: Callable[[Sequence[int]], AbstractContextManager[Any]] | None = None,
+    around: Callable[[], AbstractContextManager[Any]] | None = None,
     more: Callable[[], dict[str, object]] = dict,
 ) -> Response:
     """Change the selected photos, and answer with the number of those that changed.
@@ -186,7 +186,7 @@ def _batch(
         change: gets the session of a transaction, the ids of some photos, the time, and the value of `around`.
         done: the past participle for the message, such as "archived".
         most: the largest number of photos.
-        around: gets the ids of some photos; a context around their transaction.
+        around: a context around each transaction.
         more: returns further fields of the answer, also if the batch stops after some photos.
     """
     service, who = current_service(), principal()

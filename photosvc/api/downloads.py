@@ -55,7 +55,6 @@ from photosvc.web.sending import (
     disposition,
     send_file,
     slot,
-    store_slot,
     while_there,
 )
 
@@ -125,7 +124,7 @@ def saved_name(found: SeenFile, kind: str) -> str:
 def _send(found: SeenFile) -> Response:
     service = current_service()
     service.close()  # sending a large file takes long and needs no database
-    with while_there(service, found.name), store_slot(service):
+    with while_there(service, found.name):
         file = open_file(original_of(service.settings, found))
     return send_file(
         FileAnswer(

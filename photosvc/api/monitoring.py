@@ -123,9 +123,7 @@ def of_disks(settings: Settings, instance: Path, cache: PictureCache) -> "Iterat
         ("photosvc_trash_bytes", "Bytes of these files.", trash.size),
     ):
         yield _gauge(name, meaning, {"": value})
-    folders = {"cache": settings.cache, "instance": instance}
-    if settings.bucket is None:
-        folders = {"originals": settings.originals, **folders}
+    folders = {"originals": settings.originals, "cache": settings.cache, "instance": instance}
     disks = {name: disk for name, folder in folders.items() if (disk := disk_of(folder)) is not None}
     free = {name: disk.free for name, disk in disks.items()}
     yield _gauge("photosvc_disk_free_bytes", "Free bytes of the disk with a folder.", free, label="folder")
@@ -200,7 +198,7 @@ def readyz() -> Response:
     service = current_service()
     service.check_database()
     with service.reading(orm=True) as session:
-        if service.settings.bucket is None and are_away(session, service.settings.originals):
+        if are_away(session, service.settings.originals):
             msg = "The folder of originals is missing or empty; is its disk mounted? Searches work without it."
             raise StorageFailedError(msg)
         replica = service.replica and service.replica.report(session.connection())

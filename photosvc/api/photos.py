@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import orjson
 from flask import Response, request
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from photosvc.api.uploads import taking_originals
@@ -283,7 +282,7 @@ def delete_file(photo_uid: str, file_uid: str) -> Response:
 
     Without `PHOTOSVC_DELETE_ORIGINALS` the original stays where it is.
     """
-    with taking_originals(file_uid=file_uid, check=partial(_check_leaves, photo_uid, file_uid)) as deletion:
+    with taking_originals() as deletion:
         now = current_service().now()
         leave = partial(trash_deletion.delete_file, deletion=deletion, now=now)
         return _without(photo_uid, file_uid, "photos.delete", leave)
@@ -297,13 +296,6 @@ def _without(photo_uid: str, file_uid: str, action: str, leave: Callable[[Sessio
         editing.loaded.reload(photo)
 
     return answer_changed(photo_uid, action, change)
-
-
-def _check_leaves(photo_uid: str, file_uid: str, session: Session) -> None:
-    """Raise the error of `_leaving` if the file is not of a photo that the principal may see, or cannot leave it."""
-    if not files_of_photo(session.connection(), photo_uid, sees_private=principal().sees_private):
-        raise NotFoundError("there is no such photo", field="uid")
-    _leaving(session.scalars(select(Photo).where(Photo.uid == photo_uid)).one(), file_uid)
 
 
 def _leaving(photo: Photo, file_uid: str) -> File:

@@ -23,7 +23,7 @@ from photosvc.media.formats import FORMATS
 from photosvc.media.mp4 import read_tracks
 from photosvc.media.slices import Slice
 from photosvc.models import SearchRow, photo_keywords
-from photosvc.pictures.originals import OpenFile, open_file
+from photosvc.pictures.originals import open_file
 from photosvc.pictures.sizes import NAMED, WHOLE, Area, Target, file_name
 from photosvc.pictures.videos import CONVERTED
 from photosvc.search.reading.compile import visible
@@ -46,7 +46,6 @@ from photosvc.web.sending import (
     disposition,
     send_bytes,
     send_file,
-    store_slot,
     while_there,
 )
 
@@ -243,8 +242,7 @@ def video(content_hash: str, token: str, video_format: str) -> Response:  # noqa
     found = _find_video(service, content_hash.lower())
     service.close()  # the rest may take long and needs no database
     with while_there(service, found.name):
-        with store_slot(service):
-            file = open_file(original_of(service.settings, found))
+        file = open_file(original_of(service.settings, found))
         try:
             return _answer_video(service, file, found, name, own=found.hash == content_hash.lower())
         except BaseException:
@@ -273,18 +271,16 @@ def _base(name: str) -> str:
     return name.rpartition(".")[0].lower()
 
 
-def _answer_video(service: Service, file: OpenFile, found: SeenFile, name: str, *, own: bool) -> Response:
+def _answer_video(service: Service, file: FileIO, found: SeenFile, name: str, *, own: bool) -> Response:
     size = found.size
     part: Slice | None = Slice(0, size)
     if found.media_type != "video":
-        with store_slot(service):
-            part = find_embedded(file, size)
+        part = find_embedded(file, size)
     if part is None:
         raise NotFoundError("the picture holds no video", field="hash")
     shared = principal().shared
     headers = [CACHED if own and shared is None else CHECKED]
-    with store_slot(service):
-        as_it_is = _type_as_it_is(file, found, part, name) if shared is None or shared.metadata else ""
+    as_it_is = _type_as_it_is(file, found, part, name) if shared is None or shared.metadata else ""
     if "download" in request.args:
         kind = found.file_type if as_it_is and found.media_type == "video" else "mp4"
         headers.append(disposition(f"{name}-{found.hash[:8]}.{kind}"))
@@ -321,7 +317,7 @@ def _answer_video(service: Service, file: OpenFile, found: SeenFile, name: str, 
     )
 
 
-def _type_as_it_is(file: OpenFile, found: SeenFile, part: Slice, name: str) -> str:
+def _type_as_it_is(file: FileIO, found: SeenFile, part: Slice, name: str) -> str:
     """Return the media type of a video that can be sent as it is, else an empty string."""
     tracks = read_tracks(file, part.start, part.stop)
     if tracks.play_everywhere:

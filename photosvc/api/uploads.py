@@ -4,7 +4,7 @@ At /users/<uid>/upload/<token>, POST sends files and PUT adds them to the origin
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final
@@ -18,7 +18,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDen
 from photosvc.core.words import counted
 from photosvc.library.albums import album_named, album_of_people, make_album, uids_by_title
 from photosvc.library.staging import require_writable
-from photosvc.library.trash_deletion import Deletion, deleting, originals_of
+from photosvc.library.trash_deletion import Deletion, deleting
 from photosvc.library.trash_folder import Trash
 from photosvc.library.uploads import ADDED, DAMAGED, DUPLICATE, NOT_SHOWN, REFUSED
 from photosvc.query.fold import fold
@@ -53,19 +53,11 @@ _ADDED: Final = outcome(indexed=FLAG, files={"type": "array", "items": _FILE})
 
 
 @contextmanager
-def taking_originals(
-    photo_ids: Sequence[int] = (), file_uid: str = "", check: Callable[[Session], None] | None = None
-) -> Iterator[Deletion | None]:
+def taking_originals() -> Iterator[Deletion | None]:
     """Yield the deletion that moves originals into the trash after a write transaction; None if originals stay.
 
-    Args:
-        photo_ids: of the photos that will be deleted.
-        file_uid: that of the file, if only one is deleted.
-        check: raises an error if it may not be deleted; called before a store copies it.
-
     Raises:
-        PermissionDeniedError: originals are to be deleted, but are read-only, or the store refuses it.
-        BucketError: the originals are in a bucket, and the store fails.
+        PermissionDeniedError: originals are to be deleted, but are read-only.
     """
     service = current_service()
     settings = service.settings
@@ -73,14 +65,7 @@ def taking_originals(
         yield None
         return
     require_writable(settings)
-    names: Sequence[str] = ()
-    if settings.bucket is not None:
-        with service.reading(orm=True) as session:
-            if check is not None:
-                check(session)
-            names = originals_of(session, photo_ids, file_uid)
-    service.end_reading()  # the store may take long
-    with deleting(Trash(settings.originals, settings.bucket), service.now(), names) as deletion:
+    with deleting(Trash(settings.originals), service.now()) as deletion:
         yield deletion
 
 

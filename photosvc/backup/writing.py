@@ -299,7 +299,7 @@ def _place(source: Source) -> str:
 def _outer_settings(settings: Settings) -> dict[str, str]:
     fields = setting_fields()
     return {
-        PREFIX + name.upper(): str(settings.as_given(name))
+        PREFIX + name.upper(): str(getattr(settings, name))
         for name, origin in settings.origins.items()
         if origin in {"environment", "app"} and not fields[name]["secret"]
     }

@@ -194,7 +194,7 @@ def _present(settings: "Settings", name: str) -> str:
     from photosvc.settings import PREFIX, setting_fields
 
     field = name.removeprefix(PREFIX).lower()
-    return str(settings.as_given(field)) if field in setting_fields() else ""
+    return str(getattr(settings, field)) if field in setting_fields() else ""
 
 
 @contextmanager

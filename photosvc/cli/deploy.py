@@ -324,7 +324,7 @@ def show(
     if behind and "nginx.conf" not in FILES[program]:
         raise click.BadParameter(f"the files for {program} have no nginx", param_hint="--behind")
     given = {"bind": bind, "behind": behind, "workers": workers, "user": user, "backups": backups}
-    files = files_of(program, _deployment(service, program, **given))
+    files = files_of(program, _deployment(service, **given))
     if folder is None:
         for number, (name, text) in enumerate(files.items()):
             if len(files) > 1:
@@ -337,12 +337,8 @@ def show(
         click.echo(folder / name)
 
 
-def _deployment(service: "Service", program: str, **given: Any) -> Deployment:  # noqa: ANN401
+def _deployment(service: "Service", **given: Any) -> Deployment:  # noqa: ANN401
     settings = service.settings
-    if settings.bucket is not None and program in {"compose", "kubernetes"}:
-        raise PlainError(
-            f"The files for {program} mount a folder of originals, and {settings.bucket.address} is none.", 2
-        )
     return Deployment(
         originals=settings.originals,
         cache=settings.cache,
@@ -356,7 +352,7 @@ def _deployment(service: "Service", program: str, **given: Any) -> Deployment:  
         index_memory=settings.index_memory,
         cache_size=settings.cache_size,
         python=Path(sys.executable),
-        needs_network=service.engine().url.get_backend_name() != "sqlite" or settings.bucket is not None,
+        needs_network=service.engine().url.get_backend_name() != "sqlite",
         **_environment(settings),
         **given,
     )
@@ -368,6 +364,6 @@ def _environment(settings: "Settings") -> dict[str, Any]:
 
     named = {name: PREFIX + name.upper() for name in setting_fields() if settings.origins.get(name) == "environment"}
     hidden = {name for name, data in setting_fields().items() if data["secret"]}
-    values = {key: settings.as_given(name) for name, key in named.items() if name not in hidden}
+    values = {key: getattr(settings, name) for name, key in named.items() if name not in hidden}
     texts = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in values.items()}
     return {"environment": texts, "secrets": tuple(key for name, key in named.items() if name in hidden)}

@@ -224,7 +224,7 @@ def watch(service: "Service", interval: float, as_json: bool, parent: int | None
     keep_folder(service, replace=False)
     with _ended_by_signals(), heartbeat_of(service, Role.WATCH), ExitStack() as lock:
         os.nice(10)  # requests come first
-        click.echo(f"Watching {service.settings.as_given('originals')}", err=True)
+        click.echo(f"Watching {service.settings.originals}", err=True)
         ran, trouble = partial(_print_run, service, as_json), partial(click.echo, err=True)
         reporter = Reporter(ran, failed_file, trouble, progress_lines(), looked if parent is not None else None)
         cache, chores = service.picture_cache, chores_of(service, lock=lock)

@@ -36,13 +36,6 @@ def choose_folder(service: "Service", given: Path | None, *, replace: bool) -> P
             another one; or it does not exist, and the library shows no photos of it.
     """
     settings, origin = service.settings, service.settings.origins.get("originals", "app")
-    if settings.bucket is not None:
-        if given is not None:
-            address = settings.bucket.address
-            msg = f"PHOTOSVC_ORIGINALS ({origin}) is {address}: leave out --photos, or change that setting."
-            raise PlainError(msg, 2)
-        keep_folder(service, replace=replace)
-        return settings.originals
     if given is None:
         is_unset = origin == "default" and not settings.originals.is_dir()
         wanted = samples.ORIGINALS if is_unset else settings.originals
@@ -75,8 +68,7 @@ def keep_folder(service: "Service", *, replace: bool) -> None:
     settings = service.settings
     if former is not None and not is_same(former, settings.originals):
         _require_same(service, former, settings.originals, replace=replace)
-        if settings.bucket is None:  # without the setting of the bucket, its mirror is no folder of originals
-            remember(service.instance, settings.originals)
+        remember(service.instance, settings.originals)
 
 
 def _require_same(service: "Service", former: Path | None, wanted: Path, *, replace: bool) -> None:
@@ -85,7 +77,7 @@ def _require_same(service: "Service", former: Path | None, wanted: Path, *, repl
         return
     if not (count := shown_photos(service)):
         return
-    shown = service.settings.as_given("originals") if is_same(wanted, service.settings.originals) else wanted
+    shown = service.settings.originals if is_same(wanted, service.settings.originals) else wanted
     what = f"The library in {service.instance} shows {counted(count, 'photo')} of {former}"
     if has_terminal():
         confirm(f"{what}. Index {shown} instead? Photos that are not in it are no longer found.", yes=False)
@@ -107,8 +99,6 @@ def shown_photos(service: "Service") -> int:
 
 def warn_of_missing_originals(service: "Service", folder: Path) -> bool:
     """Warn of a folder that is missing or empty while the library shows photos of it; return whether it is."""
-    if service.settings.bucket is not None:  # reading its list tells
-        return False
     try:
         with os.scandir(folder) as entries:
             what = "" if any(not entry.name.startswith(".") for entry in entries) else "is empty"

@@ -28,9 +28,7 @@ def print_welcome(service: "Service", folder: Path, address: str, *, token_file:
     """
     database = service.engine().url
     library = database.database if database.get_backend_name() == "sqlite" else database.render_as_string()
-    bucket = service.settings.bucket
-    photos = folder if bucket is None else bucket.address
-    click.echo(f"Photos    {photos}" + (" (the bundled samples)" if is_samples(folder) else ""))
+    click.echo(f"Photos    {folder}" + (" (the bundled samples)" if is_samples(folder) else ""))
     click.echo(f"Library   {library}")
     click.echo(f"Address   {address}")
     if code:
@@ -102,8 +100,7 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
             "PHOTOSVC_PROXIES=1, or listen on 127.0.0.1.",
             err=True,
         )
-    bucket = service.settings.bucket
-    os.environ["PHOTOSVC_ORIGINALS"] = str(folder) if bucket is None else bucket.address
+    os.environ["PHOTOSVC_ORIGINALS"] = str(folder)
     os.environ[INSTANCE_VARIABLE] = app.instance_path  # the code of the app may have chosen another folder
     _start_indexer("watch" if watch else "index")
     target = f"photosvc.app:create_app(address={address!r})"

@@ -43,7 +43,7 @@ def config(service: "Service") -> None:
     }
     rows = [place]
     for name, data in setting_fields().items():
-        value = settings.as_given(name)
+        value = getattr(settings, name)
         rows.append(
             {
                 "name": PREFIX + name.upper(),

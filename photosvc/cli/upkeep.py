@@ -192,8 +192,6 @@ def scheduler_of(
     if not re.fullmatch(r"(tcp|tls)://[^\s/]+:[0-9]{1,5}", scheduler):
         msg = f"{scheduler!r} is no address such as tcp://host:8786 or tls://host:8786"
         raise click.BadParameter(msg, param_hint="--scheduler")
-    if service.settings.bucket is not None:
-        raise click.UsageError("--scheduler needs a folder that all machines have; the originals are in a bucket")
     from photosvc.workers.scheduler import connected
 
     return connected(scheduler, str(service.settings.originals), lambda sentence: click.echo(sentence, err=True))
@@ -337,7 +335,7 @@ def _figures(service: "Service", most: int) -> tuple[dict[str, Any], list[dict[s
             "instance": str(service.instance),
             "database": service.engine().url.render_as_string(),
             "replica": replica and replica.standing.value,
-            "originals": str(service.settings.as_given("originals")),
+            "originals": str(service.settings.originals),
             "photos": dict(sorted(found.photos.items())),
             "files": found.files,
             "missing": found.missing,

@@ -83,7 +83,6 @@ class Reason(StrEnum):
     PATH_TOO_LONG = "path_too_long", "its path is longer than {} bytes", _SKIPPED, _NOT_STORED
     TOO_DEEP = "too_deep", "more than {} folders deep", _SKIPPED, _NOT_STORED
     NOT_REGULAR = "not_regular", "not a regular file", _SKIPPED, _NOT_STORED
-    UNUSABLE_KEY = "unusable_key", "its key or size in the bucket cannot be that of a file", _SKIPPED, _NOT_STORED
     UNREADABLE_FOLDER = "unreadable_folder", "the folder cannot be read: {}", _FAILED, _NOT_STORED
     BAD_PPIGNORE = (
         "bad_ppignore",

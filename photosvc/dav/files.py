@@ -6,13 +6,11 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from http import HTTPStatus
-from io import FileIO
 from typing import TYPE_CHECKING, Final
 
 from flask import Response
 
 from photosvc.core.paths import clamped_time
-from photosvc.dav.bucket_methods import store_file
 from photosvc.dav.copying import place
 from photosvc.dav.dav_request import patiently
 from photosvc.dav.errors import DAVError
@@ -21,10 +19,9 @@ from photosvc.library import disk
 from photosvc.library.staging import Staging
 from photosvc.library.staging_part import IncompleteError, NameTakenError, Part, checked_name
 from photosvc.library.upload_albums import QuotaExceededError, bytes_left
-from photosvc.storage.objects import LARGEST
 from photosvc.web.answers import cache_headers
 from photosvc.web.receiving import receiving
-from photosvc.web.sending import SANDBOX, FileAnswer, send_file, store_slot
+from photosvc.web.sending import SANDBOX, FileAnswer, send_file
 
 if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request
@@ -54,9 +51,8 @@ def get(request: "Request") -> Response:
 
 
 def _send(request: "Request", found: Original) -> Response:
-    with store_slot(request.service):
-        file = found.get_content()
-    status = os.fstat(file.fileno()) if isinstance(file, FileIO) else found.status
+    file = found.get_content()
+    status = os.fstat(file.fileno())
     answer = FileAnswer(
         file=file,
         size=status.st_size,
@@ -84,13 +80,12 @@ def put(request: "Request") -> Response:
     if environ.get("HTTP_CONTENT_ENCODING", "identity").lower() != "identity":
         raise DAVError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the file without a content encoding")
     checked_name(name)
-    bucket = request.service.settings.bucket
-    modified_at = _modified_at(environ) if bucket is None else None  # stores set the times of their objects
+    modified_at = _modified_at(environ)
     _may_be_stored(request)
-    length, staging = _expected_length(environ), Staging(request.provider.root, bucket)
-    most, largest = _most_bytes(request, length), _MOST if bucket is None else LARGEST
+    length, staging = _expected_length(environ), Staging(request.provider.root)
+    most = _most_bytes(request, length)
     request.service.close()  # receiving a large file takes long and needs no database
-    with ExitStack() as slot, staging.receive(most_bytes=largest, expected_length=length) as part:
+    with ExitStack() as slot, staging.receive(most_bytes=_MOST, expected_length=length) as part:
         if length is None or length > _SMALL:
             patiently(lambda: slot.enter_context(receiving()))
         for piece in _pieces(environ):
@@ -100,12 +95,8 @@ def put(request: "Request") -> Response:
         slot.close()
         _check_sum(environ, part)
         part.flush()
-        if bucket is None:
-            found, etag = _place(request, part, modified_at)
-        else:
-            found, stored = store_file(request, part, lambda: _may_be_stored(request))
-            etag = (stored.etag if stored is not None else None) or ""
-    headers = {"ETag": f'"{etag}"'} if etag else {}
+        found, etag = _place(request, part, modified_at)
+    headers = {"ETag": f'"{etag}"'}
     if modified_at is not None:
         headers["X-OC-Mtime"] = "accepted"
     return Response(status=201 if found is None else 204, headers=headers)
@@ -188,7 +179,7 @@ def _check_sum(environ: Environ, part: Part) -> None:
     kind = kind.upper().replace("-", "")
     if not given or kind not in _HASHES:
         return
-    if kind == "SHA1" and part.bucket is None:
+    if kind == "SHA1":
         digest = part.hash
     else:
         with part.path.open("rb") as file:

@@ -12,8 +12,7 @@ from flask import Response
 from sqlalchemy.orm import Session
 
 from photosvc.dav import addresses, locks, xml
-from photosvc.dav.bucket_methods import new_empty_file
-from photosvc.dav.errors import NO_CONFLICT, TOKEN_MATCHES, ChangedMeanwhileError, DAVError, locked
+from photosvc.dav.errors import NO_CONFLICT, TOKEN_MATCHES, DAVError, locked
 from photosvc.dav.properties import LOCKDISCOVERY, LockProperties
 from photosvc.dav.tree import is_folder
 from photosvc.dav.xml import DAV, XmlError, element, element_text, read_xml
@@ -47,9 +46,6 @@ def lock(request: "Request") -> Response:
     asked = read_xml(request.environ, "lockinfo")
     seconds = _seconds(request.environ.get("HTTP_TIMEOUT", ""))
     with ExitStack() as stack:
-        show = None
-        if asked is not None and request.service.settings.bucket is not None and request.find(request.path) is None:
-            show = stack.enter_context(new_empty_file(request, lambda: _check_new_file(request)))
         undo = stack.enter_context(disk.undo_on_error())
         session = stack.enter_context(request.writing())
         found = request.find(request.path)
@@ -69,11 +65,7 @@ def lock(request: "Request") -> Response:
                 _check_new_file(request)
             if roots := locks.grant(session, request.service.now(), held):
                 raise locked(NO_CONFLICT, roots)
-            if found is None and request.service.settings.bucket is not None:
-                if show is None:
-                    raise ChangedMeanwhileError
-                show()
-            elif found is None:
+            if found is None:
                 disk.make_empty(request.provider.root, request.name)
                 undo.callback(disk.remove, request.provider.root, request.name)
         content = _document(request, held)

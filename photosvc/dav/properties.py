@@ -69,7 +69,7 @@ def quota_properties(session: Session, settings: Settings, user_id: int, asked: 
     """Return the quota properties among `asked`, the same for all folders; they are never part of `allprop`.
 
     Used is the size of the library with its trash; available is the free space of the disk, or less where the account
-    has a quota. Of a bucket, only quotas are known.
+    has a quota.
     """
     found: dict[str, str] = {}
     if USED in asked:
@@ -77,11 +77,9 @@ def quota_properties(session: Session, settings: Settings, user_id: int, asked: 
         found[USED] = str(session.scalar(select(func.coalesce(func.sum(File.size), 0)).where(stored)))
     if AVAILABLE in asked:
         limits = [bytes_left(session, settings, user_id)]
-        if settings.bucket is None:
-            disk = os.statvfs(settings.originals)
-            limits.append(disk.f_bavail * disk.f_frsize)
-        if known := [limit for limit in limits if limit is not None]:
-            found[AVAILABLE] = str(max(0, min(known)))
+        disk = os.statvfs(settings.originals)
+        limits.append(disk.f_bavail * disk.f_frsize)
+        found[AVAILABLE] = str(max(0, min(limit for limit in limits if limit is not None)))
     return found
 
 
@@ -291,9 +289,8 @@ def proppatch(request: "Request") -> Response:
     if body is None:
         raise XmlError
     changes = dict(_changes(body))
-    in_bucket = request.service.settings.bucket is not None  # stores set the times of their objects
-    modified = [_time(one) for name, one in changes.items() if name in _MODIFIED and not in_bucket]
-    refused = {name: status for name, one in changes.items() if (status := _refusal(name, one, in_bucket=in_bucket))}
+    modified = [_time(one) for name, one in changes.items() if name in _MODIFIED]
+    refused = {name: status for name, one in changes.items() if (status := _refusal(name, one))}
     path, user_uid = request.key(request.path), request.user_uid
     values = {name: None if one is None else element_text(one) for name, one in changes.items()}
     kept = {name: value for name, value in values.items() if name not in _IGNORED | _MODIFIED}
@@ -329,9 +326,9 @@ def _changes(body: Element) -> Iterator[tuple[str, Element | None]]:
                 yield one.tag, one if part.tag == f"{DAV}set" else None
 
 
-def _refusal(name: str, value: Element | None, *, in_bucket: bool) -> HTTPStatus | None:
+def _refusal(name: str, value: Element | None) -> HTTPStatus | None:
     """Return the error status of a change that is not allowed; None if it is."""
-    if name in _MODIFIED and not (in_bucket and name.startswith(DAV)):
+    if name in _MODIFIED:
         return HTTPStatus.CONFLICT if value is not None and _time(value) is None else None
     return HTTPStatus.FORBIDDEN if name.startswith(DAV) else None
 

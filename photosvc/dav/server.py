@@ -19,7 +19,6 @@ from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.accounts import normal_name
 from photosvc.core.errors import PermissionDeniedError
-from photosvc.dav import bucket_methods
 from photosvc.dav.addresses import path_in, spelled
 from photosvc.dav.copying import copy, make_folder, move
 from photosvc.dav.dav_request import Request
@@ -52,12 +51,6 @@ _METHODS: Final[dict[str, Callable[[Request], Response]]] = {
     "COPY": copy,
     "LOCK": lock,
     "UNLOCK": unlock,
-}
-_OF_BUCKETS: Final = {
-    **_METHODS,
-    "MKCOL": bucket_methods.make_folder,
-    "MOVE": bucket_methods.move,
-    "COPY": bucket_methods.copy,
 }
 
 
@@ -121,9 +114,8 @@ def respond(folder: str) -> Response:
     asked = path_in(environ["PATH_INFO"], folder)
     present = Request(provider, environ, spelled(provider.root, asked), asked)
     present.check_disk(present.name, within=environ["REQUEST_METHOD"] in _WHOLE or present.is_deep)
-    methods = _METHODS if service.settings.bucket is None else _OF_BUCKETS
     try:
-        return methods[environ["REQUEST_METHOD"]](present)
+        return _METHODS[environ["REQUEST_METHOD"]](present)
     except DAVError as error:
         return dav_error_answer(error, quote(mount))
     finally:  # a part may be done

@@ -11,14 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from photosvc.core.errors import NotFoundError
-from photosvc.core.paths import PASSING, clamped_time, clean_name, disk_name, open_folder, open_inside
+from photosvc.core.paths import PASSING, clean_name, disk_name, open_folder, open_inside
 from photosvc.dav.addresses import existing, is_reserved
 from photosvc.dav.errors import DAVError
-from photosvc.index.mirror import is_placeholder
 from photosvc.library.staging_part import StorageFailedError
 from photosvc.media.formats import by_extension
-from photosvc.pictures.originals import OpenFile
-from photosvc.storage.bucket import Listed
 from photosvc.web.current import Service
 
 Environ = dict[str, Any]
@@ -58,7 +55,7 @@ class Original:
         """Return the last part of the path; empty for the folder of originals."""
         return self.path.rstrip("/").rpartition("/")[2]
 
-    def get_content(self) -> OpenFile:
+    def get_content(self) -> FileIO:
         """Open this file for reading.
 
         Raises:
@@ -66,10 +63,7 @@ class Original:
             StorageFailedError: the disk fails.
         """
         try:
-            name, bucket = self.path.strip("/"), self.provider.service.settings.bucket
-            if bucket is not None:
-                return bucket.open(name, self.status.st_size, clamped_time(self.status))
-            return FileIO(open_inside(self.provider.root, name))
+            return FileIO(open_inside(self.provider.root, self.path.strip("/")))
         except NotFoundError:
             raise DAVError(HTTPStatus.NOT_FOUND) from None
         except OSError as error:
@@ -146,30 +140,15 @@ class Originals:
     def __init__(self, service: Service, mount: str) -> None:
         self.service = service
         self.mount_path = mount
-        self._former: dict[str, tuple[Listed, Original | None]] = {}
 
     @property
     def root(self) -> Path:
         """Return the folder of originals on disk."""
         return self.service.settings.originals
 
-    def remember(self, path: str, former: Original | None, stored: Listed) -> None:
-        """Let `find` return the former file at a path instead of one that this request has stored in the bucket.
-
-        Conditions are about the former file, also if the indexer has seen the new object before the library notes it.
-        """
-        self._former[path] = stored, former
-
-    def forget(self, path: str) -> None:
-        """Let `find` return the file that is there, once the library notes it."""
-        self._former.pop(path, None)
-
     def find(self, path: str) -> Original | None:
         """Return the file or folder at a path; None when there is none that clients may see."""
         found = existing(self.root, path)
-        stored, former = self._former.get(path, (None, None))
-        if found is not None and stored is not None and is_placeholder(found, stored):
-            return former
         if found is None or not (stat.S_ISDIR(found.st_mode) or (stat.S_ISREG(found.st_mode) and path[-1:] != "/")):
             return None
         return Original(path, self, found)

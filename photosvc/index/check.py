@@ -3,7 +3,6 @@
 It changes nothing but the place at which the next sample begins.
 """
 
-import errno
 import hashlib
 import os
 import random
@@ -21,7 +20,6 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.paths import clamped_time, clean_name, open_inside
-from photosvc.index.mirror import check_listed
 from photosvc.index.scan import are_away, start_folder
 from photosvc.models import ORIGINALS_ROOT, File, Photo, named_number, set_named_numbers
 from photosvc.models.engine import begin_write
@@ -30,7 +28,6 @@ from photosvc.pictures.ahead import is_sound
 from photosvc.pictures.cache import PictureCache
 from photosvc.search.rows.renew import count_orphans, differing, is_stale
 from photosvc.settings import Settings
-from photosvc.storage.bucket import Bucket
 
 #: Called with the number of files read and the number to read.
 Progress = Callable[[int, int], None]
@@ -113,10 +110,8 @@ class KnownOriginal(NamedTuple):
     mtime_ns: int
 
 
-def fault_of(root: Path, known: KnownOriginal, bucket: Bucket | None = None) -> Fault | None:
+def fault_of(root: Path, known: KnownOriginal) -> Fault | None:
     """Return the fault of a file, which is only read; None when it is as it was indexed."""
-    if bucket is not None:
-        return _fault_in(bucket, known)
     try:
         descriptor = open_inside(root, known.name)
     except (NotFoundError, FileNotFoundError, NotADirectoryError):
@@ -133,15 +128,6 @@ def fault_of(root: Path, known: KnownOriginal, bucket: Bucket | None = None) -> 
         if digest == known.hash:
             return None
         return Fault.DAMAGED if _is_known(os.fstat(descriptor), known) else Fault.CHANGED
-
-
-def _fault_in(bucket: Bucket, known: KnownOriginal) -> Fault | None:
-    """Return the fault of an object, by its entity tag: the store checks contents itself."""
-    try:
-        with bucket.open(known.name, known.size, known.mtime_ns) as file:
-            return None if file.content_key == known.hash else Fault.CHANGED
-    except OSError as error:
-        return {errno.ENOENT: Fault.MISSING, errno.ESTALE: Fault.CHANGED}.get(error.errno or 0, Fault.UNREADABLE)
 
 
 def _is_known(status: os.stat_result, known: KnownOriginal) -> bool:
@@ -183,10 +169,8 @@ class Check:
             NotFoundError: the originals or the subfolder do not exist.
             InvalidValueError: the subfolder is not below the originals.
             ConflictError: the disk of the originals is away.
-            BucketError: their bucket cannot be listed.
         """
         started = self.clock.monotonic()
-        check_listed(self.settings)
         folder = start_folder(self.settings.originals, self.options.subfolder)
         if are_away(self.session, self.settings.originals):
             raise ConflictError("None of the library's files is in the folder of originals: is the disk mounted?")
@@ -217,8 +201,8 @@ class Check:
 
     def _check_original(self, known: KnownOriginal) -> None:
         self.report.files += 1
-        fault = fault_of(self.settings.originals, known, self.settings.bucket)
-        if fault in (None, Fault.DAMAGED) and self.settings.bucket is None:
+        fault = fault_of(self.settings.originals, known)
+        if fault in (None, Fault.DAMAGED):
             self.report.bytes += known.size
         if fault is not None:
             self.note(fault, known.name)

@@ -160,8 +160,7 @@ def _read(base: str, path: str) -> _Patterns | None:
 
 def _lines(data: bytes) -> list[str]:
     """Return the patterns in lower case, without comments, and without lines that begin with an exclamation mark."""
-    whole = data if data.strip(b"\0") else b""  # the placeholder of an object in a bucket
-    text = whole.decode("utf-8", "replace").removeprefix("\ufeff").lower()
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff").lower()
     lines = [line.strip() for line in re.split(r"\r\n|\n|\r", text)]
     return [line.removeprefix("\\") for line in lines if line and line[0] not in "#!"]
 

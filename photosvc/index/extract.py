@@ -3,7 +3,6 @@
 Thumbnails are made, if wanted, while the worker has the file open anyway.
 """
 
-import errno
 import hashlib
 import os
 import stat
@@ -25,7 +24,6 @@ from photosvc.media.looks import Look, read_look
 from photosvc.media.metadata import Metadata
 from photosvc.media.picture import Decoded, read_picture
 from photosvc.media.video import read_video, read_video_metadata
-from photosvc.storage.remote import RemoteFile, RemoteReader
 
 if TYPE_CHECKING:  # with its modules, its import takes a fifth of the time in which a worker starts
     from photosvc.pictures.ahead import UsualThumbnails
@@ -45,7 +43,7 @@ class Extraction:
     """The content of one file as the index needs it; frozen and picklable, so that workers can send it."""
 
     hash: str
-    """SHA1, 40 hexadecimal digits: of the content, or of the entity tag and size of an object in a bucket."""
+    """SHA1 of the content, 40 hexadecimal digits."""
     size: int
     """Bytes."""
     mtime_ns: int
@@ -92,7 +90,7 @@ class FileChangedError(FileProblemError):
 
 
 def extract(
-    path: Path | RemoteFile,
+    path: Path,
     *,
     max_bytes: int = 1_000_000_000,
     decode: bool = True,
@@ -104,7 +102,7 @@ def extract(
     A picture that cannot be decoded has its reason in `problem`, and the metadata that could be read.
 
     Args:
-        path: the file; its name may hold undecodable bytes. Of a remote one, only the parts are read that are needed.
+        path: the file; its name may hold undecodable bytes.
         max_bytes: larger pictures and videos are not decoded.
         decode: False leaves out the pixels and everything else that needs a decoder: for files that made one crash.
         then: called with the open file, its format, the extraction, and the picture if all its pixels were decoded.
@@ -119,7 +117,7 @@ def extract(
         with _opened(path) as (file, state):
             row = _row(file, state, name or PurePath(path.name).name)
             is_too_large = state.size > max_bytes and row.media_type != "sidecar"
-            digest = state.content_key or _sha1(file)
+            digest = _sha1(file)
             decoded: list[Decoded] = []
             keep = decoded.append if then else None
             extraction = _extraction(file, row, digest, state, decode=decode and not is_too_large, keep=keep)
@@ -130,8 +128,6 @@ def extract(
     except FileNotFoundError as error:
         raise FileChangedError(Reason.VANISHED) from error
     except OSError as error:
-        if error.errno == errno.ESTALE and isinstance(path, RemoteFile):
-            raise FileChangedError(Reason.CHANGED) from error
         raise UnreadableFileError(Reason.UNREADABLE, system_symbol(error)) from error
     return extraction
 
@@ -143,34 +139,24 @@ class _State:
     size: int
     mtime_ns: int
     is_regular: bool = True
-    content_key: str = ""
-    """The hash of an object in a bucket, by its entity tag; empty for a file on disk."""
 
 
 @contextmanager
-def _opened(path: Path | RemoteFile) -> Iterator[tuple[BufferedReader, _State]]:
+def _opened(path: Path) -> Iterator[tuple[BufferedReader, _State]]:
     """Open a file for reading, and check at the end of the block that it has not changed meanwhile."""
-    if isinstance(path, RemoteFile):  # all that is read of it is of one version
-        with RemoteReader(path) as remote:
-            buffered: BufferedReader = BufferedReader(remote)
-            yield buffered, _State(remote.size, remote.mtime_ns, content_key=remote.content_key)
-        return
     with _opened_on_disk(path) as file:
         before = os.fstat(file.fileno())
         yield file, _State(before.st_size, clamped_time(before), stat.S_ISREG(before.st_mode))
     _check_unchanged(path, before)
 
 
-def content_hash(path: Path | RemoteFile) -> str:
+def content_hash(path: Path) -> str:
     """Return the hash of a regular file, as `Extraction.hash`.
 
     Raises:
         UnreadableFileError: there is none of this name, or it cannot be read.
     """
     try:
-        if isinstance(path, RemoteFile):
-            with RemoteReader(path) as remote:
-                return remote.content_key
         with _opened_on_disk(path) as file:
             if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return _sha1(file)
@@ -303,9 +289,7 @@ def _check_unchanged(path: Path, before: os.stat_result) -> None:
         raise FileChangedError(Reason.CHANGED)
 
 
-def extract_and_show(
-    path: Path | RemoteFile, *, max_bytes: int, thumbnails: "UsualThumbnails"
-) -> tuple[Extraction, int, str]:
+def extract_and_show(path: Path, *, max_bytes: int, thumbnails: "UsualThumbnails") -> tuple[Extraction, int, str]:
     """Extract a file and make its usual thumbnails; thumbnails that fail are tried again when a request needs them.
 
     Returns:

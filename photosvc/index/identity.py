@@ -33,8 +33,6 @@ from photosvc.index.file_columns import load_metadata
 from photosvc.index.scan import FoundFile, scan
 from photosvc.models import ORIGINALS_ROOT, File, UploadedFile
 from photosvc.models.statements import among, unindexed
-from photosvc.storage.bucket import Bucket
-from photosvc.storage.remote import RemoteFile
 from photosvc.workers.pool import Pool
 
 #: A file with its extraction, or the reason why there is none.
@@ -79,13 +77,11 @@ class Contents:
         root: Path,
         work: Worklist | None = None,
         folder: str = "",
-        bucket: Bucket | None = None,
-        pool: Pool[Path | RemoteFile, str] | None = None,
+        pool: Pool[Path, str] | None = None,
         pause: Callable[[], object] = lambda: None,
     ) -> None:
         self._root = os.path.realpath(root)
         self._work = work
-        self._bucket = bucket
         self._exclusions = Exclusions(root)
         self._folder = folder
         self._looked_outside = not folder
@@ -203,10 +199,10 @@ class Contents:
     def _read(self, names: Collection[str]) -> dict[str, str]:
         """Read files of a run or others, and return their hashes, empty for those that cannot be read."""
         hashes = dict.fromkeys(names, "")
-        files: dict[Path | RemoteFile, str] = {}
+        files: dict[Path, str] = {}
         for name in names:
             with suppress(OSError):
-                files[self._file(name)] = name
+                files[Path(self._path(name))] = name
         if self._learns is not None:
             self._learns.rollback()
         for file, content in self._pool.run(files) if self._pool is not None else map(_read, files):
@@ -338,19 +334,11 @@ class Contents:
             return None
         return status if stat.S_ISREG(status.st_mode) else None
 
-    def _file(self, name: str) -> Path | RemoteFile:
-        """Return the file of this name, on disk or in the bucket."""
-        path = Path(self._path(name))
-        if self._bucket is None:
-            return path
-        status = path.lstat()
-        return self._bucket.file(name, status.st_size, clamped_time(status))
-
     def _path(self, name: str) -> str:
         return f"{self._root}/{disk_name(name)}"
 
 
-def _read(file: Path | RemoteFile) -> tuple[Path | RemoteFile, str | PhotosvcError]:
+def _read(file: Path) -> tuple[Path, str | PhotosvcError]:
     try:
         return file, content_hash(file)
     except UnreadableFileError as error:

@@ -19,7 +19,6 @@ from photosvc.index.catalog import Catalog
 from photosvc.index.exclusions import is_hidden
 from photosvc.index.identity import Contents
 from photosvc.index.lease import Lease
-from photosvc.index.mirror import check_listed
 from photosvc.index.photo_changes import PhotoChanges
 from photosvc.index.places import Gazetteer
 from photosvc.index.requested import run_lock
@@ -76,10 +75,8 @@ def survey(session: Session, settings: Settings) -> Survey:
 
     Raises:
         NotFoundError: the folder of originals does not exist.
-        BucketError: their bucket cannot be listed.
         ConflictError: it has no file of the library, as when the disk is not mounted, or a disk went or came meanwhile.
     """
-    check_listed(settings)
     start_folder(settings.originals, "")
     found = Survey(disks=disk_numbers(settings.originals), absent=absent_disks(session, settings.originals))
     present = False
@@ -136,7 +133,7 @@ def _elsewhere(session: Session, settings: Settings, gone: Iterable[Any]) -> Ite
     The next index run gives the name of that file to their rows, with all that people entered.
     """
     wanted = defaultdict(list)
-    contents = Contents(settings.originals, bucket=settings.bucket)
+    contents = Contents(settings.originals)
     for row in gone:
         wanted[row.size].append(row)
     for file in scan(settings.originals) if wanted else ():

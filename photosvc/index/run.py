@@ -16,7 +16,7 @@ from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.machine import usable_cores
 from photosvc.core.paths import clean_name, disk_name
-from photosvc.core.problems import FileProblemError, Problem, Reason, UnreadableFileError, Validity
+from photosvc.core.problems import FileProblemError, Problem, Reason, Validity
 from photosvc.core.vocabulary import parse_kinds
 from photosvc.index.batches import BatchWriter, restack_library
 from photosvc.index.changes import Conditions, Worklist, find_changes, known_files
@@ -24,7 +24,6 @@ from photosvc.index.estimates import estimate_places
 from photosvc.index.extract import Extraction, content_hash, extract, extract_and_show
 from photosvc.index.identity import Contents, ReadFile
 from photosvc.index.lease import Lease
-from photosvc.index.mirror import refresh
 from photosvc.index.requested import Wish, due, run_lock, runs_for
 from photosvc.index.run_log import IndexOptions, Observer, Outcome, Reporter, Status, Summary
 from photosvc.index.scan import (
@@ -41,7 +40,6 @@ from photosvc.models.engine import UnitOfWork
 from photosvc.pictures.ahead import UsualThumbnails
 from photosvc.search.rows.renew import is_stale, rebuild
 from photosvc.settings import Settings
-from photosvc.storage.remote import RemoteFile
 from photosvc.workers.pool import Pool, WorkerPool
 
 Result = TypeVar("Result")
@@ -51,8 +49,6 @@ _BATCH_SECONDS = 2.0
 _PAUSE_SECONDS, _SMALL_SECONDS = 1.0, 5.0
 #: Seconds until the next look for small jobs after one that failed, which may have waited for a connection.
 _AFTER_FAILURE_SECONDS = 300.0
-#: Seconds between two looks whether the bucket of an unreadable object can be listed.
-_LOOK_SECONDS = 5.0
 _MIB = 1 << 20
 #: Files that a quick worker is sent in advance: it reads them while a batch is stored.
 _QUEUE = 64
@@ -85,12 +81,10 @@ def run_index(
         NotFoundError: the originals or the subfolder do not exist.
         InvalidValueError: the subfolder is not below the originals.
         ConflictError: another run is in progress.
-        BucketError: the bucket of the originals cannot be listed, or not be reached any more.
     """
     started, now = clock.monotonic(), clock()
     folder = relative_folder(settings.originals, options.subfolder)
-    if settings.bucket is None:
-        start_folder(settings.originals, folder)
+    start_folder(settings.originals, folder)
     kinds = parse_kinds(settings.stack_by)
     summary = Summary(observer=observer)
     run = Wish(clean_name(folder), options.force)
@@ -100,9 +94,6 @@ def run_index(
     ):
         reporter = Reporter(lease, summary) if lease else None
         pauses = _Pauses(session.get_bind().engine, settings, clock, chore, None if within else lease)
-        if settings.bucket is not None:
-            refresh(settings.bucket, folder, lambda found: summary.add(Outcome.of_problem(found.name, found.problem)))
-            start_folder(settings.originals, folder)
         if is_stale(session) and not options.dry_run:
             summary.rebuilt = rebuild(session)
         if not options.dry_run:
@@ -135,7 +126,7 @@ def run_index(
             told = [one for one in (reporter.progress if reporter else None, progress) if one]
             total = work.count_to_read()
             with _pool(content_hash, str, total, settings, options) as hashing:
-                contents = Contents(settings.originals, work, run.folder, settings.bucket, hashing, pauses)
+                contents = Contents(settings.originals, work, run.folder, hashing, pauses)
                 writer = BatchWriter(session, settings, clock, summary, kinds, lease, contents)
                 goes_on = total > 0
                 while goes_on:
@@ -239,15 +230,11 @@ def _read(
 ) -> None:
     """Extract the files to read in worker processes and store the results in batches, until the time is over."""
     total = work.count_to_read()
-    given: dict[Path | RemoteFile, FoundFile] = {}
-    bucket, look_at = settings.bucket, 0.0
+    given: dict[Path, FoundFile] = {}
 
-    def paths() -> Generator[Path | RemoteFile, None, None]:
+    def paths() -> Generator[Path, None, None]:
         for found, _ in work.to_read(newest_first=options.newest_first):
-            if bucket is not None:
-                path: Path | RemoteFile = bucket.file(found.name, found.size, found.mtime_ns)
-            else:
-                path = disk_path(settings.originals, found.name)
+            path = disk_path(settings.originals, found.name)
             given[path] = found
             yield path
 
@@ -256,9 +243,6 @@ def _read(
     end = began + options.most_seconds
     with closing(paths()) as wanted, closing(_results(wanted, total, settings, options, summary)) as results:
         for done, (path, result) in enumerate(results, 1):
-            if bucket is not None and isinstance(result, UnreadableFileError) and clock.monotonic() > look_at:
-                bucket.check()  # a store that is away would cost the time of each file until it gives up
-                look_at = clock.monotonic() + _LOOK_SECONDS
             batch.append((given.pop(path), _noted(result, conditions)))
             for progress in told:
                 progress(done, total)
@@ -273,11 +257,11 @@ def _read(
 
 
 def _results(
-    paths: Iterator[Path | RemoteFile], total: int, settings: Settings, options: IndexOptions, summary: Summary
-) -> Generator[tuple[Path | RemoteFile, Extraction | PhotosvcError], None, None]:
+    paths: Iterator[Path], total: int, settings: Settings, options: IndexOptions, summary: Summary
+) -> Generator[tuple[Path, Extraction | PhotosvcError], None, None]:
     """Yield each path with its extraction or the error of its worker, in the order in which they finish."""
     limit = settings.max_file_size * _MIB
-    again: list[Path | RemoteFile] = []
+    again: list[Path] = []
     if options.thumbnails:
         thumbnails = UsualThumbnails(settings.cache, settings.cache_size * _MIB)
         show = partial(extract_and_show, max_bytes=limit, thumbnails=thumbnails)
@@ -298,11 +282,11 @@ def _results(
 
 
 def _extracted(
-    paths: Iterator[Path | RemoteFile], total: int, settings: Settings, options: IndexOptions
-) -> Generator[tuple[Path | RemoteFile, Extraction | PhotosvcError], None, None]:
+    paths: Iterator[Path], total: int, settings: Settings, options: IndexOptions
+) -> Generator[tuple[Path, Extraction | PhotosvcError], None, None]:
     """Yield each path with its extraction or error; where a decoder died or failed, the metadata with that problem."""
     limit = settings.max_file_size * _MIB
-    died: dict[Path | RemoteFile, FileProblemError] = {}
+    died: dict[Path, FileProblemError] = {}
     with _pool(partial(extract, max_bytes=limit), Extraction, total, settings, options) as pool:
         for path, result in pool.run(paths):
             if isinstance(result, FileProblemError) and _was_dear(result):
@@ -323,12 +307,12 @@ def _was_dear(error: FileProblemError) -> bool:
 
 
 def _pool(
-    function: Callable[[Path | RemoteFile], Result],
+    function: Callable[[Path], Result],
     result: type[Result],
     total: int,
     settings: Settings,
     options: IndexOptions,
-) -> Pool[Path | RemoteFile, Result]:
+) -> Pool[Path, Result]:
     timeout, memory_bytes = settings.index_timeout, settings.index_memory * _MIB
     if options.scheduler is not None:
         return options.scheduler.pool(function, result=result, timeout=timeout, memory_bytes=memory_bytes)

@@ -177,8 +177,6 @@ class Watcher:
             self._mounts |= self._events.mounts.keys()
             self._events.stop()
             self._events, self._follow_at = None, 0.0
-        if self.settings.bucket is not None:  # no store reports changes: its lists are read regularly
-            return
         if not self.settings.originals.is_dir():
             raise NotFoundError("The folder of originals does not exist; is the disk mounted?")
         now = self.clock.monotonic()
@@ -241,8 +239,7 @@ class Watcher:
             elif file.status in _CHANGES:
                 changed = True
 
-        # An object is complete as soon as a list has it.
-        settle = 0 if self.settings.bucket is not None else self.settings.watch_settle
+        settle = self.settings.watch_settle
         subfolder = disk_name(requested.existing_folder(self.settings.originals, folder))
         options = IndexOptions(subfolder=subfolder, force=force, settle=settle, unmounted=self._unmounted)
         with UnitOfWork(self.engine) as session:

@@ -152,7 +152,7 @@ def change_in_portions(
     clock: Clock,
     *,
     slot: Callable[[], AbstractContextManager[object]] = nullcontext,
-    around: Callable[[Sequence[int]], AbstractContextManager[Any]] | None = None,
+    around: Callable[[], AbstractContextManager[Any]] | None = None,
     more: Callable[[], dict[str, object]] = dict,
     is_repeatable: bool = False,
 ) -> int:
@@ -164,7 +164,7 @@ def change_in_portions(
         done: a past participle for the error message, such as `changed`.
         clock: of the limit, and of the sizes of the transactions.
         slot: a context around a change that needs more than one transaction.
-        around: gets the ids of some photos; a context around their transaction.
+        around: a context around each transaction.
         more: returns further values for an error that stops the change after some photos.
         is_repeatable: True if the same request, sent again, changes the photos that are left.
 
@@ -178,7 +178,7 @@ def change_in_portions(
         try:
             for portion in _portions(photo_ids, clock, is_repeatable=is_repeatable):
                 with (
-                    around(portion) if around else nullcontext() as held,
+                    around() if around else nullcontext() as held,
                     writing(library=True) as session,
                     many_pages(session),
                 ):

@@ -39,7 +39,6 @@ from photosvc.media.metadata import Metadata
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.query.fold import fold
 from photosvc.settings import Settings
-from photosvc.storage.bucket import Bucket
 
 _PIECE: Final = 1 << 20
 #: Files and bytes of one portion, which wait in the staging folder until all of them have been read.
@@ -219,7 +218,7 @@ class Portion:
         for one in sources:
             try:
                 with self.run.source.open(one.found) as file:
-                    one.received = replace(one.received, hash=_hash(file, self.run.settings.bucket))
+                    one.received = replace(one.received, hash=_hash(file))
             except FileProblemError:
                 return False
             # Without albums nothing is written, and others may write meanwhile.
@@ -252,7 +251,7 @@ class Portion:
     def _copy(self, one: _Source, parts: ExitStack) -> Part:
         left = one.found.size
         with self.run.source.open(one.found) as file, ExitStack() as undo:
-            staging = Staging(self.run.settings.originals, self.run.settings.bucket)
+            staging = Staging(self.run.settings.originals)
             part = undo.enter_context(staging.receive(most_bytes=left, expected_length=left))
             while piece := _read(file, min(left, _PIECE)):
                 part.write(piece)
@@ -295,8 +294,8 @@ def _album_of(session: Session, described: Metadata, now: datetime) -> str:
     return make_album(session, {"title": described.title, "description": described.description}, now).uid
 
 
-def _hash(file: FileIO, bucket: Bucket | None) -> str:
-    digest = new_hash(bucket)
+def _hash(file: FileIO) -> str:
+    digest = new_hash()
     while piece := _read(file, _PIECE):
         digest.update(piece)
     return digest.hexdigest()

@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 from sqlalchemy import ColumnElement, delete, func, insert, literal, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from photosvc.core.paths import clean_name, disk_name
+from photosvc.core.paths import disk_name
 from photosvc.core.problems import Reason
 from photosvc.core.vocabulary import parse_kinds
 from photosvc.core.words import in_portions
@@ -30,7 +30,6 @@ from photosvc.library.journal import FILES, Actor, Change, Difference, record
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile, Sidecar, UploadedFile
 from photosvc.models.statements import UNLOADED, is_below
 from photosvc.settings import Settings
-from photosvc.storage.bucket import Listed
 
 #: Files of a folder whose rows change in one transaction: others must not wait for the write lock for long. The index
 #: follows larger folders in its own batches; it recognises the files by their content.
@@ -97,17 +96,6 @@ class Relocation:
         """Ask the indexer to look at a file or folder that was added, changed or removed."""
         if is_rule(name) or not (is_hidden(name) or is_junk(name)):  # a rule changes the other files of its folder
             wish(self.session, self.now, disk_name(name if is_folder else name.rpartition("/")[0]))
-
-    def stored_again(self, former: Listed, copy: Listed) -> None:
-        """Note the time of an object that was moved by a copy, so that the index does not read it again.
-
-        A copy with another entity tag is read again: the library knows contents by the tags of their objects.
-        """
-        if former.content_key == copy.content_key:
-            is_read = (File.mtime_ns == former.mtime_ns, File.hash == copy.content_key)
-            at_name = (File.root == ORIGINALS_ROOT, File.name == clean_name(copy.key), *is_read)
-            moved = update(File).where(*at_name).values(mtime_ns=copy.mtime_ns)
-            self.session.execute(moved, execution_options=UNLOADED)
 
     def replaced(self, name: str, kept: str | None) -> None:
         """Follow a file that will be replaced; it is read again also if its new content has the former size and time.

@@ -1,7 +1,6 @@
 """The staging folder of a folder of originals, the parts in it, and the addition of whole ones to the originals.
 
-Parts are always on the local disk. A folder of originals gets the part itself, a bucket a copy of it; nothing is
-replaced.
+Nothing is replaced.
 """
 
 import fcntl
@@ -15,14 +14,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from photosvc.core.errors import PhotosvcError
 from photosvc.core.paths import open_folder
-from photosvc.index.mirror import add_placeholder
 from photosvc.index.scan import STAGING_FOLDER
 from photosvc.library import disk
 from photosvc.library.staging_part import (
     TRIAL,
-    NameTakenError,
     Part,
     PartLockedError,
     PartMissingError,
@@ -30,15 +26,11 @@ from photosvc.library.staging_part import (
     StorageFailedError,
     StorageFullError,
     TooLargeError,
-    checked_name,
     has_name,
     new_hash,
     typed_errors,
 )
 from photosvc.settings import Settings
-from photosvc.storage import adding
-from photosvc.storage.bucket import Bucket, Listed
-from photosvc.storage.objects import ObjectTakenError
 
 #: Parts that no process writes to are deleted after these seconds, and kept parts after the longer time.
 ABANDONED_SECONDS: Final = 3600
@@ -55,8 +47,6 @@ class Staging:
     """The staging folder of a folder of originals."""
 
     originals: Path
-    bucket: Bucket | None = None
-    """The bucket with the originals; the parts are on the local disk, in its mirror."""
 
     @contextmanager
     def receive(self, *, most_bytes: int, expected_length: int | None = None, keep: bool = False) -> Iterator[Part]:
@@ -83,9 +73,8 @@ class Staging:
                         raise StorageFullError
                 file = os.open(name, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
             with _locked(file):
-                digest = new_hash(self.bucket)  # computed while the file is written
                 given = (self.originals, folder, name, file, expected_length, most_bytes)
-                part = Part(*given, _hash=digest, bucket=self.bucket)
+                part = Part(*given, _hash=new_hash())  # computed while the file is written
                 try:
                     yield part
                 except BaseException:
@@ -116,7 +105,7 @@ class Staging:
                 if status.st_nlink != 1 or not has_name(status, name, folder):
                     raise PartMissingError  # it is an original by now: never write to it
                 size = status.st_size
-                part = Part(self.originals, folder, name, file, expected_length, most_bytes, size, bucket=self.bucket)
+                part = Part(self.originals, folder, name, file, expected_length, most_bytes, size)
                 verified = _verified(token, folder, part.size)
                 if verified < part.size:
                     part.cut(verified)
@@ -245,27 +234,7 @@ def add_original(settings: Settings, part: Part, name: str, undo: ExitStack) -> 
         IncompleteError: the part is shorter than announced.
         NameRefusedError: no file can have this name.
         NameTakenError: there is a file or folder of this name.
-        PhotosvcError: the disk or the store refuses the file, or fails; the part waits.
+        PhotosvcError: the disk refuses the file, or fails; the part waits.
     """
-    if settings.bucket is None:
-        part.place(name, replace=False)
-        undo.callback(disk.rename, settings.originals, name, f"{STAGING_FOLDER}/{part.path.name}")
-        return
-    checked_name(name)
-    part.require_whole()
-    part.flush()
-    try:
-        with typed_errors(), part.path.open("rb") as file:
-            listed = adding.add(settings.bucket, name, file)
-    except ObjectTakenError:
-        raise NameTakenError from None
-    undo.callback(_remove_again, settings.bucket, listed)
-    with typed_errors():
-        add_placeholder(settings.bucket, listed)
-
-
-def _remove_again(bucket: Bucket, listed: Listed) -> None:
-    """Remove an object that was just added; if the store fails, another try finds that it has the content."""
-    with suppress(PhotosvcError, OSError):
-        adding.remove(bucket, listed)
-        (bucket.mirror / listed.key).unlink()
+    part.place(name, replace=False)
+    undo.callback(disk.rename, settings.originals, name, f"{STAGING_FOLDER}/{part.path.name}")

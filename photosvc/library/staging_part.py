@@ -12,13 +12,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NeverPermittedError, PhotosvcError
 from photosvc.core.paths import clean_name, open_folder
 from photosvc.index.scan import MAX_DEPTH, STAGING_FOLDER, is_too_long
-from photosvc.storage.adding import ObjectHash
-from photosvc.storage.bucket import Bucket
 
 #: Errors of file systems without hard links.
 NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
@@ -135,19 +133,9 @@ def checked_name(name: str) -> tuple[str, ...]:
     return parts
 
 
-class ContentHash(Protocol):
-    """A hash of content, as far as it has been read."""
-
-    def update(self, data: bytes | memoryview, /) -> None:
-        """Append bytes."""
-
-    def hexdigest(self) -> str:
-        """Return the hash in lower-case hexadecimal digits."""
-
-
-def new_hash(bucket: Bucket | None) -> ContentHash:
-    """Return a new hash of the kind by which the library knows files: SHA-1, or that of objects in a bucket."""
-    return hashlib.sha1(usedforsecurity=False) if bucket is None else ObjectHash()
+def new_hash() -> "hashlib._Hash":
+    """Return a new hash of the kind by which the library knows files."""
+    return hashlib.sha1(usedforsecurity=False)
 
 
 @dataclass(slots=True)
@@ -162,11 +150,9 @@ class Part:
     _most: int
     size: int = 0
     """Bytes so far."""
-    _hash: ContentHash | None = None
+    _hash: "hashlib._Hash | None" = None
     """None for bytes that another process received: it is computed when needed."""
     is_placed: bool = False
-    bucket: Bucket | None = None
-    """The bucket with the originals; None if they are in the folder."""
 
     @property
     def path(self) -> Path:
@@ -182,7 +168,7 @@ class Part:
     def hash(self) -> str:
         """Return the hash of all bytes so far, in lower-case hexadecimal digits, as the library writes it."""
         if self._hash is None:
-            self._hash = new_hash(self.bucket)
+            self._hash = new_hash()
             with typed_errors():
                 position = 0
                 while piece := os.pread(self._file, _PIECE, position):

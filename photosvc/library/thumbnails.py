@@ -61,7 +61,7 @@ class Progress:
 def original_of(settings: Settings, found: SeenFile) -> Original:
     """Return the file on disk of a row that may be seen."""
     known = (found.name, found.hash, found.size, found.mtime_ns, found.width, found.height, found.turn)
-    return Original(settings.originals, *known, settings.bucket)
+    return Original(settings.originals, *known)
 
 
 def matching_files(engine: Engine, today: date, query: str = "") -> Sequence[int]:

@@ -19,23 +19,20 @@ from photosvc.core.paths import clamped_time
 from photosvc.core.vocabulary import parse_kinds
 from photosvc.core.words import in_portions
 from photosvc.index.catalog import Catalog
-from photosvc.index.mirror import add_placeholder, remove_placeholder
 from photosvc.index.places import Gazetteer
 from photosvc.index.scan import GONE_FOLDER, TRASH_FOLDER, disk_path
 from photosvc.index.store import Store
-from photosvc.library import disk, trash_bucket
+from photosvc.library import disk
 from photosvc.library.journal import FILES, Actor, Change, Difference, record
 from photosvc.library.relocation import Relocation
 from photosvc.library.staging import require_writable
-from photosvc.library.staging_part import NameTakenError, typed_errors
-from photosvc.library.trash_bucket import Moves, restoring
+from photosvc.library.staging_part import NameTakenError
 from photosvc.library.trash_deletion import finish_deletions, forget_sidecars
 from photosvc.library.trash_folder import Kept, Trash, is_deletion, time_of, within
 from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, UploadedFile, file_sidecars
 from photosvc.models.engine import Writing
 from photosvc.models.statements import UNLOADED, begins
 from photosvc.settings import Settings
-from photosvc.storage.bucket import Listed
 
 #: Files that are restored in one transaction.
 PORTION: Final = 100
@@ -43,8 +40,6 @@ PORTION: Final = 100
 MOST_RESTORED = 10_000
 #: Seconds after which a request begins no further deletion or restoration.
 _PATIENCE: Final = 20.0
-#: The age of a deletion from which a copy in the trash is no longer that of a process at work.
-_COPY_STAYS: Final = timedelta(days=1)
 #: A time later than everything in the trash.
 END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
 
@@ -54,11 +49,10 @@ def open_trash(writing: Writing, settings: Settings) -> Trash:
 
     Raises:
         PermissionDeniedError: the originals are read-only.
-        BucketError: they are in a bucket, and the store fails.
     """
     require_writable(settings)
     finish_deletions(writing, settings)
-    return Trash(settings.originals, settings.bucket)
+    return Trash(settings.originals)
 
 
 def _patience(clock: Clock) -> Callable[[], bool]:
@@ -155,14 +149,13 @@ def restore(
     """Give files of the trash their names back, never over another file, in a transaction for each `PORTION`.
 
     A process that is killed before a commit leaves the files to the next index run, which recognises their content.
-    Objects of a bucket are copied before a transaction, and deleted from the trash after it.
 
     Args:
         files: from `chosen`.
         goes_on: asked before each transaction but the first; the other files are left to another time.
 
     Raises:
-        PhotosvcError: the disk or the store refuses it, or fails.
+        PhotosvcError: the disk refuses it, or fails.
     """
     total, trash = Restored(), Trash(settings.originals)
     for start in range(0, len(files), PORTION):
@@ -170,18 +163,14 @@ def restore(
             total.is_complete = False
             break
         portion = files[start : start + PORTION]
-        with (
-            restoring(settings.bucket, portion) as objects,
-            disk.undo_on_error() as undo,
-            writing(library=True) as session,
-        ):
+        with disk.undo_on_error() as undo, writing(library=True) as session:
             back, taken = [], []
             for kept in portion:
-                if kept.folder == GONE_FOLDER or _bring_back(settings, kept, objects, undo):
+                if kept.folder == GONE_FOLDER or _bring_back(settings, kept, undo):
                     back.append(kept)
-                elif objects is None or kept.path in objects.taken:
+                else:
                     taken.append(kept.name)
-            photos = _follow(session, settings, back, objects, now)
+            photos = _follow(session, settings, back, now)
             if photos:
                 found: dict[str, Difference] = {uid: ({}, {FILES: sorted(names)}) for uid, names in photos.items()}
                 record(session, Change("photos.undelete", actor), now, found)
@@ -202,39 +191,23 @@ def restore_in_request(
     return done
 
 
-def _bring_back(settings: Settings, kept: Kept, objects: Moves | None, undo: ExitStack) -> bool:
-    """Give a file its name back, or the placeholder of an object that was copied; return whether the name was free."""
-    if objects is not None and kept.path not in objects.copied:
-        return False
+def _bring_back(settings: Settings, kept: Kept, undo: ExitStack) -> bool:
+    """Give a file its name back; return whether the name was free."""
     try:
         disk.rename_new(settings.originals, kept.path, kept.name)
     except NameTakenError:
-        if objects is None:
-            return False
-        # A list of the bucket may have shown the copy already.
-        if not remove_placeholder(objects.bucket, objects.copied[kept.path][1]):
-            objects.taken.add(kept.path)
-            return False
-        disk.rename_new(settings.originals, kept.path, kept.name)
+        return False
     undo.callback(disk.rename_new, settings.originals, kept.name, kept.path)
-    if objects is not None:
-        with typed_errors():
-            add_placeholder(objects.bucket, objects.copied[kept.path][1])
     return True
 
 
-def _follow(
-    session: Session, settings: Settings, files: Sequence[Kept], objects: Moves | None, now: datetime
-) -> dict[str, list[str]]:
+def _follow(session: Session, settings: Settings, files: Sequence[Kept], now: datetime) -> dict[str, list[str]]:
     """Let the rows follow; return the UIDs of their photos with the names.
 
     A file that the library does not know, or that changed since it was deleted, is left to the indexer.
     """
     relocation = Relocation(session, settings, now)
     names = {kept.path: kept.name for kept in files}
-    # Restored objects of a bucket have other times than the deleted ones.
-    moved = objects.copied if objects is not None else {}
-    copies = {name: moved[path][1] for path, name in names.items() if path in moved}
     both = [*names, *names.values()]
     known = set(session.scalars(select(File.name).where(File.name.in_(both))))
     for path, name in names.items():
@@ -245,13 +218,11 @@ def _follow(
     catalog = Catalog(session, Gazetteer.load(), settings.timezone)
     store = Store(session, catalog, settings.originals, now, parse_kinds(settings.stack_by))
     store.load(both)
-    _rename_sidecars(session, settings, names, copies)
+    _rename_sidecars(session, settings, names)
     photos: dict[str, list[str]] = {}
     for file in rows:
         name = names.get(file.name, file.name)
-        if _is_same(settings.originals, name, file, copies):
-            if (copied := copies.get(name)) is not None:
-                file.mtime_ns, file.hash = copied.mtime_ns, copied.content_key
+        if _is_unchanged(settings.originals, name, file):
             store.rename(file, name, restack=False)
             file.missing = False
             photos.setdefault(file.photo.uid, []).append(name)
@@ -265,29 +236,17 @@ def _follow(
     return photos
 
 
-def _rename_sidecars(
-    session: Session, settings: Settings, names: Mapping[str, str], copies: Mapping[str, Listed]
-) -> None:
+def _rename_sidecars(session: Session, settings: Settings, names: Mapping[str, str]) -> None:
     """Let the rows of sidecars follow; sidecars that changed since then are read again by the indexer."""
     own = {row.name: row for row in session.scalars(select(Sidecar).where(Sidecar.name.in_([*names, *names.values()])))}
     for path, name in names.items():
         if (row := own.get(path)) is None:
             continue
-        if name in own or not _is_same(settings.originals, name, row, copies):
+        if name in own or not _is_unchanged(settings.originals, name, row):
             forget_sidecars(session, Sidecar.id == row.id)
         else:
-            row.mtime_ns = copies[name].mtime_ns if name in copies else row.mtime_ns
             row.name, row.folder = name, name.rpartition("/")[0]
     session.flush()
-
-
-def _is_same(originals: Path, name: str, file: File | Sidecar, copies: Mapping[str, Listed]) -> bool:
-    """Return whether a restored file is the one that was deleted; no other program stores objects in the trash."""
-    if (copied := copies.get(name)) is None:
-        return _is_unchanged(originals, name, file)
-    # A row that has the former name, not that of the trash, may be of another file.
-    is_deleted = file.name != name or (isinstance(file, File) and file.hash == copied.content_key)
-    return is_deleted and copied.size == file.size
 
 
 def _is_unchanged(originals: Path, name: str, file: File | Sidecar) -> bool:
@@ -342,11 +301,9 @@ def empty(
         goes_on: asked before each deletion; the others are left to another time.
 
     Raises:
-        PhotosvcError: the disk or the store refuses it, or fails; what is left is still in the trash.
+        PhotosvcError: the disk refuses it, or fails; what is left is still in the trash.
     """
     total = Emptied()
-    if trash.bucket is not None and deletions:
-        trash_bucket.require_right(trash.bucket)
     for deletion in deletions:
         if not goes_on():
             total.is_complete = False
@@ -354,7 +311,6 @@ def empty(
         files = list(trash.files(deletion))
         with writing(library=True) as session:
             _forget(session, deletion)
-        trash_bucket.delete_objects(trash, deletion)
         trash.delete(deletion)
         total.files, total.size = total.files + len(files), total.size + sum(kept.size for kept in files)
     return total
@@ -386,37 +342,12 @@ def _forget(session: Session, deletion: str) -> None:
 
 
 def sweep(writing: Writing, settings: Settings, now: datetime) -> Emptied:
-    """Recover unfinished deletions of killed processes, and delete the files for good that are old enough.
-
-    Raises:
-        BucketError: the originals are in a bucket, and the store fails.
-    """
+    """Recover unfinished deletions of killed processes, and delete the files for good that are old enough."""
     finish_deletions(writing, settings)
-    if settings.readonly:
+    if settings.readonly or not settings.trash_days:
         return Emptied()
-    trash = Trash(settings.originals, settings.bucket)
-    if trash.bucket is not None:
-        _delete_copies(writing, trash, now - _COPY_STAYS)
-    if not settings.trash_days:
-        return Emptied()
+    trash = Trash(settings.originals)
     return empty(writing, trash, older(trash, now - timedelta(days=settings.trash_days)))
-
-
-def _delete_copies(writing: Writing, trash: Trash, before: datetime) -> None:
-    """Delete the objects in the trash that a killed or interrupted process copied: their originals are there."""
-    for deletion in older(trash, before):
-        for some in in_portions(list(trash.files(deletion))):
-            with writing() as session:
-                names = [kept.path for kept in some]
-                known = {*session.scalars(select(File.name).where(File.name.in_(names)))}
-                known |= {*session.scalars(select(Sidecar.name).where(Sidecar.name.in_(names)))}
-            for kept in some:
-                if kept.path not in known and trash_bucket.delete_copy(trash, kept.path, kept.name):
-                    disk.remove(trash.originals, kept.path)
-                    with writing() as session:
-                        counted = update(UploadedFile).where(UploadedFile.name == kept.path).values(name=kept.name)
-                        session.execute(counted, execution_options=UNLOADED)
-        trash.drop_empty(deletion)
 
 
 def kept_until(kept: Kept, settings: Settings) -> datetime | None:

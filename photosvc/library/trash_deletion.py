@@ -2,8 +2,7 @@
 
 They move into a folder whose name says that it is unfinished. The rows of the library follow in the transaction of the
 request; once that is committed, one rename finishes the folder. A killed process may leave an unfinished folder: if
-rows of the library are in it, `finish_deletions` finishes it, else its files go back. Of originals in a bucket, the
-placeholders move so; the objects are copied before the transaction, and deleted after it.
+rows of the library are in it, `finish_deletions` finishes it, else its files go back.
 
 Rows wait, hidden, and keep their UIDs and all that people entered until the originals return under their former names.
 The names of originals that stay in place are kept as rejected files, so that an index run does not add them again,
@@ -14,29 +13,27 @@ import fcntl
 import os
 import stat
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from itertools import groupby
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, bindparam, delete, not_, select, update
 from sqlalchemy.orm import Session
 
-from photosvc.core.errors import PermissionDeniedError, PhotosvcError
+from photosvc.core.errors import PhotosvcError
 from photosvc.core.paths import PASSING, disk_name, open_folder
 from photosvc.core.problems import Reason
 from photosvc.core.words import in_portions
 from photosvc.index.quality import hide_photos
 from photosvc.index.requested import gathered, parent, wish
-from photosvc.index.scan import TRASH_FOLDER, UNFINISHED, aside_folder, disk_path
+from photosvc.index.scan import TRASH_FOLDER, UNFINISHED, aside_folder
 from photosvc.index.sightings import mark_due, stored_sightings
-from photosvc.library import disk, trash_bucket
+from photosvc.library import disk
 from photosvc.library.journal import Change, record
 from photosvc.library.staging_part import NameTakenError, StorageFailedError, typed_errors
-from photosvc.library.trash_bucket import Moves
 from photosvc.library.trash_folder import Trash, is_deletion, new_deletion, within
 from photosvc.models import (
     ORIGINALS_ROOT,
@@ -52,7 +49,6 @@ from photosvc.models import (
 from photosvc.models.engine import Writing
 from photosvc.models.statements import UNLOADED, Updates, among, begins, insert_of, run_many
 from photosvc.settings import Settings
-from photosvc.storage.objects import ObjectChangedError
 
 _MOVE_UPLOADED: Final = (
     update(UploadedFile.__table__)  # type: ignore[arg-type]
@@ -72,31 +68,11 @@ class Deletion:
     """The name of its folder, once it is finished."""
     _moved: list[str] = field(default_factory=list, init=False)
     _lock: ExitStack = field(default_factory=ExitStack, init=False)
-    _objects: Moves | None = field(default=None, init=False)
-    """The moved objects, if the files are in a bucket."""
-
-    def prepare(self, names: Collection[str]) -> None:
-        """Copy the objects of these files into the trash, if they are in a bucket; called before the transaction.
-
-        Raises:
-            ObjectChangedError: one was replaced since the last index run.
-            PhotosvcError: the store refuses it, or fails.
-        """
-        bucket, originals = self.trash.bucket, self.trash.originals
-        present = [name for name in dict.fromkeys(names) if os.path.lexists(disk_path(originals, name))]
-        if bucket is None or not present:
-            return
-        trash_bucket.require_right(bucket, present[0])
-        self._begin()
-        self._objects = Moves(bucket)
-        targets = {name: within(self.name) + name for name in present}
-        self._objects.copy(targets, partial(trash_bucket.is_version, self.trash))
 
     def take(self, names: Iterable[str]) -> dict[str, str]:
         """Move these files into the trash, and return the name in the trash of each that exists.
 
         Raises:
-            ObjectChangedError: one is in a bucket, and was not prepared: it is new, or no longer there.
             PhotosvcError: the disk refuses it.
         """
         kept: dict[str, str] = {}
@@ -117,10 +93,7 @@ class Deletion:
             present = [name for name in names if _is_file(name, source)]
             if not present:
                 return
-            if self.trash.bucket is not None:
-                if self._objects is None or not self._objects.copied.keys() >= set(present):
-                    raise ObjectChangedError
-            elif not self._moved:
+            if not self._moved:
                 self._begin()
             target = open_folder(originals, _parts(f"{TRASH_FOLDER}/{self.name}{UNFINISHED}/{folder}"), create=True)
             opened.callback(os.close, target)
@@ -139,55 +112,37 @@ class Deletion:
         fcntl.flock(folder, fcntl.LOCK_EX)
 
     def finish(self) -> None:
-        """Keep the files that were taken, after the commit; what the store refuses is left to `finish_deletions`."""
+        """Keep the files that were taken, after the commit."""
         with self._lock:
-            if (objects := self._objects) is not None:
-                is_done = objects.finish(self._moved)
-                if not (objects.take_back(objects.copied.keys() - set(self._moved)) and is_done):
-                    return
             if self._moved:
                 _finish(self.trash, self.name)
             else:
                 self.trash.drop_empty(self.name + UNFINISHED)
 
-    def undo(self, error: BaseException) -> None:
+    def undo(self) -> None:
         """Give the files their names back after an error."""
         with self._lock:
             for name in reversed(self._moved):
                 with suppress(PhotosvcError):  # `finish_deletions` tries again
                     disk.rename_new(self.trash.originals, within(self.name + UNFINISHED) + name, name)
-            if self._objects is not None and not self._objects.undo(error):
-                return  # `finish_deletions` goes on
             self.trash.drop_empty(self.name + UNFINISHED)
 
 
 @contextmanager
-def deleting(trash: Trash, now: datetime, names: Collection[str] = ()) -> Iterator[Deletion]:
-    """Finish a deletion after the block with the write transaction of its rows, or undo it if the block fails.
-
-    Args:
-        names: of the files that will be deleted, if they are in a bucket.
-
-    Raises:
-        PhotosvcError: one of `Deletion.prepare`.
-    """
+def deleting(trash: Trash, now: datetime) -> Iterator[Deletion]:
+    """Finish a deletion after the block with the write transaction of its rows, or undo it if the block fails."""
     deletion = Deletion(trash, new_deletion(now))
     try:
-        deletion.prepare(names)
         yield deletion
-    except BaseException as error:
-        deletion.undo(error)
+    except BaseException:
+        deletion.undo()
         raise
     deletion.finish()
 
 
 def finish_deletions(writing: Writing, settings: Settings) -> int:
-    """Finish or undo the deletions of processes that ended, and return their number; none of read-only originals.
-
-    Raises:
-        BucketError: the originals are in a bucket, and the store fails.
-    """
-    done, trash = 0, Trash(settings.originals, settings.bucket)
+    """Finish or undo the deletions of processes that ended, and return their number; none of read-only originals."""
+    done, trash = 0, Trash(settings.originals)
     for folder in () if settings.readonly else trash.folders():
         deletion = folder.removesuffix(UNFINISHED)
         if folder.endswith(UNFINISHED) and is_deletion(deletion):
@@ -210,12 +165,8 @@ def _recover(writing: Writing, trash: Trash, deletion: str) -> bool:
         with writing(library=True) as session:
             in_library = select(File.id).where(begins(File.name, within(deletion))).limit(1)
             is_noted = session.scalar(in_library) is not None
-        try:
-            gone = trash_bucket.settle(trash, trash.bucket, deletion, is_noted=is_noted) if trash.bucket else []
-        except PermissionDeniedError:
-            return False  # it waits for the right; everything else goes on
         if not is_noted:
-            for kept in [kept for kept in trash.files(unfinished) if kept.name not in gone]:
+            for kept in list(trash.files(unfinished)):
                 with suppress(NameTakenError):  # it stays in the trash
                     disk.rename_new(trash.originals, within(unfinished) + kept.name, kept.name)
             trash.drop_empty(unfinished)
@@ -240,18 +191,6 @@ def _is_file(name: str, folder: int) -> bool:
 
 def _parts(folder: str) -> list[str]:
     return [part for part in disk_name(folder).split("/") if part]
-
-
-def originals_of(session: Session, photo_ids: Sequence[int], file_uid: str = "") -> list[str]:
-    """Return the names of the originals and sidecars that `delete_photos` or `delete_file` takes, as of now."""
-    shown = select(File.id, File.name).where(File.root == ORIGINALS_ROOT, File.missing.is_(False))
-    found: list[Any] = []
-    if file_uid:
-        found += session.execute(shown.where(File.uid == file_uid)).all()
-    for ids in in_portions(photo_ids):
-        found += session.execute(shown.where(among(session, File.photo_id, ids))).all()
-    sidecars = _own_sidecars(session, [row.id for row in found]) if found else {}
-    return [*(row.name for row in found), *sidecars.values()]
 
 
 def delete_photos(

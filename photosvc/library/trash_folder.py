@@ -1,7 +1,6 @@
 """The folder of the trash: originals move into it, are listed, and are deleted permanently.
 
-Each deletion has a folder of its own, below which an original keeps its former path. If the originals are in a bucket,
-the folder is that of their mirror: placeholders are in it, and `photosvc.library.trash_bucket` moves the objects.
+Each deletion has a folder of its own, below which an original keeps its former path.
 """
 
 import os
@@ -21,7 +20,6 @@ from photosvc.core.paths import clean_name, open_folder, open_inside
 from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library import disk
 from photosvc.library.staging_part import typed_errors
-from photosvc.storage.bucket import Bucket
 
 _TIME: Final = "%Y%m%dT%H%M%SZ"
 _DELETION: Final = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}", re.ASCII)
@@ -83,8 +81,6 @@ class Trash:
     """The trash of a folder of originals. Names are those of the library, relative to the originals."""
 
     originals: Path
-    bucket: Bucket | None = None
-    """The bucket of which `originals` is the mirror; needed to change the trash, not to list it."""
 
     def put(self, name: str, now: datetime) -> str:
         """Move a file or folder into the trash, by one rename, and return its name there.
@@ -161,7 +157,7 @@ class Trash:
         disk.remove_empty_folders(self.originals, within(deletion))
 
     def delete(self, deletion: str) -> None:
-        """Delete all files of a deletion for good, not those in a bucket; no link is followed.
+        """Delete all files of a deletion for good; no link is followed.
 
         Raises:
             PhotosvcError: the disk refuses it.

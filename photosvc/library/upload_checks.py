@@ -10,7 +10,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.machine import usable_cores
-from photosvc.core.paths import clamped_time, disk_name, open_inside
+from photosvc.core.paths import clamped_time, open_inside
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.describe import StackedFile, Taken, merged_metadata, taken
 from photosvc.index.extract import Extraction, extract
@@ -35,8 +35,6 @@ from photosvc.media.errors import UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, by_extension, may_have_pixels, sniff
 from photosvc.models import ORIGINALS_ROOT, File, UploadedFile
 from photosvc.settings import Settings
-from photosvc.storage.bucket import BucketError
-from photosvc.storage.objects import find
 from photosvc.workers.pool import WorkerPool
 
 #: A pool that reads files, each given by its path and a name of its own.
@@ -255,11 +253,9 @@ class KnownOriginals:
     def has_content(self, name: str, file: ReceivedFile) -> bool:
         """Return whether the original of this name has the content of the file, by reading it."""
         try:
-            if self.settings.bucket is not None:
-                return self._object_hash(name) == file.hash
             has_size = os.lstat(disk_path(self.settings.originals, name)).st_size == file.size
             return has_size and self._hash(name) == file.hash
-        except (OSError, StorageFailedError, BucketError):
+        except (OSError, StorageFailedError):
             return False
 
     def _candidates(self, session: Session, file: ReceivedFile) -> Iterator[tuple[str, int, int | None]]:
@@ -287,17 +283,7 @@ class KnownOriginals:
             raise StorageFailedError from None
         return status if stat.S_ISREG(status.st_mode) else None
 
-    def _object_hash(self, name: str) -> str:
-        """Return the hash of an object as the store describes it; empty if there is none."""
-        found = find(self.settings.bucket, disk_name(name)) if self.settings.bucket else None
-        return found.content_key if found else ""
-
     def _hash(self, name: str) -> str:
-        if self.settings.bucket is not None:
-            content = self._object_hash(name)
-            with suppress(OSError):  # an object without a placeholder is not asked for again
-                self._read[name, _identity(os.lstat(disk_path(self.settings.originals, name)))] = content
-            return content
         try:
             with os.fdopen(open_inside(self.settings.originals, name), "rb") as original:
                 status = os.fstat(original.fileno())

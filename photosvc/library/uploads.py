@@ -5,23 +5,19 @@ A name has the folder of the month, the local time at which the picture was take
 Live Photos and sidecars stay together.
 """
 
-import math
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple, TypeAlias
 
-from sqlalchemy import ColumnElement, and_, delete, not_, select, update
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import ColumnElement, delete, not_, select, update
 from sqlalchemy.orm import Session
 
-from photosvc.core.clock import SYSTEM_CLOCK
-from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Problem, Reason, Severity
 from photosvc.index.describe import Taken
 from photosvc.index.exclusions import Exclusions
@@ -29,7 +25,7 @@ from photosvc.index.name_groups import group_key, is_edited, owner_of, suffix_of
 from photosvc.index.requested import wish
 from photosvc.index.sidecar_values import companions, is_read
 from photosvc.library import disk
-from photosvc.library.staging_part import NameTakenError, StorageFailedError
+from photosvc.library.staging_part import NameTakenError
 from photosvc.library.upload_albums import QuotaExceededError, bytes_left, lock_account, require_account, wish_albums
 from photosvc.library.upload_checks import (
     Content,
@@ -45,7 +41,6 @@ from photosvc.media.metadata import DAY, MONTH
 from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, UploadedFile
 from photosvc.models.statements import UNLOADED, insert_into
 from photosvc.settings import Settings
-from photosvc.storage.bucket import TooSlowError
 
 #: Digits of the hash in a name: more where another file has the name already. Files of strangers begin with 16: they
 #: could try until eight are those of another file, whose sidecars would then be taken for theirs.
@@ -167,18 +162,6 @@ class Admitted:
     """The reason why it was refused, or cannot be shown."""
 
 
-class _Stored(NamedTuple):
-    """An object that was stored for a received file, before the library notes it."""
-
-    file: ReceivedFile
-    name: str
-    removing: ExitStack
-    """Removes it, if it was not there before."""
-
-
-_ByPath: TypeAlias = Mapping[Path, _Stored]
-
-
 @dataclass(frozen=True, slots=True)
 class Admission:
     """The admission of received files to the originals.
@@ -194,7 +177,6 @@ class Admission:
             has sent before is a duplicate, and told as new.
         link_uid: the public link by which a visitor sent them; empty for files of accounts.
         require: raises an error, in each transaction, if the files may not be added any more.
-        seconds: after which no further files are stored, if the originals are in a bucket.
     """
 
     settings: Settings
@@ -208,7 +190,6 @@ class Admission:
     tells_nothing: bool = False
     link_uid: str = ""
     require: Callable[[Session], object] | None = None
-    seconds: float = math.inf
     folder_albums: Mapping[str, str] = field(default_factory=dict)
     _originals: KnownOriginals = field(init=False)
     _subjects: dict[tuple[str, ...], str] = field(default_factory=dict, init=False)
@@ -223,7 +204,6 @@ class Admission:
         Raises:
             QuotaExceededError: the account may not add so much.
             AccountDeletedError: there is no such account any more.
-            TooSlowError: the store takes longer than `seconds`.
             PhotosvcError: one cannot be stored; files before it are added, and the others wait.
         """
         # The answer to a visitor does not wait for the index, so this tells whether a picture is damaged.
@@ -236,10 +216,8 @@ class Admission:
         if self.tells_nothing:  # many files of one name would be one long transaction, for which all others wait
             groups = [[one] for group in groups for one in group]
         outcomes += [Admitted(file, REFUSED, problem=Problem(Reason.UNRELATED)) for file in left]
-        end, exclusions = SYSTEM_CLOCK.monotonic() + self.seconds, Exclusions(self.settings.originals)
+        exclusions = Exclusions(self.settings.originals)
         for whole in groups:
-            if self.settings.bucket is not None and SYSTEM_CLOCK.monotonic() > end:
-                raise TooSlowError
             when = taken_by([(one.file, contents[one.file.path]) for one in whole], self.now, self.settings.timezone)
             common = next(iter(common_names(whole[0].file, when)))
             group = [one for one in whole if not exclusions.exclude(common + one.ending)]
@@ -248,13 +226,9 @@ class Admission:
             if not group:
                 continue
             with disk.undo_on_error() as undo:
-                stored = self._stored(group, when, undo) if self.settings.bucket is not None else None
-                admitted = partial(self._admit_group, group, when, undo, stored)
+                admitted = partial(self._admit_group, group, when, undo)
                 done = self._originals.settle(self.writing, admitted)
                 outcomes += (self._judged(outcome, contents[outcome.file.path]) for outcome in done)
-            for one in (stored or {}).values():  # another request may have added the content under another name
-                if all(outcome.placed != one.name for outcome in done):
-                    self._take_back(one)
         order = {file.path: number for number, file in enumerate(files)}
         return sorted(outcomes, key=lambda outcome: order[outcome.file.path])
 
@@ -317,46 +291,17 @@ class Admission:
         check_disk(session, self.settings)
         return self._originals.name_of(session, file)
 
-    def _check_group(self, group: Sequence[Named], session: Session) -> list[Named]:
-        """Check that a group may be added, and return its files that the library does not have."""
-        # Before anything is placed: it may read originals outside of the transaction.
-        new = [one for one in group if not self._known_to(one.file, session)]
+    def _check_group(self, group: Sequence[Named], session: Session) -> None:
+        """Check that a group may be added, before anything of it is placed."""
+        for one in group:  # it may read originals outside of the transaction
+            self._known_to(one.file, session)
         if self.user_id is not None:
             require_account(session, self.user_id)
         if self.require is not None:
             self.require(session)
         self._check_quota(session, group)
-        return new
 
-    def _stored(self, group: Sequence[Named], when: Taken, undo: ExitStack) -> _ByPath:
-        """Store the new files of a group in the bucket, outside of a transaction, because a store may take long."""
-        stored = {}
-        for one in self._originals.settle(self.writing, partial(self._check_group, group)):
-            with ExitStack() as own:
-                name = self._placed(group[0].file, when, one, own)
-                stored[one.file.path] = _Stored(one.file, name, own.pop_all())
-            undo.callback(self._take_back, stored[one.file.path])
-        return stored
-
-    def _take_back(self, stored: _Stored) -> None:
-        """Remove an object that the library could not note, or has under another name, unless others use it by now.
-
-        A request that has taken the object for its own waits at the claim, and then looks whether it is still there. If
-        the database fails too, the object stays: another try finds that it has the content.
-        """
-        of_content = and_(*self._claim_of(stored.file))
-        with suppress(PhotosvcError, SQLAlchemyError), self.writing() as session:
-            is_new = self._claim(session, stored.file)
-            claimed = session.scalar(select(UploadedFile.name).where(of_content).with_for_update())
-            indexed = select(File.id).where(File.root == ORIGINALS_ROOT, File.name == stored.name)
-            if claimed != stored.name and session.scalar(indexed) is None:
-                stored.removing.close()
-            if is_new:
-                session.execute(delete(UploadedFile).where(of_content), execution_options=UNLOADED)
-
-    def _admit_group(
-        self, group: Sequence[Named], when: Taken, undo: ExitStack, stored: _ByPath | None, session: Session
-    ) -> list[Admitted]:
+    def _admit_group(self, group: Sequence[Named], when: Taken, undo: ExitStack, session: Session) -> list[Admitted]:
         self._check_group(group, session)
         outcomes = []
         for one in group:
@@ -364,12 +309,7 @@ class Admission:
             if known is not None:
                 outcomes.append(Admitted(one.file, self._again, known))
                 continue
-            if stored is None:
-                name = self._placed(group[0].file, when, one, undo, session)
-            elif one.file.path not in stored:  # a duplicate, which was removed meanwhile
-                raise StorageFailedError
-            elif not self.is_same(one.file, name := stored[one.file.path].name):
-                raise StorageFailedError  # the request that had stored it took it back
+            name = self._placed(group[0].file, when, one, undo, session)
             named = update(UploadedFile).where(*self._claim_of(one.file)).values(name=name)
             session.execute(named, execution_options=UNLOADED)
             # A person may have removed the same file from the library before.
@@ -429,9 +369,7 @@ class Admission:
                 session, subject, pictures, albums, self.now, self.user_id, contributed_by=sender
             )
 
-    def _placed(
-        self, main: ReceivedFile, when: Taken, one: Named, undo: ExitStack, session: Session | None = None
-    ) -> str:
+    def _placed(self, main: ReceivedFile, when: Taken, one: Named, undo: ExitStack, session: Session) -> str:
         """Place a file of a group and return its name. `undo` brings it back to where it waited for another try."""
         lengths = _DIGITS_OF_STRANGERS if self.tells_nothing else _DIGITS
         commons = [*common_names(main, when, lengths), *common_names(one.file, when, lengths)]
@@ -442,7 +380,7 @@ class Admission:
                 self.place(one.file, name, undo)
             except NameTakenError:
                 # It is the same where a process ended after placing it, unless it is that of another sender.
-                if (session is not None and _is_known(session, name)) or not self.is_same(one.file, name):
+                if _is_known(session, name) or not self.is_same(one.file, name):
                     continue
             return name
         raise NameTakenError

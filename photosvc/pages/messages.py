@@ -98,13 +98,6 @@ _FIXED: Final = (
     N_("nothing of this is in the trash"),
     # Files on their way.
     N_("The originals of this service are read-only (PHOTOSVC_READONLY)."),
-    N_("The credentials of the bucket may not write to it: they need the right s3:PutObject."),
-    N_("The credentials of the bucket may not delete from it: they need the right s3:DeleteObject."),
-    N_("The file in the bucket was replaced or deleted meanwhile."),
-    N_("The store is too slow for so many files at once: select fewer."),
-    N_("The store has no space left for the file, or a quota of the bucket is used up."),
-    N_("The file is larger than a bucket stores or copies at once (5 GiB)."),
-    N_("The store gives objects other tags than the MD5 of their content, as with KMS; no file can be added to it."),
     N_("The file is larger than allowed."),
     N_("The length of the file is not the announced one."),
     N_("No file can be stored under this name."),

@@ -10,25 +10,21 @@ import stat
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 from io import BufferedReader, FileIO
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Final, TypeAlias
+from typing import BinaryIO, Final
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.paths import clamped_time, open_inside
-from photosvc.storage.bucket import Bucket
-from photosvc.storage.remote import RemoteFile, RemoteReader
 
 _LONGEST_NAME: Final = 200
 #: Control and direction characters, and characters that Windows does not allow in names.
 _UNSAFE: Final = re.compile('[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"*/:<>?\\\\|\ud800-\udfff]')
 #: Names of Windows devices, with any extension and with blanks before it.
 _RESERVED: Final = re.compile(r"(?i)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\..*)?")
-#: An open file on disk or in a bucket.
-OpenFile: TypeAlias = FileIO | RemoteReader
 #: Errors of files that are gone or reached by a link. Other errors, of system, disk or permissions, may pass.
 _CHANGED: Final = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, errno.ENAMETOOLONG))
 
@@ -117,19 +113,6 @@ class Original:
     height: int = 0
     turn: int = 1
     """Exif orientation that the library applies on top of the file's own; `width` and `height` count after it."""
-    store: Bucket | RemoteFile | None = None
-    """The bucket that has it, or its object there; None for a file on disk."""
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle all fields; workers have no credentials, so the bucket becomes a signed link to the object."""
-        store = self.store
-        if isinstance(store, Bucket):
-            try:
-                store = store.file(self.name, self.size, self.mtime_ns)
-            except PhotosvcError:  # reading the original tells the reason
-                store = RemoteFile("", self.name, self.size, self.mtime_ns)
-        own = replace(self, store=store)
-        return Original, tuple(getattr(own, name) for name in self.__dataclass_fields__)
 
 
 @contextmanager
@@ -138,7 +121,7 @@ def open_original(original: Original) -> Iterator[BinaryIO]:
 
     Raises:
         OriginalChangedError: it is gone, a link leads to it, or its size or time has changed, also at the end.
-        OriginalUnreadableError: no descriptor is left, the disk or store does not answer, or permission is denied.
+        OriginalUnreadableError: no descriptor is left, the disk does not answer, or permission is denied.
     """
     raw = open_file(original)
     with BufferedReader(raw) as file:
@@ -147,29 +130,19 @@ def open_original(original: Original) -> Iterator[BinaryIO]:
             raise OriginalChangedError
 
 
-def open_file(original: Original) -> OpenFile:
+def open_file(original: Original) -> FileIO:
     """Open the file for reading without a buffer; the caller closes it.
 
     Raises:
         OriginalChangedError: it is gone, a link leads to it, or its size or time has changed.
-        OriginalUnreadableError: no descriptor is left, the disk or store does not answer, or permission is denied.
-        BucketError: there are no credentials for its bucket.
+        OriginalUnreadableError: no descriptor is left, the disk does not answer, or permission is denied.
     """
-    store = original.store
-    if store is None:
-        return FileIO(descriptor_of(original))
-    if isinstance(store, Bucket):
-        store = store.file(original.name, original.size, original.mtime_ns)
-    try:
-        return RemoteReader(store)
-    except OSError as error:
-        changed = error.errno in _CHANGED or error.errno == errno.ESTALE
-        raise (OriginalChangedError if changed else OriginalUnreadableError) from None
+    return FileIO(descriptor_of(original))
 
 
-def is_unchanged(file: OpenFile, original: Original) -> bool:
-    """Return whether an open file is still as the library knows it; a remote one is of one version always."""
-    return isinstance(file, RemoteReader) or _is_known(os.fstat(file.fileno()), original)
+def is_unchanged(file: FileIO, original: Original) -> bool:
+    """Return whether an open file is still as the library knows it."""
+    return _is_known(os.fstat(file.fileno()), original)
 
 
 def descriptor_of(original: Original) -> int:

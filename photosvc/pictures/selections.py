@@ -41,7 +41,6 @@ from photosvc.pictures.originals import (
     is_unchanged,
     open_file,
 )
-from photosvc.storage.bucket import BucketError
 
 #: Lifetime of a selection, the same as that of a download token.
 LIFETIME: Final = timedelta(hours=1)
@@ -315,7 +314,7 @@ def _add(archive: ZipFile, sink: "_Sink", entry: Entry, names: UniqueNames, miss
                 missing.append(f"{name} (cut)")
             elif not is_unchanged(file, original):
                 missing.append(f"{name} (changed while it was read)")
-    except (OriginalChangedError, OriginalUnreadableError, BucketError, OSError):
+    except (OriginalChangedError, OriginalUnreadableError, OSError):
         missing.append(original.name)
 
 

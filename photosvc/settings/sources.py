@@ -1,6 +1,5 @@
 """The sources of settings: files in the instance folder, the environment, the embedding app, and defaults."""
 
-import hashlib
 import re
 import secrets
 from collections.abc import Mapping
@@ -12,7 +11,6 @@ from photosvc.core.instance import FILE, INSTANCE_VARIABLE, is_samples, remember
 from photosvc.core.paths import read_or_create
 from photosvc.core.timezones import machine_zone
 from photosvc.settings.table import Settings, secret, setting_fields
-from photosvc.storage.bucket import Bucket
 
 PREFIX = "PHOTOSVC_"
 #: Variables that Kubernetes and Docker set in all containers for a service or container whose name begins with
@@ -68,30 +66,10 @@ def load_settings(
     for name, value in _defaults(instance, known).items():
         if name not in values:
             values[name], origins[name] = value, "default"
-    if isinstance(values["originals"], tuple):
-        _use_bucket(instance, values)
-    elif values["originals"].is_relative_to(_mirrors(instance)):  # its files have no content
-        msg = f"PHOTOSVC_ORIGINALS ({origins['originals']}) is the mirror of a bucket; name the bucket: s3://…"
-        raise SettingError(msg, field="PHOTOSVC_ORIGINALS")
     key_file = None if "secret_key" in values else instance.absolute() / "secret_key"
     if key_file is not None:
         values["secret_key"], origins["secret_key"] = _secret_file(key_file), "instance/secret_key"
     return Settings(**values, key_file=key_file, origins=origins)
-
-
-def _use_bucket(instance: Path, values: dict[str, Any]) -> None:
-    """Let `originals` be the mirror of the bucket that it names."""
-    name, prefix = values["originals"]
-    # Each bucket has a mirror of its own: that of another one would let its files seem to be gone.
-    digest = hashlib.sha256("\n".join((values["s3_endpoint"], name, prefix)).encode()).hexdigest()[:16]
-    mirror = _mirrors(instance) / digest
-    values["bucket"] = Bucket(name, prefix, values["s3_endpoint"], mirror)
-    values["originals"] = mirror
-
-
-def _mirrors(instance: Path) -> Path:
-    """Return the folder with the mirrors of buckets."""
-    return instance.absolute() / "bucket"
 
 
 def is_of_a_service(variable: str) -> bool:

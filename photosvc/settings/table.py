@@ -14,7 +14,6 @@ from photosvc.core.logs import JSON, TEXT
 from photosvc.core.paths import full_path
 from photosvc.core.timezones import is_zone
 from photosvc.core.vocabulary import DEFAULT_KINDS, KINDS, parse_kinds
-from photosvc.storage.bucket import SCHEME, Bucket, parse_address
 
 _LONGEST: Final = 500
 #: The placeholders for the number of a tile; the optional `{r}` asks for twice the pixels.
@@ -30,13 +29,6 @@ def _plain_text(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError("expected a text that is not empty")
     return value.strip()
-
-
-def _originals(value: object) -> Path | tuple[str, str]:
-    """Parse a folder, or the address of a bucket into its name and prefix."""
-    if isinstance(value, str) and value.strip().startswith(SCHEME):
-        return parse_address(value.strip())
-    return full_path(value)
 
 
 def _base_url(value: object) -> str:
@@ -194,11 +186,10 @@ class Settings:
     """All settings of the service; the metadata of a field are its parser, values, meaning and default."""
 
     originals: Path = _setting(
-        _originals,
-        "path, or `s3://bucket/folder`",
-        "Folder of original pictures, or a bucket of S3-compatible storage; never written to by indexing",
+        full_path,
+        "path",
+        "Folder of original pictures; never written to by indexing",
     )
-    s3_endpoint: str = _address("Address of the S3-compatible storage with the originals; empty: Amazon S3")
     database_uri: str = _setting(
         database_uri, "SQLAlchemy address", "Address of the database, SQLite or PostgreSQL", secret=True
     )
@@ -340,16 +331,10 @@ class Settings:
         0, 8, "proxies", default=0,
         meaning="Reverse proxies in front whose `X-Forwarded-*` headers are trusted; not inside another app, see there",
     )  # fmt: skip
-    bucket: Bucket | None = field(default=None, compare=False, repr=False)
-    """The bucket with the originals; `originals` is then its mirror, a folder of placeholders."""
     key_file: Path | None = field(default=None, compare=False, repr=False)
     """The file that the secret key was read from; None if the key was given."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """The source of each setting's value, by the name of the setting."""
-
-    def as_given(self, name: str) -> object:
-        """Return the value of a setting as people write it: for originals in a bucket, its address."""
-        return self.bucket.address if name == "originals" and self.bucket is not None else getattr(self, name)
 
     def __repr__(self) -> str:
         """Return a text without secrets, for tracebacks and logs."""

@@ -48,7 +48,6 @@ from photosvc.models import ORIGINALS_ROOT, VISIT, File, RejectedFile, Sidecar, 
 from photosvc.pictures.originals import safe_name
 from photosvc.search.reading.files import files_with_hash
 from photosvc.settings import Settings
-from photosvc.storage.groups import SECONDS
 from photosvc.web.auditing import operating
 from photosvc.web.contract import InvalidBodyError
 from photosvc.web.current import Service, current_service
@@ -164,7 +163,6 @@ def add_uploads(
         link_uid=who.link_uid,
         require=require,
         tells_nothing=tells_nothing,
-        seconds=SECONDS,
     )
     outcomes = admission.admit(files) if files else []
     away = {outcome.file.path for outcome in outcomes if keep and has_vanished(outcome)}

@@ -63,9 +63,8 @@ def _environment(settings: Settings, database: str) -> dict[str, str]:
     own = {
         PREFIX + item.name.upper(): os.fspath(value) if isinstance(value, os.PathLike) else str(value)
         for item in fields(settings)
-        if item.metadata and (value := settings.as_given(item.name)) is not None
+        if item.metadata and (value := getattr(settings, item.name)) is not None
     }
     path = os.pathsep.join(path or os.curdir for path in sys.path)
-    # The mirror of a bucket is in the instance folder of the service.
-    instance = settings.cache / "indexer" if settings.bucket is None else settings.bucket.mirror.parents[1]
+    instance = settings.cache / "indexer"
     return given | own | {PREFIX + "DATABASE_URI": database, PREFIX + "INSTANCE": str(instance), "PYTHONPATH": path}

@@ -121,7 +121,7 @@ def sender() -> Sender:
         raise PermissionDeniedError
     with service.reading(orm=True) as session:
         check_disk(session, settings)
-    return Sender(user_id, Staging(settings.originals, settings.bucket), "" if link is None else link.link_uid)
+    return Sender(user_id, Staging(settings.originals), "" if link is None else link.link_uid)
 
 
 def receiving() -> AbstractContextManager[None]:

@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -28,8 +28,7 @@ from photosvc.core.machine import Slots
 from photosvc.core.paths import disk_name
 from photosvc.index.scan import are_away
 from photosvc.library.staging_part import StorageFailedError
-from photosvc.pictures.originals import OpenFile, OriginalChangedError
-from photosvc.storage.remote import RemoteReader
+from photosvc.pictures.originals import OriginalChangedError
 from photosvc.web.answers import ReadyResponse
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal
@@ -204,19 +203,11 @@ def begin_transfer(answer: Any) -> "finalize[[], Any]":  # noqa: ANN401
     return finalize(answer, take_slot(current_service().transfers, *_FULL, retry_after=10))
 
 
-def store_slot(service: Service) -> AbstractContextManager[None]:
-    """Hold a slot for large answers while the block waits for the store, if the originals are in a bucket.
-
-    A store that keeps silent so occupies no more threads than large answers may.
-    """
-    return nullcontext() if service.settings.bucket is None else slot(service.transfers, *_FULL, retry_after=10)
-
-
 @dataclass(frozen=True, slots=True)
 class FileAnswer:
     """A file to send, with the values of its headers; the answer closes it."""
 
-    file: OpenFile
+    file: FileIO
     size: int
     """In bytes."""
     content_type: str
@@ -235,7 +226,7 @@ class FileAnswer:
     @property
     def is_whole_on_disk(self) -> bool:
         """Return whether a server may send the file by its descriptor or name."""
-        return bool(self.internal) and not isinstance(self.file, RemoteReader)
+        return bool(self.internal)
 
 
 def send_file(found: FileAnswer, *, ranges: bool = True) -> Response:
@@ -387,7 +378,7 @@ def _streamed(
     # Direct pass-through is off: Werkzeug would not call the functions for the end of the answer.
     answer = ReadyResponse(body, status, headers=headers)
     answer.call_on_close(found.file.close)
-    if size > SMALL or isinstance(found.file, RemoteReader):
+    if size > SMALL:
         try:
             answer.call_on_close(begin_transfer(answer))
         except BaseException:
@@ -399,17 +390,8 @@ def _streamed(
 def _read(found: FileAnswer, part: Range) -> Iterator[bytes]:
     position = part.start
     while position < part.stop:
-        chunk = _read_at(found.file, found.start + position, min(_CHUNK, part.stop - position))
+        chunk = os.pread(found.file.fileno(), min(_CHUNK, part.stop - position), found.start + position)
         if not chunk:  # the file was cut meanwhile: the connection ends before the promised length
             return
         position += len(chunk)
         yield chunk
-
-
-def _read_at(file: OpenFile, offset: int, length: int) -> bytes:
-    if isinstance(file, RemoteReader):
-        try:
-            return file.read_at(offset, length)
-        except OSError:  # the store has failed, or has another version
-            return b""
-    return os.pread(file.fileno(), length, offset)

@@ -277,28 +277,3 @@ def test_postgresql_means_the_driver_of_the_extra(tmp_path, scheme):
         tmp_path, given={"PHOTOSVC_DATABASE_URI": f"{scheme}://me:p%40ss@db/photos?sslmode=require"}
     )
     assert settings.database_uri == "postgresql+psycopg://me:p%40ss@db/photos?sslmode=require"
-
-
-def test_originals_in_a_bucket_are_only_read_and_have_a_mirror(tmp_path):
-    given = {"PHOTOSVC_ORIGINALS": "s3://photos/family", "PHOTOSVC_S3_ENDPOINT": "http://localhost:9000"}
-    settings = load_settings(tmp_path, environ=given)
-    assert settings.bucket is not None
-    assert (settings.bucket.address, settings.bucket.endpoint) == ("s3://photos/family", "http://localhost:9000")
-    assert settings.originals == settings.bucket.mirror
-    assert settings.originals.parent == tmp_path / "bucket"
-    assert settings.readonly is False
-    assert settings.as_given("originals") == "s3://photos/family"
-    other = load_settings(tmp_path, environ={**given, "PHOTOSVC_S3_ENDPOINT": "http://localhost:9001"})
-    assert other.originals != settings.originals
-    assert load_settings(tmp_path, environ={"PHOTOSVC_ORIGINALS": "/srv"}).bucket is None
-
-
-def test_the_mirror_of_a_bucket_is_no_folder_of_originals(tmp_path):
-    mirror = load_settings(tmp_path, environ={"PHOTOSVC_ORIGINALS": "s3://photos"}).originals
-    with pytest.raises(SettingError, match="is the mirror of a bucket; name the bucket"):
-        load_settings(tmp_path, environ={"PHOTOSVC_ORIGINALS": str(mirror)})
-
-
-def test_the_address_of_a_bucket_is_checked(tmp_path):
-    with pytest.raises(SettingError, match="expected an address such as s3://bucket"):
-        load_settings(tmp_path, environ={"PHOTOSVC_ORIGINALS": "s3://photos/../etc"})
