@@ -122,7 +122,7 @@ def test_storing_new_files_takes_as_many_steps_of_sqlite_in_a_large_library(libr
 
     found = []
     with library.session() as session:
-        for first, photos in ((0, 20), (100, 400)):
+        for first, photos in ((0, 10), (100, 200)):
             begin_write(session)
             add_photos(session, photos, NOW, first)
             session.expunge_all()

@@ -142,16 +142,18 @@ def test_every_order_in_which_files_come_gives_the_stacks_of_a_fresh_index(libra
             for case, (files, _) in enumerate(folders(number)):
                 name = f"{number}{case}/{list(files)[order[step]]}"
                 library.put(name, contents[name])
-                fresh.put(name, contents[name])
+                if number == 0:
+                    fresh.put(name, contents[name])
         library.index()
     fresh.index()
-    for indexed in (library, fresh):
+    for indexed, first in ((library, ""), (fresh, "0")):
         with indexed.session() as session:
             photo_of = {file.hash: file.photo_id for file in session.query(File)}
         found = {}
         for name, data in sorted(contents.items()):
-            found.setdefault(photo_of[sha1(data).hexdigest()], []).append(name)
-        assert set(map(tuple, found.values())) == expected
+            if name.startswith(first):
+                found.setdefault(photo_of[sha1(data).hexdigest()], []).append(name)
+        assert set(map(tuple, found.values())) == {names for names in expected if names[0].startswith(first)}
     fresh.close()
 
 
