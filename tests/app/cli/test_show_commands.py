@@ -4,8 +4,10 @@ import json
 
 from click.testing import CliRunner
 
+from photosvc.auth.policy import policy_table
 from photosvc.cli.show import show
-from tests.helpers.library import call_svc
+from photosvc.web.contract import mounted_actions
+from tests.helpers.library import call_svc, open_library
 
 
 def test_a_database_password_is_masked_wherever_the_address_has_it(tmp_path):
@@ -47,3 +49,11 @@ def test_formats_are_shown_with_their_extra_and_what_is_not_read_with_the_reason
     assert by_extension["raf"]["note"] == (
         "metadata and preview tested with generated files; development by LibRaw untested"
     )
+
+
+def test_the_policy_is_shown_as_the_table_of_the_rules_with_the_mounted_actions(tmp_path):
+    app = open_library(tmp_path / "instance", upgrade=False).app
+    rows = json.loads(CliRunner().invoke(show, ["policy", "--json"], obj=lambda: app).output)
+    with app.app_context():
+        assert rows == policy_table(mounted_actions())
+    assert {row["action"]: row["roles"] for row in rows}["users.list"] == "admin"
