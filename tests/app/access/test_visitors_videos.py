@@ -1,10 +1,9 @@
 """Videos of public links: without the right to metadata, no byte of them tells a place or camera."""
 
-import time
-
 import pytest
 
 from tests.helpers.api_client import open_api
+from tests.helpers.clock import until
 from tests.helpers.files.videos import film, google_photo, micro_video, samsung_photo, told, turned
 from tests.helpers.pictures import jpeg
 
@@ -40,13 +39,15 @@ def shared(tmp_path_factory):
             return api.call("POST", "/session", json={"token": link["Token"]}).json["config"]["previewToken"]
 
         def video(content_hash, preview, name, **headers):
-            for _ in range(600):
+            answers = []
+
+            def is_made():
                 path = f"/videos/{content_hash}/{preview}/{name}"
-                answer = api.call("GET", path, headers=headers, buffered=True)
-                if answer.status_code != 503:
-                    return answer
-                time.sleep(0.1)
-            raise AssertionError(answer.text)
+                answers.append(api.call("GET", path, headers=headers, buffered=True))
+                return answers[-1].status_code != 503
+
+            until(is_made, "a converted video")
+            return answers[-1]
 
         yield api, files, visit, video
 

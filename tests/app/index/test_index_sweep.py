@@ -1,7 +1,6 @@
 """What has expired leaves the database and the cache."""
 
 import os
-import time
 from datetime import timedelta
 
 import pytest
@@ -10,6 +9,7 @@ from sqlalchemy import func, insert, select
 from photosvc.auth.credentials import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.auth.throttle import Allowance, Charge, take
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.index.requested import sweep
 from photosvc.models import Credential, ThrottleBucket, ZipSelection
 from photosvc.models.engine import MOST_SWEPT, write_session
@@ -48,11 +48,11 @@ def test_expired_rows_and_abandoned_files_go_and_others_stay(engine, tmp_path):
     folder = tmp_path / "cache/selections"
     for age in (0, 7200):
         (folder / f".tmp-{age}").write_bytes(b"half")
-        os.utime(folder / f".tmp-{age}", (time.time() - age,) * 2)
+        os.utime(folder / f".tmp-{age}", (SYSTEM_CLOCK().timestamp() - age,) * 2)
     cache.write("a" * 40, "tile_100.jpg", b"kept")
     half = tmp_path / "cache/pictures/a/a/a/.tmp-1"
     half.write_bytes(b"half")
-    os.utime(half, (time.time() - 7200,) * 2)
+    os.utime(half, (SYSTEM_CLOCK().timestamp() - 7200,) * 2)
     assert left(engine) == [3, 3, 2]
     assert sweep(engine, NOW + timedelta(minutes=45), cache) == 6
     assert left(engine) == [2, 1, 1]

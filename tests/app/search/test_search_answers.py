@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-import time
 from contextlib import closing
 from datetime import timedelta
 from itertools import islice
@@ -18,7 +17,7 @@ from photosvc.search.reading.pages import LibraryChangedError
 from photosvc.search.rows.write import project
 from photosvc.web.current import current_service
 from photosvc.web.transactions import StreamedRead
-from tests.helpers.clock import NOW
+from tests.helpers.clock import NOW, until
 from tests.helpers.factories.photos import add_photos, edit_photos
 from tests.helpers.library import DATABASE, copy_library, open_library
 
@@ -247,12 +246,8 @@ def test_a_client_that_is_slow_to_take_a_large_answer_keeps_no_old_state_of_the_
         for _ in range(3):
             with copied_library.session() as session:
                 record_change(session)
-            for _ in range(3000):
-                ((is_busy, *_),) = other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                if not is_busy:
-                    break
-                time.sleep(0.01)
-            assert (is_busy, log.stat().st_size) == (0, 0)
+            until(lambda: other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0, "the end of all reads")
+            assert log.stat().st_size == 0
             received += next(pieces)
         received += b"".join(pieces)
     assert json.loads(received) == whole

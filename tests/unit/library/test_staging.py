@@ -6,12 +6,13 @@ import hashlib
 import os
 import stat
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.index.scan import scan
 from photosvc.library import staging_part as part_module
 from photosvc.library.staging import Staging
@@ -300,7 +301,7 @@ def test_only_tokens_of_parts_are_looked_up_and_a_part_that_was_linked_is_never_
 
 
 def test_the_sweep_deletes_abandoned_parts_and_no_others(staging, originals):
-    now = datetime.now(UTC)
+    now = SYSTEM_CLOCK()
     assert staging.sweep(now) == 0
     assert list(originals.iterdir()) == []
     folder = originals / ".photosvc"

@@ -2,12 +2,12 @@
 
 import errno
 import os
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.pictures.cache import PictureCache, Usage
 
 HASH = "abcdef" + "0" * 34
@@ -140,7 +140,7 @@ def test_a_use_is_noted_after_the_clock_was_set_back(tmp_path):
     found.write(HASH, "x", b"picture")
     os.utime(found.path(HASH, "x"), (1 << 32, 1))
     assert read(found, HASH, "x") == b"picture"
-    assert abs(time.time() - Path(found.path(HASH, "x")).stat().st_atime) < 60
+    assert abs(SYSTEM_CLOCK().timestamp() - Path(found.path(HASH, "x")).stat().st_atime) < 60
 
 
 def test_a_cache_that_cannot_be_written_is_named_with_what_to_do(tmp_path, monkeypatch):
