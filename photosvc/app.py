@@ -3,13 +3,11 @@
 import logging
 import os
 from collections.abc import Callable, Collection, Mapping
-from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response, request
 from flask_sqlalchemy import SQLAlchemy
-from werkzeug.routing import Rule
 
 from photosvc.auth.audit_store import LOGGER
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
@@ -31,21 +29,7 @@ if TYPE_CHECKING:
 _SECRET = ("*.db", "*.db-wal", "*.db-shm", "secret_key", "secret_key.next", "config.py")
 
 
-class _Rule(Rule):
-    """A route that compiles the functions which build its URLs with the first URL: 80 of 100 ms of a start."""
-
-    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
-        compiled = cache(partial(super()._compile_builder, append_unknown))
-
-        def build(rule: Rule, /, **values: object) -> tuple[str, str]:
-            return compiled()(rule, **values)
-
-        return build
-
-
 class _App(Flask):
-    url_rule_class = _Rule
-
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Return `func` unchanged: none of ours is `async`, and Flask would test seven functions on each request."""
         return func
