@@ -55,10 +55,6 @@ def shown(page):
     return sorted(int(item.get_attribute("aria-posinset")) for item in page.query_selector_all(TILE))
 
 
-def focused(page):
-    return page.evaluate("document.activeElement.parentElement.getAttribute('aria-posinset')")
-
-
 def says(page, text):
     page.wait_for_function("text => document.querySelector('.undo')?.textContent.includes(text)", arg=text)
 
@@ -78,16 +74,6 @@ def test_every_tile_is_a_link_with_a_text_at_its_place_in_the_search(page):
     assert item.query_selector("img").get_attribute("srcset").count("/t/") == 3
     assert page.inner_text(".box h2").startswith("Wednesday, October 18, 2023")
     assert len(page.query_selector_all(f"{TILE} a[tabindex='0']")) == 1
-
-
-def test_only_tiles_near_the_screen_are_elements_wherever_somebody_scrolls(page):
-    page.mouse.move(600, 400)
-    for _ in range(12):
-        page.mouse.wheel(0, 900)
-        page.wait_for_timeout(60)
-        assert page.evaluate("document.querySelectorAll('*').length") < 1000
-    page.wait_for_selector(f"{TILE}[aria-posinset='{TOTAL}'] img.here")
-    assert 1 not in shown(page)
 
 
 def test_the_scrubber_reaches_the_last_month_by_mouse_and_by_keys(page):
@@ -123,12 +109,12 @@ def test_arrows_lead_from_tile_to_tile_over_days_and_months(page):
     page.wait_for_function(f"() => document.activeElement.parentElement.getAttribute('aria-posinset') === '{TOTAL}'")
     for _ in range(20):
         page.keyboard.press("ArrowUp")
-        page.wait_for_timeout(30)
-    assert int(focused(page)) < 80
+    page.wait_for_function("() => document.activeElement.parentElement.getAttribute('aria-posinset') < 80")
     page.keyboard.press("Control+Home")
     page.wait_for_function("() => document.activeElement.parentElement.getAttribute('aria-posinset') === '1'")
     page.keyboard.press("ArrowLeft")
-    assert focused(page) == "1"
+    page.keyboard.press("ArrowRight")  # from the first one, which ArrowLeft has not left
+    page.wait_for_function("() => document.activeElement.parentElement.getAttribute('aria-posinset') === '2'")
 
 
 def test_photos_are_selected_by_mouse_with_shift_and_by_key_and_made_favorites_and_not(page):
@@ -347,24 +333,6 @@ def test_who_may_only_look_is_offered_no_changes(base, chromium):
         page.keyboard.press("i")
         page.wait_for_selector(".panel dl")
         assert page.query_selector(".panel input, .history li") is None
-
-
-def test_files_are_uploaded_with_what_became_of_each(page, base, tmp_path):
-    new, broken = tmp_path / "new <b>.jpg", tmp_path / "broken.jpg"
-    new.write_bytes(jpeg(90, 60, exif=exif({}, {0x9003: "2018:08:08 08:08:08"})))
-    broken.write_bytes(b"no picture")
-    page.set_default_timeout(120_000)  # files are added once an indexer has started and read them
-    page.set_input_files("input[type=file]", [new, broken])
-    page.wait_for_selector(".uploads li.added:has-text('new <b>.jpg')")
-    page.wait_for_selector(".uploads li.refused:has-text('broken.jpg')")
-    page.wait_for_selector(f"{TILE}[aria-setsize='{TOTAL + 1}']")
-    page.set_input_files("input[type=file]", [new])
-    page.wait_for_selector(".uploads li.duplicate:has-text('In the library already')")
-    page.goto(f"{base}/?q=year:2018")
-    page.wait_for_selector(f"{FIRST} img.here")
-    page.focus(f"{FIRST} a")
-    page.keyboard.press("Shift+A")
-    says(page, "1 photo archived")
 
 
 def test_a_phone_shows_rows_over_its_whole_width_and_a_long_touch_selects(base, chromium):
