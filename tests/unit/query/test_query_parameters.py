@@ -12,14 +12,13 @@ from photosvc.query.nodes import (
     Filter,
     InvalidQueryError,
     Near,
-    Node,
     Not,
     Or,
     Pattern,
     PlusCode,
     Word,
 )
-from photosvc.query.parser import Pairs, combine, parse_parameters, split_order
+from photosvc.query.parser import combine, parse_parameters, split_order
 from tests.helpers.queries.parsing import parse_query, parse_scope
 
 UID = "pqbcf5j446s0futy"
@@ -33,9 +32,8 @@ def near(km: float) -> Filter:
     return Filter("near", Choice((Near(UID, km),)))
 
 
-@pytest.mark.parametrize(
-    ("pairs", "node"),
-    [
+def test_parameters_are_filters() -> None:
+    for pairs, node in (
         ({}, Everything()),
         ([("q", "a"), ("count", "5"), ("no-such", "x"), ("s", "x"), ("merged", "true")], Everything()),
         (
@@ -53,15 +51,12 @@ def near(km: float) -> Filter:
             And((Filter("favorite", value=True), title("a"))),
         ),
         ([("filter", "cat state:b"), ("state", "a")], title("a")),
-    ],
-)
-def test_parameters_are_filters(pairs: Pairs, node: Node) -> None:
-    assert parse_parameters(pairs) == node
+    ):
+        assert parse_parameters(pairs) == node
 
 
-@pytest.mark.parametrize(
-    ("pairs", "field", "text"),
-    [
+def test_errors_name_the_parameter() -> None:
+    for pairs, field, text in (
         ([("iso", "x")], "iso", 'iso: "x" is not a number'),
         ([("colour", "rde")], "colour", 'did you mean "red"'),
         ([("state", "a\x00")], "state", "state holds a control character"),
@@ -70,18 +65,15 @@ def test_parameters_are_filters(pairs: Pairs, node: Node) -> None:
         ([("state", "a|" * 200), ("name", "a|" * 57)], "name", "more than 256 terms"),
         ([("lat", "1")], "lat", "lat needs lng"),
         ([("lng", "1")], "lng", "lng needs lat"),
-    ],
-)
-def test_errors_name_the_parameter(pairs: Pairs, field: str, text: str) -> None:
-    with pytest.raises(InvalidQueryError) as caught:
-        combine(Everything(), parse_parameters(pairs))
-    assert caught.value.field == field
-    assert text in caught.value.message
+    ):
+        with pytest.raises(InvalidQueryError) as caught:
+            combine(Everything(), parse_parameters(pairs))
+        assert caught.value.field == field, pairs
+        assert text in caught.value.message, pairs
 
 
-@pytest.mark.parametrize(
-    ("query", "pairs", "node"),
-    [
+def test_a_filter_of_the_query_stands_in_for_its_parameter() -> None:
+    for query, pairs, node in (
         ("", [("state", "a")], title("a")),
         ("cat", [("state", "a")], And((Word("cat", prefix=True), title("a")))),
         ("state:b", [("state", "a")], title("b")),
@@ -92,24 +84,19 @@ def test_errors_name_the_parameter(pairs: Pairs, field: str, text: str) -> None:
         ('person:"x"', [("subject", "y&z")], Filter("subject", Choice((Pattern(("x",)),)))),
         (f"near:{UID}", [("dist", "10")], near(10)),
         ("lat:1", [("lng", "2")], Filter("latlng", Choice((Circle(1, 2, 2),)))),
-    ],
-)  # fmt: skip
-def test_a_filter_of_the_query_stands_in_for_its_parameter(query: str, pairs: Pairs, node: Node) -> None:
-    assert combine(parse_query(query), parse_parameters(pairs)) == node
+    ):  # fmt: skip
+        assert combine(parse_query(query), parse_parameters(pairs)) == node
 
 
-@pytest.mark.parametrize(
-    ("pairs", "node"),
-    [
+def test_filter_is_a_query_of_its_own() -> None:
+    for pairs, node in (
         ({}, Everything()),
         ([("filter", " "), ("state", "a")], Everything()),
         ([("filter", "cat state:b")], And((Word("cat", prefix=True), title("b")))),
         ([("filter", "cat"), ("filter", "dog"), ("filter", "")], Word("dog", prefix=True)),
         ([("filter", f"near:{UID} dist:9"), ("dist", "1")], near(9)),
-    ],
-)
-def test_filter_is_a_query_of_its_own(pairs: Pairs, node: Node) -> None:
-    assert parse_scope(pairs) == node
+    ):
+        assert parse_scope(pairs) == node
 
 
 def test_an_error_in_filter_names_it() -> None:
@@ -118,23 +105,19 @@ def test_an_error_in_filter_names_it() -> None:
     assert caught.value.field == "filter"
 
 
-@pytest.mark.parametrize(
-    ("text", "rest", "order"),
-    [
+def test_the_order_is_taken_out_of_a_query() -> None:
+    for text, rest, order in (
         ("cat", "cat", ""),
         ("order:newest", "            ", "newest"),
         ('cat Order:"name" dog', "cat              dog", "name"),
         ("order:name order:title", "                      ", "title"),
         ("(cat | dog) order:name", "(cat | dog)           ", "name"),
-    ],
-)
-def test_the_order_is_taken_out_of_a_query(text: str, rest: str, order: str) -> None:
-    assert split_order(text) == (rest, order)
+    ):
+        assert split_order(text) == (rest, order)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_an_order_inside_a_query_is_refused() -> None:
+    for text in (
         "(order:name)",
         "cat | order:name",
         "order:name | cat",
@@ -143,18 +126,15 @@ def test_the_order_is_taken_out_of_a_query(text: str, rest: str, order: str) -> 
         "cat or order:name",
         "order:name Or cat",
         "cat not order:name",
-    ],
-)
-def test_an_order_inside_a_query_is_refused(text: str) -> None:
-    assert split_order(text) == (text, "")
-    with pytest.raises(InvalidQueryError, match="order: is no condition") as caught:
-        parse_query(text)
-    assert caught.value.position == text.index("order")
+    ):
+        assert split_order(text) == (text, "")
+        with pytest.raises(InvalidQueryError, match="order: is no condition") as caught:
+            parse_query(text)
+        assert caught.value.position == text.index("order")
 
 
-@pytest.mark.parametrize(
-    ("query", "node"),
-    [
+def test_places_take_the_distance_of_their_conjunction() -> None:
+    for query, node in (
         (f"near:{UID}", near(2)),
         (f"near:{UID} dist:5", near(5)),
         (f"near:{UID} dist:5 dist:6", near(6)),
@@ -171,10 +151,8 @@ def test_an_order_inside_a_query_is_refused(text: str) -> None:
         ("latlng:4,3,2,1 dist:3", parse_query("latlng:4,3,2,1")),
         ("s2:4799e370ca54", Filter("s2", Choice((Cell("4799e370ca54"),)))),
         ("s2:!4799e370ca54 dist:1", Filter("s2", Choice((), (Cell("4799e370ca54", 1),)))),
-    ],
-)
-def test_places_take_the_distance_of_their_conjunction(query: str, node: Node) -> None:
-    assert locate(parse_query(query)) == node
+    ):
+        assert locate(parse_query(query)) == node
 
 
 def test_plus_codes_take_the_distance_too() -> None:
@@ -193,9 +171,13 @@ def test_latitude_alone_in_a_group_is_an_error_with_its_place() -> None:
     assert caught.value.field == "q"
 
 
-@pytest.mark.parametrize(
-    "text", ["order:name & lake", "order:name and lake", "order:name (lake)", "(lake) order:name", "lake & order:name"]
-)
-def test_an_order_beside_and_or_a_group_is_that_of_the_whole_query(text):
-    rest, order = split_order(text)
-    assert (rest, order) == (text.replace("order:name", " " * 10), "name")
+def test_an_order_beside_and_or_a_group_is_that_of_the_whole_query():
+    for text in (
+        "order:name & lake",
+        "order:name and lake",
+        "order:name (lake)",
+        "(lake) order:name",
+        "lake & order:name",
+    ):
+        rest, order = split_order(text)
+        assert (rest, order) == (text.replace("order:name", " " * 10), "name")

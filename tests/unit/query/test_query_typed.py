@@ -1,6 +1,5 @@
 """`find_typed`: what is typed at a position of a query that need not be valid yet."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,9 +7,8 @@ from photosvc.query.lexer import quote, read_groups
 from photosvc.query.typed import Typed, find_typed
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
+def test_what_stands_before_the_end_is_typed():
+    for query, expected in (
         ("", Typed(0, 0, "", "")),
         ("lake ", Typed(5, 5, "", "")),
         ("lak", Typed(0, 3, "", "lak")),
@@ -33,26 +31,21 @@ from photosvc.query.typed import Typed, find_typed
         ("title:a&b", Typed(6, 9, "title", "a&b")),
         ("nosuch:x", Typed(0, 8, "", "nosuch:x")),
         ("color:red)", Typed(10, 10, "", "")),
-    ],
-)
-def test_what_stands_before_the_end_is_typed(query, expected):
-    assert find_typed(query, len(query)) == expected
+    ):
+        assert find_typed(query, len(query)) == expected
 
 
-@pytest.mark.parametrize(
-    ("query", "at", "expected"),
-    [
+def test_the_word_around_the_position_is_replaced():
+    for query, at, expected in (
         ("lake camera:can year:2020", 14, Typed(12, 15, "camera", "ca")),
         ("lake camera:can year:2020", 2, Typed(0, 4, "", "la")),
         ('city:"New Yo" lake', 12, Typed(5, 13, "city", "New Yo")),
         ("lake", -5, Typed(0, 4, "", "")),
         ("lake", 99, Typed(0, 4, "", "lake")),
         ("日本 x", 2, Typed(0, 2, "", "日本")),
-    ],
-)
-def test_the_word_around_the_position_is_replaced(query, at, expected):
-    found = find_typed(query, at)
-    assert found == (expected if at > 0 else Typed(0, 0, "", ""))
+    ):
+        found = find_typed(query, at)
+        assert found == (expected if at > 0 else Typed(0, 0, "", "")), query
 
 
 @given(st.text(alphabet='ab :"\\|&()-!*é\n', max_size=40), st.integers(-2, 45))

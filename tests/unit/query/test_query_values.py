@@ -2,8 +2,6 @@
 
 from datetime import UTC, date, datetime
 
-import pytest
-
 from photosvc.core.geo import Box
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import (
@@ -53,9 +51,8 @@ def item(name: str, raw: str) -> Operand:
     return only
 
 
-@pytest.mark.parametrize(
-    ("name", "raw", "expected"),
-    [
+def test_names_and_texts() -> None:
+    for name, raw, expected in (
         ("state", "Été", Pattern(("ete",))),
         ("state", "a**b", Pattern(("a", "b"))),
         ("state", '"*Lake View*"', Pattern(("", "lake view", ""))),
@@ -98,19 +95,16 @@ def item(name: str, raw: str) -> Operand:
         ("color", "Red", 14),
         ("color", "black", 0),
         ("color", "gray", 1),
-    ],
-)
-def test_names_and_texts(name: str, raw: str, expected: Operand) -> None:
-    if (name, raw) == ("album", '"Rock & Roll"'):
-        assert isinstance(node(name, raw), Or)  # an album of this name, or & asks for several albums
-        assert value(name, r'"Rock \& Roll"') == Choice((Pattern(("rock roll",)),))
-    else:
-        assert item(name, raw) == expected
+    ):
+        if (name, raw) == ("album", '"Rock & Roll"'):
+            assert isinstance(node(name, raw), Or)  # an album of this name, or & asks for several albums
+            assert value(name, r'"Rock \& Roll"') == Choice((Pattern(("rock roll",)),))
+        else:
+            assert item(name, raw) == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "raw", "low", "high"),
-    [
+def test_numbers_and_ranges() -> None:
+    for name, raw, low, high in (
         ("iso", "100", 100, 100),
         ("iso", "100-400", 100, 400),
         ("iso", "400-100", 100, 400),
@@ -157,10 +151,8 @@ def test_names_and_texts(name: str, raw: str, expected: Operand) -> None:
         ("f", "..2.8", 0.01, 2.8),
         ("f", "1..2", 1, 2),
         ("diff", "767", 767, 767),
-    ],
-)
-def test_numbers_and_ranges(name: str, raw: str, low: float | None, high: float | None) -> None:
-    assert item(name, raw) == Range(low, high)
+    ):
+        assert item(name, raw) == Range(low, high)
 
 
 def test_a_range_around_sea_level_leaves_out_the_unknown_altitude() -> None:
@@ -168,9 +160,8 @@ def test_a_range_around_sea_level_leaves_out_the_unknown_altitude() -> None:
     assert value("alt", "!*-5") == Choice(none_of=(Range(None, -1), Range(1, 5)))
 
 
-@pytest.mark.parametrize(
-    ("name", "raw", "start", "end"),
-    [
+def test_days_are_half_open() -> None:
+    for name, raw, start, end in (
         ("taken", "2023", date(2023, 1, 1), date(2024, 1, 1)),
         ("taken", "2023-12", date(2023, 12, 1), date(2024, 1, 1)),
         ("taken", "2024-02", date(2024, 2, 1), date(2024, 3, 1)),
@@ -192,15 +183,12 @@ def test_a_range_around_sea_level_leaves_out_the_unknown_altitude() -> None:
         ("before", '"2023-05-01"', None, date(2023, 5, 2)),
         ("before", "2023", None, date(2024, 1, 1)),
         ("after", "2023-05", date(2023, 5, 1), None),
-    ],
-)
-def test_days_are_half_open(name: str, raw: str, start: date | None, end: date | None) -> None:
-    assert item(name, raw) == Days(start, end)
+    ):
+        assert item(name, raw) == Days(start, end)
 
 
-@pytest.mark.parametrize(
-    ("raw", "moment"),
-    [
+def test_moments_are_utc() -> None:
+    for raw, moment in (
         ("2024", datetime(2024, 1, 1, tzinfo=UTC)),
         ("2024-05-26", datetime(2024, 5, 26, tzinfo=UTC)),
         ("2024-05-26T10:30:00Z", datetime(2024, 5, 26, 10, 30, tzinfo=UTC)),
@@ -209,15 +197,12 @@ def test_days_are_half_open(name: str, raw: str, start: date | None, end: date |
         ("2024-05-26T10:30:00-0200", datetime(2024, 5, 26, 12, 30, tzinfo=UTC)),
         ('"2024-05-26T10:30:00 02:00"', datetime(2024, 5, 26, 8, 30, tzinfo=UTC)),
         ('"2024-05-26 10:30"', datetime(2024, 5, 26, 10, 30, tzinfo=UTC)),
-    ],
-)
-def test_moments_are_utc(raw: str, moment: datetime) -> None:
-    assert value("added", raw) == Since(moment)
+    ):
+        assert value("added", raw) == Since(moment)
 
 
-@pytest.mark.parametrize(
-    ("name", "raw", "expected"),
-    [
+def test_places() -> None:
+    for name, raw, expected in (
         ("near", PHOTO, Near(PHOTO)),
         ("near", PHOTO.upper() + "@0.5", Near(PHOTO, 0.5)),
         ("near", PHOTO + "@99999", Near(PHOTO, 20_038.0)),
@@ -229,44 +214,38 @@ def test_moments_are_utc(raw: str, moment: datetime) -> None:
         ("s2", "4799e370ca54", Cell("4799e370ca54")),
         ("s2", "S2:4799e370ca540000", Cell("4799e370ca54")),
         ("s2", "1@5", Cell("1", 5)),
-    ],
-)
-def test_places(name: str, raw: str, expected: Operand) -> None:
-    assert item(name, raw) == expected
+    ):
+        assert item(name, raw) == expected
 
 
-@pytest.mark.parametrize(
-    ("code", "box"),
-    [
+def test_plus_codes_are_areas() -> None:
+    for code, box in (
         ("8FWC0000+", Box(48, 49, 8, 9)),
         ("62000000+", Box(-10, 10, -180, -160)),
         ("8FWCHX7W+", Box(48.5625, 48.565, 8.995, 8.9975)),
         ("8fwchx7w+22", Box(48.5625, 48.562625, 8.995, 8.995125)),
         ("8FWCHX7W+222", Box(48.5625, 48.562525, 8.995, 8.99503125)),
         ("CFX30000+", Box(89, 90, 1, 2)),
-    ],
-)
-def test_plus_codes_are_areas(code: str, box: Box) -> None:
-    found = item("olc", code)
-    assert getattr(found, "code", None) == code.upper()
-    assert getattr(found, "box", None) == box
+    ):
+        found = item("olc", code)
+        assert getattr(found, "code", None) == code.upper()
+        assert getattr(found, "box", None) == box, code
 
 
-@pytest.mark.parametrize("raw", ["true", "YES", "1", "on"])
-def test_true_words(raw: str) -> None:
-    assert value("favorite", raw) is True
-    assert value("primary", raw) is True
+def test_true_words() -> None:
+    for raw in ("true", "YES", "1", "on"):
+        assert value("favorite", raw) is True
+        assert value("primary", raw) is True
 
 
-@pytest.mark.parametrize("raw", ["false", "No", "0", "off"])
-def test_false_is_the_opposite_for_a_flag_and_not_set_for_a_switch(raw: str) -> None:
-    assert value("favorite", raw) is False
-    assert node("primary", raw) == Everything()
+def test_false_is_the_opposite_for_a_flag_and_not_set_for_a_switch() -> None:
+    for raw in ("false", "No", "0", "off"):
+        assert value("favorite", raw) is False
+        assert node("primary", raw) == Everything()
 
 
-@pytest.mark.parametrize(
-    ("name", "raw"),
-    [
+def test_empty_values_are_not_set() -> None:
+    for name, raw in (
         ("state", ""),
         ("state", '""'),
         ("state", "*"),
@@ -281,10 +260,8 @@ def test_false_is_the_opposite_for_a_flag_and_not_set_for_a_switch(raw: str) -> 
         ("iso", "|"),
         ("keywords", "—"),
         ("before", "9999-12-31"),
-    ],
-)
-def test_empty_values_are_not_set(name: str, raw: str) -> None:
-    assert node(name, raw) == Everything()
+    ):
+        assert node(name, raw) == Everything()
 
 
 def test_negated_alternatives_are_taken_away() -> None:
@@ -309,9 +286,8 @@ def test_a_run_of_wildcards_counts_as_one() -> None:
     assert item("title", "a" + "*" * 20) == Pattern(("a", ""))
 
 
-@pytest.mark.parametrize(
-    ("pieces", "text", "fits"),
-    [
+def test_patterns_fit_whole_texts() -> None:
+    for pieces, text, fits in (
         (("lake",), "Lake", True),
         (("lake",), "Lakes", False),
         (("la", ""), "Lake", True),
@@ -322,7 +298,5 @@ def test_a_run_of_wildcards_counts_as_one() -> None:
         (("", "e", ""), "Été", True),
         (("a", "b", "b"), "ab", False),
         (("a", "c", "b"), "abcb", True),
-    ],
-)
-def test_patterns_fit_whole_texts(pieces: tuple[str, ...], text: str, fits: bool) -> None:
-    assert Pattern(pieces).matches(text) is fits
+    ):
+        assert Pattern(pieces).matches(text) is fits
