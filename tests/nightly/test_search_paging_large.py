@@ -20,7 +20,7 @@ from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import new_extraction, store_extractions
 from tests.helpers.library import open_library
 
-pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(1800)]
+pytestmark = pytest.mark.timeout(1800)
 
 MANY, FEWER = 100_000, 20_000
 

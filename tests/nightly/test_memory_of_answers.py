@@ -11,8 +11,6 @@ from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos
 from tests.helpers.library import open_library
 
-pytestmark = pytest.mark.slow
-
 #: Two sizes of answers. Each id takes eight bytes, and as many for where its result ends; arrays grow by reserves.
 FEW, MANY = 100, 500
 BYTES_EACH = 75
