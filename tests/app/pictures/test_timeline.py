@@ -7,7 +7,7 @@ from itertools import groupby
 
 import orjson
 import pytest
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import HealthCheck, assume, example, given
 from hypothesis import strategies as st
 from sqlalchemy import update
 
@@ -22,8 +22,7 @@ from tests.helpers.queries.query_model import Matcher, shown
 from tests.helpers.queries.query_strategies import QUERIES
 
 PATH = "/api/v1/photos/timeline"
-QUICK = examples(12, everyday=5, suppress_health_check=list(HealthCheck))
-SLOW, LONG = settings(QUICK, max_examples=25), settings(QUICK, max_examples=250)
+QUICK = examples(250, everyday=5, suppress_health_check=list(HealthCheck))
 ANY_RIGHTS = given(query=QUERIES, sees_private=st.booleans(), oldest_first=st.booleans())
 
 
@@ -104,7 +103,6 @@ def check(varied, query, sees_private, oldest_first):
         assert month(library, between, tokens[sees_private], **asked)["months"] == dated
 
 
-@pytest.mark.slow
 @QUICK
 @ANY_RIGHTS
 @example(query="", sees_private=False, oldest_first=False)
@@ -118,37 +116,20 @@ def test_every_photo_of_any_query_is_at_exactly_one_position(varied, query, sees
     check(varied, query, sees_private, oldest_first)
 
 
-@pytest.mark.slow
-@SLOW
-@ANY_RIGHTS
-def test_every_photo_of_many_queries_is_at_exactly_one_position(varied, query, sees_private, oldest_first):
-    check(varied, query, sees_private, oldest_first)
+def test_pages_of_positions_are_slices_of_the_month(varied):
+    for order in ("newest", "oldest"):
+        for query in ("", "lake", "landscape:true"):
+            library = varied[0]
+            found = months(library, q=query, order=order)["months"]
+            assert found, order
+            for name, count in found:
+                whole = photos_of(library, name, q=query, order=order, n=500)
+                assert len(whole) == count, order
+                for start in range(0, count + 2, 3):
+                    page = photos_of(library, name, q=query, order=order, n=3, **{"from": start})
+                    assert page == whole[start : start + 3], order
 
 
-@pytest.mark.slow
-@pytest.mark.long
-@LONG
-@ANY_RIGHTS
-def test_every_photo_of_very_many_queries_is_at_exactly_one_position(varied, query, sees_private, oldest_first):
-    check(varied, query, sees_private, oldest_first)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("order", ["newest", "oldest"])
-@pytest.mark.parametrize("query", ["", "lake", "landscape:true"])
-def test_pages_of_positions_are_slices_of_the_month(varied, order, query):
-    library = varied[0]
-    found = months(library, q=query, order=order)["months"]
-    assert found
-    for name, count in found:
-        whole = photos_of(library, name, q=query, order=order, n=500)
-        assert len(whole) == count
-        for start in range(0, count + 2, 3):
-            page = photos_of(library, name, q=query, order=order, n=3, **{"from": start})
-            assert page == whole[start : start + 3]
-
-
-@pytest.mark.slow
 def test_private_hidden_and_archived_photos_are_never_counted_for_viewers(varied):
     library, photos, _, tokens = varied
     for query in ("", "hidden:true", "archived:true", "private:true", "error:true | lake"):
@@ -160,7 +141,6 @@ def test_private_hidden_and_archived_photos_are_never_counted_for_viewers(varied
     assert months(library, tokens[False], q="private:true")["total"] == 0
 
 
-@pytest.mark.slow
 def test_an_album_and_filters_as_parameters_apply_to_all_three(varied):
     library = varied[0]
     for asked in ({"s": uid("a", 0)}, {"color": "blue|red|green"}, {"filter": "type:image", "favorite": "true"}):
@@ -172,7 +152,6 @@ def test_an_album_and_filters_as_parameters_apply_to_all_three(varied):
         assert sum(len(month(library, name, **asked)["ratio"]) for name, _ in found["months"]) == len(uids)
 
 
-@pytest.mark.slow
 def test_photos_without_a_month_come_last_in_both_orders_and_those_without_a_day_are_in_their_month(varied):
     library = varied[0]
     names = {order: [name for name, _ in months(library, order=order)["months"]] for order in ("newest", "oldest")}
@@ -199,7 +178,6 @@ def test_a_picture_of_unknown_size_is_laid_out_as_a_square():
     }
 
 
-@pytest.mark.slow
 def test_the_columns_of_21000_photos_take_at_most_two_bytes_a_photo():
     draw, size = random.Random(3), 21_000
     days = sorted((20261000 + draw.randrange(1, 32) for _ in range(size)), reverse=True)
@@ -277,9 +255,8 @@ def test_the_ratio_is_that_of_the_upright_picture(pictures):
     assert shown_there[pictures.hash_of("small.png")] == 150
 
 
-@pytest.mark.parametrize(
-    ("path", "asked", "field"),
-    [
+def test_a_bad_value_is_refused_by_name(varied):
+    for path, asked, field in (
         *((f"/{name}", {}, "month") for name in ("2020", "2020-13", "2020-00", "2020-1", "20-01", "0000-01", "now")),
         *((f"/{name}", {}, "month") for name in ("2020-01-02", "２０２０-01", "2020-01%0A", "%00", "x" * 500)),
         ("/2020-1/photos", {}, "month"),
@@ -288,12 +265,10 @@ def test_the_ratio_is_that_of_the_upright_picture(pictures):
         *((path, {"order": text}, "order") for path in ("", "/2020-01", "/2020-01/photos") for text in ("added", "x")),
         ("", {"q": "nosuch:1"}, "q"),
         ("/2020-01", {"color": "mauve"}, "color"),
-    ],
-)
-def test_a_bad_value_is_refused_by_name(varied, path, asked, field):
-    answer = varied[0].get(asked, path=PATH + path)
-    assert answer.status_code == 400, answer.text
-    assert [detail["field"] for detail in answer.json["details"]] == [field]
+    ):
+        answer = varied[0].get(asked, path=PATH + path)
+        assert answer.status_code == 400, answer.text
+        assert [detail["field"] for detail in answer.json["details"]] == [field], path
 
 
 def test_an_album_that_does_not_exist_or_is_private_is_not_found(varied):

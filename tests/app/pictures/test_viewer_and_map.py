@@ -58,9 +58,8 @@ def search(api, token, query):
     return get(api, "/photos", token, query)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_a_viewer_gets_what_the_search_finds_in_its_order(api, admin, viewer):
+    for query in (
         "count=1000",
         "order=oldest&count=7&offset=5",
         "q=lake -snow&order=title&count=1000",
@@ -70,20 +69,18 @@ def search(api, token, query):
         "quality=0&q=&camera=0",
         "q=type:nothing",
         SECRET_LAKE,
-    ],
-)
-def test_a_viewer_gets_what_the_search_finds_in_its_order(api, admin, viewer, query):
-    for token in (admin, viewer):
-        expected, answer = search(api, token, query), get(api, "/photos/view", token, query)
-        for header in ("X-Count", "X-Limit", "X-Offset"):
-            assert answer.headers[header] == expected.headers[header]
-        copied = ("UID", "Type", "Title", "TakenAtLocal", "Description", "Favorite", "Hash", "Width", "Height")
-        assert [[record[name] for name in copied] for record in answer.json] == [
-            [record[name] for name in copied] for record in expected.json
-        ]
-        playable = {"live", "video", "animated"}
-        assert all(record["Playable"] == (record["Type"] in playable) for record in answer.json)
-        assert answer.headers["Cache-Control"] == "no-store"
+    ):
+        for token in (admin, viewer):
+            expected, answer = search(api, token, query), get(api, "/photos/view", token, query)
+            for header in ("X-Count", "X-Limit", "X-Offset"):
+                assert answer.headers[header] == expected.headers[header], query
+            copied = ("UID", "Type", "Title", "TakenAtLocal", "Description", "Favorite", "Hash", "Width", "Height")
+            assert [[record[name] for name in copied] for record in answer.json] == [
+                [record[name] for name in copied] for record in expected.json
+            ], query
+            playable = {"live", "video", "animated"}
+            assert all(record["Playable"] == (record["Type"] in playable) for record in answer.json), query
+            assert answer.headers["Cache-Control"] == "no-store", query
 
 
 def test_the_pages_of_a_viewer_follow_each_other(api, viewer):
@@ -110,24 +107,27 @@ def test_long_answers_are_sent_in_pieces_and_are_the_same(api, admin, monkeypatc
             assert ("Content-Length" in answer.headers) == (path == paths[2])
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["order=newest", "order=name&offset=3", "order=relevance&q=lake", "order=random&seed=3", "order=title&q=lake"],
-)
-def test_an_answer_has_the_same_bytes_however_many_rows_are_read_at_once(api, admin, monkeypatch, query):
-    paths = [f"{path}?count={count}&{query}" for path in ("/photos/view", "/geo") for count in (5, 14, 1000)]
-    whole = [get(api, path, admin) for path in paths]
-    for chunk in (1, 7):
-        monkeypatch.setattr("photosvc.search.reading.window._CHUNK", chunk)
-        for path, expected in zip(paths, whole, strict=True):
-            answer = get(api, path, admin)
-            assert answer.data == expected.data
-            assert answer.json
-            for header in ("X-Count", "X-Cursor", "ETag"):
-                assert answer.headers.get(header) == expected.headers.get(header)
+def test_an_answer_has_the_same_bytes_however_many_rows_are_read_at_once(api, admin, monkeypatch):
+    for query in (
+        "order=newest",
+        "order=name&offset=3",
+        "order=relevance&q=lake",
+        "order=random&seed=3",
+        "order=title&q=lake",
+    ):
+        paths = [f"{path}?count={count}&{query}" for path in ("/photos/view", "/geo") for count in (5, 14, 1000)]
+        whole = [get(api, path, admin) for path in paths]
+        for chunk in (1, 7):
+            with monkeypatch.context() as patch:
+                patch.setattr("photosvc.search.reading.window._CHUNK", chunk)
+                answers = [get(api, path, admin) for path in paths]
+            for answer, expected in zip(answers, whole, strict=True):
+                assert answer.data == expected.data, query
+                assert answer.json, query
+                for header in ("X-Count", "X-Cursor", "ETag"):
+                    assert answer.headers.get(header) == expected.headers.get(header), query
 
 
-@pytest.mark.slow
 def test_thumbnails_of_a_viewer_open_and_have_the_size_it_is_told(tmp_path):
     with open_api(tmp_path) as api:
         api.library.put("wide.jpg", encoded(quarters(1600, 1000), "JPEG"))
@@ -150,7 +150,6 @@ def test_thumbnails_of_a_viewer_open_and_have_the_size_it_is_told(tmp_path):
         assert api.library.app.test_client().get(wide["DownloadUrl"]).status_code == 403
 
 
-@pytest.mark.slow
 def test_addresses_begin_where_the_service_is_mounted(tmp_path):
     (tmp_path / "originals").mkdir()
     (tmp_path / "originals/a.jpg").write_bytes(jpeg())
@@ -222,16 +221,14 @@ def test_the_box_of_a_map_is_that_of_its_photos(api, admin):
     assert get(api, "/geo", admin, "q=type:nothing").json == {"type": "FeatureCollection", "features": []}
 
 
-@pytest.mark.parametrize(
-    "query", ["geo=false", "filter=geo:no", "q=geo:no", "primary=false", "merged=true", "q=-(geo:yes)"]
-)
-def test_nothing_in_a_query_brings_photos_without_a_position_or_further_files_to_a_map(api, admin, query):
-    answer = get(api, "/geo", admin, query)
-    for feature in answer.json["features"]:
-        assert api.call("GET", f"/photos/{feature['properties']['UID']}", admin).json["CellID"] != "zz"
-    uids = [feature["properties"]["UID"] for feature in answer.json["features"]]
-    assert len(uids) == len(set(uids)) == int(answer.headers["X-Count"])
-    assert bool(uids) == (query in {"primary=false", "merged=true"})
+def test_nothing_in_a_query_brings_photos_without_a_position_or_further_files_to_a_map(api, admin):
+    for query in ("geo=false", "filter=geo:no", "q=geo:no", "primary=false", "merged=true", "q=-(geo:yes)"):
+        answer = get(api, "/geo", admin, query)
+        for feature in answer.json["features"]:
+            assert api.call("GET", f"/photos/{feature['properties']['UID']}", admin).json["CellID"] != "zz", query
+        uids = [feature["properties"]["UID"] for feature in answer.json["features"]]
+        assert len(uids) == len(set(uids)) == int(answer.headers["X-Count"]), query
+        assert bool(uids) == (query in {"primary=false", "merged=true"})
 
 
 def test_a_map_has_pages_only_when_count_asks_for_them(api, viewer):
@@ -256,26 +253,23 @@ def test_a_map_is_answered_304_while_the_library_is_as_it_was(api, admin, viewer
     assert (head.status_code, head.data, head.headers["ETag"]) == (200, b"", first.headers["ETag"])
 
 
-@pytest.mark.parametrize("path", ["/geo", "/photos/view"])
-@pytest.mark.parametrize(
-    ("query", "status", "field"),
-    [
-        ("count=0", 400, "count"),
-        ("offset=-1", 400, "offset"),
-        ("order=best", 400, "order"),
-        ("q=nosuch:1", 400, "q"),
-        ("near=p000000000000000x", 400, "near"),
-        ("near=pzzzzzzzzzzzzzzz", 404, "near"),
-        ("s=%00", 404, "s"),
-        ("cursor=x", 400, "cursor"),
-        ("lat=91&lng=0", 400, "lat"),
-    ],
-)
-def test_bad_parameters_are_refused_as_in_a_search(api, admin, path, query, status, field):
-    answer = api.call("GET", path, admin, query_string=query)
-    check_error(answer, status)
-    assert answer.json == search_error(api, admin, query)
-    assert answer.json["details"][0]["field"] == field
+def test_bad_parameters_are_refused_as_in_a_search(api, admin):
+    for path in ("/geo", "/photos/view"):
+        for query, status, field in (
+            ("count=0", 400, "count"),
+            ("offset=-1", 400, "offset"),
+            ("order=best", 400, "order"),
+            ("q=nosuch:1", 400, "q"),
+            ("near=p000000000000000x", 400, "near"),
+            ("near=pzzzzzzzzzzzzzzz", 404, "near"),
+            ("s=%00", 404, "s"),
+            ("cursor=x", 400, "cursor"),
+            ("lat=91&lng=0", 400, "lat"),
+        ):
+            answer = api.call("GET", path, admin, query_string=query)
+            check_error(answer, status)
+            assert answer.json == search_error(api, admin, query), (path, query)
+            assert answer.json["details"][0]["field"] == field, (path, query)
 
 
 def search_error(api, token, query):

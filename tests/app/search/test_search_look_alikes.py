@@ -35,7 +35,6 @@ def names(library, **parameters):
 LAKES = ["a/lake.jpg", "b/lake.png", "b/lake-small.jpg"]
 
 
-@pytest.mark.slow
 def test_similar_finds_copies_of_other_sizes_and_formats_and_the_photo_itself(alike_library, uids):
     for name in LAKES:
         assert sorted(names(alike_library, similar=uids[name])) == sorted(LAKES)
@@ -86,7 +85,6 @@ def changed(tmp_path_factory):
     library.close()
 
 
-@pytest.mark.slow
 def test_turned_mirrored_cropped_and_straightened_copies_are_duplicates_and_similar(changed):
     expected = sorted(["a.jpg", "cropped.jpg", "straight.jpg", *(f"{way.name}.jpg" for way in Image.Transpose)])
     [group] = json.loads(call_svc("duplicates", "--json", instance=changed.instance).stdout)

@@ -55,7 +55,6 @@ def found(library, **parameters):
     return {record["FileUID"] for record in library.find(count=1000, **parameters)}
 
 
-@pytest.mark.slow
 def test_an_album_of_albums_finds_what_all_of_them_find(albumless_library):
     add_albums(
         albumless_library,
@@ -102,16 +101,14 @@ def test_an_album_contains_the_same_wherever_a_search_names_it(albumless_library
     assert found(albumless_library, q="album:one | album:two") == alone | found(albumless_library, s=uid("one"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("order", ["newest", "name"])
-def test_twenty_albums_that_all_name_each_other_are_answered(albumless_library, order):
+def test_twenty_albums_that_all_name_each_other_are_answered(albumless_library):
     add_albums(albumless_library, **{f"knot{number}": f"album:knot* | iso:{number}" for number in range(100, 120)})
-    answer = albumless_library.get({"q": "album:knot*", "order": order})
-    assert answer.status_code == 200
-    assert albumless_library.get(path="/api/v1/albums", parameters={"order": order}).status_code == 200
+    for order in ("newest", "name"):
+        answer = albumless_library.get({"q": "album:knot*", "order": order})
+        assert answer.status_code == 200, order
+        assert albumless_library.get(path="/api/v1/albums", parameters={"order": order}).status_code == 200
 
 
-@pytest.mark.slow
 def test_albums_with_more_conditions_than_a_database_can_parse_are_refused(albumless_library):
     leaf = " | ".join(f"iso:{number}" for number in range(200))
     add_albums(

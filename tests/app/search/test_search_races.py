@@ -58,7 +58,6 @@ def meanwhile(monkeypatch, change):
     return done
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("is_first", [False, True], ids=["any request", "the first request"])
 def test_what_becomes_private_while_a_search_runs_is_not_shown_by_it(open_it, new_database, monkeypatch, is_first):
     shared = {"PHOTOSVC_DATABASE_URI": new_database(), "PHOTOSVC_SECRET_KEY": "k" * 32}
@@ -157,7 +156,6 @@ def test_an_answer_that_is_complete_is_sent_although_postgresql_goes_away_then(o
     assert library.get(token=token).status_code == 200
 
 
-@pytest.mark.slow
 def test_after_postgresql_was_restarted_one_request_fails_and_not_one_for_each_connection(open_it, new_postgres):
     uri = new_postgres()
     library = open_it(PHOTOSVC_DATABASE_URI=uri)
@@ -206,7 +204,6 @@ def test_a_tag_from_before_a_backup_was_put_back_never_holds_again(open_it, tmp_
     assert "second" in again.text
 
 
-@pytest.mark.slow
 def test_private_albums_take_no_place_among_the_facets_of_those_who_may_not_see_them(open_it):
     library = open_it()
     photos = filled(library, 3)
@@ -226,20 +223,20 @@ def test_private_albums_take_no_place_among_the_facets_of_those_who_may_not_see_
     assert [value["value"] for value in answer.json["album"]] == [ALBUMS[-1]]
 
 
-@pytest.mark.parametrize("query", ["near:{} dist:5", "lat:nowhere", "near:pnotaphoto"])
-def test_a_smart_album_that_cannot_be_read_is_empty_and_tells_nothing(open_it, query):
-    library = open_it()
-    photos = filled(library, 10)
-    with library.session() as session:
-        edit_photos(session, photos[:1], private=True)
-        private = session.get(Photo, photos[0]).uid
-        filter_ = query.format(private)
-        session.add(Album(uid=ALBUMS[0], title="Around home", filter=filter_, created_at=NOW, updated_at=NOW))
-    viewer = library.token("photos", role="viewer")
-    assert library.find(token=viewer, q='album:"Around home"') == []
-    assert library.find(token=viewer, s=ALBUMS[0]) == []
-    assert library.find(token=viewer, q="-albums:around", count=50) == library.find(token=viewer, count=50)
-    assert library.get({"near": private}, token=viewer).status_code == 404
+def test_a_smart_album_that_cannot_be_read_is_empty_and_tells_nothing(open_it):
+    for number, query in enumerate(("near:{} dist:5", "lat:nowhere", "near:pnotaphoto")):
+        library = open_it(f"instance {number}")
+        photos = filled(library, 10)
+        with library.session() as session:
+            edit_photos(session, photos[:1], private=True)
+            private = session.get(Photo, photos[0]).uid
+            filter_ = query.format(private)
+            session.add(Album(uid=ALBUMS[0], title="Around home", filter=filter_, created_at=NOW, updated_at=NOW))
+        viewer = library.token("photos", role="viewer")
+        assert library.find(token=viewer, q='album:"Around home"') == [], query
+        assert library.find(token=viewer, s=ALBUMS[0]) == [], query
+        assert library.find(token=viewer, q="-albums:around", count=50) == library.find(token=viewer, count=50), query
+        assert library.get({"near": private}, token=viewer).status_code == 404, query
 
 
 def test_long_parameters_are_not_kept_in_memory():

@@ -83,7 +83,6 @@ def test_a_group_waits_for_as_long_as_two_of_its_photos_are_listed(alike_library
     assert waiting(alike_library)[0] == [TWO]
 
 
-@pytest.mark.slow
 def test_what_is_not_the_same_is_not_asked_again_until_that_is_taken_back(alike_library):
     look(alike_library)
     with alike_library.session() as session:
@@ -99,7 +98,6 @@ def test_what_is_not_the_same_is_not_asked_again_until_that_is_taken_back(alike_
     assert sorted(waiting(alike_library)[0]) == [ONE, TWO]
 
 
-@pytest.mark.slow
 def test_only_the_best_that_is_left_decides_what_is_asked(alike_library):
     look(alike_library)
     with alike_library.session() as session:
@@ -115,7 +113,6 @@ def test_only_the_best_that_is_left_decides_what_is_asked(alike_library):
     assert waiting(alike_library)[0] == [[ONE[0], ONE[2]]]
 
 
-@pytest.mark.slow
 def test_a_wish_that_is_repeated_while_an_indexer_looks_stays(alike_library, monkeypatch):
     find = look_alikes.find_duplicates
 
@@ -140,7 +137,6 @@ def test_large_groups_show_their_best_first_and_the_number_of_the_others(alike_l
     assert [(len(group.members), group.more) for group in page.groups] == [(2, 1), (2, 1)]
 
 
-@pytest.mark.slow
 def test_both_databases_find_and_keep_the_same_groups(tmp_path, new_database):
     library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_database()})
     for width in (60, 120):

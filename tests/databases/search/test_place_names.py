@@ -42,7 +42,6 @@ def found(library, query):
     return [record["FileName"] for record in library.find(token=library.token(role="admin"), q=query, order="name")]
 
 
-@pytest.mark.slow
 def test_a_place_is_found_by_its_name_in_any_language(library):
     for query, names in (
         ("wien", [DIARY, MILL, VIRGINIA]),

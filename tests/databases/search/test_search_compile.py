@@ -23,8 +23,7 @@ from tests.helpers.queries.parsing import parse_node, parse_request
 from tests.helpers.queries.query_model import Matcher, shown
 from tests.helpers.queries.query_strategies import ANY_QUERIES, LARGE_QUERIES, QUERIES, VALUES
 
-QUICK = examples(200, suppress_health_check=list(HealthCheck))
-SLOW = settings(QUICK, max_examples=300)
+QUICK = examples(300, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(scope="module")
@@ -97,12 +96,9 @@ def check(varied_library, refused, query, sees_private, order):
 
 
 MEANING = at_most(0.2)
-#: Only against a hang: beside other work, one of these takes ten minutes of each database and more.
-LONG = pytest.mark.timeout(5400)
 ANY_RIGHTS = given(QUERIES, st.booleans(), st.sampled_from(sorted(ORDERS)))
 
 
-@pytest.mark.slow
 @MEANING
 @QUICK
 @ANY_RIGHTS
@@ -123,43 +119,10 @@ def test_a_query_means_what_plain_python_says(varied_library, refused, query, se
     check(varied_library, refused, query, sees_private, order)
 
 
-@pytest.mark.slow
-@MEANING
-@SLOW
-@ANY_RIGHTS
-def test_three_hundred_queries_mean_what_plain_python_says(varied_library, refused, query, sees_private, order):
-    check(varied_library, refused, query, sees_private, order)
-
-
-@pytest.mark.slow
-@pytest.mark.long
-@LONG
-@MEANING
-@settings(QUICK, max_examples=10_000)
-@ANY_RIGHTS
-def test_ten_thousand_queries_mean_what_plain_python_says(varied_library, refused, query, sees_private, order):
-    check(varied_library, refused, query, sees_private, order)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "varied_library",
-    [*range(3, 18), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(18, 43))],
-    indirect=True,
-    ids=lambda seed: f"library {seed}",
-)
-@MEANING
-@settings(QUICK, max_examples=50)
-@ANY_RIGHTS
-def test_queries_mean_what_plain_python_says_in_forty_libraries(varied_library, refused, query, sees_private, order):
-    check(varied_library, refused, query, sees_private, order)
-
-
 #: Filters that find nothing by themselves, or whose media the varied library has not.
 WITHOUT_MATCHES = {"lat", "lng", "dist", "vector", "document", "audio", "face", "category"}
 
 
-@pytest.mark.slow
 def test_the_values_of_random_queries_find_some_files_and_leave_some_out(varied_library):
     session, *_ = varied_library
     everything = len(found_by(session, "", sees_private=True)[1])
@@ -191,21 +154,10 @@ def check_nothing_private(varied_library, refused, query, order):
 RESTRICTED = given(QUERIES, st.sampled_from(sorted(ORDERS)))
 
 
-@pytest.mark.slow
 @MEANING
 @QUICK
 @RESTRICTED
 def test_who_may_not_see_private_photos_never_does(varied_library, refused, query, order):
-    check_nothing_private(varied_library, refused, query, order)
-
-
-@pytest.mark.slow
-@pytest.mark.long
-@LONG
-@MEANING
-@settings(QUICK, max_examples=10_000)
-@RESTRICTED
-def test_ten_thousand_queries_show_nothing_private_to_who_may_not_see_it(varied_library, refused, query, order):
     check_nothing_private(varied_library, refused, query, order)
 
 
@@ -215,7 +167,6 @@ PAYLOADS = (
 )  # fmt: skip
 
 
-@pytest.mark.slow
 def test_a_value_never_becomes_sql(varied_library):
     session, *_ = varied_library
     for name in ("title", "name", "state", "codec", "description", "filename", "keywords", "id", "q"):
@@ -244,7 +195,6 @@ def check_compiled_or_refused(varied_library, refused, query, sees_private, orde
 SEARCHED = (st.booleans(), st.sampled_from(sorted(ORDERS)))
 
 
-@pytest.mark.slow
 @at_most(0.5)
 @QUICK
 @given(ANY_QUERIES, *SEARCHED)
@@ -252,17 +202,6 @@ def test_any_text_is_compiled_or_refused(varied_library, refused, query, sees_pr
     check_compiled_or_refused(varied_library, refused, query, sees_private, order)
 
 
-@pytest.mark.slow
-@pytest.mark.long
-@LONG
-@at_most(0.5)
-@settings(QUICK, max_examples=100_000)
-@given(ANY_QUERIES, *SEARCHED)
-def test_a_hundred_thousand_texts_are_compiled_or_refused(varied_library, refused, query, sees_private, order):
-    check_compiled_or_refused(varied_library, refused, query, sees_private, order)
-
-
-@pytest.mark.slow
 @at_most(0.8)
 @settings(QUICK, max_examples=50)
 @given(LARGE_QUERIES, *SEARCHED)

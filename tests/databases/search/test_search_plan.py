@@ -1,5 +1,7 @@
 """How SQLite finds pages: what a large library cannot do without."""
 
+from functools import partial
+
 import pytest
 from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
@@ -67,27 +69,37 @@ def window(connection, **parameters):
     return plan(connection, found)
 
 
-@pytest.mark.parametrize(
-    "order", ["added", "newest", "oldest", "updated", "edited", "duration", "size", "similar", "name", "title", "place"]
-)
-@pytest.mark.parametrize("offset", ["0", "20"])
-def test_every_order_is_walked_along_its_index(connection, order, offset):
-    steps = window(connection, order=order, offset=offset)
-    assert not [step for step in steps if "TEMP B-TREE" in step]
-    assert "USING" in steps[0]
-    assert "INDEX ix_photosvc_search_rows_" in steps[0]
+def test_every_order_is_walked_along_its_index(connection):
+    for order in (
+        "added",
+        "newest",
+        "oldest",
+        "updated",
+        "edited",
+        "duration",
+        "size",
+        "similar",
+        "name",
+        "title",
+        "place",
+    ):
+        for offset in ("0", "20"):
+            steps = window(connection, order=order, offset=offset)
+            assert not [step for step in steps if "TEMP B-TREE" in step], order
+            assert "USING" in steps[0], order
+            assert "INDEX ix_photosvc_search_rows_" in steps[0], order
 
 
-@pytest.mark.parametrize("order", sorted(SORT_KEYS.keys() - {"photo_size"}))
-@pytest.mark.parametrize("sees_private", [False, True])
-def test_positions_of_photos_are_counted_in_the_index_of_their_order(connection, order, sees_private):
-    request = parse_request({"order": order, "merged": "true", "count": "5"})
-    asked = asked_by(connection, lambda: read_stretch(connection, request, 20, sees_private=sees_private))
-    (found,) = [text for text in asked if "ORDER BY" in text]
-    index = {"size": "photo_size"}.get(order, SORT_KEYS[order].index)
-    (step,) = plan(connection, found)
-    assert step.endswith(f" INDEX ix_photosvc_search_rows_{index}")
-    assert columns_of_rows(connection, found) == []
+def test_positions_of_photos_are_counted_in_the_index_of_their_order(connection):
+    for order in sorted(SORT_KEYS.keys() - {"photo_size"}):
+        for sees_private in (False, True):
+            request = parse_request({"order": order, "merged": "true", "count": "5"})
+            asked = asked_by(connection, partial(read_stretch, connection, request, 20, sees_private=sees_private))
+            (found,) = [text for text in asked if "ORDER BY" in text]
+            index = {"size": "photo_size"}.get(order, SORT_KEYS[order].index)
+            (step,) = plan(connection, found)
+            assert step.endswith(f" INDEX ix_photosvc_search_rows_{index}"), order
+            assert columns_of_rows(connection, found) == [], order
 
 
 def columns_of_rows(connection, statement):
@@ -99,10 +111,10 @@ def columns_of_rows(connection, statement):
     return [p2 for opcode, p1, p2 in program if opcode == "Column" and p1 in rows]
 
 
-@pytest.mark.parametrize("query", ["", "-n0", "-color:blue", "type:image landscape:true"])
-def test_towns_are_counted_in_the_index_of_the_order_by_place(connection, query):
-    steps = towns(connection, query)
-    assert "SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_place" in steps
+def test_towns_are_counted_in_the_index_of_the_order_by_place(connection):
+    for query in ("", "-n0", "-color:blue", "type:image landscape:true"):
+        steps = towns(connection, query)
+        assert "SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_place" in steps, query
 
 
 def towns(connection, query):
@@ -112,18 +124,18 @@ def towns(connection, query):
     return plan(connection, found)
 
 
-@pytest.mark.parametrize("query", ["-iso:100", "archived:true"])
-def test_rows_are_read_as_they_are_stored_for_towns_of_other_queries(connection, query):
-    assert "SCAN photosvc_search_rows" in towns(connection, query)
+def test_rows_are_read_as_they_are_stored_for_towns_of_other_queries(connection):
+    for query in ("-iso:100", "archived:true"):
+        assert "SCAN photosvc_search_rows" in towns(connection, query)
 
 
-@pytest.mark.parametrize("order", ["added", "newest", "oldest"])
-@pytest.mark.parametrize("also", [{}, {"q": "favorite:false"}])
-def test_an_album_is_walked_along_its_own_index(connection, order, also):
-    steps = window(connection, order=order, s=ALBUM, **also)
-    assert "SEARCH photosvc_search_albums USING COVERING INDEX" in steps[0]
-    assert "SEARCH photosvc_search_rows USING INTEGER PRIMARY KEY (rowid=?)" in steps[1]
-    assert not [step for step in steps if "TEMP B-TREE" in step]
+def test_an_album_is_walked_along_its_own_index(connection):
+    for order in ("added", "newest", "oldest"):
+        for also in ({}, {"q": "favorite:false"}):
+            steps = window(connection, order=order, s=ALBUM, **also)
+            assert "SEARCH photosvc_search_albums USING COVERING INDEX" in steps[0], order
+            assert "SEARCH photosvc_search_rows USING INTEGER PRIMARY KEY (rowid=?)" in steps[1], order
+            assert not [step for step in steps if "TEMP B-TREE" in step], order
 
 
 def test_an_album_goes_on_behind_a_cursor_along_its_own_index(connection):
@@ -132,16 +144,15 @@ def test_an_album_goes_on_behind_a_cursor_along_its_own_index(connection):
     assert "(album_id=? AND (taken_at,newest_key)<(?,?))" in steps[0]
 
 
-@pytest.mark.parametrize("parameters", [{"country": "it"}, {"camera": "1"}, {"year": "2020"}])
-def test_one_value_is_walked_along_its_index(connection, parameters):
-    steps = window(connection, order="newest", **parameters)
-    assert "_taken (" in steps[0]
-    assert len(steps) == 1
+def test_one_value_is_walked_along_its_index(connection):
+    for parameters in ({"country": "it"}, {"camera": "1"}, {"year": "2020"}):
+        steps = window(connection, order="newest", **parameters)
+        assert "_taken (" in steps[0], parameters
+        assert len(steps) == 1, parameters
 
 
-@pytest.mark.parametrize(
-    ("order", "index", "query"),
-    [
+def test_a_frequent_value_is_compared_in_the_index_of_the_order(connection):
+    for order, index, query in (
         *(
             ("added", "added", query)
             for query in (
@@ -158,55 +169,48 @@ def test_one_value_is_walked_along_its_index(connection, parameters):
             ("newest", "taken", query)
             for query in ("-color:blue", "type:image", "-year:1999", "-month:2", "portrait:true")
         ),
-    ],
-)
-def test_a_frequent_value_is_compared_in_the_index_of_the_order(connection, order, index, query):
-    steps = window(connection, order=order, q=query)
-    assert steps == [f"SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_{index}"]
+    ):
+        steps = window(connection, order=order, q=query)
+        assert steps == [f"SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_{index}"], order
 
 
-@pytest.mark.parametrize(("order", "index"), [("added", "added"), ("newest", "taken")])
-@pytest.mark.parametrize("word", ["2020", "december", "portrait"])
-def test_a_word_or_the_value_that_it_means_is_compared_in_the_index_of_the_order(connection, order, index, word):
-    asked = statements(connection, order=order, q=word, count="1")
-    (found,) = [text for text in asked if "ORDER BY" in text]
-    steps = plan(connection, found)
-    assert steps[0] == f"SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_{index}"
-    assert not [step for step in steps if "TEMP B-TREE" in step]
+def test_a_word_or_the_value_that_it_means_is_compared_in_the_index_of_the_order(connection):
+    for order, index in (("added", "added"), ("newest", "taken")):
+        for word in ("2020", "december", "portrait"):
+            asked = statements(connection, order=order, q=word, count="1")
+            (found,) = [text for text in asked if "ORDER BY" in text]
+            steps = plan(connection, found)
+            assert steps[0] == f"SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_{index}", order
+            assert not [step for step in steps if "TEMP B-TREE" in step], order
 
 
-@pytest.mark.parametrize("column", ["uid", "file_uid", "hash"])
-def test_uids_and_hashes_are_looked_up_in_the_tables_of_the_library(connection, column):
-    value = {"uid": "p" + "1" * 15, "file_uid": "f" + "1" * 15, "hash": "a" * 40}[column]
-    asked = statements(connection, q=f"uid:{value}")
-    index = "ix_photosvc_files_hash (hash=?)" if column == "hash" else "(uid=?)"
-    steps = [step for statement in asked for step in plan(connection, statement)]
-    assert [step for step in steps if index in step]
-    assert not [step for step in steps if step.startswith("SCAN photosvc_search_rows")]
+def test_uids_and_hashes_are_looked_up_in_the_tables_of_the_library(connection):
+    for column in ("uid", "file_uid", "hash"):
+        value = {"uid": "p" + "1" * 15, "file_uid": "f" + "1" * 15, "hash": "a" * 40}[column]
+        asked = statements(connection, q=f"uid:{value}")
+        index = "ix_photosvc_files_hash (hash=?)" if column == "hash" else "(uid=?)"
+        steps = [step for statement in asked for step in plan(connection, statement)]
+        assert [step for step in steps if index in step], column
+        assert not [step for step in steps if step.startswith("SCAN photosvc_search_rows")], column
 
 
-@pytest.mark.parametrize("sees_private", [False, True])
-@pytest.mark.parametrize(
-    "look_up",
-    [
-        lambda *given, **rights: file_with_hash(*given, "a" * 40, **rights),
-        lambda *given, **rights: files_of_photo(*given, "p" + "1" * 15, **rights),
-        lambda *given, **rights: list(selected_ids(*given, SELECTION, limit=9, today=TODAY, **rights)),
-    ],
-)
-def test_files_and_photos_are_found_without_reading_a_table(connection, look_up, sees_private):
-    asked = asked_by(connection, lambda: look_up(connection, sees_private=sees_private))
-    steps = [step for statement in asked for step in plan(connection, statement)]
-    assert steps
-    assert not [step for step in steps if step.startswith("SCAN photosvc_")]
+def test_files_and_photos_are_found_without_reading_a_table(connection):
+    for sees_private in (False, True):
+        for look_up in (
+            lambda *given, **rights: file_with_hash(*given, "a" * 40, **rights),
+            lambda *given, **rights: files_of_photo(*given, "p" + "1" * 15, **rights),
+            lambda *given, **rights: list(selected_ids(*given, SELECTION, limit=9, today=TODAY, **rights)),
+        ):
+            asked = asked_by(connection, partial(look_up, connection, sees_private=sees_private))
+            steps = [step for statement in asked for step in plan(connection, statement)]
+            assert steps, sees_private
+            assert not [step for step in steps if step.startswith("SCAN photosvc_")], sees_private
 
 
-@pytest.mark.parametrize(
-    ("query", "index"), [("color:blue", "similar (color=?)"), ("type:video", "photo_type (photo_type=?)")]
-)
-def test_the_photos_of_a_rare_value_are_counted_in_an_index(connection, query, index):
-    (count, *_) = [text for text in statements(connection, order="size", q=query) if "count(*)" in text]
-    assert [step for step in plan(connection, count) if f"INDEX ix_photosvc_search_rows_{index}" in step]
+def test_the_photos_of_a_rare_value_are_counted_in_an_index(connection):
+    for query, index in (("color:blue", "similar (color=?)"), ("type:video", "photo_type (photo_type=?)")):
+        (count, *_) = [text for text in statements(connection, order="size", q=query) if "count(*)" in text]
+        assert [step for step in plan(connection, count) if f"INDEX ix_photosvc_search_rows_{index}" in step], query
 
 
 def counted(connection, **parameters):
@@ -223,9 +227,9 @@ def test_a_word_of_many_photos_is_not_looked_up_as_a_beginning(connection):
     assert counted(connection, q="n0*", count="1") == ["""'"n0"'"""]
 
 
-@pytest.mark.parametrize("merged", ["true", "false"])
-def test_a_page_without_conditions_is_one_statement_and_a_merged_one_three(connection, merged):
-    assert len(statements(connection, order="newest", merged=merged)) == (3 if merged == "true" else 1)
+def test_a_page_without_conditions_is_one_statement_and_a_merged_one_three(connection):
+    for merged in ("true", "false"):
+        assert len(statements(connection, order="newest", merged=merged)) == (3 if merged == "true" else 1)
 
 
 def test_any_of_many_words_is_looked_up_once(connection):
@@ -250,48 +254,43 @@ def test_words_are_counted_by_the_full_text_index_alone(connection):
     assert "instr" not in count
 
 
-@pytest.mark.parametrize("order", ["newest", "oldest"])
-def test_days_are_walked_between_their_times(connection, order):
-    steps = window(connection, order=order, q="before:2100-01-01 after:1900-01-01", count="1")
-    assert "taken_at>? AND taken_at<?" in steps[0]
+def test_days_are_walked_between_their_times(connection):
+    for order in ("newest", "oldest"):
+        steps = window(connection, order=order, q="before:2100-01-01 after:1900-01-01", count="1")
+        assert "taken_at>? AND taken_at<?" in steps[0], order
 
 
-@pytest.mark.parametrize(
-    ("order", "query"), [("oldest", "year:2020"), ("oldest", "year:2019-2020"), ("newest", "year:2019-2020")]
-)
-def test_years_are_walked_between_their_times(connection, order, query):
-    (found, *_) = [text for text in statements(connection, order=order, q=query, count="1") if "ORDER BY" in text]
-    (step,) = plan(connection, found)
-    index = "taken" if order == "newest" else order
-    assert step.endswith(f"INDEX ix_photosvc_search_rows_{index} (taken_at>? AND taken_at<?)")
+def test_years_are_walked_between_their_times(connection):
+    for order, query in (("oldest", "year:2020"), ("oldest", "year:2019-2020"), ("newest", "year:2019-2020")):
+        (found, *_) = [text for text in statements(connection, order=order, q=query, count="1") if "ORDER BY" in text]
+        (step,) = plan(connection, found)
+        index = "taken" if order == "newest" else order
+        assert step.endswith(f"INDEX ix_photosvc_search_rows_{index} (taken_at>? AND taken_at<?)"), order
 
 
-@pytest.mark.parametrize(
-    ("query", "order", "counts"),
-    [
+def test_successive_days_are_walked_without_a_count_in_the_orders_by_time(connection):
+    for query, order, counts in (
         ("before:2100-01-01", "newest", 0),
         ("year:2020", "oldest", 0),
         ("year:2020|2021", "oldest", 1),
         ("before:2100-01-01", "added", 1),
-    ],
-)
-def test_successive_days_are_walked_without_a_count_in_the_orders_by_time(connection, query, order, counts):
-    asked = statements(connection, q=query, order=order, count="1")
-    assert len([text for text in asked if "count(*)" in text]) == counts
+    ):
+        asked = statements(connection, q=query, order=order, count="1")
+        assert len([text for text in asked if "count(*)" in text]) == counts, query
 
 
-@pytest.mark.parametrize("query", ["year:2020", "before:2100-01-01"])
-def test_times_elsewhere_are_read_from_the_index_of_such_photos(connection, query):
-    (far,) = [text for text in statements(connection, q=query, order="oldest", count="1") if "min(" in text]
-    (step,) = plan(connection, far)
-    assert "COVERING INDEX ix_photosvc_search_rows_far_day" in step
+def test_times_elsewhere_are_read_from_the_index_of_such_photos(connection):
+    for query in ("year:2020", "before:2100-01-01"):
+        (far,) = [text for text in statements(connection, q=query, order="oldest", count="1") if "min(" in text]
+        (step,) = plan(connection, far)
+        assert "COVERING INDEX ix_photosvc_search_rows_far_day" in step, query
 
 
-@pytest.mark.parametrize("name", ["added", "updated", "edited"])
-def test_what_was_added_or_changed_since_a_day_is_looked_up(connection, name):
-    steps = window(connection, order="newest", q=f"{name}:2199-01-01")
-    index = "updated" if name == "added" else name
-    assert [step for step in steps if f"ix_photosvc_search_rows_{index} (" in step]
+def test_what_was_added_or_changed_since_a_day_is_looked_up(connection):
+    for name in ("added", "updated", "edited"):
+        steps = window(connection, order="newest", q=f"{name}:2199-01-01")
+        index = "updated" if name == "added" else name
+        assert [step for step in steps if f"ix_photosvc_search_rows_{index} (" in step], name
 
 
 def test_few_days_are_looked_up_in_the_index_of_the_timeline(connection):
@@ -299,14 +298,14 @@ def test_few_days_are_looked_up_in_the_index_of_the_timeline(connection):
     assert [step for step in steps if "ix_photosvc_search_rows_timeline (timeline_day>? AND timeline_day<?)" in step]
 
 
-@pytest.mark.parametrize(
-    ("query", "column"), [("name:*zq*", "name_key"), ("filename:*zq*", "file_key"), ("title:*zq*", "title")]
-)
-def test_a_pattern_is_compared_in_an_index_once(connection, query, column):
-    asked = statements(connection, order="newest", q=query)
-    (compared,) = [text for text in asked if "LIKE" in text and "ORDER BY" not in text]
-    (step, *_) = plan(connection, compared)
-    assert step.startswith("SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_" + column)
+def test_a_pattern_is_compared_in_an_index_once(connection):
+    for query, column in (("name:*zq*", "name_key"), ("filename:*zq*", "file_key"), ("title:*zq*", "title")):
+        asked = statements(connection, order="newest", q=query)
+        (compared,) = [text for text in asked if "LIKE" in text and "ORDER BY" not in text]
+        (step, *_) = plan(connection, compared)
+        assert step.startswith("SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_" + column), (
+            query
+        )
 
 
 def test_the_start_of_a_name_is_looked_up_in_its_index(connection):

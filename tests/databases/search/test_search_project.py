@@ -51,17 +51,19 @@ def test_the_files_of_a_photo_have_unique_neighbouring_keys(session):
     assert set(pairs) == {(0, True), (1, False)}
 
 
-@pytest.mark.parametrize("values", [{"archived_at": NOW}, {"quality": -1}])
-def test_what_is_archived_or_hidden_is_not_listed(filled, values):
-    with filled.session() as session:
-        store_extractions(
-            session, [(f"z/{len(values)}{next(iter(values))}.jpg", new_extraction(700 + len(next(iter(values)))))], NOW
-        )
-        photo = session.scalars(select(Photo).order_by(Photo.id.desc()).limit(1)).one()
-        uid = photo.uid
-        edit_photos(session, [photo.id], **values)
-        assert session.scalars(select(SearchRow.listed).where(SearchRow.photo_uid == uid)).all() == [False]
-    assert uid not in {record["UID"] for record in filled.find(count=100)}
+def test_what_is_archived_or_hidden_is_not_listed(filled):
+    for values in ({"archived_at": NOW}, {"quality": -1}):
+        with filled.session() as session:
+            store_extractions(
+                session,
+                [(f"z/{len(values)}{next(iter(values))}.jpg", new_extraction(700 + len(next(iter(values)))))],
+                NOW,
+            )
+            photo = session.scalars(select(Photo).order_by(Photo.id.desc()).limit(1)).one()
+            uid = photo.uid
+            edit_photos(session, [photo.id], **values)
+            assert session.scalars(select(SearchRow.listed).where(SearchRow.photo_uid == uid)).all() == [False], values
+        assert uid not in {record["UID"] for record in filled.find(count=100)}, values
 
 
 def test_an_edit_shows_in_the_next_answer(filled):

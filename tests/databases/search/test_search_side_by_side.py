@@ -30,7 +30,6 @@ def engine(new_database):
     engine.dispose()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_search_that_waits_for_the_database_keeps_no_other_from_going_on(engine, query):
     asked, answer = Event(), Event()
@@ -85,7 +84,6 @@ print("ended")
 """
 
 
-@pytest.mark.slow
 def test_searches_that_share_the_connection_of_a_database_in_memory_end(tmp_path):
     command = [sys.executable, "-c", _SHARED, tmp_path / "turns"]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)

@@ -79,7 +79,6 @@ def every_page(session, query, **parameters):
     return found
 
 
-@pytest.mark.slow
 def test_all_pages_have_exactly_the_files_that_match(sparse_session, walks):
     order = (SearchRow.taken_at.desc(), SearchRow.newest_key.desc())
     rows = list(sparse_session.scalars(select(SearchRow).order_by(*order)))
@@ -91,7 +90,6 @@ def test_all_pages_have_exactly_the_files_that_match(sparse_session, walks):
         assert files(sparse_session, query, offset="3")[0] == wanted[3:10], query
 
 
-@pytest.mark.slow
 def test_every_order_goes_on_behind_a_short_walk(sparse_session, walks):
     wanted = {row.file_uid for row in sparse_session.scalars(select(SearchRow)) if row.faces >= 3 or row.iso == 12800}
     for order in ("added", "oldest", "name", "size", "-edited", "relevance", "random"):
@@ -100,7 +98,6 @@ def test_every_order_goes_on_behind_a_short_walk(sparse_session, walks):
         assert set(found) == wanted, order
 
 
-@pytest.mark.slow
 def test_merged_photos_come_once_behind_a_short_walk(sparse_session, walks):
     rows = sparse_session.scalars(select(SearchRow).order_by(SearchRow.taken_at.desc(), SearchRow.newest_key.desc()))
     matching = [row.photo_uid for row in rows if row.width >= 10000]
@@ -110,7 +107,6 @@ def test_merged_photos_come_once_behind_a_short_walk(sparse_session, walks):
     assert found == list(dict.fromkeys(matching))
 
 
-@pytest.mark.slow
 def test_a_word_is_found_in_its_own_section_alone_also_after_it_moved(sparse_session):
     photo = sparse_session.scalars(select(SearchText).limit(1)).one()
     photo.words, photo.title, photo.description = " dawn , heron ", " dawn ", " heron "

@@ -95,7 +95,6 @@ def ask(library, request):
     return answer.status_code, answer.headers.get("ETag"), answer.data, told
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(400)
 @examples(600, everyday=25)
 @given(st.lists(_REQUESTS, min_size=2, max_size=4))
@@ -113,7 +112,6 @@ def test_equal_tags_mean_equal_answers(varied_library, requests):
             assert varied_library.seen.setdefault(tag, shown) == shown
 
 
-@pytest.mark.slow
 @examples(2000, everyday=100)
 @given(_PARAMETERS, _PARAMETERS)
 @example({"iso": "100"}, {"q": "iso:100"})
