@@ -125,6 +125,7 @@ def test_keys_lead_from_a_picture_to_its_neighbours_and_back_to_all(sharing):
         path = f"{base}/s/{make(sharing, ShowMetadata=True)['Token']}"
         page.goto(path)
         page.click(".grid a >> nth=1")
+        page.wait_for_url(f"{path}/picture/{sharing.photos[1]}")  # until its script takes keys
         for key, number in (("ArrowRight", 2), ("ArrowLeft", 1), ("ArrowLeft", 0)):
             page.keyboard.press(key)
             page.wait_for_url(f"{path}/picture/{sharing.photos[number]}")
