@@ -117,3 +117,4 @@ def test_what_a_search_looked_up_has_no_text() -> None:
     for node in (Nothing(), Filter("albums", Choice((TakenOut(1),)))):
         with pytest.raises(TypeError):
             canonical_text(node)
+            pytest.fail(f"{node!r} is not refused")

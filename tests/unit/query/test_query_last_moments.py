@@ -20,6 +20,7 @@ def test_what_lies_beyond_the_last_day_or_size_is_refused() -> None:
     ):
         with pytest.raises(InvalidQueryError):
             parse_query(text)
+            pytest.fail(f"{text!r} is not refused")
 
 
 def test_after_a_moment_or_period_means_the_first_moment_behind_it() -> None:

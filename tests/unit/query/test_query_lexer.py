@@ -74,6 +74,7 @@ def test_characters_that_no_database_stores_are_refused() -> None:
     for character in ("\x00", "\x1f", "\x7f", "\ud800"):
         with pytest.raises(InvalidQueryError) as caught:
             check("ab" + character, "title")
+            pytest.fail(f"{character!r} is not refused")
         assert (caught.value.field, caught.value.position) == ("title", 2), character
         assert caught.value.message == "title holds a control character (character 3)", character
 

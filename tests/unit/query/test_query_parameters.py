@@ -68,6 +68,7 @@ def test_errors_name_the_parameter() -> None:
     ):
         with pytest.raises(InvalidQueryError) as caught:
             combine(Everything(), parse_parameters(pairs))
+            pytest.fail(f"{pairs!r} is not refused")
         assert caught.value.field == field, pairs
         assert text in caught.value.message, pairs
 
@@ -130,6 +131,7 @@ def test_an_order_inside_a_query_is_refused() -> None:
         assert split_order(text) == (text, "")
         with pytest.raises(InvalidQueryError, match="order: is no condition") as caught:
             parse_query(text)
+            pytest.fail(f"{text!r} is not refused")
         assert caught.value.position == text.index("order")
 
 

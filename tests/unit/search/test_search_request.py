@@ -42,6 +42,7 @@ def test_a_deep_or_long_cursor_is_refused():
     for text in ("[" * 4000, "W1tb" * 1500, "A" * 8001):
         with pytest.raises(InvalidValueError):
             parse_cursor(text)
+            pytest.fail(f"{text!r} is not refused")
 
 
 def test_the_documented_orders_exist_and_explain_themselves():
@@ -59,6 +60,7 @@ def test_an_unknown_order_is_refused_with_the_nearest():
     ):
         with pytest.raises(InvalidValueError) as caught:
             order_named(name)
+            pytest.fail(f"{name!r} is not refused")
         assert reason in caught.value.message, name
         assert caught.value.field == "order", name
 
