@@ -68,12 +68,14 @@ def opened_texts(page, base):
     page.wait_for_selector(f"{TILE} img.here")
     page.locator(f"{TILE} a").first.focus()
     page.keyboard.press("x")
+    page.wait_for_selector(".actions")  # the script takes keys itself from now on
     found = {}
     for key in ("?", "e", "l"):
         page.keyboard.press(key)
         page.wait_for_selector("dialog[open]")
         found[f"the dialog of {key}"] = page.evaluate(TEXTS)
         page.keyboard.press("Escape")
+        page.wait_for_selector("dialog[open]", state="detached")  # a dialog takes all keys
     page.keyboard.press("Escape")
     page.locator(f"{TILE} a").first.click()
     page.wait_for_selector(".pswp--ui-visible")
