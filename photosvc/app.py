@@ -1,4 +1,4 @@
-"""The app factory: a Flask app with photosvc as its only content, its error pages, headers, access log and traces."""
+"""The app factory: a Flask app with photosvc as its only content, its error pages, headers and access log."""
 
 import logging
 import os
@@ -70,11 +70,6 @@ def create_app(
     close_folder(instance_folder, passable=bool(loaded.sendfile_header))
     close_files(path for name in _SECRET for path in instance_folder.glob(name))
     db = _open_database(app, loaded.database_uri)
-    if loaded.read_database_uri and loaded.database_uri.startswith("sqlite"):
-        msg = (
-            "PHOTOSVC_READ_DATABASE_URI: a library on SQLite has no replica; PHOTOSVC_DATABASE_URI names no PostgreSQL"
-        )
-        raise SettingError(msg, field="PHOTOSVC_READ_DATABASE_URI")
     app.wsgi_app = PublicPath(app.wsgi_app, base_url=loaded.base_url, proxies=loaded.proxies)  # type: ignore[method-assign]
     if loaded.proxies:
         app.wsgi_app = TrustedProxies(app.wsgi_app, loaded.proxies)  # type: ignore[method-assign]
@@ -89,22 +84,13 @@ def create_app(
 
 
 def _prepare_answers(app: Flask, service: Service) -> None:
-    """Let the app answer errors outside all blueprints, and add headers, the access log and traces.
+    """Let the app answer errors outside all blueprints, and add headers and the access log.
 
     Commands answer nothing and do not import the modules that this needs.
-
-    Raises:
-        SettingError: the libraries for traces are not installed.
     """
     from photosvc.web import answers
     from photosvc.web.errors import register_errors
 
-    if service.settings.traces:
-        from photosvc.web.tracing import provider_of, trace_app
-
-        with app.app_context():
-            engines = [service.engine()] + ([service.replica.engine()] if service.replica else [])
-        trace_app(app, provider_of(service.settings.traces), *engines, proxies=service.settings.proxies)
     register_errors(app, _render)
     logging.getLogger(answers.LOGGER).setLevel(logging.INFO)
     app.after_request(answers.add_security_headers)

@@ -46,7 +46,7 @@ _RESOURCES = {
     parts.SESSION: (session.session, users.users, monitoring.audit),
     parts.OAUTH: (oauth.oauth,),
     parts.MEDIA: (thumbnails.thumbnails, thumbnails.videos, downloads.downloads),
-    "": (monitoring.monitoring, monitoring.cluster, config.config),
+    "": (monitoring.monitoring, config.config),
 }  # fmt: skip
 
 

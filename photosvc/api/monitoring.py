@@ -1,4 +1,4 @@
-"""For operators: checks and metrics, the cluster (/cluster), and the security log (/audit).
+"""For operators: checks and metrics, and the security log (/audit).
 
 GET /healthz, /readyz and /metrics are for monitors, /credential for proxies, /status for clients.
 The metrics are in the text format 0.0.4 of Prometheus: counters of requests, and gauges of the library and its upkeep,
@@ -22,8 +22,6 @@ from photosvc.auth.audit_log import parse_events
 from photosvc.auth.policy import may
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.core.times import parse_since, parse_until
-from photosvc.index.jobs import State
-from photosvc.index.nodes import Cluster, count_jobs, database_of, look_at_cluster
 from photosvc.index.run_log import last_run
 from photosvc.index.scan import are_away
 from photosvc.library.problems import count_failed, disk_of, trash_use
@@ -32,17 +30,14 @@ from photosvc.library.trash_folder import Trash
 from photosvc.models import VISIT
 from photosvc.models.engine import session_on
 from photosvc.models.named_numbers import BACKED_UP, named_number
-from photosvc.models.replica import Report
 from photosvc.pictures.cache import PictureCache, cache_use
 from photosvc.records.accounts import AuditEntrySchema
-from photosvc.records.upkeep import NodeSchema
 from photosvc.search.limits import ClientGoneError, SearchesBusyError, SearchTooLongError
 from photosvc.search.reading.figures import Figures, figures
 from photosvc.search.reading.photos import parse_number
 from photosvc.settings import Settings
 from photosvc.web.answers import json_answer
 from photosvc.web.contract import (
-    NUMBER,
     TEXT,
     answers,
     describe,
@@ -68,11 +63,8 @@ monitoring: OwnBlueprint = OwnBlueprint("monitoring", __name__)
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
 #: The end of the name of the endpoint that answers even if the database fails.
 ALIVE = ".healthz"
-cluster = OwnBlueprint("cluster", __name__)
 audit = OwnBlueprint("audit", __name__)
-_node, _entries = NodeSchema(), AuditEntrySchema(many=True)
-_OBJECT: Final = {"type": "object"}
-_STATUS: Final = {"type": "string", "enum": ["ok", "warning"]}
+_entries = AuditEntrySchema(many=True)
 #: Most entries of the security log in one answer, and the highest number that one may have.
 _MOST: Final = 1000
 _LAST: Final = 10**10 - 1
@@ -103,14 +95,6 @@ def of_upkeep(session: Session) -> "Iterator[Metric]":
         ("backup", "End of the last `svc backup`.", named_number(session, BACKED_UP)),
     ):
         yield _gauge(f"photosvc_{name}_timestamp_seconds", meaning, {} if value is None else {"": value})
-
-
-def of_replica(found: Report) -> "Iterator[Metric]":
-    """Yield whether the replica of the database answers, and how far it is behind."""
-    behind = found.behind
-    yield _gauge("photosvc_replica_available", "1 while the replica answers, else 0.", {"": int(behind is not None)})
-    meaning = "Bytes of the write-ahead log that the replica has not replayed."
-    yield _gauge("photosvc_replica_behind_bytes", meaning, {} if behind is None else {"": behind})
 
 
 def of_disks(settings: Settings, instance: Path, cache: PictureCache) -> "Iterator[Metric]":
@@ -189,21 +173,16 @@ def healthz() -> Response:
 
 @monitoring.get("/readyz")
 @public
-@answers(json_object("status version", status=TEXT, version=TEXT, replica=TEXT), "The service can answer requests.")
+@answers(json_object(status=TEXT, version=TEXT), "The service can answer requests.")
 def readyz() -> Response:
-    """Answer `ready`; 503 while /status does, or while the originals are away: searches work without them.
-
-    `replica` is `in step`, `behind` or `away`; absent if searches are not read from a replica.
-    """
+    """Answer `ready`; 503 while /status does, or while the originals are away: searches work without them."""
     service = current_service()
     service.check_database()
     with service.reading(orm=True) as session:
         if are_away(session, service.settings.originals):
             msg = "The folder of originals is missing or empty; is its disk mounted? Searches work without it."
             raise StorageFailedError(msg)
-        replica = service.replica and service.replica.report(session.connection())
-    told = {"replica": replica.standing.value} if replica else {}
-    return json_answer({"status": "ready", "version": __version__, **told})
+    return json_answer({"status": "ready", "version": __version__})
 
 
 @monitoring.get("/status")
@@ -246,8 +225,6 @@ def metrics() -> Response:
         found = figures(session, sees_private=principal().sees_private)
         away = are_away(session, service.settings.originals, within=True)
         upkeep = [*of_upkeep(session)]
-        if service.replica is not None:
-            upkeep += of_replica(service.replica.report(connection))
     registry = CollectorRegistry(auto_describe=False)
     counts = service.requests
     searches = _searches(counts.ended_searches())
@@ -291,68 +268,6 @@ def _requests(counts: Mapping[Series, Latency]) -> "Iterator[Metric]":
         taken.add_metric([route], [*zip(bounds, buckets, strict=True)], sum(latency.seconds for latency in latencies))
     yield answered
     yield taken
-
-
-def _status(found: Cluster) -> str:
-    return "warning" if found.findings else "ok"
-
-
-@cluster.get("/cluster")
-@require("cluster.view")
-@answers(
-    json_object(service=TEXT, version=TEXT, status=_STATUS, database=_OBJECT, nodes=NUMBER, jobs=_OBJECT),
-    "The service, its database, and the numbers of machines and jobs.",
-)
-def show_cluster() -> Response:
-    """Show version and database of the service, and the numbers of its machines and jobs.
-
-    The database is `embedded` (SQLite), the `primary`, or a `standby`, which refuses changes. `replica` is `in step`,
-    `behind` or `away`, with the bytes that it is `behind`; null if searches are not read from a replica.
-    """
-    service = current_service()
-    with service.reading(orm=True) as session:
-        found = look_at_cluster(session, service.clock, service.replica)
-        counts, database = count_jobs(session), database_of(session)
-    replica = found.replica
-    told = {"replica": replica.standing.value, "behind": replica.behind} if replica else {"replica": None}
-    return json_answer(
-        {
-            "service": "photosvc",
-            "version": __version__,
-            "status": _status(found),
-            "database": {**database._asdict(), **told},
-            "nodes": len(found.nodes),
-            "jobs": {"waiting": counts[State.WAITING], "running": counts[State.RUNNING]},
-        }
-    )
-
-
-@cluster.get("/cluster/nodes")
-@require("cluster.view")
-@answers(NodeSchema, "The machines, by name and role.", many=True)
-def list_nodes() -> Response:
-    """List the machines by their heartbeats: one entry for each machine and role, at most 1000.
-
-    A machine is `silent` 90 seconds after its last heartbeat, and forgotten after a day. One that ended properly is
-    not listed.
-    """
-    service = current_service()
-    with service.reading(orm=True) as session:
-        return json_answer([_node.dump(node) for node in look_at_cluster(session, service.clock, None).nodes])
-
-
-@cluster.get("/cluster/health")
-@require("cluster.view")
-@answers(json_object(status=_STATUS, findings={"type": "array", "items": _OBJECT}), "What is wrong with the machines.")
-def show_cluster_health() -> Response:
-    """Tell which machines have another version or a wrong clock or fell silent, and whether the replica is away.
-
-    The status is `warning` if there is a finding; the answer is 200 also then.
-    """
-    service = current_service()
-    with service.reading(orm=True) as session:
-        found = look_at_cluster(session, service.clock, service.replica)
-    return json_answer({"status": _status(found), "findings": [one.as_record() for one in found.findings]})
 
 
 def _parameters() -> list[dict[str, Any]]:

@@ -62,7 +62,7 @@ from photosvc.web.contract import (
 from photosvc.web.current import Service, current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import commits, principal, require
-from photosvc.web.searching import from_replica, searching
+from photosvc.web.searching import searching
 from photosvc.web.sending import begin_transfer
 
 search = OwnBlueprint("search", __name__)
@@ -179,7 +179,6 @@ def _value(spec: FilterSpec) -> str:
 @answers(PhotoResultSchema, "A page of results.", many=True, headers={**PAGE_HEADERS, **ETAG})
 @refuses(404, 429)
 @for_visitors
-@from_replica
 def search_photos() -> Response:
     """Search: files with the metadata of their photos, a page at a time."""
     service, who = current_service(), principal()
@@ -258,7 +257,6 @@ def _as_query(pairs: Pairs) -> str:
 @takes_query(facet_parameters)
 @answers(_FACETS, "The values of each filter, the most frequent first.", headers=ETAG)
 @refuses(404)
-@from_replica
 def count_facets() -> Response:
     """Count the files of a search by each value of the filters in `by`; with `primary=true`, its photos."""
     who, today = principal(), current_service().today()
@@ -288,7 +286,6 @@ def _parameters() -> list[dict[str, Any]]:
 @require("photos.suggest")
 @takes_query(_parameters)
 @answers(_SUGGESTIONS, "Replacements for the code points from `start` to `end`.", headers=ETAG)
-@from_replica
 def suggest_values() -> Response:
     """Suggest filters, and values such as cameras, places, people, albums and keywords, for the text at `at`.
 

@@ -40,7 +40,7 @@ from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
-from photosvc.web.searching import from_replica, searching
+from photosvc.web.searching import searching
 
 timeline = OwnBlueprint("timeline", __name__)
 
@@ -121,7 +121,6 @@ def library_version() -> Response:
 @takes_query(_parameters)
 @answers(_MONTHS, "The months in order, each with the number of its photos.", headers=ETAG)
 @refuses(404, 409)
-@from_replica
 def timeline_months() -> Response:
     """Count the photos of a search by month.
 
@@ -142,7 +141,6 @@ def timeline_months() -> Response:
 @takes_query(_parameters)
 @answers(_COLUMNS, "A value for each photo of the month, in order.", headers=ETAG)
 @refuses(404, 409)
-@from_replica
 def timeline_month(month: str) -> Response:
     """List what a page needs to lay out the photos of a month before it shows them.
 
@@ -164,7 +162,6 @@ def timeline_month(month: str) -> Response:
 @takes_query(_parameters)
 @answers(_FULL_MONTHS, "The months with photos, each with its columns and its photos.", headers=ETAG)
 @refuses(404, 409)
-@from_replica
 def timeline_months_between(first: str, last: str) -> Response:
     """List several months with few photos at once: their columns, and the photos themselves.
 
@@ -183,7 +180,6 @@ def timeline_months_between(first: str, last: str) -> Response:
 @takes_query(partial(_parameters, positions=True))
 @answers(_PHOTOS, "The photos at these positions.", headers=ETAG)
 @refuses(404, 409)
-@from_replica
 def timeline_photos(month: str) -> Response:
     """List the photos at positions of a month, counted from 0 in the order of its columns; fewer at its end.
 
@@ -238,7 +234,6 @@ def _sequence_parameters() -> list[dict[str, Any]]:
 @takes_query(_sequence_parameters)
 @answers(_SEQUENCE, "The photos at these positions, in columns and with their details.", headers=ETAG)
 @refuses(404, 409)
-@from_replica
 def photo_sequence() -> Response:
     """List the photos at positions of a search in any order, counted from 0; fewer at its end.
 
@@ -290,7 +285,6 @@ def _cluster_parameters() -> list[dict[str, Any]]:
 @takes_query(_cluster_parameters)
 @answers(_CLUSTERS, "Latitude, longitude, photos, hash, place and turn of each, the largest first.", headers=ETAG)
 @refuses(404, 409)
-@from_replica
 def cluster_photos() -> Response:
     """Group the photos of a search inside `bbox` into at most 200 clusters by a grid that `zoom` divides.
 

@@ -22,7 +22,7 @@ from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, for_visitor
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
-from photosvc.web.searching import from_replica, searching
+from photosvc.web.searching import searching
 
 viewer = OwnBlueprint("viewer", __name__)
 
@@ -60,7 +60,6 @@ _COLLECTION: Final = json_object(
 @answers(_VIEW, "A page of results.", many=True, headers=_FEW_HEADERS)
 @refuses(404, 429)
 @for_visitors
-@from_replica
 def search_for_viewer() -> Response:
     """Search: files with the addresses of their thumbnails and originals, a page at a time.
 
@@ -86,7 +85,6 @@ def search_for_viewer() -> Response:
 @takes_query(search_parameters)
 @answers(_COLLECTION, "A page of photos as a GeoJSON FeatureCollection (RFC 7946).", headers={**_FEW_HEADERS, **ETAG})
 @refuses(404, 429)
-@from_replica
 def search_for_map() -> Response:
     """Search for photos with a position: as many as a page can have, or `count`.
 

@@ -130,7 +130,6 @@ _TABLE = (
     Rule("webdav.read",                "webdav",   _R,   _PERSON,  _EDITORS,  _,    "Read the originals over WebDAV"),
     Rule("webdav.write",               "webdav",   _W,   _PERSON,  _EDITORS,  _,    "Change the originals over WebDAV"),
     Rule("metrics.view",               "metrics",  _R,   _ANY,     _MONITORS, _,    "Read the monitoring figures"),
-    Rule("cluster.view",               "cluster",  _R,   _ANY,     _MONITORS, _,    "See machines and the database"),
     Rule("session.create",             "sessions", _W,   _APP,     _SIGNED_IN, _,   "Exchange it for a login session"),
     Rule("session.read",               "sessions", _R,   _READERS, _EACH,     _,    "Read the own session"),
     Rule("session.end",                "sessions", _W,   _LEAVERS, _EACH,     _,    "End the own login session"),

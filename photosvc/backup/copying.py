@@ -35,7 +35,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.backup.archive import sqlite_file
 from photosvc.core.errors import PhotosvcError
-from photosvc.models import SCHEMA_VERSION, TABLE_PREFIX, Base, Camera, Cell, Lens, LibraryState, Place, schema
+from photosvc.models import SCHEMA_VERSION, TABLE_PREFIX, Base, Camera, Cell, Lens, Place, schema
 from photosvc.models.engine import (
     configure_engine,
     engine_options,
@@ -138,9 +138,6 @@ def _require_other(source: Engine, target: Engine) -> bool:
         raise PhotosvcError("the target needs its whole path, as in sqlite:////folder/photosvc.db")
     if source.url == target.url or (file and _is_same(file, sqlite_file(source.url))):
         raise PhotosvcError("the target is the database of the service itself")
-    with source.connect() as connection:
-        if schema.is_newer(connection):
-            raise PhotosvcError("the database has the tables of a newer photosvc, which can copy it")
     with target.connect() as connection:
         version = schema.schema_version(connection)
     if version is not None and version.startswith(schema.UNFINISHED):
@@ -239,8 +236,6 @@ class _Copy:
 def _require_empty(target: Connection) -> None:
     for table in Base.metadata.sorted_tables:
         rows = select(table).limit(1)
-        if table.name == LibraryState.__tablename__:
-            rows = rows.where(table.c.name != schema.OLDEST_CODE)
         if table.name not in _SEEDED and target.execute(rows).first() is not None:
             raise PhotosvcError(f"the target has rows in {table.name} already: give an empty database")
 

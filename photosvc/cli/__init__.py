@@ -20,10 +20,6 @@ svc = LazyGroup(
         "cache": ("thumbs", "Show or clear the cache of thumbnails and videos, which are made again when needed."),
         "check": ("upkeep", "Check the library, or one SUBFOLDER of its originals."),
         "clients": ("clients", "Register, list, change and remove OAuth2 clients."),
-        "cluster": (
-            "upkeep",
-            "List the machines that serve the library, and what is wrong with them or with the database's replica.",
-        ),
         "db": ("backup", "Upgrade, check or copy the database."),
         "deploy": (
             "deploy",

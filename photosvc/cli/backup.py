@@ -16,7 +16,6 @@ from photosvc.cli.terminal import FullPath, format_options, print_record
 if TYPE_CHECKING:
     from photosvc.backup.archive import Manifest
     from photosvc.backup.restoring import Restored
-    from photosvc.models.schema import Plan
     from photosvc.settings import Settings
     from photosvc.web.current import Service
 
@@ -218,37 +217,18 @@ def db() -> None:
 
 
 @db.command()
-@click.option("--online", is_flag=True, help="Refuse if processes of the present version would have to stop.")
-@click.option("--dry-run", is_flag=True, help="Only tell what would be done, and whether processes would have to stop.")
 @with_service
-def upgrade(service: "Service", online: bool, dry_run: bool) -> None:
-    """Create the tables, or migrate them to the schema of this version.
-
-    Tells whether processes of the present version can go on meanwhile, or must be stopped first.
-    """
+def upgrade(service: "Service") -> None:
+    """Create the tables, or migrate them to the schema of this version; stop all processes of the service before."""
     from photosvc.core.paths import making_closed_files, open_files
-    from photosvc.models import SCHEMA_VERSION, schema
+    from photosvc.models import schema
     from photosvc.models.engine import database_files
     from photosvc.search.rows.renew import is_stale
 
     # Without this, the engine of a host app would create its file with the permissions that the umask leaves.
     with making_closed_files():
-        with service.reading() as connection:
-            plan = schema.plan(connection)
-        if plan:
-            click.echo("Migrations, in one transaction:", err=True)
-            for line in plan.steps:
-                click.echo(f"  {line}", err=True)
-            click.echo(_verdict(plan), err=True)
-        if dry_run:
-            return
-        if online and plan and not plan.may_go_on:
-            raise PlainError("Nothing was migrated: stop all processes, and run `svc db upgrade` without --online.", 1)
         before, after = schema.upgrade(service.engine())
-    if after != SCHEMA_VERSION:
-        line = f"The schema is at {after}, newer than this photosvc ({SCHEMA_VERSION}), which can use it."
-        click.echo(line, err=True)
-    elif before == after:
+    if before == after:
         click.echo(f"The schema is at {after} already.", err=True)
     else:
         click.echo(f"The schema is now at {after} (was {before or 'empty'}).", err=True)
@@ -262,12 +242,6 @@ def upgrade(service: "Service", online: bool, dry_run: bool) -> None:
     if stale:
         line = "The search rows are of an older version: the next `svc index` renders them again."
         click.echo(as_called(line), err=True)
-
-
-def _verdict(plan: "Plan") -> str:
-    if plan.may_go_on:
-        return f"Processes of schema {plan.oldest_code} and later can go on meanwhile, and afterwards."
-    return f"Processes of schemas before {plan.oldest_code} must be stopped first: they cannot go on afterwards."
 
 
 @db.command()
@@ -290,9 +264,6 @@ def check(service: "Service") -> None:
     from photosvc.models import schema
 
     service.require_schema()
-    with service.reading() as connection:
-        if schema.is_newer(connection):
-            raise PlainError("The tables are of a newer photosvc, which can check them; this one can use them.", 1)
     if differences := schema.differences(service.engine()):
         for difference in differences:
             click.echo(difference, err=True)

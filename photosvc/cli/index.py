@@ -17,7 +17,7 @@ from photosvc.cli.completion import complete_folders
 from photosvc.cli.group import as_called, with_database
 from photosvc.cli.originals import keep_folder, replace_option, warn_of_missing_originals
 from photosvc.cli.terminal import lines_option, print_json, progress_bar, progress_lines
-from photosvc.cli.upkeep import heartbeat_of, scheduler_of, scheduler_option
+from photosvc.cli.upkeep import scheduler_of, scheduler_option
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import ConflictError
 from photosvc.core.words import counted
@@ -125,7 +125,6 @@ def run_and_report(
     service: "Service", options: "IndexOptions", progress: "Progress | None" = None, *, as_json: bool = False
 ) -> "Summary":
     """Index, and print the summary."""
-    from photosvc.index.nodes import Role
     from photosvc.index.run import run_index
     from photosvc.library.trash_deletion import finish_deletions
     from photosvc.models.engine import UnitOfWork
@@ -133,7 +132,7 @@ def run_and_report(
     if not options.dry_run:
         finish_deletions(service.writing, service.settings)
     observer = _print_record if as_json else _print_problem
-    with heartbeat_of(service, Role.INDEX), UnitOfWork(service.engine()) as session:
+    with UnitOfWork(service.engine()) as session:
         summary = run_index(session, service.settings, service.clock, options, progress, observer)
     if summary.rebuilt:
         click.echo(f"{counted(summary.rebuilt, 'search row')} of an older version rendered again.", err=True)
@@ -153,12 +152,10 @@ def run_and_report(
 
 def _index_wished(service: "Service") -> None:
     from photosvc.cli.thumbs import chores_of
-    from photosvc.index.nodes import Role
     from photosvc.index.watcher import RequestedIndexer
 
     os.nice(10)  # requests come first
-    with heartbeat_of(service, Role.INDEX):
-        RequestedIndexer(service.engine(), service.settings, service.clock, chores_of(service)).run()
+    RequestedIndexer(service.engine(), service.settings, service.clock, chores_of(service)).run()
 
 
 def _rebuild(service: "Service") -> None:
@@ -212,7 +209,6 @@ def watch(service: "Service", interval: float, as_json: bool, parent: int | None
     leftovers of the cache.
     """
     from photosvc.cli.thumbs import chores_of
-    from photosvc.index.nodes import Role
     from photosvc.index.watcher import Reporter, Watcher
 
     def looked(summary: "Summary") -> None:
@@ -222,7 +218,7 @@ def watch(service: "Service", interval: float, as_json: bool, parent: int | None
         click.echo(f"failed {file.name}: {file.problem.sentence if file.problem else ''}", err=True)
 
     keep_folder(service, replace=False)
-    with _ended_by_signals(), heartbeat_of(service, Role.WATCH), ExitStack() as lock:
+    with _ended_by_signals(), ExitStack() as lock:
         os.nice(10)  # requests come first
         click.echo(f"Watching {service.settings.originals}", err=True)
         ran, trouble = partial(_print_run, service, as_json), partial(click.echo, err=True)

@@ -117,7 +117,6 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
         lock: gets the lock of the process that takes jobs as soon as no other process holds it; None if the caller
             holds it.
     """
-    from photosvc.core.machine import machine_of
     from photosvc.index.watcher import Chores, indexer_lock
     from photosvc.library.jobs import JobRunner
     from photosvc.library.staging import Staging
@@ -126,8 +125,7 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
     from photosvc.models.engine import UnitOfWork, write_session
 
     staging = Staging(service.settings.originals)
-    machine = machine_of(service.settings.cache)
-    runner = JobRunner(service.engine(), service.settings, service.clock, machine)
+    runner = JobRunner(service.engine(), service.settings, service.clock)
     is_held = lock is None
 
     def often(*, small: bool = False) -> bool:

@@ -1,7 +1,4 @@
-"""Commands of operators: `svc status`, `svc check`, `svc purge`, `svc cluster` and `svc audit`.
-
-Also the heartbeats and the scheduler of commands that work for the machines of a library.
-"""
+"""Commands of operators: `svc status`, `svc check`, `svc purge` and `svc audit`; the scheduler of index runs."""
 
 import os
 import re
@@ -18,7 +15,6 @@ from photosvc.cli.terminal import (
     count_option,
     format_options,
     print_figures,
-    print_json,
     print_list,
     print_record,
     progress_bar,
@@ -28,7 +24,6 @@ from photosvc.core.words import counted, which
 
 if TYPE_CHECKING:
     from photosvc.index.check import Finding, Report
-    from photosvc.index.nodes import Cluster, NodeReport, Role
     from photosvc.index.purge import Survey
     from photosvc.web.current import Service
     from photosvc.workers.scheduler import Scheduler
@@ -40,12 +35,8 @@ scheduler_option = click.option(
     metavar="ADDRESS",
     help="Let the workers of this scheduler of dask.distributed read the files, such as tcp://host:8786.",
 )
-_MACHINES: Final = {
-    "name": "Machine", "role": "Role", "version": "Version", "state": "State", "seen_at": "Last seen",
-    "clock_offset": "Clock offset (s)", "jobs": "Jobs", "cache_bytes": "Cache bytes",
-}  # fmt: skip
 _FIGURES = {
-    "version": "Version", "instance": "Instance", "database": "Database", "replica": "Replica",
+    "version": "Version", "instance": "Instance", "database": "Database",
     "originals": "Originals", "photos": "Photos", "files": "Files", "missing": "Files missing",
     "failed": "Files failed", "albums": "Albums", "accounts": "Accounts", "waiting": "Folders waiting",
     "indexing": "Indexing now", "indexed_at": "Last indexed", "scanned_at": "Last indexed whole",
@@ -67,8 +58,7 @@ def check(service: "Service", subfolder: str, sample: str | None) -> None:
     """Check the library, or one SUBFOLDER of its originals.
 
     Reads every original and compares its hash, which shows damage that no program notices; compares the search rows
-    with the library; decodes the cached thumbnails; and tells what `svc cluster` does of machines and replica. Changes
-    nothing. The exit code is 1 if anything is wrong.
+    with the library; and decodes the cached thumbnails. Changes nothing. The exit code is 1 if anything is wrong.
     """
     from photosvc.index.check import Check, CheckOptions
     from photosvc.models.engine import UnitOfWork
@@ -88,10 +78,7 @@ def check(service: "Service", subfolder: str, sample: str | None) -> None:
     with progress_bar("Checking") as progress, UnitOfWork(service.engine()) as session:
         check = Check(session, service.settings, service.picture_cache, options, found, progress, service.clock)
         report = check.run()
-    cluster = look(service)
-    for finding in cluster.findings:
-        check.note(finding.fault, finding.name)
-    _print_report(report, listed, cluster)
+    _print_report(report, listed)
     if not report.is_sound:
         raise click.exceptions.Exit(1)
 
@@ -108,7 +95,7 @@ def _parse_sample(sample: str | None) -> tuple[int | None, float | None]:
     raise click.BadParameter(msg, param_hint="--sample")
 
 
-def _print_report(report: "Report", listed: "list[Finding]", cluster: "Cluster") -> None:
+def _print_report(report: "Report", listed: "list[Finding]") -> None:
     counts = {"files": report.files, "bytes": report.bytes, "photos": report.photos, "thumbnails": report.thumbnails}
     faults = {fault.value: count for fault, count in sorted(report.faults.items())}
     record = {
@@ -116,64 +103,13 @@ def _print_report(report: "Report", listed: "list[Finding]", cluster: "Cluster")
         "sound": report.is_sound,
         "faults": faults,
         "findings": [one.as_record() for one in listed],
-        **({"replica": replica} if (replica := record_of_replica(cluster)) else {}),
         "seconds": round(report.seconds, 3),
     }
     if print_figures(record):
         return
     checked = ", ".join(counted(count, what.removesuffix("s")) for what, count in counts.items() if what != "bytes")
     found = ", ".join(f"{count} {code}" for code, count in faults.items()) or "nothing wrong"
-    if replica and replica["behind"] is not None:
-        click.echo(f"The replica is {replica['standing']}: {counted(replica['behind'], 'byte')} not replayed.")
     click.echo(f"{checked} checked in {report.seconds:.1f} s: {found}")
-
-
-@click.command()
-@format_options
-@with_database
-def cluster(service: "Service") -> None:
-    """List the machines that serve the library, and what is wrong with them or with the database's replica.
-
-    The exit code is 1 if anything is wrong: another version, a wrong clock, a machine that fell silent, or a replica
-    that is away.
-    """
-    found = look(service)
-    rows = [_machine(node) for node in found.nodes]
-    if chosen_format() == "json":
-        findings = [one.as_record() for one in found.findings]
-        print_json({"nodes": rows, "replica": record_of_replica(found), "findings": findings})
-    else:
-        print_list(_MACHINES, [{**row, "jobs": ", ".join(job["kind"] for job in row["jobs"])} for row in rows])
-        for one in found.findings:
-            click.echo(f"{one.fault.value} {one.name}: {one.fault.sentence}", err=True)
-    if found.findings:
-        raise click.exceptions.Exit(1)
-
-
-def look(service: "Service") -> "Cluster":
-    """Return the present state of the cluster."""
-    from photosvc.index.nodes import look_at_cluster
-
-    with service.reading(orm=True) as session:
-        return look_at_cluster(session, service.clock, service.replica)
-
-
-def record_of_replica(found: "Cluster") -> dict[str, Any] | None:
-    """Return the state of the replica as JSON has it; None without one."""
-    return {"standing": found.replica.standing.value, "behind": found.replica.behind} if found.replica else None
-
-
-def _machine(node: "NodeReport") -> dict[str, Any]:
-    return {
-        "name": node.row.name,
-        "role": node.row.role,
-        "version": node.row.version,
-        "state": "silent" if node.is_silent else "active",
-        "seen_at": node.row.seen_at.isoformat(timespec="seconds"),
-        "clock_offset": node.row.clock_offset / 1000,
-        "jobs": [job._asdict() for job in node.jobs],
-        "cache_bytes": node.row.cache_bytes,
-    }
 
 
 def scheduler_of(
@@ -195,13 +131,6 @@ def scheduler_of(
     from photosvc.workers.scheduler import connected
 
     return connected(scheduler, str(service.settings.originals), lambda sentence: click.echo(sentence, err=True))
-
-
-def heartbeat_of(service: "Service", role: "Role") -> AbstractContextManager[None]:
-    """Return a context manager that reports this process as a machine in a role."""
-    from photosvc.index.nodes import Heartbeat, heartbeat
-
-    return heartbeat(Heartbeat(service.engine(), service.settings, service.clock, role, service.picture_cache))
 
 
 @click.command()
@@ -324,7 +253,6 @@ def _figures(service: "Service", most: int) -> tuple[dict[str, Any], list[dict[s
 
     with service.reading(orm=True) as session:
         found = figures(session, sees_private=True)
-        replica = service.replica and service.replica.report(session.connection())
         last, number = last_run(session), count_failed(session)
         failed = [
             {"name": one.name, "reason": one.problem.sentence, "at": f"{one.at:%Y-%m-%d %H:%M}", "source": one.source}
@@ -334,7 +262,6 @@ def _figures(service: "Service", most: int) -> tuple[dict[str, Any], list[dict[s
             "version": __version__,
             "instance": str(service.instance),
             "database": service.engine().url.render_as_string(),
-            "replica": replica and replica.standing.value,
             "originals": str(service.settings.originals),
             "photos": dict(sorted(found.photos.items())),
             "files": found.files,

@@ -7,8 +7,6 @@ import gc
 import hashlib
 import os
 import resource
-import secrets
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -17,7 +15,6 @@ from threading import Lock
 from typing import Final
 
 from photosvc.core.errors import ConflictError
-from photosvc.core.paths import read_or_create
 
 #: Available bytes of a process without a limit: the default of the setting `index_memory`.
 _UNLIMITED: Final = 2 << 30
@@ -28,25 +25,6 @@ _ARENAS: Final = 2
 _IDENTIFIER: Final = 64
 #: Most characters of names to keep and read, because the file may hold anything.
 _LONGEST = 4096
-
-
-def host_name() -> str:
-    """Return the name of the machine for people; two machines may have the same."""
-    return socket.gethostname()
-
-
-def machine_of(cache: Path) -> str:
-    """Return the identifier of this machine, drawn at random on first use and kept in its cache folder.
-
-    It ends in a hash of the host name, which tells machines apart that share the folder; without a folder that can be
-    written, it is only that.
-    """
-    name = hashlib.blake2b(host_name().encode(errors="replace"), digest_size=4).hexdigest()
-    try:
-        drawn = read_or_create(cache / "machine", lambda: secrets.token_hex(8))
-    except (OSError, ValueError):
-        return name
-    return f"{drawn[:_IDENTIFIER]}-{name}"
 
 
 def usable_cores() -> int:

@@ -60,10 +60,6 @@ class Fault(StrEnum):
     SEARCH_VERSION = "search_version", "the search rows are of another version; an index run renders them again", True
     THUMBNAIL = "thumbnail", "a cached thumbnail or video of it is broken or has other pixels"
     THUMBNAIL_ORPHANS = "thumbnail_orphans", "cached files of originals that the library does not have", True
-    OTHER_VERSION = "other_version", "it runs another version of photosvc than this machine"
-    CLOCK = "clock", "its clock differs from that of the database by 5 seconds or more"
-    SILENT = "silent", "it has not been seen for over 90 seconds, and did not end properly"
-    REPLICA_AWAY = "replica_away", "the replica of the database does not answer; the primary is asked instead"
 
 
 class Finding(NamedTuple):
@@ -71,7 +67,7 @@ class Finding(NamedTuple):
 
     fault: Fault
     name: str = ""
-    """The file relative to the originals, the cached file or the machine; empty for the library as a whole."""
+    """The file relative to the originals or the cached file; empty for the library as a whole."""
     number: int = 1
     """The number of rows or files that it stands for."""
 

@@ -192,7 +192,7 @@ def insert_job(session: Session, kind: Kind, subject: str, state: State, **value
     """Store a job with these values of its columns, in a write transaction, and return its id."""
     row = {
         "kind": kind.name, "subject": subject, "state": state.value, "cancelled": False, "attempts": 0, "owner": "",
-        "machine": "", "outcome": "", "report": {}, **values,
+        "outcome": "", "report": {}, **values,
     }  # fmt: skip
     return session.scalars(insert(Job).values(row).returning(Job.id)).one()
 

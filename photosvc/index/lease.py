@@ -64,8 +64,6 @@ class Lease:
     owner: str = field(default_factory=new_owner)
     report: Callable[[], Mapping[str, Any]] = dict
     """Called for the report to keep of a run that ends early."""
-    machine: str = ""
-    """The machine of the run, see `index.nodes`."""
     job_id: int = field(default=0, init=False)
     _covered: Sequence[int] = field(default=(), init=False)
     """The jobs that are done when this one is."""
@@ -108,7 +106,7 @@ class Lease:
                 return
             self.job_id = insert_job(
                 session, kind, subject, State.RUNNING, requested=False, not_before=now, started_at=now,
-                owner=self.owner, machine=self.machine, leased_until=now + _LEASE, arguments=dict(arguments),
+                owner=self.owner, leased_until=now + _LEASE, arguments=dict(arguments),
                 large=False, user_id=None, created_at=now,
             )  # fmt: skip
 
@@ -241,7 +239,7 @@ class Lease:
 
     def _take(self, session: Session, ids: Sequence[int], now: datetime) -> None:
         taken = {
-            "state": State.RUNNING.value, "owner": self.owner, "machine": self.machine, "leased_until": now + _LEASE,
+            "state": State.RUNNING.value, "owner": self.owner, "leased_until": now + _LEASE,
             "cancelled": False,
         }  # fmt: skip
         session.execute(update(Job).where(Job.id.in_(ids)).values(taken), execution_options=UNLOADED)
@@ -283,7 +281,7 @@ def _write(session: Session, job_id: int, values: Mapping[str, Any]) -> None:
     session.execute(update(Job).where(Job.id == job_id).values(values), execution_options=UNLOADED)
 
 
-_ENDED: Final = {"owner": "", "machine": "", "leased_until": None, "cancelled": False}
+_ENDED: Final = {"owner": "", "leased_until": None, "cancelled": False}
 
 
 def _settle(session: Session, row: Any, ending: _Ending, now: datetime) -> None:  # noqa: ANN401 - a row

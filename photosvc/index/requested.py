@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from photosvc.auth import credentials, throttle
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, InvalidValueError
-from photosvc.core.machine import exclusive_lock, frozen_heap, machine_of
+from photosvc.core.machine import exclusive_lock, frozen_heap
 from photosvc.core.paths import clean_name, disk_name
 from photosvc.index import jobs
 from photosvc.index.exclusions import is_hidden
@@ -284,7 +284,7 @@ def run_lock(
         ConflictError: another process holds it.
     """
     owner = within.owner if within else new_owner()
-    lease = Lease(session.get_bind().engine, clock, owner, machine=machine_of(settings.cache))
+    lease = Lease(session.get_bind().engine, clock, owner)
     with ExitStack() as stack:
         former: list[str] = []
         if within is None:

@@ -60,8 +60,6 @@ class JobRunner:
     engine: Engine
     settings: Settings
     clock: Clock
-    machine: str = ""
-    """The machine that it runs on, see `index.nodes`."""
     owner: str = field(default_factory=new_owner, init=False)
     """The owner of all jobs that it does."""
     _former: Sequence[str] = field(default=(), init=False)
@@ -105,7 +103,7 @@ class JobRunner:
             return jobs.is_due_now(session, kind, self.clock(), small=small, sooner=sooner)
 
     def _begin(self, kind: Kind, *, small: bool) -> None:
-        lease = Lease(self.engine, self.clock, self.owner, machine=self.machine)
+        lease = Lease(self.engine, self.clock, self.owner)
         job = lease.claim([kind], small=small, sooner=SOONER.get(kind))
         if job is not None:
             lease.keep()

@@ -18,7 +18,7 @@ _EXPORTED = {
         "ACCESS_TOKEN APP_PASSWORD CLIENT_TOKEN LOGIN_SESSION VISIT AlbumShare AuditEntry Client Credential Link "
         "RecoveryCode StoredKey ThrottleBucket User Visit"
     ),
-    "jobs": "DavLock DavProperty Job JobFailure Node Upload UploadedFile ZipSelection",
+    "jobs": "DavLock DavProperty Job JobFailure Upload UploadedFile ZipSelection",
     "library": (
         "UNKNOWN_ID UNKNOWN_PLACE Album Camera Cell Disk JournalSize Keyword Lens PhotoChange Place Subject SubjectName"
     ),

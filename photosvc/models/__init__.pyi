@@ -20,7 +20,6 @@ from photosvc.models.jobs import DavLock as DavLock
 from photosvc.models.jobs import DavProperty as DavProperty
 from photosvc.models.jobs import Job as Job
 from photosvc.models.jobs import JobFailure as JobFailure
-from photosvc.models.jobs import Node as Node
 from photosvc.models.jobs import Upload as Upload
 from photosvc.models.jobs import UploadedFile as UploadedFile
 from photosvc.models.jobs import ZipSelection as ZipSelection

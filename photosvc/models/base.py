@@ -14,11 +14,8 @@ TABLE_PREFIX = "photosvc_"
 
 _MIGRATIONS = Path(__file__).with_name("migrations") / "versions"
 
-_VERSIONS = sorted(path.name.partition("_")[0] for path in _MIGRATIONS.glob("[0-9]*.py"))
 #: The revision that the code expects: the number of the newest migration. `svc db upgrade` brings a database to it.
-SCHEMA_VERSION = _VERSIONS[-1]
-#: The revision of the first migration; databases of earlier ones belong to versions that were never released.
-FIRST_VERSION = _VERSIONS[0]
+SCHEMA_VERSION = max(path.name.partition("_")[0] for path in _MIGRATIONS.glob("[0-9]*.py"))
 
 
 class UTCDateTime(TypeDecorator[datetime]):

@@ -33,8 +33,6 @@ class Job(Numbered, table="jobs"):
     not_before: Mapped[datetime] = mapped_column(UTCDateTime)
     owner: Mapped[str] = mapped_column(Text)
     """The random name of the run that works on the job; empty if there is none."""
-    machine: Mapped[str] = mapped_column(Text, default="")
-    """The machine of that run, see `Node`; empty if there is none."""
     leased_until: Mapped[datetime | None] = mapped_column(UTCDateTime)
     """Time from which another run may take over the job."""
     outcome: Mapped[str] = mapped_column(Text)
@@ -60,26 +58,6 @@ class JobFailure(Numbered, table="job_failures"):
     detail: Mapped[str] = mapped_column(Text)
     """Details of that problem, one a line."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
-
-
-class Node(Base, table="nodes"):
-    """A machine in one role, such as web server; its processes in that role share the row, see `index.nodes`."""
-
-    machine: Mapped[str] = mapped_column(Text, primary_key=True)
-    """Drawn at random once, and kept in the cache folder of the machine."""
-    role: Mapped[str] = mapped_column(Text, primary_key=True)
-    """Value of an `index.nodes.Role`."""
-    name: Mapped[str] = mapped_column(Text)
-    """The host name, for people."""
-    version: Mapped[str] = mapped_column(Text)
-    clock_offset: Mapped[int] = mapped_column(BigInteger)
-    """Milliseconds by which its clock is ahead of the database's; negative if it is behind."""
-    cache_bytes: Mapped[int] = mapped_column(BigInteger)
-    cache_limit: Mapped[int] = mapped_column(BigInteger)
-    ended: Mapped[bool]
-    """True if the process that wrote the row last has ended properly since."""
-    seen_at: Mapped[datetime] = mapped_column(UTCDateTime, index=True)
-    """The time of the last heartbeat, by the clock of the database."""
 
 
 class DavLock(Base, table="dav_locks"):

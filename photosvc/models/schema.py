@@ -1,46 +1,32 @@
 """The schema of a database: its version, its migrations, and the deletion of rows along its foreign keys.
 
-Each migration says in `oldest_code` which code may go on with its schema; the newest of these revisions is recorded in
-the database. Code of an earlier version that is not older than it serves a database that is newer than itself.
-
 Rows are deleted together with the rows that belong to them by the foreign keys of the models, because a host's SQLite
 may neither cascade nor refuse orphans. Search rows are left to `search.rows`, which writes and deletes them.
 
 Only this module imports Alembic, and only to migrate or compare a database, because it loads slowly.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Column, Connection, Engine, Table, delete, insert, select, text, update
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import Column, Connection, Engine, Table, delete, select, text, update
 from sqlalchemy.orm import Session
 
-from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import SchemaError
-from photosvc.models.base import FIRST_VERSION, SCHEMA_VERSION, TABLE_PREFIX
-from photosvc.models.named_numbers import LibraryState, named_number
+from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX
 from photosvc.models.statements import among
 
 if TYPE_CHECKING:
     from alembic.config import Config
     from alembic.migration import MigrationContext
-    from alembic.script import Script, ScriptDirectory
+    from alembic.script import ScriptDirectory
 
 VERSION_TABLE = TABLE_PREFIX + "schema"
-#: Named number of the library: the oldest revision of code that may use the database, if that is not its own revision.
-OLDEST_CODE: Final = "oldest_code"
 #: The beginning of the version of a database that is the unfinished copy of another one; its schema follows.
 UNFINISHED: Final = "copying-"
 _MIGRATIONS = Path(__file__).with_name("migrations")
-#: Milliseconds that a migration waits for a table of PostgreSQL, and times that it tries. Everybody else who wants the
-#: table waits as long, and PostgreSQL looks for deadlocks only after a second, so that requests never lose one.
-_TABLE_WAIT: Final = 500
-_TRIES: Final = 60
-_BETWEEN_TRIES: Final = 0.5
-_LOCK_NOT_AVAILABLE: Final = "55P03"
 
 
 def is_ours(_item: object, name: str | None, kind: str, _reflected: object, _other: object) -> bool:
@@ -83,35 +69,16 @@ def check_schema(session: Session | Connection) -> None:
         msg = "The database has no photosvc tables yet: run `svc db upgrade`."
     elif version.startswith(UNFINISHED):
         msg = "The database is the unfinished copy of another one: run the same `svc db copy` again, which finishes it."
-    elif version > SCHEMA_VERSION and oldest_code(session, version) <= SCHEMA_VERSION:
-        return
     elif version > SCHEMA_VERSION:
         msg = f"The database is at schema {version}, newer than this photosvc ({SCHEMA_VERSION}): upgrade photosvc."
-    elif version < FIRST_VERSION:
-        msg = (
-            f"The database is at schema {version}, from before the first release, and cannot be upgraded: "
-            "index the originals into a new one."
-        )
     else:
         msg = f"The database is at schema {version}, this photosvc needs {SCHEMA_VERSION}: run `svc db upgrade`."
     raise SchemaError(msg)
 
 
-def oldest_code(session: Session | Connection, version: str) -> str:
-    """Return the oldest revision of code that may use a database of this revision."""
-    number = named_number(session, OLDEST_CODE)
-    return version if number is None else f"{number:04}"
-
-
 def set_version(connection: Connection, version: str) -> None:
     """Give a database that has tables another version."""
     connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = :version"), {"version": version})  # noqa: S608
-
-
-def is_newer(session: Session | Connection) -> bool:
-    """Return whether the database has the schema of a later version than this one."""
-    version = schema_version(session) or ""
-    return not version.startswith(UNFINISHED) and version > SCHEMA_VERSION
 
 
 def delete_rows(session: Session, table: Any, ids: Collection[int]) -> None:  # noqa: ANN401 - of any model
@@ -170,96 +137,28 @@ def _scripts() -> "ScriptDirectory":
     return ScriptDirectory.from_config(_config())
 
 
-class Plan(NamedTuple):
-    """The migrations that `upgrade` would apply to a database that has tables."""
-
-    steps: list[str]
-    """The number and purpose of each."""
-    version: str
-    """The revision of the database now."""
-    oldest_code: str
-    """The oldest revision of code that may use the database afterwards."""
-
-    @property
-    def may_go_on(self) -> bool:
-        """Return whether processes whose code belongs to the present revision may go on serving."""
-        return self.oldest_code <= self.version
-
-
-def plan(connection: Connection) -> Plan | None:
-    """Return the migrations that `upgrade` would apply; None if there are none, no tables, or too old ones."""
-    version = schema_version(connection)
-    if version is None or version < FIRST_VERSION:
-        return None
-    known = _revisions(_scripts())
-    later = [one for one in known if one.revision > version]
-    steps = [f"{one.revision}: {one.doc}" for one in later]
-    return Plan(steps, version, _oldest_code(known)) if later else None
-
-
 def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | None]:
     """Migrate up to `revision` in one transaction; return the revisions before and after.
 
-    A database of a later version that this code may use stays as it is.
-
     Raises:
-        SchemaError: the database is at a revision that this version does not have, or has another encoding than UTF-8;
-            or other processes do not let go of its tables.
+        SchemaError: the database is at a revision that this version does not have, or has another encoding than UTF-8.
     """
-    for _ in range(_TRIES):
-        try:
-            return _upgrade(engine, revision)
-        except OperationalError as error:
-            if getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
-                raise
-        SYSTEM_CLOCK.sleep(_BETWEEN_TRIES)
-    raise SchemaError("Other processes use the tables without a pause: stop them, and try again.")
-
-
-def _upgrade(engine: Engine, revision: str) -> tuple[str | None, str | None]:
     from alembic.runtime.environment import EnvironmentContext
 
     scripts = _scripts()
-    migrations = _revisions(scripts)  # loaded before others have to wait for the transaction
+    known = {one.revision for one in scripts.walk_revisions()}  # loaded before others wait for the transaction
     with engine.connect().execution_options(photosvc_writes=True) as connection, connection.begin():
         check_encoding(connection)
         before = schema_version(connection)
-        if before is not None and before not in {one.revision for one in migrations}:
+        if before is not None and before not in known:
             check_schema(connection)
-            return before, before
-        if connection.dialect.name == "postgresql":
-            connection.execute(text(f"SET LOCAL lock_timeout = {_TABLE_WAIT}"))
+            raise SchemaError(f"The database is at schema {before}, which this photosvc does not know.")
         # As the command of Alembic does, which would load all migrations once more.
         steps = scripts._upgrade_revs  # noqa: SLF001
         config = _config(connection)
         with EnvironmentContext(config, scripts, fn=lambda now, _: steps(revision, now), destination_rev=revision):
             scripts.run_env()
-        _record_oldest_code(connection, migrations)
         return before, schema_version(connection)
-
-
-def _revisions(scripts: "ScriptDirectory") -> "list[Script]":
-    """Return all migrations, the oldest one first."""
-    return list(scripts.walk_revisions())[::-1]
-
-
-def _oldest_code(migrations: "Sequence[Script]") -> str:
-    """Return the oldest revision of code that may use a database with these migrations, the last one included.
-
-    A migration that does not say so fits no earlier code.
-    """
-    return max(getattr(one.module, OLDEST_CODE, one.revision) for one in migrations)
-
-
-def _record_oldest_code(connection: Connection, migrations: "Sequence[Script]") -> None:
-    """Record in the database which code may use it; no record means that of its own revision."""
-    version = schema_version(connection)
-    if version is None:
-        return
-    oldest = _oldest_code([one for one in migrations if one.revision <= version])
-    connection.execute(delete(LibraryState).where(LibraryState.name == OLDEST_CODE))
-    if oldest != version:
-        connection.execute(insert(LibraryState).values(name=OLDEST_CODE, value=int(oldest)))
 
 
 def downgrade(engine: Engine, revision: str) -> None:
@@ -268,7 +167,6 @@ def downgrade(engine: Engine, revision: str) -> None:
 
     with engine.connect().execution_options(photosvc_writes=True) as connection, connection.begin():
         command.downgrade(_config(connection), revision)
-        _record_oldest_code(connection, _revisions(_scripts()))
 
 
 def differences(engine: Engine) -> list[str]:

@@ -131,7 +131,6 @@ SECTIONS: Final = (
     Section("library", N_("Library"), "library.view"),
     Section("look_alikes", N_("Look-alikes"), "library.tidy"),
     Section("statistics", N_("Statistics"), "library.view"),
-    Section("machines", N_("Machines"), "cluster.view"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Administration > Library: index runs, figures, disks and failed files; Administration > Statistics and Machines.
+"""Administration > Library: index runs, figures, disks and failed files; Administration > Statistics.
 
 The bars of the statistics have positions and lengths in percent, so that their SVG fits any width of the page.
 """
@@ -12,12 +12,10 @@ from typing import Final
 from flask import Response, request, url_for
 from sqlalchemy import select
 
-from photosvc import __version__
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.core.paths import disk_name
 from photosvc.index import requested, run_log
 from photosvc.index.jobs import State, is_running
-from photosvc.index.nodes import count_jobs, database_of, look_at_cluster
 from photosvc.index.run_log import last_run
 from photosvc.library.problems import (
     IMPORT,
@@ -199,22 +197,6 @@ def show_statistics() -> Response:
         undated=Bar(_("Without a date"), undated, _search("year:-1")) if undated else None,
         charts=[(N_("Cameras"), "camera", cameras), (N_("Types"), "type", types)],
     )
-
-
-@pages.get("/administration/machines", endpoint="machines")
-@administration_page("cluster.view")
-def show_machines() -> Response:
-    """Show the machines that serve the library, the database, and what is wrong with them."""
-    service = current_service()
-    with service.reading(orm=True) as session:
-        return show_administration(
-            "machines",
-            "machines",
-            version=__version__,
-            cluster=look_at_cluster(session, service.clock, service.replica),
-            database=database_of(session),
-            jobs={state.value: number for state, number in count_jobs(session).items()},
-        )
 
 
 def _search(query: str) -> str:

@@ -71,33 +71,6 @@ class JobSchema(Schema):
     EndedAt = NullableTimestamp(attribute="job.ended_at")
 
 
-class NodeSchema(Schema):
-    """A machine in one role."""
-
-    Node = fields.String(attribute="row.machine", metadata=about("Random identifier of the machine."))
-    Name = fields.String(attribute="row.name", metadata=about("Host name."))
-    Role = fields.String(attribute="row.role", metadata={"enum": ["web", "watch", "index"]})
-    Version = fields.String(attribute="row.version")
-    State = fields.Function(
-        lambda node: "silent" if node.is_silent else "active", metadata={"type": "string", "enum": ["active", "silent"]}
-    )
-    SeenAt = Timestamp(attribute="row.seen_at", metadata=about("Last heartbeat, by the database's clock."))
-    ClockOffset = fields.Function(
-        lambda node: node.row.clock_offset / 1000,
-        metadata={"type": "number", "description": "Seconds by which its clock is ahead of the database's."},
-    )
-    CacheBytes = fields.Integer(attribute="row.cache_bytes")
-    CacheLimit = fields.Integer(attribute="row.cache_limit")
-    Jobs = fields.Function(
-        lambda node: [{"ID": job.id, "Kind": job.kind} for job in node.jobs],
-        metadata={"type": "array", "items": {"type": "object"}, "description": "Jobs that it is doing."},
-    )
-    Faults = fields.Function(
-        lambda node: [{"Code": fault.value, "Message": fault.sentence} for fault in node.faults],
-        metadata={"type": "array", "items": {"type": "object"}},
-    )
-
-
 class IndexWishSchema(Schema):
     """An index run that waits."""
 

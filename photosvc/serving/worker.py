@@ -36,7 +36,6 @@ from photosvc.auth import passwords
 from photosvc.auth.errors import OtherServiceKeyError
 from photosvc.core.errors import SchemaError, SettingError
 from photosvc.core.machine import give_back, share_arenas
-from photosvc.index.nodes import Heartbeat, Role
 from photosvc.mounting import VIEWS
 from photosvc.serving.arrival import Arrival, Requester, RequestQueue, State, WaitBudget, requester_of
 from photosvc.serving.client import STALL_SECONDS, Client, Lingering
@@ -135,14 +134,9 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def run(self) -> None:
         """Serve until a signal ends the process; then write the refusals that were only counted to the security log."""
-        beats = _heartbeat_of(self.wsgi)
         try:
-            if beats is not None:
-                beats.start()
             super().run()
         finally:
-            if beats is not None:
-                beats.end()
             # Any other object is a middleware around an app, or an app of someone else.
             if isinstance(self.wsgi, Flask):
                 write_last_refusals(self.wsgi)
@@ -390,13 +384,3 @@ def _service_of(app: Any) -> Service | None:  # noqa: ANN401 - any WSGI app
     """Return the service of a Flask app; None for a middleware around it, or an app without one."""
     service: Service | None = getattr(app, "extensions", {}).get(EXTENSION)
     return service
-
-
-def _heartbeat_of(app: Any) -> Heartbeat | None:  # noqa: ANN401 - any WSGI app
-    """Return the heartbeat of the process; None in a host app, where nothing of photosvc runs outside of its routes."""
-    service = _service_of(app)
-    if service is None or not service.is_alone:
-        return None
-    with app.app_context():
-        engine = service.engine()
-    return Heartbeat(engine, service.settings, service.clock, Role.WEB, service.picture_cache)

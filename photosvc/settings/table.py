@@ -68,14 +68,6 @@ def database_uri(value: object) -> str:
     return text
 
 
-def _replica_uri(value: object) -> str:
-    """Parse the address of a replica on PostgreSQL; empty for none."""
-    text = database_uri(value) if value else ""
-    if text.startswith("sqlite"):
-        raise ValueError("expected an address such as postgresql://…: SQLite has no replicas")
-    return text
-
-
 def _sendfile_header(value: object) -> str:
     """Parse the name of a header by which a web server sends files; empty for none."""
     if value not in {"", "X-Accel-Redirect", "X-Sendfile"}:
@@ -193,10 +185,6 @@ class Settings:
     database_uri: str = _setting(
         database_uri, "SQLAlchemy address", "Address of the database, SQLite or PostgreSQL", secret=True
     )
-    read_database_uri: str = _setting(
-        _replica_uri, "PostgreSQL address, or empty",
-        "Address of a streaming replica of the database, from which searches are read", default="", secret=True,
-    )  # fmt: skip
     base_url: str = _address(
         "Public address of the service, with its path: issuer and links; without it links are relative"
     )
@@ -324,9 +312,6 @@ class Settings:
         _log_format, "`text` or `json`",
         "How lines of the log are written to stderr; not inside another app", default=TEXT,
     )  # fmt: skip
-    traces: str = _address(
-        "Address of an OpenTelemetry collector that gets a trace of each request; not inside another app"
-    )
     proxies: int = _number(
         0, 8, "proxies", default=0,
         meaning="Reverse proxies in front whose `X-Forwarded-*` headers are trusted; not inside another app, see there",

@@ -32,7 +32,6 @@ from photosvc.web.contract import Header, Parameters
 from photosvc.web.contract import Headers as HeaderDocs
 from photosvc.web.current import current_service
 from photosvc.web.requests import client_address
-from photosvc.web.tracing import trace_ids
 
 #: The logger of the access log, at the level of information.
 LOGGER: Final = "photosvc.access"
@@ -95,7 +94,6 @@ def note_access(answer: Response, began: float | None = None) -> Response:
         "credential_kind": "" if who is None else who.kind,
         "credential": "" if who is None else who.credential_uid,
         "agent": request.user_agent.string[:_LONGEST_AGENT],
-        **trace_ids(),
     }
     clock = current_service().clock
     answer.call_on_close(partial(_log, values, clock, clock.monotonic() if began is None else began))

@@ -32,7 +32,6 @@ from photosvc.core.logs import START, Outages
 from photosvc.core.machine import Slots
 from photosvc.core.timezones import to_local
 from photosvc.models.engine import is_of_schema
-from photosvc.models.replica import Replica
 from photosvc.models.schema import check_schema
 from photosvc.search.limits import Limits, Turns, Watch
 from photosvc.search.reading.state import Kept
@@ -213,8 +212,6 @@ class Service(Transactions):
     """Limits of searches."""
     made: dict[Any, Any] = field(default_factory=dict, init=False)
     """The objects of `only` and `kept`, by what makes them."""
-    replica: Replica | None = field(init=False)
-    """The replica of the database that searches are read from, if there is one."""
     commits: Commits = field(init=False)
     known_tokens: "Unchanged[Known]" = field(default_factory=Unchanged, init=False)
     """Credentials by the digests of their secrets."""
@@ -246,8 +243,6 @@ class Service(Transactions):
         self.signing_keys = SigningKeys(self.reading, self.writing, lambda: self.settings, self.clock)
         self.writers, self.outages = Writers(clock=self.clock), Outages(self.clock)
         self.throttle = Throttle(self.reading, self.writing, self.write_if_free)
-        address = self.settings.read_database_uri
-        self.replica = Replica(address) if address else None
         self.commits = Commits(self.engine)
         self.archives = Slots(self.instance / "archives.lock", each=ARCHIVES_EACH)
         self.batches = Slots(self.instance / "batches.lock", each=1, total=BATCHES)

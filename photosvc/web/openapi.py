@@ -92,7 +92,6 @@ TAGS: Final = (
     Tag("accounts", "Accounts, with their sessions, app passwords and two-factor authentication.", ("users",)),
     Tag("albums", "Albums of people, and the months, folders and regions of the library.", ("albums",)),
     Tag("batch", "Changes of many photos, albums or labels at once.", ("batch",)),
-    Tag("cluster", "The machines that serve the library, and their database.", ("cluster",)),
     Tag("downloads", "Originals, one by one or many as a zip archive.", ("dl", "zip")),
     Tag("folders", "Folders of the originals, and of files that wait to be imported.", ("folders",)),
     Tag("import", "Bringing files from the import folder into the originals.", ("import",)),

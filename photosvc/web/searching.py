@@ -1,28 +1,24 @@
 """Searches under limits: for requests, and without HTTP for the code and the pages of a host app.
 
-A search has a time limit, takes a turn if it is costly, and ends when its client disconnects. It may be read from a
-replica of the database (`from_replica`). Host apps call it with the same parameters, rights and limits, and get typed
-results.
+A search has a time limit, takes a turn if it is costly, and ends when its client disconnects. Host apps call it with
+the same parameters, rights and limits, and get typed results.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import wraps
 from types import TracebackType
-from typing import Final, ParamSpec, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 from urllib.parse import quote
 
-from flask import current_app, g, has_request_context, request, url_for
+from flask import has_request_context, request, url_for
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError
 
 from photosvc.auth.policy import decide
 from photosvc.auth.principal import HostUser, Principal
 from photosvc.auth.tokens import preview_token
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.words import did_you_mean
-from photosvc.models.replica import moment
 from photosvc.pictures.sizes import SIZES
 from photosvc.query.filters import NAMES
 from photosvc.records.results import FoundPhoto, read_results
@@ -32,7 +28,6 @@ from photosvc.search.reading.request import parse_request
 from photosvc.web.current import Service, current_service
 from photosvc.web.parts import MEDIA
 from photosvc.web.requests import ClientGone
-from photosvc.web.tracing import TRACER
 
 #: Parameters of the search that are not filters.
 _PARAMETERS: Final = frozenset(
@@ -40,38 +35,7 @@ _PARAMETERS: Final = frozenset(
 )
 #: The owner of the turns of costly searches without a principal.
 _NOBODY: Final = "host app"
-#: Key in `flask.g`: whether searches of the request may be read from the replica, and whether one is.
-_ALLOWED: Final = "photosvc_may_read_replica"
-_READS: Final = "photosvc_reads_replica"
-Args = ParamSpec("Args")
-Answer = TypeVar("Answer")
 Value: TypeAlias = str | float | bool | date | None
-
-
-def from_replica(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
-    """Let the searches of a view be read from the replica; the view must change nothing.
-
-    If the replica fails meanwhile, the view runs again on the primary.
-    """
-
-    @wraps(view)
-    def reading(*args: Args.args, **kwargs: Args.kwargs) -> Answer:
-        service = current_service()
-        if service.replica is None:
-            return view(*args, **kwargs)
-        g.photosvc_may_read_replica = True
-        try:
-            return view(*args, **kwargs)
-        except DBAPIError as error:
-            if not g.get(_READS):
-                raise
-            service.replica.failed(error)
-        finally:
-            g.pop(_ALLOWED, None)
-        service.close()
-        return view(*args, **kwargs)
-
-    return reading
 
 
 def searching(owner: str, part: str = "q") -> "_Searching":
@@ -98,26 +62,13 @@ def searching_apart(service: Service, owner: str) -> "_Searching":
 class _Searching:
     """The context manager of `searching`; a class, because a generator takes longer."""
 
-    __slots__ = ("_connection", "_outermost", "_read", "_reading", "_service", "_span")
+    __slots__ = ("_connection", "_outermost", "_read", "_reading", "_service")
 
     def __init__(self, service: Service, read: Read) -> None:
         self._service, self._read = service, read
         self._reading = service.reading()
 
     def __enter__(self) -> Connection:
-        tracer = current_app.extensions.get(TRACER)
-        self._span = span = None if tracer is None else tracer.start_as_current_span("search")
-        if span is None:
-            return self._open()
-        span.__enter__()
-        try:
-            return self._open()
-        except BaseException as error:
-            span.__exit__(type(error), error, error.__traceback__)
-            raise
-
-    def _open(self) -> Connection:
-        _prefer_replica(self._service)
         self._connection = connection = self._reading.__enter__()
         self._outermost = begin_read(connection, self._read)
         return connection
@@ -128,22 +79,8 @@ class _Searching:
         if self._outermost:
             end_read(self._read)
         self._reading.__exit__(kind, error, trace)
-        if self._span is not None:
-            self._span.__exit__(kind, error, trace)
         if error is not None and self._outermost:
             _raise_if_ended(self._service, self._read, error)
-
-
-def _prefer_replica(service: Service) -> None:
-    """Let the read transaction of this request be one on the replica, if its view allows that."""
-    replica = service.replica
-    if replica is None or not g.pop(_ALLOWED, False):
-        return
-    with service.reading() as connection:
-        needed = moment(connection)
-    if (reader := replica.open(needed)) is not None:
-        service.read_on(reader)
-        g.photosvc_reads_replica = True
 
 
 def _raise_if_ended(service: Service, read: Read, error: BaseException) -> None:

@@ -13,8 +13,6 @@ TIME, FLAG, JSON = sa.DateTime(), sa.Boolean(), sa.JSON()
 SMALL, NUMBER, BIG = sa.SmallInteger(), sa.Integer(), sa.BigInteger()
 REAL: sa.Double[float] = sa.Double()
 ROW_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-WIDE = sa.Integer().with_variant(sa.BigInteger(), "postgresql")
-_ROWS: Final = "search_rows"
 _FLAG: Final = re.compile(r"^(NOT )?(listed|far_day|place_due|apart)\b")
 
 
@@ -63,7 +61,6 @@ def index(
     unique: bool = False,
     where: str | None = None,
     include: Sequence[str] = (),
-    ops: dict[str, str] | None = None,
 ) -> None:
     """Create an index; a flag that begins its condition is compared with a number on SQLite, as in queries there."""
     sqlite = where and _FLAG.sub(lambda found: f"{found[2]} = {int(not found[1])}", where)
@@ -75,23 +72,4 @@ def index(
         sqlite_where=sqlite and sa.text(sqlite),
         postgresql_where=where and sa.text(where),
         postgresql_include=include,
-        postgresql_ops=ops or {},
     )
-
-
-def replace_search_index(name: str, columns: str, where: str = "listed", include: Sequence[str] = ("file_id",)) -> None:
-    """Create an index of the search rows again, with these columns."""
-    drop_search_index(name)
-    create_search_index(name, columns, where, include)
-
-
-def create_search_index(
-    name: str, columns: str, where: str | None = "listed", include: Sequence[str] = ("file_id",)
-) -> None:
-    """Create an index of the search rows; by default one of an order: of listed rows, read alone on PostgreSQL."""
-    index(_ROWS, columns, name=f"ix_photosvc_{_ROWS}_{name}", where=where, include=include)
-
-
-def drop_search_index(name: str) -> None:
-    """Drop an index of the search rows."""
-    op.drop_index(f"ix_photosvc_{_ROWS}_{name}", f"photosvc_{_ROWS}")

@@ -175,7 +175,7 @@ def test_the_schema_check_names_the_command(tmp_path):
         schema.upgrade(engine)
         check_schema(session)
         for version, sentence in (
-            ("0000", "cannot be upgraded"),
+            ("0000", "run `svc db upgrade`"),
             ("9999", "upgrade photosvc"),
         ):
             session.execute(text("UPDATE photosvc_schema SET version_num = :version"), {"version": version})

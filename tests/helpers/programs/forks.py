@@ -28,7 +28,7 @@ _STANDARD = (0, 1, 2)
 #: `functools.cache` lets threads that come at the same time start a server each.
 _STARTING = Lock()
 _IMPORTED = (
-    *("photosvc.app", "photosvc.web.tracing", "photosvc.pictures.service"),
+    *("photosvc.app", "photosvc.pictures.service"),
     *("photosvc.index.run", "photosvc.main", "photosvc.serving.worker"),
     *("alembic.command", "gunicorn.app.wsgiapp", "gunicorn.workers.gthread", "gunicorn.workers.sync", "rich.table"),
 )
