@@ -50,8 +50,6 @@ PAGES = {
     "the account": "/settings/account",
     "apps and devices": "/settings/account/apps",
     "two-factor authentication": "/settings/account/two-factor",
-    "the API": "/api-docs",
-    "an operation of the API": "/api-docs?q=album+put+photos",
     "what is not there": "/photos/none",
 }
 

@@ -129,13 +129,6 @@ def test_errors_are_in_the_language_of_the_page_and_of_the_api_in_english(api, b
     assert missing.status_code in {303, 200}
 
 
-def test_the_page_of_the_api_keeps_the_english_of_its_document(alice):
-    page = alice.open("/api-docs", headers=asking("fr"))
-    assert '<html lang="fr">' in page.text
-    assert '<div class="api" lang="en">' in page.text
-    assert "Tokens and scopes" in text_of(page)
-
-
 def test_the_language_of_one_request_does_not_stay_for_the_next(browser):
     for language in ("de", "fr", "en", "de"):
         with browser.api.library.app.app_context():
