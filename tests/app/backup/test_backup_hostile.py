@@ -111,7 +111,7 @@ LIES = {
     "negative sizes": lambda found: {**found, "members": [{**m, "size": -1} for m in found["members"]]},
     "huge sizes": lambda found: {**found, "members": [{**m, "size": 1 << 61} for m in found["members"]]},
     "wrong digests": lambda found: {**found, "members": [{**m, "sha256": "0" * 64} for m in found["members"]]},
-    "another schema": lambda found: {**found, "schema": "0001"},
+    "another schema": lambda found: {**found, "schema": "0000"},
     "another key": lambda found: {**found, "key": "0" * 16},
     "a list": lambda found: [found],
     "no JSON": lambda found: b"\xff\xfe",

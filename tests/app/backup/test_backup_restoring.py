@@ -178,7 +178,7 @@ def test_settings_of_the_environment_that_differ_are_told(backed_up, tmp_path):
     assert "PHOTOSVC_TRASH_DAYS" not in done.stderr
 
 
-@pytest.mark.parametrize(("schema", "advice"), [("0001", "run `svc db upgrade`"), ("9999", "upgrade photosvc")])
+@pytest.mark.parametrize(("schema", "advice"), [("0000", "run `svc db upgrade`"), ("9999", "upgrade photosvc")])
 def test_another_schema_is_told_with_what_to_do(backed_up, tmp_path, schema, advice):
     with closing(sqlite3.connect(backed_up.instance / DATABASE)) as connection, connection:
         connection.execute("UPDATE photosvc_schema SET version_num = ?", (schema,))

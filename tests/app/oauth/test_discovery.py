@@ -86,7 +86,7 @@ def test_each_published_method_of_authentication_works(oauth):
 def test_scopes_are_sorted_and_have_endpoints(oauth, path):
     published = document(oauth, path)["scopes_supported"]
     assert published == [
-        *("*", "albums", "cluster", "config", "files", "folders", "labels", "logs", "metrics", "moments", "passcode"),
+        *("*", "albums", "config", "files", "folders", "labels", "logs", "metrics", "moments", "passcode"),
         *(
             "password",
             "people",

@@ -163,7 +163,7 @@ def test_a_database_without_tables_is_a_503_that_names_the_command(tmp_path):
 
 @pytest.mark.parametrize(
     ("version", "sentence"),
-    [("0000", "cannot be upgraded"), ("9999", "newer than this photosvc")],
+    [("0000", "run `svc db upgrade`"), ("9999", "newer than this photosvc")],
 )
 def test_a_database_at_another_schema_is_a_503_that_says_what_to_do(tmp_path, version, sentence):
     library = open_library(tmp_path)

@@ -47,11 +47,11 @@ def test_requests_look_at_the_schema_again_after_ten_seconds_of_the_clock_of_the
     client, headers = library.app.test_client(), {"X-Auth-Token": library.token()}
     assert client.get("/api/v1/photos", headers=headers).status_code == 200
     with library.session() as session:
-        schema.set_version(session.connection(), "0001")
+        schema.set_version(session.connection(), "0000")
     library.clock.move(seconds=9)
     assert client.get("/api/v1/photos", headers=headers).status_code == 200
     library.clock.move(seconds=2)
-    assert "at schema 0001" in check_error(client.get("/api/v1/photos", headers=headers), 503)["error"]
+    assert "at schema 0000" in check_error(client.get("/api/v1/photos", headers=headers), 503)["error"]
 
 
 @pytest.mark.parametrize("path", READY)

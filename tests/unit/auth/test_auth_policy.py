@@ -51,7 +51,7 @@ PHOTOS = {
     f"photos.{name}" for name in ("search", "facets", "suggest", "timeline", "clusters", "view", "preview", "download")
 }
 #: What programs that watch a service may read.
-MONITORING = {"metrics.view", "cluster.view"}
+MONITORING = {"metrics.view"}
 #: What every role and every kind of credential may read of the library.
 READS = PHOTOS | {
     "albums.search",
@@ -154,7 +154,6 @@ IMPORTS = {
                 "webdav.read",
                 "webdav.write",
                 "metrics.view",
-                "cluster.view",
                 "session.create",
                 "session.read",
                 "oauth.introspect",
@@ -171,7 +170,7 @@ IMPORTS = {
             | FILES
             | SESSION
             | IMPORTS
-            | {"webdav.read", "webdav.write", "metrics.view", "cluster.view", "oauth.introspect"},
+            | {"webdav.read", "webdav.write", "metrics.view", "oauth.introspect"},
         ),
         ({"kind": ACCESS_TOKEN, "role": "client"}, READS | HISTORY | WRITES | MONITORING),
         ({"kind": CLIENT_TOKEN, "role": "client", "scope": "metrics"}, {"metrics.view"}),
