@@ -8,10 +8,10 @@ import pytest
 from PIL import Image
 
 from tests.app.pages.places.test_pages_places import put_spots
+from tests.browser.tile_server import COLOR, serve_tiles
 from tests.helpers.api_client import open_api
 from tests.helpers.chromium import open_page
 from tests.helpers.programs.server import serve
-from tests.helpers.tile_server import COLOR, serve_tiles
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

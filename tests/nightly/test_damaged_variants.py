@@ -10,8 +10,8 @@ from photosvc.core.problems import FileProblemError, Problem, Reason
 from photosvc.index.extract import Extraction, extract
 from photosvc.index.file_columns import dump_metadata, load_metadata
 from photosvc.workers.pool import WorkerDiedError, WorkerPool, WorkerTimeoutError
-from tests.helpers.files.damage import samples, variants
 from tests.helpers.library import CAMERA_ORIGINALS
+from tests.nightly.damage import samples, variants
 
 #: Reasons that say that our own code failed rather than the file.
 OURS = {Reason.READER_ERROR, Reason.CRASHED, Reason.KILLED, Reason.TIMEOUT}

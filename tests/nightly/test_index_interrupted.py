@@ -137,7 +137,7 @@ def test_many_kills_change_nothing_in_the_library_that_comes_of_it(tmp_path):
     before = hashes(killed.originals)
     assert svc("index", "--thumbs", instance=plain.instance, timeout=1800).returncode == 1  # the broken picture
     arguments = [killed.instance, *map(str, (kills, max(1, 2 * count // kills), 1))]
-    command = [sys.executable, "-m", "tests.helpers.programs.killed_runs", *arguments]
+    command = [sys.executable, "-m", "tests.nightly.killed_runs", *arguments]
     done = subprocess.run(command, env=SURROUNDINGS, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

@@ -6,9 +6,9 @@ import pytest
 
 from photosvc.models import CLIENT_TOKEN
 from photosvc.web.contract import VISITORS
+from tests.app.access.sharing import OUTSIDE, filled, open_shared, refuses_to_tell, routes, send, values_of
 from tests.helpers.api_client import HASH, PASSWORD, check_error
 from tests.helpers.factories.accounts import add_client, add_credential, add_user
-from tests.helpers.sharing import OUTSIDE, filled, open_shared, refuses_to_tell, routes, send, values_of
 
 _number = count()
 

@@ -3,9 +3,9 @@
 import pytest
 
 from photosvc.core.ids import FILE, MARKER, PHOTO
+from tests.app.access.sharing import FULL, filled, name_of, open_shared, picture, routes, send, values_of
 from tests.helpers.api_client import HASH, PASSWORD
 from tests.helpers.factories.accounts import add_user
-from tests.helpers.sharing import FULL, filled, name_of, open_shared, picture, routes, send, values_of
 
 SEARCHES = ("?q=Insidetitle", "?q=private:true", "?q=secretly", "?count=2", "?q=maplecan")
 #: Further query strings of some routes.

@@ -18,8 +18,7 @@ from photosvc.dav import BLUEPRINT as WEBDAV
 from photosvc.pages import BLUEPRINT as PAGES
 from photosvc.web.contract import VISITORS
 from photosvc.web.current import current_service
-from tests.helpers.api_client import check_error
-from tests.helpers.sharing import (
+from tests.app.access.sharing import (
     FULL,
     OUTSIDE,
     TOLD,
@@ -31,6 +30,7 @@ from tests.helpers.sharing import (
     send,
     values_of,
 )
+from tests.helpers.api_client import check_error
 
 #: The routes that are open to visitors, with the answer for the inside of their link, and for the outside.
 OPEN = {

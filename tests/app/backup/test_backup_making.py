@@ -22,10 +22,10 @@ from photosvc.core.errors import ConflictError
 from photosvc.models.base import SCHEMA_VERSION
 from photosvc.settings import load_settings
 from tests.app.backup.conftest import make
+from tests.app.backup.killed_steps import is_killed_before
 from tests.helpers.files import small_disk
 from tests.helpers.library import DATABASE, call_svc, svc
 from tests.helpers.pictures import jpeg
-from tests.helpers.programs.killed_steps import is_killed_before
 from tests.helpers.programs.server import serve
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)

@@ -18,9 +18,9 @@ from photosvc.core.errors import ConflictError, PhotosvcError, SettingError
 from photosvc.core.instance import require_finished
 from photosvc.models.base import SCHEMA_VERSION
 from tests.app.backup.conftest import accounts, make
+from tests.app.backup.killed_steps import is_killed_before
 from tests.helpers.files import small_disk
 from tests.helpers.library import DATABASE, call_svc, hashes, open_library, svc
-from tests.helpers.programs.killed_steps import is_killed_before
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 ASIDE = "before-restore-20260301-123000"

@@ -8,10 +8,10 @@ from photosvc.core.problems import Problem, Reason, pause_after
 from photosvc.index import run as job
 from photosvc.index.store import Store
 from photosvc.workers.pool import WorkerTimeoutError
+from tests.app.index import deadly_extract
 from tests.helpers.factories.indexing_requests import InlinePool
 from tests.helpers.library import reasons
 from tests.helpers.pictures import exif, jpeg
-from tests.helpers.programs import deadly_extract
 
 DATED = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2021:02:03 04:05:06"})
 PROBLEM = [("endless.jpg", "The file took longer than 60 s to read.")]

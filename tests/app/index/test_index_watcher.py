@@ -24,10 +24,10 @@ from photosvc.index.run_log import Summary
 from photosvc.index.store import due_folders
 from photosvc.index.watcher import Chores, Reporter, RequestedIndexer, Watcher, indexer_lock, takes_jobs
 from photosvc.web.current import current_service
+from tests.app.index import deadly_extract
 from tests.helpers.clock import NOW
 from tests.helpers.library import Library, open_library
 from tests.helpers.pictures import jpeg
-from tests.helpers.programs import deadly_extract
 from tests.helpers.programs.watching import wait
 
 

@@ -12,11 +12,11 @@ from sqlalchemy.exc import OperationalError
 from photosvc.index import extract
 from photosvc.index import run as job
 from photosvc.index.store import Store
+from tests.app.index import deadly_extract
 from tests.helpers import shared
 from tests.helpers.factories.indexing_requests import InlinePool
 from tests.helpers.library import call_svc, counts, open_library, reasons
 from tests.helpers.pictures import encoded, exif, jpeg, quarters, video
-from tests.helpers.programs import deadly_extract
 
 DATED = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2021:02:03 04:05:06"})
 OURS = "an error inside photosvc ({}), not in the file: please report it with the traceback in the log"

@@ -8,7 +8,7 @@ from photosvc.models import File, SearchRow
 from photosvc.models.engine import configure_engine
 from photosvc.query.filters import FILTERS
 from photosvc.search.reading.window import prepare
-from tests.helpers.factories.example_library import (
+from tests.databases.search.example_library import (
     ALIVE,
     ARCHIVED,
     BROKEN,

@@ -23,10 +23,10 @@ from photoprism.models import form
 from photosvc.models import Photo
 from photosvc.search.rows.renew import differing
 from tests.helpers.api_client import API, PASSWORD, open_api
-from tests.helpers.clients.photoprysm_import import import_photoprysm
 from tests.helpers.library import SURROUNDINGS
 from tests.helpers.pictures import exif, jpeg
 from tests.helpers.programs.server import serve
+from tests.system.clients.photoprysm_import import import_photoprysm
 
 pytestmark = pytest.mark.slow
 

@@ -12,12 +12,12 @@ from tusclient.client import TusClient
 from tusclient.exceptions import TusCommunicationError
 
 from tests.helpers.api_client import API, PASSWORD, open_api
-from tests.helpers.clients.photoprysm_import import import_photoprysm
 from tests.helpers.clients.upload_client import originals, parts, picture, sha1
 from tests.helpers.library import SURROUNDINGS
 from tests.helpers.pictures import clouds, encoded
 from tests.helpers.programs.server import serve
 from tests.helpers.programs.watching import wait
+from tests.system.clients.photoprysm_import import import_photoprysm
 
 pytestmark = pytest.mark.slow
 

@@ -12,9 +12,9 @@ from webdav3.client import Client as WebdavClient3
 from webdav4.client import Client as Webdav4
 
 from tests.helpers.pictures import jpeg
-from tests.helpers.programs.cadaver import use_cadaver
 from tests.helpers.programs.dav_server import USER
 from tests.helpers.programs.watching import watch
+from tests.system.clients.cadaver import use_cadaver
 
 pytestmark = pytest.mark.slow
 

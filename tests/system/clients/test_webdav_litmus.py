@@ -3,7 +3,7 @@
 import pytest
 
 from tests.helpers.programs.dav_server import serve_dav
-from tests.helpers.programs.litmus import require_all_passed
+from tests.system.clients.litmus import require_all_passed
 
 pytestmark = [
     pytest.mark.slow,

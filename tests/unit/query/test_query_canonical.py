@@ -14,9 +14,9 @@ from photosvc.query.nodes import And, Choice, Everything, Filter, InvalidQueryEr
 from photosvc.query.parser import combine, parse_parameters
 from photosvc.query.place_names import text_words
 from tests.helpers.examples import examples
-from tests.helpers.queries.canonical import canonical_text
 from tests.helpers.queries.parsing import parse_query
 from tests.helpers.queries.query_strategies import HOSTILE, ODD_QUERIES, ODD_VALUES, UID
+from tests.unit.query.canonical import canonical_text
 
 
 def normal(node: Node) -> bool:

@@ -16,8 +16,8 @@ from photosvc.query.nodes import (
     Word,
 )
 from photosvc.query.parser import MOST_TERMS
-from tests.helpers.queries.canonical import canonical_text
 from tests.helpers.queries.parsing import parse_query
+from tests.unit.query.canonical import canonical_text
 
 
 def word(text: str) -> Word:

@@ -4,8 +4,8 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.app.dav.hostile_dav_client import METHODS, is_untouched, prepare, send
 from tests.helpers.api_client import open_api
-from tests.helpers.hostile_dav_client import METHODS, is_untouched, prepare, send
 from tests.helpers.library import hashes
 
 OUT = [

@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
+from tests.app.dav.hostile_dav_client import LOCKINFO, METHODS, PATCH, is_untouched, prepare, send
 from tests.helpers.api_client import open_api
-from tests.helpers.hostile_dav_client import LOCKINFO, METHODS, PATCH, is_untouched, prepare, send
 
 TOKENS = [
     "<opaquelocktoken:1>",

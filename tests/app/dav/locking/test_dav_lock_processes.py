@@ -23,7 +23,7 @@ def test_two_processes_never_grant_two_exclusive_locks_and_leave_them_when_kille
             [
                 sys.executable,
                 "-m",
-                "tests.helpers.programs.locking_process",
+                "tests.app.dav.locking.locking_process",
                 str(stored.instance),
                 database,
                 f"u{number}",

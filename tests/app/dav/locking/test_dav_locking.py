@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.app.dav.hostile_dav_client import LOCKINFO, METHODS
 from tests.helpers.api_client import open_api
 from tests.helpers.dav_client import DavClient
-from tests.helpers.hostile_dav_client import LOCKINFO, METHODS
 
 HOUR = 3600
 PATCH = b'<propertyupdate xmlns="DAV:"><set><prop><a xmlns="urn:x"/></prop></set></propertyupdate>'

@@ -10,7 +10,7 @@ from photosvc.dav import locks
 from photosvc.dav.locks import TooManyLocksError
 from photosvc.models import DavLock
 from photosvc.web.current import current_service
-from tests.helpers.lock_rows import new_lock
+from tests.app.dav.locking.lock_rows import new_lock
 
 ADA, BOB = "uada", "ubob"
 

@@ -35,7 +35,7 @@ HASHES = [f"{number:02x}" * 20 for number in range(8)]
 
 def asking(folder, seconds, *hashes):
     """A process that asks for thumbnails whose maker takes some seconds each."""
-    command = [sys.executable, "-m", "tests.helpers.programs.asking_process", str(folder), str(seconds), *hashes]
+    command = [sys.executable, "-m", "tests.app.pictures.thumbnails.asking_process", str(folder), str(seconds), *hashes]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from photosvc.models import Photo
 from photosvc.search.reading.request import ORDERS
-from tests.helpers import paging
+from tests.app.search.paging import paging
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
 from tests.helpers.library import open_library

@@ -11,11 +11,11 @@ from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.query.fold import fold
 from photosvc.search.reading.request import ORDERS
 from photosvc.search.rows.write import project
-from tests.helpers import paging
+from tests.app.search.paging import paging
+from tests.app.search.paging.paging import next_query
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
 from tests.helpers.library import open_library
-from tests.helpers.paging import next_query
 
 PHOTOS, FILES = 40, 47
 ALBUM = "a" + "0" * 15

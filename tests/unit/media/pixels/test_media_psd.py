@@ -15,7 +15,7 @@ from photosvc.media.errors import DecodeError
 from photosvc.media.formats import sniff
 from photosvc.media.picture import open_shown, read_picture
 from tests.helpers.files.containers import photoshop_resource
-from tests.helpers.files.photoshop import alpha_names, photoshop
+from tests.unit.media.pixels.photoshop import alpha_names, photoshop
 
 RED, GREEN, BLUE = (1.0, 0.0, 0.0, 1.0), (0.0, 0.5, 0.0, 1.0), (0.0, 0.0, 0.25, 1.0)
 RGB = (RED, GREEN, BLUE)

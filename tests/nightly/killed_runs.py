@@ -1,4 +1,4 @@
-"""Kill `svc index` again and again: `python -m tests.helpers.programs.killed_runs INSTANCE KILLS LINES SEED`.
+"""Kill `svc index` again and again: `python -m tests.nightly.killed_runs INSTANCE KILLS LINES SEED`.
 
 Prints JSON.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from photosvc.app import create_app
 from photosvc.dav import locks
 from photosvc.web.current import current_service
-from tests.helpers.lock_rows import new_lock
+from tests.app.dav.locking.lock_rows import new_lock
 
 ATTEMPTS = 3
 
