@@ -203,6 +203,7 @@ def test_removing_asks_first_and_the_second_time_there_is_nothing(run, oauth):
 
 def test_resetting_takes_all_clients_and_leaves_other_credentials(run, oauth):
     added(run)
+    added(run)  # so that there are several, whichever tests ran before
     other = oauth.library.token("photos")
     count = len(json.loads(run("clients", "ls", "--json", "--count", "1000").stdout))
     assert run("clients", "reset").exit_code == 2
