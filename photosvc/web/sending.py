@@ -7,7 +7,6 @@ not used: it answers 416 where a range must be ignored, and 206 where 304 takes 
 
 import os
 import re
-import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,9 +32,6 @@ from photosvc.web.answers import ReadyResponse
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal
 
-#: Most ranges of one request. Players and download managers ask for fewer; for more, the whole file is cheaper to send.
-MAX_RANGES: Final = 8
-_LONGEST: Final = 512
 _SPEC: Final = re.compile(r"(\d{0,19})-(\d{0,19})", re.ASCII)
 #: Size in bytes up to which an answer takes no slot. photosvc.serving keeps the rest of it for a slow client.
 SMALL: Final = 1 << 20
@@ -103,48 +99,28 @@ class RangeNotSatisfiableError(Exception):
     """No range that was asked for overlaps the file (section 15.5.17)."""
 
 
-def parse_ranges(header: str, size: int) -> list[Range]:
-    """Return the satisfiable ranges of a `Range` header, with overlapping ones merged; empty if it must be ignored.
+def parse_range(header: str, size: int) -> Range | None:
+    """Return the range of a `Range` header; None if it must or may be ignored.
 
-    Other units, malformed headers and more than `MAX_RANGES` ranges are ignored (section 14.2).
+    Other units, malformed headers and several ranges are ignored (section 14.2).
 
     Raises:
-        RangeNotSatisfiableError: the header is valid, but no range of it overlaps the file.
+        RangeNotSatisfiableError: the range does not overlap the file.
     """
-    unit, equals, listed = header.partition("=")
-    if not equals or unit.strip().lower() != "bytes" or len(header) > _LONGEST:
-        return []
-    specs = [spec for part in listed.split(",") if (spec := part.strip(" \t"))]
-    if not specs or len(specs) > MAX_RANGES:
-        return []
-    found: list[Range] = []
-    for spec in specs:
-        match = _SPEC.fullmatch(spec)
-        if match is None or not any(match.groups()):
-            return []
-        first, last = match.groups()
-        if first and last and int(last) < int(first):
-            return []
-        if not first:
-            start, stop = max(0, size - int(last)), size
-        else:
-            start, stop = int(first), min(int(last) + 1, size) if last else size
-        if start < stop:
-            found.append(Range(start, stop))
-    if not found:
+    unit, equals, spec = header.partition("=")
+    match = _SPEC.fullmatch(spec.strip(" \t")) if equals and unit.strip().lower() == "bytes" else None
+    if match is None or not any(match.groups()):
+        return None
+    first, last = match.groups()
+    if first and last and int(last) < int(first):
+        return None
+    if not first:
+        start, stop = max(0, size - int(last)), size
+    else:
+        start, stop = int(first), min(int(last) + 1, size) if last else size
+    if start >= stop:
         raise RangeNotSatisfiableError
-    return _merged(found)
-
-
-def _merged(ranges: list[Range]) -> list[Range]:
-    """Return ranges that neither overlap nor touch, with the same bytes; in the order of the request if none did."""
-    merged: list[Range] = []
-    for one in sorted(ranges, key=lambda one: one.start):
-        if merged and one.start <= merged[-1].stop:
-            merged[-1] = Range(merged[-1].start, max(merged[-1].stop, one.stop))
-        else:
-            merged.append(one)
-    return ranges if len(merged) == len(ranges) else merged
+    return Range(start, stop)
 
 
 def check_preconditions(headers: Headers, etag: str, modified: datetime | None) -> HTTPStatus | None:
@@ -247,19 +223,17 @@ def send_file(found: FileAnswer, *, ranges: bool = True) -> Response:
         found.file.close()
         return ReadyResponse(status=status, headers=headers)
     try:
-        parts = _parts(found, modified) if ranges else []
+        part = _part(found, modified) if ranges else None
     except RangeNotSatisfiableError:
         found.file.close()
         headers += [("Content-Range", f"bytes */{found.size}"), ("Content-Length", "0")]
         return ReadyResponse(status=HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, headers=headers)
     # nginx would compare `If-Match` with its own tag and refuse ranges that must be ignored.
-    if "If-Match" not in request.headers and bool(parts) == ("Range" in request.headers):
+    if "If-Match" not in request.headers and (part is not None) == ("Range" in request.headers):
         sent = _sent_by_server(found, headers)
         if sent is not None:
             return sent
-    if not parts:
-        return _whole(found, headers)
-    return _one_part(found, parts[0], headers) if len(parts) == 1 else _several_parts(found, parts, headers)
+    return _whole(found, headers) if part is None else _one_part(found, part, headers)
 
 
 def send_bytes(data: bytes, content_type: str, etag: str, headers: HeaderList) -> Response:
@@ -294,11 +268,11 @@ def disposition(name: str) -> tuple[str, str]:
     return "Content-Disposition", value
 
 
-def _parts(found: FileAnswer, modified: datetime | None) -> list[Range]:
+def _part(found: FileAnswer, modified: datetime | None) -> Range | None:
     header = request.headers.get("Range")
     if not header or request.method != "GET" or not range_applies(request.headers, found.etag, modified):
-        return []
-    return parse_ranges(header, found.size)
+        return None
+    return parse_range(header, found.size)
 
 
 def _sent_by_server(found: FileAnswer, headers: HeaderList) -> Response | None:
@@ -344,28 +318,6 @@ def _one_part(found: FileAnswer, part: Range, headers: HeaderList) -> Response:
         ("Content-Length", str(part.length)),
     ]
     return _streamed(found, headers, _read(found, part), part.length)
-
-
-def _several_parts(found: FileAnswer, parts: Sequence[Range], headers: HeaderList) -> Response:
-    """Return an answer with the parts as `multipart/byteranges` (section 14.6)."""
-    boundary = secrets.token_hex(16)
-    heads = [
-        f"\r\n--{boundary}\r\nContent-Type: {found.content_type}\r\n"
-        f"Content-Range: {part.content_range(found.size)}\r\n\r\n".encode("latin-1")
-        for part in parts
-    ]
-    end = f"\r\n--{boundary}--\r\n".encode()
-
-    def body() -> Iterator[bytes]:
-        for head, part in zip(heads, parts, strict=True):
-            yield head
-            yield from _read(found, part)
-        yield end
-
-    size = sum(part.length for part in parts)
-    length = sum(map(len, heads)) + size + len(end)
-    headers += [("Content-Type", f"multipart/byteranges; boundary={boundary}"), ("Content-Length", str(length))]
-    return _streamed(found, headers, body(), size)
 
 
 def _streamed(

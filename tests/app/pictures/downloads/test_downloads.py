@@ -3,7 +3,6 @@
 import os
 import shutil
 from dataclasses import replace
-from email import message_from_bytes
 from fnmatch import fnmatch
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -80,8 +79,6 @@ def test_head_has_the_headers_of_get_and_no_body(original):
         ("bytes=-100", -100, None),
         ("bytes=-99999999", 0, None),  # a suffix longer than the file
         ("bytes=10-99999999", 10, None),
-        ("bytes=0-9,5-19", 0, 20),
-        ("bytes=0-1,99999999-", 0, 2),  # one of two satisfiable
     ],
 )
 def test_a_range_is_answered_206_with_those_bytes(original, asked, start, stop):
@@ -102,31 +99,13 @@ def test_a_range_beyond_the_file_is_answered_416_with_its_size(original, asked):
     assert answer.headers["Content-Range"] == f"bytes */{len(data)}"
 
 
-def test_several_ranges_come_as_parts_in_the_order_asked(original):
-    _, data, get = original
-    answer = get(Range="bytes=50-59,0-9,-10")
-    assert answer.status_code == 206
-    assert int(answer.headers["Content-Length"]) == len(answer.data)
-    message = message_from_bytes(f"Content-Type: {answer.content_type}\r\n\r\n".encode() + answer.data)
-    assert message.get_content_type() == "multipart/byteranges"
-    parts = [(part["Content-Range"], part["Content-Type"]) for part in message.get_payload()]
-    size = len(data)
-    kind = "image/jpeg"
-    assert parts == [
-        (f"bytes 50-59/{size}", kind),
-        (f"bytes 0-9/{size}", kind),
-        (f"bytes {size - 10}-{size - 1}/{size}", kind),
-    ]
-    assert all(data[place : place + 10] in answer.data for place in (50, 0, size - 10))
-
-
 @pytest.mark.parametrize(
     "headers",
     [
         {"Range": "items=0-1"},
         {"Range": "bytes=a-b"},
         {"Range": "bytes=5-2"},
-        {"Range": "bytes=" + ",".join(f"{n * 10}-{n * 10}" for n in range(9))},
+        {"Range": "bytes=50-59,0-9"},
         {"Range": "bytes=0-1", "If-Range": 'W/"{tag}"'},
         {"Range": "bytes=0-1", "If-Range": '"other"'},
         {"Range": "bytes=0-1", "If-Range": "Sun, 01 Mar 2026 11:00:01 GMT"},
