@@ -75,7 +75,6 @@ def owner_of(library):
         return session.scalar(select(Credential.uid).where(Credential.digest == digest(library.token())))
 
 
-@pytest.mark.slow
 def test_a_search_ends_when_its_client_closes_the_connection(slow_library, turns):
     before = ended(slow_library, "client_gone")
     server_side, client = socket.socketpair()
@@ -90,7 +89,6 @@ def test_a_search_ends_when_its_client_closes_the_connection(slow_library, turns
     assert turns.join("anybody") is not None
 
 
-@pytest.mark.slow
 def test_a_client_that_has_sent_its_next_request_is_still_there(slow_library, limits):
     limits(seconds=0.4)
     server_side, client = socket.socketpair()
@@ -100,7 +98,6 @@ def test_a_client_that_has_sent_its_next_request_is_still_there(slow_library, li
         assert server_side.recv(3) == b"GET"
 
 
-@pytest.mark.slow
 def test_a_client_that_waits_is_still_there(slow_library, limits):
     limits(seconds=0.4)
     server_side, client = socket.socketpair()
@@ -108,7 +105,6 @@ def test_a_client_that_waits_is_still_there(slow_library, limits):
         assert check_error(search(slow_library, server_side), 503)["error"] == "the search took too long"
 
 
-@pytest.mark.slow
 def test_who_has_all_of_its_places_is_refused_at_once_and_others_are_not(slow_library, limits, turns):
     limits(seconds=30)
     before = ended(slow_library, "busy")
@@ -127,7 +123,6 @@ def test_who_has_all_of_its_places_is_refused_at_once_and_others_are_not(slow_li
     assert check_error(search(slow_library), 503)["error"] == "the search took too long"
 
 
-@pytest.mark.slow
 def test_a_search_that_others_went_before_says_so(slow_library, limits, tmp_path):
     """On PostgreSQL, which divides the cores by itself, the search runs at the same time."""
     turns = Turns(tmp_path / "searches.lock", places=6, cores=1)

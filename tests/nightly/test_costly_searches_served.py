@@ -11,8 +11,6 @@ import pytest
 from tests.helpers.factories.slow_rows import slow_rows
 from tests.helpers.programs.server import serve
 
-pytestmark = pytest.mark.slow
-
 SEARCH, OTHER = "/api/v1/photos?q=-iso:1-", "/api/v1/metrics"
 
 

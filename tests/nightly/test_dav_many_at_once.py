@@ -13,7 +13,6 @@ import pytest
 
 from tests.helpers.programs.dav_server import USER, serve_dav
 
-pytestmark = pytest.mark.slow
 OPTIONS = {"workers": 2, "threads": 16, "options": ["--worker-class", "photosvc.serving.Worker"]}
 
 

@@ -20,8 +20,6 @@ from tests.helpers.clients.oauth_client import GRANT, basic, open_oauth_api
 from tests.helpers.programs.server import serve
 from tests.helpers.programs.watching import wait
 
-pytestmark = pytest.mark.slow
-
 OWN = ["--worker-class", "photosvc.serving.Worker", "--graceful-timeout", "20"]
 CLIENTS, KILLS, SECONDS = 6, 10, 0.6
 

@@ -9,7 +9,6 @@ from tests.helpers.factories.photos import add_photos
 from tests.helpers.library import hashes, open_library
 from tests.helpers.programs.processes import at_once
 
-pytestmark = pytest.mark.slow
 PHOTOS = 24
 
 

@@ -38,7 +38,6 @@ def ask(address, method, path, headers, body=None):
     return answer.status, answer.getheader("Retry-After"), time.monotonic() - began
 
 
-@pytest.mark.slow
 def test_no_route_is_slower_than_half_a_second_behind_64_wrong_log_ins(served, capsys):
     api, address = served
     token, app = api.library.token("photos"), api.app_password()
@@ -72,7 +71,6 @@ def test_no_route_is_slower_than_half_a_second_behind_64_wrong_log_ins(served, c
     assert slowest[0] < 0.5 + 3 * alone
 
 
-@pytest.mark.slow
 def test_a_right_password_gets_in_among_wrong_ones(served):
     _, address = served
     body = json.dumps({"username": "vera", "password": PASSWORD})

@@ -75,7 +75,7 @@ def request_of(draw, path, method):
 
 
 @pytest.mark.slow(minutes=2)
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
+@pytest.mark.parametrize("seed", [0, 1, 2])
 def test_no_request_for_a_page_is_an_error_of_the_server(browsers, seed):
     draw, refused = random.Random(seed), {}
     for path, method in pages(browsers[0].api.library.app):

@@ -9,7 +9,7 @@ from photosvc.pages.language import FOLDER
 from tests.helpers.chromium import open_page
 from tests.helpers.every_page import ADMINISTRATION, PAGES, serve_every_page
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
 
 #: Tags, and numbers before them: the texts around them are apart on a page.
 _TAG = re.compile(r"%\(num\)s(?=<)|<[^>]*>")
@@ -107,9 +107,7 @@ def english(chromium, served):
     }
 
 
-@pytest.mark.parametrize(
-    "language", ["de-DE", *(pytest.param(one, marks=pytest.mark.long) for one in ("fr-FR", "es-ES"))]
-)
+@pytest.mark.parametrize("language", ["de-DE", "fr-FR", "es-ES"])
 def test_no_page_has_english_texts_in_another_language(chromium, served, english, language):
     base, names = served
     found = {

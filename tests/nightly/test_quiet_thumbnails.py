@@ -30,7 +30,6 @@ def pictures(tmp_path_factory):
         yield client
 
 
-@pytest.mark.slow
 def test_a_thumbnail_that_is_not_ready_is_accepted_and_there_when_asked_for_later(pictures):
     others = children()
     assert pictures.thumbnail(pictures.hash_of("0.jpg"), "tile_50").status_code == 200  # once the worker has started
@@ -48,7 +47,6 @@ def test_a_thumbnail_that_is_not_ready_is_accepted_and_there_when_asked_for_late
     until(lambda: pictures.thumbnail(content_hash, "tile_50", query="?quiet").status_code == 200)
 
 
-@pytest.mark.slow
 def test_visitors_without_scripts_get_a_thumbnail_that_takes_longer_than_a_page_waits(tmp_path):
     with open_api(tmp_path, settings={"PHOTOSVC_THUMB_WORKERS": 1}) as api:
         client = PictureClient(api)
@@ -94,7 +92,6 @@ def slow(tmp_path):
     return Thumbnails(cache, lambda: workers, wait=30, waiting=Waiters(2))
 
 
-@pytest.mark.slow
 def test_what_only_callers_who_left_asked_for_is_not_made_and_keeps_nobody_out(slow, tmp_path):
     def find(number, **options):
         original = Original(tmp_path, "1", HASHES[number], 0, 0, 4000, 3000)
@@ -111,7 +108,6 @@ def test_what_only_callers_who_left_asked_for_is_not_made_and_keeps_nobody_out(s
     assert made(tmp_path) == [HASHES[0], HASHES[7]]
 
 
-@pytest.mark.slow
 def test_what_callers_will_ask_for_again_is_begun_while_as_many_wait_as_may(slow, tmp_path):
     def find(number, **options):
         original = Original(tmp_path, "0.5", HASHES[number], 0, 0, 4000, 3000)
@@ -131,7 +127,6 @@ def test_what_callers_will_ask_for_again_is_begun_while_as_many_wait_as_may(slow
     assert made(tmp_path)[2] == HASHES[2]
 
 
-@pytest.mark.slow
 def test_what_a_caller_asked_for_who_waits_no_longer_is_made_all_the_same(slow, tmp_path):
     original = Original(tmp_path, "1", HASHES[0], 0, 0, 4000, 3000)
     with pytest.raises(ThumbnailsBusyError):
@@ -140,7 +135,6 @@ def test_what_a_caller_asked_for_who_waits_no_longer_is_made_all_the_same(slow, 
     assert made(tmp_path) == [HASHES[0]]
 
 
-@pytest.mark.slow
 def test_areas_of_one_viewer_leave_places_and_the_next_turn_to_others(tmp_path):
     """Ten areas of one viewer, each a second's work, and a thumbnail of another user who comes last."""
     workers = OnDemandWorkers(

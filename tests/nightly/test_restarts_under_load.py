@@ -195,7 +195,7 @@ class Service:
 
 
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("seconds", [40, pytest.param(600, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seconds", [40])
 def test_no_request_is_lost_while_all_parts_of_a_service_are_restarted(tmp_path, seconds):
     with ExitStack() as stack:
         api = stack.enter_context(open_api(tmp_path))

@@ -35,7 +35,6 @@ def post(netloc, outcomes):
             connection.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("turn", range(3))
 def test_a_server_that_ends_loses_no_request_of_a_connection_that_it_took(tmp_path, turn):
     library = open_library(tmp_path / "instance")

@@ -5,7 +5,7 @@ import pytest
 from tests.browser.cut_off import TABLET, assert_no_text_is_cut_off
 from tests.helpers.every_page import serve_every_page
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 
 def test_tabs_and_fields_show_all_of_their_texts_in_every_language(chromium, tmp_path):

@@ -26,8 +26,6 @@ from tests.helpers.library import SURROUNDINGS
 from tests.helpers.programs import forks
 from tests.helpers.programs.server import serve
 
-pytestmark = pytest.mark.slow
-
 
 @contextmanager
 def served(folder, **settings):

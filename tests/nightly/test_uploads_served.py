@@ -19,7 +19,6 @@ from tests.helpers.api_client import open_api
 from tests.helpers.pictures import clouds, encoded
 from tests.helpers.programs.server import serve
 
-pytestmark = pytest.mark.slow
 DONE = {"added", "duplicate"}
 FORM = "multipart/form-data; boundary=b"
 TUS_PIECE = "application/offset+octet-stream"

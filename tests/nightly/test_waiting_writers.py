@@ -47,7 +47,6 @@ def test_those_who_sign_in_have_places_that_no_account_takes():
     assert [bool(writers.take("")) for _ in range(3)] == [True, True, False]
 
 
-@pytest.mark.slow
 def test_a_write_waits_while_places_change_hands_and_is_refused_when_none_does():
     writers = Writers(threads=8)
     others = [writers.take("ann") for _ in range(2)]
@@ -114,7 +113,6 @@ def test_the_guide_names_the_places():
     assert f"at most {MOST_HEAD >> 10} KiB" in guide
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("threads", "each"), [(4, 1), (16, 6)])
 def test_reads_of_others_go_on_while_forty_requests_wait_for_the_write_lock(tmp_path, threads, each):
     library = open_library(tmp_path / "instance")

@@ -13,8 +13,6 @@ import pytest
 from tests.helpers.programs.dav_server import USER, serve_dav
 from tests.helpers.programs.watching import wait
 
-pytestmark = pytest.mark.slow
-
 ROUNDS = 20
 LOCKINFO = b"""<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>"""
 

@@ -13,7 +13,6 @@ from tests.helpers.library import call_svc
 from tests.helpers.programs.forks import SURROUNDINGS, launcher
 from tests.helpers.programs.server import serve
 
-pytestmark = pytest.mark.slow
 GUIDE = (Path(__file__).parents[2] / "docs/api.md").read_text()
 EXAMPLES = re.findall(r"^```sh\n(.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE)
 

@@ -64,7 +64,7 @@ def held(library):
     engine.dispose()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_server_that_stops_records_what_its_workers_counted(empty_library, number):
     with serving(empty_library, options=OWN, workers=2, threads=2) as address:
         refuse(address)
@@ -73,7 +73,6 @@ def test_a_server_that_stops_records_what_its_workers_counted(empty_library, num
     assert counted(empty_library) == TIMES
 
 
-@pytest.mark.slow
 def test_a_worker_that_the_terminal_and_the_master_end_records_what_it_counted(empty_library):
     """Ctrl+C reaches the workers too."""
     with serving(empty_library, options=OWN, workers=1, threads=2) as address:
@@ -88,7 +87,6 @@ def test_a_worker_that_the_terminal_and_the_master_end_records_what_it_counted(e
     assert counted(empty_library) == TIMES
 
 
-@pytest.mark.slow
 def test_workers_that_are_replaced_record_what_they_counted(empty_library):
     with serving(empty_library, options=OWN, workers=1, threads=2) as address:
         refuse(address)

@@ -10,7 +10,6 @@ import pytest
 for needed in ("flask_login", "flask_migrate", "flask_wtf"):
     pytest.importorskip(needed, reason="needs the extra `test`")
 
-pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples/embed"

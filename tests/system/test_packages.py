@@ -12,7 +12,6 @@ import pytest
 
 from tests.helpers.programs.forks import ROOT
 
-pytestmark = pytest.mark.slow
 HOME = "https://code.example.org/photosvc"
 PROGRAM = "from setuptools import build_meta; build_meta.build_sdist('dist')"
 

@@ -55,7 +55,6 @@ def clone(tmp_path_factory):
         yield run
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", SHOWING)
 def test_the_command_beside_a_feature_runs_and_prints_something(clone, command):
     done = clone(command)
@@ -69,7 +68,6 @@ def test_every_feature_of_the_readme_has_a_command():
     assert [row for row in rows if not row.startswith(("`.venv/bin/svc ", "`make "))] == []
 
 
-@pytest.mark.slow
 def test_the_search_finds_what_the_page_shows(clone):
     search, shown, *_ = blocks("Search")
     done = clone(search)
@@ -80,7 +78,6 @@ def test_the_search_finds_what_the_page_shows(clone):
             assert line in found
 
 
-@pytest.mark.slow
 def test_the_commands_without_http_print_what_the_library_has(clone):
     done = clone(blocks("Search")[-1])
     assert done.returncode == 0, done.stderr
@@ -88,7 +85,6 @@ def test_the_commands_without_http_print_what_the_library_has(clone):
     assert re.search(r"Photos +\d+ \(", done.stdout)
 
 
-@pytest.mark.slow
 def test_accounts_and_credentials_are_made(clone):
     (block,) = blocks("Accounts and credentials")
     done = clone(block.replace("--role admin", "--role admin --password-stdin"))  # here is no terminal to ask on
@@ -102,7 +98,6 @@ def test_accounts_and_credentials_are_made(clone):
     assert re.fullmatch(r"([A-Za-z0-9]{6}-){3}[A-Za-z0-9]{6}", secret)
 
 
-@pytest.mark.slow
 def test_every_command_of_the_page_has_the_path_that_it_has_in_a_clone():
     pasted = [line for part in re.findall(r"^ {4}\S.*$", README, re.MULTILINE) for line in [part.strip()]]
     assert [line for line in pasted if line.startswith(("svc ", "$ "))] == []

@@ -115,7 +115,6 @@ CASES = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("end", "kind"), CASES)
 def test_from_the_next_request_on_every_worker_refuses(served, end, kind):
     api, base = served
@@ -150,7 +149,6 @@ def test_from_the_next_request_on_every_worker_refuses(served, end, kind):
     assert len({worker for _, worker in after}) == 2
 
 
-@pytest.mark.slow
 def test_a_new_password_keeps_app_passwords_and_the_own_session_on_every_worker(served):
     api, base = served
     admin = log_in(base, "ann")

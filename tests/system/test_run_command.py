@@ -66,7 +66,6 @@ def index(*arguments, instance, environ=None):
     return call_svc("index", "--workers", "1", *arguments, instance=instance, environ=environ)
 
 
-@pytest.mark.slow
 def test_it_serves_before_anything_is_indexed(run, tmp_path):
     photos = fill(tmp_path / "photos", "a.jpg")
     done = run("--photos", str(photos), migrates=True)
@@ -116,7 +115,6 @@ def test_what_it_prints_to_try_works_as_pasted(run, tmp_path):
     assert shown == f"-H X-Auth-Token: {token.strip()} http://localhost:{done.port}/api/v1/photos?count=3\n"
 
 
-@pytest.mark.slow
 def test_the_folder_is_remembered_for_later_commands(run, tmp_path):
     photos = fill(tmp_path / "photos", "a.jpg", "b.jpg")
     run("--photos", str(photos))
@@ -127,7 +125,6 @@ def test_the_folder_is_remembered_for_later_commands(run, tmp_path):
     assert f"PHOTOSVC_ORIGINALS,{photos},instance/photos_folder," in config
 
 
-@pytest.mark.slow
 def test_a_home_folder_is_expanded_where_no_shell_did(run, tmp_path):
     fill(tmp_path / "pictures", "a.jpg")
     assert f"Photos    {tmp_path}/pictures\n" in run("--photos", "~/pictures").stdout
@@ -139,7 +136,6 @@ def test_a_home_folder_is_expanded_where_no_shell_did(run, tmp_path):
     assert "there is no home folder for ~nobody-at-all" in unknown.stderr
 
 
-@pytest.mark.slow
 def test_another_folder_for_the_same_library_stops_with_a_sentence(run, tmp_path):
     first, second = fill(tmp_path / "first", "a.jpg", "b.jpg"), fill(tmp_path / "second", "c.jpg")
     run("--photos", str(first))
@@ -162,7 +158,6 @@ def test_another_folder_for_the_same_library_stops_with_a_sentence(run, tmp_path
     assert index(instance=run.instance).stdout.startswith("1 indexed, 0 updated, 0 unchanged, 2 missing")
 
 
-@pytest.mark.slow
 def test_on_a_terminal_another_folder_is_asked_for(run, tmp_path):
     first, second = fill(tmp_path / "first", "a.jpg"), fill(tmp_path / "second", "c.jpg")
     run("--photos", str(first))
@@ -173,7 +168,6 @@ def test_on_a_terminal_another_folder_is_asked_for(run, tmp_path):
     assert run().stdout.startswith(f"Photos    {first}\n")
 
 
-@pytest.mark.slow
 def test_the_bundled_samples_give_way_without_a_question_and_do_not_come_back(run, tmp_path):
     assert "(the bundled samples)" in run().stdout.splitlines()[0]
     assert " indexed" in index(instance=run.instance).stdout
@@ -182,7 +176,6 @@ def test_the_bundled_samples_give_way_without_a_question_and_do_not_come_back(ru
     assert run().stdout.startswith(f"Photos    {photos}\n")
 
 
-@pytest.mark.slow
 def test_the_default_folder_of_originals_is_not_replaced_without_a_question(run, tmp_path):
     fill(run.instance / "originals", "a.jpg")
     call_svc("db", "upgrade", instance=run.instance)
@@ -201,7 +194,6 @@ def test_a_setting_that_names_another_folder_wins_over_neither(run, tmp_path):
     assert run("--photos", f"{tmp_path}/second/../first", environ=environ).returncode == 0
 
 
-@pytest.mark.slow
 def test_an_empty_or_missing_folder_is_told_with_the_photos_that_the_library_shows(run, tmp_path):
     photos = fill(tmp_path / "photos", "a.jpg", "b.jpg")
     run("--photos", str(photos))
@@ -251,7 +243,6 @@ def test_it_warns_when_other_machines_reach_it_without_a_proxy(run, host, proxie
     assert f"{'[' * (':' in host)}{host}{']' * (':' in host)}:{done.port}" in done.started[1]
 
 
-@pytest.mark.slow
 def test_a_running_service_indexes_what_comes_and_its_watcher_ends_with_it(library):
     library.put("a.jpg", jpeg())
     port = free_port()
@@ -282,7 +273,6 @@ def test_a_running_service_indexes_what_comes_and_its_watcher_ends_with_it(libra
         server.wait(20)
 
 
-@pytest.mark.slow
 def test_a_fresh_library_offers_its_first_account_by_a_code(run):
     first, second = run(migrates=True), run(migrates=True)
     codes = [re.search(r"type the code ([2-9A-Z]{4}-[2-9A-Z]{4})\n", done.stdout)[1] for done in (first, second)]

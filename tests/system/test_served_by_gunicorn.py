@@ -40,7 +40,6 @@ def server(tmp_path):
         process.communicate()
 
 
-@pytest.mark.slow
 def test_two_workers_answer_with_the_specs_headers_and_stop_on_a_signal(server):
     library, process, port = server
     # The tests' clock is not gunicorn's: its token has to be one of the real present.
@@ -77,7 +76,6 @@ def test_two_workers_answer_with_the_specs_headers_and_stop_on_a_signal(server):
     assert token not in log
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("path", "status"), [("/api/v1/status", 200), ("/here/api/v1/status", 404)])
 def test_no_header_of_a_client_says_where_the_service_is(tmp_path, path, status):
     library = open_library(tmp_path / "instance")

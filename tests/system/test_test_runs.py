@@ -8,7 +8,6 @@ import pytest
 
 from tests.helpers.programs.forks import ROOT
 
-pytestmark = pytest.mark.slow
 FAILS = "def test_{}(): assert False\n"
 PASSES = "def test_passes(): pass\n"
 #: Fails, or ends by this statement, in the first run alone.

@@ -16,8 +16,6 @@ from tests.helpers.factories.photos import add_photos
 from tests.helpers.library import open_library
 from tests.helpers.programs.server import serve
 
-pytestmark = pytest.mark.slow
-
 PHOTOS = 64
 
 
@@ -146,31 +144,4 @@ def test_eight_processes_fill_and_order_one_album_and_nothing_is_lost(eight_proc
     shown = requests.get(f"{address}{API}/photos?s={made}&count=1000&merged=true", headers=headers, timeout=30).json()
     assert [photo["UID"] for photo in shown] == listed
     with library.session() as session:
-        assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
-
-
-def test_eight_callers_add_to_one_album_and_nothing_is_lost(served):
-    api, address, token = served
-    headers = {"X-Auth-Token": token}
-    uid = requests.post(address + API + "/albums", json={"Title": "Crowd"}, headers=headers, timeout=30).json()["UID"]
-
-    def add(number):
-        return [
-            requests.post(
-                f"{address}{API}/albums/{uid}/photos",
-                json={"photos": [photo, api.photo_uids[0]]},
-                headers=headers,
-                timeout=60,
-            ).status_code
-            for photo in api.photo_uids[number::8]
-        ]
-
-    with ThreadPoolExecutor(8) as pool:
-        statuses = [status for part in pool.map(add, range(8)) for status in part]
-    assert set(statuses) == {200}
-    found = requests.get(f"{address}{API}/photos?count=1000&s={uid}", headers=headers, timeout=30).json()
-    assert {photo["UID"] for photo in found} == set(api.photo_uids)
-    listed = requests.get(f"{address}{API}/albums/{uid}/photos", headers=headers, timeout=30).json()["photos"]
-    assert sorted(listed) == sorted(api.photo_uids)
-    with api.library.session() as session:
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()

@@ -79,7 +79,6 @@ def client(request, served):
     return getattr(served, request.param)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post"])
 def test_authlib_gets_narrows_uses_inspects_and_revokes_a_token(served, client, method):
     pytest.importorskip("requests", reason="requests is not installed")
@@ -97,7 +96,6 @@ def test_authlib_gets_narrows_uses_inspects_and_revokes_a_token(served, client, 
         assert {session.get(served.photos_url).status_code for _ in range(8)} == {401}
 
 
-@pytest.mark.slow
 def test_authlib_learns_what_is_wrong(served):
     pytest.importorskip("requests", reason="requests is not installed")
     from authlib.integrations.base_client import OAuthError
@@ -111,7 +109,6 @@ def test_authlib_learns_what_is_wrong(served):
             session.fetch_token(served.token_url, grant_type="client_credentials")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("include_client_id", [True, False, None])
 @pytest.mark.parametrize("scope", [None, ["photos"], ["photos", "metrics"], ["metrics", "photos"]])
 def test_requests_oauthlib_gets_exactly_the_scope_it_asked_for(served, client, monkeypatch, include_client_id, scope):
@@ -132,7 +129,6 @@ def test_requests_oauthlib_gets_exactly_the_scope_it_asked_for(served, client, m
         assert session.get(served.photos_url).status_code == 200
 
 
-@pytest.mark.slow
 def test_a_client_that_tries_basic_and_then_the_body_is_served_by_either(served):
     """As Go's oauth2 library does, which Prometheus uses."""
     form = b"grant_type=client_credentials"
@@ -145,7 +141,6 @@ def test_a_client_that_tries_basic_and_then_the_body_is_served_by_either(served)
         assert isinstance(json.load(answer)["expires_in"], int)
 
 
-@pytest.mark.slow
 @pytest.mark.needs("curl")
 def test_curl_gets_a_token(served):
     command = ["curl", "-sS", "-u", ":".join(served.opaque), "-d", "grant_type=client_credentials", served.token_url]
@@ -157,7 +152,6 @@ def test_the_lock_file_names_no_registry():
     assert "resolved" not in (NPM / "package-lock.json").read_text()
 
 
-@pytest.mark.slow
 @pytest.mark.needs("node", "npm")
 def test_oauth4webapi_and_openid_client_find_nothing_wrong(served, tmp_path):
     folder = tmp_path / "npm"

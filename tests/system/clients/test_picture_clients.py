@@ -20,8 +20,6 @@ from tests.helpers.api_client import API, PASSWORD, open_api
 from tests.helpers.pictures import encoded, exif, jpeg, quarters, video
 from tests.helpers.programs.server import serve
 
-pytestmark = pytest.mark.slow
-
 GPS = {1: "N", 2: [(48, 1), (51, 1), (30, 1)], 3: "E", 4: [(2, 1), (17, 1), (40, 1)]}
 LOCATED = exif({}, {0x9003: "2021:07:04 18:30:15"}, GPS)
 PLAIN, LARGE = jpeg(320, 240, exif=LOCATED), encoded(quarters(2400, 1600), "JPEG", quality=80)
@@ -83,7 +81,6 @@ def photoprism(served, use):
 # Published clients
 
 
-@pytest.mark.slow
 def test_photoprism_searches_and_reads_a_photo(served):
     async def use(client, _session):
         found = await client.photos.search_full(count=10, order="oldest", query="type:image")
@@ -200,7 +197,6 @@ def test_migrators_read_when_a_photo_was_taken(served):
     assert served.call(f"/photos/{found['UID']}", headers=headers).json()["TakenAt"] == "2021-07-04T16:30:15Z"
 
 
-@pytest.mark.slow
 def test_the_android_gallery_shows_photos_videos_and_a_map(served):
     body = {"username": "alice", "password": PASSWORD, "code": None}
     session = served.call("/session", method="POST", json=body).json()
@@ -291,7 +287,6 @@ def test_the_mobile_app_logs_in_with_text_and_opens_thumbnails_of_the_configurat
     assert served.call(f"/dl/{photo['Hash']}?t={config['downloadToken']}").content == LARGE
 
 
-@pytest.mark.slow
 def test_an_assistant_reads_the_configuration_and_a_photo(served):
     login = served.log_in(headers={"Content-Type": "application/json"})
     headers = {"Authorization": f"Bearer {login.json()['id']}"}

@@ -28,8 +28,6 @@ from tests.helpers.pictures import exif, jpeg
 from tests.helpers.programs.server import serve
 from tests.system.clients.photoprysm_import import import_photoprysm
 
-pytestmark = pytest.mark.slow
-
 photoprysm = import_photoprysm()
 
 

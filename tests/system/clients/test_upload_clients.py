@@ -19,8 +19,6 @@ from tests.helpers.programs.server import serve
 from tests.helpers.programs.watching import wait
 from tests.system.clients.photoprysm_import import import_photoprysm
 
-pytestmark = pytest.mark.slow
-
 photoprysm = import_photoprysm()
 
 

@@ -16,8 +16,6 @@ from tests.helpers.programs.dav_server import USER
 from tests.helpers.programs.watching import watch
 from tests.system.clients.cadaver import use_cadaver
 
-pytestmark = pytest.mark.slow
-
 NAMES = ["plain.jpg", "a b.jpg", "100% #1?&;=+.jpg", "Über 日本.jpg", "(1) 'q'!.jpg"]
 DATA = os.urandom(300_000)
 TAKEN = 1_600_000_000

@@ -5,10 +5,7 @@ import pytest
 from tests.helpers.programs.dav_server import serve_dav
 from tests.system.clients.litmus import require_all_passed
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.needs("litmus"),
-]
+pytestmark = pytest.mark.needs("litmus")
 
 
 @pytest.mark.parametrize("kind", ["sync", "photosvc.serving.Worker"])
