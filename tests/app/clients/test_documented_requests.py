@@ -37,21 +37,19 @@ def filled(tmp_path_factory):
 # Two galleries for Android
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/albums?count=100&offset=0&type=folder&order=name",
-        "/albums?count=100&offset=0&type=month&order=newest",
-        "/albums?count=100&offset=0&type=state&order=name",
-        "/moments/time",
-        "/labels?count=100&offset=0",
-        "/subjects?count=100&offset=0&type=person",
-    ],
-)
-@pytest.mark.parametrize(("name", "cover"), [("ann", "private"), ("vera", "new")])
-def test_lists_have_the_hash_of_the_cover_that_the_caller_may_see(filled, path, name, cover):
-    (listed,) = filled.call("GET", path, filled.app_password(name)).json
-    assert listed["Thumb"] == filled.hashes[cover]
+def test_lists_have_the_hash_of_the_cover_that_the_caller_may_see(filled):
+    for name, cover in (("ann", "private"), ("vera", "new")):
+        token = filled.app_password(name)
+        for path in (
+            "/albums?count=100&offset=0&type=folder&order=name",
+            "/albums?count=100&offset=0&type=month&order=newest",
+            "/albums?count=100&offset=0&type=state&order=name",
+            "/moments/time",
+            "/labels?count=100&offset=0",
+            "/subjects?count=100&offset=0&type=person",
+        ):
+            listed = [one["Thumb"] for one in filled.call("GET", path, token).json]
+            assert listed == [filled.hashes[cover]], (name, path)
 
 
 def test_folders_have_the_cover_of_the_photos_in_and_below_them(filled):
@@ -109,37 +107,35 @@ def test_a_batch_edit_with_another_action_changes_nothing(filled):
     )
 
 
-@pytest.mark.parametrize(
-    ("parameters", "names"),
-    [
-        ("public=true", {"new", "old"}),
-        ("public=true&q=public:false", {"new", "old", "private"}),
-        ("public=true&q=public:", {"new", "old", "private"}),
-        ("public=true&q=public:true", {"new", "old"}),
-        ("public=true&q=lake+public:false", {"new", "old", "private"}),
-        ("public=true&q=(public:false)", {"new", "old"}),
-        ("public=true&q=-public:false", {"new", "old"}),
+def test_the_query_overrides_parameters(filled):
+    token, shared = filled.app_password("ann"), {"new", "old"}
+    for parameters, names in (
+        ("public=true", shared),
+        ("public=true&q=public:false", {*shared, "private"}),
+        ("public=true&q=public:", {*shared, "private"}),
+        ("public=true&q=public:true", shared),
+        ("public=true&q=lake+public:false", {*shared, "private"}),
+        ("public=true&q=(public:false)", shared),
+        ("public=true&q=-public:false", shared),
         ("quality=7", set()),
-        ("quality=7&q=quality:0", {"new", "old", "private"}),
+        ("quality=7&q=quality:0", {*shared, "private"}),
         ("quality=7&q=public:false", set()),
-    ],
-)
-def test_the_query_overrides_parameters(filled, parameters, names):
-    answer = filled.call("GET", f"/photos?count=10&{parameters}", filled.app_password("ann"))
-    assert {photo["Name"] for photo in answer.json} == names
+    ):
+        answer = filled.call("GET", f"/photos?count=10&{parameters}", token)
+        assert {photo["Name"] for photo in answer.json} == names, parameters
 
 
-@pytest.mark.parametrize("key", ["photos", "Photos", "PHOTOS"])
-def test_selections_have_keys_in_any_case(filled, key):
+def test_selections_have_keys_in_any_case(filled):
     token, photo = filled.app_password("ann"), filled.photos["old"]
-    album = filled.call("POST", "/albums", token, json={"Title": "Cased"}).json["UID"]
-    added = filled.call("POST", f"/albums/{album}/photos", token, json={key: [photo]})
-    assert [one["PhotoUID"] for one in added.json["added"]] == [photo]
-    archived = filled.call("POST", "/batch/photos/archive", token, json={key: [photo]})
-    restored = filled.call("POST", "/batch/photos/restore", token, json={key.upper(): [photo]})
-    assert (archived.json["photos"], restored.json["photos"]) == (1, 1)
-    deleted = filled.call("POST", "/batch/albums/delete", token, json={"Albums": [album]})
-    assert deleted.json["albums"] == [album]
+    for key in ("photos", "Photos", "PHOTOS"):
+        album = filled.call("POST", "/albums", token, json={"Title": "Cased"}).json["UID"]
+        added = filled.call("POST", f"/albums/{album}/photos", token, json={key: [photo]})
+        assert [one["PhotoUID"] for one in added.json["added"]] == [photo], key
+        archived = filled.call("POST", "/batch/photos/archive", token, json={key: [photo]})
+        restored = filled.call("POST", "/batch/photos/restore", token, json={key.upper(): [photo]})
+        assert (archived.json["photos"], restored.json["photos"]) == (1, 1), key
+        deleted = filled.call("POST", "/batch/albums/delete", token, json={"Albums": [album]})
+        assert deleted.json["albums"] == [album], key
 
 
 # A widget of a dashboard
@@ -158,12 +154,11 @@ def test_a_dashboard_logs_in_with_an_app_password_and_reads_the_counts(filled):
     assert filled.call("GET", "/config", answer.json["access_token"]).json["count"] == COUNTS
 
 
-@pytest.mark.parametrize("shown", ["header", "body"])
-def test_either_place_of_the_app_password_suffices(filled, shown):
+def test_either_place_of_the_app_password_suffices(filled):
     secret = filled.app_password("vera", "*")
-    token, body = (secret, {}) if shown == "header" else (None, {"authToken": secret, "username": "", "password": ""})
-    answer = filled.call("POST", "/session", token, json=body)
-    assert (answer.status_code, answer.json["provider"]) == (200, "application")
+    for token, body in ((secret, {}), (None, {"authToken": secret, "username": "", "password": ""})):
+        answer = filled.call("POST", "/session", token, json=body)
+        assert (answer.status_code, answer.json["provider"]) == (200, "application"), body
 
 
 def test_other_tokens_open_no_session(filled):
@@ -189,23 +184,18 @@ def test_a_frame_reads_the_media_type_and_the_caption_in_results_and_views(fille
     filled.call("PUT", f"/photos/{uid}", token, json={"Caption": ""})
 
 
-@pytest.mark.parametrize(
-    ("sent", "description"),
-    [
-        ({"Description": "new", "Caption": "old"}, "new"),
-        ({"Description": "old", "Caption": "new"}, "new"),
-        ({"Description": "new", "Caption": "newer"}, "newer"),
-        ({"Description": "old", "Caption": "old"}, "old"),
-        ({"Caption": None}, ""),
-        ({"Description": "new"}, "new"),
-    ],
-)
-def test_of_a_record_that_is_sent_back_the_changed_text_counts(filled, sent, description):
+def test_of_a_record_that_is_sent_back_the_changed_text_counts(filled):
     token, path = filled.app_password("ann"), f"/photos/{filled.photos['new']}"
-    filled.call("PUT", path, token, json={"Description": "old"})
-    if sent == {"Caption": None}:
-        filled.call("PUT", path, token, json={"Description": ""})
-    assert filled.call("PUT", path, token, json=sent).json["Description"] == description
+    for stored, sent, description in (
+        ("old", {"Description": "new", "Caption": "old"}, "new"),
+        ("old", {"Description": "old", "Caption": "new"}, "new"),
+        ("old", {"Description": "new", "Caption": "newer"}, "newer"),
+        ("old", {"Description": "old", "Caption": "old"}, "old"),
+        ("", {"Caption": None}, ""),
+        ("old", {"Description": "new"}, "new"),
+    ):
+        filled.call("PUT", path, token, json={"Description": stored})
+        assert filled.call("PUT", path, token, json=sent).json["Description"] == description, sent
     filled.call("PUT", path, token, json={"Description": ""})
 
 
