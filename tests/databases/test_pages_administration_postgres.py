@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from tests.helpers.api_client import PASSWORD, open_api
 from tests.helpers.browser import OWN, Browser, text_of
 
@@ -11,7 +9,6 @@ HERE = "/administration"
 HOSTILE = "%00", "%ff", "%ED%A0%80", "'", "%25", "9" * 300, "\u202e"
 
 
-@pytest.mark.slow
 def test_all_of_it_works_on_postgresql_with_hostile_texts_too(tmp_path, new_postgres):
     with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:
         ann = Browser(api)

@@ -19,7 +19,6 @@ def read(done):
     return json.loads(done.stdout)
 
 
-@pytest.mark.slow
 def test_a_new_album_is_filled_by_a_query_listed_shown_and_deleted(api, albums):
     made = read(albums("add", "Summer", "path:a", "type:image", "--new", "--yes", "--json"))
     count = len({record["UID"] for record in api.library.find(q="path:a type:image", count=1000)})
@@ -41,7 +40,6 @@ def test_computed_albums_are_listed_and_shown_but_not_changed(albums):
     assert read(albums("ls", "b", "--type", "folder", "--json"))[0]["Title"] == "b"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

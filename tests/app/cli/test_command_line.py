@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import subprocess
 import sys
 from datetime import datetime
 
@@ -15,12 +14,9 @@ from click.testing import CliRunner
 from photosvc import __version__
 from photosvc.app import create_app
 from photosvc.cli import svc as group
-from photosvc.models import _MODULES
-from tests.helpers.library import SURROUNDINGS, SVC, call_svc, open_library, svc
+from tests.helpers.library import call_svc, open_library
 from tests.helpers.pictures import jpeg
-from tests.helpers.programs.forks import launcher
 
-FLASK = (str(SVC.with_name("flask")), "--app", "photosvc.app:create_app", "svc")
 ADD = ("auth", "add", "--name", "frame", "--scope", "photos")
 
 
@@ -32,20 +28,6 @@ def instance(tmp_path_factory):
     return library.instance
 
 
-@pytest.mark.slow
-def test_a_new_token_is_printed_once_and_only_on_stdout(instance):
-    done = svc(*ADD, "--json", instance=instance)
-    assert done.returncode == 0
-    record = json.loads(done.stdout)
-    secret = next(value for value in record.values() if re.fullmatch("[0-9a-f]{48}", str(value)))
-    assert done.stdout.count(secret) == 1
-    assert secret not in done.stderr
-    assert done.stderr.count("\n") == 1
-    for path in instance.rglob("*"):
-        assert not path.is_file() or secret.encode() not in path.read_bytes()
-
-
-@pytest.mark.slow
 def test_the_table_for_people_holds_the_secret_unbroken(instance):
     done = call_svc(*ADD, instance=instance)
     assert done.returncode == 0
@@ -104,74 +86,6 @@ def test_lists_come_in_four_formats_with_the_same_rows(instance):
     assert len(lines) == len(rows) + 2
 
 
-@pytest.mark.slow
-def test_flask_svc_and_svc_are_the_same_command(instance):
-    ours = svc("show", "scopes", "--json", instance=instance)
-    theirs = svc("show", "scopes", "--json", instance=instance, command=FLASK)
-    assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout)
-    done = svc("index", instance=instance, command=FLASK)
-    assert done.stdout.startswith("0 indexed, 0 updated, 1 unchanged")
-
-
-@pytest.mark.slow
-def test_flask_svc_in_an_app_without_the_service_says_so(instance, tmp_path):
-    (tmp_path / "bare.py").write_text("from flask import Flask\napp = Flask('bare')\n")
-    command = (FLASK[0], "--app", str(tmp_path / "bare.py"), "svc")
-    done = svc("show", "config", instance=instance, command=command)
-    assert done.returncode == 2
-    assert "The app 'bare' has no PhotoService" in done.stderr
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["auth", "--help"], ["index", "--help"], ["show", "--help"]])
-def test_help_imports_neither_flask_nor_sqlalchemy(arguments):
-    program = (
-        "import sys\nfrom photosvc.cli import svc\n"
-        "try:\n    svc(sys.argv[1:], prog_name='svc')\nexcept SystemExit as end:\n    assert end.code == 0\n"
-        "print(sorted({name.partition('.')[0] for name in sys.modules}"
-        " & {'flask', 'sqlalchemy', 'alembic', 'PIL', 'rich', 'marshmallow', 'authlib'}), file=sys.stderr)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        env=SURROUNDINGS,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=30,
-    )
-    assert done.stdout.startswith("Usage: svc")
-    assert done.stderr == "[]\n"
-
-
-def imported_by(instance, *arguments):
-    """The modules that a command has imported at its end."""
-    program = "import sys; from photosvc.main import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
-    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance)}
-    command = [sys.executable, "-c", program, *arguments]
-    return set(subprocess.run(command, capture_output=True, text=True, env=environ, check=True).stderr.split())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["status", "users ls", "search", "albums ls", "show config"])
-def test_commands_import_no_views_and_nothing_that_answers_requests(instance, command):
-    modules = imported_by(instance, *command.split())
-    assert "photosvc.web.current" in modules
-    assert not {"photosvc.api", "photosvc.dav", "photosvc.pages"} & modules
-    assert not {"photosvc.web.errors", "photosvc.web.answers", "photosvc.pictures.service"} & modules
-    assert not {"alembic", "PIL", "authlib", "babel", "sqlalchemy.dialects.postgresql"} & modules
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["users ls", "auth ls", "keys ls", "audit", "show config"])
-def test_a_command_about_accounts_imports_nothing_of_searches_and_maps_no_photos(instance, command):
-    modules = imported_by(instance, *command.split())
-    found = {name for name in modules if name.startswith("photosvc.search.reading.")}
-    assert found == {"photosvc.search.reading.state"}
-    assert not {name for name in modules if name.startswith("photosvc.query.")}
-    assert not {"photosvc.workers.pool", "photosvc.auth.tokens", "msgspec"} & modules
-    of_tables = {f"photosvc.models.{name}" for name in _MODULES.values()}
-    assert of_tables & modules == {f"photosvc.models.{name}" for name in ("base", "named_numbers", "accounts")}
-
-
 def test_settings_are_shown_without_their_secrets(instance):
     uri = "postgresql+psycopg://me:hunter2hunter2@db.example.org/photos"
     environ = {"PHOTOSVC_DATABASE_URI": uri, "PHOTOSVC_SECRET_KEY": "s" * 40, "PHOTOSVC_PROXIES": "1"}
@@ -214,7 +128,6 @@ def test_a_database_without_tables_is_one_sentence_that_names_the_command(tmp_pa
         assert done.stderr == "Error: The database has no photosvc tables yet: run `svc db upgrade`.\n"
 
 
-@pytest.mark.slow
 def test_the_schema_is_made_checked_and_named(tmp_path):
     from photosvc.models import SCHEMA_VERSION
 
@@ -226,7 +139,6 @@ def test_the_schema_is_made_checked_and_named(tmp_path):
     assert (done.returncode, done.stderr) == (0, "The tables are as this version needs them.\n")
 
 
-@pytest.mark.slow
 def test_an_old_schema_is_one_sentence_that_names_what_to_do(tmp_path):
     import sqlite3
 
@@ -238,20 +150,6 @@ def test_an_old_schema_is_one_sentence_that_names_what_to_do(tmp_path):
     assert done.returncode == 1
     assert "The database is at schema 0000" in done.stderr
     assert "this photosvc needs " in done.stderr
-
-
-@pytest.mark.slow
-def test_a_closed_stdout_is_no_traceback(instance):
-    command = "$SVC show scopes --json | true; $SVC show scopes --md | head -1"
-    done = subprocess.run(
-        ["/bin/sh", "-c", command],
-        env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance), "SVC": str(launcher(instance))},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=30,
-    )
-    assert done.stderr == ""
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg", "postgresql+psycopg2"])
@@ -303,14 +201,6 @@ def test_the_list_of_commands_has_the_first_sentence_of_their_help():
     assert listed == {name: group.get_command(ctx, name).get_short_help_str(980) for name in listed}
 
 
-def test_the_list_of_commands_imports_none_of_them():
-    program = "import sys; from photosvc.cli import svc; svc(['--help'], standalone_mode=False); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
-    loaded = {name for name in done.stdout.split() if name.startswith("photosvc.cli")}
-    assert "Commands:" in done.stdout
-    assert loaded == {"photosvc.cli", "photosvc.cli.group"}
-
-
 def test_one_letter_means_one_thing_in_every_command():
     meanings = {}
     for path, command in commands(group):
@@ -354,7 +244,6 @@ INVALID = (
 )
 
 
-@pytest.mark.slow
 def test_an_email_address_is_checked_when_it_is_given_and_when_it_is_changed(instance):
     for number, email in enumerate((*VALID, *INVALID)):
         name = f"mail{number}"
@@ -386,36 +275,3 @@ def test_the_figures_of_a_run_are_printed_as_a_table_without_its_lists(instance)
     assert {"removed files,0", "dry_run,no"} <= set(done.stdout.splitlines())
     assert "examples" not in done.stdout
     assert json.loads(call_svc("purge", "-j", instance=instance).stdout)["examples"] == []
-
-
-@pytest.mark.slow
-def test_the_instance_folder_of_an_option_counts_more_than_that_of_the_environment(instance, tmp_path):
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(tmp_path / "other")}
-
-    def call(*arguments):
-        return subprocess.run(
-            [launcher(folder), *arguments], env=environ, cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-
-    done = call("--instance", str(instance), "show", "config", "--json")
-    assert json.loads(done.stdout)[0]["value"] == str(instance)
-    assert call("--instance", "", "status").stderr.endswith(
-        "Invalid value for --instance: the name of the folder is empty.\n"
-    )
-    assert call("--instance", str(instance / "photosvc.db"), "status").returncode == 2
-    assert not (tmp_path / "other").exists()
-
-
-@pytest.mark.slow
-def test_an_app_that_contains_photosvc_chooses_its_instance_folder_itself(tmp_path):
-    done = subprocess.run(
-        [*FLASK, "--instance", str(tmp_path), "status"],
-        env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert "the app that contains photosvc chooses its instance folder." in done.stderr

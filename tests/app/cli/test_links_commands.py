@@ -83,7 +83,6 @@ def test_a_link_takes_uploads_for_an_account(api, links):
     assert links("mod", plain["UID"], "--upload").returncode != 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

@@ -87,7 +87,6 @@ def test_a_dry_run_counts_and_changes_nothing(purged):
     assert dump(purged) == before
 
 
-@pytest.mark.slow
 def test_without_hard_what_is_gone_is_hidden(purged):
     assert purge(purged) == FOUND
     assert purged.names() == ["2020/c.png", "2020/d.jpg", "2020/e.jpg"]
@@ -95,7 +94,6 @@ def test_without_hard_what_is_gone_is_hidden(purged):
     assert run(purged).stdout == "3 missing, 0 newly marked; 2 photos without files\n"
 
 
-@pytest.mark.slow
 def test_hard_removes_rows_words_albums_and_thumbnails_but_no_original(purged):
     originals, thumbnails = hashes(purged.originals), cached(purged)
     removed = purge(purged, "--hard", "--yes")["removed"]
@@ -123,7 +121,6 @@ def test_hard_leaves_no_row_of_what_it_removed(purged):
                 assert known is None or set(session.scalars(select(key.parent))) <= known, key.parent
 
 
-@pytest.mark.slow
 def test_the_question_names_what_is_lost_and_a_no_keeps_it(purged, monkeypatch):
     code, out, err, _ = type_at(purged.instance, ["purge", "--hard"], [("[y/N]", "n\n")])
     assert (code, out) == (0, "")
@@ -157,7 +154,6 @@ def test_originals_that_look_unmounted_are_refused(purged, arguments):
     assert dump(purged) == before
 
 
-@pytest.mark.slow
 def test_a_file_that_is_marked_but_came_back_stays(purged):
     purge(purged)
     purged.put("2020/a.jpg", b"data")
@@ -166,7 +162,6 @@ def test_a_file_that_is_marked_but_came_back_stays(purged):
         assert session.scalars(select(Photo.title).where(Photo.favorite)).all() == ["Edited"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("marked", [True, False])
 def test_a_duplicate_of_a_file_that_is_gone_keeps_what_people_wrote(library, marked):
     library.put("a.jpg", jpeg())
@@ -187,7 +182,6 @@ def test_a_duplicate_of_a_file_that_is_gone_keeps_what_people_wrote(library, mar
     assert library.names() == ["b.jpg", "copy.jpg"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("is_renamed", [True, False])
 @pytest.mark.parametrize("marked", [True, False])
 def test_what_people_wrote_stays_while_any_file_has_the_content(library, marked, is_renamed):
@@ -214,7 +208,6 @@ def test_what_people_wrote_stays_while_any_file_has_the_content(library, marked,
     assert (record["UID"], record["Title"]) == (uid, "Edited")
 
 
-@pytest.mark.slow
 def test_a_file_that_is_gone_like_its_duplicates_is_removed(library):
     library.put("a.jpg", jpeg())
     library.put("b.jpg", jpeg(80, 48))
@@ -228,7 +221,6 @@ def test_a_file_that_is_gone_like_its_duplicates_is_removed(library):
     assert counts(library.index()) == (1, 0, 1, 0, 0, 0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [(), ("--hard", "--yes")])
 def test_files_that_were_moved_and_not_indexed_since_are_left_alone(library, arguments):
     library.put("2020/a.jpg", jpeg())

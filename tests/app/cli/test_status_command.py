@@ -41,7 +41,6 @@ def test_it_tells_what_is_there_when_it_was_indexed_and_what_failed(status, libr
     assert all(one["reason"] and one["source"] == "index" for one in record["failures"])
 
 
-@pytest.mark.slow
 def test_a_run_over_one_folder_is_not_one_over_all(status, library):
     library.index()
     library.clock.move(hours=1)
@@ -63,7 +62,6 @@ def test_the_table_lists_the_last_failures_and_counts_the_others(status, library
     assert status("--csv").stdout.splitlines()[0] == "Name,Value"
 
 
-@pytest.mark.slow
 def test_hidden_and_missing_ones_are_told_apart(status, library):
     library.index()
     (library.originals / "two.jpg").unlink()

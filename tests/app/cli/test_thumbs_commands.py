@@ -1,17 +1,13 @@
 """`svc thumbs`, `svc index --thumbs`, `svc cache` and `svc show sizes`."""
 
-import fcntl
 import json
-import os
-import subprocess
 
 import pytest
 
 from photosvc.pictures.sizes import NAMED
 from tests.helpers.clients.picture_client import PictureClient
-from tests.helpers.library import SURROUNDINGS, SVC, svc
+from tests.helpers.library import svc
 from tests.helpers.pictures import encoded, jpeg, quarters
-from tests.helpers.programs.watching import wait
 
 USUAL = ["fit_1280.jpg", "fit_1920.jpg", "fit_360.jpg", "fit_720.jpg", "tile_100.jpg", "tile_224.jpg", "tile_500.jpg"]
 
@@ -31,7 +27,6 @@ def cached(pictures, name):
     return sorted(path.name.partition("_")[2] for path in found)
 
 
-@pytest.mark.slow
 def test_thumbs_makes_the_usual_sizes_of_all_pictures_and_keeps_what_is_there(api, pictures):
     pictures.library.index()
     done = api.svc("thumbs")
@@ -41,7 +36,6 @@ def test_thumbs_makes_the_usual_sizes_of_all_pictures_and_keeps_what_is_there(ap
     assert api.svc("thumbs").stdout == "0 made, 11 kept, 0 failed\n"
 
 
-@pytest.mark.slow
 def test_thumbs_takes_sizes_and_a_query(api, pictures):
     pictures.library.index()
     done = api.svc("thumbs", "--sizes", "tile_50, fit_1280", "--json", "path:2020")
@@ -57,7 +51,6 @@ def test_thumbs_refuses_sizes_and_queries_that_do_not_exist(api, pictures):
     assert api.svc("thumbs", "nonsense:1").returncode == 2
 
 
-@pytest.mark.slow
 def test_thumbs_reports_what_cannot_be_shown_and_goes_on(api, pictures):
     pictures.library.index()
     (pictures.library.originals / "large.jpg").unlink()
@@ -67,26 +60,6 @@ def test_thumbs_reports_what_cannot_be_shown_and_goes_on(api, pictures):
     assert done.stderr == "failed large.jpg: The file has changed since it was indexed; an index run is due.\n"
 
 
-@pytest.mark.slow
-def test_thumbs_leaves_a_picture_to_the_process_that_is_at_it(api, pictures):
-    pictures.library.index()
-    content_hash = pictures.hash_of("large.jpg")
-    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(pictures.library.instance)}
-    lock = os.open(pictures.cache().folder / "making.lock", os.O_RDWR | os.O_CREAT)
-    fcntl.lockf(lock, fcntl.LOCK_EX, 1, int(content_hash[:12], 16))
-    running = subprocess.Popen([SVC, "thumbs"], env=environ, stdout=subprocess.PIPE, text=True)
-    wait(lambda: len(cached(pictures, "2020/small.png")) == 4)
-    assert len(cached(pictures, "2020/small.png")) == 4
-    with pytest.raises(subprocess.TimeoutExpired):
-        running.communicate(timeout=1)
-    assert cached(pictures, "large.jpg") == []
-    for name in USUAL:
-        pictures.cache().write(content_hash, name, b"made by the other one")
-    os.close(lock)
-    assert running.communicate(timeout=20)[0] == "4 made, 7 kept, 0 failed\n"
-
-
-@pytest.mark.slow
 def test_index_with_thumbs_makes_the_usual_sizes_of_what_it_reads(api, pictures):
     done = api.svc("index", "--thumbs")
     assert done.returncode == 0
@@ -100,7 +73,6 @@ def test_index_with_thumbs_makes_the_usual_sizes_of_what_it_reads(api, pictures)
     assert "thumbnails" not in json.loads(api.svc("index", "--json").stdout.splitlines()[-1])
 
 
-@pytest.mark.slow
 def test_index_with_and_without_thumbs_finds_the_same(api, pictures):
     pictures.library.put("half.jpg", jpeg(640, 480)[:4000])
     api.svc("index", "--thumbs")
@@ -110,7 +82,6 @@ def test_index_with_and_without_thumbs_finds_the_same(api, pictures):
     assert cached(pictures, "half.jpg") == []
 
 
-@pytest.mark.slow
 def test_index_with_thumbs_on_a_cache_that_cannot_be_written_indexes(api, pictures):
     (pictures.library.instance / "cache").mkdir()
     (pictures.library.instance / "cache" / "pictures").write_bytes(b"no folder")
@@ -120,7 +91,6 @@ def test_index_with_thumbs_on_a_cache_that_cannot_be_written_indexes(api, pictur
     )
 
 
-@pytest.mark.slow
 def test_cache_status_counts_and_clear_removes_after_a_question(api, pictures):
     pictures.library.index()
     api.svc("thumbs", "--sizes", "tile_100")
@@ -151,7 +121,6 @@ def test_show_sizes_lists_every_size(api):
     assert sorted(f"{row['size']}.jpg" for row in rows if row["usual"]) == USUAL
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", ["thumbs", "index --thumbs"])
 def test_a_cache_that_cannot_be_written_is_named_with_what_to_do(pictures, tmp_path, command):
     library = pictures.library

@@ -1,19 +1,11 @@
 """docs/architecture.md names files that exist and every package; journeys begin with files that run on them."""
 
-import json
 import re
-import subprocess
-import sys
 from configparser import ConfigParser
 from pathlib import Path
 
-import pytest
-
-from tests.helpers.library import SURROUNDINGS
-
 ROOT = Path(__file__).parents[3]
 GUIDE = (ROOT / "docs/architecture.md").read_text()
-JOURNEYS = ["From an original to a search row", "From GET /photos to bytes", "From POST /oauth/token to a token"]
 
 
 def _section(heading):
@@ -46,18 +38,3 @@ def test_the_layers_are_those_of_the_import_contract():
     cells = re.findall(r"^\| (`.+?) \|", _section("Layers"), re.MULTILINE)
     named = [re.match(r"\w+", path)[0] for cell in cells for path in re.findall(r"`(.+?)`", cell)]
     assert named == [name for name in layers if _exists(f"{name}.py") or _exists(f"{name}/")]
-
-
-@pytest.fixture(scope="module")
-def traced(tmp_path_factory):
-    command = [sys.executable, "-m", "tests.helpers.journeys", str(tmp_path_factory.mktemp("journeys"))]
-    done = subprocess.run(command, cwd=ROOT, env=SURROUNDINGS, capture_output=True, text=True, timeout=100, check=True)
-    return json.loads(done.stdout)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("journey", JOURNEYS)
-def test_a_journey_begins_with_files_that_run(traced, journey):
-    named = {f"photosvc/{path}" for path in _paths(_section(journey)) if path.endswith(".py")}
-    assert 3 <= len(named) <= 12
-    assert sorted(named - set(traced[journey])) == []

@@ -4,7 +4,6 @@ import inspect
 import re
 from pathlib import Path
 
-import pytest
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 
@@ -42,21 +41,3 @@ def test_every_argument_of_init_app_is_named():
 
 def test_every_attribute_of_a_users_record_is_named():
     assert {name.strip("`") for name in rows("## Your users")} - {"HostUser", "---"} == set(HostUser.__slots__)
-
-
-@pytest.mark.slow
-def test_the_first_example_runs(tmp_path, monkeypatch):
-    monkeypatch.setenv("PHOTOSVC_CACHE", str(tmp_path / "cache"))
-    example = re.search(r"^    from flask import Flask\n(.*?)\n\n`PhotoService\(\)`", GUIDE, re.DOTALL | re.MULTILINE)[
-        0
-    ]
-    lines = [line[4:] for line in example.splitlines() if line.startswith("    ")]
-    source = "\n".join(lines).replace("Flask(__name__)", f"Flask('app', instance_path={str(tmp_path)!r})")
-    names = {}
-    exec(source, names)
-    runner = names["app"].test_cli_runner()
-    assert runner.invoke(args=["svc", "db", "upgrade"]).exit_code == 0
-    assert names["app"].test_client().get("/media/api/v1/status").status_code == 200
-    assert len(names["service"].search()) == 0
-    with names["app"].app_context():
-        names["db"].engine.dispose()

@@ -2,18 +2,14 @@
 
 import re
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import orjson
-import pytest
 from click.testing import CliRunner
 
 from photosvc.cli.deploy import Deployment, files_of
 from photosvc.cli.show import show
 from photosvc.settings import setting_fields
-from tests.helpers.library import SURROUNDINGS
 
 ROOT = Path(__file__).parents[3]
 GUIDE = (ROOT / "docs/pictures.md").read_text()
@@ -37,18 +33,6 @@ def test_every_file_the_guide_links_to_exists():
     links = re.findall(r"\]\(([^)#]+)(#[^)]*)?\)", GUIDE)
     assert links
     assert [link for link, _ in links if not (ROOT / "docs" / link).exists()] == []
-
-
-@pytest.mark.slow(minutes=2)
-def test_gunicorn_takes_the_shipped_configuration(tmp_path):
-    config = tmp_path / "gunicorn.conf.py"
-    config.write_text(GUNICORN)
-    command = [sys.executable, "-m", "gunicorn", "--config", str(config), "--check-config", "photosvc.app:create_app()"]
-    address = "https://photos.example.org"
-    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(tmp_path), "PHOTOSVC_BASE_URL": address}
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert runpy.run_path(str(config))["bind"] in NGINX
 
 
 def test_the_access_log_of_gunicorn_has_no_addresses(tmp_path):

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import click
-import pytest
 from PIL import Image
 
 from photosvc.cli import svc
@@ -17,10 +16,10 @@ GUIDES = sorted((ROOT / "docs").glob("*.md"))
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "bench/RESULTS.md", *GUIDES]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_relative_link_leads_to_a_file(page):
-    targets = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
-    assert [target for target in targets if not (page.parent / target).is_file()] == []
+def test_every_relative_link_leads_to_a_file():
+    for page in PAGES:
+        targets = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
+        assert [target for target in targets if not (page.parent / target).is_file()] == [], page.name
 
 
 def test_backups_which_have_the_service_key_are_written_outside_of_the_clone():
@@ -35,24 +34,23 @@ def anchors(page):
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_anchor_of_a_link_is_a_heading(page):
-    links = re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page.read_text())
-    wrong = [link for link in links if link[1] not in anchors(page.parent / link[0] if link[0] else page)]
-    assert wrong == []
+def test_every_anchor_of_a_link_is_a_heading():
+    for page in PAGES:
+        links = re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page.read_text())
+        wrong = [link for link in links if link[1] not in anchors(page.parent / link[0] if link[0] else page)]
+        assert wrong == [], page.name
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_make_target_exists(page):
-    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    assert set(re.findall(r"(?:`|^ {4,}(?:\$ )?)make ([a-z-]+)", page.read_text(), re.MULTILINE)) <= set(targets)
+def test_every_make_target_exists():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in PAGES:
+        named = set(re.findall(r"(?:`|^ {4,}(?:\$ )?)make ([a-z-]+)", page.read_text(), re.MULTILINE))
+        assert named <= targets, page.name
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_svc_command_exists(page):
-    for words in re.findall(
-        r"(?:`|^ {4,}(?:\$ )?)(?:flask |\.venv/bin/)?svc ((?:[a-z]+ ?)+)", page.read_text(), re.MULTILINE
-    ):
+def test_every_svc_command_exists():
+    text = "\n".join(page.read_text() for page in PAGES)
+    for words in re.findall(r"(?:`|^ {4,}(?:\$ )?)(?:flask |\.venv/bin/)?svc ((?:[a-z]+ ?)+)", text, re.MULTILINE):
         group: click.Command | None = svc
         for word in words.split():
             if isinstance(group, click.Group):

@@ -32,7 +32,6 @@ def addresses(page):
     return {unescape(found) for found in re.findall(r'(?:href|src|action)="([^"#]+)"', page.text)}
 
 
-@pytest.mark.slow
 def test_all_addresses_are_below_the_prefix_and_the_password_page_leads_back_there(tmp_path):
     clock = MovedClock()
     with open_host(tmp_path / "host", clock=clock) as app:

@@ -12,14 +12,10 @@ from click.testing import CliRunner
 from flask import Flask
 from flask.cli import ScriptInfo
 from flask_sqlalchemy import SQLAlchemy
-from sqlalchemy import text
 
 from photosvc import PhotoService
 from photosvc.app import create_app
-from photosvc.auth import accounts
 from photosvc.cli import svc
-from photosvc.web.auditing import operation_in
-from photosvc.web.current import current_service
 from tests.helpers.host import NAMES, open_host
 
 
@@ -48,27 +44,6 @@ def test_the_configuration_hides_the_password_of_the_hosts_database(tmp_path):
         done = app.test_cli_runner().invoke(args=["svc", "show", "config", "--json"])
     (shown,) = (row["value"] for row in json.loads(done.stdout) if row["name"] == "PHOTOSVC_DATABASE_URI")
     assert shown == "postgresql+psycopg://ann:***@db.example.org/photos"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("bind_key", [None, "media"])
-@pytest.mark.parametrize("address", ["sqlite:///{}", "sqlite:///file:{}?uri=true"])
-def test_the_upgrade_makes_the_database_and_its_journals_readable_for_its_owner_alone(tmp_path, bind_key, address):
-    with umask(0o022), bare_host(tmp_path, address, bind_key) as (app, database):
-        done = app.test_cli_runner().invoke(args=["svc", "db", "upgrade"])
-        assert done.exit_code == 0, done.output
-        assert "can be read" not in done.stderr
-        with app.app_context():
-            service = current_service()
-            with service.engine().connect() as connection:
-                connection.execute(text("PRAGMA journal_mode=WAL"))
-            with service.writing(library=True) as session:
-                user = accounts.new_user(service.now(), name="ann", password="a long password")
-                accounts.add(operation_in(session), user)
-                session.flush()
-                made = sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(database.name))
-                assert made == ["own.db", "own.db-shm", "own.db-wal"]
-                assert {mode_of(tmp_path / name) for name in made} == {0o600}
 
 
 @pytest.mark.parametrize("bind_key", [None, "media"])
@@ -110,15 +85,6 @@ def bare_host(folder, address, bind_key):
     with app.app_context():
         for engine in db.engines.values():
             engine.dispose()
-
-
-@contextmanager
-def umask(mask):
-    before = os.umask(mask)
-    try:
-        yield
-    finally:
-        os.umask(before)
 
 
 def mode_of(path):

@@ -1,8 +1,5 @@
 """photosvc inside another app: neither sees the other's rows, tables or errors."""
 
-import gc
-import threading
-from pathlib import Path
 from shutil import copytree
 
 import pytest
@@ -11,7 +8,6 @@ from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import event, inspect, select, text
 from sqlalchemy.orm import Session
 
-from photosvc.app import create_app
 from photosvc.auth import accounts, credentials
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.errors import SettingError
@@ -22,7 +18,7 @@ from photosvc.web.auditing import operating, operation_in
 from photosvc.web.current import current_service
 from tests.helpers.clock import MovedClock
 from tests.helpers.factories.accounts import add_token
-from tests.helpers.library import DATABASE, migrated_database
+from tests.helpers.library import migrated_database
 from tests.helpers.pictures import jpeg
 
 
@@ -160,7 +156,6 @@ def test_a_surprise_below_the_prefix_is_not_the_hosts(host, monkeypatch):
     assert (answer.status_code, answer.json["error"]) == (500, "Internal error; the log has details.")
 
 
-@pytest.mark.slow
 def test_tables_lie_where_the_host_wants_them_and_apart(host):
     with host.app.app_context():
         names = {key: set(inspect(engine).get_table_names()) for key, engine in host.db.engines.items()}
@@ -173,7 +168,6 @@ def test_tables_lie_where_the_host_wants_them_and_apart(host):
         assert schema.differences(current_service().engine()) == []
 
 
-@pytest.mark.slow
 def test_two_hosts_in_one_process_never_see_each_others_rows(host, tmp_path):
     other = Host(tmp_path / "second", pictures=1)
     try:
@@ -240,7 +234,6 @@ def begin_strictly(host):
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_what_the_host_has_not_committed_yet_is_the_hosts(host, strict):
     if strict:
@@ -277,9 +270,6 @@ def test_a_removed_accounts_app_password_is_over_on_the_hosts_engine_too(host):
     assert host.get("/media/api/v1/photos", secret).status_code == 401
 
 
-HANDLES = Path("/proc/self/fd")
-
-
 def test_when_all_connections_are_in_use_clients_are_asked_to_come_back(tmp_path):
     host = Host(tmp_path / "busy", engine_options={"pool_size": 1, "max_overflow": 0, "pool_timeout": 0.1})
     with host.app.app_context(), current_service().engine().connect():
@@ -289,28 +279,3 @@ def test_when_all_connections_are_in_use_clients_are_asked_to_come_back(tmp_path
     assert [answer.headers["Retry-After"] for answer in (*answers, token)] == ["5", "5", "5"]
     assert host.names() == ["busy0.jpg"]
     host.close()
-
-
-def open_things():
-    gc.collect()
-    return len(list(HANDLES.iterdir())), threading.active_count()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not HANDLES.is_dir(), reason="counts handles as Linux lists them")
-def test_fifty_apps_that_come_and_go_leave_no_handles_and_no_threads(tmp_path):
-    (tmp_path / DATABASE).write_bytes(migrated_database())
-
-    def come_and_go():
-        app = create_app(instance=tmp_path, environ={}, clock=MovedClock())
-        assert app.test_client().get("/api/v1/status").status_code == 200
-        assert app.test_client().get("/api/v1/photos").status_code == 401
-
-    come_and_go()
-    handles, threads = open_things()
-    for _ in range(50):
-        come_and_go()
-    after = open_things()
-    # Fewer are right: what tests before this one left may be closed meanwhile.
-    assert after[0] - handles <= 2
-    assert after[1] - threads <= 2

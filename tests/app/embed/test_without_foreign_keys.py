@@ -76,7 +76,6 @@ def enter_everything(library):
     return uids
 
 
-@pytest.mark.slow
 def test_photos_that_become_one_leave_nothing_and_hand_their_decisions_on(unchecked_library):
     unchecked_library.put("a/lake.jpg", jpeg(100, 80, exif=TAKEN, xmp=showing("Ada")))
     unchecked_library.put("a/other.jpg", jpeg(64, 48, exif=TAKEN, xmp=xmp("<dc:subject/>")))
@@ -97,7 +96,6 @@ def test_photos_that_become_one_leave_nothing_and_hand_their_decisions_on(unchec
         assert set(session.scalars(decided)) == left
 
 
-@pytest.mark.slow
 def test_photos_that_are_deleted_and_purged_leave_nothing(unchecked_library):
     for number in range(4):
         unchecked_library.put(f"{number}.jpg", jpeg(60 + number, 48, exif=TAKEN, xmp=showing("Ada")))

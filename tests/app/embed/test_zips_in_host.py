@@ -86,7 +86,6 @@ def names(answer):
         return sorted(archive.namelist())
 
 
-@pytest.mark.slow
 def test_users_of_a_host_download_what_they_selected_and_may_see(host):
     user, viewer = signed_in(host, "user"), signed_in(host, "viewer")
     assert names(user.get(select(user) + "?name=file")) == [*NAMES]
@@ -104,7 +103,6 @@ def test_a_selection_is_open_only_to_the_user_who_sent_it(host):
     assert names(user.get(f"{path}?name=file&t={link}")) == [*NAMES]
 
 
-@pytest.mark.slow
 def test_selections_of_one_user_push_out_none_of_another(host):
     user, viewer = signed_in(host, "user"), signed_in(host, "viewer")
     first = select(user)

@@ -1,13 +1,11 @@
 """Who may open which page. The table is written by hand; a page that is missing here fails."""
 
-import pytest
-
 from photosvc.auth.policy import RULES
 from photosvc.pages import BLUEPRINT
 from photosvc.web.contract import ACTION, PUBLIC
 from photosvc.web.protector import PLACE
 from photosvc.web.requests import Place
-from tests.helpers.api_client import HASH, PASSWORD, open_api
+from tests.helpers.api_client import HASH, PASSWORD
 from tests.helpers.browser import OWN, Browser
 from tests.helpers.factories.accounts import add_user
 
@@ -216,17 +214,8 @@ def open_route(browser, route):
     return browser.open(path, headers=OWN) if method == "GET" else browser.send(path, {})
 
 
-@pytest.fixture(scope="module")
-def signed_in(tmp_path_factory):
-    with open_api(tmp_path_factory.mktemp("forms")) as api:
-        browser = Browser(api)
-        assert browser.sign_in().status_code == 303
-        yield browser
-
-
-@pytest.mark.parametrize("route", [route for route in TABLE if route.startswith("POST")])
-def test_no_form_of_another_site_is_taken(signed_in, route):
-    path = route.split()[1].replace("<uid>", "x")
-    answer = signed_in.open(path, method="POST", headers={"Origin": "https://example.com"})
-    assert answer.status_code == 403
-    assert signed_in.open("/", headers=OWN).status_code == 200
+def test_no_form_of_another_site_is_taken(alice):
+    for path in (route.split()[1].replace("<uid>", "x") for route in TABLE if route.startswith("POST")):
+        answer = alice.open(path, method="POST", headers={"Origin": "https://example.com"})
+        assert answer.status_code == 403, path
+        assert alice.open("/", headers=OWN).status_code == 200, path

@@ -3,15 +3,12 @@
 import json
 import logging
 import re
-import urllib.request
 
 import pytest
 
 from photosvc.core.logs import FIELDS
 from photosvc.web.answers import LOGGER, masked_path, masked_query
 from tests.helpers.api_client import PASSWORD, open_api
-from tests.helpers.library import svc
-from tests.helpers.programs.server import serve
 
 ON = {"PHOTOSVC_ACCESS_LOG": "true"}
 TOKEN, APP, SECRET = "0123456789abcdef" * 3, "abcdef-012345-ghijkl-678901", "aB3" * 10 + "xY"
@@ -119,14 +116,3 @@ def test_paths_stay_readable(path, masked):
 )
 def test_values_of_names_for_secrets_are_masked(name):
     assert masked_query(f"a=1&{name}=short&b=&=&c") == f"?a=1&{name}=-&b=&=&c"
-
-
-@pytest.mark.slow
-def test_a_server_writes_one_json_object_a_line(library):
-    environ = {**ON, "PHOTOSVC_LOG_FORMAT": "json"}
-    with serve(library.instance, workers=1, environ=environ) as base:
-        urllib.request.urlopen(f"{base}/api/v1/healthz", timeout=20).close()
-    lines = (library.instance / "gunicorn.log").read_text().splitlines()
-    (line,) = [json.loads(line) for line in lines if '"photosvc.access"' in line]
-    assert (line["logger"], line["path"], line["status"]) == ("photosvc.access", "/api/v1/healthz", 200)
-    assert svc("users", "ls", instance=library.instance, environ=environ).stderr == ""

@@ -17,7 +17,6 @@ from tests.helpers.clients.oauth_client import OAuthClients, check_oauth_error
 from tests.helpers.clock import NOW, MovedClock
 from tests.helpers.factories.photos import add_photos
 from tests.helpers.library import call_svc, copy_library, migrated_database, open_library
-from tests.helpers.programs.server import serve
 
 ISSUED = ("oauth-authorization-server", "openid-configuration", "oauth-protected-resource")
 SENTENCE = "PHOTOSVC_BASE_URL is not set, and OAuth names the public address of the service: its operator must set it."
@@ -74,7 +73,6 @@ def test_links_lead_to_the_next_page_wherever_a_server_mounts_the_app(copied_lib
     assert len(names) > 6
 
 
-@pytest.mark.slow
 def test_links_and_the_description_hold_the_prefix_in_a_host_app(tmp_path, filled):
     host = Flask("host", instance_path=str(tmp_path))
     host.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{filled.instance}/photosvc.db"
@@ -93,7 +91,6 @@ def test_links_and_the_description_hold_the_prefix_in_a_host_app(tmp_path, fille
         db.engine.dispose()
 
 
-@pytest.mark.slow
 def test_the_description_names_the_mount_that_was_asked_and_not_a_former_one(copied_library):
     for mount in ("", "/one", "/two"):
         app = DispatcherMiddleware(Flask("other"), {mount: copied_library.app}) if mount else copied_library.app
@@ -115,7 +112,6 @@ def test_a_mount_of_any_name_is_a_path_on_the_same_server(copied_library, mount,
     assert answer.headers["Link"].startswith(f"<{shown}/api/v1/photos?count=2&cursor=")
 
 
-@pytest.mark.slow
 def test_with_a_public_address_links_are_absolute(filled, tmp_path):
     address = "https://photos.example.org/p"
     library = copy_library(filled, tmp_path / "instance", settings={"PHOTOSVC_BASE_URL": address})
@@ -124,18 +120,6 @@ def test_with_a_public_address_links_are_absolute(filled, tmp_path):
     assert library.get(path="/api/v1/openapi.json").json["servers"] == [{"url": f"{address}/api/v1"}]
     assert library.get(path="/api/v1/config").json["siteUrl"] == f"{address}/"
     library.close()
-
-
-@pytest.mark.slow
-def test_the_links_of_a_served_library_work_on_any_port(copied_library):
-    copied_library.close()
-    with serve(copied_library.instance, workers=1) as address:
-        answer = requests.get(
-            f"{address}/api/v1/photos?count=1", headers={"X-Auth-Token": copied_library.token()}, timeout=20
-        )
-        following = urljoin(answer.url, answer.links["next"]["url"])
-        assert following.startswith(f"{address}/api/v1/photos?count=1&cursor=")
-        assert requests.get(following, headers={"X-Auth-Token": copied_library.token()}, timeout=20).status_code == 200
 
 
 def test_where_svc_run_serves_is_the_issuer_of_the_metadata(copied_library):
@@ -174,7 +158,6 @@ def test_what_names_the_issuer_is_refused_without_one(nowhere):
         assert check_oauth_error(answer, 503, "temporarily_unavailable")["error_description"] == SENTENCE
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("prefix", ["", "/media"])
 def test_a_host_is_told_at_the_start_what_is_missing(tmp_path, caplog, prefix):
     app = Flask("host", instance_path=str(tmp_path))

@@ -1,10 +1,5 @@
 """What monitors ask: whether the process lives, and whether it can answer requests, looked at for each request."""
 
-import json
-import os
-import urllib.error
-import urllib.request
-
 import pytest
 
 from photosvc.core import logs
@@ -12,10 +7,7 @@ from photosvc.models import schema
 from photosvc.web.current import current_service
 from tests.helpers.api_client import check_error
 from tests.helpers.library import DATABASE, call_svc, copy_library, open_library
-from tests.helpers.programs import forks
-from tests.helpers.programs.forks import SURROUNDINGS
 from tests.helpers.programs.ports import free_port
-from tests.helpers.programs.server import serve
 
 READY = ("/readyz", "/status")
 
@@ -33,7 +25,6 @@ def test_a_service_lives_is_ready_and_operational(library):
     assert ask(library, "/healthz").json["version"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", READY)
 def test_an_old_schema_is_told_also_when_it_fitted_before(library, path):
     assert ask(library, path).status_code == 200
@@ -106,56 +97,10 @@ def test_with_another_service_key_commands_stop_with_a_sentence(library, tmp_pat
     other.close()
 
 
-@pytest.mark.slow
 def test_a_database_gets_its_key_with_its_tables(tmp_path):
     assert call_svc("db", "upgrade", instance=tmp_path).returncode == 0
     (tmp_path / "secret_key").write_text("x" * 64)
     assert "another service key" in call_svc("db", "upgrade", instance=tmp_path).stderr
-
-
-WORKER = ("--worker-class", "photosvc.serving.Worker")
-
-
-def refused(instance, **environ):
-    """What a server says that ends by itself."""
-    arguments = ("--bind", "127.0.0.1:0", "--no-control-socket", *WORKER, "photosvc.app:create_app()")
-    with open(os.devnull) as nothing, (instance / "log").open("w+") as log:  # noqa: PTH123
-        streams = (nothing.fileno(), log.fileno(), log.fileno())
-        surroundings = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance), **environ}
-        server = forks.start("gunicorn", *arguments, environ=surroundings, streams=streams)
-        try:
-            assert server.wait(20) != 0
-        finally:
-            server.terminate()
-        return (instance / "log").read_text()
-
-
-@pytest.mark.slow
-def test_a_server_with_another_service_key_does_not_start(library, tmp_path):
-    other = with_another_key(library, tmp_path / "other")
-    other.close()
-    said = refused(other.instance)
-    assert "\nThe database belongs to another service key than this process has: put the right one into " in said
-    assert "Traceback" not in said
-
-
-@pytest.mark.slow
-def test_a_server_whose_settings_are_wrong_says_so_in_one_sentence(library):
-    said = refused(library.instance, PHOTOSVC_PROXIES="many")
-    assert "\nPHOTOSVC_PROXIES (environment) is not valid: expected a whole number" in said
-    assert "Traceback" not in said
-
-
-@pytest.mark.slow
-def test_a_server_starts_without_its_database_and_says_that_it_is_not_ready(tmp_path):
-    environ = {"PHOTOSVC_DATABASE_URI": "postgresql+psycopg://nobody@127.0.0.1:9/none"}
-    with serve(tmp_path, workers=1, options=WORKER, environ=environ) as base:
-        with urllib.request.urlopen(f"{base}/api/v1/healthz", timeout=10) as answer:
-            assert json.load(answer)["status"] == "alive"
-        with pytest.raises(urllib.error.HTTPError) as caught:
-            urllib.request.urlopen(f"{base}/api/v1/readyz", timeout=10)
-        assert caught.value.code == 503
-        caught.value.close()
 
 
 @pytest.mark.parametrize("path", ["/photos", "/readyz"])

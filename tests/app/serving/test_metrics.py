@@ -1,11 +1,8 @@
 """Figures for Prometheus: of the library, and of the requests that all workers answered."""
 
 import sqlite3
-import urllib.error
-import urllib.request
 from pathlib import Path
 
-import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import select
 
@@ -15,7 +12,6 @@ from photosvc.models.engine import begin_write
 from tests.helpers.clock import NOW
 from tests.helpers.library import open_library
 from tests.helpers.pictures import jpeg
-from tests.helpers.programs.server import serve
 
 ROUTE = "/api/v1/photos"
 
@@ -178,36 +174,6 @@ def test_disks_cache_trash_and_processes_are_measured(library):
     assert found["photosvc_processes",] >= 1
     assert found["photosvc_process_memory_bytes",] > 10 << 20
     assert found["photosvc_process_open_files",] > 3
-
-
-@pytest.mark.slow
-def test_counts_are_those_of_all_workers_and_outlive_them(tmp_path):
-    library = open_library(tmp_path / "instance")
-    token = library.token()
-
-    def get(path):
-        asked = urllib.request.Request(base + path, headers={"X-Auth-Token": token})
-        with urllib.request.urlopen(asked, timeout=10) as answer:
-            return answer.headers["X-Worker"], answer.read().decode()
-
-    workers = set()
-    total = 0
-    for _ in range(2):
-        with serve(library.instance) as base:
-            seen = set()
-            while len(seen) < 2:
-                seen.add(get("/api/v1/photos")[0])
-                total += 1
-            with pytest.raises(urllib.error.HTTPError):
-                get("/api/v1/photos?count=none")
-            workers |= seen
-            for _ in range(6):
-                assert requests(samples(get("/api/v1/metrics")[1]), ROUTE) == total
-    assert len(workers) == 4
-    found = scrape(library)
-    assert requests(found, ROUTE, status="400") == 2
-    assert requests(found, "/api/v1/metrics") == 12
-    assert 2 <= len([*(library.instance / "metrics").iterdir()]) <= 4
 
 
 def test_the_guide_names_every_metric(library):

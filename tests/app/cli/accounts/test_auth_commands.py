@@ -34,7 +34,6 @@ def test_with_a_user_name_it_is_an_app_password_and_without_one_an_access_token(
     assert api.call("GET", "/photos", token).status_code == 200
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["=1+1", "+1+1", "-1+1", "@SUM(1)", "=HYPERLINK(1)"])
 def test_a_name_is_no_formula_in_a_table_for_spreadsheets(auth, name):
     secret_of(auth("add", "--name", name, "--scope", "photos", "--json"))

@@ -2,10 +2,7 @@
 
 import json
 import os
-import signal
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import pyotp
 import pytest
@@ -13,8 +10,7 @@ import pytest
 from photosvc.auth import keys
 from tests.helpers.api_client import PASSWORD, check_error, open_api
 from tests.helpers.audit_rows import rows
-from tests.helpers.library import call_svc, svc
-from tests.helpers.programs.server import serve
+from tests.helpers.library import call_svc
 
 PICTURE = "/t/" + "0" * 40 + "/{}/fit_720"
 
@@ -45,7 +41,6 @@ def rotate(api, *options, **given):
     return api.svc("keys", "rotate", "--service", *options, **given)
 
 
-@pytest.mark.slow
 def test_links_end_and_everything_else_goes_on_in_a_running_app(own_key):
     api = own_key
     own, totp, codes = enrol(api)
@@ -63,82 +58,6 @@ def test_links_end_and_everything_else_goes_on_in_a_running_app(own_key):
     assert api.log_in(code=codes[0]).status_code == 200
     (entry,) = [row for row in rows(api.library) if row.event == "key.rotated"]
     assert (entry.actor, entry.target, entry.detail) == ("command line", shown["fingerprint"], "service key")
-
-
-def ask(base, path, body=None, token=None):
-    headers = {"Content-Type": "application/json", **({"X-Auth-Token": token} if token else {})}
-    request = Request(f"{base}/api/v1{path}", None if body is None else json.dumps(body).encode(), headers)
-    try:
-        with urlopen(request, timeout=20) as answer:
-            return answer.status, json.load(answer)
-    except HTTPError as error:
-        return error.code, json.load(error)
-
-
-@pytest.mark.slow
-def test_every_worker_of_a_running_server_takes_the_new_key_with_its_next_request(own_key):
-    api = own_key
-    with serve(api.library.instance, workers=2) as base:
-        user = {"username": "alice", "password": PASSWORD}
-        _, login = ask(base, "/session", user)
-        own, old = login["access_token"], login["config"]["previewToken"]
-        path = api.user_path(rest="/passcode")
-        secret = ask(base, path, {"password": PASSWORD}, own)[1]["secret"]
-        totp = pyotp.TOTP(secret)
-        status, made = ask(base, f"{path}/confirm", {"code": totp.now()}, own)
-        assert status == 200, made
-        assert {ask(base, PICTURE.format(old))[0] for _ in range(4)} == {404}
-        assert svc("keys", "rotate", "--service", instance=api.library.instance).returncode == 0
-        assert {ask(base, PICTURE.format(old))[0] for _ in range(8)} == {403}
-        for code in made["recovery_codes"][:3]:
-            assert ask(base, "/session", {**user, "code": code})[0] == 200
-        assert {ask(base, "/photos?count=1", token=own)[0] for _ in range(4)} == {200}
-
-
-STEPS = ["prepare", "encrypt_again", "put_in_place"]
-
-
-def killed(instance, step, *, after):
-    """Run the command in a fork that kills itself at a step."""
-    process = os.fork()
-    if process == 0:
-        try:
-            inner = getattr(keys, step)
-
-            def stop(*arguments, **options):
-                found = inner(*arguments, **options) if after else None
-                os.kill(os.getpid(), signal.SIGKILL)
-                return found
-
-            setattr(keys, step, stop)
-            call_svc("keys", "rotate", "--service", instance=instance)
-        finally:
-            os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("step", STEPS)
-def test_a_run_that_is_killed_leaves_a_library_that_works_and_another_run_finishes_it(own_key, step, after):
-    api = own_key
-    own, totp, codes = enrol(api)
-    old, key = preview(api, own), api.library.instance / "secret_key"
-    before = key.read_text()
-    api.library.close()
-    assert killed(api.library.instance, step, after=after) == -signal.SIGKILL
-    assert api.log_in(code=totp.at(api.clock())).status_code == 200
-    assert api.log_in(code=codes[0]).status_code == 200
-    assert (key.read_text() == before) == ((step, after) != ("put_in_place", True))
-    if key.read_text() == before:
-        check_error(api.call("GET", PICTURE.format(old)), 404)
-    assert api.svc("keys", "rotate", "--service").returncode == 0
-    assert key.read_text() != before
-    assert not Path(f"{key}.next").exists()
-    check_error(api.call("GET", PICTURE.format(old)), 403)
-    api.clock.move(minutes=5)
-    assert api.log_in(code=totp.at(api.clock())).status_code == 200
-    assert api.log_in(code=codes[1]).status_code == 200
 
 
 def test_the_old_key_goes_only_when_the_disk_has_what_the_new_one_encrypted(own_key, monkeypatch):

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from tests.helpers.api_client import PASSWORD
-from tests.helpers.programs.terminal import type_at
 
 
 @pytest.fixture
@@ -45,15 +44,6 @@ def test_an_invalid_account_is_not_added(users, arguments, stdin, code):
     done = users("add", *arguments, stdin=stdin)
     assert (done.returncode, done.stdout) == (code, "")
     assert names(users) == ["alice", "ann", "vera"]
-
-
-@pytest.mark.slow
-def test_at_a_terminal_the_password_is_asked_for_twice_and_not_echoed(api):
-    typed = [("User name", "bob\n"), ("Password", PASSWORD + "\n"), ("Again", PASSWORD + "\n")]
-    code, out, err, shown = type_at(api.library.instance, ["users", "add"], typed)
-    assert code == 0, err
-    assert PASSWORD not in out + err + shown
-    assert api.log_in("bob").status_code == 200
 
 
 def test_accounts_are_listed_and_shown_in_every_format_without_secrets(api, users):

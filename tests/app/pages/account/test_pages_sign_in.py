@@ -137,9 +137,9 @@ def test_the_step_between_ends_after_five_minutes_and_with_the_password(browser,
     assert sessions_of(api) == []
 
 
-@pytest.mark.parametrize("half", ["x", ".", "1.0.99999999999.x", "é", "1.0", "a" * 5000])
-def test_a_made_up_step_is_refused(browser, half):
-    assert browser.send("/sign-in", {"half": half, "code": "000000"}).status_code == 403
+def test_a_made_up_step_is_refused(browser):
+    for half in ("x", ".", "1.0.99999999999.x", "é", "1.0", "a" * 5000):
+        assert browser.send("/sign-in", {"half": half, "code": "000000"}).status_code == 403, half
 
 
 def test_the_account_of_the_step_may_be_gone(browser, api):
@@ -171,16 +171,13 @@ def test_behind_a_link_of_another_site_the_browser_asks_once_more_with_its_cooki
         assert '<link rel="icon"' in answer.text  # without it browsers ask for one, and log that there is none
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
+def test_it_leads_back_to_own_pages_only(browser):
+    for target in (
         "https://example.com/", "//example.com", "/\\example.com", "\\/example.com", "/\t/example.com", "javascript:1",
         "/\n", "", " /", "http:/x", "///x", "/ü", "/" + "x" * 3000, "/photos/..//example.com", "/%2E./host", "/.",
         "//[", "http://[x", "//a@b]",
-    ],
-)  # fmt: skip
-def test_it_leads_back_to_own_pages_only(browser, target):
-    assert browser.sign_in(next=target).headers["Location"] == "/"
+    ):  # fmt: skip
+        assert browser.sign_in(next=target).headers["Location"] == "/", target
 
 
 def test_signing_out_ends_the_session_for_good(alice, api):

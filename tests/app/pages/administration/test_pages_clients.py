@@ -67,7 +67,6 @@ def test_all_properties_of_a_new_client_are_taken(ann, api):
     assert "Backup All rights Read and change logs and photos · belongs to alice" in text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "message"),
     [

@@ -55,7 +55,6 @@ def test_entries_tell_who_did_what_from_where_the_newest_first(filled, api):
     assert f'href="{LOG}?user={api.uids["alice"]}"' in filled.open(LOG, headers=OWN).text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "found"),
     [

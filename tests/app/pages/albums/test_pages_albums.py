@@ -112,24 +112,6 @@ def test_a_deleted_album_comes_back_as_it_was_however_many_photos_it_has(filled_
     assert "is deleted" not in open_text(alice, "/albums", deleted=uid)
 
 
-@pytest.mark.slow
-def test_on_postgresql_a_deleted_album_comes_back_too(tmp_path, new_postgres, monkeypatch):
-    monkeypatch.setattr(albums, "MOST_AT_ONCE", 2)
-    with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:
-        with api.library.session() as session:
-            add_photos(session, 6, api.clock())
-            project(session, list(session.scalars(select(Photo.id))))
-        alice = Browser(api)
-        alice.sign_in()
-        uid = make(alice, kind="found", Filter="quality:0-")
-        expected = uids(api, s=uid)
-        assert len(expected) > 4
-        alice.send(f"/albums/{uid}/delete", {})
-        assert "is deleted" in open_text(alice, "/albums", deleted=uid)
-        assert alice.send(f"/albums/{uid}/restore", {}).status_code == 303
-        assert uids(api, s=uid) == expected
-
-
 def test_an_album_that_was_half_deleted_takes_its_photos_again_and_comes_back_whole(filled_api, alice, monkeypatch):
     monkeypatch.setattr(albums, "MOST_AT_ONCE", 2)
     uid = make(alice)
@@ -194,7 +176,6 @@ def test_what_a_search_finds_now_is_put_into_an_album(filled_api, alice):
     assert (album["Filter"], album["PhotoCount"]) == ("", len(uids(filled_api, q="tree path:a")))
 
 
-@pytest.mark.slow
 def test_the_search_in_an_album_stays_in_it_on_the_pages_of_photos_and_in_the_album_that_saves_it(filled_api, alice):
     uid = make(alice, kind="found", Filter="path:a")
     answer = alice.open(f"/albums/{uid}", headers=OWN, query_string={"q": "tree or number"})
@@ -416,7 +397,6 @@ def test_ticked_photos_are_removed_and_put_back(filled_api, alice, five):
     assert sorted(arranged(filled_api, uid)) == sorted(photos)
 
 
-@pytest.mark.slow
 def test_photos_are_taken_out_of_a_saved_search_and_put_back(filled_api, alice):
     uid = make(alice, Filter="path:a", kind="following")
     before = photos_of(alice.open(f"/albums/{uid}", headers=OWN))

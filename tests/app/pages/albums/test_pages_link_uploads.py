@@ -7,9 +7,7 @@ import pytest
 from photosvc.auth.throttle import Allowance
 from photosvc.library import links
 from tests.helpers.browser import OWN, Browser, text_of
-from tests.helpers.chromium import open_chromium
 from tests.helpers.clients.upload_client import FORM, changed, form_of, open_uploads, originals, picture
-from tests.helpers.programs.server import serve
 
 
 @pytest.fixture(scope="module")
@@ -144,23 +142,3 @@ def test_an_owner_lets_visitors_add_pictures_and_no_longer(sharing):
     assert "uploads" not in owner.open(f"/albums/{smart}/links").text
     refused = owner.send(f"/albums/{smart}/links", values)
     assert (refused.status_code, 'role="alert"' in refused.text) == (409, True)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(180)
-def test_a_visitor_with_a_phone_adds_a_picture(sharing, tmp_path):
-    path = f"/s/{make(sharing)['Token']}"
-    (tmp_path / "mine.jpg").write_bytes(picture(9))
-    with (
-        serve(sharing.library.instance, workers=1, threads=8) as base,
-        open_chromium() as browser,
-    ):
-        page = browser.new_page(viewport={"width": 390, "height": 844}, has_touch=True)
-        page.goto(base + path)
-        page.get_by_label("Add pictures and videos").set_input_files(tmp_path / "mine.jpg")
-        page.get_by_role("button", name="Add", exact=True).click()
-        page.get_by_text("1 picture added.").wait_for()
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        button = page.get_by_role("button", name="Add", exact=True).bounding_box()
-        assert button["height"] >= 40
-    assert len(originals(sharing)) == 3

@@ -37,7 +37,6 @@ def pictures(answer):
     return re.findall(r'<a href="(/shared/[^"]+/picture/([^"]+))"><img src="([^"]+)"', answer.text)
 
 
-@pytest.mark.slow
 def test_the_owner_shares_an_album_with_an_account_and_removes_it(sharing):
     owner = signed_in(sharing, "alice")
     path = f"/albums/{sharing.album}"
@@ -53,7 +52,6 @@ def test_the_owner_shares_an_album_with_an_account_and_removes_it(sharing):
     assert "gus · since" not in text_of(owner.open(f"{path}/links"))
 
 
-@pytest.mark.slow
 def test_a_guest_sees_the_shared_album_and_nothing_else(sharing):
     guest = signed_in(sharing, "gus")
     home = guest.open("/")
@@ -86,7 +84,6 @@ def test_a_guest_sees_the_shared_album_and_nothing_else(sharing):
     assert guest.open("/shared").status_code == 303
 
 
-@pytest.mark.slow
 def test_a_contributor_adds_pictures_by_the_form_and_takes_them_out_again(sharing):
     body = {"Account": "gus", "Role": "contributor"}
     sharing.call("POST", f"/albums/{sharing.album}/accounts", sharing.token, json=body)
@@ -108,7 +105,6 @@ def test_a_contributor_adds_pictures_by_the_form_and_takes_them_out_again(sharin
     assert {uid for _, uid, _ in pictures(guest.open(path))} == before
 
 
-@pytest.mark.slow
 def test_an_account_that_sees_the_library_finds_its_shared_albums_above_the_albums(sharing):
     sharing.call("POST", f"/albums/{sharing.album}/accounts", sharing.token, json={"Account": "vera"})
     viewer = signed_in(sharing, "vera")

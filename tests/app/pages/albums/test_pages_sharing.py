@@ -9,10 +9,8 @@ import pytest
 from photosvc.pages.photo import size_text
 from tests.helpers.api_client import HASH, open_api
 from tests.helpers.browser import OWN, Browser, text_of
-from tests.helpers.chromium import open_chromium
 from tests.helpers.factories.accounts import add_user
 from tests.helpers.pictures import exif, jpeg
-from tests.helpers.programs.server import serve
 
 PLACE = {1: "N", 2: [(52, 1), (31, 1), (0, 1)], 3: "E", 4: [(13, 1), (24, 1), (0, 1)]}
 
@@ -51,7 +49,6 @@ def pictures(answer):
     return re.findall(r'<a href="(/s/[^"]+/picture/[^"]+)"><img src="([^"]+)"', answer.text)
 
 
-@pytest.mark.slow
 def test_a_link_shows_the_pictures_of_its_album_and_no_way_into_the_library(sharing, visitor):
     link = make(sharing, Expires=86_400)
     answer = visitor.open(f"/s/{link['Token']}/{link['Slug']}")
@@ -73,7 +70,6 @@ def test_a_link_shows_the_pictures_of_its_album_and_no_way_into_the_library(shar
         assert word not in answer.text, word
 
 
-@pytest.mark.slow
 def test_pages_follow_each_other_and_pictures_lead_to_their_neighbours(sharing, visitor):
     path = f"/s/{make(sharing)['Token']}"
     first, second = visitor.open(path), visitor.open(f"{path}?page=2")
@@ -93,44 +89,6 @@ def test_pages_follow_each_other_and_pictures_lead_to_their_neighbours(sharing, 
         assert uid not in first.text + one.text
     for uid in ("x", "ptb7yo0000000000", "%00"):
         assert visitor.open(f"{path}/picture/{uid}").status_code == 404
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(180)
-def test_a_thumbnail_that_is_not_ready_is_asked_for_again(sharing):
-    tried = []
-
-    def refuse_first(route):
-        tried.append(route.request.url)
-        if tried.count(route.request.url) == 1:
-            route.fulfill(status=202, headers={"Retry-After": "1"})
-        else:
-            route.continue_()
-
-    with serve(sharing.library.instance, workers=1, threads=8) as base, open_chromium() as browser:
-        page = browser.new_page(viewport={"width": 1280, "height": 800})
-        page.route("**/t/**", refuse_first)
-        for path in ("", f"/picture/{sharing.photos[0]}"):
-            page.goto(f"{base}/s/{make(sharing, ShowMetadata=True)['Token']}{path}")
-            page.wait_for_function("() => document.images[0].naturalWidth")
-    assert min(tried.count(address) for address in tried[:2]) == 2
-    assert {re.search("quiet=([^&]+)", address)[1] for address in tried} == {"waits"}
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(180)
-def test_keys_lead_from_a_picture_to_its_neighbours_and_back_to_all(sharing):
-    with serve(sharing.library.instance, workers=1, threads=8) as base, open_chromium() as browser:
-        page = browser.new_page()
-        path = f"{base}/s/{make(sharing, ShowMetadata=True)['Token']}"
-        page.goto(path)
-        page.click(".grid a >> nth=1")
-        page.wait_for_url(f"{path}/picture/{sharing.photos[1]}")  # until its script takes keys
-        for key, number in (("ArrowRight", 2), ("ArrowLeft", 1), ("ArrowLeft", 0)):
-            page.keyboard.press(key)
-            page.wait_for_url(f"{path}/picture/{sharing.photos[number]}")
-        page.keyboard.press("Escape")
-        page.wait_for_url(path)
 
 
 def test_the_cookie_of_a_visit_is_that_of_one_link_alone(sharing, visitor):

@@ -80,7 +80,6 @@ def open_folder(browser, path, status=200, **query):
     return page
 
 
-@pytest.mark.slow
 def test_the_tree_leads_from_folder_to_folder_with_the_photos_of_each(alice, uids):
     top = open_folder(alice, "/folders")
     assert cards(top) == {"2023": 3, "2024": 2, ODD: 2, "aXb": 1}
@@ -122,7 +121,6 @@ def test_the_case_of_a_path_does_not_matter_and_names_are_those_of_the_originals
     assert 'href="/folders/2023/May" aria-current="page"' in page.text
 
 
-@pytest.mark.slow
 def test_private_and_archived_photos_are_neither_counted_nor_shown_as_covers(changing):
     api, alice, vera = changing
     photos = photos_by_name(api)
@@ -141,7 +139,6 @@ def test_private_and_archived_photos_are_neither_counted_nor_shown_as_covers(cha
         assert cards(open_folder(browser, "/folders/2024")) == {"x": 1}
 
 
-@pytest.mark.slow
 def test_a_folder_of_private_photos_alone_does_not_exist_for_others(changing):
     api, alice, vera = changing
     send(api, "/batch/photos/private", photos=[photos_by_name(api)["h"]["UID"]])

@@ -69,7 +69,6 @@ def test_labels_are_listed_with_counts_and_covers_and_lead_to_their_photos(api, 
     assert sorted(photos_of(alice.open(links[1], headers=OWN))) == sorted(uids(api, "label:lake"))
 
 
-@pytest.mark.slow
 def test_people_are_shown_by_their_area_of_the_latest_photo(api, alice):
     assert listed(alice, "/people") == [("Ada", 2), ("Bob", 1)]
     page = alice.open("/people", headers=OWN).text
@@ -182,7 +181,6 @@ def test_a_name_that_is_not_there_has_no_form(alice):
         assert alice.send(path, {"name": "x"}).status_code == 404
 
 
-@pytest.mark.slow
 def test_a_person_is_hidden_by_the_form_and_shown_again_by_undo_or_from_the_hidden_ones(api, alice):
     uid = uid_of(api, "subjects", "Bob")
     assert "Hide person" in text_of(alice.open(f"/people/{uid}", headers=OWN))
@@ -205,7 +203,6 @@ def test_a_person_is_hidden_by_the_form_and_shown_again_by_undo_or_from_the_hidd
     assert "No person is hidden." in text_of(alice.open("/people?hidden=yes", headers=OWN))
 
 
-@pytest.mark.slow
 def test_hidden_people_of_private_photos_are_not_told_to_others(api, alice):
     send = {"photos": uids(api, "subject:Bob")}
     call(api, "POST", "/batch/photos/private", json=send)

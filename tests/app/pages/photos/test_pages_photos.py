@@ -218,23 +218,6 @@ def test_markup_in_a_title_is_text(alice, filled_api):
     assert shown == 2  # the grid, and the photo
 
 
-@pytest.mark.slow
-def test_a_photo_leads_to_the_ones_beside_it_in_the_search(filled_api, alice):
-    for query, order in (("year:2020", "oldest"), ("", ""), ("tree", "relevance"), ("", "title")):
-        parameters = {"q": query, "order": order or "newest"}
-        expected = uids(filled_api, **parameters)
-        search = "?" + "&".join(f"{k}={v}" for k, v in {"q": query, "order": order}.items() if v)
-        seen, address = [], f"/photos/{expected[0]}{search.rstrip('?')}"
-        while address:
-            answer = alice.open(address, headers=OWN)
-            seen.append(re.match(r"/photos/(\w+)", address)[1])
-            before = re.search(r'rel="prev" href="/photos/(\w+)', answer.text)
-            assert (before[1] if before else None) == (seen[-2] if len(seen) > 1 else None)
-            following = re.search(r'rel="next" href="([^"]+)"', answer.text)
-            address = unescape(following[1]) if following else ""
-        assert seen == expected
-
-
 def test_a_photo_outside_of_the_search_or_with_an_invalid_one_is_shown_alone(filled_api, alice):
     uid = uids(filled_api)[0]
     for query in ("year:1900", "(x", "order:none", "a\x01"):

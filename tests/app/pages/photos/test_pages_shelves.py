@@ -89,7 +89,6 @@ def test_photos_are_restored_in_the_archive_and_approved_in_review(api, alice, p
     assert "There is nothing to review." in text_of(alice.open("/review", headers=OWN))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "found"),
     [("name:lake", ["lake"]), ("name:lake | name:hill", ["hill", "lake"]), ("name:tree", []),

@@ -29,7 +29,6 @@ def send(browser, *files, headers=None):
     return browser.open("/upload", headers=sent, method="POST", data=body, content_type=FORM)
 
 
-@pytest.mark.slow
 def test_the_form_tells_the_result_of_each_file(api, browser):
     data = picture(1)
     page = send(browser, ("a <b>.jpg", data), ("letter.doc", b"a letter"))
