@@ -16,9 +16,11 @@ SECOND = timedelta(seconds=1)
 _LOOK = 0.005
 
 
-def until(holds: Callable[[], object], what: str = "what another thread or process brings about") -> None:
+def until(
+    holds: Callable[[], object], what: str = "what another thread or process brings about", seconds: float = 60
+) -> None:
     """Wait until something holds that another thread or process brings about, and fail if it does not."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:
             pytest.fail(f"waited in vain for {what}")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.clock import until
 from tests.helpers.library import SURROUNDINGS
 from tests.helpers.programs.ports import free_port
-from tests.helpers.programs.watching import wait
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="Linux tells how memory is shared")
 
@@ -42,7 +42,7 @@ def test_most_memory_of_a_worker_is_shared_with_its_server(library):
     environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(library.instance)}
     with subprocess.Popen(command, env=environ, stderr=subprocess.DEVNULL) as server:
         try:
-            wait(lambda: is_ready(address) and len(children(server.pid)) == 2)
+            until(lambda: is_ready(address) and len(children(server.pid)) == 2)
             found = [memory(worker) for worker in children(server.pid)]
         finally:
             server.terminate()

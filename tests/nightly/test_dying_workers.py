@@ -17,8 +17,8 @@ import pytest
 
 from photosvc.core.clock import SYSTEM_CLOCK
 from tests.helpers.clients.oauth_client import GRANT, basic, open_oauth_api
+from tests.helpers.clock import until
 from tests.helpers.programs.server import serve
-from tests.helpers.programs.watching import wait
 
 OWN = ["--worker-class", "photosvc.serving.Worker", "--graceful-timeout", "20"]
 CLIENTS, KILLS, SECONDS = 6, 10, 0.6
@@ -114,7 +114,7 @@ def test_workers_that_are_replaced_cost_no_request(served):
         for _ in range(3):
             time.sleep(1.5)
             os.kill(master, signal.SIGHUP)
-        wait(lambda: len(workers_of(master)) == 2 and not before & set(workers_of(master)))
+        until(lambda: len(workers_of(master)) == 2 and not before & set(workers_of(master)))
 
     statuses, tokens = under_load(address, client, replace)
     assert set(statuses) == {200}

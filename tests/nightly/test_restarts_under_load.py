@@ -27,9 +27,9 @@ from photosvc.core.clock import SYSTEM_CLOCK
 from tests.helpers.api_client import open_api
 from tests.helpers.clients.oauth_client import GRANT, OAuthClients, basic
 from tests.helpers.clients.upload_client import picture, sha1
+from tests.helpers.clock import until
 from tests.helpers.library import SURROUNDINGS, SVC
 from tests.helpers.programs.ports import free_port, wait_for
-from tests.helpers.programs.watching import wait
 from tests.system.clients.test_nginx import main_file
 
 pytestmark = pytest.mark.needs("nginx")
@@ -158,7 +158,7 @@ class Service:
         gunicorn = ["--config", str(self.config), "photosvc.app:create_app()"]
         command = [sys.executable, "-c", AT_SOCKET, str(number), *gunicorn]
         server = self._start(command, self.log, {"LISTEN_FDS": "1"}, pass_fds=(number,))
-        wait(lambda: self.log.read_text().count("Listening at") == self._starts, seconds=900)
+        until(lambda: self.log.read_text().count("Listening at") == self._starts, seconds=900)
         return server
 
     def _watch(self):
@@ -245,7 +245,7 @@ def test_no_request_is_lost_while_all_parts_of_a_service_are_restarted(tmp_path)
                 if time.monotonic() - began > SECONDS and len(events) == len(set(steps)):
                     break
             before = clients.answers.copy()
-            wait(lambda: all(clients.answers[kind] > before[kind] for kind in before), seconds=900)
+            until(lambda: all(clients.answers[kind] > before[kind] for kind in before), seconds=900)
         took = time.monotonic() - began
         LOG.info("%.0f s, load %.0f: %s; %s", took, os.getloadavg()[0], dict(events), dict(clients.answers))
         LOG.info("slowest answer %.1f s; lost: %s", clients.slowest, len(clients.lost))
@@ -256,7 +256,7 @@ def test_no_request_is_lost_while_all_parts_of_a_service_are_restarted(tmp_path)
         def is_found(content_hash):
             return clients._ask("end", "GET", f"/api/v1/files/{content_hash}") is not None
 
-        wait(lambda: len(api.library.find(count=100_000)) == PHOTOS + len(clients.uploaded), seconds=900)
+        until(lambda: len(api.library.find(count=100_000)) == PHOTOS + len(clients.uploaded), seconds=900)
         assert all(is_found(one) for one in clients.uploaded)
         for uid, title in clients.titles.items():
             found = clients._ask("end", "GET", f"/api/v1/photos/{uid}")

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.helpers.clock import until
 from tests.helpers.programs.dav_server import USER, serve_dav
-from tests.helpers.programs.watching import wait
 
 ROUNDS = 20
 LOCKINFO = b"""<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>"""
@@ -111,7 +111,7 @@ def test_an_upload_that_is_cut_changes_nothing(dav, how, old):
     for name, data in old.items():
         dav.call("PUT", name, data=data, status=201)
     connection = send_half(dav, *CUT[how])
-    wait(lambda: list(dav.originals.rglob(".photosvc/**/*")), 2)
+    until(lambda: list(dav.originals.rglob(".photosvc/**/*")))
     connection.shutdown(socket.SHUT_WR)
     answer = connection.recv(1000)
     connection.close()
@@ -125,7 +125,7 @@ def test_a_killed_server_leaves_the_old_file(tmp_path):
         worker = int(dav.call("HEAD", "a.jpg", status=200).headers["X-Worker"])
         parent = int(Path(f"/proc/{worker}/stat").read_text().split()[3])
         connection = send_half(dav, *CUT["length"])
-        wait(lambda: any(path.is_file() for path in dav.originals.rglob(".photosvc/**/*")), 5)
+        until(lambda: any(path.is_file() for path in dav.originals.rglob(".photosvc/**/*")))
         children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
         for process in [parent, *map(int, children)]:
             os.kill(process, 9)

@@ -13,6 +13,7 @@ from sqlalchemy import create_engine
 
 from photosvc.models import AuditEntry
 from tests.helpers.audit_rows import rows
+from tests.helpers.clock import until
 from tests.helpers.programs.forks import ROOT
 from tests.helpers.programs.server import serve
 
@@ -91,11 +92,7 @@ def test_workers_that_are_replaced_record_what_they_counted(empty_library):
     with serving(empty_library, options=OWN, workers=1, threads=2) as address:
         refuse(address)
         send(empty_library, signal.SIGHUP)
-        for _ in range(1000):
-            if counted(empty_library) == TIMES:
-                break
-            time.sleep(0.02)
-        assert counted(empty_library) == TIMES
+        until(lambda: counted(empty_library) == TIMES)
 
 
 def test_plain_workers_of_the_wsgi_module_record_what_they_counted(empty_library):

@@ -4,13 +4,13 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import orjson
 import pytest
 
 from tests.helpers.api_client import ApiClient, open_api
+from tests.helpers.clock import until
 from tests.helpers.files.videos import film
 from tests.helpers.library import SURROUNDINGS, SVC
 from tests.helpers.pictures import exif, heic, jpeg
@@ -103,11 +103,8 @@ def test_the_commands_of_the_guide_to_uploads(api, tmp_path):
             assert command.startswith("svc import")
             shell.run("bash", "-c", command.replace("/media/card", str(card)))
         assert orjson.loads(shell.run("bash", "-c", start))["code"] == 200
-        for _ in range(600):
-            report = orjson.loads(shell.run("bash", "-c", listed))
-            if not report["waiting"]:
-                break
-            time.sleep(0.1)
+        until(lambda: not orjson.loads(shell.run("bash", "-c", listed))["waiting"])
+        report = orjson.loads(shell.run("bash", "-c", listed))
         assert [(one["Path"], one["State"], one["Imported"]) for one in report["imports"]] == [("phone", "done", 1)]
         assert {"running", "waiting", "runs"} <= orjson.loads(shell.run("bash", "-c", runs)).keys()
         names = {"IMG_1.HEIC", "IMG_1.MOV"}

@@ -11,12 +11,13 @@ import requests
 
 from photosvc.auth.accounts import is_code, is_offered
 from photosvc.models import File, schema
+from tests.helpers.clock import until
 from tests.helpers.factories.accounts import add_user
 from tests.helpers.library import DATABASE, SURROUNDINGS, SVC, call_svc, migrated_database, open_library
 from tests.helpers.pictures import jpeg
 from tests.helpers.programs.ports import free_port, wait_for
 from tests.helpers.programs.terminal import type_at
-from tests.helpers.programs.watching import QUICK, wait
+from tests.helpers.programs.watching import QUICK
 
 
 def children(process):
@@ -254,18 +255,18 @@ def test_a_running_service_indexes_what_comes_and_its_watcher_ends_with_it(libra
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait(lambda: watchers(server.pid), 40)
+        until(lambda: watchers(server.pid))
         (watcher,) = watchers(server.pid)
         library.put("b.jpg", jpeg(80, 48))
         wait_for(port)
         issuer = requests.get(f"http://127.0.0.1:{port}/.well-known/openid-configuration", timeout=20).json()["issuer"]
         assert issuer == f"http://localhost:{port}"
         with library.session() as session:
-            wait(lambda: (session.rollback(), session.query(File).count() == 2)[1], 40)
+            until(lambda: (session.rollback(), session.query(File).count() == 2)[1])
             assert session.query(File).count() == 2
         server.send_signal(signal.SIGKILL)
         server.wait(20)
-        wait(lambda: not Path(f"/proc/{watcher}").exists())
+        until(lambda: not Path(f"/proc/{watcher}").exists())
         assert not Path(f"/proc/{watcher}").exists()
     finally:
         for process in (*children(server.pid), server.pid) if server.poll() is None else ():

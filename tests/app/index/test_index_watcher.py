@@ -25,10 +25,9 @@ from photosvc.index.store import due_folders
 from photosvc.index.watcher import Chores, Reporter, RequestedIndexer, Watcher, indexer_lock, takes_jobs
 from photosvc.web.current import current_service
 from tests.app.index import deadly_extract
-from tests.helpers.clock import NOW
+from tests.helpers.clock import NOW, until
 from tests.helpers.library import Library, open_library
 from tests.helpers.pictures import jpeg
-from tests.helpers.programs.watching import wait
 
 
 class StopError(BaseException):
@@ -230,13 +229,13 @@ def test_events_name_folders_and_leave_out_what_scans_leave_out(tmp_path):
         (tmp_path / "a/b.jpg").write_bytes(jpeg())
         (tmp_path / "new").mkdir()
         (tmp_path / "new").rename(tmp_path / "renamed")
-        wait(lambda: ("renamed", True) in reports.folders)
+        until(lambda: ("renamed", True) in reports.folders)
         assert set(reports.folders) == {("a", False), ("new", True), ("new", False), ("renamed", True)}
         reports.folders.clear()
         (tmp_path / "renamed/.nomedia").touch()
-        wait(lambda: ("renamed", False) in reports.folders)
+        until(lambda: ("renamed", False) in reports.folders)
         (tmp_path / "renamed/.nomedia").rename(tmp_path / ".ppignore")
-        wait(lambda: ("", False) in reports.folders)
+        until(lambda: ("", False) in reports.folders)
         assert set(reports.folders) == {("renamed", False), ("", False)}
         reports.folders.clear()
         logging.getLogger("watchdog.observers.inotify_c").warning("Inotify queue overflowed")

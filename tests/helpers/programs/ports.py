@@ -2,8 +2,9 @@
 
 import random
 import socket
-import time
 from pathlib import Path
+
+from tests.helpers.clock import until
 
 #: From where on systems give ports to clients, and to servers that ask for any.
 _GIVEN = Path("/proc/sys/net/ipv4/ip_local_port_range")
@@ -33,7 +34,4 @@ def is_open(port: int) -> bool:
 
 def wait_for(port: int, seconds: float = 60) -> None:
     """Wait until a server listens there."""
-    end = time.monotonic() + seconds
-    while not is_open(port):
-        assert time.monotonic() < end, f"nothing listens at {port}"
-        time.sleep(0.05)
+    until(lambda: is_open(port), f"a server at {port}", seconds)

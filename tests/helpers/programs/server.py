@@ -2,11 +2,11 @@
 
 import os
 import re
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.helpers.clock import until
 from tests.helpers.programs import forks
 from tests.helpers.programs.forks import SURROUNDINGS
 
@@ -67,12 +67,11 @@ def serve(
 
 
 def _address(server: forks.Process, log: Path, workers: int) -> str:
-    for _ in range(3000):
+    def found() -> re.Match[str] | None:
         text = log.read_text()
-        found = re.search(r"Listening at: (https?://\S+)", text)
-        if found and text.count("Booting worker") == workers:
-            return found.group(1)
-        if server.poll() is not None:
-            break
-        time.sleep(0.02)
+        return re.search(r"Listening at: (https?://\S+)", text) if text.count("Booting worker") == workers else None
+
+    until(lambda: found() or server.poll() is not None, "the workers of gunicorn")
+    if address := found():
+        return address.group(1)
     raise RuntimeError(log.read_text())

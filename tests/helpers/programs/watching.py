@@ -4,12 +4,12 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from tests.helpers.clock import until
 from tests.helpers.library import SURROUNDINGS, SVC, Library
 
 QUICK = {"PHOTOSVC_WATCH_SETTLE": "3"}
@@ -33,21 +33,13 @@ class Watching:
 
     def wait(self, holds: Callable[[], object], seconds: float = 60) -> None:
         """Wait until something holds."""
-        wait(lambda: holds() or self.process.poll() is not None, seconds)
+        until(lambda: holds() or self.process.poll() is not None, "the watcher", seconds)
         assert self.process.poll() is None, self.errors
-        assert holds(), (self.errors, self.runs)
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """Send a signal, after which the process ends soon: in a second, or thirty on a busy machine."""
+        """Send a signal, and wait for the end of the process."""
         self.process.send_signal(number)
-        self.process.wait(30)
-
-
-def wait(holds: Callable[[], object], seconds: float = 60) -> None:
-    """Wait until something holds, or the time is over."""
-    until = time.monotonic() + seconds
-    while not holds() and time.monotonic() < until:
-        time.sleep(0.05)
+        self.process.wait(60)
 
 
 @contextmanager
@@ -67,7 +59,7 @@ def watch(library: Library, *arguments: str, **environ: str) -> Iterator[Watchin
         yield watching
     finally:
         process.kill()
-        process.wait(20)
+        process.wait(60)
 
 
 def _watches(process: int) -> bool:

@@ -17,10 +17,10 @@ import pytest
 from photosvc.cli.deploy import Deployment, files_of
 from tests.helpers.api_client import PASSWORD, open_api
 from tests.helpers.clients.picture_client import PictureClient
+from tests.helpers.clock import until
 from tests.helpers.pictures import encoded, quarters
 from tests.helpers.programs.ports import free_port, wait_for
 from tests.helpers.programs.server import serve
-from tests.helpers.programs.watching import wait
 
 NAMES = [
     b"plain.png",
@@ -341,7 +341,7 @@ def test_the_log_has_no_token_of_a_link(nginx, records, tokens):
         basic = "Basic " + b64encode(f"{download}:{preview}".encode()).decode()
         nginx(f"/api/v1{path}", Referer=f"http://x/?t={download}", User_Agent="frame", Authorization=basic)
         line = f'"GET /api/v1{logged} HTTP/1.1"'
-        wait(lambda line=line: line in nginx.log.read_text())
+        until(lambda line=line: line in nginx.log.read_text())
         assert line in nginx.log.read_text()
     assert not any(token in nginx.log.read_text() for token in tokens)
 
@@ -349,7 +349,7 @@ def test_the_log_has_no_token_of_a_link(nginx, records, tokens):
 def test_a_refusal_has_the_id_of_the_request_in_the_log_of_nginx(nginx, pictures):
     _, headers, _ = nginx("/api/v1/photos", Authorization="Bearer garbage", X_Request_ID="forged-by-a-client")
     assert re.fullmatch("[0-9a-f]{32}", headers["X-Request-ID"])
-    wait(lambda: nginx.log.read_text().endswith(f"{headers['X-Request-ID']}\n"))
+    until(lambda: nginx.log.read_text().endswith(f"{headers['X-Request-ID']}\n"))
     assert nginx.log.read_text().endswith(f"{headers['X-Request-ID']}\n")
 
 

@@ -13,10 +13,10 @@ from tusclient.exceptions import TusCommunicationError
 
 from tests.helpers.api_client import API, PASSWORD, open_api
 from tests.helpers.clients.upload_client import originals, parts, picture, sha1
+from tests.helpers.clock import until
 from tests.helpers.library import SURROUNDINGS
 from tests.helpers.pictures import clouds, encoded
 from tests.helpers.programs.server import serve
-from tests.helpers.programs.watching import wait
 from tests.system.clients.photoprysm_import import import_photoprysm
 
 photoprysm = import_photoprysm()
@@ -54,7 +54,7 @@ def test_photoprysm_uploads_files_into_an_album_and_starts_an_index_run(served):
         assert {one["UID"] for one in listed} == {photo.uid for photo in photos}
         api.library.put("by hand/a.jpg", picture(3))
         photoprysm.start_index(session, base, path="by hand", rescan=False)
-        wait(lambda: session.get(f"{base}photos?count=9&q=path:%22by hand%22", timeout=30).json())
+        until(lambda: session.get(f"{base}photos?count=9&q=path:%22by hand%22", timeout=30).json())
         assert len(session.get(f"{base}photos?count=9&q=path:%22by hand%22", timeout=30).json()) == 1
 
 
@@ -67,7 +67,7 @@ def test_photoprysm_imports_a_folder_into_an_album(served):
     with photoprysm.user_session(photoprysm.User("ann", PASSWORD), base) as session:
         album = photoprysm.create_album(session, base, "Card")
         photoprysm.start_import(session, base, "card", True, album)
-        wait(lambda: session.get(f"{base}photos?count=9&s={album.uid}", timeout=30).json(), 40)
+        until(lambda: session.get(f"{base}photos?count=9&s={album.uid}", timeout=30).json())
         (photo,) = session.get(f"{base}photos?count=9&s={album.uid}", timeout=30).json()
     assert photo["Hash"] == sha1(picture(20))
     assert list(folder.iterdir()) == []
@@ -120,7 +120,7 @@ def test_aiophotoprism_starts_an_index_run(served, headers):
             await client.index()
 
     asyncio.run(index())
-    wait(lambda: found(served, headers, picture(4)))
+    until(lambda: found(served, headers, picture(4)))
     assert len(found(served, headers, picture(4))) == 1
 
 
@@ -137,7 +137,7 @@ def test_tuspy_uploads_a_file_in_pieces_and_continues_after_an_interruption(serv
     assert second.get_offset() == second.offset == 300_000
     second.upload()
     assert data in originals(api).values()
-    wait(lambda: found(served, headers, data))
+    until(lambda: found(served, headers, data))
     assert len(found(served, headers, data)) == 1
     assert parts(api) == []
 

@@ -5,7 +5,7 @@ from threading import Event
 import pytest
 
 from photosvc.web.current import Starter
-from tests.helpers.programs.watching import wait
+from tests.helpers.clock import until
 
 
 class Program:
@@ -32,9 +32,9 @@ def test_all_who_asked_meanwhile_get_one_more_run():
     for _ in range(100):
         starter.start(program.launch)
     program.runs[0].set()
-    wait(lambda: len(program.runs) == 2)
+    until(lambda: len(program.runs) == 2)
     program.runs[1].set()
-    wait(lambda: not starter._running)
+    until(lambda: not starter._running)
     starter.start(program.launch)
     assert len(program.runs) == 3
 
