@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import create_engine, make_url, text
 
 from photosvc import __version__
-from photosvc.models import SCHEMA_VERSION, schema
+from photosvc.models import SCHEMA_VERSION
 from tests.helpers.pictures import jpeg
 from tests.helpers.programs.forks import ROOT, SURROUNDINGS
 from tests.helpers.programs.played import HTTP, HTTPS, SERVICE, Machine
@@ -171,15 +171,6 @@ def open_shell(request, tmp_path, wheels, dependencies):
         wheel.unlink()
 
 
-def to_former_schema(shell: Shell) -> str:
-    """Give the database of a machine the schema before the present one, as if an older version had made it."""
-    former = schema._scripts().get_revision(SCHEMA_VERSION).down_revision
-    engine = create_engine(f"sqlite:///{shell.root}/var/lib/photosvc/photosvc.db")
-    schema.downgrade(engine, former)
-    engine.dispose()
-    return former
-
-
 def test_the_guide_leads_to_a_picture_over_tls_an_upgrade_and_another_machine(open_shell, wheels, tmp_path):
     original = jpeg(640, 480)
     shell = open_shell()
@@ -193,10 +184,9 @@ def test_the_guide_leads_to_a_picture_over_tls_an_upgrade_and_another_machine(op
     shell.follow("A picture")
     assert (shell.root / "root/picture").read_bytes() == original
     shell.follow("Back up")
-    if not shell.is_postgres:  # the migrations have tests of their own on both
-        former = to_former_schema(shell)
+    if not shell.is_postgres:  # migrations have tests of their own, on both
         publish_next(wheels)
-        assert former in shell.follow("Upgrade")
+        shell.follow("Upgrade")
         assert shell.run("svc --version").strip().endswith(NEXT)
         assert SCHEMA_VERSION in shell.run("svc db current")
         assert shell.picture() == original

@@ -7,9 +7,9 @@ import subprocess
 import pytest
 
 from tests.helpers.clients.picture_client import PictureClient
+from tests.helpers.clock import until
 from tests.helpers.library import SURROUNDINGS, SVC
 from tests.helpers.pictures import encoded, jpeg, quarters
-from tests.helpers.programs.watching import wait
 
 USUAL = ["fit_1280.jpg", "fit_1920.jpg", "fit_360.jpg", "fit_720.jpg", "tile_100.jpg", "tile_224.jpg", "tile_500.jpg"]
 
@@ -36,7 +36,7 @@ def test_thumbs_leaves_a_picture_to_the_process_that_is_at_it(api, pictures):
     lock = os.open(pictures.cache().folder / "making.lock", os.O_RDWR | os.O_CREAT)
     fcntl.lockf(lock, fcntl.LOCK_EX, 1, int(content_hash[:12], 16))
     running = subprocess.Popen([SVC, "thumbs"], env=environ, stdout=subprocess.PIPE, text=True)
-    wait(lambda: len(cached(pictures, "2020/small.png")) == 4)
+    until(lambda: len(cached(pictures, "2020/small.png")) == 4)
     assert len(cached(pictures, "2020/small.png")) == 4
     with pytest.raises(subprocess.TimeoutExpired):
         running.communicate(timeout=1)
