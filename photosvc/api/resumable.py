@@ -6,15 +6,14 @@ file is added to the originals at once, or, if its metadata name `upload`, with 
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import datetime, timedelta
-from hmac import compare_digest
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from flask import Response, request, url_for
 from sqlalchemy import delete, update
-from werkzeug.exceptions import MethodNotAllowed, UnsupportedMediaType
+from werkzeug.exceptions import UnsupportedMediaType
 from werkzeug.http import http_date
 
 from photosvc.api.uploads import UPLOAD_TOKEN
@@ -33,53 +32,40 @@ from photosvc.web.indexer import wake_indexer
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import require
 from photosvc.web.receiving import (
-    ALGORITHMS,
     MOST_METADATA,
     VERSION,
-    ChecksumError,
     Sender,
     check_version,
     read_piece,
     receiving,
     sender,
-    upload_checksum,
     upload_metadata,
     whole_number,
     with_tus_headers,
 )
 
-if TYPE_CHECKING:
-    from hashlib import _Hash
-
 resumable = OwnBlueprint("resumable", __name__)
 
 #: Time after the last piece during which a missing file counts as being added by another request.
 _ADDING: Final = timedelta(minutes=1)
-_EXTENSIONS: Final = "creation,expiration,checksum,termination"
+_EXTENSIONS: Final = "creation,expiration,termination"
 _PIECE_TYPE: Final = "application/offset+octet-stream"
 _MIB: Final = 1 << 20
 
 
-def append(part: Part, length: int, checksum: "tuple[_Hash, bytes] | None") -> None:
+def append(part: Part, length: int) -> None:
     """Write the request's body to a part.
 
     Raises:
-        PhotosvcError: the client disconnected; the bytes that arrived are kept, unless the piece has a checksum.
-        ChecksumError: the checksum differs; nothing is kept.
+        PhotosvcError: the client disconnected; the bytes that arrived are kept.
         TooLargeError: the file would be longer than announced.
     """
     left = length - part.size
     if (request.content_length or 0) > left:
         raise TooLargeError
     request.max_content_length = left + 1
-    digest, expected = checksum or (None, b"")
-    with nullcontext() if digest is None else part.on_trial():
-        while piece := read_piece(request.stream):
-            if digest is not None:
-                digest.update(piece)
-            part.write(piece)
-        if digest is not None and not compare_digest(digest.digest(), expected):
-            raise ChecksumError
+    while piece := read_piece(request.stream):
+        part.write(piece)
 
 
 def measured(who: Sender, upload: Upload) -> int:
@@ -182,7 +168,6 @@ def describe_uploads(token: str = "") -> Response:  # noqa: ARG001 - alike for e
     answer.headers["Tus-Version"] = VERSION
     answer.headers["Tus-Extension"] = _EXTENSIONS
     answer.headers["Tus-Max-Size"] = str(_largest())
-    answer.headers["Tus-Checksum-Algorithm"] = ",".join(ALGORITHMS)
     return answer
 
 
@@ -260,18 +245,16 @@ def measure_upload(token: str) -> Response:
 @with_tus_headers
 @require("files.upload")
 @takes_bytes(_PIECE_TYPE)
-@takes_headers(
-    Tus_Resumable=VERSION, Upload_Offset="Where the piece begins.", Upload_Checksum="`sha1` or `sha256`, and Base64."
-)
+@takes_headers(Tus_Resumable=VERSION, Upload_Offset="Where the piece begins.")
 @answers(None, "The piece is stored.", 204, headers={"Upload-Offset": Header("integer", "Bytes received so far.")})
-@refuses(400, 404, 409, 410, 412, 413, 415, 422, 423, 429, 460, 503, 507)
+@refuses(400, 404, 409, 410, 412, 413, 415, 422, 423, 429, 503, 507)
 def continue_upload(token: str) -> Response:
     """Send the next piece of a file, from `Upload-Offset` on. The last one adds the file to the library."""
     check_version()
     service, who = current_service(), sender()
     if request.mimetype != _PIECE_TYPE:
         raise UnsupportedMediaType(f"send pieces as {_PIECE_TYPE}")
-    offset, checksum = whole_number("Upload-Offset"), upload_checksum()
+    offset = whole_number("Upload-Offset")
     upload = find(who, token)
     expires_at = service.now() + LIFETIME
     if upload.finished:
@@ -286,7 +269,7 @@ def continue_upload(token: str) -> Response:
             ):
                 if part.size != offset:
                     raise ConflictError(f"The next piece begins at {part.size}.", field="Upload-Offset")
-                append(part, upload.size, checksum)
+                append(part, upload.size)
                 size = part.size
                 content_hash = part.hash if size == upload.size else ""
             store(upload, content_hash, expires_at)
@@ -309,21 +292,6 @@ def end_upload(token: str) -> Response:
     who = sender()
     forget(who, find(who, token))
     return Response(status=HTTPStatus.NO_CONTENT)
-
-
-@resumable.post("/uploads/<token>", provide_automatic_options=False)
-@with_tus_headers
-@require("files.upload")
-@answers(None, "As for the method in `X-HTTP-Method-Override`.")
-@refuses(400, 404, 405, 409, 410, 412, 413, 415, 422, 423, 429, 460, 503, 507)
-def override_method(token: str) -> Response:
-    """Do the PATCH or DELETE that the header `X-HTTP-Method-Override` names, for clients that can only send POST."""
-    views = {"PATCH": continue_upload, "DELETE": end_upload}
-    view = views.get(request.headers.get("X-HTTP-Method-Override", "").upper())
-    if view is None:
-        check_version()
-        raise MethodNotAllowed(["OPTIONS", "HEAD", "PATCH", "DELETE"])
-    return view(token=token)
 
 
 def _largest() -> int:

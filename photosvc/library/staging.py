@@ -18,7 +18,6 @@ from photosvc.core.paths import open_folder
 from photosvc.index.scan import STAGING_FOLDER
 from photosvc.library import disk
 from photosvc.library.staging_part import (
-    TRIAL,
     Part,
     PartLockedError,
     PartMissingError,
@@ -106,9 +105,6 @@ class Staging:
                     raise PartMissingError  # it is an original by now: never write to it
                 size = status.st_size
                 part = Part(self.originals, folder, name, file, expected_length, most_bytes, size)
-                verified = _verified(token, folder, part.size)
-                if verified < part.size:
-                    part.cut(verified)
                 yield part
 
     def path_of(self, token: str) -> Path:
@@ -130,14 +126,13 @@ class Staging:
                 size = os.stat(_kept_name(token), dir_fd=folder, follow_symlinks=False).st_size
             except OSError:
                 raise PartMissingError from None
-            return _verified(token, folder, size)
+            return size
 
     def delete(self, token: str) -> None:
         """Delete a kept part, if it exists, also while another request writes to it."""
-        with suppress(PartMissingError), self._folder(create=False) as folder, typed_errors():
-            for name in (_kept_name(token), token + TRIAL):
-                with suppress(FileNotFoundError):
-                    os.unlink(name, dir_fd=folder)
+        missing = suppress(PartMissingError)
+        with missing, self._folder(create=False) as folder, typed_errors(), suppress(FileNotFoundError):
+            os.unlink(_kept_name(token), dir_fd=folder)
 
     def sweep(self, now: datetime, known: Callable[[Sequence[str]], Collection[str]] | None = None) -> int:
         """Delete the parts that no process has written to for long, and return their number.
@@ -180,18 +175,6 @@ class Staging:
             yield folder
         finally:
             os.close(folder)
-
-
-def _verified(token: str, folder: int, size: int) -> int:
-    """Return the bytes of a kept part of this size, without those that a process wrote on trial until it was killed."""
-    try:
-        mark = os.open(token + TRIAL, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-    except FileNotFoundError:
-        return size
-    try:
-        return min(size, int(os.read(mark, 32) or b"0"))
-    finally:
-        os.close(mark)
 
 
 def _kept_name(token: str) -> str:

@@ -22,8 +22,6 @@ from photosvc.index.scan import MAX_DEPTH, STAGING_FOLDER, is_too_long
 NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 _LONGEST_PART: Final = 255
 _PIECE: Final = 1 << 20
-#: Ending of a file with the size of a kept part before bytes that are not verified yet.
-TRIAL: Final = ".trial"
 #: Times that every file system stores, in seconds since 1970.
 _FIRST_TIME, _LAST_TIME = -(1 << 31), 1 << 33
 
@@ -218,24 +216,6 @@ class Part:
         """
         with typed_errors():
             os.fsync(self._file)
-
-    @contextmanager
-    def on_trial(self) -> Iterator[None]:
-        """Keep bytes written in this block only if it ends without an exception, also when the process is killed."""
-        begin, mark = self.size, f"{self.token}{TRIAL}"
-        with typed_errors():
-            mark_file = os.open(mark, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600, dir_fd=self._folder)
-            try:
-                os.write(mark_file, str(begin).encode())
-            finally:
-                os.close(mark_file)
-        try:
-            yield
-        except BaseException:
-            self.cut(begin)
-            raise
-        finally:
-            os.unlink(mark, dir_fd=self._folder)
 
     def require_whole(self) -> None:
         """Raise `IncompleteError` if the part is shorter than announced."""

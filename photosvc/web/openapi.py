@@ -53,7 +53,6 @@ _ERRORS: Mapping[int, str] = {
     422: "The file cannot be shown or added; the message says why.",
     423: "Another request is writing to the upload.",
     429: "Too many failed attempts or simultaneous transfers; `Retry-After` has the seconds to wait.",
-    460: "The checksum does not match the piece, which was discarded.",
     503: "The search took too long, and `details` name its costly parts; or the service is busy or its database cannot "
     "be reached, and `Retry-After` says in how many seconds to try again.",
     507: "A folder of this service is full or cannot be written, or the account may not upload so much.",

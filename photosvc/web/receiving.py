@@ -5,14 +5,13 @@ read in pieces, so that memory stays flat for bodies of any size (RFC 7578). The
 https://tus.io/protocols/resumable-upload.
 """
 
-import hashlib
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import wraps
 from http import HTTPStatus
-from typing import IO, TYPE_CHECKING, Final, NamedTuple, ParamSpec
+from typing import IO, Final, NamedTuple, ParamSpec
 
 from flask import Response, after_this_request, request
 from werkzeug.exceptions import RequestEntityTooLarge
@@ -28,9 +27,6 @@ from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.sending import slot
 
-if TYPE_CHECKING:
-    from hashlib import _Hash
-
 #: Bytes read at once, and the most that are kept: a part with longer headers is refused.
 _PIECE: Final = 64 << 10
 _MOST_KEPT: Final = _PIECE + (16 << 10)
@@ -40,8 +36,6 @@ _MOST_FIELDS: Final = 100
 _LONGEST_BOUNDARY: Final = 70
 Args = ParamSpec("Args")
 VERSION: Final = "1.0.0"
-#: Checksum algorithms for pieces.
-ALGORITHMS: Final = ("sha1", "sha256")
 MOST_METADATA: Final = 2048
 
 
@@ -131,12 +125,6 @@ def receiving() -> AbstractContextManager[None]:
     return slot(current_service().receptions, busy, too_many)
 
 
-class ChecksumError(PhotosvcError):
-    """The checksum does not match the piece, which was discarded."""
-
-    status = 460  # type: ignore[assignment]  # of tus, not of HTTP
-
-
 def with_tus_headers(view: Callable[Args, Response]) -> Callable[Args, Response]:
     """Add the headers of tus to every answer of the view, including errors."""
 
@@ -186,19 +174,3 @@ def upload_metadata() -> dict[str, str]:
         msg = "Upload-Metadata: send pairs of a key and a value in Base64"
         raise InvalidValueError(msg, field="Upload-Metadata") from None
     return found
-
-
-def upload_checksum() -> "tuple[_Hash, bytes] | None":
-    """Return a new hash and the digest that the header Upload-Checksum demands of the piece."""
-    header = request.headers.get("Upload-Checksum")
-    if header is None:
-        return None
-    algorithm, _, value = header.partition(" ")
-    try:
-        digest = b64decode(value, validate=True) if algorithm in ALGORITHMS else b""
-    except (Base64Error, ValueError):
-        digest = b""
-    if not digest:
-        msg = f"Upload-Checksum: send {' or '.join(ALGORITHMS)} and the digest in Base64"
-        raise InvalidValueError(msg, field="Upload-Checksum")
-    return hashlib.new(algorithm, usedforsecurity=False), digest

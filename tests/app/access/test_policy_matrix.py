@@ -98,7 +98,6 @@ TABLE = {
     "POST /uploads": row(412, "files write", PERSON, EDITORS),
     "PATCH /uploads/<token>": row(412, "files write", PERSON, EDITORS),
     "DELETE /uploads/<token>": row(412, "files write", PERSON, EDITORS),
-    "POST /uploads/<token>": row(412, "files write", PERSON, EDITORS),
     "POST /index": row(400, "photos write", ANYTHING, EDITORS, body={"path": ".."}),
     "GET /index": row(200, "photos read", ANYTHING, EDITORS),
     "DELETE /index": row(200, "photos write", ANYTHING, EDITORS),

@@ -1,6 +1,5 @@
 """Resumable uploads by tus 1.0: every status of the protocol."""
 
-import hashlib
 from base64 import b64encode
 from datetime import timedelta
 from threading import Thread
@@ -64,9 +63,8 @@ def test_options_say_without_a_credential_what_is_served(api):
         assert {name: value for name, value in answer.headers.items() if name.startswith("Tus-")} == {
             "Tus-Resumable": "1.0.0",
             "Tus-Version": "1.0.0",
-            "Tus-Extension": "creation,expiration,checksum,termination",
+            "Tus-Extension": "creation,expiration,termination",
             "Tus-Max-Size": str(1000 << 20),
-            "Tus-Checksum-Algorithm": "sha1,sha256",
         }
 
 
@@ -146,36 +144,6 @@ def test_a_piece_at_another_place_is_refused(api, token):
     assert tus(api, token, "DELETE", path).status_code == 204
 
 
-@pytest.mark.parametrize("algorithm", ["sha1", "sha256"])
-def test_a_piece_with_a_wrong_checksum_is_dropped(api, token, algorithm):
-    path = create(api, token, 10)
-    right = f"{algorithm} {b64encode(hashlib.new(algorithm, b'abc').digest()).decode()}"
-    assert patch(api, token, path, b"abc", 0, Upload_Checksum=right).status_code == 204
-    check_error(patch(api, token, path, b"xyz", 3, Upload_Checksum=right), 460)
-    assert offset_of(api, token, path) == 3
-    for wrong in ("md5 x", "sha1", "sha1 %%", ""):
-        check_error(patch(api, token, path, b"xyz", 3, Upload_Checksum=wrong), 400)
-    assert patch(api, token, path, b"abc", 3, Upload_Checksum=right).status_code == 204
-    assert tus(api, token, "DELETE", path).status_code == 204
-    assert parts(api) == []
-
-
-def test_bytes_of_a_killed_process_count_only_when_their_checksum_was_compared(api, token):
-    path = create(api, token, 10)
-    patch(api, token, path, b"abc", 0)
-    (name,) = parts(api)
-    folder = api.library.originals / ".photosvc"
-    with (folder / name).open("ab") as part:
-        part.write(b"xyz")
-    assert offset_of(api, token, path) == 6
-    (folder / name.replace(".kept", ".trial")).write_text("3")
-    assert offset_of(api, token, path) == 3
-    assert patch(api, token, path, b"d", 3).status_code == 204
-    assert (folder / name).read_bytes() == b"abcd"
-    assert tus(api, token, "DELETE", path).status_code == 204
-    assert parts(api) == []
-
-
 def killed(*_arguments, **_options):
     raise KeyboardInterrupt
 
@@ -241,7 +209,7 @@ def test_who_asks_while_another_request_adds_the_file_is_told_to_ask_again(tmp_p
 
 def test_another_version_of_the_protocol_is_refused(api, token):
     path = create(api, token, 10)
-    for method, to in (("POST", "/uploads"), ("HEAD", path), ("PATCH", path), ("DELETE", path), ("POST", path)):
+    for method, to in (("POST", "/uploads"), ("HEAD", path), ("PATCH", path), ("DELETE", path)):
         for version in ("", "0.2.2"):
             answer = api.call(method, to, token, headers={"Tus-Resumable": version, "Upload-Length": "10"})
             assert (answer.status_code, answer.headers["Tus-Version"]) == (412, "1.0.0")
@@ -325,17 +293,7 @@ def test_two_requests_never_write_to_one_upload_at_once(api, token):
     assert tus(api, token, "DELETE", path).status_code == 204
 
 
-def test_clients_that_only_post_name_the_method_in_a_header(api, token):
-    path = create(api, token, 10)
-    options = {"Upload_Offset": 0, "Content_Type": TYPE, "X_HTTP_Method_Override": "PATCH"}
-    assert tus(api, token, "POST", path, b"abc", **options).status_code == 204
-    assert offset_of(api, token, path) == 3
-    check_error(tus(api, token, "POST", path, b"abc"), 405)
-    assert tus(api, token, "POST", path, X_HTTP_Method_Override="DELETE").status_code == 204
-    assert parts(api) == []
-
-
-HEADERS = ["Upload-Length", "Upload-Offset", "Upload-Metadata", "Upload-Checksum", "Upload-Defer-Length"]
+HEADERS = ["Upload-Length", "Upload-Offset", "Upload-Metadata", "Upload-Defer-Length"]
 VALUES = st.sampled_from(["0", "5", "-1", "sha1 YWJj", "filename YQ==", "\u00ff", "9" * 40, "," * 50, " "])
 
 
