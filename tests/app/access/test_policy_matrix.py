@@ -4,19 +4,21 @@ The table is written by hand and not derived from that of the code; a route that
 """
 
 from dataclasses import dataclass
-from itertools import product
 
 import pytest
-from sqlalchemy import select
 
-from photosvc.auth.policy import RULES
+from photosvc.auth.errors import InsufficientScopeError
+from photosvc.auth.policy import RULES, decide
 from photosvc.auth.scopes import SCOPES
+from photosvc.auth.tokens import verify
 from photosvc.core import ids
+from photosvc.core.errors import PermissionDeniedError
 from photosvc.dav import BLUEPRINT as WEBDAV
 from photosvc.models import CLIENT_TOKEN, LOGIN_SESSION, Credential, User
 from photosvc.pages import BLUEPRINT as PAGES
 from photosvc.web.contract import ACTION, PUBLIC
 from tests.helpers.api_client import HASH, ROLES, check_error, open_api
+from tests.helpers.clock import NOW
 from tests.helpers.factories.accounts import add_client, add_credential, add_user
 
 OWN, OTHER, UNKNOWN_UID = "own", "otto", "unobody0000000000"
@@ -303,8 +305,7 @@ def refused(api):
         stopped = add_client(session, "stopped", "admin", enabled=False)
         orphan = add_client(session, "orphan", "admin", user_id=sleeper.id)
         app = ids.new_app_password()
-        return {
-            "no token": None,
+        found = {
             "garbage": "garbage",
             "an unknown access token": ids.new_access_token(),
             "an unknown app password": ids.new_app_password(),
@@ -318,6 +319,13 @@ def refused(api):
             "the token of a disabled user's client": add_credential(session, CLIENT_TOKEN, client_id=orphan.id),
             "a client's secret": ids.new_client_secret(),
         }
+    for kind in ("login", "child", "app", "access", "client"):
+        token = Caller(kind, "client" if kind in {"access", "client"} else "admin").credential(api)
+        assert api.is_alive(token)
+        with api.library.session() as session:
+            session.query(Credential).filter_by(digest=ids.digest(token)).delete()
+        found[f"revoked: {kind}"] = token
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -327,7 +335,7 @@ def secrets(api):
 
 
 def routes(api):
-    """Method and rule of every route -> its view; tests/dav has those of WebDAV, tests/pages those of the web page."""
+    """Method and rule of every route -> its view; tests/app/dav and tests/app/pages have those of theirs."""
     app = api.library.app
     return {
         f"{method} {rule.rule.removeprefix('/api/v1')}": app.view_functions[rule.endpoint]
@@ -337,12 +345,20 @@ def routes(api):
     }
 
 
+def uid_of(api, route, target):
+    """The UID of an account, or an unknown one where an allowed removal would affect the other tests."""
+    found = TABLE[route]
+    return UNKNOWN_UID if found.status == 404 and not found.own else api.uids[target]
+
+
 def call(api, route, token, target=OTHER, *, address="192.0.2.7", method=None):
     found = TABLE[route]
     verb, _, rule = route.partition(" ")
-    # An allowed removal must not affect the other accounts of this table.
-    uid = UNKNOWN_UID if found.status == 404 and not found.own else api.uids[target]
-    path = rule.replace("<user_uid>", uid).replace("<credential>", "sess00000000").replace("<int:job_id>", "1")
+    path = (
+        rule.replace("<user_uid>", uid_of(api, route, target))
+        .replace("<credential>", "sess00000000")
+        .replace("<int:job_id>", "1")
+    )
     path = path.replace("<session_id>", ids.digest(token or "")).replace("<token>", token or "x")
     path = (
         path.replace("<photo_uid>", "ptouqe1kbhlaydg7").replace("<content_hash>", "0" * 40).replace("<size>", "fit_720")
@@ -373,81 +389,72 @@ def test_every_route_has_an_action_a_rule_and_a_row_in_this_table(api):
         assert (action == PUBLIC) == (not TABLE[route].kinds and not TABLE[route].link), route
 
 
-def test_each_kind_of_credential_may_do_exactly_what_the_table_says(api, secrets):
-    check_callers(api, secrets, [caller for caller in CALLERS if caller.scope == "*"])
-
-
-@pytest.mark.slow
-def test_each_kind_with_each_other_scope_may_do_exactly_what_the_table_says(api, secrets):
-    check_callers(api, secrets, [caller for caller in CALLERS if caller.scope != "*"])
-
-
-def check_callers(api, secrets, callers):
-    for route in TABLE:
-        fresh = route.startswith("DELETE /session")
-        for caller in callers:
-            token = caller.credential(api) if fresh else secrets[caller]
-            check_caller(api, route, caller, token, fresh=fresh)
-        with api.library.session() as session:
-            stored = set(session.scalars(select(Credential.digest)))
-        assert {ids.digest(secret) for secret in secrets.values()} <= stored, route
-
-
-def check_caller(api, route, caller, token, *, fresh):
-    allowed = False
-    for target in (OTHER, caller.name) if "<user_uid>" in route and caller.name else (OTHER,):
-        case = route, caller, target
-        answer = call(api, route, token, target)
-        status, scope_only = demanded(route, caller, own=target == caller.name)
-        assert answer.status_code == status, (case, answer.text)
-        allowed |= status != 403
-        if status >= 400 and "/oauth/" not in route:
-            check_error(answer, status)
-        challenge = answer.headers.get("WWW-Authenticate", "")
-        assert ('error="insufficient_scope", scope=' in challenge) == scope_only, (case, challenge)
-        if answer.status_code == 403:  # RFC 6750 section 3
-            assert challenge.startswith('Bearer realm="photosvc"'), (case, challenge)
-    if fresh or (allowed and caller.scope == "*"):
-        assert api.is_alive(token) or (fresh and status == 200), case
-
-
-def test_what_is_not_a_valid_token_is_401_everywhere_but_on_public_routes(api, refused):
-    # An address for each request: failures are counted by address, and the clock stands still.
-    for number, (route, (reason, token)) in enumerate(product(TABLE, refused.items())):
-        case, found = (route, reason), TABLE[route]
-        answer = call(api, route, token, address=f"198.18.{number // 256}.{number % 256}")
-        if not found.kinds and not found.any_scope:
-            assert answer.status_code == found.status, case
+def test_the_policy_decides_about_each_route_as_the_table_for_each_kind_role_and_scope(api, secrets):
+    with api.library.session() as session:
+        principals = {caller: verify(session.connection(), secret, NOW) for caller, secret in secrets.items()}
+    for route, view in routes(api).items():
+        if not TABLE[route].kinds:
             continue
-        assert answer.status_code == 401, case
-        check_error(answer, 401)
-        expected = 'Bearer realm="photosvc"' + (', error="invalid_token"' if token else "")
-        assert answer.headers["WWW-Authenticate"].startswith(expected), case
+        for caller, who in principals.items():
+            for target in {OTHER, caller.name or OTHER}:
+                # The view itself keeps uploads to the own account.
+                own = target == caller.name or TABLE[route].only_own
+                status, scope_only = demanded(route, caller, own=own)
+                refusal = None
+                try:
+                    decide(who, getattr(view, ACTION), owner_uid=uid_of(api, route, target))
+                except PermissionDeniedError as error:
+                    refusal = type(error)
+                expected = InsufficientScopeError if scope_only else PermissionDeniedError if status == 403 else None
+                assert refusal is expected, (route, caller, target)
 
 
-@pytest.mark.slow
-def test_a_revoked_credential_of_each_kind_is_401_everywhere(api):
-    for kind, role in [
-        ("login", "admin"),
-        ("child", "admin"),
-        ("app", "admin"),
-        ("access", "client"),
-        ("client", "client"),
-    ]:
-        token = Caller(kind, role).credential(api)
-        assert api.is_alive(token)
-        with api.library.session() as session:
-            session.query(Credential).filter_by(digest=ids.digest(token)).delete()
-        for number, route in enumerate(route for route in TABLE if TABLE[route].kinds):
-            answer = call(api, route, token, address=f"203.0.113.{number}")
-            assert answer.status_code == 401, (kind, route)
+def test_each_route_lets_in_whom_the_table_allows_and_refuses_all_others(api, secrets):
+    """One caller for each outcome that the table has for a route, another one from route to route."""
+    for number, route in enumerate(TABLE):
+        callers = {}
+        for caller in (*CALLERS[number % len(CALLERS) :], *CALLERS[: number % len(CALLERS)]):
+            for target in {OTHER, caller.name or OTHER} if "<user_uid>" in route else {OTHER}:
+                own = target == caller.name
+                callers.setdefault((*demanded(route, caller, own=own), own), (caller, target))
+        for (status, scope_only, _own), (caller, target) in callers.items():
+            check_caller(api, secrets, route, caller, target, status, scope_only=scope_only)
+    with api.library.session() as session:
+        stored = {digest for (digest,) in session.query(Credential.digest)}
+    assert {ids.digest(secret) for secret in secrets.values()} <= stored
+
+
+def check_caller(api, secrets, route, caller, target, status, *, scope_only):
+    case, ends = (route, caller, target), route.startswith("DELETE /session")
+    token = caller.credential(api) if ends else secrets[caller]
+    answer = call(api, route, token, target)
+    assert answer.status_code == status, (case, answer.text)
+    if status >= 400 and "/oauth/" not in route:
+        check_error(answer, status)
+    challenge = answer.headers.get("WWW-Authenticate", "")
+    assert ('error="insufficient_scope", scope=' in challenge) == scope_only, (case, challenge)
+    if answer.status_code == 403:  # RFC 6750 section 3
+        assert challenge.startswith('Bearer realm="photosvc"'), (case, challenge)
+    assert api.is_alive(token) != (ends and status == 200), case
+
+
+def test_without_a_valid_token_all_routes_but_public_ones_answer_401(api, refused):
+    """Each route without a token and with two others, by turns; an address each, because failures are counted."""
+    reasons, number = list(refused), 0
+    for position, (route, found) in enumerate(TABLE.items()):
+        for reason in (None, *(reasons[(position + step) % len(reasons)] for step in (0, 7))):
+            number += 1
+            case, token = (route, reason), refused.get(reason)
+            answer = call(api, route, token, address=f"198.18.{number // 256}.{number % 256}")
+            if not found.kinds and not found.any_scope:
+                assert answer.status_code == found.status, case
+                continue
+            assert answer.status_code == 401, case
             check_error(answer, 401)
-
-
-def test_head_is_protected_like_get(api):
-    for route, found in TABLE.items():
+            expected = 'Bearer realm="photosvc"' + (', error="invalid_token"' if token else "")
+            assert answer.headers["WWW-Authenticate"].startswith(expected), case
         if route.startswith("GET") and found.kinds:
-            assert call(api, route, None, method="HEAD").status_code == 401, route
+            assert call(api, route, None, method="HEAD").status_code == 401, f"HEAD of {route}"
 
 
 def test_the_table_tells_wide_scopes_from_narrow_ones():
