@@ -9,6 +9,7 @@ from sqlalchemy import update
 
 from photosvc.models import Photo
 from photosvc.models.engine import begin_write
+from photosvc.web.contract import ACTION, PUBLIC, VISITORS
 from tests.helpers.api_client import open_api
 from tests.helpers.pictures import exif, jpeg, xmp
 
@@ -162,3 +163,69 @@ def refuses_to_tell(answer, words, sent):
     text = answer.get_data() + str(answer.headers).encode()
     told = [word for word in words if word.encode() in text and word not in sent]
     assert told == [], (answer.request.path, answer.status_code, told)
+
+
+def ways(shared, photo, headers, album=None):
+    """The paths by which a photo is opened, with the tokens in the headers of an answer."""
+    preview, download, album = headers["X-Preview-Token"], headers["X-Download-Token"], album or shared.album
+    of_photo = [
+        f"/t/{photo['Hash']}/{preview}/fit_720",
+        f"/t/{photo['Hash']}/{download}/tile_224",
+        f"/dl/{photo['Hash']}",
+        f"/dl/{photo['Hash']}?t={download}",
+        f"/photos/{photo['UID']}/dl",
+    ]
+    of_album = [
+        f"/albums/{album}",
+        f"/albums/{album}/dl",
+        f"/albums/{album}/dl?t={download}",
+        f"/photos?s={album}",
+        f"/photos/view?s={album}",
+    ]
+    return of_photo, of_album
+
+
+def check_left_out(shared, token, album):
+    """Make sure that private, archived, hidden and other photos of an album are opened by no path."""
+    found = send(shared, "GET", "/api/v1/photos?count=99", token)
+    assert sorted(photo["Name"] for photo in found.json) == shared.inside, album
+    assert send(shared, "GET", "/api/v1/photos?total=true&count=1", token).headers["X-Total-Count"] == "2"
+    for name in ("insidefile2", "insidefile3", "insidefile4", "outsidefile0"):
+        photo = shared.photos[name]
+        of_photo, _ = ways(shared, photo, found.headers)
+        for path in (*of_photo, f"/videos/{photo['Hash']}/{found.headers['X-Preview-Token']}/avc"):
+            assert send(shared, "GET", f"/api/v1{path}", token).status_code == 404, (album, name, path)
+        for body in ({"photos": [photo["UID"]]}, {"files": [photo["Hash"]]}, {"files": [photo["FileUID"]]}):
+            assert send(shared, "POST", "/api/v1/zip", token, body=body).status_code == 404, (album, name, body)
+
+
+def walk(shared, token, hidden, also_open=()):
+    """Ask every route about photos outside and inside; routes that are closed refuse, and no answer has a hidden word.
+
+    Args:
+        also_open: beginnings of further paths that are open to this token.
+    """
+    queries = ("", "?q=Outsidetitle", f"?s={shared.other}", "?count=50&q=person:Bob*&by=year", "?filter=private:true")
+    places = (shared.album, "insidefile0"), (shared.other, "outsidefile0"), (shared.album, "insidefile2")
+    preview = send(shared, "GET", "/api/v1/photos", token).headers["X-Preview-Token"]
+    chosen = [shared.photos[name]["UID"] for name in ("outsidefile1", "insidefile0")]
+    answers = {"closed": 0, "open": 0}
+    for method, rule, view in routes(shared.api.library.app):
+        if (method == "DELETE" and ("session" in rule.rule or "shared" in rule.rule)) or rule.rule == "/sign-out":
+            continue  # would end the token or the share
+        in_api, is_public = rule.rule.startswith("/api/v1"), getattr(view, ACTION, PUBLIC) == PUBLIC
+        closed = in_api and not getattr(view, VISITORS, False) and not is_public
+        closed = closed and not rule.rule.startswith(also_open or "no path")
+        for album, name in places[:1] if closed else places:
+            path = filled(rule, values_of(shared, album, shared.photos[name], preview))
+            if path.endswith("/leave"):
+                continue
+            body = {"photos": chosen, "albums": [shared.other], "q": "Outsidetitle"} if method != "GET" else None
+            for query in queries if method == "GET" and not closed and name == "insidefile0" else ("",):
+                answer = send(shared, method, path, token, body=body, query=query)
+                assert not closed or answer.status_code == 403, (method, path, answer.status_code)
+                assert answer.status_code < 500 or answer.status_code == 501, (method, path, answer.text)
+                refuses_to_tell(answer, hidden, path + str(body) + query)
+                answers["closed" if closed else "open"] += 1
+    assert answers["closed"] > 90, answers
+    assert answers["open"] > 150, answers

@@ -3,7 +3,7 @@
 import pytest
 
 from photosvc.core.ids import FILE, MARKER, PHOTO
-from tests.app.access.sharing import FULL, filled, name_of, open_shared, picture, routes, send, values_of
+from tests.app.access.sharing import FULL, filled, name_of, picture, routes, send, values_of
 from tests.helpers.api_client import HASH, PASSWORD
 from tests.helpers.factories.accounts import add_user
 
@@ -22,12 +22,6 @@ QUERIES = {
 }
 #: Routes whose answers tell the time or the requests so far.
 MOVING = {"GET /metrics"}
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory):
-    with open_shared(tmp_path_factory.mktemp("changes")) as shared:
-        yield shared
 
 
 @pytest.fixture(scope="module")

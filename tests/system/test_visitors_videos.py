@@ -55,7 +55,6 @@ def shared(tmp_path_factory):
 NAMES = ["played.mp4", "phone.mov", "camera.mts", "new.mp4", "google.jpg", "micro.jpg", "samsung.jpg", "live.jpg"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_no_video_of_a_link_without_metadata_tells_a_place_or_camera(shared, name):
     api, files, visit, video = shared
@@ -71,7 +70,6 @@ def test_no_video_of_a_link_without_metadata_tells_a_place_or_camera(shared, nam
     assert (part.status_code, part.data) == (206, answer.data[:100])
 
 
-@pytest.mark.slow
 def test_a_link_with_metadata_sends_what_browsers_play_as_it_is(shared):
     api, files, visit, video = shared
     answer = video(files["played.mp4"], visit(ShowMetadata=True), "avc")
