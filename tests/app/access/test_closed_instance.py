@@ -5,11 +5,14 @@ import os
 import stat
 
 import pytest
+from click.testing import CliRunner
+from sqlalchemy import text
 
 from photosvc.app import create_app
+from photosvc.cli import svc
 from photosvc.models import schema
 from photosvc.web.current import current_service
-from tests.helpers.library import svc
+from tests.helpers.library import database_of_models
 
 
 def mode(path):
@@ -32,27 +35,20 @@ def permissive():
     os.umask(before)
 
 
-@pytest.mark.slow
-def test_a_new_instance_is_closed_to_other_accounts(tmp_path, permissive):
-    opened(tmp_path / "instance")
-    assert mode(tmp_path / "instance") == 0o700
-    files = [path for path in (tmp_path / "instance").rglob("*") if path.is_file()]
+def test_a_new_instance_is_closed_to_other_accounts_and_an_open_one_at_the_start(tmp_path, permissive):
+    instance = tmp_path / "instance"
+    opened(instance)
+    assert mode(instance) == 0o700
+    files = [path for path in instance.rglob("*") if path.is_file()]
     assert {path.name for path in files} >= {"photosvc.db", "photosvc.db-wal", "photosvc.db-shm", "secret_key"}
     assert {path.name: mode(path) for path in files if mode(path) & 0o077} == {}
-
-
-@pytest.mark.slow
-def test_an_open_instance_is_closed_at_the_start(tmp_path, permissive):
-    opened(tmp_path)
     for name, rights in {"": 0o755, "photosvc.db": 0o664, "secret_key": 0o640, "config.py": 0o644}.items():
-        path = tmp_path / name
-        path.touch()
-        path.chmod(rights)
-    opened(tmp_path)
-    assert [mode(tmp_path / name) for name in ("", "photosvc.db", "secret_key", "config.py")] == [0o700, *[0o600] * 3]
+        (instance / name).touch()
+        (instance / name).chmod(rights)
+    opened(instance)
+    assert [mode(instance / name) for name in ("", "photosvc.db", "secret_key", "config.py")] == [0o700, *[0o600] * 3]
 
 
-@pytest.mark.slow
 def test_a_database_elsewhere_is_closed_too(tmp_path, permissive):
     (tmp_path / "data").mkdir()
     file = tmp_path / "data" / "library.db"
@@ -82,34 +78,24 @@ def test_what_cannot_be_closed_is_told_with_the_command_that_does(tmp_path, capl
     assert f"as its owner, run chmod 700 {tmp_path}" in caplog.text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["no database", "broken page"])
 def test_a_damaged_database_is_one_sentence(tmp_path, damage, caplog):
-    app = opened(tmp_path)
-    with app.app_context():
-        current_service().engine().dispose()
-    path = tmp_path / "photosvc.db"
-    for journal in tmp_path.glob("photosvc.db-*"):
-        journal.unlink()
-    content = path.read_bytes()
+    content, path = database_of_models(), tmp_path / "photosvc.db"
     path.write_bytes(os.urandom(8192) if damage == "no database" else content[:4096] + os.urandom(len(content) - 4096))
-    done = svc("users", "ls", instance=tmp_path)
-    assert done.returncode == 1
+    app = create_app(instance=tmp_path, environ={})
+    done = CliRunner().invoke(svc, ["users", "ls"], obj=lambda: app)
+    assert done.exit_code == 1
     assert done.stderr == (
         "Error: The database cannot be used: its file is damaged or no database; "
         "restore a backup of photosvc.db, or move it away and index again.\n"
     )
-    answer = create_app(instance=tmp_path, environ={}).test_client().get("/api/v1/status")
+    answer = app.test_client().get("/api/v1/status")
     assert (answer.status_code, answer.json["error"]) == (503, "The database is damaged; the operator must restore it.")
     assert "Traceback" not in caplog.text
 
 
-@pytest.mark.slow
-def test_errors_of_the_database_do_not_name_values(tmp_path):
-    from sqlalchemy import text
-
-    app = opened(tmp_path)
-    with app.app_context(), current_service().engine().connect() as connection:
+def test_errors_of_the_database_do_not_name_values(library):
+    with library.app.app_context(), current_service().engine().connect() as connection:
         with pytest.raises(Exception, match="no such table") as raised:
             connection.execute(text("SELECT * FROM nowhere WHERE secret = :secret"), {"secret": "open sesame"})
         assert "open sesame" not in str(raised.value)

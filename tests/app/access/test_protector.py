@@ -1,17 +1,19 @@
 """How a request shows its token, and how errors of every kind are answered (RFC 6750)."""
 
+import base64
 import logging
+import sqlite3
 
-import pytest
+from sqlalchemy.exc import OperationalError
 
 from photosvc.web.current import current_service
 from tests.helpers.api_client import check_error
-from tests.helpers.library import RESOURCE
+from tests.helpers.library import RESOURCE, open_library
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
+def test_a_token_is_found_in_each_of_three_headers(api):
+    token = api.access_token("photos")
+    for headers in (
         {"Authorization": "Bearer {}"},
         {"Authorization": "bearer {}"},
         {"Authorization": "BEARER   {}  "},
@@ -21,43 +23,41 @@ from tests.helpers.library import RESOURCE
         {"X-Auth-Token": "{}", "X-Session-ID": ""},
         {"X-Auth-Token": "{}", "Authorization": "Basic Zm9vOmJhcg=="},
         {"X-Auth-Token": "{}", "Authorization": "Bearer"},
-    ],
-)
-def test_a_token_is_found_in_each_of_three_headers(api, headers):
-    token = api.access_token("photos")
-    headers = {name: value.format(token) for name, value in headers.items()}
-    assert api.call("GET", "/photos", headers=headers).status_code == 200
+    ):
+        shown = {name: value.format(token) for name, value in headers.items()}
+        assert api.call("GET", "/photos", headers=shown).status_code == 200, headers
 
 
-@pytest.mark.parametrize("pair", [("X-Auth-Token", "X-Session-ID"), ("X-Session-ID", "Authorization")])
-def test_two_different_tokens_are_400_even_when_both_are_valid(api, pair):
+def test_two_different_tokens_are_400_even_when_both_are_valid(api):
     first, second = api.access_token(), api.access_token()
-    headers = {pair[0]: first, pair[1]: f"Bearer {second}" if pair[1] == "Authorization" else second}
-    answer = api.call("GET", "/photos", headers=headers)
-    assert check_error(answer, 400)["error"] == "the request shows two different tokens; send one"
-    assert answer.headers["WWW-Authenticate"].startswith(
-        'Bearer realm="photosvc", error="invalid_request", error_descr'
-    )
+    for headers in (
+        {"X-Auth-Token": first, "X-Session-ID": second},
+        {"X-Session-ID": first, "Authorization": f"Bearer {second}"},
+    ):
+        answer = api.call("GET", "/photos", headers=headers)
+        assert check_error(answer, 400)["error"] == "the request shows two different tokens; send one"
+        challenge = answer.headers["WWW-Authenticate"]
+        assert challenge.startswith('Bearer realm="photosvc", error="invalid_request", error_descr'), headers
 
 
-@pytest.mark.parametrize("place", ["access_token", "token", "t", "auth_token", "X-Auth-Token"])
-def test_a_token_in_the_query_or_a_form_is_not_looked_at(api, place):
+def test_a_token_in_the_query_or_a_form_or_a_cookie_is_not_looked_at(api):
     token = api.access_token()
-    check_error(api.call("GET", f"/photos?{place}={token}"), 401)
-    check_error(api.call("GET", "/photos", data={place: token}), 401)
-    check_error(api.call("GET", "/photos", headers={"Cookie": f"{place}={token}"}), 401)
+    for place in ("access_token", "token", "t", "auth_token", "X-Auth-Token"):
+        for sent in ({}, {"data": {place: token}}, {"headers": {"Cookie": f"{place}={token}"}}):
+            path = "/photos" if sent else f"/photos?{place}={token}"
+            answer = api.call("GET", path, **sent)
+            assert answer.status_code == 401, (place, sent)
+            check_error(answer, 401)
 
 
-@pytest.mark.parametrize("value", ["Basic Zm9vOmJhcg==", "Digest x", "Bearer", "Bearer ", "bearer\t", "Token abc", ""])
-def test_without_a_bearer_token_the_challenge_is_bare(api, value):
-    answer = api.call("GET", "/photos", headers={"Authorization": value})
-    check_error(answer, 401)
-    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="photosvc"' + RESOURCE
+def test_without_a_bearer_token_the_challenge_is_bare(api):
+    for value in ("Basic Zm9vOmJhcg==", "Digest x", "Bearer", "Bearer ", "bearer\t", "Token abc", ""):
+        answer = api.call("GET", "/photos", headers={"Authorization": value})
+        check_error(answer, 401)
+        assert answer.headers["WWW-Authenticate"] == 'Bearer realm="photosvc"' + RESOURCE, value
 
 
 def test_an_app_password_is_no_basic_password_here(api):
-    import base64
-
     pair = base64.b64encode(f"alice:{api.app_password()}".encode()).decode()
     check_error(api.call("GET", "/photos", headers={"Authorization": f"Basic {pair}"}), 401)
 
@@ -78,19 +78,16 @@ def test_the_challenge_for_a_missing_scope_names_the_one_that_would_do(api):
     assert challenge == 'Bearer realm="photosvc", error="insufficient_scope", scope="photos read"' + RESOURCE
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "status"),
-    [
+def test_routes_and_methods_that_do_not_exist_are_refused_in_the_same_shape(api):
+    for method, path, status in (
         ("GET", "/nothing", 404),
         ("GET", "/", 404),
         ("DELETE", "/photos", 405),
         ("PUT", "/session", 405),
-    ],
-)
-def test_routes_and_methods_that_do_not_exist_are_refused_in_the_same_shape(api, method, path, status):
-    answer = api.call(method, path)
-    check_error(answer, status)
-    assert ("Allow" in answer.headers) == (status == 405)
+    ):
+        answer = api.call(method, path)
+        check_error(answer, status)
+        assert ("Allow" in answer.headers) == (status == 405), (method, path)
 
 
 def test_every_answer_forbids_sniffing_framing_and_referrers(api):
@@ -126,8 +123,6 @@ def test_a_surprise_is_500_without_details_and_logged_whole(api, monkeypatch, ca
 
 
 def test_a_database_without_tables_is_503_and_names_the_command(tmp_path):
-    from tests.helpers.library import open_library
-
     library = open_library(tmp_path / "instance", upgrade=False)
     for path in ("/api/v1/photos", "/api/v1/status"):
         body = check_error(library.app.test_client().get(path), 503)
@@ -135,10 +130,6 @@ def test_a_database_without_tables_is_503_and_names_the_command(tmp_path):
 
 
 def test_a_database_that_is_locked_is_503_with_a_time_to_try_again(api, monkeypatch):
-    import sqlite3
-
-    from sqlalchemy.exc import OperationalError
-
     def locked(*_arguments, **_options):
         raise OperationalError("SELECT secret", {}, sqlite3.OperationalError("database is locked"))
 
