@@ -66,35 +66,22 @@ def test_an_account_has_a_limited_number_of_them(api, own, path, monkeypatch):
     assert api.app_password("alice")  # by the command line, as many as its operator wants
 
 
-@pytest.mark.parametrize(("expires", "ends"), [(-1, None), (1, "2026-03-01T12:00:01Z"), (3600, "2026-03-01T13:00:00Z")])
-def test_it_lives_as_long_as_was_asked_for(api, own, path, expires, ends):
-    assert api.call("POST", path, own, json={**FRAME, "expires": expires}).json["expires_at"] == ends
+def test_it_lives_as_long_as_was_asked_for(api, own, path):
+    for expires, ends in ((-1, None), (1, "2026-03-01T12:00:01Z"), (3600, "2026-03-01T13:00:00Z")):
+        assert api.call("POST", path, own, json={**FRAME, "expires": expires}).json["expires_at"] == ends, expires
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({"name": ""}, "name"),
-        ({"name": "a\nb"}, "name"),
-        ({"name": "x" * 161}, "name"),
-        ({"name": None}, "name"),
-        ({"scope": ""}, "scope"),
-        ({"scope": "phots"}, "scope"),
-        ({"scope": "photos:maybe"}, "scope"),
-        ({"scope": "x " * 600}, "scope"),
-        ({"expires": 0}, "expires"),
-        ({"expires": -2}, "expires"),
-        ({"expires": 10**30}, "expires"),
-        ({"expires": 1.5}, "expires"),
-        ({"expires": None}, "expires"),
-        ({"password": "wrong horse"}, "password"),
-        ({"password": ""}, "password"),
-    ],
-)
-def test_a_bad_value_makes_none_and_is_named(api, own, path, change, field):
-    body = check_error(api.call("POST", path, own, json={**FRAME, **change}), 400)
-    assert [detail["field"] for detail in body["details"]] == [field]
+def test_a_bad_value_makes_none_and_is_named(api, own, path):
+    bad = {
+        "name": ("", "a\nb", "x" * 161, None),
+        "scope": ("", "phots", "photos:maybe", "x " * 600),
+        "expires": (0, -2, 10**30, 1.5, None),
+        "password": ("wrong horse", ""),
+    }
+    for field, value in ((field, value) for field, values in bad.items() for value in values):
+        answer = api.call("POST", path, own, json={**FRAME, field: value})
+        assert answer.status_code == 400, (field, value)
+        assert [detail["field"] for detail in check_error(answer, 400)["details"]] == [field], value
     assert api.call("GET", path, own).json == []
 
 
@@ -116,8 +103,7 @@ def test_a_session_made_from_an_app_password_is_worth_no_more_than_that(api, pat
 def test_no_credential_widens_itself_by_any_method(api, own, path):
     made = api.call("POST", path, own, json=FRAME).json
     for method in ("PUT", "PATCH", "POST"):
-        answer = api.call(method, f"{path}/{made['id']}", made["secret"], json={"scope": "*"})
-        check_error(answer, 405)
+        check_error(api.call(method, f"{path}/{made['id']}", made["secret"], json={"scope": "*"}), 405)
     assert api.call("GET", path, own).json[0]["scope"] == "photos"
 
 
@@ -144,17 +130,9 @@ def test_a_revoked_app_password_is_refused_at_once_and_gone_for_good(api, own, p
     check_error(api.call("DELETE", place, own), 404)
 
 
-@pytest.mark.slow
 def test_only_app_passwords_of_this_account_are_revoked_here(api, own, path):
     strangers, token, login = api.app_password("ann"), api.access_token(), api.session_of()
     for secret in (strangers, token, login, "sess00000000", "%00", "x" * 3000):
         check_error(api.call("DELETE", f"{path}/{secret}", own), 404)
     assert [api.is_alive(secret) for secret in (strangers, token, login)] == [True] * 3
     assert api.call("GET", path, own).json == []
-
-
-def test_after_a_new_password_it_still_works(api, own, path):
-    made = api.call("POST", path, own, json=FRAME).json
-    change = {"old": PASSWORD, "new": "new horse battery"}
-    assert api.call("PUT", api.user_path(rest="/password"), own, json=change).status_code == 200
-    assert api.is_alive(made["secret"])

@@ -15,34 +15,68 @@ def guess(api, times, **options):
     return [api.log_in(password="wrong horse", **options).status_code for _ in range(times)]
 
 
-@pytest.mark.parametrize("times", [150, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.long])])
-def test_wrong_passwords_from_one_address_get_the_burst_and_then_one_a_minute(api, times):
+def test_wrong_passwords_from_one_address_get_the_burst_and_then_one_a_minute(api):
     statuses = []
-    for number in range(times):
+    for number in range(150):
         name = ("alice", "nobody", f"user{number}")[number % 3]
         statuses.append(api.log_in(name, "wrong horse", AWAY).status_code)
         api.clock.move(seconds=1)
     assert statuses[:11] == [401] * 10 + [429]
     assert set(statuses) == {401, 429}
-    assert statuses.count(401) == 10 + times // 60
+    assert statuses.count(401) == 10 + 150 // 60
     assert api.log_in(address=HOME).status_code == 200
 
 
-@pytest.mark.parametrize("times", [150, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.long])])
-def test_wrong_passwords_from_a_hundred_addresses_hit_the_limit_of_the_account(api, times):
-    statuses = [
-        api.log_in(password="wrong horse", address=f"198.51.100.{number % 100}").status_code for number in range(times)
-    ]
-    assert statuses.count(401) == 20
+def test_wrong_passwords_from_a_hundred_addresses_hit_the_limit_of_the_account(api):
+    statuses = [api.log_in(password="wrong horse", address=f"198.51.100.{number}").status_code for number in range(100)]
+    assert statuses == [401] * 20 + [429] * 80
     assert api.log_in("vera", address="198.51.100.1").status_code == 200
 
 
-@pytest.mark.slow
-def test_an_owner_gets_in_at_home_while_others_guess(api):
+def test_an_owner_gets_in_at_home_for_thirty_days_while_others_guess(api):
     assert api.log_in(address=HOME).status_code == 200
-    for number in range(30):
-        api.log_in(password="wrong horse", address=f"198.51.100.{number}")
+    api.clock.move(days=30, seconds=-1)
+
+    def guess_everywhere():
+        for number in range(21):
+            api.log_in(password="wrong horse", address=f"198.51.100.{number}")
+
+    guess_everywhere()
     check_error(api.log_in(address=AWAY), 429)
+    assert api.log_in(address=HOME).status_code == 200
+    api.clock.move(days=30)
+    guess_everywhere()
+    check_error(api.log_in(address=HOME), 429)
+
+
+@pytest.fixture
+def turns(api, monkeypatch):
+    """Turns at checking passwords whose pauses move the clock of the library."""
+    use_turns(api, monkeypatch)
+
+
+def use_turns(api, monkeypatch):
+    turns = Turns(at_once=1, waiting=1, patience=1, clock=api.clock)
+    for module in (passwords, throttle):
+        monkeypatch.setattr(module, "TURNS", turns)
+
+
+@pytest.mark.usefixtures("turns")
+def test_home_is_no_place_to_guess_at_either(api):
+    assert api.log_in(address=HOME).status_code == 200
+    assert guess(api, 12, address=HOME) == [401] * 10 + [429] * 2
+
+
+@pytest.mark.usefixtures("turns")
+def test_an_allowance_of_an_account_at_an_address_is_used_up_like_others(api):
+    assert api.log_in(address=HOME).status_code == 200
+    for number in range(10):
+        api.log_in(f"name{number}", "wrong horse", HOME)
+    assert guess(api, 9, address=HOME) == [429] * 9
+    assert api.log_in(address=HOME).status_code == 200
+    assert guess(api, 1, address=HOME) == [429]
+    check_error(api.log_in(address=HOME), 429)
+    api.clock.move(minutes=1)
     assert api.log_in(address=HOME).status_code == 200
 
 
@@ -58,7 +92,6 @@ def test_429_says_when_to_come_back_and_that_is_true(api):
     assert api.log_in(address=AWAY).status_code == 200
 
 
-@pytest.mark.slow
 def test_names_that_do_not_exist_are_throttled_alike(api):
     known, unknown = (
         [api.log_in(name, "wrong horse", f"198.51.100.{number}").status_code for number in range(25)]
@@ -67,7 +100,6 @@ def test_names_that_do_not_exist_are_throttled_alike(api):
     assert known == unknown == [401] * 20 + [429] * 5
 
 
-@pytest.mark.slow
 def test_right_passwords_are_never_counted(api):
     assert {api.log_in(address=AWAY).status_code for _ in range(15)} == {200}
 
@@ -78,46 +110,38 @@ def test_ipv6_is_counted_by_its_64(api):
     assert api.log_in(password="no", address="2001:db8:0:1::1").status_code == 401
 
 
-@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Real-IP", "True-Client-IP", "CF-Connecting-IP"])
-def test_without_a_proxy_in_front_forged_headers_do_not_help(api, header):
-    statuses = [
-        api.call(
-            "POST",
-            "/session",
-            json={"username": f"user{number}", "password": "no"},
-            headers={header: f"203.0.113.{number}"},
-            address=AWAY,
-        ).status_code
-        for number in range(12)
-    ]
-    assert statuses == [401] * 10 + [429] * 2
+def from_proxy(api, number, address=AWAY, **headers):
+    """The status of a wrong log-in with another name each time, in which a proxy or a client set headers."""
+    body = {"username": f"user{number}", "password": "no"}
+    return api.call("POST", "/session", json=body, headers=headers, address=address).status_code
 
 
-@pytest.mark.slow
-def test_behind_one_proxy_only_what_it_adds_counts(tmp_path):
-    def log_in(forwarded, number):
-        body = {"username": f"user{number}", "password": "no"}
-        headers = {"X-Forwarded-For": forwarded}
-        return api.call("POST", "/session", json=body, headers=headers, address="127.0.0.1").status_code
+def test_without_a_proxy_in_front_forged_headers_do_not_help(api):
+    assert [from_proxy(api, number) for number in range(12)] == [401] * 10 + [429] * 2
+    for header in ("X-Forwarded-For", "Forwarded", "X-Real-IP", "True-Client-IP", "CF-Connecting-IP"):
+        assert from_proxy(api, 13, **{header: "203.0.113.1"}) == 429, header
 
+
+@pytest.fixture
+def behind_proxy(tmp_path):
+    """A function that gives the status of a wrong log-in for a value of X-Forwarded-For behind one proxy."""
     with open_api(tmp_path, settings={"PHOTOSVC_PROXIES": 1}) as api:
-        forged = [log_in(f"203.0.113.{number}, 198.51.100.1", number) for number in range(12)]
-        others = [log_in(f"198.51.100.{number}", number) for number in range(2, 14)]
+        yield lambda number, forwarded: from_proxy(api, number, "127.0.0.1", **{"X-Forwarded-For": forwarded})
+
+
+def test_behind_one_proxy_only_what_it_adds_counts(behind_proxy):
+    forged = [behind_proxy(number, f"203.0.113.{number}, 198.51.100.1") for number in range(12)]
+    others = [behind_proxy(number, f"198.51.100.{number}") for number in range(2, 14)]
     assert forged == [401] * 10 + [429] * 2
     assert others == [401] * 12
 
 
-@pytest.mark.parametrize("address", ["198.51.100.9:{}", "[2001:db8::9]:{}"])
-def test_ports_that_a_proxy_adds_to_addresses_do_not_count(tmp_path, address):
-    def log_in(number, forwarded):
-        headers = {"X-Forwarded-For": forwarded}
-        body = {"username": f"user{number}", "password": "no"}
-        return api.call("POST", "/session", json=body, headers=headers, address="127.0.0.1").status_code
-
-    with open_api(tmp_path, settings={"PHOTOSVC_PROXIES": 1}) as api:
-        assert [log_in(number, address.format(4000 + number)) for number in range(12)] == [401] * 10 + [429] * 2
-        assert log_in(1, address.replace("9", "8").format(4711)) == (401 if "." in address else 429)
-        assert log_in(1, "203.0.113.5:4711") == 401
+def test_ports_that_a_proxy_adds_to_addresses_do_not_count(behind_proxy):
+    for address, of_neighbour in (("198.51.100.9:{}", 401), ("[2001:db8::9]:{}", 429)):
+        statuses = [behind_proxy(number, address.format(4000 + number)) for number in range(12)]
+        assert statuses == [401] * 10 + [429] * 2, address
+        assert behind_proxy(1, address.replace("9", "8").format(4711)) == of_neighbour, address
+    assert behind_proxy(1, "203.0.113.5:4711") == 401
 
 
 def test_a_header_of_a_proxy_that_is_not_configured_is_warned_about_once(api, caplog):
@@ -137,7 +161,6 @@ def test_nothing_is_warned_about_behind_a_configured_proxy_or_without_one(api, t
     assert not [record for record in caplog.records if "X-Forwarded-For" in record.getMessage()]
 
 
-@pytest.mark.slow
 def test_unknown_tokens_are_slowed_down_and_valid_ones_from_there_never(api):
     valid, app, login = api.access_token(), api.app_password(), api.session_of()
     guess(api, 12, address=AWAY)
@@ -151,14 +174,6 @@ def test_unknown_tokens_are_slowed_down_and_valid_ones_from_there_never(api):
             assert api.call("GET", "/photos", token, address=AWAY).status_code == 200
 
 
-@pytest.mark.slow
-def test_an_app_password_gets_in_past_wrong_passwords_from_its_address(api):
-    guess(api, 12, address=AWAY)
-    check_error(api.log_in(address=AWAY), 429)
-    assert api.log_in(password=api.app_password(), address=AWAY).status_code == 200
-
-
-@pytest.mark.slow
 def test_eleven_wrong_names_of_a_neighbour_do_not_keep_an_owner_out(api):
     assert api.log_in(address=HOME).status_code == 200
     statuses = [api.log_in(f"name{number}", "wrong horse", HOME).status_code for number in range(30)]
@@ -178,7 +193,6 @@ def test_a_blocked_address_answers_alike_for_the_owner_and_for_names_that_never_
     assert told == {(429, '{"code":429,"error":"Too many failures: try again in 60 s."}', "60")}
 
 
-@pytest.mark.slow
 def test_an_app_password_gets_in_past_unknown_app_passwords_from_its_address(api):
     app = api.app_password()
     unknown = [ids.new_app_password() for _ in range(70)]
@@ -189,12 +203,14 @@ def test_an_app_password_gets_in_past_unknown_app_passwords_from_its_address(api
     assert {api.log_in(password=app, address=AWAY).status_code for _ in range(5)} == {200}
     assert api.call("GET", "/photos", app, address=AWAY).status_code == 200
     check_error(api.log_in("vera", app, AWAY), 429)
+    guess(api, 12, address=AWAY)  # of account passwords: another count
+    assert api.log_in(password=app, address=AWAY).status_code == 200
 
 
 def test_the_old_password_cannot_be_guessed_by_a_stolen_session(api):
     own, path = api.session_of(), api.user_path(rest="/password")
     body = {"old": "wrong horse", "new": "new horse battery"}
-    statuses = [api.call("PUT", path, own, json=body).status_code for _ in range(12)]
+    statuses = [api.call("PUT", path, own, json=body, address=f"198.51.100.{n}").status_code for n in range(12)]
     assert statuses == [400] * 10 + [429] * 2
     assert api.is_alive(own)
     check_error(api.call("PUT", path, own, json={**body, "old": PASSWORD}), 429)
@@ -202,17 +218,6 @@ def test_the_old_password_cannot_be_guessed_by_a_stolen_session(api):
     assert api.call("PUT", path, another, json={**body, "old": PASSWORD}).status_code == 200
 
 
-@pytest.mark.slow
-def test_nor_from_everywhere_at_once(api):
-    own, path = api.session_of(), api.user_path(rest="/password")
-    body = {"old": "wrong horse", "new": "new horse battery"}
-    statuses = [
-        api.call("PUT", path, own, json=body, address=f"198.51.100.{number}").status_code for number in range(100)
-    ]
-    assert statuses == [400] * 10 + [429] * 90
-
-
-@pytest.mark.slow
 def test_an_owner_changes_the_password_while_others_guess(api):
     own, path = api.session_of(), api.user_path(rest="/password")
     for number in range(25):
@@ -245,10 +250,9 @@ def work_of(api, service_hasher, monkeypatch):
         session.query(User).filter_by(name="alice").one().password_hash = hash_password(PASSWORD)
     api.log_in(password="wrong horse", address="203.0.113.1")  # the first request of a process does more
     passwords._dummy()
-    hasher, turns = SlowHasher(api.clock), Turns(at_once=1, waiting=1, patience=1, clock=api.clock)
+    hasher = SlowHasher(api.clock)
     monkeypatch.setattr(passwords, "_HASHER", hasher)
-    for module in (passwords, throttle):
-        monkeypatch.setattr(module, "TURNS", turns)
+    use_turns(api, monkeypatch)
 
     def work(name, address):
         began = api.clock.seconds

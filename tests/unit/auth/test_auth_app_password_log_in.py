@@ -1,10 +1,8 @@
 """Logging in with an app password in place of the account's password."""
 
-import pyotp
 import pytest
-from sqlalchemy import func, select
 
-from photosvc.auth import policy, second_factor
+from photosvc.auth import policy
 from photosvc.auth.accounts import set_password
 from photosvc.auth.credentials import issue, revoke
 from photosvc.auth.errors import ClientLoginError, InsufficientScopeError, InvalidCredentialsError, InvalidTokenError
@@ -15,17 +13,13 @@ from photosvc.auth.principal import APP_SESSION
 from photosvc.auth.scopes import parse_scope
 from photosvc.auth.tokens import verify
 from photosvc.core import ids
-from photosvc.models import ACCESS_TOKEN, CLIENT_TOKEN, LOGIN_SESSION, Credential
+from photosvc.models import ACCESS_TOKEN, CLIENT_TOKEN, LOGIN_SESSION
 from tests.helpers.api_client import HASH, PASSWORD
 from tests.helpers.clock import NOW, SECOND
 from tests.helpers.factories.accounts import add_client, add_credential, add_user, log_in
 from tests.helpers.operations import by_anonymous, by_command
 
 DAY = 86400 * SECOND
-
-
-def count(session):
-    return session.scalar(select(func.count()).select_from(Credential))
 
 
 def test_an_app_password_gives_a_session_that_never_outlives_it_and_has_its_scope(session, settings, alice):
@@ -95,22 +89,6 @@ def test_the_token_of_a_login_session_is_no_password(session, settings, alice):
     for password in (login.secret, ids.new_access_token(), ids.new_client_secret()):
         with pytest.raises(InvalidCredentialsError):
             log_in(session, settings, NOW, username="alice", password=password)
-
-
-def with_second_factor(session, settings, alice):
-    enrolment = second_factor.enrol(by_command(session, NOW, settings), alice)
-    totp = pyotp.TOTP(enrolment.secret)
-    before = NOW - 60 * SECOND
-    codes = second_factor.confirm(by_command(session, before, settings), alice, code=totp.at(before))
-    session.commit()
-    return totp, codes
-
-
-def test_an_app_password_needs_no_second_factor(session, settings, alice):
-    with_second_factor(session, settings, alice)
-    app = issue(by_command(session), name="frame", scope=parse_scope("*"), user=alice)
-    verify(session.connection(), app.secret, NOW)
-    log_in(session, settings, NOW, username="alice", password=app.secret)
 
 
 def test_an_app_password_revoked_in_the_middle_of_a_log_in_ends_it(session, settings, alice, monkeypatch):

@@ -1,10 +1,8 @@
 import re
-from dataclasses import replace
 
 import pytest
 from sqlalchemy import select
 
-from photosvc.auth import credentials
 from photosvc.auth.credentials import (
     end_login_sessions,
     find_credential,
@@ -14,7 +12,7 @@ from photosvc.auth.credentials import (
     revoke_all,
     sweep,
 )
-from photosvc.auth.errors import AppPasswordLimitError, InvalidTokenError
+from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.scopes import EVERYTHING, Scope, parse_scope
 from photosvc.auth.tokens import verify
 from photosvc.core import ids
@@ -23,7 +21,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
 from tests.helpers.clock import NOW, SECOND
 from tests.helpers.factories.accounts import add_credential, add_user
-from tests.helpers.operations import by_command, by_user
+from tests.helpers.operations import by_command
 
 
 def test_an_app_password_is_shown_once_and_kept_as_a_digest(session):
@@ -145,15 +143,3 @@ def test_the_sweep_takes_exactly_what_is_over(session):
     assert sweep(session, NOW) == 0
     for secret in alive:
         verify(session.connection(), secret, NOW)
-
-
-def test_an_account_has_a_limited_number_of_valid_app_passwords(session, alice, monkeypatch):
-    monkeypatch.setattr(credentials, "MOST_APP_PASSWORDS", 2)
-    bob = add_user(session, "bob")
-    issue(by_command(session), name="old", scope=EVERYTHING, lifetime=1, user=alice)
-    own = replace(by_user(session, alice), now=NOW + SECOND)
-    for name in ("phone", "frame"):
-        issue(own, name=name, scope=EVERYTHING, user=alice)
-    with pytest.raises(AppPasswordLimitError):
-        issue(own, name="one more", scope=EVERYTHING, user=alice)
-    issue(replace(by_user(session, bob), now=NOW + SECOND), name="phone", scope=EVERYTHING, user=bob)

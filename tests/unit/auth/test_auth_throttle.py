@@ -3,11 +3,10 @@ from contextlib import ExitStack
 from functools import partial
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from photosvc.auth import throttle as buckets
-from photosvc.auth.credentials import issue
 from photosvc.auth.errors import (
     ClientLoginError,
     InvalidCredentialsError,
@@ -15,9 +14,7 @@ from photosvc.auth.errors import (
     PasscodeRequiredError,
     ThrottledError,
 )
-from photosvc.auth.login import check_login, find_app_password, log_in
 from photosvc.auth.passwords import hash_password
-from photosvc.auth.scopes import EVERYTHING
 from photosvc.auth.throttle import (
     CHECK_BY_CREDENTIAL,
     LOGIN_BY_ACCOUNT,
@@ -33,9 +30,7 @@ from photosvc.core import ids
 from photosvc.models import ThrottleBucket
 from photosvc.models.engine import write_if_free, write_session
 from tests.helpers.clock import NOW, SECOND
-from tests.helpers.factories.accounts import add_user
-from tests.helpers.library import new_engine, new_settings
-from tests.helpers.operations import by_anonymous, by_command
+from tests.helpers.library import new_engine
 
 PASSWORD = "correct horse"
 HASH = hash_password(PASSWORD)
@@ -143,110 +138,6 @@ def test_accounts_are_kept_as_digests():
     assert by_address(LOGIN_BY_ADDRESS, "192.0.2.7").key == "login-address:192.0.2.7"
 
 
-class Door:
-    """The session endpoint as far as failures go."""
-
-    def __init__(self, engine, throttle, settings):
-        self.engine, self.throttle, self.settings = engine, throttle, settings
-
-    def knock(self, password, now=NOW, name="alice", address="192.0.2.7"):
-        with Session(self.engine) as session:
-            if find_app_password(session.connection(), now, username=name, password=password):
-                return 200
-        try:
-            with self.throttle.login_attempt(now, username=name, password=password, address=address):
-                with Session(self.engine) as session:
-                    proof = check_login(session.connection(), now, username=name, password=password)
-                with write_session(self.engine) as session:
-                    log_in(by_anonymous(session, now, self.settings), proof)
-        except InvalidCredentialsError:
-            return 401
-        except ThrottledError:
-            return 429
-        return 200
-
-
-@pytest.fixture
-def door(session, throttle, tmp_path, monkeypatch):
-    # Many real hashes take long; what they cost is tested elsewhere.
-    monkeypatch.setattr("photosvc.auth.passwords.verify_password", lambda given, stored: given == PASSWORD and stored)
-    add_user(session, password_hash=HASH)
-    add_user(session, "bob", password_hash=HASH)
-    session.commit()
-    return Door(session.get_bind(), throttle, new_settings(tmp_path))
-
-
-TIMES = pytest.mark.parametrize("times", [150, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.long])])
-
-
-@TIMES
-def test_wrong_passwords_from_one_address_get_the_burst_and_the_rate(door, times):
-    answers = [door.knock("wrong horse", NOW + number * SECOND) for number in range(times)]
-    assert answers.count(401) == 10 + (times - 1) // 60
-    assert set(answers) == {401, 429}
-    assert door.knock(PASSWORD, NOW + times * SECOND) == 429
-    assert door.knock(PASSWORD, NOW + times * SECOND, address="192.0.2.8") == 200
-    assert door.knock(PASSWORD, NOW + times * SECOND, name="bob", address="192.0.2.8") == 200
-
-
-@TIMES
-def test_wrong_passwords_from_a_hundred_addresses_hit_the_accounts_limit(door, times):
-    answers = [
-        door.knock("wrong horse", NOW + number * SECOND, address=f"198.51.100.{number % 100}")
-        for number in range(times)
-    ]
-    assert answers.count(401) == 20 + (times - 1) // 60
-    assert door.knock(PASSWORD, NOW + times * SECOND, name="bob", address="192.0.2.8") == 200
-
-
-def test_a_flood_against_an_account_does_not_keep_its_owner_out_at_home(door):
-    assert door.knock(PASSWORD, NOW - 86400 * SECOND) == 200
-    for number in range(100):
-        door.knock("wrong horse", address=f"198.51.100.{number}")
-    assert door.knock(PASSWORD, address="198.51.100.200") == 429
-    assert door.knock(PASSWORD) == 200
-    assert door.knock(PASSWORD, NOW + 31 * 86400 * SECOND) == 200
-
-
-def test_home_is_no_place_to_guess_at_either(door):
-    assert door.knock(PASSWORD) == 200
-    assert [door.knock("wrong horse") for _ in range(12)] == [401] * 10 + [429] * 2
-
-
-def test_neighbours_behind_one_address_do_not_keep_an_owner_out(door):
-    assert door.knock(PASSWORD, NOW - 86400 * SECOND) == 200
-    names = [f"name{number}" for number in range(40)]
-    assert [door.knock("wrong horse", name=name) for name in names] == [401] * 10 + [429] * 30
-    assert door.knock(PASSWORD, name="bob") == 429
-    assert [door.knock(PASSWORD) for _ in range(20)] == [200] * 20
-
-
-def test_an_allowance_of_an_account_at_an_address_is_used_up_like_others(door):
-    assert door.knock(PASSWORD) == 200
-    for number in range(10):
-        door.knock("wrong horse", name=f"name{number}")
-    assert [door.knock("wrong horse") for _ in range(9)] == [429] * 9
-    assert door.knock(PASSWORD) == 200
-    door.knock("wrong horse")
-    assert door.knock(PASSWORD) == 429
-    assert door.knock(PASSWORD, NOW + MINUTE) == 200
-
-
-def test_failures_tell_nobody_who_else_logs_in_at_an_address(session, throttle, door):
-    door.knock(PASSWORD)
-    for number in range(12):
-        door.knock("wrong horse", name=f"name{number}")
-    told = []
-    for name in ("alice", "bob", "nobody"):
-        with (
-            pytest.raises(ThrottledError) as caught,
-            throttle.login_attempt(NOW, username=name, password="wrong horse", address="192.0.2.7"),
-        ):
-            raise InvalidCredentialsError
-        told.append((caught.value.retry_after, caught.value.message))
-    assert told == [(60, "Too many failures: try again in 60 s.")] * 3
-
-
 def test_a_refusal_says_when_all_allowances_let_the_next_through(session, throttle):
     takes(session, by_address(LOGIN_BY_ADDRESS, "192.0.2.7"), 10, NOW - 50 * SECOND)
     takes(session, by_account(LOGIN_BY_ACCOUNT, "alice"), 20, NOW)
@@ -256,42 +147,6 @@ def test_a_refusal_says_when_all_allowances_let_the_next_through(session, thrott
     ):
         pytest.fail("it must not be tried")
     assert caught.value.retry_after == 60
-
-
-def test_home_is_forgotten_after_thirty_days(door):
-    assert door.knock(PASSWORD, NOW - 30 * 86400 * SECOND) == 200
-    for number in range(30):
-        door.knock("wrong horse", address=f"198.51.100.{number}")
-    assert door.knock(PASSWORD) == 429
-
-
-def test_right_passwords_are_never_counted(door):
-    assert [door.knock(PASSWORD) for _ in range(50)] == [200] * 50
-
-
-def test_names_that_do_not_exist_are_counted_the_same(door):
-    for name in ("alice", "nobody", "\ud800"):
-        address = f"192.0.2.{len(name)}"
-        assert [door.knock("wrong horse", name=name, address=address) for _ in range(11)] == [401] * 10 + [429]
-
-
-def test_an_app_password_gets_in_past_wrong_passwords_from_its_address(door, session):
-    user = session.execute(text("SELECT id FROM photosvc_users WHERE name = 'alice'")).scalar()
-    from photosvc.models import User
-
-    app = issue(by_command(session), name="frame", scope=EVERYTHING, user=session.get(User, user))
-    session.commit()
-    for _ in range(30):
-        door.knock("wrong horse")
-    assert door.knock(PASSWORD) == 429
-    assert door.knock(app.secret) == 200
-
-
-def test_wrong_app_passwords_are_limited_as_unknown_tokens_and_apart_from_account_passwords(door):
-    wrong = ids.new_app_password()
-    assert [door.knock(wrong) for _ in range(61)] == [401] * 60 + [429]
-    assert door.knock(wrong, address="198.51.100.9") == 401
-    assert door.knock(PASSWORD) == 200
 
 
 def test_an_account_password_that_looks_like_an_app_password_is_not_counted(throttle):

@@ -11,12 +11,12 @@ from photosvc.auth.scopes import EVERYTHING
 from photosvc.auth.second_factor import prove_password
 from photosvc.auth.tokens import verify
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.models import CLIENT_TOKEN, LOGIN_SESSION, User
+from photosvc.models import CLIENT_TOKEN, User
 from photosvc.models.engine import write_session
 from tests.helpers.clock import NOW, SECOND
 from tests.helpers.factories.accounts import add_client, add_credential
 from tests.helpers.library import new_engine
-from tests.helpers.operations import by_anonymous, by_command, by_principal, by_user
+from tests.helpers.operations import by_anonymous, by_command, by_user
 
 PASSWORD = "correct horse"
 
@@ -189,42 +189,6 @@ def test_all_accounts_can_be_removed_at_once(session):
     assert accounts.remove_all(by_command(session)) == 2
     session.commit()
     assert not client.enabled
-
-
-def test_a_disabled_account_is_refused_everywhere_and_its_app_passwords_sleep(session):
-    user = add(session)
-    app = issue(by_command(session), name="x", scope=EVERYTHING, user=user).secret
-    login = add_credential(session, LOGIN_SESSION, user_id=user.id)
-    accounts.change(by_command(session), user.uid, disabled=True)
-    assert not alive(session, app)
-    accounts.change(by_command(session), user.uid, disabled=False)
-    assert (alive(session, app), alive(session, login)) == (True, False)
-
-
-def test_a_new_password_needs_the_old_one(session):
-    user = add(session, password=PASSWORD)
-    for old in ("wrong horse", "", "\ud800"):
-        with pytest.raises(InvalidCredentialsError) as caught:
-            prove_password(user, old, field="old")
-        assert caught.value.field == "old"
-    prove_password(user, PASSWORD)
-    with pytest.raises(InvalidValueError):
-        new_hash("short", user_name=user.name)
-    assert (user.password_version, verify_password(PASSWORD, user.password_hash)) == (1, True)
-
-
-def test_a_new_password_ends_other_log_ins_and_keeps_app_passwords(session):
-    user = add(session, password=PASSWORD)
-    app = issue(by_command(session), name="x", scope=EVERYTHING, user=user)
-    child = add_credential(session, LOGIN_SESSION, user_id=user.id, parent_id=app.credential.id)
-    this, other = (add_credential(session, LOGIN_SESSION, user_id=user.id) for _ in range(2))
-    session.commit()
-    own = by_principal(session, verify(session.connection(), this, NOW))
-    accounts.change_own_password(own, user, new_hash("another horse", user_name=user.name), code=None)
-    session.commit()
-    assert [alive(session, secret) for secret in (app.secret, child, this, other)] == [True, True, True, False]
-    assert verify_password("another horse", user.password_hash)
-    assert (user.password_version, verify(session.connection(), this, NOW).password_version) == (2, 2)
 
 
 def test_a_password_can_be_taken_away(session):
