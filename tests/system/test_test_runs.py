@@ -42,7 +42,7 @@ def run(module, *arguments, cwd, **environ):
     ],
 )
 def test_a_few_failures_are_repeated_once_and_all_else_is_red(tmp_path, tests, code, flaky, closing):
-    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:randomly\n")
     (tmp_path / "test_some.py").write_text(tests)
     found, lines = run("tools.repeated_tests", "test_some.py", cwd=tmp_path)
     assert found == code

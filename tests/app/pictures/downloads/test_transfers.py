@@ -29,7 +29,7 @@ def slots(pictures):
         return current_service().transfers
 
 
-LARGE = [{}, {"Range": "bytes=0-"}, {"Range": "bytes=0-9,20-"}]
+LARGE = [{}, {"Range": "bytes=0-"}]
 SMALL = [{"Range": "bytes=0-9"}, {"If_None_Match": "*"}]
 
 
