@@ -3,8 +3,6 @@ from datetime import timedelta
 
 import pytest
 from authlib.oauth2.rfc6749 import InvalidClientError
-from hypothesis import HealthCheck, given
-from hypothesis import strategies as st
 from sqlalchemy import select
 
 from photosvc.auth import clients
@@ -15,7 +13,6 @@ from photosvc.core.accounts import JWT
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import Client
 from tests.helpers.clock import NOW
-from tests.helpers.examples import examples
 from tests.helpers.factories.accounts import add_user
 from tests.helpers.operations import by_command
 
@@ -133,16 +130,6 @@ def test_lists_are_by_name_and_searched_by_beginning(session):
     assert names("admin") == names("ZOE") == ["frame"]
     assert names("%") == names("_") == names("nobody") == names("\x00\udc80") == []
     assert names("100%") == ["100% frame_x"]
-
-
-@examples(40, everyday=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(client_id=st.text(), secret=st.text())
-def test_unknown_credentials_let_no_one_in(session, client_id, secret):
-    from authlib.oauth2.rfc6749 import InvalidClientError
-
-    for pair in ((client_id, secret), ("c" + "0" * 15, secret)):
-        with pytest.raises(InvalidClientError):
-            authenticate(session.connection(), *pair)
 
 
 def test_the_right_secret_tells_who_it_is(session):

@@ -2,13 +2,13 @@
 
 import pytest
 
-from photosvc.auth.credentials import end_sessions, find_owned, list_sessions, renew_proof
+from photosvc.auth.credentials import find_owned, list_sessions, renew_proof
 from photosvc.auth.tokens import verify
 from photosvc.core.errors import NotFoundError
 from photosvc.models import APP_PASSWORD, LOGIN_SESSION, Credential
 from tests.helpers.clock import NOW, SECOND
 from tests.helpers.factories.accounts import add_credential, add_user
-from tests.helpers.operations import by_command, by_principal
+from tests.helpers.operations import by_principal
 
 
 def add(session, user, **values):
@@ -44,18 +44,6 @@ def test_a_credential_is_found_by_its_owner_its_kind_and_its_uid_only(session, a
     ):
         with pytest.raises(NotFoundError, match=f"no such {kind.replace('_', ' ')}"):
             find_owned(session, user, kind, uid)
-
-
-def test_all_or_all_but_one_end_with_those_of_app_passwords(session, alice):
-    app = add_credential(session, APP_PASSWORD, user_id=alice.id)
-    parent = session.query(Credential).filter_by(kind=APP_PASSWORD).one()
-    kept, other, child = add(session, alice), add(session, alice), add(session, alice, parent_id=parent.id)
-    assert end_sessions(by_principal(session, kept), alice) == 2
-    assert ids_of(session, alice) == [kept.credential_id]
-    assert (other.credential_id, child.credential_id) != (kept.credential_id, kept.credential_id)
-    assert end_sessions(by_command(session), alice) == 1
-    assert session.query(Credential).one().digest == parent.digest
-    assert app
 
 
 def test_a_renewed_proof_belongs_to_one_session(session, alice):

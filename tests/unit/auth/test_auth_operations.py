@@ -1,16 +1,14 @@
 """Operations of anonymous requests, commands and credentials: who may do what, and what the security log says."""
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from photosvc.auth import accounts, clients, credentials, second_factor
 from photosvc.auth.audit_log import Event
-from photosvc.auth.errors import LastAdminError, OwnSecondFactorError, ScopeTooWideError
+from photosvc.auth.errors import OwnSecondFactorError, ScopeTooWideError
 from photosvc.auth.scopes import parse_scope
-from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
-from photosvc.models import LOGIN_SESSION, AuditEntry, Client, Credential
-from tests.helpers.clock import NOW
+from photosvc.models import LOGIN_SESSION, AuditEntry, Credential
 from tests.helpers.factories.accounts import add_client, add_credential, add_user
 from tests.helpers.operations import by_anonymous, by_command, by_user
 
@@ -25,14 +23,6 @@ def test_without_a_credential_no_rights_are_changed_and_no_credentials_made(sess
     assert session.scalars(select(AuditEntry.event)).all() == []
 
 
-def test_only_the_command_line_removes_the_last_administrator(session):
-    user = add_user(session, name="root", role="admin")
-    with pytest.raises(LastAdminError):
-        accounts.remove(by_anonymous(session), user.uid)
-    accounts.remove(by_command(session), user.uid)
-    assert accounts.list_users(session) == []
-
-
 def entries(session):
     return session.execute(select(AuditEntry.event, AuditEntry.detail).order_by(AuditEntry.id)).all()
 
@@ -44,14 +34,6 @@ def test_an_account_changes_its_names_by_itself_and_its_rights_not(session):
     with pytest.raises(PermissionDeniedError):
         accounts.change(own, user.uid, role="admin")
     assert [event for event, _ in entries(session)] == [Event.USER_CHANGED]
-
-
-def test_sending_the_password_again_is_stored_with_the_session_of_the_request(session):
-    user = add_user(session, name="alice")
-    own = by_user(session, user)
-    session.execute(update(Credential).values(proved_at=None))
-    credentials.renew_proof(own)
-    assert session.scalars(select(Credential.proved_at)).all() == [NOW]
 
 
 def test_an_administrator_cannot_reset_the_own_second_factor(session):
@@ -83,15 +65,3 @@ def test_a_client_gets_no_wider_scope_than_the_credential_that_changes_it(sessio
     )  # fmt: skip
     changed = clients.change(narrow, client.uid, {"scope": parse_scope("photos read"), "user": user})
     assert (changed.client.scope, len(entries(session))) == ("photos read", 2)
-
-
-def test_a_secret_that_could_not_be_shown_is_taken_back(session):
-    command = by_command(session)
-    client = add_client(session, secret="s" * 32)
-    changed = clients.change(command, client.uid, {}, new_secret=True)
-    assert changed.old_digest == ids.digest("s" * 32)
-    assert session.scalar(select(Client.secret_digest)) == ids.digest(changed.secret)
-    clients.undo_new_secret(command, client.uid, changed.old_digest, lost=changed.secret)
-    session.expire_all()
-    assert session.scalar(select(Client.secret_digest)) == ids.digest("s" * 32)
-    assert [detail for _, detail in entries(session)] == ["new secret", "old secret again"]
