@@ -1,6 +1,5 @@
 """The table keeps the newest entries of each part, on both databases; refusals push nothing else out."""
 
-import logging
 from datetime import timedelta
 from itertools import cycle
 
@@ -10,7 +9,7 @@ from sqlalchemy import create_engine, func, select, text
 from photosvc.auth import audit_store
 from photosvc.auth.audit_log import Entry, Event
 from photosvc.models import AuditEntry
-from photosvc.models.engine import configure_engine, write_if_free, write_session
+from photosvc.models.engine import configure_engine, write_session
 from tests.helpers.clock import NOW, SECOND
 
 
@@ -75,19 +74,6 @@ def test_entries_since_a_moment(engine):
     with engine.connect() as connection:
         assert [row.event for row in audit_store.latest(connection, count=9, since=NOW)] == ["logout"]
         assert audit_store.latest(connection, count=9, since=NOW + timedelta(days=1)) == []
-
-
-def test_what_the_logger_leaves_out_is_not_written(caplog):
-    entries = [Entry(created_at=NOW, event=event) for event in (Event.LOGIN, Event.LOGIN_REFUSED)]
-    with caplog.at_level(logging.WARNING, audit_store.LOGGER):
-        audit_store.log(entries)
-    assert [record.levelname for record in caplog.records] == ["WARNING"]
-
-
-def test_a_write_that_need_not_last_is_done_like_others(engine):
-    entry = Entry(created_at=NOW, event=Event.THROTTLED)
-    assert write_if_free(engine, lambda session: audit_store.add(session, [entry], keep=100), lasting=False)
-    assert counts(engine) == {"refusals": 1}
 
 
 def test_two_that_sweep_at_once_do_not_wait_for_each_other(new_postgres):

@@ -3,7 +3,6 @@
 import json
 
 import pyotp
-import pytest
 
 from tests.helpers.api_client import PASSWORD
 from tests.helpers.audit_rows import rows, told
@@ -84,26 +83,23 @@ def test_tokens_of_clients_granted_and_revoked(api):
     assert granted.target == revoked.target != ""
 
 
-@pytest.mark.parametrize(
-    ("commands", "expected"),
-    [
-        (
-            [["users", "mod", "alice", "--role", "viewer", "--disable-2fa"], ["users", "rm", "alice", "--yes"]],
-            [
-                ("user.changed", "alice", "role user to viewer"),
-                ("second_factor.off", "alice", ""),
-                ("user.removed", "alice", ""),
-            ],
-        ),
-        ([["users", "reset", "--yes"]], [("user.removed", "", "all 3 accounts")]),
-        ([["auth", "reset", "--yes"]], [("credential.ended", "", "all 0 credentials")]),
-        ([["clients", "reset", "--yes"]], [("client.removed", "", "all 0 clients")]),
-    ],
-)
-def test_commands_are_told_without_an_account(api, commands, expected):
-    for command in commands:
-        assert api.svc(*command).returncode == 0
-    assert told(api.library) == [(event, "command line", *rest) for event, *rest in expected]
+def test_commands_are_told_without_an_account(api):
+    for command in (
+        ["users", "mod", "alice", "--role", "viewer", "--disable-2fa"],
+        ["users", "rm", "alice", "--yes"],
+        ["users", "reset", "--yes"],
+        ["auth", "reset", "--yes"],
+        ["clients", "reset", "--yes"],
+    ):
+        assert api.svc(*command).returncode == 0, command
+    assert told(api.library) == [
+        ("user.changed", "command line", "alice", "role user to viewer"),
+        ("second_factor.off", "command line", "alice", ""),
+        ("user.removed", "command line", "alice", ""),
+        ("user.removed", "command line", "", "all 2 accounts"),
+        ("credential.ended", "command line", "", "all 0 credentials"),
+        ("client.removed", "command line", "", "all 0 clients"),
+    ]
     assert {row.actor_kind for row in rows(api.library)} == {"command line"}
 
 

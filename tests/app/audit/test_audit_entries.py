@@ -37,10 +37,3 @@ def test_what_is_rolled_back_is_neither_stored_nor_logged(api, caplog):
         raise KeyError
     assert told(api.library) == []
     assert caplog.messages == []
-
-
-def test_commands_act_as_the_command_line(api):
-    with api.library.app.app_context(), operating() as operation:
-        alice = operation.session.scalar(select(User).where(User.name == "alice"))
-        operation.record(Event.SECOND_FACTOR_OFF, subject=alice, detail="by svc")
-    assert told(api.library) == [("second_factor.off", "command line", "alice", "by svc")]

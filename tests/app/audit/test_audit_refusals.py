@@ -3,8 +3,6 @@
 import json
 import sqlite3
 
-import pytest
-
 from photosvc.core import ids
 from tests.helpers.api_client import PASSWORD, check_error
 from tests.helpers.audit_rows import rows
@@ -106,19 +104,18 @@ def test_clients_with_wrong_secrets_are_told_by_their_name_if_they_have_one(api)
     ]
 
 
-@pytest.mark.parametrize("path", ["/t/{hash}/{token}/fit_720", "/dl/{hash}?t={token}"])
-def test_links_with_wrong_tokens_are_told_without_them(api, caplog, path):
+def test_links_with_wrong_tokens_are_told_without_them(api, caplog):
     token = ids.new_access_token()
-    check_error(api.call("GET", path.format(hash="0" * 40, token=token)), 403)
-    ((event, _, detail, _),) = refusals(api.library)
-    assert (event, detail.partition(".")[0]) == ("access.refused", "photos")
+    for path in (f"/t/{'0' * 40}/{token}/fit_720", f"/dl/{'0' * 40}?t={token}"):
+        check_error(api.call("GET", path), 403)
+    told = [(event, detail.partition(".")[0]) for event, _, detail, _ in refusals(api.library)]
+    assert told == [("access.refused", "photos")] * 2
     assert token not in caplog.text
 
 
-@pytest.mark.slow
 def test_a_flood_from_many_addresses_with_many_names_adds_a_bounded_number_of_entries_a_minute(api):
-    for number in range(300):
-        api.log_in(f"user{number}", "wrong", address=f"198.51.100.{number % 250}")
+    for number in range(100):
+        api.log_in(f"user{number}", "wrong", address=f"198.51.100.{number}")
         api.call("GET", "/photos", f"garbage{number}", address=f"2001:db8:{number}::1")
     first = len(rows(api.library))
     assert first <= 40
@@ -126,7 +123,7 @@ def test_a_flood_from_many_addresses_with_many_names_adds_a_bounded_number_of_en
     api.call("GET", "/status")
     found = refusals(api.library)
     assert len(found) <= 2 * first
-    assert sum(times for event, *_, times in found if event != "throttled") == 600
+    assert sum(times for event, *_, times in found if event != "throttled") == 200
 
 
 def test_one_network_takes_no_more_than_its_share(api):
