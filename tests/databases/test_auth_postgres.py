@@ -1,6 +1,7 @@
 """What decides under concurrency decides on PostgreSQL too."""
 
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import unquote
 
 import pyotp
 import pytest
@@ -18,6 +19,7 @@ from photosvc.auth.tokens import touch, verify
 from photosvc.models import LibraryState, User
 from photosvc.models.engine import write_if_free
 from photosvc.settings import load_settings
+from tests.helpers.api_client import open_api
 from tests.helpers.clock import NOW
 from tests.helpers.factories.accounts import add_user, log_in
 from tests.helpers.library import new_settings
@@ -37,8 +39,29 @@ def engine(new_postgres):
 def session(engine):
     with Session(engine) as session:
         session.execute(delete(User))
+        session.execute(delete(LibraryState).where(LibraryState.name == "service_key"))
         session.commit()
         yield session
+
+
+def test_texts_that_postgresql_cannot_store_are_no_tokens_names_or_accounts(new_postgres, tmp_path):
+    with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:
+        admin = api.session_of("ann")
+        for number, text in enumerate(("%00", "a%00b", "%ff%fe", "%ed%a0%80", "%F0%9F%93%B7")):
+            for method, path, body in (
+                ("GET", f"/users/{text}", None),
+                ("PUT", f"/users/{text}/password", {"new": "new horse battery"}),
+                ("DELETE", api.user_path("ann", f"/app-passwords/{text}"), None),
+            ):
+                answer = api.call(method, path, admin, json=body)
+                assert answer.status_code == 404, (method, path, answer.text)
+            raw = unquote(text, "latin-1")
+            for field in ("username", "password", "code"):
+                sent = {"username": "alice", "password": "wrong horse", field: raw}
+                answer = api.call("POST", "/session", json=sent, address=f"10.0.{number}.{len(field)}")
+                assert answer.status_code == 401, (field, raw, answer.text)
+            answer = api.call("GET", "/photos", environ_overrides={"HTTP_X_AUTH_TOKEN": f"0{raw}"})
+            assert answer.status_code == 401, (raw, answer.text)
 
 
 def at_once(engine, act, arguments):
@@ -81,8 +104,6 @@ def test_a_code_is_accepted_once(engine, session, tmp_path):
 
 def test_codes_are_accepted_and_second_factors_set_up_while_the_service_key_is_replaced(engine, session, tmp_path):
     """Both lock rows; in different orders, one would fail for the other."""
-    session.execute(delete(LibraryState).where(LibraryState.name == "service_key"))
-    session.commit()
     settings = load_settings(tmp_path)
     names = [f"user{number}" for number in range(12)]
     made = {name: accounts.add(by_command(session), accounts.new_user(NOW, name=name)) for name in names}

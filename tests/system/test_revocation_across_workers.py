@@ -3,7 +3,6 @@
 import http.client
 import json
 import threading
-import time
 from itertools import count
 from urllib.parse import urlsplit
 
@@ -17,10 +16,12 @@ from tests.helpers.programs.server import serve
 NEW = "new horse battery"
 THREADS, REQUESTS = 3, 120
 ADDRESSES = count()
+#: Numbers of the events of a test in their order.
+ORDER = count()
 
 
 class Hammer(threading.Thread):
-    """Sends the same request over and over and keeps when it began, its status and its worker."""
+    """Sends the same request over and over and records its place in the order of events, its status and its worker."""
 
     def __init__(self, base, token):
         super().__init__(daemon=True)
@@ -28,7 +29,7 @@ class Hammer(threading.Thread):
 
     def run(self):
         while not self.done.is_set():
-            begun = time.monotonic()
+            begun = next(ORDER)
             status, headers, _ = send(self.base, "GET", "/photos?count=1", self.token)
             self.seen.append((begun, status, headers["X-Worker"]))
 
@@ -135,7 +136,7 @@ def test_from_the_next_request_on_every_worker_refuses(served, end, kind):
         hammer.start()
     until(lambda: len({worker for hammer in hammers for _, _, worker in hammer.seen}) == 2)
     status, _, body = end(base, api, admin, uid, own, made)
-    ended = time.monotonic()
+    ended = next(ORDER)
     assert status == 200, body
     until(lambda: len([entry for hammer in hammers for entry in hammer.seen if entry[0] > ended]) >= REQUESTS)
     for hammer in hammers:

@@ -8,13 +8,13 @@ from photosvc.core.machine import Slots
 from photosvc.web.current import ARCHIVES_EACH
 
 TAKE_ALL = """
-import sys, time
+import sys
 from pathlib import Path
 from photosvc.core.machine import Slots
 slots = Slots(Path(sys.argv[1]), each=3)
 kept = [slots.take("alice") for _ in range(3)]
 print(len([slot for slot in kept if slot]), flush=True)
-time.sleep(60)
+sys.stdin.read()
 """
 
 
@@ -34,7 +34,7 @@ def test_slots_count_over_all_processes_and_those_of_a_killed_process_are_free(t
     slots = Slots(tmp_path / "archives.lock", each=ARCHIVES_EACH)
     free = slots.take("alice")
     command = [sys.executable, "-c", TAKE_ALL, str(tmp_path / "archives.lock")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "2\n"
         free()
         assert slots.take("alice") is not None
