@@ -77,6 +77,12 @@ def test_an_owner_ends_one_session_at_once_with_its_links_and_no_other(api, path
     assert len(listed(api, path, own)) == 2
 
 
+def test_a_session_may_end_itself(api, path):
+    own = api.session_of()
+    assert api.call("DELETE", f"{path}/{id_of(api, path, own)}", own).status_code == 200
+    assert not api.is_alive(own)
+
+
 def test_the_most_recently_used_comes_first(api, path):
     older = api.session_of()
     api.clock.move(hours=1)
