@@ -2,13 +2,12 @@
 
 from urllib.parse import quote, urlencode
 
-import pytest
-
 from photosvc.pages import BLUEPRINT as PAGES
-from tests.helpers.api_client import open_api
-from tests.helpers.pictures import exif, jpeg
+from tests.app.serving import test_header_sizes as everyday
+from tests.app.serving.test_header_sizes import MOST, size
 
-MOST = 4096
+api = everyday.api
+
 LONG = {
     "bytes": "é日" * 700,
     "slashes": "a//" * 2000,
@@ -18,21 +17,6 @@ ENCODED = {
     kind: text if kind == "query" else urlencode(dict.fromkeys(("q", "name", "t", "cursor"), text))
     for kind, text in LONG.items()
 }
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory):
-    with open_api(tmp_path_factory.mktemp("headers")) as api:
-        for number in range(3):
-            api.library.put(f"{number}.jpg", jpeg(64 + number, 48, exif=exif({}, {})))
-        api.library.index()
-        yield api
-
-
-def size(answer):
-    """Bytes of the head of an answer, as a server sends it."""
-    lines = [f"HTTP/1.1 {answer.status}", *(f"{name}: {value}" for name, value in answer.headers), "", ""]
-    return len("\r\n".join(lines).encode("latin-1")) + len("Server: nginx\r\nDate: Sun, 22 Nov 2026 06:31:12 GMT\r\n")
 
 
 def test_no_answer_of_any_route_to_long_input_has_long_headers_or_a_redirect(api):

@@ -3,42 +3,11 @@
 import re
 from html import unescape
 
-import pytest
-from sqlalchemy import select
+from tests.app.pages.photos import test_pages_photos as everyday
+from tests.app.pages.photos.test_pages_photos import uids
+from tests.helpers.browser import OWN
 
-from photosvc.models import Photo
-from photosvc.search.rows.write import project
-from tests.helpers.api_client import open_api
-from tests.helpers.browser import OWN, Browser
-from tests.helpers.factories.photos import add_photos, edit_photos
-
-HOSTILE = '"><script>alert(1)</script>\u202e{{7*7}}'
-
-
-@pytest.fixture(scope="module")
-def filled_api(tmp_path_factory):
-    with open_api(tmp_path_factory.mktemp("pages")) as api:
-        with api.library.session() as session:
-            add_photos(session, 30, api.clock())
-            ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))
-            edit_photos(session, ids[:1], title=HOSTILE, description=HOSTILE)
-            edit_photos(session, ids[1:2], private=True)
-            edit_photos(session, ids[2:3], quality=-1)
-            edit_photos(session, ids[3:4], year=-1, month=-1, day=-1)
-            project(session, ids)
-        yield api
-
-
-@pytest.fixture
-def alice(filled_api):
-    browser = Browser(filled_api)
-    assert browser.sign_in().status_code == 303
-    return browser
-
-
-def uids(api, **parameters):
-    found = api.library.find(token=api.app_password("alice"), merged="true", count=1000, **parameters)
-    return [record["UID"] for record in found]
+alice, filled_api = everyday.alice, everyday.filled_api
 
 
 def test_a_photo_leads_to_the_ones_beside_it_in_the_search(filled_api, alice):

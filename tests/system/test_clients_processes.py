@@ -2,19 +2,10 @@
 
 import json
 
-import pytest
-
-from tests.helpers.clients.oauth_client import open_oauth_api
-from tests.helpers.factories.accounts import add_user
+from tests.app.cli.accounts import test_clients_commands as everyday
 from tests.helpers.library import SVC, call_svc, svc
 
-
-@pytest.fixture(scope="module")
-def oauth(tmp_path_factory):
-    with open_oauth_api(tmp_path_factory.mktemp("oauth")) as oauth:
-        with oauth.library.session() as session:
-            add_user(session)
-        yield oauth
+oauth = everyday.oauth
 
 
 def test_the_installed_command_does_the_same_without_a_terminal(oauth):

@@ -8,20 +8,14 @@ import sys
 import pytest
 
 from photosvc.models import _MODULES
-from tests.helpers.library import SURROUNDINGS, SVC, open_library, svc
-from tests.helpers.pictures import jpeg
+from tests.app.cli import test_command_line as everyday
+from tests.app.cli.test_command_line import ADD
+from tests.helpers.library import SURROUNDINGS, SVC, svc
 from tests.helpers.programs.forks import launcher
 
+instance = everyday.instance
+
 FLASK = (str(SVC.with_name("flask")), "--app", "photosvc.app:create_app", "svc")
-ADD = ("auth", "add", "--name", "frame", "--scope", "photos")
-
-
-@pytest.fixture(scope="module")
-def instance(tmp_path_factory):
-    library = open_library(tmp_path_factory.mktemp("cli"))
-    library.put("a.jpg", jpeg())
-    library.index()
-    return library.instance
 
 
 def test_a_new_token_is_printed_once_and_only_on_stdout(instance):

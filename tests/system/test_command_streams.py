@@ -1,45 +1,19 @@
 """Commands with a terminal, a shell and closed streams."""
 
 import json
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from photosvc.auth.grants import authenticate
-from tests.helpers.api_client import open_api
+from tests.app.cli import test_destructive_commands as everyday
+from tests.app.cli.test_destructive_commands import dump, in_shell
 from tests.helpers.library import svc
-from tests.helpers.programs.forks import SURROUNDINGS, launcher
 from tests.helpers.programs.terminal import type_at
 
+api = everyday.api
+
 CTRL_C = "\x03"
-
-
-@pytest.fixture
-def api(tmp_path):
-    with open_api(tmp_path) as api:
-        api.app_password()
-        yield api
-
-
-def dump(api):
-    """Everything in the database, but failed attempts, and which service key the first process found."""
-    import sqlite3
-
-    with sqlite3.connect(api.library.instance / "photosvc.db") as database:
-        left_out = ("photosvc_throttle", "'service_key'")
-        found = "\n".join(line for line in database.iterdump() if not any(part in line for part in left_out))
-    database.close()
-    return found
-
-
-def in_shell(api, line):
-    environ = {
-        **SURROUNDINGS,
-        "PHOTOSVC_INSTANCE": str(api.library.instance),
-        "SVC": str(launcher(api.library.instance)),
-    }
-    return subprocess.run(["bash", "-c", line], env=environ, capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_enter_alone_is_a_no(api):

@@ -1,37 +1,10 @@
 """The shown configuration of nginx."""
 
 import re
-import subprocess
-from pathlib import Path
 
 import pytest
 
-from tests.helpers.library import call_svc
-
-ODD = 'my "pictures" 100% of 2\\3'
-
-
-def show(instance, *arguments, **environ):
-    return call_svc("deploy", "show", *arguments, instance=instance, environ=environ)
-
-
-def nginx_checks(folder: Path, text: str) -> "subprocess.CompletedProcess[str]":
-    """Check a configuration by `nginx -t`, with certificates that are made here."""
-    key = ["openssl", "req", "-x509", "-nodes", "-newkey", "rsa:2048", "-subj", "/CN=photos", "-days", "2"]
-    subprocess.run(
-        [*key, "-keyout", "privkey.pem", "-out", "fullchain.pem"], cwd=folder, capture_output=True, check=True
-    )
-    text = re.sub(r"/etc/letsencrypt/live/[^/]+/", f"{folder}/", text).replace("/var/log/nginx", str(folder))
-    paths = "".join(
-        f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    main = folder / "nginx.conf"
-    main.write_text(f"pid {folder}/pid; error_log {folder}/error.log; events {{}} http {{ {paths} {text} }}")
-    command = ["nginx", "-t", "-c", str(main), "-e", str(folder / "error.log")]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-needs_nginx = pytest.mark.needs("nginx", "openssl")
+from tests.app.cli.test_deploy_commands import ODD, needs_nginx, nginx_checks, show
 
 
 @needs_nginx

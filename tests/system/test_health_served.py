@@ -7,31 +7,16 @@ import urllib.request
 
 import pytest
 
-from tests.helpers.library import copy_library, open_library
+from tests.app.serving.test_health import with_another_key
 from tests.helpers.programs import forks
 from tests.helpers.programs.forks import SURROUNDINGS
 from tests.helpers.programs.server import serve
-
-
-def ask(library, path):
-    return library.app.test_client().get(f"/api/v1{path}")
-
-
-def with_another_key(library, folder):
-    """The library as a machine has it that was given the database without the key."""
-    ask(library, "/status")
-    library.close()
-    other = copy_library(library, folder)
-    other.close()
-    (other.instance / "secret_key").write_text("x" * 64)
-    return open_library(other.instance, upgrade=False)
-
 
 WORKER = ("--worker-class", "photosvc.serving.Worker")
 
 
 def refused(instance, **environ):
-    """What a server says that ends by itself."""
+    """The log of a server that ends by itself."""
     arguments = ("--bind", "127.0.0.1:0", "--no-control-socket", *WORKER, "photosvc.app:create_app()")
     with open(os.devnull) as nothing, (instance / "log").open("w+") as log:  # noqa: PTH123
         streams = (nothing.fileno(), log.fileno(), log.fileno())

@@ -11,37 +11,13 @@ import pyotp
 import pytest
 
 from photosvc.auth import keys
-from tests.helpers.api_client import PASSWORD, check_error, open_api
+from tests.app.cli.accounts import test_key_replacement as everyday
+from tests.app.cli.accounts.test_key_replacement import PICTURE, enrol, preview
+from tests.helpers.api_client import PASSWORD, check_error
 from tests.helpers.library import call_svc, svc
 from tests.helpers.programs.server import serve
 
-PICTURE = "/t/" + "0" * 40 + "/{}/fit_720"
-
-
-@pytest.fixture
-def own_key(tmp_path):
-    """A client of a library whose service key is its file."""
-    with open_api(tmp_path) as api:
-        yield api
-
-
-def enrol(api, name="alice"):
-    own = api.session_of(name)
-    path = api.user_path(name, "/passcode")
-    secret = api.call("POST", path, own, json={"password": PASSWORD}).json["secret"]
-    totp = pyotp.TOTP(secret)
-    answer = api.call("POST", f"{path}/confirm", own, json={"code": totp.at(api.clock())})
-    assert answer.status_code == 200, answer.text
-    api.clock.move(minutes=5)
-    return own, totp, answer.json["recovery_codes"]
-
-
-def preview(api, token):
-    return api.call("GET", "/session", token).json["config"]["previewToken"]
-
-
-def rotate(api, *options, **given):
-    return api.svc("keys", "rotate", "--service", *options, **given)
+own_key = everyday.own_key
 
 
 def ask(base, path, body=None, token=None):

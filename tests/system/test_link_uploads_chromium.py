@@ -2,35 +2,13 @@
 
 import pytest
 
+from tests.app.pages.albums import test_pages_link_uploads as everyday
+from tests.app.pages.albums.test_pages_link_uploads import make
 from tests.helpers.chromium import open_chromium
-from tests.helpers.clients.upload_client import open_uploads, originals, picture
+from tests.helpers.clients.upload_client import originals, picture
 from tests.helpers.programs.server import serve
 
-
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory):
-    with open_uploads(tmp_path_factory.mktemp("filled")) as api:
-        for number in range(2):
-            api.library.put(f"secretname{number}.jpg", picture(number + 1))
-        api.library.index()
-        api.token = api.app_password("alice")
-        api.photos = [photo["UID"] for photo in api.call("GET", "/photos", api.token).json]
-        api.album = api.call("POST", "/albums", api.token, json={"Title": "Pictures"}).json["UID"]
-        api.call("POST", f"/albums/{api.album}/photos", api.token, json={"photos": api.photos[:1]})
-    return api
-
-
-@pytest.fixture
-def sharing(filled, tmp_path):
-    with open_uploads(tmp_path, like=filled) as api:
-        api.token, api.photos, api.album = filled.token, filled.photos, filled.album
-        yield api
-
-
-def make(api, **values):
-    answer = api.call("POST", f"/albums/{api.album}/links", api.token, json={"CanUpload": True, **values})
-    assert answer.status_code == 200, answer.text
-    return answer.json
+filled, sharing = everyday.filled, everyday.sharing
 
 
 @pytest.mark.timeout(180)

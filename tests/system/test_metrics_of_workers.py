@@ -4,31 +4,10 @@ import urllib.error
 import urllib.request
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
+from tests.app.serving.test_metrics import ROUTE, requests, samples, scrape
 from tests.helpers.library import open_library
 from tests.helpers.programs.server import serve
-
-ROUTE = "/api/v1/photos"
-
-
-def samples(text):
-    """Value by name and sorted labels."""
-    return {
-        (sample.name, *sorted(sample.labels.items())): sample.value
-        for family in text_string_to_metric_families(text)
-        for sample in family.samples
-    }
-
-
-def requests(found, route, method="GET", status="200"):
-    return found.get(("photosvc_requests_total", ("method", method), ("route", route), ("status", status)), 0)
-
-
-def scrape(library):
-    answer = library.get(path="/api/v1/metrics", token=library.token("metrics"))
-    assert answer.status_code == 200
-    return samples(answer.text)
 
 
 def test_counts_are_those_of_all_workers_and_outlive_them(tmp_path):

@@ -6,24 +6,9 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from referencing import Registry
 
-from tests.helpers.api_client import open_api
-from tests.helpers.factories.photos import add_photos
+from tests.app.serving import test_openapi as everyday
 
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory):
-    with open_api(tmp_path_factory.mktemp("api")) as api:
-        with api.library.session() as session:
-            add_photos(session, 30, api.clock())
-        yield api
-
-
-@pytest.fixture(scope="module")
-def document(api):
-    answer = api.call("GET", "/openapi.json")
-    assert answer.status_code == 200
-    assert answer.headers["Cache-Control"] == "public, max-age=300"
-    return answer.json
+api, document = everyday.api, everyday.document
 
 
 @pytest.fixture
@@ -43,10 +28,6 @@ def searched_once(monkeypatch):
 def test_it_is_valid_openapi(document):
     assert document["openapi"] == "3.1.0"
     assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
-
-
-def parameters(document, path):
-    return {parameter["name"]: parameter for parameter in document["paths"][path]["get"]["parameters"]}
 
 
 def test_of_a_repeated_parameter_the_last_value_counts(api, document):

@@ -1,18 +1,8 @@
 """Passwords that the installed command reads from bytes and from a terminal."""
 
-from subprocess import run
-
+from tests.app.cli.accounts.test_passwd_commands import NEW, passwd
 from tests.helpers.api_client import PASSWORD
-from tests.helpers.library import SURROUNDINGS, SVC
 from tests.helpers.programs.terminal import type_at
-
-NEW = "new horse battery"
-
-
-def passwd(api, *arguments, stdin):
-    """The result of the installed command, whose standard input is a pipe of bytes."""
-    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(api.library.instance), "PYTHONIOENCODING": "utf-8:strict"}
-    return run([str(SVC), "passwd", *arguments], env=environ, input=stdin, capture_output=True, timeout=60, check=False)
 
 
 def test_a_new_password_ends_the_log_ins_and_keeps_the_app_passwords(api):

@@ -4,35 +4,12 @@ import re
 
 import pytest
 
-from tests.helpers.api_client import open_api
+from tests.app.pages.albums import test_pages_sharing as everyday
+from tests.app.pages.albums.test_pages_sharing import make
 from tests.helpers.chromium import open_chromium
-from tests.helpers.pictures import exif, jpeg
 from tests.helpers.programs.server import serve
 
-PLACE = {1: "N", 2: [(52, 1), (31, 1), (0, 1)], 3: "E", 4: [(13, 1), (24, 1), (0, 1)]}
-
-
-@pytest.fixture(scope="module")
-def sharing(tmp_path_factory):
-    settings = {"PHOTOSVC_BASE_URL": "https://photos.example.org"}
-    with open_api(tmp_path_factory.mktemp("sharing"), settings=settings) as api:
-        for number in range(125):
-            tags = exif({0x0110: "Maplecam"}, {0x9003: f"2021:07:01 {10 + number // 60}:{number % 60:02}:00"}, PLACE)
-            api.library.put(f"beach/wave{number}.jpg", jpeg(160 + number, 120, exif=tags))
-        api.library.index()
-        api.token = api.app_password("alice")
-        photos = api.call("GET", "/photos?count=200&order=oldest", api.token).json
-        api.photos = [photo["UID"] for photo in photos]
-        album = api.call("POST", "/albums", api.token, json={"Title": "Summer", "Description": "By the sea."}).json
-        api.call("POST", f"/albums/{album['UID']}/photos", api.token, json={"photos": api.photos[:-1]})
-        api.album = album["UID"]
-        yield api
-
-
-def make(api, **values):
-    answer = api.call("POST", f"/albums/{api.album}/links", api.token, json=values)
-    assert answer.status_code == 200, answer.text
-    return answer.json
+sharing = everyday.sharing
 
 
 @pytest.mark.timeout(180)

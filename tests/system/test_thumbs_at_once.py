@@ -6,27 +6,12 @@ import subprocess
 
 import pytest
 
-from tests.helpers.clients.picture_client import PictureClient
+from tests.app.cli import test_thumbs_commands as everyday
+from tests.app.cli.test_thumbs_commands import USUAL, cached
 from tests.helpers.clock import until
 from tests.helpers.library import SURROUNDINGS, SVC
-from tests.helpers.pictures import encoded, jpeg, quarters
 
-USUAL = ["fit_1280.jpg", "fit_1920.jpg", "fit_360.jpg", "fit_720.jpg", "tile_100.jpg", "tile_224.jpg", "tile_500.jpg"]
-
-
-@pytest.fixture
-def pictures(api):
-    pictures = PictureClient(api)
-    pictures.library.put("large.jpg", jpeg(2400, 1200))
-    pictures.library.put("2020/small.png", encoded(quarters(60, 40), "PNG"))
-    return pictures
-
-
-def cached(pictures, name):
-    """What the cache holds of a file."""
-    content_hash = pictures.hash_of(name)
-    found = pictures.cache().folder.glob(f"pictures/?/?/?/{content_hash}_*")
-    return sorted(path.name.partition("_")[2] for path in found)
+pictures = everyday.pictures
 
 
 def test_thumbs_leaves_a_picture_to_the_process_that_is_at_it(api, pictures):

@@ -1,18 +1,15 @@
 """The rights of files that an upgrade makes in a host app."""
 
 import os
-import stat
 from contextlib import contextmanager
 
 import pytest
-from flask import Flask
-from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import text
 
-from photosvc import PhotoService
 from photosvc.auth import accounts
 from photosvc.web.auditing import operation_in
 from photosvc.web.current import current_service
+from tests.app.embed.test_commands_in_host import bare_host, mode_of
 
 
 @pytest.mark.parametrize("bind_key", [None, "media"])
@@ -36,33 +33,9 @@ def test_the_upgrade_makes_the_database_and_its_journals_readable_for_its_owner_
 
 
 @contextmanager
-def bare_host(folder, address, bind_key):
-    """A host whose engine for photosvc is that of `own.db`, which is not there yet."""
-    database = folder / "own.db"
-    app = Flask("host", instance_path=str(folder))
-    address = address.format(database)
-    app.config.update(
-        SECRET_KEY="x" * 32,
-        SQLALCHEMY_DATABASE_URI=address if bind_key is None else f"sqlite:///{folder}/host.db",
-        SQLALCHEMY_BINDS={} if bind_key is None else {bind_key: address},
-        PHOTOSVC_ORIGINALS=folder / "originals",
-    )
-    db = SQLAlchemy(app)
-    PhotoService(app, db=db, url_prefix="/media", bind_key=bind_key, environ={})
-    yield app, database
-    with app.app_context():
-        for engine in db.engines.values():
-            engine.dispose()
-
-
-@contextmanager
 def umask(mask):
     before = os.umask(mask)
     try:
         yield
     finally:
         os.umask(before)
-
-
-def mode_of(path):
-    return stat.S_IMODE(path.stat().st_mode)
