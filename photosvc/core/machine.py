@@ -21,8 +21,6 @@ _UNLIMITED: Final = 2 << 30
 #: The number of the option in malloc.h, and the most arenas.
 _ARENA_MAX: Final = -8
 _ARENAS: Final = 2
-#: Most characters of the random part of a machine's identifier.
-_IDENTIFIER: Final = 64
 #: Most characters of names to keep and read, because the file may hold anything.
 _LONGEST = 4096
 

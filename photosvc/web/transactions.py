@@ -345,11 +345,6 @@ class Transactions:
             raise _already_writing()
         self.close()
 
-    def read_on(self, connection: Connection) -> None:
-        """Let this connection, in a read transaction, take the place of the one that the request has."""
-        self.end_reading()
-        g.photosvc_open = connection
-
     def keep_open(self) -> StreamedRead:
         """Leave the read connection to a streamed answer, which closes it."""
         g.photosvc_streamed = read = StreamedRead(g.pop(_OPEN))

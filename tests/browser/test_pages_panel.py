@@ -12,7 +12,6 @@ from tests.helpers.programs.server import serve
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 FIRST = ".tiles li[aria-posinset='1']"
-STACK = "Stack/IMG_1"
 
 
 @pytest.fixture(scope="module")

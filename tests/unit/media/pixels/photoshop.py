@@ -7,8 +7,6 @@ from tests.helpers.files.containers import photoshop_resource
 
 #: Pixels a row and rows.
 SIZE = (6, 4)
-#: A quarter each: above left, above right, below left, below right.
-QUARTERS = (0, 1, 2, 3)
 
 
 def photoshop(
