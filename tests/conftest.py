@@ -34,6 +34,8 @@ from tests.helpers.programs import forks, needed
 
 _NUMBERS = count()
 _SLOW_TIMEOUT = 900
+#: The folders whose tests are all slow, marked or not.
+_SLOW_FOLDERS = [Path(__file__).with_name(name) for name in ("system", "browser", "nightly")]
 #: The locale of databases on PostgreSQL: its rules sort otherwise than code points, as those of most users do.
 _LOCALE = "en_US.UTF-8"
 #: The template of databases with the tables of the models.
@@ -92,6 +94,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         cases = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
         if item.get_closest_marker("slow_on_postgresql") and cases.get("new_database") == "postgresql":
+            item.add_marker(pytest.mark.slow)
+        if any(map(item.path.is_relative_to, _SLOW_FOLDERS)) and not item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(_SLOW_TIMEOUT))
