@@ -1,21 +1,13 @@
 """An upload during the first index of a large library."""
 
-import time
-
 import pytest
 
 from tests.helpers.clients.upload_client import picture
+from tests.helpers.clock import until
 from tests.helpers.pictures import jpeg
 from tests.nightly.test_uploads_served import call, form, served
 
 FILES = 20_000
-
-
-def wait_for(found):
-    """Ask the service until it gives something; the time-out of the test bounds it."""
-    while not (answer := found()):
-        time.sleep(0.1)
-    return answer
 
 
 @pytest.mark.timeout(600)
@@ -26,11 +18,11 @@ def test_an_upload_during_the_first_index_of_a_large_library_is_found_before_it_
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(jpeg(16, 16) + number.to_bytes(4, "big"))
         call("POST", f"{url}/index", token, b"{}", "application/json")
-        wait_for(lambda: [run for run in call("GET", f"{url}/index", token)[1]["runs"] if run["Done"] > 0])
+        until(lambda: [run for run in call("GET", f"{url}/index", token)[1]["runs"] if run["Done"] > 0], seconds=600)
         path = f"{url}{api.user_path()}/upload/new"
         assert call("POST", path, token, form(picture(1)))[0] == 200
         assert call("PUT", path, token, b"{}", "application/json")[0] == 200
-        wait_for(lambda: call("GET", f"{url}/photos?count=1&path=2024/05", token)[1])
+        until(lambda: call("GET", f"{url}/photos?count=1&path=2024/05", token)[1], seconds=600)
         run = next(run for run in call("GET", f"{url}/index", token)[1]["runs"] if not run["Path"])
         call("DELETE", f"{url}/index", token)
     assert run["State"] == "running"

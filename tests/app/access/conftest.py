@@ -1,4 +1,4 @@
-"""What the tests of shared albums use together."""
+"""A library with shared albums."""
 
 from collections.abc import Iterator
 

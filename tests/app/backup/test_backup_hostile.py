@@ -20,6 +20,7 @@ from photosvc.backup import snapshot
 from photosvc.backup.archive import NotABackupError
 from photosvc.core.errors import PhotosvcError
 from tests.app.backup.test_backup_restoring import names, restore
+from tests.helpers.clock import until
 from tests.helpers.files import small_disk
 from tests.helpers.library import SVC, svc
 
@@ -268,10 +269,7 @@ def test_a_signal_ends_the_check_of_a_strange_database(backed_up, tmp_path, numb
     environ = {**os.environ, "PHOTOSVC_INSTANCE": str(tmp_path / "new")}
     process = subprocess.Popen([SVC, "restore", backed_up.archive], env=environ, stderr=subprocess.PIPE, text=True)
     staged = tmp_path / "new" / ".photosvc-restore.db"
-    for _ in range(600):
-        if staged.exists() and staged.stat().st_size:
-            break
-        time.sleep(0.05)
+    until(lambda: staged.exists() and staged.stat().st_size)
     time.sleep(0.5)
     assert process.poll() is None
     process.send_signal(number)

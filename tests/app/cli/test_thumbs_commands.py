@@ -21,7 +21,7 @@ def pictures(api):
 
 
 def cached(pictures, name):
-    """What the cache holds of a file."""
+    """The names in the cache of one file's pictures."""
     content_hash = pictures.hash_of(name)
     found = pictures.cache().folder.glob(f"pictures/?/?/?/{content_hash}_*")
     return sorted(path.name.partition("_")[2] for path in found)

@@ -1,4 +1,4 @@
-"""When photos were taken: which source counts, and what a search shows of a date that is only partly known."""
+"""Dates of photos: which source counts, and what a search shows of a date that is only partly known."""
 
 from tests.helpers.clock import NOW
 from tests.helpers.library import open_library

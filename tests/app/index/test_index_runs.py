@@ -1,4 +1,4 @@
-"""What an index run promises: what it makes of files, what the next run leaves alone, what it reads again."""
+"""Promises of an index run: what it makes of files, what the next run leaves alone, what it reads again."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Which files are one photo, and what moved, copied and edited files become."""
+"""Files that are one photo, and what moved, copied and edited files become."""
 
 from hashlib import sha1
 from itertools import permutations

@@ -26,6 +26,7 @@ from photosvc.web.current import current_service
 from photosvc.workers.pool import WorkerTimeoutError
 from tests.helpers.api_client import check_error, open_api
 from tests.helpers.clients.picture_client import BROWSER, PictureClient, named
+from tests.helpers.clock import until
 from tests.helpers.files.videos import film, google_photo, heic_photo, micro_video, samsung_photo, turned
 from tests.helpers.pictures import apple_note, exif, jpeg
 from tests.helpers.programs.server import serve
@@ -414,14 +415,9 @@ def test_who_comes_back_finds_what_was_converted_meanwhile(movies, slow_movie):
 @pytest.mark.slow
 def test_a_killed_worker_leaves_no_half_file_and_the_next_request_converts_again(movies, slow_movie):
     check_error(movies.video(slow_movie), 503)
-    while not any(path.name.endswith("h264.mp4") for path in temporary(movies)):
-        time.sleep(0.005)
+    until(lambda: any(path.name.endswith("h264.mp4") for path in temporary(movies)))
     os.kill(worker(), signal.SIGKILL)
-    for _ in range(3000):
-        if not temporary(movies):
-            break
-        time.sleep(0.01)
-    assert temporary(movies) == []
+    until(lambda: not temporary(movies))
     assert codecs(movies.ready(slow_movie).data) == ("mov", "h264")
 
 
@@ -471,11 +467,7 @@ def test_long_videos_of_one_owner_leave_conversions_to_others(movies, tmp_path, 
     ]
     other = movies.tokens(movies.library.token("photos", role="viewer"))[0]
     check_error(movies.video(short, token=other), 503)
-    for _ in range(1000):
-        if movies.video(short, token=other).status_code == 200:
-            break
-        time.sleep(0.02)
-    assert movies.video(short, token=other).status_code == 200
+    until(lambda: movies.video(short, token=other).status_code == 200)
     check_error(movies.video(hashes[1]), 503)
     assert all(movies.ready(one).status_code == 200 for one in hashes[:3])
 

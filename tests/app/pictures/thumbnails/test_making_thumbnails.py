@@ -25,6 +25,7 @@ from photosvc.models import File
 from photosvc.web.current import current_service
 from tests.helpers.api_client import check_error, open_api
 from tests.helpers.clients.picture_client import PictureClient
+from tests.helpers.clock import until
 from tests.helpers.files.small_disk import mounted
 from tests.helpers.pictures import CORNERS, clouds, encoded, jpeg, png_bomb, quarters
 from tests.helpers.programs.server import serve
@@ -46,13 +47,6 @@ def made(folder):
 
 def files(folder):
     return sorted(path.name for path in folder.rglob("*") if path.is_file() and not path.name.endswith(".lock"))
-
-
-def until(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)
-    assert condition()
 
 
 def children(process="self"):
