@@ -70,5 +70,5 @@ def test_the_metadata_of_the_base_have_all_tables_and_indexes():
     found = {name: indexes for name, *indexes in map(str.split, done.stdout.splitlines())}
     tables = Base.metadata.tables.values()
     assert found == {table.name: sorted(index.name for index in table.indexes) for table in tables}
-    assert len(found) == 46
+    assert len(found) == 45
     assert "uq_photosvc_jobs_waiting" in found["photosvc_jobs"]

@@ -7,7 +7,6 @@ import socket
 import subprocess
 from base64 import b64encode
 from contextlib import suppress
-from email import message_from_bytes
 from itertools import product
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -258,10 +257,8 @@ def test_ranges_and_conditions_are_answered_as_by_the_service(nginx, pictures, r
         assert (status, body) == (206, data[start:stop])
         assert headers["Content-Range"] == f"bytes {start}-{stop - 1}/{size}"
         assert (headers["ETag"], headers["X-Content-Type-Options"]) == (tag, "nosniff")
-    status, headers, body = nginx(path, Range="bytes=0-1,5-6")
-    assert status == 206
-    message = message_from_bytes(f"Content-Type: {headers['Content-Type']}\r\n\r\n".encode() + body)
-    assert [part["Content-Range"] for part in message.get_payload()] == [f"bytes 0-1/{size}", f"bytes 5-6/{size}"]
+    status, _, body = nginx(path, Range="bytes=0-1,5-6")  # several ranges get the whole
+    assert (status, body) == (200, data)
     assert nginx(path, Range=f"bytes={size}-")[0] == 416
     for headers, expected in (
         ({"If_None_Match": tag}, 304),
