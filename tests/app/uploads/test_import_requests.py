@@ -1,14 +1,16 @@
 """POST and DELETE /import: wishes that an indexer fulfils from the folder of imports."""
 
-import gc
 import os
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
 
 from photosvc.cli.thumbs import chores_of
 from photosvc.index.jobs import IMPORT, KINDS
-from photosvc.library.import_jobs import waiting
+from photosvc.index.lease import Lease
+from photosvc.library.import_jobs import import_in_portions, waiting
+from photosvc.library.jobs import HANDLERS
 from photosvc.models import Job
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
@@ -49,10 +51,29 @@ def import_all(api):
     with api.library.app.app_context():
         service = current_service()
         chores = chores_of(service)
-        for _ in range(20):
-            if not chores.often() and not chores.waits():
-                break
+        while chores.often() or chores.waits():
+            pass
         index_at_once(service)
+
+
+@contextmanager
+def killed_indexer(api):
+    """An indexer that has imported the first two files, and is killed at the end of the block."""
+    imports = []
+
+    def handle(*job):
+        imports.append(import_in_portions(*job))
+        return imports[-1]
+
+    with api.library.app.app_context(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("photosvc.library.jobs._STEP", 0)
+        patch.setattr("photosvc.library.import_run._MOST_FILES", 2)
+        patch.setattr(Lease, "keep", lambda _: None)  # the thread that renews the lease dies with its process
+        patch.setitem(HANDLERS, IMPORT, handle)
+        chores = chores_of(current_service())
+        assert chores.often()
+        yield chores
+    imports[0].close()  # the system takes its lock
 
 
 def wished(api):
@@ -114,34 +135,30 @@ def test_stopping_withdraws_imports_that_wait_or_go_on(api, token):
         "message": "No import is running.",
         "stopped": False,
     }
-    for number in range(70):
+    for number in range(5):
         put(api, f"{number}.jpg", picture(100 + number))
     api.call("POST", "/import", token)
-    with api.library.app.app_context(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("photosvc.library.jobs._STEP", 0)
-        chores = chores_of(current_service())
-        assert chores.often()
-        assert len(originals(api)) == 32
+    with killed_indexer(api) as chores:
+        assert len(originals(api)) == 2
         answer = api.call("DELETE", "/import", token)
         assert answer.json == {"code": 200, "message": "The import is stopping.", "stopped": True}
         assert not chores.often()
         assert not chores.waits()
-    assert (len(originals(api)), parts(api)) == (32, [])
+    assert (len(originals(api)), parts(api)) == (2, [])
 
 
-@pytest.mark.slow
 def test_an_indexer_that_was_killed_leaves_its_wish_to_the_next(api, token):
-    for number in range(40):
+    for number in range(5):
         put(api, f"{number}.jpg", picture(200 + number))
     api.call("POST", "/import", token, json={"move": True})
-    with api.library.app.app_context(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("photosvc.library.jobs._STEP", 0)
-        assert chores_of(current_service()).often()
-    gc.collect()  # it held a lock
-    api.library.clock.move(seconds=90)  # and a lease
-    assert wished(api) == {"": (True, "")}
+    with killed_indexer(api):
+        pass
+    api.library.clock.move(seconds=89)
     import_all(api)
-    assert (wished(api), left(api), len(originals(api))) == ({}, [], 40)
+    assert (wished(api), len(originals(api))) == ({"": (True, "")}, 2), "its lease has not ended"
+    api.library.clock.move(seconds=1)
+    import_all(api)
+    assert (wished(api), left(api), len(originals(api))) == ({}, [], 5)
 
 
 def test_an_import_that_fails_is_dropped_and_logged(api, token, caplog):
@@ -234,17 +251,13 @@ def test_an_album_that_is_none_is_named(api, token):
     assert wished(api) == {}
 
 
-@pytest.mark.slow
-def test_only_so_many_folders_wait(api, token):
-    most = IMPORT.most_waiting
-    for number in range(most + 1):
-        (api.library.instance / "import" / str(number)).mkdir()
-    statuses = [
-        api.call("POST", "/import", token, json={"path": str(number)}).status_code
-        for number in range(IMPORT.most_waiting + 1)
-    ]
-    assert statuses == [200] * IMPORT.most_waiting + [429]
-    assert api.call("POST", "/import", token, json={"path": "0"}).status_code == 200
+def test_only_so_many_folders_wait(api, token, monkeypatch):
+    monkeypatch.setattr("photosvc.library.import_jobs.IMPORT", replace(IMPORT, most_waiting=3))
+    statuses = []
+    for folder in ("0", "1", "2", "3", "0"):
+        (api.library.instance / "import" / folder).mkdir(exist_ok=True)
+        statuses.append(api.call("POST", "/import", token, json={"path": folder}).status_code)
+    assert statuses == [200, 200, 200, 429, 200]
 
 
 def test_an_import_is_seen_while_it_waits_and_afterwards_with_what_failed(api, token):
@@ -276,26 +289,22 @@ def test_an_import_is_seen_while_it_waits_and_afterwards_with_what_failed(api, t
     assert api.call("GET", "/errors", token).json == []
 
 
-@pytest.mark.slow
 def test_an_import_that_failed_or_was_stopped_says_so(api, token):
     put(api, "a.jpg", picture(6))
     api.call("POST", "/import", token)
     with changed(api, readonly=True):
         import_all(api)
-    for number in range(40):
+    for number in range(3):
         put(api, f"{number}.jpg", picture(300 + number))
     api.library.clock.move(minutes=1)
     api.call("POST", "/import", token, json={"move": True})
-    with api.library.app.app_context(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("photosvc.library.jobs._STEP", 0)
-        assert chores_of(current_service()).often()
+    with killed_indexer(api):
         states = [one["State"] for one in api.call("GET", "/import", token).json["imports"]]
         assert states == ["running", "failed"]
-    gc.collect()  # its indexer is gone
     api.call("DELETE", "/import", token)
     stopped, failed = api.call("GET", "/import", token).json["imports"]
     assert (stopped["State"], stopped["Imported"], failed["Message"]) == (
-        "stopped", 32, "The originals of this service are read-only (PHOTOSVC_READONLY).",
+        "stopped", 2, "The originals of this service are read-only (PHOTOSVC_READONLY).",
     )  # fmt: skip
 
 
