@@ -8,6 +8,11 @@ from werkzeug.test import TestResponse
 from tests.helpers.api_client import ApiClient
 
 FOLDER = "/originals"
+READING = ("GET", "HEAD", "PROPFIND")
+WRITING = ("PUT", "DELETE", "MKCOL", "COPY", "MOVE", "PROPPATCH", "LOCK", "UNLOCK")
+METHODS = ("OPTIONS", *READING, *WRITING)
+LOCKINFO = b'<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>'
+PATCH = b'<propertyupdate xmlns="DAV:"><set><prop><c:a xmlns:c="urn:x">blue</c:a></prop></set></propertyupdate>'
 
 
 class DavClient:

@@ -35,13 +35,13 @@ def test_uploads_to_one_name_never_mix(dav):
 
 
 @pytest.mark.parametrize(
-    ("method", "headers", "refused"),
-    [("PUT", {"If-None-Match": "*"}, {412}), ("MKCOL", {}, {405})],
-    ids=["PUT", "MKCOL"],
+    ("method", "options", "refused"),
+    [("PUT", {"headers": {"If-None-Match": "*"}}, {412}), ("MKCOL", {}, {405}), ("LOCK", {"data": LOCKINFO}, {423})],
+    ids=["PUT", "MKCOL", "LOCK"],
 )
-def test_of_several_that_make_one_name_one_succeeds(dav, method, headers, refused):
+def test_of_several_that_make_one_name_one_succeeds(dav, method, options, refused):
     for number in range(ROUNDS):
-        calls = [lambda number=number: dav.call(method, f"new{number}", headers=headers)] * 6
+        calls = [lambda number=number: dav.call(method, f"new{number}", **options)] * 6
         statuses = at_once(calls)
         assert statuses.pop(201) == 1
         assert set(statuses) == refused
