@@ -71,6 +71,14 @@ CONFIGURED = "photosvc_configured"
 LOG_LIMIT: Final = 64 << 20
 #: Milliseconds for which other writers may wait while the log is truncated, for each `LOG_LIMIT` of its size.
 _LOG_PATIENCE: Final = 250
+#: Options of libpq, by name: the system ends connections to a server that has gone.
+_POSTGRESQL: Final[dict[str, Any]] = {
+    "connect_timeout": 2,
+    "tcp_user_timeout": 10_000,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+}
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=NORMAL",
@@ -97,10 +105,8 @@ def engine_options(address: str) -> dict[str, Any]:
     pool = {"pool_use_lifo": True} if dialect.get_pool_class(url) is QueuePool else {}
     found: dict[str, Any] = {"hide_parameters": True, **pool}  # values may be secrets, and errors are logged
     if dialect.driver == _PSYCOPG:
-        from photosvc.models.silence import OPTIONS
-
         # The encoding also where the database has none of its own, in which psycopg would give bytes instead of text.
-        options = {**OPTIONS, "client_encoding": "utf8"}
+        options = {**_POSTGRESQL, "client_encoding": "utf8"}
         found["connect_args"] = {name: value for name, value in options.items() if name not in url.query}
     return found
 
@@ -179,11 +185,6 @@ def _setting(connection: Connection, name: str, value: int) -> AbstractContextMa
 
 def configure_engine(engine: Engine) -> None:
     """Configure an engine of our own; engines of host apps are left unchanged."""
-    if engine.dialect.driver == _PSYCOPG:
-        from photosvc.models.silence import Server, connection_class
-
-        connect = connection_class(Server()).connect
-        event.listen(engine, "do_connect", lambda _dialect, _record, given, options: connect(*given, **options))
     if engine.dialect.name != "sqlite":
         return
     event.listen(engine, "do_connect", _before_connect)

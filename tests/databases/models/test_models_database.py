@@ -10,6 +10,7 @@ from photosvc.core.errors import SchemaError
 from photosvc.core.times import ZERO_TIME
 from photosvc.models import Album, LibraryState, schema
 from photosvc.models.engine import (
+    _POSTGRESQL,
     PendingChangesError,
     UnitOfWork,
     begin_write,
@@ -20,7 +21,6 @@ from photosvc.models.engine import (
     write_session,
 )
 from photosvc.models.schema import check_schema, schema_version
-from photosvc.models.silence import OPTIONS
 from photosvc.models.statements import run_text
 from tests.helpers import cheap
 from tests.helpers.library import new_engine
@@ -223,7 +223,7 @@ def test_a_transaction_of_many_changes_has_a_larger_cache_until_its_end(engine):
         ("sqlite:////photos/photosvc.db", {"pool_use_lifo": True}),
         (
             "postgresql+psycopg://nobody@localhost/none",
-            {"pool_use_lifo": True, "connect_args": {**OPTIONS, "client_encoding": "utf8"}},
+            {"pool_use_lifo": True, "connect_args": {**_POSTGRESQL, "client_encoding": "utf8"}},
         ),
         ("sqlite://", {}),
     ],
