@@ -111,7 +111,7 @@ class PhotoService:
 
                 app.extensions[OAUTH_EXTENSION] = OAuthServer()
             mount(app, mounted, prefix, settings)
-        app.teardown_appcontext(service.close)
+        app.teardown_appcontext(service.end)
         watch_alembic()
         app.cli.add_command(svc)  # `flask` finds the command by its entry point; Flask's test runner does not
         self._app = app

@@ -8,7 +8,6 @@ from contextlib import closing
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final
-from weakref import finalize
 
 from flask import Response, request
 from sqlalchemy import Connection, Engine
@@ -54,7 +53,6 @@ from photosvc.web.sending import (
     begin_transfer,
     disposition,
     send_file,
-    slot,
     while_there,
 )
 
@@ -66,8 +64,6 @@ MOST_FILES: Final = 50_000
 _MIB: Final = 1 << 20
 #: Files whose rows are read at once, while the archive is sent: their visibility is checked at this moment.
 _PORTION: Final = 50
-#: Seconds after which an archive of the same owner may be finished.
-_RETRY_AFTER: Final = 30
 _STORED: Final = outcome(filename=TEXT, count=NUMBER, size=NUMBER)
 
 
@@ -154,10 +150,7 @@ def _harmless(media_type: str) -> str:
 def select_files(given: dict[str, Any]) -> Response:
     """Select files to download as one archive, with the same credential or its download token."""
     selection = parse_selection(given)
-    busy = "The server is selecting files for too many archives: try again in a moment."
-    too_many = "You are selecting files for several archives already: wait until one is stored."
-    with slot(current_service().selections, busy, too_many, retry_after=1):
-        waiting, filename, size = _select(selection, given)
+    waiting, filename, size = _select(selection, given)
     count = len(waiting.file_ids)
     message = f"{counted(count, 'file')} selected"
     return json_answer({"code": 200, "message": message, "filename": filename, "count": count, "size": size})
@@ -270,15 +263,9 @@ def _send_archive(waiting: Waiting) -> Response:
     ]
     if request.method == "HEAD":
         return ReadyResponse(headers=headers)
-    free = service.archives.take(who.owner_uid)
-    if free is None:
-        msg = "You are downloading several archives already: wait until one is complete."
-        raise PhotosvcError(msg, status=HTTPStatus.TOO_MANY_REQUESTS, retry_after=_RETRY_AFTER)
     # The engine is looked up now: an answer is sent after its request has ended.
     entries = _entries(service, service.engine(), who, waiting.file_ids, request.args.get("name", ""))
     answer = ReadyResponse(stream_zip(entries), headers=headers)
-    # `finalize`, because an answer that is dropped before a server reads it is never closed.
-    answer.call_on_close(finalize(answer, free))
     answer.call_on_close(begin_transfer(answer))
     return answer
 

@@ -103,9 +103,10 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
     os.environ["PHOTOSVC_ORIGINALS"] = str(folder)
     os.environ[INSTANCE_VARIABLE] = app.instance_path  # the code of the app may have chosen another folder
     _start_indexer("watch" if watch else "index")
+    os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # threads do not share freed memory between arenas
     target = f"photosvc.app:create_app(address={address!r})"
-    options = ["--bind", f"{_bracketed(host)}:{port}", "--workers", str(workers), "--threads", "8"]
-    options += ["--limit-request-line", "8190", "--no-control-socket", "--worker-class", "photosvc.serving.Worker"]
+    options = ["--bind", f"{_bracketed(host)}:{port}", "--workers", str(workers), "--threads", "16"]
+    options += ["--limit-request-line", "8190", "--no-control-socket", "--config", "python:photosvc.serving"]
     os.execv(sys.executable, [sys.executable, "-m", "gunicorn", *options, target])  # noqa: S606 - our own interpreter
 
 

@@ -1,26 +1,20 @@
-"""The machine: its name, its processors, its memory, and locks and slots shared by its processes."""
+"""The machine: its processors, its memory, and locks shared by its processes."""
 
 import ctypes
 import errno
 import fcntl
 import gc
-import hashlib
 import os
 import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
-from threading import Lock
 from typing import Final
 
 from photosvc.core.errors import ConflictError
 
 #: Available bytes of a process without a limit: the default of the setting `index_memory`.
 _UNLIMITED: Final = 2 << 30
-#: The number of the option in malloc.h, and the most arenas.
-_ARENA_MAX: Final = -8
-_ARENAS: Final = 2
 #: Most characters of names to keep and read, because the file may hold anything.
 _LONGEST = 4096
 
@@ -45,28 +39,10 @@ def available_memory() -> int:
     return _UNLIMITED if limit == resource.RLIM_INFINITY else max(0, limit - address_space())
 
 
-def share_arenas() -> None:
-    """Let all threads take memory from two arenas of the C library; call it before there are threads.
-
-    By default there are eight for each core, and other threads cannot use the memory that a thread frees in its own.
-    """
-    if (mallopt := _of_glibc("mallopt")) is not None:
-        mallopt(_ARENA_MAX, _ARENAS)
-
-
 def give_back() -> None:
     """Give freed memory back to the system; the C library keeps all that is not at the end of an arena."""
-    if (trim := _of_glibc("malloc_trim")) is not None:
-        trim(0)
-
-
-def _of_glibc(name: str) -> Callable[..., object] | None:
-    """Return a function of the C library, or None if that is not glibc."""
-    try:
-        found: Callable[..., object] = getattr(ctypes.CDLL(None), name)
-    except (AttributeError, OSError, TypeError):
-        return None
-    return found
+    with suppress(AttributeError, OSError, TypeError):  # the C library is not glibc
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 @contextmanager
@@ -169,43 +145,3 @@ class ByteLocks:
 def _offset(key: str) -> int:
     """Return the number of the byte for a key, which begins with 12 hexadecimal digits."""
     return int(key[:12], 16)
-
-
-class Slots:
-    """Slots that limit transfers, archives, uploads, long lists and changes: per owner across processes, and in total.
-
-    The slots of a process that dies become free.
-
-    Args:
-        path: path of the file with the locks, the same for all processes; made on first use.
-        each: slots of one owner, over all processes.
-        total: slots of all owners in this process; None for no limit.
-    """
-
-    def __init__(self, path: Path, *, each: int, total: int | None = None) -> None:
-        self._locks = ByteLocks(path)
-        self._each = each
-        self._total = total
-        self._mutex = Lock()
-        self._taken: set[str] = set()
-
-    @property
-    def is_full(self) -> bool:
-        """Return whether all slots of this process are taken."""
-        return self._total is not None and len(self._taken) >= self._total
-
-    def take(self, owner: str) -> Callable[[], None] | None:
-        """Take a slot and return the function that frees it, to be called once; None when all are taken."""
-        with self._mutex:
-            for number in range(0 if self.is_full else self._each):
-                key = hashlib.sha256(f"{owner}/{number}".encode()).hexdigest()
-                # A lock excludes other processes, the set excludes other threads of this one.
-                if key not in self._taken and self._locks.take(key):
-                    self._taken.add(key)
-                    return partial(self._free, key)
-        return None
-
-    def _free(self, key: str) -> None:
-        with self._mutex:
-            self._taken.remove(key)
-            self._locks.release(key)

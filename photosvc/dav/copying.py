@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.dav import locks, properties
 from photosvc.dav.addresses import path_of_url
-from photosvc.dav.dav_request import patiently
+from photosvc.dav.dav_request import PATIENCE
 from photosvc.dav.errors import ChangedMeanwhileError, DAVError
 from photosvc.dav.tree import Original, etag_of, is_folder, walk
 from photosvc.library import disk
@@ -272,8 +272,7 @@ def copy(request: "Request") -> Response:
     path, found, deep = copy_of(request)
     check_copy(request, path)  # and again when the content is there
     request.service.close()  # copying takes long and needs no database
-    with ExitStack() as slot:
-        patiently(lambda: slot.enter_context(receiving()))
+    with receiving(PATIENCE):
         if not found.is_folder:
             replaced = _copy_file(request, found, path)
         else:

@@ -1,16 +1,14 @@
 """One WebDAV request: its environment, with headers in one form, its conditions, and the checks that its method makes.
 
 Conditions are preconditions of HTTP (RFC 9110 section 13), and `If` of WebDAV (RFC 4918 section 10.4).
-
-Large transfers wait for a slot: WebDAV clients send and fetch several files at once, and few of them try again.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from sqlalchemy.orm import Session
@@ -27,45 +25,17 @@ from photosvc.library.relocation import Relocation
 from photosvc.library.upload_albums import count_stored
 from photosvc.library.upload_checks import check_disk
 from photosvc.models.engine import begin_write
-from photosvc.web.current import Service, current_service
+from photosvc.web.current import Service
 from photosvc.web.protector import principal
-from photosvc.web.sending import NoSlotError
 
-Result = TypeVar("Result")
-#: Seconds for which a request waits for a slot; it occupies a thread meanwhile.
+#: Seconds for which a large transfer waits for a place: clients send several files at once, and few of them try again.
 PATIENCE: Final = 5.0
-_PAUSE: Final = 0.05
 #: The most characters of the header `If`, and conditions in it: each may cost a query.
 LONGEST: Final = 8192
 MOST_CONDITIONS: Final = 100
 # Each alternative stops at the next bracket or quotation mark, so that matching takes linear time. A weak entity tag
 # keeps its `W/`.
 _TOKEN: Final = re.compile(r'[ \t]*(?:<([^<>]*)>|\["([^"]*)"\]|\[([^\]]*)\]|(not)\b|([()]))', re.IGNORECASE)
-
-
-def patiently(act: Callable[[], Result]) -> Result:
-    """Return the result of `act`, trying again until there is a slot; few requests of an owner or process may wait.
-
-    Raises:
-        PhotosvcError: there was no slot for `PATIENCE` seconds, or too many requests wait already.
-    """
-    try:
-        return act()
-    except NoSlotError:
-        clock, free = current_service().clock, current_service().patient.take(principal().owner_uid)
-        if free is None:
-            raise
-    end = clock.monotonic() + PATIENCE
-    try:
-        while True:
-            clock.sleep(_PAUSE)
-            try:
-                return act()
-            except NoSlotError:
-                if clock.monotonic() >= end:
-                    raise
-    finally:
-        free()
 
 
 class Request:

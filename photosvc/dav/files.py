@@ -12,7 +12,7 @@ from flask import Response
 
 from photosvc.core.paths import clamped_time
 from photosvc.dav.copying import place
-from photosvc.dav.dav_request import patiently
+from photosvc.dav.dav_request import PATIENCE
 from photosvc.dav.errors import DAVError
 from photosvc.dav.tree import Environ, Original, content_type_of, etag_of, is_folder
 from photosvc.library import disk
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 #: Browsers must not run scripts of a file, even if they show it as a page.
 _PIECE: Final = 256 << 10
-#: Bodies up to this size, in bytes, arrive before a thread is used (`photosvc.serving`).
+#: Size in bytes up to which a body takes no place of those that receive files.
 _SMALL: Final = 64 << 10
 #: The most bytes of a file, a limit of common file systems. Files too large to be indexed are stored all the same.
 _MOST: Final = 1 << 44
@@ -47,10 +47,6 @@ def get(request: "Request") -> Response:
     if found.is_folder:
         return Response(content_type="text/html; charset=utf-8")
     request.service.close()  # sending a large file takes long and needs no database
-    return patiently(lambda: _send(request, found))
-
-
-def _send(request: "Request", found: Original) -> Response:
     file = found.get_content()
     status = os.fstat(file.fileno())
     answer = FileAnswer(
@@ -61,6 +57,7 @@ def _send(request: "Request", found: Original) -> Response:
         internal=f"originals{request.path}",
         modified_ns=clamped_time(status),
         headers=[*cache_headers(None), SANDBOX],
+        patience=PATIENCE,
     )
     return send_file(answer)
 
@@ -85,14 +82,14 @@ def put(request: "Request") -> Response:
     length, staging = _expected_length(environ), Staging(request.provider.root)
     most = _most_bytes(request, length)
     request.service.close()  # receiving a large file takes long and needs no database
-    with ExitStack() as slot, staging.receive(most_bytes=_MOST, expected_length=length) as part:
+    with ExitStack() as place, staging.receive(most_bytes=_MOST, expected_length=length) as part:
         if length is None or length > _SMALL:
-            patiently(lambda: slot.enter_context(receiving()))
+            place.enter_context(receiving(PATIENCE))
         for piece in _pieces(environ):
             part.write(piece)
             if part.size > most:
                 raise QuotaExceededError
-        slot.close()
+        place.close()
         _check_sum(environ, part)
         part.flush()
         found, etag = _place(request, part, modified_at)

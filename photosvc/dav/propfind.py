@@ -9,21 +9,19 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
-from weakref import finalize
 
 from flask import Response
 from sqlalchemy.orm import Session
 
 from photosvc.dav import locks, properties, xml
-from photosvc.dav.dav_request import patiently
+from photosvc.dav.dav_request import PATIENCE
 from photosvc.dav.errors import FINITE_DEPTH, DAVError
 from photosvc.dav.properties import LIVE, LOCKDISCOVERY, SUPPORTEDLOCK, LockProperties, Resource, quota_properties
 from photosvc.dav.tree import Original, Originals, members
 from photosvc.dav.xml import DAV, XmlError, element, propstat, read_xml
 from photosvc.models import DavLock
-from photosvc.web.current import current_service
 from photosvc.web.protector import principal
-from photosvc.web.sending import take_slot
+from photosvc.web.sending import begin_transfer
 
 if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request
@@ -63,7 +61,7 @@ def propfind(request: "Request") -> Response:
         XmlError: the body is not a request for properties; further errors of `read_xml`.
         DAVError: 400, the header `Depth` is wrong; 403, over 10,000 resources at any depth; 507, too many properties
             of too many resources.
-        PhotosvcError: too many long lists are being sent.
+        PhotosvcError: too many large answers are being sent.
     """
     environ, provider, found = request.environ, request.provider, request.existing()
     request.check_if()
@@ -83,7 +81,7 @@ def propfind(request: "Request") -> Response:
     parts = (_response(one, asked, absent, dead, covering, address, quota) for one in chain(first, rest))
     answer = Response(_document(parts), HTTPStatus.MULTI_STATUS, content_type=xml.CONTENT_TYPE)
     if len(first) > _SHORT:
-        answer.call_on_close(patiently(lambda: finalize(answer, _take_slot())))
+        answer.call_on_close(begin_transfer(answer, PATIENCE))
     return answer
 
 
@@ -99,12 +97,6 @@ def _asked(environ: Mapping[str, Any]) -> Asked:
         return Asked(tuple(dict.fromkeys(one.tag for one in parts["prop"])), dead=False)
     included = (one.tag for one in parts.get("include", ()))
     return Asked(tuple(dict.fromkeys((*_USUAL, *included))), dead=True, values=kinds == ["allprop"])
-
-
-def _take_slot() -> Callable[[], None]:
-    busy = "The server is sending too many long lists of files: try again in a moment."
-    too_many = "You are receiving a long list of files already: wait until it is complete."
-    return take_slot(current_service().listings, busy, too_many)
 
 
 def _begun(resources: Iterable[Resource], names: int) -> tuple[list[Resource], Iterator[Resource]]:

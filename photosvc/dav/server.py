@@ -12,7 +12,7 @@ from functools import wraps
 from typing import Final, ParamSpec
 from urllib.parse import quote
 
-from flask import Response, g, request
+from flask import Response, request
 
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.principal import Principal
@@ -32,7 +32,7 @@ from photosvc.dav.tree import Originals
 from photosvc.library.relocation import is_junk
 from photosvc.web.current import current_service
 from photosvc.web.indexer import wake_indexer
-from photosvc.web.protector import principal, token_of, verify
+from photosvc.web.protector import begin_as, principal, token_of, verify
 
 Args = ParamSpec("Args")
 #: Methods with a second name. They wake the indexer even for hidden files: programs save under a hidden name first.
@@ -82,7 +82,7 @@ def _verified() -> Principal:
     who = verify(current_service(), password)
     if who.user_name is None or who.user_name != normal_name(username):
         raise InvalidTokenError
-    g.photosvc_principal = who
+    begin_as(who)
     return who
 
 

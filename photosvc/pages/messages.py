@@ -120,7 +120,7 @@ _FIXED: Final = (
     # Not now.
     N_("The server is receiving too many files: try again in a moment."),
     N_("You are sending several files already: wait until one is complete."),
-    N_("You are downloading several archives already: wait until one is complete."),
+    N_("You are downloading several large files already: wait until one is complete."),
     N_("The server has too many such requests: try again in a moment."),
     N_("You have too many such requests in progress: wait until one is complete."),
     N_("Too many changes are waiting to be stored: try again in a moment."),

@@ -39,10 +39,10 @@ from photosvc.records.photo import PhotoSchema, without_empty
 from photosvc.search.reading.files import SeenFile, files_of_photo, load_photo
 from photosvc.search.reading.people import Label, Person, read_labels, read_people
 from photosvc.search.reading.selection import Selection
+from photosvc.web.admission_gate import Cost
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
-from photosvc.web.sending import slot
 
 _dump = compile_schema(PhotoSchema())
 
@@ -130,17 +130,15 @@ def change_one(
 
 
 def one_batch() -> AbstractContextManager[None]:
-    """Hold the principal's only slot for changes that take many transactions, or raise `NoSlotError`."""
-    busy = "The server is changing too many selections of photos: try again in a moment."
-    too_many = "You are changing many photos already: wait until that is complete."
-    return slot(current_service().batches, busy, too_many)
+    """Hold the principal's only place for changes that take many transactions, or raise `NotAdmittedError`."""
+    return current_service().gate.holding(Cost.BATCH, principal().owner_uid)
 
 
 def restore_files(files: Sequence[Kept]) -> Restored:
     """Restore files of the trash, as many as one request may; more than a portion take the principal's only slot.
 
     Raises:
-        NoSlotError: the principal changes many photos already, or too many others do.
+        NotAdmittedError: the principal changes many photos already, or too many others do.
         PhotosvcError: the disk or the store refuses it.
     """
     service = current_service()
@@ -154,7 +152,7 @@ def empty_files(trash: Trash, before: datetime, expected: int | None) -> Emptied
 
     Raises:
         ConflictError: there are more or fewer files than `expected`; nothing is deleted.
-        NoSlotError: the principal changes many photos already, or too many others do.
+        NotAdmittedError: the principal changes many photos already, or too many others do.
         PhotosvcError: the disk or the store refuses it.
     """
     service = current_service()

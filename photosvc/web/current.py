@@ -15,7 +15,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from urllib.parse import quote
 
-from flask import Request, current_app
+from flask import Request, current_app, g
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -29,17 +29,18 @@ from photosvc.auth.throttle import Throttle
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError, SchemaError, SettingError
 from photosvc.core.logs import START, Outages
-from photosvc.core.machine import Slots
+from photosvc.core.places import Places
 from photosvc.core.timezones import to_local
 from photosvc.models.engine import is_of_schema
 from photosvc.models.schema import check_schema
-from photosvc.search.limits import Limits, Turns, Watch
+from photosvc.search.limits import Limits
 from photosvc.search.reading.state import Kept
 from photosvc.settings import Settings
+from photosvc.web.admission_gate import AdmissionGate, Cost
 from photosvc.web.parts import OAUTH, WELL_KNOWN
 from photosvc.web.request_counts import RequestCounts
 from photosvc.web.requests import OtherSiteError, changes, client_address, has_unread_proxy, is_own
-from photosvc.web.transactions import Commits, Transactions, Unchanged, Writers
+from photosvc.web.transactions import Commits, Transactions, Unchanged
 
 if TYPE_CHECKING:
     from photosvc.auth.tokens import Known
@@ -53,18 +54,8 @@ PrincipalLoader: TypeAlias = Callable[[], HostUser | None]
 EXTENSION = "photosvc"
 _LOG = logging.getLogger("photosvc")
 _START = logging.getLogger(START)
-#: Archives that one owner downloads at the same time.
-ARCHIVES_EACH = 3
-#: Changes with many transactions in one process at the same time.
-BATCHES = 2
-#: Requests that wait for a slot: of one owner, and of all owners in one process.
-WAITING_EACH = 2
-WAITING = 4
-#: Long lists of files over WebDAV in one process at the same time.
-LISTINGS = 2
-#: Simultaneous selections of files for archives: of one owner, and of all owners in one process.
-SELECTIONS_EACH = 2
-SELECTIONS = 4
+#: Key in `flask.g` of the function that frees the request's place at the admission gate.
+_PLACE: Final = "photosvc_place"
 #: Characters that a path may have unescaped (RFC 3986 section 3.3).
 _SAFE: Final = "/!$&'()*+,;=:@~"
 _NO_ISSUER: Final = (
@@ -182,7 +173,7 @@ class Service(Transactions):
     bind_key: str | None
     """The key of the engine of the tables; None for the default one."""
     instance: Path
-    """The folder of the keys, request counts and archive slots."""
+    """The folder of the keys and request counts."""
     requests: RequestCounts
     parts: frozenset[str]
     """The mounted parts."""
@@ -194,20 +185,8 @@ class Service(Transactions):
     """The address at which `svc run` serves: the issuer while no public address is set."""
     throttle: Throttle = field(init=False)
     signing_keys: SigningKeys = field(init=False)
-    archives: Slots = field(init=False)
-    batches: Slots = field(init=False)
-    """Slots for changes that take many transactions."""
-    patient: Slots = field(init=False)
-    """Slots for requests that wait for another slot."""
-    listings: Slots = field(init=False)
-    """Slots for long lists of files over WebDAV."""
-    selections: Slots = field(init=False)
-    """Slots for requests that select files for an archive."""
-    transfers: Slots = field(init=False)
-    """Slots for answers that take long to send."""
-    receptions: Slots = field(init=False)
-    """Slots for requests that receive files."""
-    writers: Writers = field(init=False)
+    gate: AdmissionGate = field(init=False)
+    writers: Places = field(init=False)
     limits: Limits = field(init=False)
     """Limits of searches."""
     made: dict[Any, Any] = field(default_factory=dict, init=False)
@@ -241,20 +220,26 @@ class Service(Transactions):
 
     def __post_init__(self) -> None:
         self.signing_keys = SigningKeys(self.reading, self.writing, lambda: self.settings, self.clock)
-        self.writers, self.outages = Writers(clock=self.clock), Outages(self.clock)
+        self.gate, self.outages = AdmissionGate(self.settings, self.clock), Outages(self.clock)
+        self.writers = self.gate.places[Cost.WRITE]
         self.throttle = Throttle(self.reading, self.writing, self.write_if_free)
         self.commits = Commits(self.engine)
-        self.archives = Slots(self.instance / "archives.lock", each=ARCHIVES_EACH)
-        self.batches = Slots(self.instance / "batches.lock", each=1, total=BATCHES)
-        self.patient = Slots(self.instance / "patient.lock", each=WAITING_EACH, total=WAITING)
-        self.listings = Slots(self.instance / "listings.lock", each=1, total=LISTINGS)
-        self.selections = Slots(self.instance / "selections.lock", each=SELECTIONS_EACH, total=SELECTIONS)
-        each, total = self.settings.transfers_each, self.settings.transfers
-        self.transfers = Slots(self.instance / "transfers.lock", each=each, total=total)
-        uploads = self.settings.uploads
-        turns = Turns(self.instance / "searches.lock", places=self.settings.costly_searches)
-        self.limits = Limits(self.settings.search_timeout, turns, Watch(), self.clock)
-        self.receptions = Slots(self.instance / "uploads.lock", each=uploads, total=uploads)
+        self.limits = Limits(self.settings.search_timeout, self.gate.places[Cost.COSTLY], self.clock)
+
+    def enter(self, owner: str) -> None:
+        """Take the request's place at the admission gate, unless it has one; `end` frees it.
+
+        Raises:
+            NotAdmittedError: the owner has too many requests in progress.
+        """
+        if _PLACE not in g:
+            setattr(g, _PLACE, self.gate.enter(owner))
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Free what the request or command has taken, at its end."""
+        if (free := g.pop(_PLACE, None)) is not None:
+            free()
+        self.close(error)
 
     def now(self) -> datetime:
         """Return the present time by the service's clock."""

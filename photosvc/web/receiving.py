@@ -22,10 +22,10 @@ from photosvc.library.staging import Staging
 from photosvc.library.staging_part import ReadOnlyError
 from photosvc.library.upload_checks import check_disk
 from photosvc.models import VISIT
+from photosvc.web.admission_gate import Cost
 from photosvc.web.contract import InvalidBodyError
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
-from photosvc.web.sending import slot
 
 #: Bytes read at once, and the most that are kept: a part with longer headers is refused.
 _PIECE: Final = 64 << 10
@@ -118,11 +118,13 @@ def sender() -> Sender:
     return Sender(user_id, Staging(settings.originals), "" if link is None else link.link_uid)
 
 
-def receiving() -> AbstractContextManager[None]:
-    """Hold one of the slots for requests that send files, or raise `NoSlotError`."""
-    busy = "The server is receiving too many files: try again in a moment."
-    too_many = "You are sending several files already: wait until one is complete."
-    return slot(current_service().receptions, busy, too_many)
+def receiving(patience: float = 0) -> AbstractContextManager[None]:
+    """Hold a place for requests that send files, for which this one waits at most `patience` seconds.
+
+    Raises:
+        NotAdmittedError: there is no place.
+    """
+    return current_service().gate.holding(Cost.RECEIVE, principal().owner_uid, patience=patience)
 
 
 def with_tus_headers(view: Callable[Args, Response]) -> Callable[Args, Response]:

@@ -1,6 +1,6 @@
 """Searches under limits: for requests, and without HTTP for the code and the pages of a host app.
 
-A search has a time limit, takes a turn if it is costly, and ends when its client disconnects. Host apps call it with
+A search has a time limit, takes a place if it is costly, and ends when its client disconnects. Host apps call it with
 the same parameters, rights and limits, and get typed results.
 """
 
@@ -33,7 +33,7 @@ from photosvc.web.requests import ClientGone
 _PARAMETERS: Final = frozenset(
     {"q", "filter", "s", "count", "offset", "cursor", "order", "reverse", "seed", "merged", "total"}
 )
-#: The owner of the turns of costly searches without a principal.
+#: The owner of the places of costly searches without a principal.
 _NOBODY: Final = "host app"
 Value: TypeAlias = str | float | bool | date | None
 
@@ -42,7 +42,7 @@ def searching(owner: str, part: str = "q") -> "_Searching":
     """Open a connection as `Service.reading` does, whose statements are ended at the limits of a search.
 
     Args:
-        owner: the `owner_uid` of the principal, whose turn a costly search takes.
+        owner: the `owner_uid` of the principal, whose place a costly search takes.
         part: the parameter that an error names when the request has no query.
 
     Raises:

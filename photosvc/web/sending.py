@@ -1,4 +1,4 @@
-"""Large answers and files: slots, byte ranges and preconditions (RFC 9110 sections 13 and 14).
+"""Large answers and files: their places, byte ranges and preconditions (RFC 9110 sections 13 and 14).
 
 A large answer occupies a thread until its client has received it, so only some are sent at the same time, of all
 clients and of each. A file is sent whole, in ranges, or by the web server in front. Werkzeug's own range answers are
@@ -7,7 +7,7 @@ not used: it answers 416 where a range must be ignored, and 206 where 304 takes 
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -22,18 +22,17 @@ from werkzeug.datastructures import Headers
 from werkzeug.http import http_date, parse_date, parse_etags, unquote_etag
 from werkzeug.wsgi import wrap_file
 
-from photosvc.core.errors import PhotosvcError
-from photosvc.core.machine import Slots
 from photosvc.core.paths import disk_name
 from photosvc.index.scan import are_away
 from photosvc.library.staging_part import StorageFailedError
 from photosvc.pictures.originals import OriginalChangedError
+from photosvc.web.admission_gate import Cost
 from photosvc.web.answers import ReadyResponse
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal
 
 _SPEC: Final = re.compile(r"(\d{0,19})-(\d{0,19})", re.ASCII)
-#: Size in bytes up to which an answer takes no slot. photosvc.serving keeps the rest of it for a slow client.
+#: Size in bytes up to which an answer takes no place of large answers.
 SMALL: Final = 1 << 20
 _CHUNK: Final = 64 << 10
 #: Headers of files that clients may keep as they are, and of those that they must ask about each time.
@@ -44,38 +43,6 @@ SANDBOX: Final = ("Content-Security-Policy", "default-src 'none'; sandbox")
 #: Longest path in a header, percent-encoded.
 _LONGEST_PATH: Final = 2000
 HeaderList = list[tuple[str, str]]
-_FULL: Final = (
-    "The server is sending too many large answers: try again in a moment.",
-    "You are downloading several large answers already: wait until one is complete.",
-)
-
-
-class NoSlotError(PhotosvcError):
-    """The server, or its client, has too many such requests in progress: try again in a moment."""
-
-
-def take_slot(slots: Slots, busy: str, too_many: str, *, retry_after: int = 5) -> Callable[[], None]:
-    """Take a slot for the principal of the request; return the function that frees it.
-
-    Raises:
-        NoSlotError: with the sentence `busy`, this process has no slot left; with `too_many`, the principal has none.
-    """
-    free = slots.take(principal().owner_uid)
-    if free is None:
-        full = slots.is_full
-        status = HTTPStatus.SERVICE_UNAVAILABLE if full else HTTPStatus.TOO_MANY_REQUESTS
-        raise NoSlotError(busy if full else too_many, status=status, retry_after=retry_after)
-    return free
-
-
-@contextmanager
-def slot(slots: Slots, busy: str, too_many: str, *, retry_after: int = 5) -> Iterator[None]:
-    """Hold a slot of `take_slot` inside the block."""
-    free = take_slot(slots, busy, too_many, retry_after=retry_after)
-    try:
-        yield
-    finally:
-        free()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,31 +119,35 @@ def range_applies(headers: Headers, etag: str, modified: datetime | None) -> boo
 
 
 class TransferredFile(FileIO):
-    """An open file whose slot is freed when it is closed."""
+    """An open file whose place is freed when it is closed."""
 
-    def __init__(self, descriptor: int) -> None:
-        """Take over the descriptor, which is closed with this file; raise `NoSlotError` if there is no slot."""
+    def __init__(self, descriptor: int, patience: float) -> None:
+        """Take over the descriptor, which is closed with this file, and take a place as `begin_transfer` does."""
         self._free: finalize[[], Any] | None = None
         super().__init__(descriptor)
         try:
-            self._free = begin_transfer(self)
+            self._free = begin_transfer(self, patience)
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
-        """Close the file and free its slot."""
+        """Close the file and free its place."""
         super().close()
         if self._free is not None:
             self._free()
 
 
-def begin_transfer(answer: Any) -> "finalize[[], Any]":  # noqa: ANN401
-    """Take a slot for a large answer; return the function that frees it.
+def begin_transfer(answer: Any, patience: float = 0) -> "finalize[[], Any]":  # noqa: ANN401
+    """Take a place for a large answer, waiting for it at most `patience` seconds; return the function that frees it.
 
     It also runs when the answer is dropped unread.
+
+    Raises:
+        NotAdmittedError: there is no place.
     """
-    return finalize(answer, take_slot(current_service().transfers, *_FULL, retry_after=10))
+    free = current_service().gate.take(Cost.TRANSFER, principal().owner_uid, patience=patience)
+    return finalize(answer, free)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +169,8 @@ class FileAnswer:
     headers: Sequence[tuple[str, str]] = field(default_factory=tuple)
     start: int = 0
     """Position in the file of the first byte to send."""
+    patience: float = 0
+    """Seconds to wait for a place, if the file is large."""
 
     @property
     def is_whole_on_disk(self) -> bool:
@@ -306,7 +279,7 @@ def _whole(found: FileAnswer, headers: HeaderList) -> Response:
     file = found.file
     if found.size > SMALL:
         with found.file:
-            file = TransferredFile(os.dup(found.file.fileno()))
+            file = TransferredFile(os.dup(found.file.fileno()), found.patience)
     body = wrap_file(request.environ, file, _CHUNK)  # the server closes it, and so the file
     return ReadyResponse(body, headers=headers, direct_passthrough=True)
 
@@ -332,7 +305,7 @@ def _streamed(
     answer.call_on_close(found.file.close)
     if size > SMALL:
         try:
-            answer.call_on_close(begin_transfer(answer))
+            answer.call_on_close(begin_transfer(answer, found.patience))
         except BaseException:
             answer.close()
             raise

@@ -7,13 +7,12 @@ such number, so there the values are read again each time.
 
 import os
 import sqlite3
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from threading import Condition, Lock, Timer
+from threading import Lock, Timer
 from typing import Any, Final, Generic, Literal, TypeVar, overload
 from urllib.parse import quote
 from weakref import finalize
@@ -25,8 +24,9 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth import audit_store
 from photosvc.auth.principal import Principal
-from photosvc.core.clock import SYSTEM_CLOCK, Clock
+from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
+from photosvc.core.places import Places
 from photosvc.models.engine import (
     begin_write,
     give_back,
@@ -59,8 +59,6 @@ _REST: Final = 0.02
 #: places change hands, ordinary writes are soon stored; when none does, somebody holds the write lock for long.
 _STILL: Final = 0.25
 _PATIENCE: Final = 1.0
-#: Assumed threads of a server that does not report their number.
-_THREADS: Final = 16
 
 
 class Commits:
@@ -183,66 +181,6 @@ class WritersBusyError(PhotosvcError):
     retry_after = 2
 
 
-class Writers:
-    """Places for threads that write to the database or wait for its locks; other requests need the other threads.
-
-    An owner has at most three quarters of the places. Requests without a principal, which sign in or ask for a token,
-    have another eighth of the threads, so that no account keeps others from signing in.
-
-    Args:
-        threads: the threads of the process, half of which are places.
-        clock: of the waits.
-    """
-
-    def __init__(self, threads: int = _THREADS, clock: Clock = SYSTEM_CLOCK) -> None:
-        self._clock = clock
-        self._changed = Condition()
-        self._taken = Counter[str]()
-        self._moved: dict[str, float] = {}
-        self._waiting = 0
-        self.let_write(threads)
-
-    def let_write(self, threads: int) -> None:
-        """Let half of `threads` write; call it before the first write."""
-        self._total, self._each = max(1, threads // 2), max(1, threads * 3 // 8)
-        self._reserved = max(1, threads // 8)
-        self._most_waiting = max(4, threads // 2 - 3)
-
-    def take(self, owner: str, *, wait: bool = False) -> Callable[[], None] | None:
-        """Take a place; return the function that frees it, to be called once, or None if there is no place.
-
-        Args:
-            owner: the `owner_uid` of the principal, or empty.
-            wait: True waits up to a second while places change hands: for a place of the owner if the owner has used up
-                its share, else for any place. At most five of sixteen threads wait, so that requests which only read
-                have some left; with four threads, all may wait, each for a quarter of a second.
-        """
-        until = self._clock.monotonic() + (_PATIENCE if wait else 0)
-        with self._changed:
-            most = self._total if owner else self._total + self._reserved
-            while (all_own := self._taken[owner] >= self._each) or self._taken.total() >= most:
-                moved = self._moved[owner] if all_own else max(self._moved.values())
-                rest = min(until, moved + _STILL) - self._clock.monotonic()
-                if not wait or rest <= 0 or self._waiting >= self._most_waiting:
-                    return None
-                self._waiting += 1
-                try:
-                    self._clock.wait(self._changed, rest)
-                finally:
-                    self._waiting -= 1
-            self._taken[owner] += 1
-            self._moved[owner] = self._clock.monotonic()
-        return partial(self._free, owner)
-
-    def _free(self, owner: str) -> None:
-        with self._changed:
-            self._taken[owner] -= 1
-            self._moved[owner] = self._clock.monotonic()
-            if not self._taken[owner]:
-                del self._taken[owner], self._moved[owner]
-            self._changed.notify_all()
-
-
 class Transactions:
     """Transactions on the database of a service.
 
@@ -255,7 +193,8 @@ class Transactions:
     db: SQLAlchemy
     bind_key: str | None
     clock: Clock
-    writers: Writers
+    writers: Places
+    """The places of threads that write to the database or wait for its locks."""
 
     def engine(self) -> Engine:
         """Return the engine of the tables; needs the context of the app."""
@@ -301,7 +240,7 @@ class Transactions:
         self.end_reading()
         if g.pop(_HELD, 0.0) > _LONG:
             self.clock.sleep(_REST)
-        if (free := self.writers.take(_owner(), wait=True)) is None:
+        if (free := self.writers.take(_owner(), patience=_PATIENCE, still=_STILL)) is None:
             raise WritersBusyError
         try:
             with write_session(self.engine()) as session:

@@ -27,7 +27,7 @@ def served(slow_library):
     with slow_library.app.app_context():
         uri = slow_library.app.extensions["photosvc"].settings.database_uri
     environ = {"PHOTOSVC_DATABASE_URI": uri, "PHOTOSVC_SEARCH_TIMEOUT": "6"}
-    options = ["--worker-class", "photosvc.serving.Worker"]
+    options = ["--config", "python:photosvc.serving"]
     slow_library.token(), slow_library.token(role="admin")
     with serve(slow_library.instance, workers=1, threads=8, options=options, environ=environ) as address:
         get(address, OTHER, slow_library.token())  # the first request of a process loads modules

@@ -13,7 +13,7 @@ import pytest
 
 from tests.helpers.programs.dav_server import USER, serve_dav
 
-OPTIONS = {"workers": 2, "threads": 16, "options": ["--worker-class", "photosvc.serving.Worker"]}
+OPTIONS = {"workers": 2, "threads": 16, "options": ["--config", "python:photosvc.serving"]}
 
 
 def test_searches_go_on_beside_forty_slow_uploads_of_one_account(tmp_path):

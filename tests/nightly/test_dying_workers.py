@@ -20,7 +20,7 @@ from tests.helpers.clients.oauth_client import GRANT, basic, open_oauth_api
 from tests.helpers.clock import until
 from tests.helpers.programs.server import serve
 
-OWN = ["--worker-class", "photosvc.serving.Worker", "--graceful-timeout", "20"]
+OWN = ["--config", "python:photosvc.serving", "--graceful-timeout", "20"]
 CLIENTS, KILLS, SECONDS = 6, 10, 0.6
 
 

@@ -19,7 +19,7 @@ def served(request, tmp_path_factory):
     workers, threads = request.param
     with open_api(tmp_path_factory.mktemp("flood")) as api:
         api.clock.present = api.clock.present.now(api.clock.present.tzinfo)
-        options = ["--worker-class", "photosvc.serving.Worker"]
+        options = ["--config", "python:photosvc.serving"]
         with api.library.session() as session:  # at the cost that passwords have outside of tests
             session.query(User).update({"password_hash": REAL_HASHER.hash(PASSWORD)})
         instance, environ = api.library.instance, {"PHOTOSVC_PROXIES": "1", "PHOTOSVC_BASE_URL": "http://localhost"}

@@ -31,7 +31,7 @@ from tests.helpers.programs.server import serve
 def served(folder, **settings):
     with open_api(folder) as api:
         environ = {f"PHOTOSVC_{name.upper()}": str(value) for name, value in settings.items()}
-        options = ["--worker-class", "photosvc.serving.Worker"]
+        options = ["--config", "python:photosvc.serving"]
         with serve(api.library.instance, workers=2, threads=8, options=options, environ=environ) as address:
             yield api, f"{address}{API}", {"Authorization": f"Bearer {api.app_password('alice', '*')}"}
 

@@ -28,7 +28,7 @@ TUS_PIECE = "application/offset+octet-stream"
 def served(folder, **options):
     with open_api(folder) as api:
         token = api.app_password("alice", "*")
-        settings = {"options": ["--worker-class", "photosvc.serving.Worker"], "threads": 8, **options}
+        settings = {"options": ["--config", "python:photosvc.serving"], "threads": 8, **options}
         with serve(api.library.instance, **settings) as address:
             yield api, token, f"{address}/api/v1"
 

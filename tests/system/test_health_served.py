@@ -12,7 +12,7 @@ from tests.helpers.programs import forks
 from tests.helpers.programs.forks import SURROUNDINGS
 from tests.helpers.programs.server import serve
 
-WORKER = ("--worker-class", "photosvc.serving.Worker")
+WORKER = ("--config", "python:photosvc.serving")
 
 
 def refused(instance, **environ):

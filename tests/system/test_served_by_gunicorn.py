@@ -79,7 +79,7 @@ def test_two_workers_answer_with_the_specs_headers_and_stop_on_a_signal(server):
 @pytest.mark.parametrize(("path", "status"), [("/api/v1/status", 200), ("/here/api/v1/status", 404)])
 def test_no_header_of_a_client_says_where_the_service_is(tmp_path, path, status):
     library = open_library(tmp_path / "instance")
-    options = ["--worker-class", "photosvc.serving.Worker"]
+    options = ["--config", "python:photosvc.serving"]
     with serve(library.instance, workers=1, threads=2, options=options) as address:
         connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=60)
         connection.request("GET", path, headers={"SCRIPT_NAME": "/here"})

@@ -60,6 +60,7 @@ def test_units_have_the_settings_of_the_environment_and_no_secret(tmp_path):
         "PHOTOSVC_TRASH_DAYS=7",
         "PHOTOSVC_PROXIES=1",
         "PHOTOSVC_SENDFILE_HEADER=X-Accel-Redirect",
+        "MALLOC_ARENA_MAX=2",
     ]
     assert "EnvironmentFile=/etc/photosvc/secrets" in service
     assert "sss" not in done.stdout
@@ -76,7 +77,8 @@ def test_gunicorn_reads_its_address_and_number_of_processes(tmp_path):
     done = show(tmp_path / "made", "gunicorn", "--bind", "[::1]:9000", "--workers", "5")
     (tmp_path / "gunicorn.conf.py").write_text(done.stdout)
     values = runpy.run_path(str(tmp_path / "gunicorn.conf.py"))
-    assert (values["bind"], values["workers"], values["worker_class"]) == ("[::1]:9000", 5, "photosvc.serving.Worker")
+    assert (values["bind"], values["workers"], values["worker_class"]) == ("[::1]:9000", 5, "gthread")
+    assert callable(values["post_worker_init"])
 
 
 def nginx_checks(folder: Path, text: str) -> "subprocess.CompletedProcess[str]":

@@ -10,7 +10,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from photosvc.dav import dav_request, properties, propfind
-from photosvc.models import DavProperty, User
+from photosvc.models import DavProperty
+from photosvc.web.admission_gate import Cost
 from tests.helpers.api_client import open_api
 from tests.helpers.dav_client import DavClient
 
@@ -263,38 +264,31 @@ def test_many_properties_of_too_many_files_are_refused_by_number(dav, monkeypatc
     assert len(dav.find("names/", few, depth="1")) == len(NAMES) + 1
 
 
-def test_an_account_receives_one_long_list_at_a_time(dav, monkeypatch):
+def test_a_long_list_takes_a_place_of_large_answers(dav, monkeypatch):
     monkeypatch.setattr(propfind, "_SHORT", 3)
-    listings = dav.library.app.extensions["photosvc"].listings
-    assert len(dav.find("names/", depth="1")) == len(NAMES) + 1
-    held = listings.take("somebody else")
-    assert len(dav.find("names/", depth="1")) == len(NAMES) + 1
-    more = listings.take("one more")
-    refused = dav.call("PROPFIND", "names/", status=503, headers={"Depth": "1"})
-    assert refused.headers["Retry-After"] == "5"
-    assert len(dav.find("tree/", depth="1")) == 3
-    held()
-    more()
-    assert len(dav.find("names/", depth="1")) == len(NAMES) + 1
-
-
-def test_a_third_request_of_an_account_does_not_wait_for_a_slot(dav):
     service = dav.library.app.extensions["photosvc"]
-    pauses = dav.library.clock.pauses
-    body, taken = b"x" * 70_000, []
-    while (free := service.receptions.take("somebody else")) is not None:
-        taken.append(free)
-    pauses.clear()
-    dav.call("PUT", "new.jpg", body, status=503)
-    assert sum(pauses) == pytest.approx(dav_request.PATIENCE, abs=0.06)
-    with dav.library.session() as session:
-        owner = session.query(User.uid).filter_by(name="alice").one()[0]
-    waiting = [service.patient.take(owner) for _ in range(3)]
-    assert [bool(free) for free in waiting] == [True, True, False]
-    pauses.clear()
+    places = service.gate.places[Cost.TRANSFER]
+    taken = [places.take(f"somebody {number}") for number in range(service.settings.transfers)]
+    assert places.are_all_taken
+    dav.library.clock.step = 0.5  # each look at the clock
+    refused = dav.call("PROPFIND", "names/", status=503, headers={"Depth": "1"})
+    dav.library.clock.step = 0
+    assert refused.headers["Retry-After"] == "10"
+    assert len(dav.find("tree/", depth="1")) == 3
+    for free in taken:
+        free()
+    assert len(dav.find("names/", depth="1")) == len(NAMES) + 1
+
+
+def test_a_large_file_waits_for_a_place(dav):
+    service, clock = dav.library.app.extensions["photosvc"], dav.library.clock
+    body, places = b"x" * 70_000, service.gate.places[Cost.RECEIVE]
+    taken = [places.take("somebody else") for _ in range(service.settings.uploads)]
+    began, clock.step = clock.seconds, 0.5  # each look at the clock
     assert dav.call("PUT", "new.jpg", body, status=503).headers["Retry-After"] == "5"
-    assert pauses == []
-    for free in (*waiting[:2], *taken):
+    clock.step = 0
+    assert dav_request.PATIENCE <= clock.seconds - began < 3 * dav_request.PATIENCE
+    for free in taken:
         free()
     dav.call("PUT", "new.jpg", body, status=201)
     dav.call("DELETE", "new.jpg", status=204)

@@ -83,7 +83,7 @@ def test_requests_of_the_host_run_nothing_of_ours_but_the_end_of_a_connection_th
 
     with open_host(tmp_path / "host", prepare=prepare) as app:
         assert hooks(app) == app.before
-        assert app.teardown_appcontext_funcs[1:] == [app.extensions["photosvc"].close]  # after Flask-SQLAlchemy's
+        assert app.teardown_appcontext_funcs[1:] == [app.extensions["photosvc"].end]  # after Flask-SQLAlchemy's
         script = {"X-Photosvc": "1", "Accept-Language": "de"}
         assert app.test_client().get("/own", headers=script).json == {"error": "No such thing."}
         assert mine == ["before", "after"]

@@ -12,6 +12,7 @@ from photosvc.library import links
 from photosvc.library.uploads import Admission
 from photosvc.models import File, Photo, Upload, UploadedFile, User
 from photosvc.web import incoming, sessions
+from photosvc.web.admission_gate import Cost
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
 from tests.helpers.api_client import check_error
@@ -343,7 +344,7 @@ def test_a_file_of_a_visitor_never_joins_the_photo_of_others(visiting, indexed):
 def test_files_of_a_visitor_keep_their_place_until_they_are_stored(visiting, monkeypatch):
     """Else, another request could take it, and the files that had arrived would be deleted."""
     with visiting.api.library.app.app_context():
-        slots = current_service().receptions
+        slots = current_service().gate.places[Cost.RECEIVE]
     taken = [slots.take("somebody") for _ in range(3)]
     counted = incoming.count_files
 

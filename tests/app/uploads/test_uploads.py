@@ -13,6 +13,7 @@ from sqlalchemy import event
 from photosvc.cli.thumbs import chores_of
 from photosvc.library.staging import Staging
 from photosvc.web import incoming
+from photosvc.web.admission_gate import Cost
 from photosvc.web.current import current_service
 from photosvc.web.incoming import add_uploads
 from photosvc.web.indexer import Indexer
@@ -347,7 +348,7 @@ def test_an_account_uploads_no_more_than_its_quota(api):
 
 def test_requests_beyond_the_slots_are_refused_with_a_time_to_try_again(api, token):
     with api.library.app.app_context():
-        slots = current_service().receptions
+        slots = current_service().gate.places[Cost.RECEIVE]
     taken = [slots.take("somebody") for _ in range(4)]
     answer = post(api, token, "busy", ("a.jpg", b"x"))
     for free in taken:
@@ -358,11 +359,11 @@ def test_requests_beyond_the_slots_are_refused_with_a_time_to_try_again(api, tok
 
 def test_uploads_that_wait_for_the_index_leave_their_place_to_others(api, token, monkeypatch):
     with api.library.app.app_context():
-        slots = current_service().receptions
+        slots = current_service().gate.places[Cost.RECEIVE]
     is_full = []
 
     def wake(service):
-        is_full.append(slots.is_full)
+        is_full.append(slots.are_all_taken)
         return index_at_once(service)
 
     monkeypatch.setattr(incoming, "wake_indexer", wake)

@@ -6,10 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 import pytest
-from sqlalchemy import create_engine, event
+from sqlalchemy import create_engine, event, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
+from photosvc.core.places import Places
 from photosvc.models.engine import configure_engine
+from photosvc.search.limits import Limits, Read, begin_read, end_read, ended_by_limit
 from photosvc.search.reading.pages import find
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos
@@ -58,14 +61,13 @@ def test_a_search_that_waits_for_the_database_keeps_no_other_from_going_on(engin
 
 
 _SHARED = """
-import sys
-from pathlib import Path
 from concurrent.futures import ThreadPoolExecutor
 from sqlalchemy import StaticPool, create_engine, text
-from photosvc.search.limits import Limits, Read, Turns, Watch, begin_read, end_read
+from photosvc.core.places import Places
+from photosvc.search.limits import Limits, Read, begin_read, end_read
 
 engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
-limits = Limits(20.0, Turns(Path(sys.argv[1]), places=4), Watch())
+limits = Limits(20.0, Places(4))
 NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT sum(i) FROM n"
 
 def search():
@@ -84,7 +86,19 @@ print("ended")
 """
 
 
-def test_searches_that_share_the_connection_of_a_database_in_memory_end(tmp_path):
-    command = [sys.executable, "-c", _SHARED, tmp_path / "turns"]
+def test_searches_that_share_the_connection_of_a_database_in_memory_end():
+    command = [sys.executable, "-c", _SHARED]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "ended\n", "")
+
+
+def test_a_statement_of_postgresql_ends_at_the_deadline_of_its_search(engine):
+    if engine.dialect.name == "sqlite":  # tests of the deadline with a moved clock are in tests/app/search/limits
+        return
+    read = Read(Limits(0.05, Places(1)), "owner", lambda: False, "q")
+    with engine.connect() as connection:
+        assert begin_read(connection, read)
+        with pytest.raises(DBAPIError) as error:
+            connection.execute(text("SELECT pg_sleep(60)"))
+        end_read(read)
+    assert ended_by_limit(error.value)

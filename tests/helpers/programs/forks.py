@@ -29,7 +29,7 @@ _STANDARD = (0, 1, 2)
 _STARTING = Lock()
 _IMPORTED = (
     *("photosvc.app", "photosvc.pictures.service"),
-    *("photosvc.index.run", "photosvc.main", "photosvc.serving.worker"),
+    *("photosvc.index.run", "photosvc.main", "photosvc.serving"),
     *("alembic.command", "gunicorn.app.wsgiapp", "gunicorn.workers.gthread", "gunicorn.workers.sync", "rich.table"),
 )
 

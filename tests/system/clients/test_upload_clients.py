@@ -25,7 +25,7 @@ photoprysm = import_photoprysm()
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     with open_api(tmp_path_factory.mktemp("clients")) as api:
-        options = ["--worker-class", "photosvc.serving.Worker"]
+        options = ["--config", "python:photosvc.serving"]
         with serve(api.library.instance, workers=2, threads=8, options=options) as address:
             yield api, address
 

@@ -8,7 +8,7 @@ from tests.system.clients.litmus import require_all_passed
 pytestmark = pytest.mark.needs("litmus")
 
 
-@pytest.mark.parametrize("kind", ["sync", "photosvc.serving.Worker"])
-def test_all_tests_of_litmus_pass(tmp_path, kind):
-    with serve_dav(tmp_path, options=["--worker-class", kind], threads=1 if kind == "sync" else 4) as dav:
+@pytest.mark.parametrize("threads", [1, 4])
+def test_all_tests_of_litmus_pass(tmp_path, threads):
+    with serve_dav(tmp_path, options=["--config", "python:photosvc.serving"], threads=threads) as dav:
         require_all_passed(dav, tmp_path)

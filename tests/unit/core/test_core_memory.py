@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import mmap
+import os
 import resource
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from subprocess import run
 import pytest
 
 from photosvc.core import machine
-from photosvc.core.machine import address_space, available_memory, frozen_heap, give_back, share_arenas
+from photosvc.core.machine import address_space, available_memory, frozen_heap, give_back
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def test_a_process_with_a_limit_may_use_what_it_has_not_mapped(monkeypatch):
 def test_freed_memory_is_given_back_and_threads_share_what_is_free():
     program = """if True:
         import ctypes, re, sys, threading
-        from photosvc.core.machine import give_back, share_arenas
+        from photosvc.core.machine import give_back
 
         def private():
             return int(re.search(r"RssAnon:\\s+(\\d+)", open("/proc/self/status").read())[1]) >> 10
@@ -68,7 +69,6 @@ def test_freed_memory_is_given_back_and_threads_share_what_is_free():
             all_threads.wait()
             kept[number] = blocks[::100]  # between free ones
 
-        share_arenas()
         all_threads, kept, before = threading.Barrier(16), {}, private()
         threads = [threading.Thread(target=fill, args=(number,)) for number in range(16)]
         [thread.start() for thread in threads]
@@ -78,7 +78,13 @@ def test_freed_memory_is_given_back_and_threads_share_what_is_free():
         print(held, private() - before, flush=True)
         ctypes.CDLL(None).malloc_info(0, ctypes.c_void_p.in_dll(ctypes.CDLL(None), "stdout"))
     """
-    output = run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    output = run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "MALLOC_ARENA_MAX": "2"},
+    ).stdout
     held, left = map(int, output.split(maxsplit=2)[:2])
     assert held > 50
     assert left < 15
@@ -87,7 +93,6 @@ def test_freed_memory_is_given_back_and_threads_share_what_is_free():
 
 def test_other_c_libraries_are_left_alone(monkeypatch):
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
-    share_arenas()
     give_back()
 
 
@@ -99,7 +104,6 @@ def test_the_mapped_memory_grows_by_what_is_mapped(monkeypatch):
     assert address_space() == 1 << 30
 
 
-def test_memory_can_be_shared_and_given_back_in_the_process_itself():
-    share_arenas()
+def test_memory_can_be_given_back_in_the_process_itself():
     give_back()
     assert available_memory() > 0

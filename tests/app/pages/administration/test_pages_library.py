@@ -10,6 +10,7 @@ from sqlalchemy import select
 from photosvc.library.jobs import JobRunner
 from photosvc.models import Photo
 from photosvc.pages.wording import day
+from photosvc.web.admission_gate import Cost
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
 from tests.helpers.browser import OWN, Browser, text_of
@@ -117,7 +118,7 @@ def test_the_trash_is_not_emptied_while_its_administrator_changes_many_photos(an
     api.library.index()
     trash(api, "2024/1.jpg")
     with api.library.app.app_context():
-        free = current_service().batches.take(api.uids["ann"])
+        free = current_service().gate.take(Cost.BATCH, api.uids["ann"])
     try:
         refused = ann.send(f"{TRASH}/empty", {"expected": "1"})
     finally:

@@ -16,7 +16,7 @@ from photosvc.models import Album, AlbumPhoto, Credential, File, Photo, User, Zi
 from photosvc.pictures import selections
 from photosvc.pictures.selections import MOST_WAITING
 from photosvc.search.rows.write import project
-from photosvc.web.current import ARCHIVES_EACH, SELECTIONS, SELECTIONS_EACH
+from photosvc.web.current import current_service
 from tests.helpers.api_client import ApiClient, check_error, open_api
 from tests.helpers.clock import NOW, MovedClock
 from tests.helpers.factories.photos import edit_photos
@@ -424,25 +424,6 @@ def test_selections_are_stored_while_another_process_holds_the_write_lock(own, m
         other.execute("ROLLBACK")
 
 
-def test_an_account_selects_files_for_two_archives_at_once_and_a_worker_for_four(own):
-    token, tree = own.app_password(), uid(own, "2021/tree.jpg")
-    account = own.call("GET", "/session", token).json["user"]["UID"]
-    with own.library.app.app_context():
-        slots = own.library.app.extensions["photosvc"].selections
-    held = [slots.take(account) for _ in range(SELECTIONS_EACH)]
-    refused = post(own, token, photos=[tree])
-    check_error(refused, 429)
-    assert refused.headers["Retry-After"] == "1"
-    assert post(own, own.app_password("ann"), photos=[tree]).status_code == 200
-    held += [slots.take("other") for _ in range(SELECTIONS - SELECTIONS_EACH)]
-    check_error(post(own, own.app_password("ann"), photos=[tree]), 503)
-    for free in held:
-        free()
-    check_error(post(own, token, photos=["p" + "0" * 15]), 404)
-    for _ in range(SELECTIONS + 1):
-        assert post(own, token, photos=[tree]).status_code == 200
-
-
 def test_a_selection_whose_file_is_broken_or_a_link_is_gone(own, tmp_path):
     token, tree = own.access_token(), uid(own, "2021/tree.jpg")
     path = f"/zip/{post(own, token, photos=[tree]).json['filename']}"
@@ -547,16 +528,17 @@ def test_head_names_the_archive_and_sends_nothing(filled):
     assert "Content-Length" not in answer.headers
 
 
-def test_somebody_has_a_few_archives_at_once_and_the_next_waits(own):
+def test_an_archive_takes_a_place_of_large_answers_until_it_is_sent(own):
     alice, ann = own.app_password(), own.app_password("ann")
     path = f"/albums/{album(1)}/dl"
-    running = [begin(own, path, token) for token in [alice, own.app_password(), own.app_password()]]
-    assert len(running) == ARCHIVES_EACH
+    with own.library.app.app_context():
+        each = current_service().settings.transfers_each
+    running = [begin(own, path, alice) for _ in range(each)]
     for answer in running:
         next(iter(answer.response))
     refused = own.call("GET", path, alice)
     check_error(refused, 429)
-    assert refused.headers["Retry-After"] == "30"
+    assert refused.headers["Retry-After"] == "10"
     assert own.call("GET", path, ann).status_code == 200
     running[0].close()
     assert own.call("GET", path, alice, buffered=True).status_code == 200

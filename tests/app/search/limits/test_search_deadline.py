@@ -1,4 +1,4 @@
-"""A search ends at its deadline, on both databases, and leaves everything as it was."""
+"""A search ends at its deadline, and leaves everything as it was."""
 
 import re
 import socket
@@ -13,7 +13,9 @@ from photosvc.search.reading.library_albums import LibraryAlbum
 from photosvc.web.current import current_service
 from tests.helpers.api_client import check_error
 from tests.helpers.clock import NOW
+from tests.helpers.factories.photos import add_photos
 from tests.helpers.factories.slow_rows import slow_rows
+from tests.helpers.library import open_library
 
 TOO_LONG = "the search took too long"
 #: Seconds by the clock in which a search of ten seconds has ended; it moves by a second at each look.
@@ -21,8 +23,12 @@ SOON = 50
 
 
 @pytest.fixture(scope="module")
-def filled_library(new_library):
-    return new_library(60)
+def filled_library(tmp_path_factory):
+    library = open_library(tmp_path_factory.mktemp("deadline") / "instance")
+    with library.session() as session:
+        add_photos(session, 60, library.clock())
+    yield library
+    library.close()
 
 
 @contextmanager

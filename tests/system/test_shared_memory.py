@@ -37,7 +37,7 @@ def is_ready(address):
 def test_most_memory_of_a_worker_is_shared_with_its_server(library):
     address = f"127.0.0.1:{free_port()}"
     # Not by `tests.forks`, whose processes share memory anyway.
-    options = ["--workers", "2", "--threads", "2", "--no-control-socket", "--worker-class", "photosvc.serving.Worker"]
+    options = ["--workers", "2", "--threads", "2", "--no-control-socket", "--config", "python:photosvc.serving"]
     command = [sys.executable, "-m", "gunicorn", *options, "--bind", address, "photosvc.app:create_app()"]
     environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(library.instance)}
     with subprocess.Popen(command, env=environ, stderr=subprocess.DEVNULL) as server:

@@ -16,7 +16,7 @@ from tests.helpers.audit_rows import rows
 from tests.helpers.clock import until
 from tests.helpers.programs.server import serve
 
-OWN = ["--worker-class", "photosvc.serving.Worker"]
+HOOKS = ["--config", "python:photosvc.serving"]
 TIMES = 12
 
 
@@ -66,7 +66,7 @@ def held(library):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_server_that_stops_records_what_its_workers_counted(empty_library, number):
-    with serving(empty_library, options=OWN, workers=2, threads=2) as address:
+    with serving(empty_library, options=HOOKS, workers=2, threads=2) as address:
         refuse(address)
         assert 1 <= counted(empty_library) <= 2  # the first of each worker
         send(empty_library, number)
@@ -75,7 +75,7 @@ def test_a_server_that_stops_records_what_its_workers_counted(empty_library, num
 
 def test_a_worker_that_the_terminal_and_the_master_end_records_what_it_counted(empty_library):
     """Ctrl+C reaches the workers too."""
-    with serving(empty_library, options=OWN, workers=1, threads=2) as address:
+    with serving(empty_library, options=HOOKS, workers=1, threads=2) as address:
         refuse(address)
         log = (empty_library.instance / "gunicorn.log").read_text()
         worker = int(re.search(r"Booting worker with pid: (\d+)", log)[1])
@@ -88,7 +88,7 @@ def test_a_worker_that_the_terminal_and_the_master_end_records_what_it_counted(e
 
 
 def test_workers_that_are_replaced_record_what_they_counted(empty_library):
-    with serving(empty_library, options=OWN, workers=1, threads=2) as address:
+    with serving(empty_library, options=HOOKS, workers=1, threads=2) as address:
         refuse(address)
         send(empty_library, signal.SIGHUP)
         until(lambda: counted(empty_library) == TIMES)
