@@ -148,11 +148,7 @@ def test_a_selection_is_posted_and_its_archive_fetched_with_the_download_token(f
         "20200501-120000-Lake.jpg": original(filled, "2020/lake.jpg"),
         "20200501-120000-Lake.png": original(filled, "2020/lake.png"),
     }
-    assert list(zipped(answer)) == [
-        "20210501-120000-Tree.jpg",
-        "20200501-120000-Lake.jpg",
-        "20200501-120000-Lake.png",
-    ]
+    assert list(zipped(answer)) == ["20210501-120000-Tree.jpg", "20200501-120000-Lake.jpg", "20200501-120000-Lake.png"]
     headers = dict(answer.headers)
     assert headers["Content-Type"] == "application/zip"
     assert headers["Content-Disposition"] == 'attachment; filename="photos-20260301-120000.zip"'
