@@ -15,10 +15,7 @@ filled, sharing = everyday.filled, everyday.sharing
 def test_a_visitor_with_a_phone_adds_a_picture(sharing, tmp_path):
     path = f"/s/{make(sharing)['Token']}"
     (tmp_path / "mine.jpg").write_bytes(picture(9))
-    with (
-        serve(sharing.library.instance, workers=1, threads=8) as base,
-        open_chromium() as browser,
-    ):
+    with serve(sharing.library.instance, workers=1, threads=8) as base, open_chromium() as browser:
         page = browser.new_page(viewport={"width": 390, "height": 844}, has_touch=True)
         page.goto(base + path)
         page.get_by_label("Add pictures and videos").set_input_files(tmp_path / "mine.jpg")

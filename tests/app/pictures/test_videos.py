@@ -2,7 +2,7 @@
 
 import os
 import sys
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -12,7 +12,6 @@ import pytest
 from PIL import Image
 
 from photosvc.core.clock import SYSTEM_CLOCK
-from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Reason
 from photosvc.media.slices import Slice
 from photosvc.pictures.ahead import is_sound
@@ -23,34 +22,9 @@ from photosvc.web.current import current_service
 from photosvc.workers.on_demand import WorkersBusyError
 from photosvc.workers.pool import WorkerDiedError, WorkerTimeoutError
 from tests.helpers.api_client import check_error, open_api
-from tests.helpers.clients.picture_client import BROWSER, PictureClient, named
+from tests.helpers.clients.picture_client import BROWSER, PictureClient, WorkersInProcess, named
 from tests.helpers.files.videos import film, google_photo, heic_photo, micro_video, samsung_photo, turned
 from tests.helpers.pictures import apple_note, exif, jpeg
-
-
-class Converter:
-    """Stands for the worker processes: converts in this one, at once or, while it is held, when a test lets it."""
-
-    def __init__(self):
-        self.jobs, self.held, self.is_held = [], [], False
-
-    def submit(self, job, owner):
-        made = Future()
-        self.jobs.append(job)
-        self.held.append((job, made))
-        if not self.is_held:
-            self.go_on()
-        return made
-
-    def go_on(self):
-        while self.held:
-            job, made = self.held.pop()
-            try:
-                make_video(job)
-            except PhotosvcError as error:
-                made.set_exception(error)
-            else:
-                made.set_result(None)
 
 
 class VideoClient(PictureClient):
@@ -108,7 +82,7 @@ def movies(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def converter(movies, monkeypatch):
     """The converter of a test."""
-    converter = Converter()
+    converter = WorkersInProcess(make_video)
     monkeypatch.setattr(movies.service, "_workers", lambda: converter)
     return converter
 
@@ -442,7 +416,7 @@ def test_a_conversion_that_the_workers_refuse_is_answered_503(movies, new_video,
         raise WorkersBusyError
 
     with monkeypatch.context() as patch:
-        patch.setattr(Converter, "submit", lambda _, *asked: refuse(*asked))
+        patch.setattr(WorkersInProcess, "submit", lambda _, *asked: refuse(*asked))
         for token in (None, movies.tokens(movies.library.token("photos", role="viewer"))[0]):
             answer = movies.video(new_video, token=token)
             assert check_error(answer, 503)["error"] == "Other videos are being converted; try again later."

@@ -1,10 +1,12 @@
 """What the tests of pictures over HTTP share: a library with pictures, and requests for them."""
 
+from concurrent.futures import Future
 from io import BytesIO
 
 from PIL import Image
 from sqlalchemy import select
 
+from photosvc.core.errors import PhotosvcError
 from photosvc.models import File, Photo
 from photosvc.search.rows.write import project
 from photosvc.web.current import current_service
@@ -12,6 +14,31 @@ from tests.helpers.api_client import ApiClient
 
 #: What browsers send for the source of an `img` element.
 BROWSER = "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8"
+
+
+class WorkersInProcess:
+    """Stands for worker processes: works in this one, at once or, while it is held, when a test lets it."""
+
+    def __init__(self, function):
+        self.function = function
+        self.jobs, self.held, self.is_held = [], [], False
+
+    def submit(self, job, owner, *, last=False):
+        made = Future()
+        self.jobs.append(job)
+        self.held.append((job, made))
+        if not self.is_held:
+            self.go_on()
+        return made
+
+    def go_on(self):
+        while self.held:
+            job, made = self.held.pop(0)
+            if made.set_running_or_notify_cancel():
+                try:
+                    made.set_result(self.function(job))
+                except PhotosvcError as error:
+                    made.set_exception(error)
 
 
 class PictureClient:

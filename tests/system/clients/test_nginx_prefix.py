@@ -123,9 +123,6 @@ def test_webdav_names_and_moves_files_below_the_path(behind):
     status, _, body = ask("/photos/originals/", "PROPFIND", Authorization=basic, Depth="1")
     assert (status, b"<D:href>/photos/originals/a%20b/</D:href>" in body) == (207, True), body
     moved = ask(
-        "/photos/originals/a%20b/2.png",
-        "MOVE",
-        Authorization=basic,
-        Destination=f"{ADDRESS}/originals/a%20b/3.png",
+        "/photos/originals/a%20b/2.png", "MOVE", Authorization=basic, Destination=f"{ADDRESS}/originals/a%20b/3.png"
     )
     assert moved[0] == 201, moved

@@ -2,174 +2,110 @@
 
 import errno
 import os
-import re
 import resource
 import shutil
-import signal
 import stat
-import subprocess
-import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
 import pytest
 from PIL import Image, ImageChops, ImageStat
-from sqlalchemy import select
 
-from photosvc.models import File
+from photosvc.core.problems import Reason
+from photosvc.pictures.render import make_thumbnails
 from photosvc.web.current import current_service
+from photosvc.workers.pool import WorkerDiedError
 from tests.helpers.api_client import check_error, open_api
-from tests.helpers.clients.picture_client import PictureClient
+from tests.helpers.clients.picture_client import PictureClient, WorkersInProcess
 from tests.helpers.clock import until
 from tests.helpers.files.small_disk import mounted
 from tests.helpers.pictures import CORNERS, clouds, encoded, jpeg, png_bomb, quarters
-from tests.helpers.programs.server import serve
-
-ROOT = Path(__file__).parents[4]
-HASHES = [f"{number:02x}" * 20 for number in range(8)]
-
-
-def asking(folder, seconds, *hashes):
-    """A process that asks for thumbnails whose maker takes some seconds each."""
-    command = [sys.executable, "-m", "tests.app.pictures.thumbnails.asking_process", str(folder), str(seconds), *hashes]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-
-
-def made(folder):
-    path = folder / "made"
-    return path.read_text().split() if path.exists() else []
 
 
 def files(folder):
     return sorted(path.name for path in folder.rglob("*") if path.is_file() and not path.name.endswith(".lock"))
 
 
-def children(process="self"):
-    """The processes that this one, or another, started."""
-    lists = Path(f"/proc/{process}/task").glob("*/children")
-    return {int(pid) for path in lists for pid in path.read_text().split()}
-
-
-@pytest.mark.slow
-def test_eight_processes_that_ask_for_one_new_thumbnail_make_it_once(tmp_path):
-    processes = [asking(tmp_path, 1, HASHES[0]) for _ in range(8)]
-    assert [process.communicate(timeout=60)[0].split() for process in processes] == [[HASHES[0]]] * 8
-    assert made(tmp_path) == [HASHES[0]]
-    assert files(tmp_path / "cache") == [f"{HASHES[0]}_fit_1280.jpg"]
-
-
-@pytest.mark.slow
-def test_the_next_process_makes_the_thumbnail_of_one_that_was_killed(tmp_path):
-    first = asking(tmp_path, 60, HASHES[0])
-    until(lambda: made(tmp_path))
-    second = asking(tmp_path, 0, HASHES[0])
-    first.send_signal(signal.SIGKILL)
-    first.communicate()
-    assert second.communicate(timeout=60)[0].split() == [HASHES[0]]
-    assert made(tmp_path) == [HASHES[0]] * 2
-    assert files(tmp_path / "cache") == [f"{HASHES[0]}_fit_1280.jpg"]
-
-
-@pytest.mark.slow
-def test_processes_killed_at_any_moment_leave_no_half_file(tmp_path):
-    for number in range(40):
-        process = asking(tmp_path, 0, *HASHES)
-        time.sleep(0.15 + number * 0.01)
-        process.kill()
-        process.communicate()
-        kept = [path for path in tmp_path.glob("cache/pictures/**/*.jpg") if not path.name.startswith(".tmp-")]
-        assert {path.stat().st_size for path in kept} <= {2_000_005}
-        shutil.rmtree(tmp_path / "cache" / "pictures", ignore_errors=True)
-    assert asking(tmp_path, 0, *HASHES).communicate(timeout=60)[0].split() == HASHES
-
-
 @pytest.fixture(scope="module")
 def limited(tmp_path_factory):
-    """A library whose service makes one thumbnail at a time and keeps 16 MiB."""
-    settings = {"PHOTOSVC_THUMB_WORKERS": 1, "PHOTOSVC_THUMB_WAIT": 60, "PHOTOSVC_CACHE_SIZE": 16}
+    """A library whose service keeps 16 MiB, with nine pictures."""
+    settings = {"PHOTOSVC_THUMB_WAIT": 60, "PHOTOSVC_CACHE_SIZE": 16}
     with open_api(tmp_path_factory.mktemp("limited"), settings=settings) as api:
-        yield PictureClient(api)
+        limited = PictureClient(api)
+        for number in range(8):
+            api.library.put(f"{number}.jpg", jpeg(200 + number, 100))
+        api.library.put("noise.png", noise(1600, 1200))
+        api.library.index()
+        yield limited
 
 
-@pytest.fixture(scope="module")
+def noise(width, height):
+    return encoded(Image.effect_noise((width, height), 90).convert("RGB"), "PNG")
+
+
+@pytest.fixture
 def hashes(limited):
-    """The hashes of eight pictures."""
-    for number in range(8):
-        limited.library.put(f"{number}.jpg", jpeg(200 + number, 100))
-    limited.library.put("noise.png", encoded(Image.effect_noise((1600, 1200), 90).convert("RGB"), "PNG"))
-    limited.library.index()
+    """The hashes of eight pictures without thumbnails."""
+    limited.cache().clear()
     return [limited.hash_of(f"{number}.jpg") for number in range(8)]
 
 
-@pytest.fixture(scope="module")
-def worker(limited, hashes):
-    """A function that gives the process id of the one worker of this library."""
-    others = children()
-
-    def find():
-        assert limited.thumbnail(hashes[0], "tile_50").status_code == 200
-        (pid,) = children() - others
-        return pid
-
-    return find
+def replace_workers(pictures, monkeypatch):
+    """Have thumbnails made in this process."""
+    workers = WorkersInProcess(make_thumbnails)
+    with pictures.library.app.app_context():
+        monkeypatch.setattr(current_service().pictures.thumbnails, "_workers", lambda: workers)
+    return workers
 
 
-@pytest.mark.slow
-def test_a_busy_service_answers_503_within_its_time_and_then_goes_on(limited, hashes, worker, monkeypatch):
-    limited.cache().clear()
-    pid = worker()
+@pytest.fixture
+def workers(limited, monkeypatch):
+    """The workers of the limited library."""
+    return replace_workers(limited, monkeypatch)
+
+
+def test_a_busy_service_answers_503_within_its_time_and_then_goes_on(limited, hashes, workers, monkeypatch):
+    workers.is_held = True
     with limited.library.app.app_context():
         monkeypatch.setattr(current_service().pictures.thumbnails, "_wait", 1.0)
     sizes = ("tile_160", "tile_320", "tile_384")
-    os.kill(pid, signal.SIGSTOP)
+    limited.library.clock.step = 0.1  # of each look of a waiting request
     try:
-        limited.library.clock.step = 0.1  # of each look of a waiting request
         with ThreadPoolExecutor(24) as callers:
             asked = list(callers.map(lambda n: limited.thumbnail(hashes[n % 8], sizes[n // 8]), range(24)))
     finally:
         limited.library.clock.step = 0.0
-        os.kill(pid, signal.SIGCONT)
     for answer in asked:
         assert answer.headers["Retry-After"] == "1"
         check_error(answer, 503)
-    until(lambda: limited.thumbnail(hashes[7], "tile_384").status_code == 200)
-    assert worker() == pid
+    workers.is_held = False
+    workers.go_on()
+    assert [limited.thumbnail(content_hash, "tile_384").status_code for content_hash in hashes] == [200] * 8
 
 
-@pytest.mark.slow
-def test_a_worker_that_is_killed_costs_one_answer(limited, hashes, worker):
-    limited.cache().clear()
-    pid = worker()
-    with limited.library.app.app_context():
-        workers = current_service().pictures._thumbnail_workers
-    until(lambda: workers._idle)
-    os.kill(pid, signal.SIGSTOP)
+def test_many_callers_of_one_picture_have_it_made_once(limited, hashes, workers):
+    workers.is_held = True
+    with ThreadPoolExecutor(4) as callers:
+        asked = [callers.submit(limited.thumbnail, hashes[0], "tile_160") for _ in range(4)]
+        until(lambda: workers.held)
+        workers.go_on()
+        assert len({answer.result(60).data for answer in asked}) == 1
+    assert len(workers.jobs) == 1
+
+
+def test_a_worker_that_is_killed_costs_one_answer(limited, hashes, workers):
+    workers.is_held = True
     with ThreadPoolExecutor(1) as caller:
-        answer = caller.submit(limited.thumbnail, hashes[1], "left_224")
-        until(lambda: not workers._idle)
-        time.sleep(0.2)  # for the thread that was idle to give the picture to the worker
-        os.kill(pid, signal.SIGKILL)
-        assert check_error(answer.result(60), 503)["error"] == "The reader of the file was killed (Killed)."
-        assert answer.result().headers["Retry-After"] == "60"
+        asked = caller.submit(limited.thumbnail, hashes[1], "left_224")
+        until(lambda: workers.held)
+        workers.held.pop()[1].set_exception(WorkerDiedError(Reason.KILLED, "SIGKILL"))
+        assert check_error(asked.result(60), 503)["error"] == "The reader of the file was killed (Killed)."
+        assert asked.result().headers["Retry-After"] == "60"
+    workers.is_held = False
     assert limited.thumbnail(hashes[1], "left_224").status_code == 200
     assert not list(limited.cache().folder.rglob(".tmp-*"))
-
-
-def kill(pid):
-    """Kill a child process and wait for its end, which its parent has not seen yet."""
-    os.kill(pid, signal.SIGKILL)
-    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-
-
-@pytest.mark.slow
-def test_a_worker_that_is_killed_while_idle_costs_nothing(limited, hashes, worker):
-    kill(worker())
-    assert limited.thumbnail(hashes[3], "left_384").status_code == 200
 
 
 class NoProcess:
@@ -182,13 +118,13 @@ class NoProcess:
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
 
 
-def test_a_system_without_room_for_processes_is_answered_503_until_it_has_some(limited, hashes, worker, monkeypatch):
-    kill(worker())
+def test_a_system_without_room_for_processes_is_answered_503_until_it_has_some(limited, hashes, request, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("photosvc.workers.pool.Worker", NoProcess)
         answer = limited.thumbnail(hashes[3], "right_224")
         assert answer.headers["Retry-After"] == "10"
         check_error(answer, 503)
+    request.getfixturevalue("workers")
     assert limited.thumbnail(hashes[3], "right_224").status_code == 200
 
 
@@ -200,128 +136,67 @@ def overwrite(path, data):
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def test_a_picture_that_cannot_be_decoded_is_not_tried_for_each_request(limited, hashes):
+def test_a_picture_that_cannot_be_decoded_is_not_tried_for_each_request(limited, hashes, workers):
     path = limited.library.originals / "2.jpg"
     whole = path.read_bytes()
-    overwrite(path, whole[: len(whole) // 2])
-    assert check_error(limited.thumbnail(hashes[2], "tile_320"), 422)["error"] == "the picture is truncated"
-    overwrite(path, whole)
-    assert check_error(limited.thumbnail(hashes[2], "tile_320"), 422)["error"] == "the picture is truncated"
-    assert limited.thumbnail(hashes[2], "tile_480").status_code == 422
+    for size, data in (("tile_320", whole[: len(whole) // 2]), ("tile_320", whole), ("tile_480", whole)):
+        overwrite(path, data)
+        error = check_error(limited.thumbnail(hashes[2], size), 422)["error"]
+        assert (error, len(workers.jobs)) == ("the picture is truncated", 1), size
     assert limited.thumbnail(hashes[2], "tile_50").status_code == 200
 
 
-def test_a_bomb_is_refused_from_its_header_and_never_opened_by_the_service(limited):
+def test_a_bomb_is_refused_from_its_header_and_never_opened_by_the_service(limited, workers):
     bomb = png_bomb()
-    padded = encoded(quarters(61, 47), "PNG") + b"\0" * len(bomb)
-    content_hash = limited.put("bomb.png", padded)
-    limited.thumbnail(content_hash, "tile_50")
-    limited.cache().clear()
+    content_hash = limited.put("bomb.png", encoded(quarters(61, 47), "PNG") + b"\0" * len(bomb))
     overwrite(limited.library.originals / "bomb.png", bomb)
-    rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    started = time.monotonic()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     body = check_error(limited.thumbnail(content_hash, "tile_50"), 422)
-    assert time.monotonic() - started < 10
     assert body["error"] == "the picture has 144 megapixels and unpacks to 1013 times its size"
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - rss < 20_000  # KiB
+    assert [job.original.name for job in workers.jobs] == ["bomb.png"]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000  # KiB
 
 
+@pytest.mark.usefixtures("workers")
 def test_what_was_used_longest_ago_is_evicted_when_the_cache_is_full(limited, hashes):
-    cache = limited.cache()
-    cache.clear()
+    cache, noisy = limited.cache(), limited.hash_of("noise.png")
     for content_hash in hashes:
         cache.write(content_hash, "old.jpg", b"x" * (2 << 20))
         os.utime(cache.path(content_hash, "old.jpg"), (1, 1))
-    assert limited.thumbnail(limited.hash_of("noise.png"), "fit_1920").status_code == 200
-    assert cache.has(limited.hash_of("noise.png"), "fit_1920.jpg")
-    until(lambda: cache.usage().bytes <= 16 << 20)
+    assert limited.thumbnail(noisy, "fit_1920").status_code == 200
+    assert cache.has(noisy, "fit_1920.jpg")
+    assert cache.usage().bytes <= 16 << 20
     assert 0 < sum(cache.has(content_hash, "old.jpg") for content_hash in hashes) < 8
 
 
-@pytest.mark.usefixtures("hashes")
-@pytest.mark.parametrize("data", [b"", b"\xff\xd8\xff no picture"])
-def test_a_larger_thumbnail_that_is_damaged_does_not_spoil_the_smaller_ones(limited, data):
-    content_hash = limited.hash_of("noise.png")
-    cache = limited.cache()
-    limited.thumbnail(content_hash, "fit_1280")
-    Path(cache.path(content_hash, "fit_1280.jpg")).write_bytes(data)
-    cache.remove(content_hash, "tile_50.jpg")
-    assert limited.thumbnail(content_hash, "tile_50").status_code == 200
-    if not data:
-        assert limited.pixels(content_hash, "fit_1280").size == (1280, 960)
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A folder on a file system of one MiB."""
-    with mounted(tmp_path / "disk", 1) as folder:
-        yield folder
-
-
-@pytest.mark.parametrize("filled", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_thumbnails_are_served_when_the_disk_is_full(tmp_path, small_disk, filled):
-    if filled:
-        with pytest.raises(OSError, match="No space"):
-            (small_disk / "filler").write_bytes(b"x" * (2 << 20))
-    with open_api(tmp_path, settings={"PHOTOSVC_CACHE": str(small_disk / "cache")}) as api:
+def test_thumbnails_are_served_when_the_disk_is_full(tmp_path, monkeypatch):
+    with (
+        mounted(tmp_path / "disk", 1) as small_disk,
+        open_api(tmp_path, settings={"PHOTOSVC_CACHE": str(small_disk / "cache")}) as api,
+    ):
         pictures = PictureClient(api)
-        noise = encoded(Image.effect_noise((1600, 1200), 90).convert("RGB"), "PNG")
-        pictures.library.put("noise.png", noise)
-        pictures.library.index()
-        content_hash = pictures.hash_of("noise.png")
-        for _ in range(2):
-            assert pictures.pixels(content_hash, "fit_2048").size == (1600, 1200)
-        assert not any(name.startswith((".tmp-", content_hash)) for name in files(small_disk))
+        replace_workers(pictures, monkeypatch)
+        content_hash = pictures.put("noise.png", noise(600, 400))
+        for left in (20_000, 0):
+            with (small_disk / "filler").open("ab", buffering=0) as filler, suppress(OSError):
+                while True:
+                    filler.write(b"x" * 4096)
+            with (small_disk / "filler").open("ab") as filler:
+                filler.truncate((small_disk / "filler").stat().st_size - left)
+            assert pictures.pixels(content_hash, "fit_720").size == (600, 400)
+            assert not any(name.startswith((".tmp-", content_hash)) for name in files(small_disk)), left
 
 
-def test_a_cache_that_cannot_be_written_does_not_stop_thumbnails(tmp_path):
+def test_a_cache_that_cannot_be_written_does_not_stop_thumbnails(tmp_path, monkeypatch):
     (tmp_path / "cache").write_bytes(b"a file where the folder should be")
     with open_api(tmp_path, settings={"PHOTOSVC_CACHE": str(tmp_path / "cache")}) as api:
         pictures = PictureClient(api)
+        replace_workers(pictures, monkeypatch)
         (tmp_path / "cache").unlink()
         content_hash = pictures.put("a.png", encoded(quarters(60, 40), "PNG"))
         shutil.rmtree(tmp_path / "cache")
         (tmp_path / "cache").write_bytes(b"")
         assert pictures.pixels(content_hash, "tile_50").getpixel((5, 5))[0] > CORNERS[0][0] - 12
-
-
-def memory(pid):
-    """MiB of a process and of those that it started."""
-    own = re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
-    return int(own[1]) / 1024 + sum(map(memory, children(pid)))
-
-
-@pytest.mark.slow
-def test_two_hundred_new_thumbnails_for_forty_connections_are_all_answered(new_pictures):
-    library = new_pictures.library
-    for number in range(200):
-        library.put(f"{number}.jpg", jpeg(1600 + number, 1200))
-    library.clock.present = datetime.now(UTC)
-    library.index(workers=0)
-    with library.session() as session:
-        hashes = list(session.scalars(select(File.hash)))
-    token = new_pictures.preview
-    environ = {"PHOTOSVC_THUMB_WORKERS": "1"}
-    with serve(library.instance, workers=2, threads=20, environ=environ) as address:
-
-        def get(content_hash):
-            while True:
-                try:
-                    with urlopen(f"{address}/api/v1/t/{content_hash}/{token}/fit_1280", timeout=60) as answer:
-                        return answer.status, len(answer.read()), int(answer.headers["X-Worker"])
-                except HTTPError as error:
-                    if error.code != 503:
-                        raise
-                    time.sleep(int(error.headers["Retry-After"]))
-
-        with ThreadPoolExecutor(40) as connections:
-            answers = list(connections.map(get, hashes))
-        processes = {pid for _, _, pid in answers}
-        used = sum(map(memory, processes))
-    assert len(hashes) == 200
-    assert {status for status, _, _ in answers} == {200}
-    assert min(size for _, size, _ in answers) > 10_000
-    assert used < 400
 
 
 def cut(data):
@@ -336,22 +211,21 @@ def other_bytes(data):
     return b"\xaa" * len(data)
 
 
-@pytest.mark.parametrize("size", ["fit_720", "tile_500"])
-@pytest.mark.parametrize("damage", [cut, emptied_by_a_crash, other_bytes, lambda _: b"", lambda data: data + b"\0"])
-def test_a_damaged_thumbnail_in_the_cache_is_made_again_and_never_sent(pictures, monkeypatch, size, damage):
-    content_hash = pictures.hash_of("photo.jpg")
-    kind = {"Accept": "image/webp,image/*"}
-    whole = pictures.thumbnail(content_hash, size, **kind)
+def test_a_damaged_thumbnail_in_the_cache_is_made_again_and_never_sent(pictures, monkeypatch):
+    content_hash, kind = pictures.hash_of("photo.jpg"), {"Accept": "image/webp,image/*"}
     settings = pictures.library.app.extensions["photosvc"].settings
-    with monkeypatch.context() as behind:
-        behind.setattr(type(settings), "sendfile_header", "X-Accel-Redirect")
-        sent = pictures.thumbnail(content_hash, size, **kind)
-        path = settings.cache / sent.headers["X-Accel-Redirect"].partition("/cache/")[2]
-        path.write_bytes(damage(path.read_bytes()))
-        again = pictures.thumbnail(content_hash, size, **kind)
-        assert again.headers["ETag"] == whole.headers["ETag"]
-        assert again.data == whole.data or path.read_bytes() == whole.data
-    assert pictures.thumbnail(content_hash, size, **kind).data == whole.data
+    for size in ("fit_720", "tile_500"):
+        whole = pictures.thumbnail(content_hash, size, **kind)
+        for damage in (cut, emptied_by_a_crash, other_bytes, lambda _: b"", lambda data: data + b"\0"):
+            with monkeypatch.context() as behind:
+                behind.setattr(type(settings), "sendfile_header", "X-Accel-Redirect")
+                sent = pictures.thumbnail(content_hash, size, **kind)
+                path = settings.cache / sent.headers["X-Accel-Redirect"].partition("/cache/")[2]
+                path.write_bytes(damage(path.read_bytes()))
+                again = pictures.thumbnail(content_hash, size, **kind)
+                assert again.headers["ETag"] == whole.headers["ETag"], (size, damage)
+                assert again.data == whole.data or path.read_bytes() == whole.data, (size, damage)
+            assert pictures.thumbnail(content_hash, size, **kind).data == whole.data, (size, damage)
 
 
 def link_to_a_picture(path, elsewhere):
@@ -366,24 +240,28 @@ def folder(path, _):
     (path / "inner").mkdir(parents=True)
 
 
-@pytest.mark.parametrize("put", [link_to_a_picture, named_pipe, folder])
-def test_only_files_of_the_cache_itself_are_sent(pictures, tmp_path, put):
-    content_hash = pictures.hash_of("photo.jpg")
+def test_only_files_of_the_cache_itself_are_sent(pictures, tmp_path):
+    content_hash, elsewhere = pictures.hash_of("photo.jpg"), tmp_path / "elsewhere"
     whole = pictures.thumbnail(content_hash, "tile_500").data
-    (tmp_path / "elsewhere").write_bytes(pictures.thumbnail(content_hash, "tile_100").data)
+    elsewhere.write_bytes(pictures.thumbnail(content_hash, "tile_100").data)
     path = Path(pictures.cache().path(content_hash, "tile_500.jpg"))
-    path.unlink()
-    put(path, tmp_path / "elsewhere")
-    assert pictures.thumbnail(content_hash, "tile_500").data == whole
-    assert stat.S_ISREG(path.lstat().st_mode)
+    for put in (link_to_a_picture, named_pipe, folder):
+        path.unlink()
+        put(path, elsewhere)
+        assert pictures.thumbnail(content_hash, "tile_500").data == whole, put
+        assert stat.S_ISREG(path.lstat().st_mode), put
 
 
 def test_a_damaged_thumbnail_is_no_source_of_smaller_ones(pictures):
-    content_hash = pictures.put("wide.jpg", encoded(clouds(1, 2400, 1600), "JPEG"))
+    content_hash = pictures.put("wide.jpg", encoded(clouds(1, 900, 600), "JPEG"))
     whole = Image.open(BytesIO(pictures.thumbnail(content_hash, "tile_224").data))
-    assert pictures.thumbnail(content_hash, "fit_2048").status_code == 200
-    for path in Path(pictures.cache().path(content_hash, "tile_224.jpg")).parent.glob("*.jpg"):
-        data = path.read_bytes()
-        path.write_bytes(data[: len(data) // 4] + bytes(9 * len(data)))
-    again = Image.open(BytesIO(pictures.thumbnail(content_hash, "tile_224").data))
-    assert max(ImageStat.Stat(ImageChops.difference(whole, again)).mean) < 3
+    for damage in (
+        lambda data: data[: len(data) // 4] + bytes(9 * len(data)),
+        lambda _: b"",
+        lambda _: b"\xff\xd8\xff",
+    ):
+        assert pictures.thumbnail(content_hash, "fit_720").status_code == 200
+        for path in Path(pictures.cache().path(content_hash, "tile_224.jpg")).parent.glob("*.jpg"):
+            path.write_bytes(damage(path.read_bytes()))
+        again = Image.open(BytesIO(pictures.thumbnail(content_hash, "tile_224").data))
+        assert max(ImageStat.Stat(ImageChops.difference(whole, again)).mean) < 3, damage

@@ -1,6 +1,6 @@
-"""A process that asks for thumbnails as a process of the service does: arguments are folder, seconds and hashes.
+"""A process that asks for thumbnails as a process of the service does; its arguments are a folder, a pipe and hashes.
 
-The maker takes that many seconds for each. Writes each hash when its thumbnail is there.
+The maker waits for the writer of the pipe, if its name is not `0`. Each hash is written when its thumbnail is there.
 """
 
 import os
@@ -15,14 +15,14 @@ from photosvc.workers.on_demand import OnDemandWorkers
 from tests.helpers.programs.worker_tasks import count_thumbnails
 
 
-def find(folder: Path, seconds: str, hashes: list[str]) -> None:
+def find(folder: Path, pipe: str, hashes: list[str]) -> None:
     """Ask for one thumbnail of each."""
     workers = OnDemandWorkers(
         count_thumbnails, result=list[bytes], workers=1, queued=4, timeout=60, memory_bytes=1 << 30
     )
     thumbnails = Thumbnails(PictureCache(folder / "cache", 1 << 30), lambda: workers, wait=30, waiting=Waiters(1))
     for content_hash in hashes:
-        found = thumbnails.find(Original(folder, seconds, content_hash, 0, 0, 4000, 3000), Target(SIZES["fit_1280"]))
+        found = thumbnails.find(Original(folder, pipe, content_hash, 0, 0, 4000, 3000), Target(SIZES["fit_1280"]))
         assert found.descriptor is not None
         assert os.fstat(found.descriptor).st_size == 2_000_005
         sys.stdout.write(f"{content_hash}\n")
