@@ -23,7 +23,7 @@ svc = LazyGroup(
         "db": ("backup", "Upgrade, check or copy the database."),
         "deploy": (
             "deploy",
-            "Print files for nginx, systemd, containers and monitors, filled in with the settings in force.",
+            "Print files for nginx, gunicorn, systemd and containers, filled in with the settings in force.",
         ),
         "duplicates": ("search", "List photos that look alike, in groups, the best file of each first."),
         "import": (

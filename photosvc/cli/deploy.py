@@ -28,10 +28,7 @@ FILES: Final[Mapping[str, tuple[str, ...]]] = {
         "photosvc.socket", "photosvc.service", "photosvc-watch.service", "photosvc-check.service",
         "photosvc-check.timer", "photosvc-backup.service", "photosvc-backup.timer",
     ),
-    "prometheus": ("prometheus.yml", "photosvc-alerts.yml"),
-    "grafana": ("photosvc-dashboard.json",),
     "compose": ("Containerfile", "compose.yaml", "gunicorn.conf.py", "nginx.conf"),
-    "kubernetes": ("kubernetes.yaml",),
 }  # fmt: skip
 _TEMPLATES: Final = Path(__file__).parents[1] / "data" / "deploy"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -40,12 +37,9 @@ _BIND: Final = "127.0.0.1:8080"
 _SENDFILE: Final = "X-Accel-Redirect"
 #: Settings that these files need, whatever the environment says.
 _NEEDED: Final = {"proxies": "1", "sendfile_header": _SENDFILE}
-#: In a pod: processes of the index without a setting for them, and MiB of memory of all other processes.
-_POD_INDEX_WORKERS: Final = 2
-_WEB_MEMORY: Final = 512
 #: Variables of the environment that containers have other values for, or none.
 _OF_THE_MACHINE: Final = frozenset(f"PHOTOSVC_{name}" for name in (
-    "DATABASE_URI", "READ_DATABASE_URI", "ORIGINALS", "CACHE", "IMPORT_FOLDER", "SENDFILE_HEADER", "SENDFILE_PREFIX",
+    "DATABASE_URI", "ORIGINALS", "CACHE", "IMPORT_FOLDER", "SENDFILE_HEADER", "SENDFILE_PREFIX",
     "PROXIES",
 ))  # fmt: skip
 
@@ -69,12 +63,6 @@ class Deployment:
     """Addresses and networks of the proxies in front of nginx, whose `X-Forwarded-For` is believed."""
     access_log: str = "/var/log/nginx/photosvc.log"
     workers: int = 2
-    index_workers: int = 0
-    thumb_workers: int = 0
-    index_memory: int = 2048
-    """MiB that a process which reads or makes pictures may use."""
-    cache_size: int = 20_480
-    """MiB of derived pictures that are kept."""
     user: str = "photosvc"
     backups: Path = Path("/var/backups/photosvc")
     python: Path = Path("/opt/photosvc/bin/python")
@@ -155,11 +143,6 @@ def _of_systemd(deployment: Deployment) -> dict[str, Any]:
     }
 
 
-def _of_prometheus(deployment: Deployment) -> dict[str, Any]:
-    address = urlsplit(deployment.base_url or f"http://{_HOST}")
-    return {"tls": address.scheme == "https", "path": _line(address.path.rstrip("/")), "target": address.netloc}
-
-
 def _of_compose(deployment: Deployment) -> dict[str, Any]:
     """Return the values of all files for containers; the service is reached as `web`, and sends files itself."""
     port = deployment.bind.rpartition(":")[2]
@@ -187,50 +170,12 @@ def _of_compose(deployment: Deployment) -> dict[str, Any]:
     }
 
 
-def _of_kubernetes(deployment: Deployment) -> dict[str, Any]:
-    """Return the values of the manifest, whose pods share the originals and the database."""
-    address = urlsplit(deployment.base_url or f"https://{_HOST}")
-    if not re.fullmatch(r"(?![0-9.]+$)[a-z0-9]([a-z0-9.-]*[a-z0-9])?", address.hostname or "", re.ASCII):
-        raise PlainError(f"an Ingress needs a name of a host in PHOTOSVC_BASE_URL, not {address.hostname!r}", 2)
-    path = _of_nginx(deployment)["path"]
-    pod = {
-        "PHOTOSVC_PROXIES": "1",
-        # Folders in their volumes, which belong to root.
-        "PHOTOSVC_INSTANCE": "/var/lib/photosvc/instance",
-        "PHOTOSVC_CACHE": "/var/cache/photosvc/cache",
-        # As many as nodes have cores would need that much memory.
-        "PHOTOSVC_INDEX_WORKERS": str(deployment.index_workers or _POD_INDEX_WORKERS),
-        "PHOTOSVC_THUMB_WORKERS": str(deployment.thumb_workers or 1),
-        "PHOTOSVC_CACHE_SIZE": str(deployment.cache_size),
-    }
-    shared = {name: value for name, value in deployment.environment.items() if value and name not in _OF_THE_MACHINE}
-    settings = {"PHOTOSVC_BASE_URL": deployment.base_url or f"https://{_HOST}", **shared, **pod}
-    always = ("PHOTOSVC_DATABASE_URI", "PHOTOSVC_SECRET_KEY")
-    return {
-        "version": __version__,
-        "port": deployment.bind.rpartition(":")[2],
-        "host": address.hostname,
-        "tls": address.scheme == "https",
-        "places": [path, "/.well-known"] if path else ["/"],
-        "settings": {name: _yaml(value) for name, value in settings.items()},
-        "secrets": sorted({*always, *deployment.secrets}),
-        "readonly": str(deployment.readonly).lower(),
-        # A cache is a little larger than its limit until it has been swept.
-        "cache_size": deployment.cache_size + deployment.cache_size // 10,
-        "web_memory": _WEB_MEMORY + int(pod["PHOTOSVC_THUMB_WORKERS"]) * deployment.workers * deployment.index_memory,
-        "watch_memory": _WEB_MEMORY + int(pod["PHOTOSVC_INDEX_WORKERS"]) * deployment.index_memory,
-    }
-
-
 #: For each program, the function that returns the values for its files.
 _VALUES: Final[Mapping[str, Callable[[Deployment], dict[str, Any]]]] = {
     "nginx": _of_nginx,
     "gunicorn": _of_gunicorn,
     "systemd": _of_systemd,
-    "prometheus": _of_prometheus,
-    "grafana": lambda _: {},
     "compose": _of_compose,
-    "kubernetes": _of_kubernetes,
 }
 
 
@@ -285,7 +230,7 @@ def _networks(_ctx: click.Context, _parameter: click.Parameter, values: tuple[st
 
 @click.group(cls=LazyGroup)
 def deploy() -> None:
-    """Print files for nginx, systemd, containers and monitors, filled in with the settings in force."""
+    """Print files for nginx, gunicorn, systemd and containers, filled in with the settings in force."""
 
 
 @deploy.command()
@@ -347,10 +292,6 @@ def _deployment(service: "Service", **given: Any) -> Deployment:  # noqa: ANN401
         readonly=settings.readonly,
         base_url=settings.base_url,
         sendfile_prefix=settings.sendfile_prefix,
-        index_workers=settings.index_workers,
-        thumb_workers=settings.thumb_workers,
-        index_memory=settings.index_memory,
-        cache_size=settings.cache_size,
         python=Path(sys.executable),
         needs_network=service.engine().url.get_backend_name() != "sqlite",
         **_environment(settings),
