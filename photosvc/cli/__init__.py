@@ -7,7 +7,7 @@ from photosvc.cli.group import LazyGroup, instance_option, version_option
 svc = LazyGroup(
     name="svc",
     help="Photo library: index folders of originals, and manage who may search them.",
-    epilog="Begin with `svc run --photos FOLDER`. Shells complete names of commands and accounts: docs/commands.md.",
+    epilog="Begin with `svc run --photos FOLDER`.",
     params=[instance_option, version_option],
     commands={
         "albums": ("albums", "List, show, fill and delete albums."),

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from photosvc.cli.completion import complete_albums
 from photosvc.cli.group import LazyGroup, with_database
 from photosvc.cli.terminal import confirm, count_option, format_options, print_list, print_record, yes_option
 from photosvc.core.words import counted
@@ -47,7 +46,7 @@ def ls(service: "Service", text: str, kind: str, order: str, count: int) -> None
 
 
 @albums.command()
-@click.argument("album", shell_complete=complete_albums)
+@click.argument("album")
 @format_options
 @with_database
 def show(service: "Service", album: str) -> None:
@@ -59,7 +58,7 @@ def show(service: "Service", album: str) -> None:
 
 
 @albums.command()
-@click.argument("album", shell_complete=complete_albums)
+@click.argument("album")
 @click.argument("query", nargs=-1, required=True)
 @click.option("--new", is_flag=True, help="Create an album with this title.")
 @yes_option
@@ -87,7 +86,7 @@ def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: 
 
 
 @albums.command()
-@click.argument("album", shell_complete=complete_albums)
+@click.argument("album")
 @yes_option
 @with_database
 def rm(service: "Service", album: str, yes: bool) -> None:

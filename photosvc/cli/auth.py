@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.completion import complete_credentials, complete_scopes, complete_users
 from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import (
     SCOPE_QUESTION,
@@ -40,11 +39,9 @@ def auth() -> None:
 
 
 @auth.command()
-@click.argument("username", required=False, shell_complete=complete_users)
+@click.argument("username", required=False)
 @click.option("--name", "-n", metavar="CLIENT", help="Name that identifies the application.")
-@click.option(
-    "--scope", "-s", metavar="SCOPES", shell_complete=complete_scopes, help="Authorization scopes (`*` for all)."
-)
+@click.option("--scope", "-s", metavar="SCOPES", help="Authorization scopes (`*` for all).")
 @click.option(
     "--expires",
     "-e",
@@ -101,7 +98,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 
 
 @auth.command()
-@click.argument("identifier", shell_complete=complete_credentials)
+@click.argument("identifier")
 @format_options
 @with_database
 def show(service: "Service", identifier: str) -> None:
@@ -114,7 +111,7 @@ def show(service: "Service", identifier: str) -> None:
 
 
 @auth.command()
-@click.argument("identifier", shell_complete=complete_credentials)
+@click.argument("identifier")
 @yes_option
 @with_database
 def rm(service: "Service", identifier: str, yes: bool) -> None:

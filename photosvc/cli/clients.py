@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from photosvc.cli.completion import complete_clients, complete_scopes, complete_users
 from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import (
     SCOPE_QUESTION,
@@ -61,9 +60,7 @@ def client_options(*, defaults: bool) -> Callable[[Callable[..., Any]], Callable
             help="Client authorization role; admin sees private pictures too.",
             **usual(CLIENT),
         ),
-        click.option(
-            "--scope", "-s", metavar="SCOPES", shell_complete=complete_scopes, help="Client scopes (`*` for all)."
-        ),
+        click.option("--scope", "-s", metavar="SCOPES", help="Client scopes (`*` for all)."),
         click.option(
             "--expires",
             "-e",
@@ -114,7 +111,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 
 
 @clients.command()
-@click.argument("username", required=False, shell_complete=complete_users)
+@click.argument("username", required=False)
 @client_options(defaults=True)
 @format_options
 @with_database
@@ -156,7 +153,7 @@ def add(
 
 
 @clients.command()
-@click.argument("identifier", shell_complete=complete_clients)
+@click.argument("identifier")
 @format_options
 @with_database
 def show(service: "Service", identifier: str) -> None:
@@ -169,13 +166,12 @@ def show(service: "Service", identifier: str) -> None:
 
 
 @clients.command()
-@click.argument("identifier", shell_complete=complete_clients)
+@click.argument("identifier")
 @client_options(defaults=False)
 @click.option(
     "--user",
     "-u",
     metavar="USERNAME",
-    shell_complete=complete_users,
     help="Owner account of the client; empty for none.",
 )
 @click.option("--enable/--disable", "enabled", default=None, help="Issue or refuse tokens; disabling revokes all.")
@@ -217,7 +213,7 @@ def mod(
 
 
 @clients.command()
-@click.argument("identifier", shell_complete=complete_clients)
+@click.argument("identifier")
 @yes_option
 @with_database
 def rm(service: "Service", identifier: str, yes: bool) -> None:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from photosvc.cli.completion import complete_folders
 from photosvc.cli.group import as_called, with_database
 from photosvc.cli.originals import keep_folder, replace_option, warn_of_missing_originals
 from photosvc.cli.terminal import lines_option, print_json, progress_bar, progress_lines
@@ -63,7 +62,7 @@ def run_line(summary: "Summary", *, dry_run: bool = False, thumbnails: bool = Fa
 
 
 @click.command()
-@click.argument("subfolder", default="", shell_complete=complete_folders)
+@click.argument("subfolder", default="")
 @click.option("--force", "-f", is_flag=True, help="Read unchanged files again.")
 @click.option("--workers", "-w", type=click.IntRange(1, 256), help="Number of processes; by default one for each core.")
 @scheduler_option

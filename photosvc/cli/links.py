@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from photosvc.cli.albums import named_album, uid_of_album
-from photosvc.cli.completion import complete_albums, complete_links, complete_users
 from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import (
     Lifetime,
@@ -57,7 +56,7 @@ def links() -> None:
 
 
 @links.command()
-@click.argument("album", default="", shell_complete=complete_albums)
+@click.argument("album", default="")
 @count_option
 @format_options
 @with_database
@@ -73,12 +72,11 @@ def ls(service: "Service", album: str, count: int) -> None:
 
 
 @links.command()
-@click.argument("album", shell_complete=complete_albums)
+@click.argument("album")
 @_link_options
 @click.option(
     "--account",
     default="",
-    shell_complete=complete_users,
     help="Account that the link belongs to; uploads count in its quota.",
 )
 @format_options
@@ -109,7 +107,7 @@ def add(
 
 
 @links.command()
-@click.argument("link", shell_complete=complete_links)
+@click.argument("link")
 @_link_options
 @click.option("--no-password", is_flag=True, help="Ask visitors for no password any more.")
 @format_options
@@ -143,7 +141,7 @@ def mod(
 
 
 @links.command()
-@click.argument("link", shell_complete=complete_links)
+@click.argument("link")
 @yes_option
 @with_database
 def rm(service: "Service", link: str, yes: bool) -> None:

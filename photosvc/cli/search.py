@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.completion import complete_orders
 from photosvc.cli.group import with_database
 from photosvc.cli.terminal import chosen_format, format_options, print_json, print_list, require_stdout
 
@@ -23,7 +22,6 @@ _LOOK_ALIKES = {"group": "Group", "uid": "UID", "size": "Bytes", "pixels": "Pixe
 @click.option("--offset", type=click.IntRange(0), default=0, show_default=True, help="Files to skip.")
 @click.option(
     "--order",
-    shell_complete=complete_orders,
     default="",
     help="Sort order, as in the API; by default relevance for words alone, else added.",
 )

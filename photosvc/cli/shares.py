@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import click
 
 from photosvc.cli.albums import named_album, uid_of_album
-from photosvc.cli.completion import complete_albums, complete_users
 from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import confirm, count_option, format_options, print_list, print_record, yes_option
 from photosvc.core.accounts import CONTRIBUTOR, SHARE_ROLES, VIEWER
@@ -26,7 +25,7 @@ def shares() -> None:
 
 
 @shares.command()
-@click.argument("album", default="", shell_complete=complete_albums)
+@click.argument("album", default="")
 @count_option
 @format_options
 @with_database
@@ -42,8 +41,8 @@ def ls(service: "Service", album: str, count: int) -> None:
 
 
 @shares.command()
-@click.argument("album", shell_complete=complete_albums)
-@click.argument("account", shell_complete=complete_users)
+@click.argument("album")
+@click.argument("account")
 @click.option("--role", "-r", type=_ROLES, default=VIEWER, show_default=True, help="Contributors add photos, too.")
 @format_options
 @with_database
@@ -60,8 +59,8 @@ def add(service: "Service", album: str, account: str, role: str) -> None:
 
 
 @shares.command()
-@click.argument("album", shell_complete=complete_albums)
-@click.argument("account", shell_complete=complete_users)
+@click.argument("album")
+@click.argument("account")
 @click.option("--role", "-r", type=_ROLES, required=True, help="Contributors add photos, too.")
 @format_options
 @with_database
@@ -79,8 +78,8 @@ def mod(service: "Service", album: str, account: str, role: str) -> None:
 
 
 @shares.command()
-@click.argument("album", shell_complete=complete_albums)
-@click.argument("account", shell_complete=complete_users)
+@click.argument("album")
+@click.argument("account")
 @yes_option
 @with_database
 def rm(service: "Service", album: str, account: str, yes: bool) -> None:

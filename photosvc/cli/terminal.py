@@ -203,9 +203,7 @@ _FORMAT: Final[dict[str, Any]] = {"is_flag": True, "expose_value": False, "callb
 #: The options for the format of results; `chosen_format` reads them, two at once are refused.
 format_options = options(
     click.option("--json", "-j", help="Print JSON.", **_FORMAT),
-    click.option("--md", "-m", help="Print a Markdown table.", **_FORMAT),
     click.option("--csv", "-c", help="Print comma separated values.", **_FORMAT),
-    click.option("--tsv", help="Print tab separated values.", **_FORMAT),
 )
 
 
@@ -283,13 +281,9 @@ def print_json(value: object, *, indented: bool = True) -> None:
 
 
 def _write(output: str, headings: list[str], cells: list[list[str]]) -> None:
-    if output == "md":
-        lines = [headings, ["---"] * len(headings), *cells]
-        for line in lines:
-            click.echo("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |")
-    elif output in {"csv", "tsv"}:
+    if output == "csv":
         text = io.StringIO()
-        writer = csv.writer(text, delimiter="," if output == "csv" else "\t", lineterminator="\n")
+        writer = csv.writer(text, lineterminator="\n")
         writer.writerows([headings, *(map(_harmless, line) for line in cells)])
         click.echo(text.getvalue(), nl=False)
     else:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from photosvc.cli.completion import complete_folders, complete_users
 from photosvc.cli.group import as_called, with_database
 from photosvc.cli.terminal import (
     chosen_format,
@@ -50,7 +49,7 @@ _LOG_VALUES = ("id", *_LOG_COLUMNS, "actor_kind", "actor_uid", "credential", "su
 
 
 @click.command()
-@click.argument("subfolder", default="", shell_complete=complete_folders)
+@click.argument("subfolder", default="")
 @click.option("--sample", metavar="N|P%", help="Number or share of files to check; each call takes the next ones.")
 @format_options
 @with_database
@@ -284,7 +283,6 @@ def _figures(service: "Service", most: int) -> tuple[dict[str, Any], list[dict[s
     "-u",
     metavar="NAME",
     default="",
-    shell_complete=complete_users,
     help="Only entries by or about this account or UID.",
 )
 @count_option

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from photosvc.cli.completion import complete_users
 from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import (
     ask,
@@ -67,7 +66,7 @@ def add(service: "Service", name: str | None, role: str, display_name: str, emai
 
 
 @users.command()
-@click.argument("search", default="", shell_complete=complete_users)
+@click.argument("search", default="")
 @count_option
 @format_options
 @with_database
@@ -81,7 +80,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 
 
 @users.command()
-@click.argument("name", shell_complete=complete_users)
+@click.argument("name")
 @format_options
 @with_database
 def show(service: "Service", name: str) -> None:
@@ -94,7 +93,7 @@ def show(service: "Service", name: str) -> None:
 
 
 @users.command()
-@click.argument("name", shell_complete=complete_users)
+@click.argument("name")
 @click.option("--role", "-r", type=_ROLES, help="Role of the account.")
 @click.option("--display-name", "-d", help="Display name.")
 @click.option("--email", help="Email address.")
@@ -121,7 +120,7 @@ def mod(_service: "Service", /, name: str, disable_2fa: bool, **changes: Any) ->
 
 
 @users.command()
-@click.argument("name", shell_complete=complete_users)
+@click.argument("name")
 @yes_option
 @with_database
 def rm(service: "Service", name: str, yes: bool) -> None:
@@ -137,7 +136,7 @@ def rm(service: "Service", name: str, yes: bool) -> None:
 
 
 @users.command()
-@click.argument("name", shell_complete=complete_users)
+@click.argument("name")
 @format_options
 @with_database
 def sessions(service: "Service", name: str) -> None:
@@ -152,7 +151,7 @@ def sessions(service: "Service", name: str) -> None:
 
 
 @users.command()
-@click.argument("name", shell_complete=complete_users)
+@click.argument("name")
 @yes_option
 @with_database
 def logout(service: "Service", name: str, yes: bool) -> None:
@@ -182,7 +181,7 @@ def reset(_service: "Service", yes: bool) -> None:
 
 
 @click.command()
-@click.argument("name", shell_complete=complete_users)
+@click.argument("name")
 @_stdin_option
 @with_database
 def passwd(service: "Service", name: str, password_stdin: bool) -> None:

@@ -1,48 +1,93 @@
-"""The tables of the database, on a declarative base of their own that a host application does not share.
+"""The tables of the database, on a declarative base of their own that a host application does not share."""
 
-The exported names are imported when they are used, each with its module: mapping all tables takes longer than all else
-that a command about accounts does. With `Base` come all tables and indexes, so that its metadata are complete. The
-types of the names are in `__init__.pyi`.
-"""
+from photosvc.models import indexes as indexes
+from photosvc.models.accounts import (
+    ACCESS_TOKEN,
+    APP_PASSWORD,
+    CLIENT_TOKEN,
+    LOGIN_SESSION,
+    VISIT,
+    AlbumShare,
+    AuditEntry,
+    Client,
+    Credential,
+    Link,
+    RecoveryCode,
+    StoredKey,
+    ThrottleBucket,
+    User,
+    Visit,
+)
+from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
+from photosvc.models.jobs import DavLock, DavProperty, Job, JobFailure, Upload, UploadedFile, ZipSelection
+from photosvc.models.library import (
+    UNKNOWN_ID,
+    UNKNOWN_PLACE,
+    Album,
+    Camera,
+    Cell,
+    Disk,
+    JournalSize,
+    Keyword,
+    Lens,
+    PhotoChange,
+    Place,
+    Subject,
+    SubjectName,
+)
+from photosvc.models.named_numbers import (
+    CHANGES,
+    ESTIMATES,
+    OPEN_STATE,
+    PROJECTION,
+    PROJECTION_VERSION,
+    STACKING,
+    STATE,
+    LibraryState,
+    named_number,
+    set_named_numbers,
+)
+from photosvc.models.photo import (
+    GONE,
+    ORIGINALS_ROOT,
+    File,
+    Marker,
+    Photo,
+    RejectedFile,
+    Sidecar,
+    StackKey,
+    copy_sidecars,
+    file_sidecars,
+    photo_keywords,
+)
+from photosvc.models.photo_sets import AlbumPhoto, DistinctPhoto, LookAlike
+from photosvc.models.search import (
+    FILTER_COLUMNS,
+    LOOKUP_COLUMNS,
+    PATTERN_COLUMNS,
+    RARE_COLUMNS,
+    SCANNED_COLUMNS,
+    SEARCH_COLUMNS,
+    TIMELINE_KEYS,
+    UNDATED,
+    VALUE_COLUMNS,
+    VALUE_GROUPS,
+    SearchAlbum,
+    SearchDocument,
+    SearchRow,
+    SearchText,
+)
+from photosvc.models.search_values import NOWHERE, SORT_KEYS, FileKey
 
-import importlib
-
-#: The exported names of each module. A module imports those whose tables its own tables refer to.
-_EXPORTED = {
-    "base": "SCHEMA_VERSION TABLE_PREFIX Base",
-    "named_numbers": (
-        "CHANGES ESTIMATES OPEN_STATE PROJECTION PROJECTION_VERSION STACKING STATE LibraryState named_number "
-        "set_named_numbers"
-    ),
-    "accounts": (
-        "ACCESS_TOKEN APP_PASSWORD CLIENT_TOKEN LOGIN_SESSION VISIT AlbumShare AuditEntry Client Credential Link "
-        "RecoveryCode StoredKey ThrottleBucket User Visit"
-    ),
-    "jobs": "DavLock DavProperty Job JobFailure Upload UploadedFile ZipSelection",
-    "library": (
-        "UNKNOWN_ID UNKNOWN_PLACE Album Camera Cell Disk JournalSize Keyword Lens PhotoChange Place Subject SubjectName"
-    ),
-    "photo": (
-        "GONE ORIGINALS_ROOT File Marker Photo RejectedFile Sidecar StackKey copy_sidecars file_sidecars photo_keywords"
-    ),
-    "photo_sets": "AlbumPhoto DistinctPhoto LookAlike",
-    "search_values": "NOWHERE SORT_KEYS FileKey",
-    "search": (
-        "FILTER_COLUMNS LOOKUP_COLUMNS PATTERN_COLUMNS RARE_COLUMNS SCANNED_COLUMNS SEARCH_COLUMNS "
-        "TIMELINE_KEYS UNDATED VALUE_COLUMNS VALUE_GROUPS SearchAlbum SearchDocument SearchRow SearchText"
-    ),
-}
-_MODULES = {name: module for module, names in _EXPORTED.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    for module in (*_EXPORTED, "indexes") if name == "Base" else ():
-        importlib.import_module(f"{__name__}.{module}")
-    value: object = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
-    return globals().setdefault(name, value)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES})
+__all__ = [
+    "ACCESS_TOKEN", "APP_PASSWORD", "CHANGES", "CLIENT_TOKEN", "ESTIMATES", "FILTER_COLUMNS", "GONE", "LOGIN_SESSION",
+    "LOOKUP_COLUMNS", "NOWHERE", "OPEN_STATE", "ORIGINALS_ROOT", "PATTERN_COLUMNS", "PROJECTION", "PROJECTION_VERSION",
+    "RARE_COLUMNS", "SCANNED_COLUMNS", "SCHEMA_VERSION", "SEARCH_COLUMNS", "SORT_KEYS", "STACKING", "STATE",
+    "TABLE_PREFIX", "TIMELINE_KEYS", "UNDATED", "UNKNOWN_ID", "UNKNOWN_PLACE", "VALUE_COLUMNS", "VALUE_GROUPS", "VISIT",
+    "Album", "AlbumPhoto", "AlbumShare", "AuditEntry", "Base", "Camera", "Cell", "Client", "Credential", "DavLock",
+    "DavProperty", "Disk", "DistinctPhoto", "File", "FileKey", "Job", "JobFailure", "JournalSize", "Keyword", "Lens",
+    "LibraryState", "Link", "LookAlike", "Marker", "Photo", "PhotoChange", "Place", "RecoveryCode", "RejectedFile",
+    "SearchAlbum", "SearchDocument", "SearchRow", "SearchText", "Sidecar", "StackKey", "StoredKey", "Subject",
+    "SubjectName", "ThrottleBucket", "Upload", "UploadedFile", "User", "Visit", "ZipSelection", "copy_sidecars",
+    "file_sidecars", "named_number", "photo_keywords", "set_named_numbers",
+]  # fmt: skip

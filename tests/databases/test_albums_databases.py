@@ -76,7 +76,7 @@ def test_people_are_renamed_and_merged_on_both_databases(filled_library):
 
 @pytest.mark.slow
 def test_eight_callers_fill_one_album_and_nothing_is_lost(filled_library):
-    filled_library.app.extensions["photosvc"].writers.let_write(32)
+    filled_library.app.extensions["photosvc"].gate.let_serve(32)
     headers = {"X-Auth-Token": filled_library.token()}
     with filled_library.session() as session:
         uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
@@ -175,7 +175,7 @@ def test_a_filter_finds_folders_months_and_states_by_their_uids(filled_library):
 
 @pytest.mark.slow
 def test_album_changes_and_edits_of_the_same_photos_do_not_block_each_other(filled_library):
-    filled_library.app.extensions["photosvc"].writers.let_write(32)
+    filled_library.app.extensions["photosvc"].gate.let_serve(32)
     headers = {"X-Auth-Token": filled_library.token()}
     with filled_library.session() as session:
         uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]

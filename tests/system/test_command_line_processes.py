@@ -95,7 +95,7 @@ def test_a_command_about_accounts_imports_nothing_of_searches_and_maps_no_photos
 
 
 def test_a_closed_stdout_is_no_traceback(instance):
-    command = "$SVC show scopes --json | true; $SVC show scopes --md | head -1"
+    command = "$SVC show scopes --json | true; $SVC show scopes --csv | head -1"
     done = subprocess.run(
         ["/bin/sh", "-c", command],
         env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance), "SVC": str(launcher(instance))},

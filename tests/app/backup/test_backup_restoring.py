@@ -49,7 +49,7 @@ def test_on_another_machine_the_library_is_there_with_its_keys_and_configuration
     assert svc("users", "ls", "--json", instance=new).stdout.count("alice") == 1
     kids = [call_svc("keys", "ls", "--json", instance=folder).stdout for folder in (backed_up.instance, new)]
     assert kids[0] == kids[1] != "[]\n"
-    assert "ours" in svc("show", "config", "--tsv", instance=new).stdout
+    assert "ours" in svc("show", "config", "--csv", instance=new).stdout
 
 
 def test_pages_of_the_operator_are_restored(backed_up, tmp_path):

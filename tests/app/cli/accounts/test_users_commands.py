@@ -48,7 +48,7 @@ def test_an_invalid_account_is_not_added(users, arguments, stdin, code):
 
 def test_accounts_are_listed_and_shown_in_every_format_without_secrets(api, users):
     for arguments in (["ls"], ["ls", "ali"], ["show", "alice"], ["show", api.uids["alice"]]):
-        for option in ("--json", "--md", "--csv", "--tsv", "-j", "-m", "-c"):
+        for option in ("--json", "--csv", "-j", "-c"):
             done = users(*arguments, option)
             assert done.returncode == 0, done.stderr
             assert api.uids["alice"] in done.stdout
