@@ -2,9 +2,9 @@
 
 import logging
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flask import Flask, Response, request
 from flask_sqlalchemy import SQLAlchemy
@@ -27,12 +27,6 @@ if TYPE_CHECKING:
 
 #: Files of the instance folder that hold secrets: databases with their journals, the service key, settings.
 _SECRET = ("*.db", "*.db-wal", "*.db-shm", "secret_key", "secret_key.next", "config.py")
-
-
-class _App(Flask):
-    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """Return `func` unchanged: none of ours is `async`, and Flask would test seven functions on each request."""
-        return func
 
 
 def create_app(
@@ -63,7 +57,7 @@ def create_app(
     environ = os.environ if environ is None else environ
     instance_folder = make_instance(instance, environ)
     require_finished(instance_folder)
-    app = _App("photosvc", instance_path=str(instance_folder), static_folder=None)
+    app = Flask("photosvc", instance_path=str(instance_folder), static_folder=None)
     app.template_folder = str(instance_folder / "templates")
     app.url_map.merge_slashes = False
     loaded = load_settings(instance_folder, environ=environ, given=settings)

@@ -31,16 +31,13 @@ _returned_at = 0.0
 
 
 def on_starting(_server: object) -> None:
-    """Import the service in the master process before it forks, and compile the first page.
+    """Import the service in the master process before it forks.
 
     Python's garbage collector writes to the objects that it visits, which copies their memory in each worker. It does
     not visit frozen objects.
     """
     for module in ("photosvc.app", "photosvc.models.indexes", "photosvc.pictures.service", *VIEWS):
         importlib.import_module(module)
-    from photosvc.pages.layout import compile_first  # after the app: pages are imported when they are mounted
-
-    compile_first()
     gc.collect()
     gc.freeze()
 

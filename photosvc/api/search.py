@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
-from functools import lru_cache
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlencode
 from weakref import finalize
@@ -27,7 +26,6 @@ from photosvc.search.reading.request import (
     DEFAULT_ORDER,
     ORDER_ALIASES,
     PRIME,
-    is_short,
     parse_request,
 )
 from photosvc.search.reading.shared import confine
@@ -236,7 +234,7 @@ def headers_of_page(service: Service, page: Page, path: str, pairs: Pairs) -> li
         headers.append(("X-Total-Count", str(page.total)))
     if page.next:
         further = tuple(pair for pair in pairs if pair[0] not in {"cursor", "offset", "seed"})
-        query = _as_query(further) if is_short(further) else _as_query.__wrapped__(further)
+        query = "".join(f"{urlencode([pair])}&" for pair in further)
         cursor = str(page.next)
         following = f"{service.address_of(request, f'/api/v1/{path}')}?{query}cursor={cursor}"
         headers.append(("X-Cursor", cursor))
@@ -244,12 +242,6 @@ def headers_of_page(service: Service, page: Page, path: str, pairs: Pairs) -> li
         if len(link) <= _LONGEST_LINK:
             headers.append(("Link", link))
     return headers
-
-
-@lru_cache(maxsize=256)
-def _as_query(pairs: Pairs) -> str:
-    """Return these parameters as a query string that another may follow."""
-    return "".join(f"{urlencode([pair])}&" for pair in pairs)
 
 
 @search.get("/photos/facets")

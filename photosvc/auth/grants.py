@@ -10,7 +10,6 @@ import hmac
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from authlib.oauth2.rfc6749 import InvalidClientError, InvalidScopeError
@@ -143,7 +142,6 @@ class ClientCredentialsGrant(AuthlibClientCredentialsGrant):  # type: ignore[mis
         granted_scope(self.client.scope, self.request.payload.scope)
 
 
-@lru_cache(maxsize=1024)
 def granted_scope(own: Scope, requested: str | None) -> Scope:
     """Return the scope of a token: the client's own, or the requested part of it.
 

@@ -370,13 +370,8 @@ def _standing(principal: Principal) -> str:
 
 
 def _signed(settings: Settings, purpose: str, owner: str, detail: str) -> str:
-    return _sign(_key(settings, purpose), f"{owner}{_SEPARATOR}{detail}")
-
-
-@lru_cache(maxsize=256)
-def _sign(key: bytes, message: str) -> str:
-    """Return a signed token; cached, because most search answers have the same two tokens as the previous one."""
-    return message + _SEPARATOR + sign(key, message)
+    message = f"{owner}{_SEPARATOR}{detail}"
+    return message + _SEPARATOR + sign(_key(settings, purpose), message)
 
 
 def _opened(settings: Settings, purpose: str, token: str) -> tuple[str, str]:

@@ -29,7 +29,7 @@ from photosvc.index.extract import Extraction
 from photosvc.index.scan import FoundFile, Unreachable
 from photosvc.index.sidecar_formats import MAX_BYTES, Kind
 from photosvc.library.albums import album_of_people, make_album, uids_by_title
-from photosvc.library.import_folder import ImportFolder, KnownSizes, is_as_found
+from photosvc.library.import_folder import ImportFolder, is_as_found, known_sizes
 from photosvc.library.staging import Staging, add_original
 from photosvc.library.staging_part import Part, ReadOnlyError, new_hash
 from photosvc.library.upload_checks import InspectionPool, ReceivedFile, inspection_pool, kind_of
@@ -113,7 +113,7 @@ class Portion:
     """The import of groups of files; usable for many portions of one run."""
 
     run: "ImportRun"
-    sizes: KnownSizes
+    sizes: set[int]
     pool: InspectionPool
     _emptied: set[str] = field(default_factory=set, init=False)
     _albums: dict[str, str] = field(default_factory=dict, init=False)
@@ -212,7 +212,7 @@ class Portion:
 
     def _are_known(self, sources: Sequence[_Source], admission: Admission) -> bool:
         """Return whether the library has all of these files; they are finished then, without a copy."""
-        if not all(self.sizes.has(one.found.size) for one in sources):
+        if not all(one.found.size in self.sizes for one in sources):
             return False
         known = []
         for one in sources:
@@ -336,7 +336,7 @@ class ImportRun:
         folder = self.source.check(self.settings.originals, self.options.folder)
         options = replace(self.options, folder=folder)
         with UnitOfWork(self.engine) as session:
-            sizes = KnownSizes(session)
+            sizes = known_sizes(session)
         with (
             exclusive_lock(self.settings.cache / "import.lock", _REFUSAL),
             inspection_pool(self.settings) as pool,

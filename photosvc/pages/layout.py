@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 from urllib.parse import unquote
 
-from flask import Flask, Response, current_app, g, make_response, request, url_for
-from jinja2 import BytecodeCache, Environment
-from jinja2.bccache import Bucket
+from flask import Response, current_app, g, make_response, request, url_for
+from jinja2 import Environment
 from werkzeug.exceptions import HTTPException
 
 from photosvc.auth.policy import may
@@ -47,8 +46,6 @@ API_DOCUMENT: Final = "photosvc.config.openapi"
 _TRANSLATING: Final = {
     **IN_TEMPLATES, "message_text": message_text, "run_texts": run_texts, "script_texts": script_texts,
 }  # fmt: skip
-#: The templates of the page of the photos.
-_FIRST: Final = ("photos", "base", "head", "chips", "icons", "pager", "marks")
 #: The key of the templates in the extensions of an app.
 _TEMPLATES: Final = "photosvc_templates"
 _POLICY: Final = (
@@ -208,32 +205,6 @@ def show_kept(template: str, status: int = 200, **context: Any) -> Response:  # 
     return answer
 
 
-class _Code(BytecodeCache):
-    """The code of the templates that this process, or the one that forked it, has compiled."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, bytes] = {}
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        """Fill the bucket, unless its template is not known or has changed."""
-        if (code := self._known.get(bucket.key)) is not None:
-            bucket.bytecode_from_string(code)
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep what was compiled."""
-        self._known[bucket.key] = bucket.bytecode_to_string()
-
-
-_CODE: Final = _Code()
-
-
-def compile_first() -> None:
-    """Compile the templates of the page of the photos, before a server forks: its workers then need not."""
-    known = Flask(__name__).jinja_env.overlay(autoescape=True, bytecode_cache=_CODE, loader=pages.jinja_loader)
-    for name in _FIRST:
-        known.get_template(f"photosvc/{name}.html")
-
-
 def templates() -> Environment:
     """Return the templates of the app and ours, with escaping of values even if a host app has turned it off.
 
@@ -242,8 +213,6 @@ def templates() -> Environment:
     known: Environment | None = current_app.extensions.get(_TEMPLATES)
     if known is None:
         known = current_app.jinja_env.overlay(autoescape=True)
-        if current_service().is_alone:  # a host app may have extensions, which compile other code
-            known.bytecode_cache = _CODE
         both: Any = ChainMap(dict(_TRANSLATING), known.globals)
         known.globals = both
         current_app.extensions[_TEMPLATES] = known

@@ -13,7 +13,7 @@ import logging
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import unquote_plus
@@ -209,17 +209,12 @@ def revalidated(answer: Response) -> Response:
     tag = hashlib.blake2b(body, digest_size=16).hexdigest()
     if request.accept_encodings["gzip"]:
         tag += "-gzip"
-        answer.set_data(_packed(body))
+        answer.set_data(gzip.compress(body, 6, mtime=0))
         answer.headers["Content-Encoding"] = "gzip"
     answer.vary.add("Accept-Encoding")
     answer.set_etag(tag)
     answer.make_conditional(request)
     return answer
-
-
-@lru_cache(maxsize=4)
-def _packed(body: bytes) -> bytes:
-    return gzip.compress(body, 6, mtime=0)
 
 
 def cache_headers(etag: str | None) -> list[tuple[str, str]]:

@@ -101,7 +101,7 @@ class _SharedRoutes(Map):
         super().add(rulefactory)
 
 
-class _AppOfRoutes(app_module._App):
+class _AppOfRoutes(Flask):
     """An app that serves nothing: others have its routes."""
 
     url_map_class = _SharedRoutes
@@ -112,7 +112,7 @@ _mounted: dict[object, Flask] = {}
 
 def _mount_shared_routes(app: Flask, parts: frozenset[str], prefix: str, settings: Settings) -> None:
     """Do what `mount` does with the routes and functions of the first app with these parts; hosts have their own."""
-    if type(app) is not app_module._App:
+    if app.import_name != "photosvc":
         mounting.mount(app, parts, prefix, settings)
         return
     key = (parts, prefix, settings.base_url)

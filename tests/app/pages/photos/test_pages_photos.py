@@ -5,11 +5,9 @@ import re
 from html import unescape
 
 import pytest
-from jinja2 import Environment
 from sqlalchemy import select
 
 from photosvc.models import Photo
-from photosvc.pages import layout
 from photosvc.pages import photos as page_of_photos
 from photosvc.search.rows.write import project
 from tests.helpers.api_client import open_api
@@ -305,23 +303,3 @@ def test_a_date_is_shown_as_far_as_it_is_known(api, strange, date, shown, query)
     found = browser.open(f"/?q={query}", headers=OWN)
     assert f'alt="Photo, {day}, {place}"' in found.text
     assert set(photos_of(found)) == {strange}
-
-
-def test_it_needs_no_template_that_a_server_has_not_compiled_before_it_forks(filled_api, monkeypatch):
-    compiled = []
-
-    def compile_template(environment, source, name=None, *rest, **options):
-        compiled.append(name)
-        return by_jinja(environment, source, name, *rest, **options)
-
-    by_jinja = Environment.compile
-    monkeypatch.setattr(Environment, "compile", compile_template)
-    monkeypatch.setattr(layout, "_CODE", layout._Code())
-    layout.compile_first()
-    before = set(compiled)
-    # As in a new process, the app knows no template yet.
-    monkeypatch.delitem(filled_api.library.app.extensions, layout._TEMPLATES, raising=False)
-    compiled.clear()
-    page = filled_api.library.app.test_client().get("/", headers={"X-Auth-Token": filled_api.app_password()})
-    assert (page.status_code, compiled) == (200, [])
-    assert "photosvc/photos.html" in before
