@@ -23,7 +23,7 @@ from photosvc.library.upload_checks import check_disk
 from photosvc.models.engine import open_reader
 from photosvc.pictures import selections
 from photosvc.pictures.originals import download_name, open_file, safe_name
-from photosvc.pictures.selections import Entry, SelectionFiles, Waiting, stream_zip
+from photosvc.pictures.selections import Entry, Waiting, stream_zip
 from photosvc.records.albums import ZipSelectionSchema
 from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_ids
 from photosvc.search.reading.selection import Selection, album_ids, bytes_of, find_album, parse_selection, selected_ids
@@ -164,7 +164,10 @@ def select_files(given: dict[str, Any]) -> Response:
 @for_visitors
 def download_selection(name: str) -> Response:
     """Send the archive of files that were selected with the same credential."""
-    return _send_archive(_find(current_service(), principal(), name))
+    service = current_service()
+    with service.reading() as connection:
+        waiting = selections.find(connection, service.now(), principal().credential_uid, name)
+    return _send_archive(waiting)
 
 
 @downloads.get("/albums/<album_uid>/dl")
@@ -205,28 +208,8 @@ def _select(selection: Selection, given: Mapping[str, Any]) -> tuple[Waiting, st
         size = _check_size(service, connection, file_ids)
         title = _title(connection, selection, now, sees_private=sees_private)
     waiting = Waiting(title, file_ids)
-    return waiting, _store(service, who, now, waiting), size
-
-
-def _store(service: Service, who: Principal, now: datetime, waiting: Waiting) -> str:
-    """Store a selection; return the name of its archive."""
-    if (files := _files(service)) is not None:
-        return files.store(now, who.owner_uid, who.credential_uid, waiting)
     with service.writing() as session:
-        return selections.store(session, now, who.credential_uid, waiting)
-
-
-def _find(service: Service, who: Principal, name: str) -> Waiting:
-    """Return the selection with this name, if it belongs to the principal."""
-    if (files := _files(service)) is not None:
-        return files.find(service.now(), who.owner_uid, who.credential_uid, name)
-    with service.reading() as connection:
-        return selections.find(connection, service.now(), who.credential_uid, name)
-
-
-def _files(service: Service) -> SelectionFiles | None:
-    """Return the file store of selections if the database is SQLite, which only one machine uses, else None."""
-    return SelectionFiles(service.settings.cache) if service.engine().dialect.name == "sqlite" else None
+        return waiting, selections.store(session, now, who.credential_uid, waiting), size
 
 
 def _title(connection: Connection, selection: Selection, now: datetime, *, sees_private: bool) -> str:

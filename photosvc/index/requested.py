@@ -31,7 +31,6 @@ from photosvc.models import Job
 from photosvc.models.engine import write_session
 from photosvc.pictures import selections
 from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.selections import SelectionFiles
 from photosvc.settings import Settings
 
 #: Most folders that may wait; with more, all originals are looked at.
@@ -139,7 +138,7 @@ def sweep(engine: Engine, now: datetime, cache: PictureCache) -> int:
     Rows are deleted in short transactions.
 
     Returns:
-        the number of rows and selections.
+        the number of rows.
 
     Raises:
         OSError: a file of the cache cannot be deleted.
@@ -151,7 +150,6 @@ def sweep(engine: Engine, now: datetime, cache: PictureCache) -> int:
             with write_session(engine) as session:
                 swept = one(session, now)
             total += swept
-    total += SelectionFiles(cache.folder).sweep(now)
     with suppress(ConflictError):
         cache.evict()
     return total

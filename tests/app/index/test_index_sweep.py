@@ -14,7 +14,7 @@ from photosvc.index.requested import sweep
 from photosvc.models import Credential, ThrottleBucket, ZipSelection
 from photosvc.models.engine import MOST_SWEPT, write_session
 from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.selections import SelectionFiles, Waiting, store
+from photosvc.pictures.selections import Waiting, store
 from photosvc.web.current import current_service
 from tests.helpers.clock import NOW
 from tests.helpers.operations import by_command
@@ -42,21 +42,13 @@ def test_expired_rows_and_abandoned_files_go_and_others_stay(engine, tmp_path):
             take(session, Charge(Allowance("log-in", 5, max(lifetime, 5)), str(lifetime)), NOW)
         store(session, NOW - timedelta(minutes=30), issued.credential.uid, Waiting("early", [1]))
         store(session, NOW, issued.credential.uid, Waiting("late", [1]))
-    files = SelectionFiles(tmp_path / "cache")
-    for minutes in (30, 0):
-        files.store(NOW - timedelta(minutes=minutes), "u", "c", Waiting("a", [1]))
-    folder = tmp_path / "cache/selections"
-    for age in (0, 7200):
-        (folder / f".tmp-{age}").write_bytes(b"half")
-        os.utime(folder / f".tmp-{age}", (SYSTEM_CLOCK().timestamp() - age,) * 2)
     cache.write("a" * 40, "tile_100.jpg", b"kept")
     half = tmp_path / "cache/pictures/a/a/a/.tmp-1"
     half.write_bytes(b"half")
     os.utime(half, (SYSTEM_CLOCK().timestamp() - 7200,) * 2)
     assert left(engine) == [3, 3, 2]
-    assert sweep(engine, NOW + timedelta(minutes=45), cache) == 6
+    assert sweep(engine, NOW + timedelta(minutes=45), cache) == 4
     assert left(engine) == [2, 1, 1]
-    assert sorted(path.name[:8] for path in folder.iterdir()) == [".tmp-0", f"{NOW:%Y%m%d}"]
     assert [path.name for path in half.parent.iterdir()] == ["a" * 40 + "_tile_100.jpg"]
     assert sweep(engine, NOW + timedelta(minutes=45), cache) == 0
 

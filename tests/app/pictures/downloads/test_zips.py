@@ -2,9 +2,8 @@
 
 import re
 import shutil
-import sqlite3
 import subprocess
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from io import BytesIO
 from zipfile import ZipFile
 
@@ -12,13 +11,12 @@ import pytest
 from sqlalchemy import func, select, update
 
 from photosvc.api import downloads
-from photosvc.models import Album, AlbumPhoto, Credential, File, Photo, User, ZipSelection, engine
-from photosvc.pictures import selections
+from photosvc.models import Album, AlbumPhoto, Credential, File, Photo, User, ZipSelection
 from photosvc.pictures.selections import MOST_WAITING
 from photosvc.search.rows.write import project
 from photosvc.web.current import current_service
 from tests.helpers.api_client import ApiClient, check_error, open_api
-from tests.helpers.clock import NOW, MovedClock
+from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import edit_photos
 from tests.helpers.library import open_library
 from tests.helpers.pictures import exif, jpeg
@@ -247,24 +245,9 @@ def test_a_client_that_sends_only_a_session_id_gets_its_album(filled):
     assert list(zipped(answer)) == ["20200501-120000-Lake.jpg", "20200501-120000-Lake.png", "20210501-120000-Tree.jpg"]
 
 
-@pytest.mark.slow
-def test_postgresql_keeps_selections_alike(tmp_path, new_postgres):
-    with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:
-        fill(api.library)
-        token = api.app_password()
-        names = [post(api, token, albums=[album(2)]).json["filename"] for _ in range(MOST_WAITING + 1)]
-        check_error(api.call("GET", f"/zip/{names[0]}", token), 404)
-        assert list(zipped(api.call("GET", f"/zip/{names[1]}?name=file", token))) == [
-            "lake.jpg",
-            "lake.png",
-            "tree.jpg",
-        ]
-
-
-@pytest.mark.slow
-def test_on_postgresql_the_credentials_of_an_account_or_client_share_a_limit(tmp_path, new_postgres, monkeypatch):
+def test_the_credentials_of_an_account_or_client_share_a_limit(tmp_path, monkeypatch):
     monkeypatch.setattr("photosvc.pictures.selections.MOST_OF_OWNER", 3)
-    with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:
+    with open_api(tmp_path) as api:
         fill(api.library)
         alice, client = [api.app_password(), api.session_of()], api.client_token("photos")
         tokens = [api.app_password("ann"), client, api.access_token(), *alice, *alice]
@@ -273,11 +256,10 @@ def test_on_postgresql_the_credentials_of_an_account_or_client_share_a_limit(tmp
         assert found == [200, 200, 200, 404, 200, 200, 200]
 
 
-@pytest.mark.slow
-def test_on_postgresql_the_visitors_of_a_link_share_a_limit_and_leave_nothing(tmp_path, new_postgres, monkeypatch):
+def test_the_visitors_of_a_link_share_a_limit_and_leave_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr("photosvc.pictures.selections.MOST_OF_OWNER", 3)
     monkeypatch.setattr("photosvc.library.links.MOST_VISITS", 4)
-    with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:
+    with open_api(tmp_path) as api:
         fill(api.library)
         rights = {"ShowMetadata": True, "CanDownload": True}
         one, other = (api.call("POST", f"/albums/{album(2)}/links", api.app_password(), json=rights).json for _ in "12")
@@ -384,63 +366,8 @@ def test_expired_selections_and_those_over_the_limit_are_deleted(own):
 
 
 def count_stored(api):
-    """The number of selections of a library, whose files nobody else may read."""
-    files = list((api.library.instance / "cache/selections").iterdir())
-    assert {path.stat().st_mode & 0o7777 for path in files} == {0o600}
-    assert files[0].parent.stat().st_mode & 0o7777 == 0o700
     with api.library.session() as session:
-        assert session.query(ZipSelection).count() == 0
-    return len(files)
-
-
-def test_the_account_with_the_most_selections_loses_its_oldest_when_there_are_too_many(own, monkeypatch):
-    monkeypatch.setattr(selections, "MOST_IN_ALL", 6)
-    tree, ann = uid(own, "2021/tree.jpg"), own.app_password("ann")
-    alice = [own.app_password(), own.app_password()]
-
-    def add(token):
-        own.clock.move(seconds=1)
-        return token, f"/zip/{post(own, token, photos=[tree]).json['filename']}"
-
-    made = [add(ann), *(add(token) for token in alice * 3), add(ann), add(ann)]
-    found = [own.call("GET", path, token).status_code for token, path in made]
-    assert found == [200, 404, 404, 404, 200, 200, 200, 200, 200]
-    assert count_stored(own) == 6
-
-
-def test_selections_are_stored_while_another_process_holds_the_write_lock(own, monkeypatch):
-    token, tree = own.access_token(), uid(own, "2021/tree.jpg")
-    assert post(own, token, photos=[tree]).status_code == 200
-    with closing(sqlite3.connect(own.library.instance / "photosvc.db", isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        monkeypatch.setattr(engine, "SYSTEM_CLOCK", clock := MovedClock())
-        for _ in range(20):
-            assert list(fetch(own, token, "name=file", photos=[tree])) == ["tree.jpg"]
-        assert sum(clock.pauses) < 5
-        other.execute("ROLLBACK")
-
-
-def test_a_selection_whose_file_is_broken_or_a_link_is_gone(own, tmp_path):
-    token, tree = own.access_token(), uid(own, "2021/tree.jpg")
-    path = f"/zip/{post(own, token, photos=[tree]).json['filename']}"
-    (file,) = (own.library.instance / "cache/selections").iterdir()
-    content = file.read_bytes()
-    file.write_bytes(content[:-1])
-    check_error(own.call("GET", path, token), 404)
-    file.unlink()
-    (tmp_path / "elsewhere").write_bytes(content)
-    file.symlink_to(tmp_path / "elsewhere")
-    check_error(own.call("GET", path, token), 404)
-
-
-def test_a_selection_that_cannot_be_stored_is_503(own):
-    token, tree = own.access_token(), uid(own, "2021/tree.jpg")
-    folder = own.library.instance / "cache/selections"
-    folder.parent.mkdir(exist_ok=True)
-    folder.write_bytes(b"no folder")
-    answer = post(own, token, photos=[tree])
-    assert check_error(answer, 503)["error"].startswith("The selection cannot be stored")
-    assert answer.headers["Retry-After"] == "60"
+        return session.query(ZipSelection).count()
 
 
 def test_a_selection_dies_with_its_credential_and_its_user(own):
