@@ -10,7 +10,7 @@ from photosvc.library.relocation import Relocation
 from photosvc.models import Album, AlbumPhoto, File, Job, Photo, RejectedFile
 from tests.helpers.api_client import open_api
 from tests.helpers.clients.upload_client import changed
-from tests.helpers.dav_client import DavClient
+from tests.helpers.dav_client import LOCKINFO, DavClient
 from tests.helpers.factories.indexing_requests import InlinePool
 from tests.helpers.pictures import clouds, dng, encoded, exif, jpeg
 
@@ -81,14 +81,16 @@ def indexed_again(dav):
     assert {name: record["UID"] for name, record in records(dav).items()} == before
 
 
-def test_a_stored_file_is_a_wish_for_its_folder_unless_it_is_junk(dav):
+def test_a_stored_file_is_a_wish_for_its_folder_and_wakes_the_indexer_unless_it_is_junk(dav, monkeypatch):
+    woken = []
+    monkeypatch.setattr("photosvc.dav.server.wake_indexer", woken.append)
     waiting(dav)
-    for name in ("/._new.jpg", "/.DS_Store", "/wish/desktop.ini", "/wish/Thumbs.db"):
-        assert dav.call("PUT", name, b"x").status_code == 201
-        assert dav.call("DELETE", name).status_code == 204
-        assert waiting(dav) == set(), name
+    for name in ("/._new.jpg", "/.DS_Store", "/wish/desktop.ini", "/wish/Thumbs.db", "/wish/.goutputstream-X"):
+        for method, status in {"PUT": 201, "GET": 200, "LOCK": 200, "DELETE": 423}.items():
+            answer = dav.call(method, name, {"PUT": b"x", "LOCK": LOCKINFO}.get(method))
+            assert (answer.status_code, waiting(dav), woken) == (status, set(), []), (method, name)
     moved, copied = ({"Destination": f"/originals/{name}"} for name in (".ppignore", "wish/copied.jpg"))
-    for method, path, headers, folders in (
+    for number, (method, path, headers, folders) in enumerate((
         ("PUT", "/wish/new.jpg", {}, {"wish"}),
         ("DELETE", "/wish/new.jpg", {}, {"wish"}),
         ("PUT", "/wish/.nomedia", {}, {"wish"}),
@@ -96,9 +98,10 @@ def test_a_stored_file_is_a_wish_for_its_folder_unless_it_is_junk(dav):
         ("DELETE", "/.ppignore", {}, {""}),
         ("COPY", "/wish/w.jpg", copied, {"wish"}),
         ("DELETE", "/wish/copied.jpg", {}, {"wish"}),
-    ):
+    )):  # fmt: skip
         answer = dav.call(method, path, b"x" if method == "PUT" else None, headers=headers)
         assert (answer.status_code, waiting(dav)) == (204 if method == "DELETE" else 201, folders), (method, path)
+        assert len(woken) == number + 1, (method, path)
 
 
 def test_a_moved_file_keeps_its_photo_at_once_and_after_an_index_run(dav):

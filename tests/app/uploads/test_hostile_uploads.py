@@ -3,7 +3,6 @@
 import io
 import zipfile
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +11,6 @@ from tests.helpers.clients.upload_client import (
     CRLF,
     FORM,
     form,
-    open_uploads,
     originals,
     parts,
     picture,
@@ -26,17 +24,6 @@ from tests.helpers.pictures import clouds, encoded
 
 HTML = b"<!DOCTYPE html><script>alert(1)</script>"
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>'
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory):
-    with open_uploads(tmp_path_factory.mktemp("hostile")) as api:
-        yield api
-
-
-@pytest.fixture(scope="module")
-def token(api):
-    return api.app_password("alice", "*")
 
 
 def archive():

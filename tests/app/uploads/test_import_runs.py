@@ -12,10 +12,10 @@ from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.problems import FileProblemError, Reason
 from photosvc.index.requested import waiting
 from photosvc.library.import_folder import ImportFolder
-from photosvc.library.staging_part import Part, ReadOnlyError, StorageFailedError, StorageFullError
+from photosvc.library.staging_part import Part, StorageFailedError, StorageFullError
 from photosvc.models import Album, AlbumPhoto, Photo, UploadedFile
 from photosvc.web.current import current_service
-from tests.helpers.clients.upload_client import picture, sha1
+from tests.helpers.clients.upload_client import picture, sha1, unmounted
 from tests.helpers.factories.import_folder import open_imports
 from tests.helpers.factories.indexing_requests import index_at_once
 from tests.helpers.pictures import clouds, dng, encoded, xmp
@@ -108,17 +108,13 @@ def test_a_moved_file_leaves_the_folder_when_its_original_is_there_and_empty_fol
 
 
 def test_nothing_is_imported_while_the_disk_of_the_originals_is_away(imports):
-    root = imports.library.originals
     imports.library.put("trip/a.jpg", picture(15))
     imports.library.index()
-    imports.put("a.jpg", picture(15))
-    imports.put("b.jpg", picture(16))
-    root.rename(root.with_name("unmounted"))
-    root.mkdir()
-    with pytest.raises(StorageFailedError):
+    for number in (15, 16):
+        imports.put(f"{number}.jpg", picture(number))
+    with unmounted(imports.library), pytest.raises(StorageFailedError):
         imports.bring(moves=True)
-    assert list(root.rglob("*.jpg")) == []
-    assert imports.left() == ["a.jpg", "b.jpg"]
+    assert imports.left() == ["15.jpg", "16.jpg"]
 
 
 def test_links_pipes_and_hidden_files_are_left_alone(imports, tmp_path):
@@ -150,11 +146,6 @@ def test_a_file_that_is_written_to_meanwhile_is_left_for_another_run(imports, mo
     assert imports.bring(moves=True) == {"a.jpg": ("failed", "changed")}
     assert imports.left() == ["a.jpg"]
     assert imports.originals() == {}
-
-
-def test_a_read_only_service_imports_nothing(tmp_path):
-    with open_imports(tmp_path, PHOTOSVC_READONLY=True) as imports, pytest.raises(ReadOnlyError):
-        imports.bring()
 
 
 def test_a_full_disk_ends_the_import_and_the_next_one_completes_it(imports, monkeypatch):
@@ -253,30 +244,28 @@ def test_a_duplicate_is_not_removed_unless_another_original_has_its_bytes(import
     }
 
 
-def test_no_folder_outside_and_no_originals_are_imported(imports, tmp_path):
-    imports.put("a.jpg", b"x")
-    for folder in ("..", "a/../../b", "/etc", "a\0b", "none", "a.jpg", "\ud800", "x" * 300):
-        with pytest.raises(NotFoundError if folder in {"none", "a.jpg", "\ud800", "x" * 300} else InvalidValueError):
-            imports.bring(folder=folder)
+def test_no_originals_are_imported(imports, tmp_path):
     (imports.library.originals / "inner").mkdir()
     for folder in (imports.library.originals, imports.library.originals / "inner", tmp_path, imports.library.instance):
         with pytest.raises(InvalidValueError):
-            ImportFolder(folder).check(imports.library.originals)
+            pytest.fail(f"{folder} is {ImportFolder(folder).check(imports.library.originals)!r}")
     (imports.folder / "link").symlink_to(imports.library.originals)
-    with pytest.raises(NotFoundError):
-        ImportFolder(imports.folder).check(imports.library.originals, "link")
+    for folder in ("link", "\ud800"):
+        with pytest.raises(NotFoundError):
+            ImportFolder(imports.folder).check(imports.library.originals, folder)
 
 
-def test_many_files_come_in_portions_of_one_import_at_a_time_and_a_dry_run_writes_nothing(imports):
-    for number in range(40):
-        imports.put(f"{number:02}.jpg", picture(100 + number))
+def test_many_files_come_in_portions_of_one_import_at_a_time_and_a_dry_run_writes_nothing(imports, monkeypatch):
+    monkeypatch.setattr("photosvc.library.import_run._MOST_FILES", 2)
+    for number in range(5):
+        imports.put(f"{number}.jpg", picture(100 + number))
     assert set(imports.bring(dry_run=True, moves=True).values()) == {("imported", "")}
-    assert (len(imports.left()), imports.originals()) == (40, {})
+    assert (len(imports.left()), imports.originals()) == (5, {})
     portions = imports.run(moves=True).portions()
     seen = [next(portions)]
     with pytest.raises(ConflictError):
         imports.bring()
-    assert [count for count in (*seen, *portions) if count] == [32, 8]
+    assert [count for count in (*seen, *portions) if count] == [2, 2, 1]
     assert imports.left() == []
     with imports.library.session() as session:
         rows = dict(session.execute(select(UploadedFile.hash, UploadedFile.name)).all())

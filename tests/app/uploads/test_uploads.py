@@ -1,7 +1,6 @@
 """Uploads: POST sends files, PUT adds them to the originals."""
 
 import os
-import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,68 +17,36 @@ from photosvc.web.transactions import WritersBusyError
 from tests.helpers.api_client import check_error
 from tests.helpers.clients.upload_client import (
     changed,
-    open_uploads,
     originals,
     parts,
     picture,
     post,
     put,
     sha1,
+    unmounted,
     upload,
 )
 from tests.helpers.factories.indexing_requests import index_at_once
 from tests.helpers.pictures import clouds, dng, encoded, exif, jpeg, quarters, xmp
 
 
-@pytest.fixture(scope="module")
-def api(tmp_path_factory):
-    with open_uploads(tmp_path_factory.mktemp("uploads")) as api:
-        yield api
-
-
-@pytest.fixture(scope="module")
-def token(api):
-    return api.app_password("alice", "*")
-
-
-@pytest.fixture
-def own(tmp_path):
-    """An API of the test alone."""
-    with open_uploads(tmp_path) as api:
-        yield api
-
-
 def test_a_picture_is_added_by_the_time_it_was_taken_and_found_at_once(api, token):
     data = picture(1)
     answer = post(api, token, "first", ("IMG_1.JPG", data))
-    assert answer.json == {
-        "code": 200,
-        "message": "1 file received",
-        "files": [{"name": "IMG_1.JPG", "size": len(data), "hash": sha1(data)}],
-    }
+    received = {"name": "IMG_1.JPG", "size": len(data), "hash": sha1(data)}
+    assert answer.json == {"code": 200, "message": "1 file received", "files": [received]}
     assert len(parts(api)) == 1
     before = originals(api)
     answer = put(api, token, "first", albums=[])
     name = f"2024/05/20240501_120000_{sha1(data)[:8].upper()}.jpg"
     (found,) = api.call("GET", f"/photos?q=hash:{sha1(data)}", token).json
-    assert answer.json == {
-        "code": 200,
-        "message": "1 file added",
-        "indexed": True,
-        "files": [
-            {
-                "name": "IMG_1.JPG",
-                "status": "added",
-                "hash": sha1(data),
-                "token": answer.json["files"][0]["token"],
-                "FileName": name,
-                "PhotoUID": found["UID"],
-                "FileUID": found["FileUID"],
-            }
-        ],
-    }
-    assert originals(api) == {**before, name: data}
-    assert parts(api) == []
+    (file,) = answer.json["files"]
+    assert answer.json == {"code": 200, "message": "1 file added", "indexed": True, "files": [file]}
+    assert file == {
+        "name": "IMG_1.JPG", "status": "added", "hash": sha1(data), "token": file["token"], "FileName": name,
+        "PhotoUID": found["UID"], "FileUID": found["FileUID"],
+    }  # fmt: skip
+    assert (originals(api), parts(api)) == ({**before, name: data}, [])
     assert put(api, token, "first").json["files"] == []
 
 
@@ -154,23 +121,15 @@ def test_an_upload_is_kept_when_the_original_with_its_content_is_gone_from_the_d
 
 
 def test_uploads_wait_while_the_disk_of_the_originals_is_away(api, token):
-    root = api.library.originals
-    for is_mount_point in (True, False):
-        known, new = picture(61 + is_mount_point), picture(63 + is_mount_point)
+    for leaves_folder in (True, False):
+        known, new = picture(61 + leaves_folder), picture(63 + leaves_folder)
         (first,) = upload(api, token, "away1", ("a.jpg", known))
         post(api, token, "away2", ("a.jpg", known), ("b.jpg", new))
-        root.rename(root.with_name("unmounted"))
-        if is_mount_point:
-            root.mkdir()
-        try:
+        with unmounted(api.library, leaves_folder=leaves_folder):
             answer = put(api, token, "away2")
             check_error(answer, 503)
             assert answer.headers["Retry-After"] == "30"
             check_error(post(api, token, "away3", ("c.jpg", picture(65))), 503)
-            assert [path for path in root.rglob("*") if path.is_file()] == []
-        finally:
-            shutil.rmtree(root, ignore_errors=True)
-            root.with_name("unmounted").rename(root)
         found = {file["name"]: file for file in put(api, token, "away2").json["files"]}
         assert (found["a.jpg"]["status"], found["a.jpg"]["FileName"]) == ("duplicate", first["FileName"])
         assert found["b.jpg"]["status"] == "added"

@@ -79,7 +79,6 @@ def test_a_run_that_is_killed_loses_no_album(api, token):
     assert (in_album(api, token), album_jobs(api)) == (2, [("done", {"added": 2, "lost": 0})])
 
 
-@pytest.mark.slow
 def test_files_that_are_renamed_or_come_back_from_the_trash_before_they_are_indexed_get_to_their_album(
     api, token, caplog
 ):
@@ -96,7 +95,6 @@ def test_files_that_are_renamed_or_come_back_from_the_trash_before_they_are_inde
     assert "albums:" not in caplog.text
 
 
-@pytest.mark.slow
 def test_a_refused_file_a_deleted_one_and_a_deleted_album_end_their_jobs_with_a_report(api, token):
     dav = DavClient(api)
     refused, deleted, _ = send(api, token, *((f"{number}.jpg", picture(number)) for number in range(3)))

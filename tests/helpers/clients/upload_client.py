@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from photosvc.models import UploadedFile, User
 from photosvc.web.current import current_service
 from tests.helpers.api_client import ApiClient, open_api
 from tests.helpers.factories.indexing_requests import InlinePool, index_at_once
+from tests.helpers.library import Library
 from tests.helpers.pictures import clouds, encoded, exif
 
 CRLF = b"\r\n"
@@ -44,6 +46,21 @@ def changed(api: ApiClient, **values: object) -> Iterator[None]:
         yield
     finally:
         service.settings = before
+
+
+@contextmanager
+def unmounted(library: Library, *, leaves_folder: bool = True) -> Iterator[None]:
+    """The disk of the originals is away: their folder is empty or not there, and gets no file meanwhile."""
+    root = library.originals
+    root.rename(root.with_name("unmounted"))
+    if leaves_folder:
+        root.mkdir()
+    try:
+        yield
+        assert [path for path in root.rglob("*") if path.is_file()] == []
+    finally:
+        rmtree(root, ignore_errors=True)
+        root.with_name("unmounted").rename(root)
 
 
 def picture(seed: int, taken: str = "2024:05:01 12:00:00") -> bytes:

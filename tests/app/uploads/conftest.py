@@ -1,0 +1,22 @@
+"""APIs whose uploads are indexed at once: one of a module, and one of a test alone."""
+
+import pytest
+
+from tests.helpers.clients.upload_client import open_uploads
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory):
+    with open_uploads(tmp_path_factory.mktemp("uploads")) as api:
+        yield api
+
+
+@pytest.fixture(scope="module")
+def token(api):
+    return api.app_password("alice", "*")
+
+
+@pytest.fixture
+def own(tmp_path):
+    with open_uploads(tmp_path) as api:
+        yield api
