@@ -128,7 +128,7 @@ def test_below_the_prefix_of_a_host_all_addresses_have_it(tmp_path):
     PhotoService(app, db=SQLAlchemy(app), url_prefix="/Media", clock=MovedClock())
     library, prefix = Library(app, MovedClock(), tmp_path), "/Media/originals"
     library.put("a.jpg", b"a")
-    (tmp_path / "host.db").write_bytes(migrated_database(of_a_host=True))
+    (tmp_path / "host.db").write_bytes(migrated_database())
     with library.session() as session:
         add_user(session, "alice", "user", password_hash=HASH)
     hosted = DavClient(ApiClient(library))

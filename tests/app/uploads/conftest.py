@@ -5,6 +5,12 @@ import pytest
 from tests.helpers.clients.upload_client import open_uploads
 
 
+@pytest.fixture(autouse=True)
+def without_indexer(monkeypatch):
+    """No request starts an indexer in a process of its own: it would do the jobs beside the test."""
+    monkeypatch.setattr("photosvc.web.indexer._launch", lambda _: pytest.fail("an indexer is started"))
+
+
 @pytest.fixture(scope="module")
 def api(tmp_path_factory):
     with open_uploads(tmp_path_factory.mktemp("uploads")) as api:

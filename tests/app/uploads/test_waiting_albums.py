@@ -22,7 +22,8 @@ from tests.helpers.pictures import xmp
 def api(tmp_path, monkeypatch):
     for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
         monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
-    monkeypatch.setattr("photosvc.web.incoming.wake_indexer", lambda _: Indexer.NONE)
+    for module in ("web.incoming", "dav.server"):
+        monkeypatch.setattr(f"photosvc.{module}.wake_indexer", lambda _: Indexer.NONE)
     with open_api(tmp_path) as api:
         yield api
 
