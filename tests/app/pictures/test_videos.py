@@ -76,6 +76,7 @@ def movies(tmp_path_factory):
         put("secret.mp4", film(folder / "secret.mp4", frames=5).read_bytes())
         movies.library.index()
         movies.change("secret.mp4", private=True)
+        assert movies.preview  # before threads ask for it
         yield movies
 
 

@@ -38,6 +38,7 @@ def limited(tmp_path_factory):
             api.library.put(f"{number}.jpg", jpeg(200 + number, 100))
         api.library.put("noise.png", noise(1600, 1200))
         api.library.index()
+        assert limited.preview  # before threads ask for it
         yield limited
 
 
@@ -47,8 +48,9 @@ def noise(width, height):
 
 @pytest.fixture
 def hashes(limited):
-    """The hashes of eight pictures without thumbnails."""
+    """The hashes of eight pictures without thumbnails and remembered failures."""
     limited.cache().clear()
+    limited.library.clock.move(minutes=6)
     return [limited.hash_of(f"{number}.jpg") for number in range(8)]
 
 
