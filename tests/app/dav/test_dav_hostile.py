@@ -1,7 +1,7 @@
 """Hostile names, headers and bodies over WebDAV: none is a fault, none reaches what lies outside of the originals."""
 
 import os
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import unquote_to_bytes
 
 import pytest
 from hypothesis import given
@@ -109,18 +109,6 @@ def test_no_name_leads_out_or_breaks_the_service(dav, name, way):
     attack(dav, name, way)
 
 
-def test_a_folder_that_becomes_a_link_leads_nowhere(dav):
-    """Each request looks for its file again: a link that was swapped in between two of them does not exist."""
-    for method in METHODS:
-        for name in ("/swapped/secret.jpg", "/swapped/new.jpg", "/swapped/", "/swapped"):
-            if not (dav.originals / "swapped").is_symlink():
-                (dav.originals / "swapped").symlink_to(dav.outside)
-            answer = send(dav, method, name, target=f"/originals/{quote('t.jpg')}")
-            refused = {403, 404, 405, 409} | ({400} if method == "UNLOCK" else set())  # there is no token
-            assert answer.status_code in refused or method == "OPTIONS", (method, name, answer.status)
-    (dav.originals / "swapped").unlink()
-
-
 def test_a_target_elsewhere_and_an_address_with_a_fragment_are_refused(dav):
     for target in (
         "http://evil.example/originals/a.jpg", "//evil.example/originals/a.jpg", "ftp://localhost/originals/a.jpg",
@@ -160,16 +148,11 @@ VALUES = {
               "bytes=" + "9" * 400 + "-"],
     "If-Range": ['"x"', "yesterday", ""],
     "Content-Range": ["bytes 0-1/2", "x"],
-    "Content-Type": ["text/xml", "application/json", "é", "a" * 3000],
     "Content-Encoding": ["gzip", "identity", "br", "é"],
     "X-OC-Mtime": ["1600000000", "-1", "9" * 19, "9" * 400, "1e9", "é", ""],
     "OC-Checksum": ["SHA1:00", "MD5:é", "ADLER32:1", ":", "SHA1:", "x", "SHA256:zz"],
     "X-Expected-Entity-Length": ["7", "8", "-1", "é", "9" * 50],
     "Transfer-Encoding": ["chunked", "identity", "x"],
-    "Expect": ["100-continue", "x"],
-    "X-Forwarded-Host": ["evil.example"],
-    "X-Forwarded-Proto": ["https"],
-    "X-HTTP-Method-Override": ["DELETE"],
     "User-Agent": ["Microsoft-WebDAV-MiniRedir/6.1.7600", "litmus", "é"],
     "Authorization": ["Basic", "Basic é", "Basic YTpi", "Bearer", "Basic " + "A" * 9000, "Digest x", "Basic /w==",
                       "Basic OjpA"],

@@ -6,19 +6,10 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.helpers.api_client import open_api
-from tests.helpers.dav_client import LOCKINFO, PATCH, DavClient
+from tests.helpers.dav_client import LOCKINFO, PATCH
 
 HOUR = 3600
 END = b"</lockinfo>"
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory):
-    with open_api(tmp_path_factory.mktemp("dav")) as api:
-        shared = DavClient(api)
-        shared.ann = DavClient(api, "ann")  # an administrator
-        yield shared
 
 
 @pytest.fixture

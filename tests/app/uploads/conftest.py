@@ -5,10 +5,12 @@ import pytest
 from tests.helpers.clients.upload_client import open_uploads
 
 
-@pytest.fixture(autouse=True)
-def without_indexer(monkeypatch):
+@pytest.fixture(scope="module", autouse=True)
+def without_indexer():
     """No request starts an indexer in a process of its own: it would do the jobs beside the test."""
-    monkeypatch.setattr("photosvc.web.indexer._launch", lambda _: pytest.fail("an indexer is started"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("photosvc.web.indexer._launch", lambda _: pytest.fail("an indexer is started"))
+        yield
 
 
 @pytest.fixture(scope="module")
