@@ -8,10 +8,9 @@ from unittest.mock import Mock
 import pytest
 from sqlalchemy import select
 
-from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.core.errors import ConflictError
 from photosvc.core.problems import FileProblemError, Reason
 from photosvc.index.requested import waiting
-from photosvc.library.import_folder import ImportFolder
 from photosvc.library.staging_part import Part, StorageFailedError, StorageFullError
 from photosvc.models import Album, AlbumPhoto, Photo, UploadedFile
 from photosvc.web.current import current_service
@@ -242,17 +241,6 @@ def test_a_duplicate_is_not_removed_unless_another_original_has_its_bytes(import
         named(other): other,
         "trip/d.jpg": picture(14),
     }
-
-
-def test_no_originals_are_imported(imports, tmp_path):
-    (imports.library.originals / "inner").mkdir()
-    for folder in (imports.library.originals, imports.library.originals / "inner", tmp_path, imports.library.instance):
-        with pytest.raises(InvalidValueError):
-            pytest.fail(f"{folder} is {ImportFolder(folder).check(imports.library.originals)!r}")
-    (imports.folder / "link").symlink_to(imports.library.originals)
-    for folder in ("link", "\ud800"):
-        with pytest.raises(NotFoundError):
-            ImportFolder(imports.folder).check(imports.library.originals, folder)
 
 
 def test_many_files_come_in_portions_of_one_import_at_a_time_and_a_dry_run_writes_nothing(imports, monkeypatch):

@@ -11,21 +11,17 @@ from photosvc.library import upload_albums
 from photosvc.models import Job
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
-from tests.helpers.api_client import open_api
 from tests.helpers.clients.upload_client import originals, picture, post, put
 from tests.helpers.dav_client import DavClient
-from tests.helpers.factories.indexing_requests import InlinePool, index_at_once
+from tests.helpers.factories.indexing_requests import index_at_once
 from tests.helpers.pictures import xmp
 
 
 @pytest.fixture
-def api(tmp_path, monkeypatch):
-    for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
-        monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
+def api(own, monkeypatch):
     for module in ("web.incoming", "dav.server"):
         monkeypatch.setattr(f"photosvc.{module}.wake_indexer", lambda _: Indexer.NONE)
-    with open_api(tmp_path) as api:
-        yield api
+    return own
 
 
 @pytest.fixture

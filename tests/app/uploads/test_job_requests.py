@@ -1,14 +1,18 @@
-"""POST and DELETE /import: wishes that an indexer fulfils from the folder of imports."""
+"""POST and DELETE of /import and /index: wishes that an indexer fulfils, and runs that stop."""
 
 import os
 from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
+from sqlalchemy.orm import Session
 
 from photosvc.cli.thumbs import chores_of
-from photosvc.index.jobs import IMPORT, KINDS
+from photosvc.index import requested
+from photosvc.index.jobs import IMPORT, KINDS, RunCancelledError
 from photosvc.index.lease import Lease
+from photosvc.index.run import run_index
+from photosvc.index.run_log import IndexOptions
 from photosvc.library.import_jobs import import_in_portions, waiting
 from photosvc.library.jobs import HANDLERS
 from photosvc.models import Job
@@ -18,6 +22,7 @@ from tests.helpers.api_client import check_error, open_api
 from tests.helpers.clients.upload_client import changed, originals, parts, picture, sha1
 from tests.helpers.factories.accounts import add_user
 from tests.helpers.factories.indexing_requests import InlinePool, index_at_once
+from tests.helpers.pictures import clouds, encoded
 
 
 @pytest.fixture
@@ -215,25 +220,31 @@ def test_only_so_many_folders_wait(api, token, monkeypatch):
     assert statuses == [200, 200, 200, 429, 200]
 
 
-def test_an_import_is_seen_while_it_waits_and_afterwards_with_what_failed(api, token):
-    put(api, "camera/a.jpg", picture(1))
-    put(api, "camera/a.xmp", b"<x:xmpmeta")
-    put(api, "camera/c.txt", b"words")
+def test_an_import_and_its_job_are_seen_while_it_waits_and_afterwards_with_what_failed(api, token):
+    for name, data in {"a.jpg": picture(1), "a.xmp": b"<x:xmpmeta", "c.txt": b"words"}.items():
+        put(api, f"camera/{name}", data)
     api.call("POST", "/import", token, json={"path": "camera"})
-    waits = api.call("GET", "/import/", token).json
-    assert waits == {
-        "waiting": [{"Path": "camera", "Move": False, "WishedAt": "2026-03-01T12:00:00Z"}],
-        "imports": [],
-    }
+    at = "2026-03-01T12:00:00Z"
+    waits = {
+        "ID": 1, "Kind": "import", "State": "waiting", "Outcome": "", "Attempts": 0, "Message": "", "Counts": {},
+        "CreatedAt": at, "NotBefore": at, "StartedAt": None, "EndedAt": None,
+    }  # fmt: skip
+    assert api.call("GET", "/jobs/1", token).json == waits
+    waiting = [{"Path": "camera", "Move": False, "WishedAt": at}]
+    assert api.call("GET", "/import/", token).json == {"waiting": waiting, "imports": []}
     import_all(api)
+    counts = {"imported": 1, "duplicate": 0, "skipped": 1, "failed": 1}
+    done = {"State": "done", "Outcome": "done", "Attempts": 1, "Counts": counts, "StartedAt": at, "EndedAt": at}
+    assert api.call("GET", "/jobs/1", token).json == {**waits, **done}
     listed = api.call("GET", "/import", token).json
     (report,) = listed["imports"]
     assert listed["waiting"] == []
     failure = {"Name": "camera/a.xmp", "Code": "bad_sidecar", "Error": "the sidecar cannot be read"}
-    assert {name: report[name] for name in ("Path", "State", "Message", "Imported", "Skipped", "Failed")} == {
+    ended = {
         "Path": "camera", "State": "done", "Message": "", "Imported": 1, "Skipped": 1, "Failed": 1,
+        "Failures": [failure], "EndedAt": at,
     }  # fmt: skip
-    assert (report["Failures"], report["EndedAt"]) == ([failure], "2026-03-01T12:00:00Z")
+    assert {name: report[name] for name in ended} == ended
     (error,) = api.call("GET", "/errors", token).json
     assert (error["Source"], error["Level"], error["Message"]) == (
         "import", "error", "camera/a.xmp: the sidecar cannot be read",
@@ -242,6 +253,17 @@ def test_an_import_is_seen_while_it_waits_and_afterwards_with_what_failed(api, t
     assert len(api.call("GET", "/errors?q=CAMERA%2FA%00", token).json) == 1
     assert api.call("DELETE", "/errors", token).json["files"] == 1
     assert api.call("GET", "/errors", token).json == []
+
+
+def test_a_job_is_seen_by_who_asked_for_it(api, token):
+    api.call("POST", "/import", token)
+    with api.library.session() as session:
+        bob = add_user(session, name="bob", role="user")
+        session.get(Job, 1).user_id = bob.id
+    assert api.call("GET", "/jobs/1", api.app_password("bob", "photos")).json["ID"] == 1
+    check_error(api.call("GET", "/jobs/1", api.client_token("photos")), 404)
+    for number in ("99", str(2**63), "x", "-1"):
+        check_error(api.call("GET", f"/jobs/{number}", token), 404)
 
 
 def test_an_import_that_failed_or_was_stopped_says_so(api, token, caplog):
@@ -301,23 +323,60 @@ def test_failed_files_of_index_runs_are_listed_until_they_can_be_read(api, token
     assert [one["Name"] for one in api.call("GET", "/errors", token).json] == ["empty.jpg"]
 
 
-def test_a_job_is_seen_by_who_asked_for_it_with_its_counts(api, token):
-    put(api, "camera/a.jpg", picture(1))
-    api.call("POST", "/import", token, json={"path": "camera"})
-    at = "2026-03-01T12:00:00Z"
-    waits = {
-        "ID": 1, "Kind": "import", "State": "waiting", "Outcome": "", "Attempts": 0, "Message": "", "Counts": {},
-        "CreatedAt": at, "NotBefore": at, "StartedAt": None, "EndedAt": None,
-    }  # fmt: skip
-    assert api.call("GET", "/jobs/1", token).json == waits
-    import_all(api)
-    counts = {"imported": 1, "duplicate": 0, "skipped": 0, "failed": 0}
-    done = {"State": "done", "Outcome": "done", "Attempts": 1, "Counts": counts, "StartedAt": at, "EndedAt": at}
-    assert api.call("GET", "/jobs/1", token).json == {**waits, **done}
+def wished_runs(api):
     with api.library.session() as session:
-        bob = add_user(session, name="bob", role="user")
-        session.get(Job, 1).user_id = bob.id
-    assert api.call("GET", "/jobs/1", api.app_password("bob", "photos")).json["ID"] == 1
-    check_error(api.call("GET", "/jobs/1", api.client_token("photos")), 404)
-    for number in ("99", str(2**63), "x", "-1"):
-        check_error(api.call("GET", f"/jobs/{number}", token), 404)
+        return {(wish.folder, wish.force) for wish in requested.waiting(session)}
+
+
+def test_an_index_run_is_a_wish_that_an_indexer_takes(api, token):
+    answer = api.call("POST", "/index", token, json={"path": "/2024/", "rescan": False, "cleanup": True})
+    assert answer.json == {"code": 200, "message": "An indexer was started for it.", "indexer": "started"}
+    api.call("POST", "/index", token, json={"path": "2024", "rescan": True})
+    api.call("POST", "/index", token)
+    assert wished_runs(api) == {("2024", True), ("", False)}
+    for body in ({"path": "../x"}, {"path": "a\0"}, {"path": 7}, {"rescan": "x"}, {"path": "日" * 1024}, []):
+        error = check_error(api.call("POST", "/index", token, json=body), 400)
+        assert not body or error["details"][0]["field"] in body
+
+
+def test_stopping_withdraws_large_wishes_and_keeps_those_for_folders(api, token):
+    api.call("POST", "/index", token, json={"path": "2024"})
+    assert api.call("DELETE", "/index", token).json["stopped"] is False
+    api.call("POST", "/index", token, json={"rescan": True})
+    answer = api.call("DELETE", "/index", token)
+    assert answer.json == {"code": 200, "message": "The index run is stopping.", "stopped": True}
+    assert wished_runs(api) == {("2024", False)}
+
+
+def test_a_run_that_goes_on_stops_before_its_next_batch_and_the_next_run_continues(api, token):
+    for number in range(40):
+        api.library.put(f"{number}.jpg", encoded(clouds(number, 16, 12), "JPEG"))
+    stopped = []
+
+    def progress(done, _total):
+        if done == 30:
+            stopped.append(api.call("DELETE", "/index", token).json["stopped"])
+
+    with api.library.app.app_context():
+        service = current_service()
+        with Session(service.engine()) as session, pytest.raises(RunCancelledError):
+            run_index(session, service.settings, service.clock, IndexOptions(), progress)
+    assert stopped == [True]
+    assert 0 < len(api.library.names(count=99)) < 40
+    assert api.call("DELETE", "/index", token).json["stopped"] is False
+    assert api.library.index().failed == []
+    assert len(api.library.names(count=99)) == 40
+
+
+def test_runs_are_listed_with_what_waits_and_whether_one_goes_on(api, token):
+    api.library.put("1.jpg", encoded(clouds(1, 16, 12), "JPEG"))
+    api.library.index()
+    api.call("POST", "/index", token, json={"path": "2024", "rescan": True})
+    listed = api.call("GET", "/index", token).json
+    assert (listed["running"], listed["waiting"]) == (False, [{"Path": "2024", "Rescan": True}])
+    (run,) = listed["runs"]
+    now = f"{api.library.clock():%Y-%m-%dT%H:%M:%SZ}"
+    assert run == {
+        "ID": 1, "Path": "", "Rescan": False, "State": "done", "Message": "", "Total": 1, "Done": 1, "Indexed": 1,
+        "Updated": 0, "Unchanged": 0, "Missing": 0, "Skipped": 0, "Failed": 0, "StartedAt": now, "EndedAt": now,
+    }  # fmt: skip
