@@ -21,53 +21,47 @@ TAKEN = 1_600_000_000
 NAMES = ["a b.jpg", "100%25.jpg", "<&>'\".jpg", "Über 日本.jpg", "(1)!$*,.jpg", "a;b=c?d#e.jpg", "\ufffe.jpg"]
 
 
-class Dav:
-    """Requests of an account, and what they answer about each resource."""
+class Dav(DavClient):
+    """Requests and what they answer about each resource."""
 
-    def __init__(self, api):
-        self.library = api.library
-        self.client = DavClient(api)
-
-    def call(self, method, path="", body=b"", *, status=207, **options):
-        answer = self.client.call(method, f"/{path}", body, **options)
+    def ask(self, method, path="", body=b"", *, status=207, **headers):
+        answer = self.call(method, f"/{path}", body, headers=headers)
         assert answer.status_code == status, answer.text
         return answer
 
     def find(self, path="", body=b"", depth="0"):
-        """Address -> local name of each property found -> its element, and the names of those missing."""
-        return responses(self.call("PROPFIND", path, body, headers={"Depth": depth}).data)
+        """Address -> name of each property found -> its element, and the names of those missing."""
+        found = responses(self.ask("PROPFIND", path, body, Depth=depth))
+        assert {status for one in found.values() for status, _ in one.values()} <= {200, 404}
+        return {
+            href: (
+                {name: element for name, (status, element) in one.items() if status == 200},
+                {name for name, (status, _) in one.items() if status == 404},
+            )
+            for href, one in found.items()
+        }
 
-    def patch(self, path, changes):
-        body = f'<D:propertyupdate xmlns:D="DAV:" xmlns:x="urn:x" xml:lang="de">{changes}</D:propertyupdate>'
-        (found,) = statuses(self.call("PROPPATCH", path, body.encode()).data).values()
+    def properties(self, path, body=b""):
+        """The properties of one resource."""
+        (found,) = self.find(path, body).values()
         return found
 
-
-def responses(document):
-    found = {}
-    for response in ET.fromstring(document):
-        present, missing = {}, set()
-        for propstat in response.iterfind("{DAV:}propstat"):
-            for one in propstat.find("{DAV:}prop"):
-                name = one.tag.removeprefix("{DAV:}")
-                if propstat.findtext("{DAV:}status") == "HTTP/1.1 200 OK":
-                    present[name] = one
-                else:
-                    assert propstat.findtext("{DAV:}status") == "HTTP/1.1 404 Not Found"
-                    missing.add(name)
-        found[response.findtext("{DAV:}href")] = present, missing
-    return found
+    def patch(self, path, changes):
+        """Name of each property -> its status."""
+        body = f'<D:propertyupdate xmlns:D="DAV:" xmlns:x="urn:x" xml:lang="de">{changes}</D:propertyupdate>'
+        (found,) = responses(self.ask("PROPPATCH", path, body.encode())).values()
+        return {name: status for name, (status, _) in found.items()}
 
 
-def statuses(document):
-    """Address -> property -> its status."""
+def responses(answer):
+    """Address -> name of each property -> its status and element."""
     return {
         response.findtext("{DAV:}href"): {
-            one.tag: int(propstat.findtext("{DAV:}status").split()[1])
+            one.tag.removeprefix("{DAV:}"): (int(propstat.findtext("{DAV:}status").split()[1]), one)
             for propstat in response.iterfind("{DAV:}propstat")
             for one in propstat.find("{DAV:}prop")
         }
-        for response in ET.fromstring(document)
+        for response in ET.fromstring(answer.data)
     }
 
 
@@ -88,7 +82,7 @@ def dav(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _nothing_stored(dav):
-    with dav.library.session() as session:
+    with dav.api.library.session() as session:
         session.query(DavProperty).delete()
 
 
@@ -101,7 +95,7 @@ def test_a_file_has_the_live_properties_of_files_and_a_folder_those_of_folders_a
     assert found["creationdate"].text == "2020-09-13T12:26:40Z"
     assert found["displayname"].text == "one.jpg"
     assert len(found["resourcetype"]) == 0
-    assert found["getetag"].text == dav.call("HEAD", "one.jpg", status=200).headers["ETag"]
+    assert found["getetag"].text == dav.ask("HEAD", "one.jpg", status=200).headers["ETag"]
     scopes = [entry.find("{DAV:}lockscope")[0].tag for entry in found["supportedlock"]]
     assert scopes == ["{DAV:}exclusive", "{DAV:}shared"]
 
@@ -118,34 +112,34 @@ def test_depth_says_how_far_a_listing_goes(dav):
     everything = near | {"/originals/tree/a/b/", "/originals/tree/a/b/c.jpg"}
     assert set(dav.find("tree", depth="infinity")) == everything
     assert set(dav.find("tree", depth="Infinity")) == everything
-    assert set(responses(dav.call("PROPFIND", "tree").data)) == everything
+    assert set(responses(dav.ask("PROPFIND", "tree"))) == everything
     assert set(dav.find("tree/d.unknown", depth="1")) == {"/originals/tree/d.unknown"}
-    dav.call("PROPFIND", "tree", headers={"Depth": "2"}, status=400)
-    dav.call("PROPFIND", "none", status=404)
+    dav.ask("PROPFIND", "tree", Depth="2", status=400)
+    dav.ask("PROPFIND", "none", status=404)
 
 
 def test_too_large_a_tree_is_refused(dav, monkeypatch):
     monkeypatch.setattr(propfind, "MOST", 5)
     assert len(dav.find("tree", depth="infinity")) == 5
-    refused = dav.call("PROPFIND", "", status=403, headers={"Depth": "infinity"})
+    refused = dav.ask("PROPFIND", "", status=403, Depth="infinity")
     assert "propfind-finite-depth" in refused.text
 
 
 @pytest.mark.parametrize(("most", "listed"), [(10_000, (207, 121)), (60, (403, 0))], ids=["listed", "refused"])
 def test_a_wide_tree_takes_few_descriptors_and_leaves_none_open(dav, monkeypatch, most, listed):
     for number in range(60):
-        (dav.library.originals / f"wide/{number}/inner").mkdir(parents=True, exist_ok=True)
+        (dav.api.library.originals / f"wide/{number}/inner").mkdir(parents=True, exist_ok=True)
     monkeypatch.setattr(propfind, "MOST", most)
-    dav.call("PROPFIND", headers={"Depth": "0"})
+    dav.ask("PROPFIND", Depth="0")
     before = {int(one.name) for one in Path("/proc/self/fd").iterdir()}
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     thirty_free = next(islice((number for number in count() if number not in before), 30, None))
     resource.setrlimit(resource.RLIMIT_NOFILE, (thirty_free, hard))
     try:
-        answer = dav.client.call("PROPFIND", "/wide", headers={"Depth": "infinity"})
+        answer = dav.call("PROPFIND", "/wide", headers={"Depth": "infinity"})
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        shutil.rmtree(dav.library.originals / "wide")
+        shutil.rmtree(dav.api.library.originals / "wide")
     assert (answer.status_code, answer.data.count(b"<D:href>")) == listed
     assert len(list(Path("/proc/self/fd").iterdir())) == len(before)
 
@@ -164,22 +158,22 @@ def test_addresses_lead_back_to_files_of_every_name(dav):
 def test_properties_are_asked_for_by_name_without_values_or_beside_all(dav):
     dav.patch("one.jpg", "<D:set><D:prop><x:a>1</x:a><x:c/></D:prop></D:set>")
     body = asking("<getetag/><quota/><x:a/><x:b/><getetag/><z xmlns=''/>")
-    ((_, (found, missing)),) = dav.find("one.jpg", body).items()
+    found, missing = dav.properties("one.jpg", body)
     assert (set(found), missing) == ({"getetag", "{urn:x}a"}, {"quota", "{urn:x}b", "z"})
-    ((_, (found, missing)),) = dav.find("tree", body).items()
+    found, missing = dav.properties("tree", body)
     assert (set(found), missing) == (set(), {"getetag", "quota", "{urn:x}a", "{urn:x}b", "z"})
     own = OF_FILES | {"{urn:x}a", "{urn:x}c"}
-    ((_, (found, missing)),) = dav.find("one.jpg", b'<propfind xmlns="DAV:"><propname/></propfind>').items()
+    found, missing = dav.properties("one.jpg", b'<propfind xmlns="DAV:"><propname/></propfind>')
     assert (set(found), missing, {(len(one), one.text) for one in found.values()}) == (own, set(), {(0, None)})
     body = b'<propfind xmlns="DAV:"><allprop/><include><quota/><a xmlns="urn:x"/></include></propfind>'
-    answer = dav.call("PROPFIND", "one.jpg", body, headers={"Depth": "0"})
-    ((_, (found, missing)),) = responses(answer.data).items()
-    assert (set(found), missing, answer.text.count("urn:x")) == (own, {"quota"}, 2)
+    found, missing = dav.properties("one.jpg", body)
+    assert (set(found), missing) == (own, {"quota"})
+    assert dav.ask("PROPFIND", "one.jpg", body, Depth="0").text.count("urn:x") == 2
 
 
 def test_a_request_asks_for_one_kind_and_one_for_no_property_has_an_empty_answer(dav):
     for body in ("", "<other/>", "<prop/><allprop/>", "<allprop/><propname/>"):
-        dav.call("PROPFIND", "one.jpg", f'<propfind xmlns="DAV:">{body}</propfind>'.encode(), status=400)
+        dav.ask("PROPFIND", "one.jpg", f'<propfind xmlns="DAV:">{body}</propfind>'.encode(), status=400)
     assert dav.find("one.jpg", asking("")) == {"/originals/one.jpg": ({}, set())}
 
 
@@ -202,29 +196,25 @@ def test_properties_of_a_listing_are_those_of_each_file(dav):
 def test_a_property_keeps_its_content_and_language(dav):
     changes = "<D:set><D:prop><x:a>Zoë<b>&amp;</b>tail</x:a><x:c xml:lang='en'/></D:prop></D:set>"
     assert dav.patch("one.jpg", changes) == {"{urn:x}a": 200, "{urn:x}c": 200}
-    found = dav.find("one.jpg")["/originals/one.jpg"][0]
+    found = dav.properties("one.jpg")[0]
     assert ET.tostring(found["{urn:x}a"], encoding="unicode", method="text") == "Zoë&tail"
     language = "{http://www.w3.org/XML/1998/namespace}lang"
     assert [found[name].get(language) for name in ("{urn:x}a", "{urn:x}c")] == ["de", "en"]
 
 
-def test_changes_are_made_in_their_order(dav):
+def test_changes_of_a_request_are_made_in_their_order_and_all_or_none(dav, monkeypatch):
     changes = """<D:set><D:prop><x:a>1</x:a><x:b>1</x:b></D:prop></D:set><D:remove><D:prop><x:a/></D:prop></D:remove>
     <D:set><D:prop><x:b>2</x:b></D:prop></D:set><D:other/>"""
     assert dav.patch("one.jpg", changes) == {"{urn:x}a": 200, "{urn:x}b": 200}
-    found = dav.find("one.jpg")["/originals/one.jpg"][0]
+    found, _ = dav.properties("one.jpg")
     assert {name: one.text for name, one in found.items() if name not in OF_FILES} == {"{urn:x}b": "2"}
     dav.patch("one.jpg", "<D:remove><D:prop><x:b/></D:prop></D:remove>")
-    assert set(dav.find("one.jpg")["/originals/one.jpg"][0]) == OF_FILES
-
-
-def test_all_changes_of_a_request_are_made_or_none(dav, monkeypatch):
     protected = "<D:set><D:prop><x:a>1</x:a><D:getetag>2</D:getetag></D:prop></D:set>"
-    assert dav.patch("one.jpg", protected) == {"{urn:x}a": 424, "{DAV:}getetag": 403}
+    assert dav.patch("one.jpg", protected) == {"{urn:x}a": 424, "getetag": 403}
     monkeypatch.setattr(properties, "MOST_ON_RESOURCE", 1)
     many = "<D:set><D:prop><x:a>1</x:a><x:b>2</x:b></D:prop></D:set>"
     assert dav.patch("one.jpg", many) == {"{urn:x}a": 507, "{urn:x}b": 507}
-    assert set(dav.find("one.jpg")["/originals/one.jpg"][0]) == OF_FILES
+    assert set(dav.properties("one.jpg")[0]) == OF_FILES
 
 
 def test_programs_set_the_time_of_a_file_by_their_own_properties(dav):
@@ -234,18 +224,18 @@ def test_programs_set_the_time_of_a_file_by_their_own_properties(dav):
         (windows, "Mon, 14 Sep 2020 12:26:40 GMT", 200, TAKEN + 86_400), (other, "1700000000", 200, 1_700_000_000),
         (other, "1" * 30, 409, TAKEN), (other, "yesterday", 409, TAKEN),
     ):  # fmt: skip
-        file = dav.library.put("touched.jpg", b"x")
+        file = dav.api.library.put("touched.jpg", b"x")
         os.utime(file, (TAKEN, TAKEN))
         (found,) = set(dav.patch("touched.jpg", f"<D:set><D:prop>{name % value}</D:prop></D:set>").values())
         assert (found, file.stat().st_mtime) == (status, seconds), value
-        assert set(dav.find("touched.jpg")["/originals/touched.jpg"][0]) == OF_FILES, value
+        assert set(dav.properties("touched.jpg")[0]) == OF_FILES, value
 
 
 def test_a_body_that_is_no_change_is_refused(dav):
     for body in (b"", b'<D:propfind xmlns:D="DAV:"/>', b"<a>", b"<!DOCTYPE a><a/>"):
-        dav.call("PROPPATCH", "one.jpg", body, status=400)
-    dav.call("PROPPATCH", "one.jpg", b" " * 65_537, status=413)
-    dav.call("PROPPATCH", "none.jpg", b"", status=404)
+        dav.ask("PROPPATCH", "one.jpg", body, status=400)
+    dav.ask("PROPPATCH", "one.jpg", b" " * 65_537, status=413)
+    dav.ask("PROPPATCH", "none.jpg", b"", status=404)
 
 
 NAMED = b'<D:propfind xmlns:D="DAV:" xmlns:x="urn:x"><D:prop>%s</D:prop></D:propfind>'
@@ -258,7 +248,7 @@ def test_many_properties_of_too_many_files_are_refused_by_number(dav, monkeypatc
     assert {len(missing) for _, missing in found.values()} == {100}
     monkeypatch.setattr(propfind, "MOST_VALUES", 100 * (len(NAMES) + 1) - 1)
     for depth in ("1", "infinity"):
-        refused = dav.call("PROPFIND", "names/", many, status=507, headers={"Depth": depth})
+        refused = dav.ask("PROPFIND", "names/", many, status=507, Depth=depth)
         assert ET.fromstring(refused.data)[0].tag == f"{{DAV:}}{propfind.TOO_MANY_VALUES}"
     few = NAMED % b"".join(b"<x:a%d/>" % number for number in range(40))
     assert len(dav.find("names/", few, depth="1")) == len(NAMES) + 1
@@ -266,13 +256,13 @@ def test_many_properties_of_too_many_files_are_refused_by_number(dav, monkeypatc
 
 def test_a_long_list_takes_a_place_of_large_answers(dav, monkeypatch):
     monkeypatch.setattr(propfind, "_SHORT", 3)
-    service = dav.library.app.extensions["photosvc"]
+    service = dav.api.library.app.extensions["photosvc"]
     places = service.gate.places[Cost.TRANSFER]
     taken = [places.take(f"somebody {number}") for number in range(service.settings.transfers)]
     assert places.are_all_taken
-    dav.library.clock.step = 0.5  # each look at the clock
-    refused = dav.call("PROPFIND", "names/", status=503, headers={"Depth": "1"})
-    dav.library.clock.step = 0
+    dav.api.library.clock.step = 0.5  # each look at the clock
+    refused = dav.ask("PROPFIND", "names/", status=503, Depth="1")
+    dav.api.library.clock.step = 0
     assert refused.headers["Retry-After"] == "10"
     assert len(dav.find("tree/", depth="1")) == 3
     for free in taken:
@@ -281,14 +271,14 @@ def test_a_long_list_takes_a_place_of_large_answers(dav, monkeypatch):
 
 
 def test_a_large_file_waits_for_a_place(dav):
-    service, clock = dav.library.app.extensions["photosvc"], dav.library.clock
+    service, clock = dav.api.library.app.extensions["photosvc"], dav.api.library.clock
     body, places = b"x" * 70_000, service.gate.places[Cost.RECEIVE]
     taken = [places.take("somebody else") for _ in range(service.settings.uploads)]
     began, clock.step = clock.seconds, 0.5  # each look at the clock
-    assert dav.call("PUT", "new.jpg", body, status=503).headers["Retry-After"] == "5"
+    assert dav.ask("PUT", "new.jpg", body, status=503).headers["Retry-After"] == "5"
     clock.step = 0
     assert dav_request.PATIENCE <= clock.seconds - began < 3 * dav_request.PATIENCE
     for free in taken:
         free()
-    dav.call("PUT", "new.jpg", body, status=201)
-    dav.call("DELETE", "new.jpg", status=204)
+    dav.ask("PUT", "new.jpg", body, status=201)
+    dav.ask("DELETE", "new.jpg", status=204)

@@ -72,16 +72,23 @@ def test_no_piece_is_refused_for_good_while_the_disk_of_the_originals_is_away(ap
     assert data in originals(api).values()
 
 
-def test_files_of_a_bundle_are_added_together(api, token):
-    one, two = picture(2), picture(3)
+def test_files_of_a_bundle_are_added_together_also_when_the_last_answer_of_one_was_lost(api, token, monkeypatch):
+    one, two, three = picture(2), picture(3), picture(43)
     path = create(api, token, len(one), filename="a.jpg", upload="trip")
     assert patch(api, token, path, one[:-1], 0).status_code == 204
+    lost = create(api, token, len(three), filename="c.jpg", upload="trip")
+    with monkeypatch.context() as change, pytest.raises(KeyboardInterrupt):
+        change.setattr("photosvc.api.resumable.store", killed)
+        patch(api, token, lost, three, 0)
     post(api, token, "trip", ("b.jpg", two))
     assert [file["name"] for file in put(api, token, "trip").json["files"]] == ["b.jpg"]
     assert patch(api, token, path, one[-1:], len(one) - 1).status_code == 204
-    assert sha1(one) not in {sha1(data) for data in originals(api).values()}
-    (file,) = put(api, token, "trip").json["files"]
-    assert (file["name"], file["status"], originals(api)[file["FileName"]]) == ("a.jpg", "added", one)
+    assert offset_of(api, token, lost) == len(three)
+    assert not {one, three} & set(originals(api).values())
+    files = {file["name"]: file for file in put(api, token, "trip").json["files"]}
+    assert {name: (file["status"], originals(api)[file["FileName"]]) for name, file in files.items()} == {
+        "a.jpg": ("added", one), "c.jpg": ("added", three),
+    }  # fmt: skip
 
 
 def killed(*_arguments, **_options):
@@ -110,18 +117,6 @@ def test_a_server_that_was_killed_at_the_last_piece_adds_the_file_when_it_is_ask
         assert parts(api) == [], moment
 
 
-def test_a_complete_file_of_a_bundle_waits_although_its_last_answer_was_lost(api, token, monkeypatch):
-    data = picture(43)
-    path = create(api, token, len(data), filename="a.jpg", upload="lost")
-    with monkeypatch.context() as change:
-        change.setattr("photosvc.api.resumable.store", killed)
-        with pytest.raises(KeyboardInterrupt):
-            patch(api, token, path, data, 0)
-    assert put(api, token, "lost").json["files"] == []
-    assert offset_of(api, token, path) == len(data)
-    assert [file["status"] for file in put(api, token, "lost").json["files"]] == ["added"]
-
-
 def test_another_version_of_the_protocol_is_refused(api, token):
     path = create(api, token, 10)
     for method, to in (("POST", "/uploads"), ("HEAD", path), ("PATCH", path), ("DELETE", path)):
@@ -132,6 +127,9 @@ def test_another_version_of_the_protocol_is_refused(api, token):
 
 
 def test_pieces_of_other_types_and_uploads_that_cannot_be_are_refused(api, token):
+    path = create(api, token, 10, filename="a.jpg")
+    check_error(patch(api, token, path, b"no picture", 0), 422)
+    check_error(patch(api, token, path, b"", 10), 404)
     path = create(api, token, 10)
     answer = tus(api, token, "PATCH", path, b"abc", Upload_Offset=0, Content_Type="application/octet-stream")
     check_error(answer, 415)
@@ -142,13 +140,6 @@ def test_pieces_of_other_types_and_uploads_that_cannot_be_are_refused(api, token
         assert error["details"][0]["field"] == "Upload-Concat"
     with changed(api, readonly=True):
         check_error(tus(api, token, "POST", Upload_Length=5), 403)
-    assert parts(api) == []
-
-
-def test_what_is_no_picture_is_refused_when_it_is_complete(api, token):
-    path = create(api, token, 10, filename="a.jpg")
-    check_error(patch(api, token, path, b"no picture", 0), 422)
-    check_error(patch(api, token, path, b"", 10), 404)
     assert parts(api) == []
 
 
