@@ -31,7 +31,9 @@ def dav(tmp_path_factory):
         library.put("second/copy.jpg", (library.originals / "first/copy.jpg").read_bytes())
         dng(library.put("trip/pair.dng", b""))
         library.index()
-        yield DavClient(api)
+        dav = DavClient(api)
+        dav.ann = api.app_password("ann")
+        yield dav
 
 
 XMP = b"""<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
@@ -42,6 +44,10 @@ XMP = b"""<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.
 def records(dav):
     """The records of the search by the name of the file."""
     return {record["FileName"]: record for record in dav.api.library.find()}
+
+
+def uids(found, *names):
+    return [found[name]["UID"] for name in names]
 
 
 def to(dav, method, path, target, **headers):
@@ -58,10 +64,10 @@ def waiting(dav):
 
 def edit(dav, uid):
     """A title by a person, and a place in an album."""
-    ann = dav.api.session_of("ann")
-    assert dav.api.call("PUT", f"/photos/{uid}", ann, json={"Title": "Mine"}).status_code == 200
-    album = dav.api.call("POST", "/albums", ann, json={"Title": f"Of {uid}"}).json["UID"]
-    assert dav.api.call("POST", f"/albums/{album}/photos", ann, json={"photos": [uid]}).status_code == 200
+    library, ann = dav.api.library, dav.ann
+    library.call("PUT", f"/photos/{uid}", token=ann, json={"Title": "Mine"})
+    album = library.call("POST", "/albums", token=ann, json={"Title": f"Of {uid}"})["UID"]
+    library.call("POST", f"/albums/{album}/photos", token=ann, json={"photos": [uid]})
 
 
 def in_albums(dav, uid):
@@ -123,18 +129,13 @@ def test_a_moved_folder_takes_its_photos_stacks_and_sidecars_along(dav):
     assert before["trip/pair.jpg"]["UID"] == before["trip/pair.dng"]["UID"]
     assert before["trip/a.jpg"]["Title"] == "A title"
     assert to(dav, "MOVE", "/trip", "/travel") == 201
-    after = records(dav)
-    for name in ("a.jpg", "deep/b.jpg", "pair.jpg", "pair.dng"):
-        assert after[f"travel/{name}"]["UID"] == before[f"trip/{name}"]["UID"]
-    assert after["travel/a.jpg"]["Title"] == "A title"
+    assert to(dav, "MOVE", "/case", "/lower") == 201  # and not Case
+    after, names = records(dav), ("a.jpg", "deep/b.jpg", "pair.jpg", "pair.dng")
+    moved = uids(after, *(f"travel/{name}" for name in names), "lower/y.jpg", "Case/x.jpg")
+    assert moved == uids(before, *(f"trip/{name}" for name in names), "case/y.jpg", "Case/x.jpg")
     assert not [name for name in after if name.startswith("trip/")]
     indexed_again(dav)
-    assert records(dav)["travel/a.jpg"]["Title"] == "A title"
-    assert to(dav, "MOVE", "/case", "/lower") == 201  # and not Case
-    after = records(dav)
-    assert [after[name]["UID"] for name in ("lower/y.jpg", "Case/x.jpg")] == [
-        before[name]["UID"] for name in ("case/y.jpg", "Case/x.jpg")
-    ]
+    assert [found["travel/a.jpg"]["Title"] for found in (after, records(dav))] == ["A title"] * 2
 
 
 def test_a_folder_with_too_many_files_is_followed_by_the_index(dav, monkeypatch):
@@ -144,10 +145,7 @@ def test_a_folder_with_too_many_files_is_followed_by_the_index(dav, monkeypatch)
     assert to(dav, "MOVE", "/many", "/more") == 201
     assert waiting(dav) == {"many", "more"}
     dav.api.library.index()
-    after = records(dav)
-    assert {after[f"more/{number}.jpg"]["UID"] for number in (1, 2)} == {
-        before[f"many/{number}.jpg"]["UID"] for number in (1, 2)
-    }
+    assert set(uids(records(dav), "more/1.jpg", "more/2.jpg")) == set(uids(before, "many/1.jpg", "many/2.jpg"))
 
 
 def test_a_deleted_file_is_found_no_more_and_returns_with_what_people_set(dav):
@@ -176,9 +174,9 @@ def test_photos_of_a_deleted_folder_are_restored_at_once_and_the_history_says_wh
     for which in (names[0], before[names[1]]["UID"]):
         assert dav.api.svc("trash", "restore", which).returncode == 0
     after = records(dav)
-    assert {name: after[name]["UID"] for name in names} == {name: before[name]["UID"] for name in names}
+    assert uids(after, *names) == uids(before, *names)
     assert after[names[0]]["Title"] == "Mine"
-    history = dav.api.call("GET", f"/photos/{before[names[0]]['UID']}/history", dav.api.session_of("ann")).json
+    history = dav.api.call("GET", f"/photos/{before[names[0]]['UID']}/history", dav.ann).json
     assert [change["Action"] for change in history] == ["photos.undelete", "photos.delete", "photos.update"]
     assert (history[1]["ActorName"], history[1]["Before"]) == ("alice", {"Files": [names[0]]})
     indexed_again(dav)
@@ -223,26 +221,21 @@ def test_a_file_that_an_app_saves_under_another_name_first_stays_the_same_photo_
 
 
 def test_a_file_that_is_no_picture_by_its_new_name_or_hidden_is_found_no_more_until_it_is_back(dav):
-    before = records(dav)
-    assert to(dav, "MOVE", "/typed.jpg", "/typed.jpg.bak") == 201
-    assert to(dav, "MOVE", "/hidden.jpg", "/.hidden.jpg") == 201
-    assert not {"typed.jpg", "typed.jpg.bak", "hidden.jpg", ".hidden.jpg"} & records(dav).keys()
+    before, names = records(dav), {"typed.jpg": "typed.jpg.bak", "hidden.jpg": ".hidden.jpg"}
+    for name, other in names.items():
+        assert to(dav, "MOVE", f"/{name}", f"/{other}") == 201
+    assert not {*names, *names.values()} & records(dav).keys()
     dav.api.library.index()
-    assert to(dav, "MOVE", "/typed.jpg.bak", "/typed.jpg") == 201
-    assert to(dav, "MOVE", "/.hidden.jpg", "/hidden.jpg") == 201
+    for name, other in names.items():
+        assert to(dav, "MOVE", f"/{other}", f"/{name}") == 201
     dav.api.library.index()
-    after = records(dav)
-    assert [after[name]["UID"] for name in ("typed.jpg", "hidden.jpg")] == [
-        before[name]["UID"] for name in ("typed.jpg", "hidden.jpg")
-    ]
+    assert uids(records(dav), *names) == uids(before, *names)
 
 
 def test_what_a_person_removed_from_the_library_stays_out_of_it_when_it_moves(dav):
     photo = records(dav)["removed/r.jpg"]
-    ann = dav.api.session_of("ann")
     with changed(dav.api, delete_originals=False):
-        answer = dav.api.call("POST", "/batch/photos/delete", ann, json={"photos": [photo["UID"]]})
-    assert answer.status_code == 200
+        dav.api.library.call("POST", "/batch/photos/delete", token=dav.ann, json={"photos": [photo["UID"]]})
     for source, target in (("/removed", "/away"), ("/away/r.jpg", "/away/s.jpg")):
         assert to(dav, "MOVE", source, target) == 201
         dav.api.library.index()
@@ -315,7 +308,7 @@ def test_a_file_replaced_by_one_of_its_size_and_time_is_read_again(dav):
             assert to(dav, method, f"/source {method}.jpg", f"/{path.name}") == 204
         assert path.read_bytes() == new, method
         assert (path.stat().st_mtime, path.stat().st_size) == (status.st_mtime, status.st_size), method
-        assert dav.api.call("GET", f"/dl/{old['Hash']}", dav.api.session_of("ann")).status_code == 410, method
+        assert dav.api.call("GET", f"/dl/{old['Hash']}", dav.ann).status_code == 410, method
     library.index()
     after = records(dav)
     for path in paths.values():

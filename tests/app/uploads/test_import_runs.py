@@ -33,17 +33,15 @@ def named(data, ending=".jpg", taken="2024/05/20240501_120000"):
 
 
 def test_files_that_belong_together_stay_together(imports, tmp_path):
-    raw, shown = dng(tmp_path / "x.dng").read_bytes(), picture(3, "2023:01:02 03:04:05")
-    for name, data in {
-        "IMG_7.jpg": shown, "img_7.DNG": raw, "IMG_7.jpg.xmp": ABOUT, "other.xmp": ABOUT, "more/IMG_7.jpg": picture(4),
-    }.items():  # fmt: skip
-        imports.put(name, data)
+    raw, shown, other = dng(tmp_path / "x.dng").read_bytes(), picture(3, "2023:01:02 03:04:05"), picture(4)
+    imports.fill({"IMG_7.jpg": shown, "img_7.DNG": raw, "IMG_7.jpg.xmp": ABOUT, "other.xmp": ABOUT})
+    imports.put("more/IMG_7.jpg", other)
     found = imports.bring()
     base = found["img_7.DNG"][1].removesuffix(".dng")
-    assert found["IMG_7.jpg"] == ("imported", f"{base}.jpg")
-    assert found["IMG_7.jpg.xmp"] == ("imported", f"{base}.jpg.xmp")
-    assert found["other.xmp"] == ("skipped", "unrelated")
-    assert found["more/IMG_7.jpg"] == ("imported", named(picture(4)))
+    assert {name: found[name] for name in ("IMG_7.jpg", "IMG_7.jpg.xmp", "other.xmp", "more/IMG_7.jpg")} == {
+        "IMG_7.jpg": ("imported", f"{base}.jpg"), "IMG_7.jpg.xmp": ("imported", f"{base}.jpg.xmp"),
+        "other.xmp": ("skipped", "unrelated"), "more/IMG_7.jpg": ("imported", named(other)),
+    }  # fmt: skip
 
 
 def test_a_takeout_keeps_its_dates_albums_and_edited_copies(imports):
@@ -76,29 +74,22 @@ def test_a_takeout_keeps_its_dates_albums_and_edited_copies(imports):
 
 
 def test_what_the_originals_have_is_named_and_not_stored_again(imports):
-    data = picture(5)
+    data, new = picture(5), picture(6)
     imports.library.put("trip/a.jpg", data)
     imports.library.index()
-    imports.put("a.jpg", data)
-    imports.put("b.jpg", picture(6))
-    imports.put("c.jpg", picture(6))
+    imports.fill({"a.jpg": data, "b.jpg": new, "c.jpg": new})
     assert imports.bring() == {
-        "a.jpg": ("duplicate", "trip/a.jpg"),
-        "b.jpg": ("imported", named(picture(6))),
-        "c.jpg": ("duplicate", named(picture(6))),
-    }
+        "a.jpg": ("duplicate", "trip/a.jpg"), "b.jpg": ("imported", named(new)), "c.jpg": ("duplicate", named(new)),
+    }  # fmt: skip
     assert {fate for fate, _ in imports.bring().values()} == {"duplicate"}
     assert len(imports.originals()) == 2
 
 
 def test_a_moved_file_leaves_the_folder_when_its_original_is_there_and_empty_folders_go(imports):
-    one, two, broken = picture(7), picture(8), b"no picture"
+    one, two = picture(7), picture(8)
     imports.library.put("trip/a.jpg", two)
     imports.library.index()
-    imports.put("DCIM/100/1.jpg", one)
-    imports.put("DCIM/100/1.jpg.xmp", ABOUT)
-    imports.put("DCIM/101/2.jpg", two)
-    imports.put("rest/3.jpg", broken)
+    imports.fill({"DCIM/100/1.jpg": one, "DCIM/100/1.jpg.xmp": ABOUT, "DCIM/101/2.jpg": two, "rest/3.jpg": b"none"})
     found = imports.bring(moves=True)
     assert found["DCIM/101/2.jpg"] == ("duplicate", "trip/a.jpg")
     assert found["rest/3.jpg"] == ("skipped", "wrong_content")
@@ -148,34 +139,26 @@ def test_a_file_that_is_written_to_meanwhile_is_left_for_another_run(imports, mo
 
 
 def test_a_full_disk_ends_the_import_and_the_next_one_completes_it(imports, monkeypatch):
-    for number in range(3):
-        imports.put(f"{number}.jpg", picture(20 + number))
-    placed = []
+    files, place = {f"{number}.jpg": picture(20 + number) for number in range(3)}, Part.place
 
-    def place(part, *arguments, **options):
-        if len(placed) == 1:
+    def place_once(*arguments, **options):
+        if any(imports.library.originals.rglob("*.jpg")):
             raise StorageFullError
-        placed.append(arguments)
-        return before(part, *arguments, **options)
+        return place(*arguments, **options)
 
-    before = Part.place
-    monkeypatch.setattr(Part, "place", place)
-    with pytest.raises(StorageFullError):
+    imports.fill(files)
+    with monkeypatch.context() as patch, pytest.raises(StorageFullError):
+        patch.setattr(Part, "place", place_once)
         imports.bring(moves=True)
-    monkeypatch.setattr(Part, "place", before)
-    assert len(imports.originals()) == 1
-    assert imports.left() == ["0.jpg", "1.jpg", "2.jpg"]
+    assert (len(imports.originals()), imports.left()) == (1, list(files))
     assert sorted(fate for fate, _ in imports.bring(moves=True).values()) == ["duplicate", "imported", "imported"]
-    assert imports.left() == []
-    assert sorted(imports.originals().values()) == sorted(picture(20 + number) for number in range(3))
+    assert (imports.left(), sorted(imports.originals().values())) == ([], sorted(files.values()))
 
 
 def test_files_are_copied_under_names_by_the_time_they_were_taken_or_their_last_change_or_folder(imports, tmp_path):
-    one, two, undated, of_month = picture(1), picture(2, "2023:12:24 18:00:00"), *drawings(1, 2)
-    imports.put("DCIM/100/IMG_1.JPG", one)
-    imports.put("b.jpg", two)
-    imports.put("c.jpg", undated)
-    imports.put("2005-08 Italy/d.jpg", of_month)
+    one, two = picture(1), picture(2, "2023:12:24 18:00:00")
+    undated, of_month = (encoded(clouds(seed, 32, 24), "JPEG") for seed in (1, 2))
+    imports.fill({"DCIM/100/IMG_1.JPG": one, "b.jpg": two, "c.jpg": undated, "2005-08 Italy/d.jpg": of_month})
     with open(os.fsencode(imports.folder) + b"/\xff\n.jpg", "wb") as file:  # noqa: PTH123 - a name of bytes
         file.write(picture(30))
     names = {
@@ -199,11 +182,6 @@ def test_files_are_copied_under_names_by_the_time_they_were_taken_or_their_last_
         assert {"IMG_1", "b", "c", "d"} < set(session.scalars(select(Photo.original_name)))
 
 
-def drawings(*seeds):
-    """Pictures without a date."""
-    return [encoded(clouds(seed, 32, 24), "JPEG") for seed in seeds]
-
-
 def test_a_file_whose_reader_crashes_is_kept_under_a_name_by_its_own_or_the_present(imports, monkeypatch):
     monkeypatch.setattr("photosvc.library.upload_checks.extract", Mock(side_effect=FileProblemError(Reason.CRASHED)))
     imports.put("IMG_20220102_030405.jpg", picture(70))
@@ -215,32 +193,26 @@ def test_a_file_whose_reader_crashes_is_kept_under_a_name_by_its_own_or_the_pres
 
 def test_a_duplicate_is_not_removed_unless_another_original_has_its_bytes(imports):
     changed, own, gone, other = (picture(number) for number in (9, 10, 11, 13))
-    paths = {
-        name: imports.library.put(f"trip/{name}.jpg", data) for name, data in (("a", changed), ("b", own), ("d", other))
-    }
+    a, b, d = (
+        imports.library.put(f"trip/{name}.jpg", data) for name, data in zip("abd", (changed, own, other), strict=True)
+    )
     imports.put("c.jpg", gone)
     assert imports.bring() == {"c.jpg": ("imported", named(gone))}
     imports.library.index()
     (imports.library.originals / named(gone)).unlink()
-    time = paths["a"].stat().st_mtime_ns
-    paths["a"].write_bytes(changed[:-2] + b"XX")
-    os.utime(paths["a"], ns=(time, time))
-    paths["d"].write_bytes(picture(14))
-    imports.put("a.jpg", changed)
-    os.link(paths["b"], imports.folder / "b.jpg")
-    imports.put("d.jpg", other)
+    time = a.stat().st_mtime_ns
+    a.write_bytes(changed[:-2] + b"XX")
+    os.utime(a, ns=(time, time))
+    d.write_bytes(picture(14))
+    imports.fill({"a.jpg": changed, "d.jpg": other})
+    os.link(b, imports.folder / "b.jpg")
     assert imports.bring(moves=True) == {
-        "a.jpg": ("duplicate", "trip/a.jpg"),
-        "b.jpg": ("duplicate", "trip/b.jpg"),
-        "c.jpg": ("imported", named(gone)),
-        "d.jpg": ("imported", named(other)),
-    }
+        "a.jpg": ("duplicate", "trip/a.jpg"), "b.jpg": ("duplicate", "trip/b.jpg"),
+        "c.jpg": ("imported", named(gone)), "d.jpg": ("imported", named(other)),
+    }  # fmt: skip
     assert imports.left() == ["a.jpg", "b.jpg"]
-    assert {name: imports.originals()[name] for name in (named(gone), named(other), "trip/d.jpg")} == {
-        named(gone): gone,
-        named(other): other,
-        "trip/d.jpg": picture(14),
-    }
+    stored = {named(gone): gone, named(other): other, "trip/d.jpg": picture(14)}
+    assert stored.items() <= imports.originals().items()
 
 
 def test_many_files_come_in_portions_of_one_import_at_a_time_and_a_dry_run_writes_nothing(imports, monkeypatch):

@@ -1,13 +1,12 @@
 """Uploads: POST sends files, PUT adds them to the originals."""
 
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from photosvc.cli.thumbs import chores_of
-from photosvc.library.staging import Staging
 from photosvc.web import incoming
 from photosvc.web.admission_gate import Cost
 from photosvc.web.current import current_service
@@ -229,8 +228,8 @@ def test_a_photo_that_was_removed_comes_back_when_it_is_sent_again(api, token):
     assert (again["FileName"], again["PhotoUID"]) == (file["FileName"], file["PhotoUID"])
 
 
-def test_who_may_not_upload_is_refused(api, token):
-    data = ("a.jpg", picture(10))
+def test_who_may_not_upload_is_refused_and_uploads_of_others_are_not_seen(api, token):
+    data, ann = ("a.jpg", picture(10)), api.app_password("ann", "*")
     for name, other in (("vera", api.app_password("vera", "*")), ("ann", token), ("alice", api.access_token("*"))):
         check_error(post(api, other, "no", data, name=name), 403)
         check_error(put(api, other, "no", name=name), 403)
@@ -241,11 +240,8 @@ def test_who_may_not_upload_is_refused(api, token):
         check_error(put(api, token, "no"), 403)
         assert api.call("GET", "/config", token).json["readonly"] is True
     assert parts(api) == []
-
-
-def test_uploads_of_others_are_not_seen(api, token):
-    post(api, token, "same", ("a.jpg", picture(11)))
-    assert put(api, api.app_password("ann", "*"), "same", name="ann").json["files"] == []
+    post(api, token, "same", data)
+    assert put(api, ann, "same", name="ann").json["files"] == []
     assert [file["status"] for file in put(api, token, "same").json["files"]] == ["added"]
 
 
@@ -286,33 +282,26 @@ def test_an_account_uploads_no_more_than_its_quota(api):
     put(api, api.app_password("alice", "*"), "quota")
 
 
-def test_requests_beyond_the_slots_are_refused_with_a_time_to_try_again(api, token):
+def test_uploads_that_wait_for_the_index_leave_their_place_to_others_and_too_many_are_refused(api, token, monkeypatch):
     with api.library.app.app_context():
-        slots = current_service().gate.places[Cost.RECEIVE]
-    taken = [slots.take("somebody") for _ in range(4)]
-    answer = post(api, token, "busy", ("a.jpg", b"x"))
-    for free in taken:
-        free()
-    check_error(answer, 503)
-    assert answer.headers["Retry-After"] == "5"
-
-
-def test_uploads_that_wait_for_the_index_leave_their_place_to_others(api, token, monkeypatch):
-    with api.library.app.app_context():
-        slots = current_service().gate.places[Cost.RECEIVE]
+        places = current_service().gate.places[Cost.RECEIVE]
     is_full = []
 
     def wake(service):
-        is_full.append(slots.are_all_taken)
+        is_full.append(places.are_all_taken)
         return index_at_once(service)
 
     monkeypatch.setattr(incoming, "wake_indexer", wake)
     assert post(api, token, "waits", ("a.jpg", picture(130))).status_code == 200
-    taken = [slots.take("somebody") for _ in range(3)]
+    taken = [places.take("somebody") for _ in range(3)]
     assert put(api, token, "waits").json["message"] == "1 file added"
+    assert is_full == [False]
+    taken.append(places.take("somebody"))
+    refused = post(api, token, "busy", ("a.jpg", b"x"))
     for free in taken:
         free()
-    assert is_full == [False]
+    check_error(refused, 503)
+    assert refused.headers["Retry-After"] == "5"
 
 
 def test_the_name_that_a_client_sent_is_shown_found_and_given_back_also_after_the_file_was_renamed(own):
@@ -375,17 +364,10 @@ def test_the_sweep_deletes_uploads_after_days_and_files_that_no_upload_waits_for
     (waiting,) = parts(own)
     orphan = own.library.originals / ".photosvc" / f"{'0' * 32}.kept"
     orphan.write_bytes(b"of a server that was killed")
-    written = datetime.fromtimestamp(orphan.stat().st_ctime, UTC)
+    own.clock.present = datetime.fromtimestamp(orphan.stat().st_ctime, UTC)
     with own.library.app.app_context():
-        for hours, left in ((23, {waiting, orphan.name}), (25, {waiting})):
-            Staging(own.library.originals).sweep(
-                written + timedelta(hours=hours), lambda tokens: [token for token in tokens if token in waiting]
-            )
+        for hours, left in ((23, {waiting, orphan.name}), (2, {waiting}), (96, set())):
+            own.clock.move(hours=hours)
+            chores_of(current_service()).hourly()
             assert set(parts(own)) == left, hours
-        orphan.write_bytes(b"again")
-        own.clock.present = written + timedelta(hours=25)
-        chores_of(current_service()).hourly()
-        assert orphan.name not in parts(own)
-        own.clock.move(days=4)
-        chores_of(current_service()).hourly()
-    assert (parts(own), put(own, token, "waits").json["files"]) == ([], [])
+    assert put(own, token, "waits").json["files"] == []

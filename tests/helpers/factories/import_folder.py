@@ -1,7 +1,7 @@
 """An import from a folder beside the instance of a library, without processes."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +30,10 @@ class Imports:
         path.write_bytes(data)
         os.utime(path, (1_600_000_000, 1_600_000_000))
         return path
+
+    def fill(self, files: Mapping[str, bytes]) -> None:
+        for name, data in files.items():
+            self.put(name, data)
 
     def run(self, **options: Any) -> ImportRun:
         with self.library.app.app_context():
