@@ -359,12 +359,13 @@ def test_a_part_that_disappeared_is_reported(api, token):
 
 
 def test_the_sweep_deletes_uploads_after_days_and_files_that_no_upload_waits_for_after_a_day(own):
-    token = own.app_password("alice", "*")
-    post(own, token, "waits", ("a.jpg", b"x"))
-    (waiting,) = parts(own)
     orphan = own.library.originals / ".photosvc" / f"{'0' * 32}.kept"
+    orphan.parent.mkdir()
     orphan.write_bytes(b"of a server that was killed")
     own.clock.present = datetime.fromtimestamp(orphan.stat().st_ctime, UTC)
+    token = own.app_password("alice", "*")
+    post(own, token, "waits", ("a.jpg", b"x"))
+    (waiting,) = set(parts(own)) - {orphan.name}
     with own.library.app.app_context():
         for hours, left in ((23, {waiting, orphan.name}), (2, {waiting}), (96, set())):
             own.clock.move(hours=hours)
