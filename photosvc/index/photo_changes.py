@@ -16,7 +16,7 @@ from photosvc.index.extract import Extraction
 from photosvc.index.sidecar_links import sidecars_of
 from photosvc.index.sightings import Sighting, mark_due, sighting
 from photosvc.models import File, Photo
-from photosvc.search.rows.write import project, project_new
+from photosvc.search.rows.write import project
 
 #: Relations that are loaded with photos to describe them or move their files.
 LOADED: Final = (
@@ -74,12 +74,9 @@ class PhotoChanges:
         self, photos: Iterable[Photo], *, gone: Collection[int] = (), new: Collection[Photo] = ()
     ) -> None:
         """Write search rows as `project` does, without marks: no estimate depends on another one."""
-        new_ids = {photo.id for photo in new}
-        others = [photo for photo in photos if photo.id not in new_ids]
-        if new_ids:
-            project_new(self._session, new_ids, list(filter(_has_no_order, new)))
-        if others or gone:
-            project(self._session, [*(photo.id for photo in others), *gone], filter(_has_no_order, others))
+        ids = dict.fromkeys([*(photo.id for photo in (*photos, *new)), *gone])
+        if ids:
+            project(self._session, ids, filter(_has_no_order, (*photos, *new)))
 
 
 def _has_no_order(photo: Photo) -> bool:

@@ -19,7 +19,7 @@ from photosvc.models.statements import insert_into
 from photosvc.search.reading.columns import identified
 from photosvc.search.reading.compile import EVERY_SWITCH, visible
 from photosvc.search.reading.selection import Selection, selected_ids
-from photosvc.search.rows.write import project_album
+from photosvc.search.rows.write import renew
 
 #: Files that one selection may stand for.
 MOST_FILES: Final = 200_000
@@ -114,7 +114,7 @@ def set_hidden(session: Session, album: Album, photo_ids: Sequence[int], *, hidd
     for portion in in_portions(photo_ids):
         of_portion = AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(portion)
         session.execute(update(AlbumPhoto).where(*of_portion).values(hidden=hidden))
-    project_members(session, album, photo_ids)
+    project_members(session, photo_ids)
 
 
 def photos_in_order(session: Session, album: Album, *, sees_private: bool) -> list[str]:
@@ -211,9 +211,10 @@ def _entries(session: Session, album: Album, photo_ids: Sequence[int]) -> dict[i
 def _finish(session: Session, album: Album, photo_ids: Sequence[int], now: datetime) -> None:
     if photo_ids:
         album.updated_at = now
-        project_members(session, album, sorted(photo_ids))
+        project_members(session, sorted(photo_ids))
 
 
-def project_members(session: Session, album: Album, photo_ids: Sequence[int]) -> None:
+def project_members(session: Session, photo_ids: Sequence[int]) -> None:
     """Write the search rows of photos that came into the album or left it, or whose album was deleted or restored."""
-    project_album(session, album.id, photo_ids)
+    renew(session, photo_ids)
+    record_change(session)  # also where all of them are private: the album itself has changed

@@ -150,7 +150,7 @@ def delete_album(session: Session, album: Album, now: datetime) -> bool:
         return False
     album.deleted_at = now
     lock_photos(session, members)
-    project_members(session, album, members)
+    project_members(session, members)
     return True
 
 
@@ -179,7 +179,7 @@ def restore_album(session: Session, album: Album) -> bool:
         album.deleted_at = None
         members = _members(session, album, hidden=False)
         lock_photos(session, members)
-        project_members(session, album, members)
+        project_members(session, members)
     else:
         set_hidden(session, album, _members(session, album, hidden=True, most=MOST_AT_ONCE), hidden=False)
     return bool(album.filter) or not _members(session, album, hidden=True, most=1)

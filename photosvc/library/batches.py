@@ -30,7 +30,7 @@ from photosvc.search.reading.columns import identified
 from photosvc.search.reading.compile import EVERY_SWITCH, visible
 from photosvc.search.reading.files import matching_ids
 from photosvc.search.reading.request import parse_request
-from photosvc.search.rows.write import project_flags
+from photosvc.search.rows.write import renew
 
 _COLUMNS: Final = (
     Photo.id, Photo.uid, Photo.private, Photo.archived_at, Photo.archived_src, Photo.approved, Photo.quality,
@@ -129,7 +129,7 @@ def change_flags(session: Session, photo_ids: Sequence[int], flagging: Flagging,
             differences[row.uid] = difference(before, _as_json(values))
         updates.run(session.connection())
         record(session, change, now, differences)
-        project_flags(session, [row.id for row, _ in rows])
+        renew(session, [row.id for row, _ in rows])
     return len(rows)
 
 

@@ -51,7 +51,7 @@ from photosvc.models.statements import (
 )
 from photosvc.query.fold import fold
 from photosvc.search.rows.render import load_whole
-from photosvc.search.rows.write import project, project_values
+from photosvc.search.rows.write import renew
 
 _INSERT_WORD: Final = insert(photo_keywords)
 _DELETE_WORD: Final = delete(photo_keywords).where(
@@ -282,11 +282,8 @@ def store_and_project(session: Session, loaded: LoadedPhotos, photos: Sequence[P
     Args:
         photos: those of them that changed, or to whose search rows something else has changed.
     """
-    marked = [photo for photo in photos if loaded.has_other_markers(photo)]
     loaded.store(photos)
-    project_values(session, [photo for photo in photos if photo not in marked])
-    if marked:
-        project(session, [photo.id for photo in marked])
+    renew(session, [photo.id for photo in photos])
 
 
 def undo_batch(

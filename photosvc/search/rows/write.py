@@ -1,8 +1,7 @@
 """The projection, which alone writes the rows of the search tables.
 
-`project` replaces whole rows. The other functions write the same rows in less time if less has changed: in the rows of
-changed values or flags only the columns that differ are updated, and a change of an album leaves records and words as
-they are.
+`project` replaces whole rows; `renew` updates the columns that differ, because few of the many indexes change with a
+value; `remove` deletes rows.
 """
 
 from collections import defaultdict
@@ -12,17 +11,13 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, Final
 
-import orjson
-from sqlalchemy import ColumnElement, Select, delete, exists, insert, literal, not_, or_, select, update
+from sqlalchemy import ColumnElement, Select, delete, not_, or_, select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
-from photosvc.core.times import ZERO_TIME
 from photosvc.models import Album, AlbumPhoto, File, Marker, Photo, SearchAlbum, SearchDocument, SearchRow, SearchText
 from photosvc.models.search import record_change
-from photosvc.models.search_values import is_hidden, is_set, last_changed, microseconds
 from photosvc.models.statements import (
-    UNLOADED,
     Updates,
     among,
     among_parameter,
@@ -33,7 +28,6 @@ from photosvc.models.statements import (
     run_many,
     run_text,
 )
-from photosvc.records.fields import rfc3339
 from photosvc.search.rows.render import is_missing, load, render_file, render_head, search_rows, search_text
 
 _BATCH = 500
@@ -60,15 +54,6 @@ _OF_TEXT: Final = slice(len(_ROW) + len(_DOCUMENT), None)
 _row_values, _text_values, _album_keys = itemgetter(*_ROW), itemgetter(*_TEXT), itemgetter(*ALBUM_KEYS)
 #: The values of one file in all tables, as `_STORED` reads them.
 Stored = Sequence[Any]
-_READ: Final = (
-    Photo.id, Photo.private, Photo.favorite, Photo.archived_at, Photo.quality, Photo.edited_at, Photo.updated_at,
-    Photo.created_at,
-)  # fmt: skip
-#: Columns of search rows that follow from `_READ`.
-_FLAGS: Final = (
-    "listed", "is_first", "private", "favorite", "archived", "archived_at", "hidden", "quality", "edited_at",
-    "updated_at",
-)  # fmt: skip
 
 
 def project(session: Session, photo_ids: Iterable[int], complete: Iterable[Photo] = ()) -> int:
@@ -105,23 +90,6 @@ def _are_private(session: Session, photo_ids: Collection[int]) -> bool:
     """Return whether all of these photos are private by their search rows."""
     is_open = select(SearchRow.file_id).where(among(session, SearchRow.photo_id, photo_ids), not_(SearchRow.private))
     return session.connection().scalar(is_open.limit(1)) is None
-
-
-def project_new(session: Session, photo_ids: Collection[int], complete: Collection[Photo]) -> None:
-    """Write the search rows of new photos, at most some hundreds, of which none are stored.
-
-    Record one change of the library.
-
-    Args:
-        session: inside a write transaction, flushed.
-        photo_ids: the ids of the photos.
-        complete: photos that are already loaded, as for `project`.
-    """
-    unknown = sorted(set(photo_ids).difference(photo.id for photo in complete))
-    photos = [*complete, *load(session, unknown)] if unknown else [*complete]
-    _write_rows(session, photos)
-    _write_texts(session, photos)
-    record_change(session, private=all(photo.private for photo in photos))
 
 
 def remove(session: Session, photo_ids: Collection[int]) -> None:
@@ -203,92 +171,48 @@ def _text_statement(dialect: str) -> Any:  # noqa: ANN401 - either dialect's own
     return new.on_conflict_do_update(index_elements=["photo_id"], set_=columns, where=changed)
 
 
-def project_album(session: Session, album_id: int, photo_ids: Iterable[int]) -> None:
-    """Update the search rows of photos that were put into an album or taken out of it, or whose album was deleted.
-
-    Write the same rows as `project` in a tenth of its time. Record one change of the library.
-    """
-    session.flush()
-    in_an_album = exists().where(
-        AlbumPhoto.photo_id == SearchRow.photo_id,
-        not_(AlbumPhoto.hidden),
-        Album.id == AlbumPhoto.album_id,
-        Album.deleted_at.is_(None),
-    )
-    for batch in batches(photo_ids):
-        of_batch = SearchRow.photo_id.in_(batch)
-        files = select(SearchRow.file_id).where(of_batch)
-        session.execute(delete(SearchAlbum).where(SearchAlbum.album_id == album_id, SearchAlbum.file_id.in_(files)))
-        members = (
-            select(literal(album_id), *(getattr(SearchRow, name) for name in ALBUM_KEYS))
-            .join(AlbumPhoto, AlbumPhoto.photo_id == SearchRow.photo_id)
-            .where(of_batch, AlbumPhoto.album_id == album_id, not_(AlbumPhoto.hidden))
-        )
-        session.execute(insert(SearchAlbum).from_select(["album_id", *ALBUM_KEYS], members))
-        wrong = SearchRow.has_album != in_an_album
-        session.execute(
-            update(SearchRow).where(of_batch, wrong).values(has_album=not_(SearchRow.has_album)),
-            execution_options=UNLOADED,
-        )
-    record_change(session)
-
-
-def project_values(session: Session, photos: Sequence[Photo]) -> None:
-    """Update the search rows of photos of which neither files nor albums were added or removed.
-
-    Write the same rows as `project` in less time, because few of the many indexes change with a value. Record one
-    change of the library.
-
-    Args:
-        session: inside a write transaction, flushed.
-        photos: at most some hundreds, loaded with everything and in the order of `load`.
-    """
-    stored = _stored(session, [photo.id for photo in photos])
-    private = _are_private(session, stored.keys()) and all(photo.private for photo in photos)
-    Marker.identify(session, [marker for photo in photos for file in photo.files for marker in file.markers])
-    updates = Updates()
-    others: list[int] = []
-    for photo in photos:
-        old = stored[photo.id]
-        has_album = any(row[_HAS_ALBUM] for row in old.values())
-        if not _compare(photo, list(search_rows(photo, has_album=has_album)), old, updates):
-            others.append(photo.id)
-    updates.run(session.connection())
-    if others:
-        project(session, others)
-    if not others or not private:
-        record_change(session, private=private)
-
-
-def renew(session: Session, photo_ids: Sequence[int]) -> int:
+def renew(session: Session, photo_ids: Iterable[int]) -> int:
     """Bring all search rows of photos up to date; return the number of their rows.
 
     Write the same rows as `project`, in less time when most are right. Record one change of the library.
 
     Args:
-        session: inside a write transaction, flushed.
-        photo_ids: at most some hundreds.
+        session: inside a write transaction.
+        photo_ids: the ids of the photos.
     """
+    session.flush()
+    return sum(_renew(session, batch) for batch in batches(photo_ids))
+
+
+def _renew(session: Session, photo_ids: Sequence[int]) -> int:
     photos, stored = load(session, photo_ids), _stored(session, photo_ids)
+    private = _are_private(session, photo_ids) and all(photo.private for photo in photos)
     albums, in_albums = albums_of(session, photo_ids), _stored_albums(session, photo_ids)
     Marker.identify(session, [marker for photo in photos for file in photo.files for marker in file.markers])
     updates = Updates()
     others = set(photo_ids).difference(photo.id for photo in photos)
+    moved: list[tuple[int, int, tuple[Any, ...]]] = []
+    moved_files: list[int] = []
     count = 0
     for photo in photos:
         rows = list(search_rows(photo, has_album=any(albums[photo.id].values())))
-        wanted = {(album_id, *_album_keys(row)) for _, row in rows for album_id in albums[photo.id]}
-        if wanted == in_albums[photo.id] and _compare(photo, rows, stored[photo.id], updates):
-            count += len(rows)
-        else:
+        if not _compare(photo, rows, stored[photo.id], updates):
             others.add(photo.id)
+            continue
+        count += len(rows)
+        wanted = [(album_id, file.id, _album_keys(row)) for file, row in rows for album_id in albums[photo.id]]
+        if {(album_id, *keys) for album_id, _, keys in wanted} != in_albums[photo.id]:
+            moved += wanted
+            moved_files += [file.id for file, _ in rows]
     updates.run(session.connection())
+    _delete(session, SearchAlbum, among(session, SearchAlbum.file_id, moved_files))
+    in_album = [{"album_id": album_id, **dict(zip(ALBUM_KEYS, keys, strict=True))} for album_id, _, keys in moved]
+    run_many(session.connection(), insert_of(SearchAlbum), in_album)
     if others:
         # The stored rows of their files may name another photo.
         delete_of_files(session, select(File.id).where(among(session, File.photo_id, others)))
         count += project(session, sorted(others))
-    else:
-        record_change(session)
+    record_change(session, private=private)
     return count
 
 
@@ -343,59 +267,3 @@ def _compare(
         SearchText, "photo_id", photo.id, changed_values(_TEXT, _text_values(search_text(photo)), old[_OF_TEXT])
     )
     return True
-
-
-def project_flags(session: Session, photo_ids: Collection[int]) -> None:
-    """Write the flags, quality and times of these photos, at most some hundreds, into their search rows.
-
-    Write the same rows as `project` in a fraction of its time, if nothing else of the photos has changed and the
-    session is flushed. Record one change of the library.
-    """
-    connection = session.connection()
-    photos = {row.id: row for row in connection.execute(select(*_READ).where(among(session, Photo.id, photo_ids)))}
-    rows = connection.execute(
-        select(SearchRow.file_id, SearchRow.photo_id, SearchRow.present, SearchRow.has_error)
-        .add_columns(SearchDocument.result_head, *(getattr(SearchRow, name) for name in _FLAGS))
-        .join(SearchDocument, SearchDocument.file_id == SearchRow.file_id)
-        .where(among(session, SearchRow.photo_id, photo_ids))
-        .order_by(SearchRow.oldest_key)
-    )
-    updates = Updates()
-    private = _are_private(session, photo_ids) and all(photo.private for photo in photos.values())
-    with_first: set[int] = set()
-    for file_id, photo_id, present, has_error, head, *old in rows:
-        photo = photos[photo_id]
-        archived, hidden = is_set(photo.archived_at), is_hidden(photo.quality)
-        listed = present and not (has_error or archived or hidden)
-        first = listed and photo_id not in with_first
-        if first:
-            with_first.add(photo_id)
-        new = {
-            "listed": listed,
-            "is_first": first,
-            "private": photo.private,
-            "favorite": photo.favorite,
-            "archived": archived,
-            "archived_at": microseconds(photo.archived_at),
-            "hidden": hidden,
-            "quality": photo.quality,
-            "edited_at": microseconds(photo.edited_at),
-            "updated_at": last_changed(photo),
-        }
-        # An UPDATE of a column writes to all of its indexes, even if the value stays the same.
-        updates.add(SearchRow, "file_id", file_id, changed_values(_FLAGS, [new[name] for name in _FLAGS], old))
-        updates.add(SearchDocument, "file_id", file_id, {"result_head": _head(head, photo)})
-    updates.run(connection)
-    record_change(session, private=private)
-
-
-def _head(text: str, photo: Any) -> str:  # noqa: ANN401 - a row of `_READ`
-    record = orjson.loads(text + "}")
-    record |= {
-        "Favorite": photo.favorite,
-        "Private": photo.private,
-        "Quality": photo.quality,
-        "UpdatedAt": rfc3339(photo.updated_at or ZERO_TIME),
-        "EditedAt": rfc3339(photo.edited_at or ZERO_TIME),
-    }
-    return orjson.dumps(record).decode().removesuffix("}")
