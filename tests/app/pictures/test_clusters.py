@@ -21,14 +21,8 @@ PATH = "/api/v1/photos/clusters"
 QUICK = examples(250, everyday=6, suppress_health_check=list(HealthCheck))
 GLOBE = (-180, -90, 180, 90)
 BOXES = (
-    GLOBE,
-    (11, 48, 12, 49),
-    (179, -20, -179, -10),
-    (0, 0, 0, 0),
-    (-180, -90, 0, 0),
-    (10, 89, 11, 90),
-    (5, 5, 6, 6),
-)
+    GLOBE, (11, 48, 12, 49), (179, -20, -179, -10), (0, 0, 0, 0), (-180, -90, 0, 0), (10, 89, 11, 90), (5, 5, 6, 6),
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -14,15 +14,9 @@ PARTS = ("..", "%2e%2e", "%252e%252e", "..%00", "..;", ".. ", "\u2025", "\uff0e\
 SEPARATORS = ("/", "%2f", "%252f", "\\", "%5c", "%00", "\u2215", "\uff0f", "//")
 UP = [separator.join([part] * depth + ["secret"]) for part in PARTS for separator in SEPARATORS for depth in (1, 4)]
 ODD = (
-    "%00",
-    "%00" + "a" * 39,
-    "a" * 39 + "%00",
-    "a" * 5000,
-    "\ud7ff" * 40,
-    "%ff" * 40,
-    "%0d%0aX-Evil:%201",
+    "%00", "%00" + "a" * 39, "a" * 39 + "%00", "a" * 5000, "\ud7ff" * 40, "%ff" * 40, "%0d%0aX-Evil:%201",
     "\u0661" * 40,
-)
+)  # fmt: skip
 #: PostgreSQL refuses texts with NUL. What does not reach the database needs no second run.
 NAMES = {"sqlite": (*UP, *ODD), "postgresql": ODD}
 SECRET = b"not a picture"
@@ -114,14 +108,9 @@ def test_no_route_changes_an_original_or_leaves_something_beside_it(keeping, tmp
     records = library.find(token=token, count=100, error="true") + library.find(token=token, count=100)
     filename = api.call("POST", "/zip", token, json={"q": "*"}).json["filename"]
     addresses = [
-        f"/zip/{filename}?t={download}",
-        "/photos/timeline",
-        "/photos/sequence",
-        "/photos/clusters",
-        "/geo",
-        "/config",
-        "/photos/view",
-    ]
+        f"/zip/{filename}?t={download}", "/photos/timeline", "/photos/sequence", "/photos/clusters", "/geo",
+        "/config", "/photos/view",
+    ]  # fmt: skip
     for record in records:
         file, photo = record["Hash"], record["UID"]
         addresses += [

@@ -8,6 +8,7 @@ from sqlalchemy import select
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.models import File, Photo
+from photosvc.pictures.render import make_thumbnails
 from photosvc.search.rows.write import project
 from photosvc.web.current import current_service
 from tests.helpers.api_client import ApiClient
@@ -109,3 +110,11 @@ class PictureClient:
 
 def named(headers):
     return {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+def replace_workers(pictures, monkeypatch):
+    """Have thumbnails made in this process."""
+    workers = WorkersInProcess(make_thumbnails)
+    with pictures.library.app.app_context():
+        monkeypatch.setattr(current_service().pictures.thumbnails, "_workers", lambda: workers)
+    return workers

@@ -52,32 +52,22 @@ def jp2(*boxes):
 
 
 WITH_EXIF = {
-    "jpeg.jpg": jpeg(exif=EXIF),
-    "eXIf.png": png_after_pixels((b"eXIf", PLAIN)),
+    "jpeg.jpg": jpeg(exif=EXIF), "eXIf.png": png_after_pixels((b"eXIf", PLAIN)),
     "exif-profile.png": png_after_pixels(raw_profile("exif", EXIF)),
-    "app1-profile.png": png_after_pixels(raw_profile("APP1", EXIF)),
-    "a.webp": encoded(quarters(), "WEBP", exif=EXIF),
-    "a.avif": encoded(quarters(), "AVIF", exif=EXIF),
-    "a.heic": heic(exif=EXIF),
-    "a.psd": psd(photoshop_resource(0x0422, PLAIN)),
-    "a.jp2": jp2(box(b"uuid", b"JpgTiffExif->JP2", PLAIN)),
+    "app1-profile.png": png_after_pixels(raw_profile("APP1", EXIF)), "a.webp": encoded(quarters(), "WEBP", exif=EXIF),
+    "a.avif": encoded(quarters(), "AVIF", exif=EXIF), "a.heic": heic(exif=EXIF),
+    "a.psd": psd(photoshop_resource(0x0422, PLAIN)), "a.jp2": jp2(box(b"uuid", b"JpgTiffExif->JP2", PLAIN)),
     "a.jxl": JXL + box(b"Exif", b"\0\0\0\6", EXIF),
-}
+}  # fmt: skip
 WITH_XMP = {
-    "jpeg.jpg": jpeg(xmp=XMP),
-    "text.png": png_after_pixels(international_text("XML:com.adobe.xmp", XMP)),
+    "jpeg.jpg": jpeg(xmp=XMP), "text.png": png_after_pixels(international_text("XML:com.adobe.xmp", XMP)),
     "packed.png": png_after_pixels(international_text("XML:com.adobe.xmp", XMP, packed=True)),
-    "profile.png": png_after_pixels(raw_profile("xmp", XMP)),
-    "after.gif": gif_with_xmp(XMP),
-    "before.gif": gif_with_xmp(XMP, after=False),
-    "a.webp": encoded(quarters(), "WEBP", xmp=XMP),
-    "a.avif": encoded(quarters(), "AVIF", xmp=XMP),
-    "a.heic": heic(xmp=XMP),
-    "a.psd": psd(photoshop_resource(0x0424, XMP)),
-    "a.jp2": jp2(box(b"uuid", XMP_BOX, XMP)),
-    "a.jxl": JXL + box(b"xml ", XMP),
-    "a.tif": encoded(quarters(), "TIFF", tiffinfo={700: XMP}),
-}
+    "profile.png": png_after_pixels(raw_profile("xmp", XMP)), "after.gif": gif_with_xmp(XMP),
+    "before.gif": gif_with_xmp(XMP, after=False), "a.webp": encoded(quarters(), "WEBP", xmp=XMP),
+    "a.avif": encoded(quarters(), "AVIF", xmp=XMP), "a.heic": heic(xmp=XMP),
+    "a.psd": psd(photoshop_resource(0x0424, XMP)), "a.jp2": jp2(box(b"uuid", XMP_BOX, XMP)),
+    "a.jxl": JXL + box(b"xml ", XMP), "a.tif": encoded(quarters(), "TIFF", tiffinfo={700: XMP}),
+}  # fmt: skip
 WITH_IPTC = {
     "jpeg.jpg": jpeg(iptc=IPTC),
     "iptc-profile.png": png_after_pixels(raw_profile("iptc", photoshop_resource(0x0404, IPTC))),
@@ -277,18 +267,13 @@ HISTORY = xmp("<photoshop:History>" + "Apply Curves; " * 120_000 + "</photoshop:
     "chunk",
     [
         international_text("XML:com.adobe.xmp", HISTORY, packed=True),
-        (b"zTXt", b"Comment\0\0" + zlib.compress(bytes(3_000_000))),
-        international_text("Comment", b"x" * 3_000_000),
-        broken(b"tEXt", b"Comment\0x"),
-        broken(b"eXIf", exif({0x010F: "Canon"})[6:]),
-        broken(b"pHYs", bytes(9)),
-        broken(b"gAMA", bytes(4)),
-        broken(b"prVt", b"a private chunk"),
-        (b"iTXt", b"damaged"),
+        (b"zTXt", b"Comment\0\0" + zlib.compress(bytes(3_000_000))), international_text("Comment", b"x" * 3_000_000),
+        broken(b"tEXt", b"Comment\0x"), broken(b"eXIf", exif({0x010F: "Canon"})[6:]), broken(b"pHYs", bytes(9)),
+        broken(b"gAMA", bytes(4)), broken(b"prVt", b"a private chunk"), (b"iTXt", b"damaged"),
         (b"zTXt", b"Comment\0\0damaged"),
     ],
     ids=["history", "zTXt", "iTXt", "tEXt", "eXIf", "pHYs", "gAMA", "private", "cut", "packed"],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("animated", [False, True])
 def test_a_png_with_chunks_that_can_be_left_out_is_shown(tmp_path, chunk, animated):
     plain = extracted(tmp_path, png_with(animated=animated), "a.png")
@@ -361,15 +346,11 @@ def test_an_extension_of_xmp_is_read_in_the_order_of_its_portions():
 @pytest.mark.parametrize(
     "data",
     [
-        extended((0, MORE), note="B" * 32),
-        extended((0, MORE[:500]), (501, MORE[501:])),
-        extended((500, MORE[500:])),
-        extended((0, MORE), length=1 << 30),
-        extended((0, MORE[:700])),
-        extended((0, b"")),
+        extended((0, MORE), note="B" * 32), extended((0, MORE[:500]), (501, MORE[501:])), extended((500, MORE[500:])),
+        extended((0, MORE), length=1 << 30), extended((0, MORE[:700])), extended((0, b"")),
     ],
     ids=["of another packet", "a gap", "no beginning", "too long", "cut", "empty"],
-)
+)  # fmt: skip
 def test_an_extension_of_xmp_that_is_not_whole_is_left_out(data):
     metadata = embedded(data, "a.jpg").metadata
     assert (metadata.title, metadata.rating, metadata.keywords) == ("", 3, ("sea",))

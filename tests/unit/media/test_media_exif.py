@@ -117,19 +117,13 @@ def test_tags_of_the_camera_are_read_from_the_main_directory_too():
 @pytest.mark.parametrize(
     ("lat", "lng"),
     [
-        ([(91, 1), (0, 1), (0, 1)], degrees(10)),
-        (degrees(10), [(181, 1), (0, 1), (0, 1)]),
-        ([(43, 0), (0, 1), (0, 1)], degrees(10)),
-        ([(0, 0), (0, 0), (0, 0)], [(0, 0), (0, 0), (0, 0)]),
-        (degrees(0), degrees(0)),
-        ((12, 3, struct.pack(">ddd", float("nan"), 0, 0)), degrees(10)),
-        ((12, 3, struct.pack(">ddd", float("inf"), 0, 0)), degrees(10)),
-        ("43 28 30 here", degrees(10)),
-        ("43 70 30", degrees(10)),
-        ("5/0", degrees(10)),
-        ([(10, 1), (70, 1), (0, 1)], degrees(10)),
+        ([(91, 1), (0, 1), (0, 1)], degrees(10)), (degrees(10), [(181, 1), (0, 1), (0, 1)]),
+        ([(43, 0), (0, 1), (0, 1)], degrees(10)), ([(0, 0), (0, 0), (0, 0)], [(0, 0), (0, 0), (0, 0)]),
+        (degrees(0), degrees(0)), ((12, 3, struct.pack(">ddd", float("nan"), 0, 0)), degrees(10)),
+        ((12, 3, struct.pack(">ddd", float("inf"), 0, 0)), degrees(10)), ("43 28 30 here", degrees(10)),
+        ("43 70 30", degrees(10)), ("5/0", degrees(10)), ([(10, 1), (70, 1), (0, 1)], degrees(10)),
     ],
-)
+)  # fmt: skip
 def test_impossible_places_are_no_places(lat, lng):
     found = metadata_of(gps={1: "N", 2: lat, 3: "E", 4: lng})
     assert found.lat is None

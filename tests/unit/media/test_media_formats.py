@@ -19,14 +19,10 @@ def box(kind: bytes) -> bytes:
 
 
 CONTENT = {
-    "jpg": encoded(quarters(), "JPEG"),
-    "png": encoded(quarters(), "PNG"),
-    "webp": encoded(quarters(), "WEBP"),
-    "gif": encoded(quarters(), "GIF"),
-    "tiff": encoded(quarters(), "TIFF"),
-    "bmp": encoded(quarters(), "BMP"),
+    "jpg": encoded(quarters(), "JPEG"), "png": encoded(quarters(), "PNG"), "webp": encoded(quarters(), "WEBP"),
+    "gif": encoded(quarters(), "GIF"), "tiff": encoded(quarters(), "TIFF"), "bmp": encoded(quarters(), "BMP"),
     "avif": encoded(quarters(), "AVIF"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CONTENT)
@@ -41,28 +37,20 @@ def test_a_picture_is_identified_by_its_content_whatever_its_picture_extension(n
 @pytest.mark.parametrize(
     ("head", "file_name", "name", "media_type"),
     [
-        (b"II*\0\x08\0\0\0", "a.dng", "dng", "raw"),
-        (b"II*\0\x08\0\0\0", "a.NEF", "raw", "raw"),
-        (b"MM\0*\0\0\0\x08", "a.gpr", "raw", "raw"),
-        (b"II*\0\x08\0\0\0", "a.tif", "tiff", "image"),
-        (b"II*\0\x08\0\0\0", "a.jpg", "tiff", "image"),
-        (b"IIU\0\x18\0\0\0", "a.rw2", "raw", "raw"),
-        (b"IIRO\x08\0\0\0", "a.orf", "raw", "raw"),
-        (b"FUJIFILMCCD-RAW 0201", "a.raf", "raw", "raw"),
-        (ftyp(b"crx ", b"isom"), "a.cr3", "raw", "raw"),
-        (ftyp(b"heic", b"mif1"), "a.heic", "heic", "image"),
+        (b"II*\0\x08\0\0\0", "a.dng", "dng", "raw"), (b"II*\0\x08\0\0\0", "a.NEF", "raw", "raw"),
+        (b"MM\0*\0\0\0\x08", "a.gpr", "raw", "raw"), (b"II*\0\x08\0\0\0", "a.tif", "tiff", "image"),
+        (b"II*\0\x08\0\0\0", "a.jpg", "tiff", "image"), (b"IIU\0\x18\0\0\0", "a.rw2", "raw", "raw"),
+        (b"IIRO\x08\0\0\0", "a.orf", "raw", "raw"), (b"FUJIFILMCCD-RAW 0201", "a.raf", "raw", "raw"),
+        (ftyp(b"crx ", b"isom"), "a.cr3", "raw", "raw"), (ftyp(b"heic", b"mif1"), "a.heic", "heic", "image"),
         (ftyp(b"mif1", b"miaf", b"heic"), "a.heif", "heic", "image"),
         (ftyp(b"mif1", b"miaf", b"avif"), "a.heic", "avif", "image"),
-        (ftyp(b"isom", b"mp41"), "a.mp4", "mp4", "video"),
-        (ftyp(b"qt  "), "a.MOV", "mov", "video"),
-        (ftyp(b"3gp4"), "a.3gp", "3gp", "video"),
-        (b"\0\0\0\x08wide\0\0\0\0mdat", "a.mov", "mov", "video"),
-        (b"RIFF\0\0\0\0AVI LIST", "a.avi", "avi", "video"),
-        (b"\x1aE\xdf\xa3", "a.webm", "webm", "video"),
+        (ftyp(b"isom", b"mp41"), "a.mp4", "mp4", "video"), (ftyp(b"qt  "), "a.MOV", "mov", "video"),
+        (ftyp(b"3gp4"), "a.3gp", "3gp", "video"), (b"\0\0\0\x08wide\0\0\0\0mdat", "a.mov", "mov", "video"),
+        (b"RIFF\0\0\0\0AVI LIST", "a.avi", "avi", "video"), (b"\x1aE\xdf\xa3", "a.webm", "webm", "video"),
         ((b"G" + b"\0" * 187) * 5, "a.mts", "mts", "video"),
         ((b"\0\0\0\0G" + b"\0" * 187) * 5, "a.m2ts", "mts", "video"),
     ],
-)
+)  # fmt: skip
 def test_the_content_names_the_family_and_the_extension_its_member(head, file_name, name, media_type):
     found = sniff(head, file_name)
     assert found is not None

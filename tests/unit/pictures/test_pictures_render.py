@@ -15,15 +15,9 @@ from tests.helpers.pictures import CORNERS, encoded, quarters, swapped_profile
 T = Image.Transpose
 #: How an upright picture is stored when its Exif orientation is this (TIFF 6.0, tag 274).
 STORED = {
-    1: None,
-    2: T.FLIP_LEFT_RIGHT,
-    3: T.ROTATE_180,
-    4: T.FLIP_TOP_BOTTOM,
-    5: T.TRANSPOSE,
-    6: T.ROTATE_90,
-    7: T.TRANSVERSE,
-    8: T.ROTATE_270,
-}
+    1: None, 2: T.FLIP_LEFT_RIGHT, 3: T.ROTATE_180, 4: T.FLIP_TOP_BOTTOM, 5: T.TRANSPOSE, 6: T.ROTATE_90,
+    7: T.TRANSVERSE, 8: T.ROTATE_270,
+}  # fmt: skip
 
 
 def thumbnail(data, *targets, orientation=1):
@@ -69,18 +63,13 @@ def test_every_orientation_comes_out_upright(orientation, kind):
 @pytest.mark.parametrize(
     ("whole", "size", "expected"),
     [
-        ((4000, 3000), "fit_1280", (1280, 960)),
-        ((4000, 3000), "fit_720", (720, 540)),
-        ((3000, 4000), "fit_1280", (768, 1024)),
-        ((4000, 3000), "fit_1920", (1600, 1200)),
-        ((640, 480), "fit_1280", (640, 480)),
-        ((9000, 100), "fit_720", (720, 8)),
-        ((9000, 3), "fit_720", (720, 1)),
-        ((4000, 3000), "tile_500", (500, 500)),
-        ((30, 20), "tile_500", (500, 500)),
+        ((4000, 3000), "fit_1280", (1280, 960)), ((4000, 3000), "fit_720", (720, 540)),
+        ((3000, 4000), "fit_1280", (768, 1024)), ((4000, 3000), "fit_1920", (1600, 1200)),
+        ((640, 480), "fit_1280", (640, 480)), ((9000, 100), "fit_720", (720, 8)), ((9000, 3), "fit_720", (720, 1)),
+        ((4000, 3000), "tile_500", (500, 500)), ((30, 20), "tile_500", (500, 500)),
         ((4000, 3000), "right_384", (384, 384)),
     ],
-)
+)  # fmt: skip
 def test_fit_stays_inside_its_box_and_tile_fills_it(whole, size, expected):
     assert thumbnail_size(whole, SIZES[size]) == expected
 

@@ -38,16 +38,10 @@ def test_an_area_is_read_from_twelve_digits():
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "0640c81f412",
-        "0640c81f412cc",
-        "0640c81f412g",
-        "0640C81F412C",
-        "0000003e9001",
-        "000000000001",
+        "", "0640c81f412", "0640c81f412cc", "0640c81f412g", "0640C81F412C", "0000003e9001", "000000000001",
         "3e8000001001",
     ],
-)
+)  # fmt: skip
 def test_any_other_text_is_no_area(text):
     assert Area.parse(text) is None
 

@@ -20,25 +20,14 @@ TAKEN = datetime(2021, 7, 4, 12, 30, 10)  # noqa: DTZ001 - wall time
 @pytest.mark.parametrize(
     ("name", "safe"),
     [
-        ("IMG_1.jpg", "IMG_1.jpg"),
-        ("Zürich – 雪.jpg", "Zürich – 雪.jpg"),
-        ("../../etc/passwd", "_.._etc_passwd"),
-        ("a\\b:c*d?e.jpg", "a_b_c_d_e.jpg"),
-        ("line\nbreak\x00.jpg", "line_break_.jpg"),
-        ("abc\u202egpj.exe", "abc_gpj.exe"),
-        ("CON.jpg", "_CON.jpg"),
-        ("nul", "_nul"),
-        ("con .jpg", "_con .jpg"),
-        ("Lpt\u00b2.tar.gz", "_Lpt\u00b2.tar.gz"),
-        ("CONIN$", "_CONIN$"),
-        ("come.jpg", "come.jpg"),
-        (" . ", "file"),
-        ("..", "file"),
-        ("ends with dots...", "ends with dots"),
-        ("a" * 195 + "." * 9 + "b" * 21, "a" * 195),
+        ("IMG_1.jpg", "IMG_1.jpg"), ("Zürich – 雪.jpg", "Zürich – 雪.jpg"), ("../../etc/passwd", "_.._etc_passwd"),
+        ("a\\b:c*d?e.jpg", "a_b_c_d_e.jpg"), ("line\nbreak\x00.jpg", "line_break_.jpg"),
+        ("abc\u202egpj.exe", "abc_gpj.exe"), ("CON.jpg", "_CON.jpg"), ("nul", "_nul"), ("con .jpg", "_con .jpg"),
+        ("Lpt\u00b2.tar.gz", "_Lpt\u00b2.tar.gz"), ("CONIN$", "_CONIN$"), ("come.jpg", "come.jpg"), (" . ", "file"),
+        ("..", "file"), ("ends with dots...", "ends with dots"), ("a" * 195 + "." * 9 + "b" * 21, "a" * 195),
         ("é" * 300 + ".jpeg", "é" * 97 + ".jpeg"),
     ],
-)
+)  # fmt: skip
 def test_names_are_made_safe_for_every_system(name, safe):
     assert safe_name(name) == safe
 

@@ -1,36 +1,37 @@
 """A disk that is away is no library that is gone: what needs originals says 503, and nothing is kept of that."""
 
+from contextlib import contextmanager
+
 import pytest
 
 from photosvc.index import scan
 from tests.helpers.api_client import check_error, open_api
-from tests.helpers.clients.picture_client import PictureClient
+from tests.helpers.clients.picture_client import PictureClient, replace_workers
 from tests.helpers.dav_client import DavClient
 from tests.helpers.pictures import jpeg
 
 
 @pytest.fixture
-def away(tmp_path, new_database, monkeypatch):
-    """A library on either database with a picture on its own disk and one on a disk mounted below it."""
+def away(tmp_path, monkeypatch):
+    """A library with a picture on its own disk and one on a disk mounted below it."""
     monkeypatch.setattr("photosvc.dav.server.wake_indexer", lambda _service: None)
-    with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_database()}) as api:
+    with open_api(tmp_path) as api:
         pictures = PictureClient(api)
+        replace_workers(pictures, monkeypatch)
         pictures.put("own.jpg", jpeg())
         pictures.put("nas/far.jpg", jpeg(80, 48))
         yield pictures
 
 
-def unmount_all(pictures):
+@contextmanager
+def unmounted(pictures):
+    """The originals are away, but for the folder of their disk."""
     originals = pictures.library.originals
     originals.rename(originals.with_name("unmounted"))
     originals.mkdir()
     (originals / "NOT MOUNTED.txt").write_bytes(b"")
-
-
-def mount_all(pictures):
-    originals = pictures.library.originals
-    for path in originals.iterdir():
-        path.unlink()
+    yield
+    (originals / "NOT MOUNTED.txt").unlink()
     originals.rmdir()
     originals.with_name("unmounted").rename(originals)
 
@@ -56,33 +57,27 @@ def asked(pictures, name):
     ]
 
 
-@pytest.mark.slow
 def test_while_the_originals_are_away_nothing_is_gone_and_readiness_tells(away):
     found = away.library.find()
     token = away.library.token("photos", role="admin")
     selected = away.api.call("POST", "/zip", token, json={"photos": [away.photo_uid("own.jpg")]}).json
     download = away.tokens()[1]
-    unmount_all(away)
-    try:
+    with unmounted(away):
         for name in ("own.jpg", "nas/far.jpg"):
             for answer in asked(away, name):
                 assert (answer.status_code, answer.headers["Retry-After"]) == (503, "30"), answer.request
         archive = away.api.call("GET", f"/zip/{selected['filename']}?t={download}", buffered=True)
         assert (archive.status_code, archive.headers["Retry-After"]) == (503, "30")
-        ready = away.api.call("GET", "/readyz")
-        assert "is its disk mounted?" in check_error(ready, 503)["error"]
+        assert "is its disk mounted?" in check_error(away.api.call("GET", "/readyz"), 503)["error"]
         assert away.api.call("GET", "/status").status_code == 200
         assert available(away) == 0
         assert away.library.find() == found
         assert away.library.index().missing == 0
-    finally:
-        mount_all(away)
     assert away.api.call("GET", "/readyz").status_code == 200
     assert available(away) == 1
     assert [answer.status_code for answer in asked(away, "own.jpg")[:3]] == [200, 200, 200]
 
 
-@pytest.mark.slow
 def test_while_a_disk_below_the_originals_is_away_only_what_it_had_is_not_there_now(away, monkeypatch):
     originals = away.library.originals
     with monkeypatch.context() as mounted:
@@ -100,7 +95,6 @@ def test_while_a_disk_below_the_originals_is_away_only_what_it_had_is_not_there_
     assert [answer.status_code for answer in asked(away, "own.jpg")[:3]] == [200, 200, 200]
 
 
-@pytest.mark.slow
 def test_a_file_that_was_deleted_while_its_disk_is_there_is_gone(away):
     (away.library.originals / "own.jpg").unlink()
     codes = [answer.status_code for answer in asked(away, "own.jpg")[:7]]

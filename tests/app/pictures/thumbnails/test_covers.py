@@ -62,14 +62,11 @@ def test_the_cover_of_a_label_shows_private_photos_only_to_those_who_may_see_the
 @pytest.mark.parametrize(
     ("path", "size", "status"),
     [
-        ("albums/axxxxxxxxxxxxxxx/t/TOKEN", "fit_720", 404),
-        ("albums/x%00/t/TOKEN", "fit_720", 404),
-        ("labels/lxxxxxxxxxxxxxxx/t/TOKEN", "fit_720", 404),
-        ("labels/LAKE/t/TOKEN", "huge", 404),
-        ("labels/LAKE/t/wrong", "fit_720", 403),
-        ("folders/t/B/TOKEN", "fit_720", 404),
+        ("albums/axxxxxxxxxxxxxxx/t/TOKEN", "fit_720", 404), ("albums/x%00/t/TOKEN", "fit_720", 404),
+        ("labels/lxxxxxxxxxxxxxxx/t/TOKEN", "fit_720", 404), ("labels/LAKE/t/TOKEN", "huge", 404),
+        ("labels/LAKE/t/wrong", "fit_720", 403), ("folders/t/B/TOKEN", "fit_720", 404),
     ],
-)
+)  # fmt: skip
 def test_what_has_no_photo_has_no_cover(pictures, path, size, status):
     path = path.replace("LAKE", uid_of(pictures, "/labels", "lake"))
     path = path.replace("/B/", f"/{uid_of(pictures, '/albums?type=folder', 'b')}/")

@@ -14,11 +14,10 @@ import pytest
 from PIL import Image, ImageChops, ImageStat
 
 from photosvc.core.problems import Reason
-from photosvc.pictures.render import make_thumbnails
 from photosvc.web.current import current_service
 from photosvc.workers.pool import WorkerDiedError
 from tests.helpers.api_client import check_error, open_api
-from tests.helpers.clients.picture_client import PictureClient, WorkersInProcess
+from tests.helpers.clients.picture_client import PictureClient, replace_workers
 from tests.helpers.clock import until
 from tests.helpers.files.small_disk import mounted
 from tests.helpers.pictures import CORNERS, clouds, encoded, jpeg, png_bomb, quarters
@@ -52,14 +51,6 @@ def hashes(limited):
     limited.cache().clear()
     limited.library.clock.move(minutes=6)
     return [limited.hash_of(f"{number}.jpg") for number in range(8)]
-
-
-def replace_workers(pictures, monkeypatch):
-    """Have thumbnails made in this process."""
-    workers = WorkersInProcess(make_thumbnails)
-    with pictures.library.app.app_context():
-        monkeypatch.setattr(current_service().pictures.thumbnails, "_workers", lambda: workers)
-    return workers
 
 
 @pytest.fixture

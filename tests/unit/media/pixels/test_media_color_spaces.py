@@ -175,15 +175,10 @@ def test_the_colours_of_a_jpeg_xl_are_found_in_its_container():
 @pytest.mark.parametrize(
     ("primaries", "transfer", "name"),
     [
-        (11, 13, "Display P3"),
-        (9, 1, "BT.2020"),
-        (1, 8, "sRGB"),
-        (1, 13, ""),
-        (11, 16, "Display P3 PQ"),
-        (9, 18, "BT.2020 HLG"),
-        (11, 99, ""),
+        (11, 13, "Display P3"), (9, 1, "BT.2020"), (1, 8, "sRGB"), (1, 13, ""), (11, 16, "Display P3 PQ"),
+        (9, 18, "BT.2020 HLG"), (11, 99, ""),
     ],
-)
+)  # fmt: skip
 def test_the_colour_space_of_a_jpeg_xl_is_named_by_its_numbers(primaries, transfer, name):
     def number(value):
         return [(2, value)] if value < 2 else [(2, 2), (4, value - 2)] if value < 18 else [(2, 3), (6, value - 18)]

@@ -18,22 +18,15 @@ PREVIEW = jpeg(320, 240)
 
 # Of each family: extension, make, model as written, model as shown; the byte order mark that differs from TIFF.
 FAMILIES = [
-    ("nef", "NIKON CORPORATION", "NIKON Z 6", "Z 6", b""),
-    ("nrw", "NIKON", "COOLPIX P7800", "COOLPIX P7800", b""),
-    ("cr2", "Canon", "Canon EOS 5D Mark IV", "EOS 5D Mark IV", b""),
-    ("arw", "SONY", "ILCE-7M4", "ILCE-7M4", b""),
-    ("sr2", "SONY", "DSC-R1", "DSC-R1", b""),
-    ("pef", "PENTAX", "PENTAX K-1", "K-1", b""),
-    ("orf", "OLYMPUS CORPORATION", "E-M1MarkIII", "E-M1MarkIII", b"MMOR"),
-    ("srw", "SAMSUNG", "NX500", "NX500", b""),
-    ("3fr", "Hasselblad", "X1D", "X1D", b""),
-    ("iiq", "Phase One", "P45+", "P45+", b""),
-    ("erf", "SEIKO EPSON CORP.", "R-D1", "R-D1", b""),
-    ("mef", "Mamiya", "ZD", "ZD", b""),
-    ("kdc", "Kodak", "DC120", "DC120", b""),
-    ("gpr", "GoPro", "HERO10 Black", "HERO10 Black", b""),
+    ("nef", "NIKON CORPORATION", "NIKON Z 6", "Z 6", b""), ("nrw", "NIKON", "COOLPIX P7800", "COOLPIX P7800", b""),
+    ("cr2", "Canon", "Canon EOS 5D Mark IV", "EOS 5D Mark IV", b""), ("arw", "SONY", "ILCE-7M4", "ILCE-7M4", b""),
+    ("sr2", "SONY", "DSC-R1", "DSC-R1", b""), ("pef", "PENTAX", "PENTAX K-1", "K-1", b""),
+    ("orf", "OLYMPUS CORPORATION", "E-M1MarkIII", "E-M1MarkIII", b"MMOR"), ("srw", "SAMSUNG", "NX500", "NX500", b""),
+    ("3fr", "Hasselblad", "X1D", "X1D", b""), ("iiq", "Phase One", "P45+", "P45+", b""),
+    ("erf", "SEIKO EPSON CORP.", "R-D1", "R-D1", b""), ("mef", "Mamiya", "ZD", "ZD", b""),
+    ("kdc", "Kodak", "DC120", "DC120", b""), ("gpr", "GoPro", "HERO10 Black", "HERO10 Black", b""),
     ("dng", "Google", "Pixel 7", "Pixel 7", b""),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("extension", "make", "model", "shown", "mark"), FAMILIES, ids=[one[0] for one in FAMILIES])

@@ -23,15 +23,11 @@ def found(data):
 @pytest.mark.parametrize(
     "photo",
     [
-        google_photo(VIDEO),
-        google_photo(VIDEO, padding=7),
-        micro_video(VIDEO),
-        samsung_photo(VIDEO),
-        heic_photo(VIDEO),
-        heic_photo(samsung_trailer(VIDEO), b"sefd"),
+        google_photo(VIDEO), google_photo(VIDEO, padding=7), micro_video(VIDEO), samsung_photo(VIDEO),
+        heic_photo(VIDEO), heic_photo(samsung_trailer(VIDEO), b"sefd"),
     ],
     ids=["google", "google with padding", "micro video", "samsung", "heic", "samsung heic"],
-)
+)  # fmt: skip
 def test_the_video_of_a_motion_photo_is_found_to_the_byte(photo):
     assert found(photo) == VIDEO
 
@@ -39,20 +35,13 @@ def test_the_video_of_a_motion_photo_is_found_to_the_byte(photo):
 @pytest.mark.parametrize(
     "photo",
     [
-        google_photo(b"no video but as long as one"),
-        micro_video(b"no video but as long as one"),
-        samsung_photo(b"no video but as long as one"),
-        heic_photo(b"no video but as long as one"),
-        micro_video(VIDEO)[: -len(VIDEO)],
-        micro_video(VIDEO).replace(b'Offset="', b'Offset="9999999'),
-        micro_video(VIDEO).replace(b'Offset="', b'Offset="-'),
-        samsung_photo(VIDEO).replace(b"SEFH", b"SEFX"),
-        samsung_photo(VIDEO)[:-8] + b"\xff\xff\xff\xffSEFT",
-        VIDEO,
-        b"",
-        b"\xff\xd8\xff",
+        google_photo(b"no video but as long as one"), micro_video(b"no video but as long as one"),
+        samsung_photo(b"no video but as long as one"), heic_photo(b"no video but as long as one"),
+        micro_video(VIDEO)[: -len(VIDEO)], micro_video(VIDEO).replace(b'Offset="', b'Offset="9999999'),
+        micro_video(VIDEO).replace(b'Offset="', b'Offset="-'), samsung_photo(VIDEO).replace(b"SEFH", b"SEFX"),
+        samsung_photo(VIDEO)[:-8] + b"\xff\xff\xff\xffSEFT", VIDEO, b"", b"\xff\xd8\xff",
     ],
-)
+)  # fmt: skip
 def test_what_does_not_hold_a_video_where_it_says_is_a_plain_picture(photo):
     assert found(photo) is None
 

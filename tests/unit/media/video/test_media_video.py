@@ -25,14 +25,10 @@ from tests.helpers.pictures import video
 @pytest.mark.parametrize(
     ("name", "codec", "read"),
     [
-        ("a.mp4", "libx264", "avc1"),
-        ("a.mov", "libx264", "avc1"),
-        ("a.avi", "mjpeg", "mjpeg"),
-        ("a.mkv", "mpeg4", "mpeg4"),
-        ("a.webm", "libsvtav1", "av01"),
-        ("a.webm", "libvpx-vp9", "vp09"),
+        ("a.mp4", "libx264", "avc1"), ("a.mov", "libx264", "avc1"), ("a.avi", "mjpeg", "mjpeg"),
+        ("a.mkv", "mpeg4", "mpeg4"), ("a.webm", "libsvtav1", "av01"), ("a.webm", "libvpx-vp9", "vp09"),
     ],
-)
+)  # fmt: skip
 def test_size_length_codec_and_a_frame_of_a_video_are_read(tmp_path, name, codec, read):
     with video(tmp_path / name, codec=codec).open("rb") as source:
         found = read_video(source)

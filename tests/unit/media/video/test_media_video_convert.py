@@ -65,18 +65,15 @@ def alike(found, wanted):
 @pytest.mark.parametrize(
     ("name", "codec", "options"),
     [
-        ("a.mov", "libx264", {"sounds": ["aac"]}),
-        ("a.mov", "libx264", {"sounds": ["pcm_s16le"]}),
-        ("a.mts", "libx264", {"sounds": ["ac3"]}),
-        ("a.mp4", "libx265", {"sounds": ["aac"]}),
+        ("a.mov", "libx264", {"sounds": ["aac"]}), ("a.mov", "libx264", {"sounds": ["pcm_s16le"]}),
+        ("a.mts", "libx264", {"sounds": ["ac3"]}), ("a.mp4", "libx265", {"sounds": ["aac"]}),
         ("a.mp4", "libx265", {"pixels": "yuv420p10le", "sounds": ["aac"]}),
         ("a.avi", "mjpeg", {"pixels": "yuvj420p", "sounds": ["pcm_u8"], "rate": 11_024}),
-        ("a.avi", "libx264", {"sounds": ["mp3"]}),
-        ("a.mkv", "ffv1", {"pixels": "yuv444p", "sounds": ["libopus"]}),
+        ("a.avi", "libx264", {"sounds": ["mp3"]}), ("a.mkv", "ffv1", {"pixels": "yuv444p", "sounds": ["libopus"]}),
         ("a.webm", "libvpx-vp9", {"sounds": ["libopus"]}),
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(map(str, value.values())),
-)
+)  # fmt: skip
 def test_every_usual_codec_and_container_becomes_what_browsers_play(tmp_path, name, codec, options):
     found = shown(converted(film(tmp_path / name, codec, **options)))
     assert (found.size, len(found.times)) == ((64, 48), SECOND)

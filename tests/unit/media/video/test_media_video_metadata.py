@@ -19,16 +19,10 @@ FTYP = box(b"ftyp", b"qt  \0\0\0\0qt  ")
 KEY = "com.apple.quicktime."
 CREATED = 3_700_000_000  # seconds since 1904
 PHONE = {
-    "creationdate": "2021-09-27T07:12:52-0600",
-    "location.ISO6709": "+43.4674-011.8851+312.5CRSWGS_84/",
-    "make": "Apple",
-    "model": "iPhone 13 Pro",
-    "software": "15.0",
-    "content.identifier": "ABC-1",
-    "title": "Hafen ß",
-    "description": "a boat",
-    "keywords": "sea, boat",
-}
+    "creationdate": "2021-09-27T07:12:52-0600", "location.ISO6709": "+43.4674-011.8851+312.5CRSWGS_84/",
+    "make": "Apple", "model": "iPhone 13 Pro", "software": "15.0", "content.identifier": "ABC-1", "title": "Hafen ß",
+    "description": "a boat", "keywords": "sea, boat",
+}  # fmt: skip
 
 
 def data(value, form=1):
@@ -122,17 +116,12 @@ def test_user_data_of_quicktime_and_of_iso_files_are_read():
 @pytest.mark.parametrize(
     ("written", "place"),
     [
-        ("+47.5383-2.8919+000.000/", (47.5383, -2.8919, 0)),
-        ("+7.5-12.25+010/", (7.5, -12.25, 10)),
-        ("+4328.5-01153.25/", (43.475, -11.8875, 0)),
-        ("+4328.5-1153.25/", (43.475, -11.8875, 0)),
-        ("+432830-0115315/", (43.475, -11.8875, 0)),
-        ("-432830.0+115315.0-5.2/", (-43.475, 11.8875, -5)),
-        ("+91-002/", (None, None, 0)),
-        ("+47-181/", (None, None, 0)),
-        ("+1234567-002/", (None, None, 0)),
+        ("+47.5383-2.8919+000.000/", (47.5383, -2.8919, 0)), ("+7.5-12.25+010/", (7.5, -12.25, 10)),
+        ("+4328.5-01153.25/", (43.475, -11.8875, 0)), ("+4328.5-1153.25/", (43.475, -11.8875, 0)),
+        ("+432830-0115315/", (43.475, -11.8875, 0)), ("-432830.0+115315.0-5.2/", (-43.475, 11.8875, -5)),
+        ("+91-002/", (None, None, 0)), ("+47-181/", (None, None, 0)), ("+1234567-002/", (None, None, 0)),
     ],
-)
+)  # fmt: skip
 def test_a_location_is_read_with_and_without_leading_zeros(written, place):
     found = metadata_of(movie(box(b"udta", text(b"\xa9xyz", written.encode()))))
     assert (found.lat, found.lng, found.altitude) == place
