@@ -1,9 +1,9 @@
-"""GET /photos/clusters: photos gathered for a map, compared with plain Python, on both databases."""
+"""GET /photos/clusters: photos gathered for a map, compared with plain Python."""
 
 import random
 
 import pytest
-from hypothesis import HealthCheck, assume, example, given
+from hypothesis import HealthCheck, example, given, reject
 from hypothesis import strategies as st
 from sqlalchemy import select
 
@@ -26,8 +26,14 @@ BOXES = (
 
 
 @pytest.fixture(scope="module")
-def varied(new_database, tmp_path_factory):
-    library = open_library(tmp_path_factory.mktemp("clusters"), settings={"PHOTOSVC_DATABASE_URI": new_database()})
+def varied(tmp_path_factory):
+    library = open_library(tmp_path_factory.mktemp("clusters"))
+    yield library, *fill(library)
+    library.close()
+
+
+def fill(library):
+    """Varied photos, some at the ends of the map; gives them, their albums and a token that sees all, and one not."""
     with library.session() as session:
         session.expire_on_commit = False
         photos, albums = fill_varied_library(session, photos=60)
@@ -35,9 +41,7 @@ def varied(new_database, tmp_path_factory):
             photo.lat, photo.lng, photo.cell_id = lat, lng, f"s2:{cell_token(lat, lng)}"
         project(session, [photos[3].id, photos[9].id, photos[12].id])
         session.commit()
-        tokens = {True: library.token("*", role="admin"), False: library.token("*", role="viewer")}
-    yield library, photos, albums, tokens
-    library.close()
+    return photos, albums, {True: library.token("*", role="admin"), False: library.token("*", role="viewer")}
 
 
 def ask(library, token=None, **asked):
@@ -85,7 +89,8 @@ def check(varied, query, sees_private, box, zoom):
     library, photos, albums, tokens = varied
     asked = {"q": query, "bbox": ",".join(map(str, box)), "zoom": zoom}
     answer = library.get(asked, path=PATH, token=tokens[sees_private])
-    assume(answer.status_code not in {400, 404})
+    if answer.status_code in {400, 404}:
+        reject()
     assert answer.status_code == 200, answer.text
     expected = expected_clusters(photos, albums, query, box, zoom, sees_private=sees_private)
     found = answer.json["clusters"]
@@ -95,11 +100,8 @@ def check(varied, query, sees_private, box, zoom):
         assert [lat, lng] in [pytest.approx(one, abs=1e-5) for one in means]
 
 
-ANY_MAP = given(query=QUERIES, sees_private=st.booleans(), box=st.sampled_from(BOXES), zoom=st.integers(0, 4))
-
-
 @QUICK
-@ANY_MAP
+@given(query=QUERIES, sees_private=st.booleans(), box=st.sampled_from(BOXES), zoom=st.integers(0, 4))
 @example(query="", sees_private=False, box=GLOBE, zoom=3)
 @example(query="landscape:true | codec:jpeg", sees_private=True, box=GLOBE, zoom=1)
 @example(query="favorite:true", sees_private=True, box=BOXES[2], zoom=4)
@@ -108,17 +110,13 @@ def test_clusters_are_the_cells_of_the_grid_with_all_photos_of_any_query(varied,
     check(varied, query, sees_private, box, zoom)
 
 
-def test_private_photos_take_no_part_for_viewers(varied):
+def test_private_photos_take_no_part_for_viewers_and_an_album_limits_the_map(varied):
     library, photos, _, tokens = varied
     secret = {file.hash for photo in photos if photo.private for file in photo.files}
     for zoom in (0, 3, 20):
         everybody = ask(library, tokens[False], zoom=zoom)
         assert not {cluster[3] for cluster in everybody} & secret
         assert sum(one[2] for one in everybody) < sum(one[2] for one in ask(library, tokens[True], zoom=zoom))
-
-
-def test_an_album_limits_the_map(varied):
-    library = varied[0]
     found = library.find(s=uid("a", 0), geo="true", count=1000, merged="true")
     assert sum(one[2] for one in ask(library, s=uid("a", 0), zoom=3)) == len(found) > 0
     assert library.get({"s": uid("z", 0)}, path=PATH).status_code == 404
@@ -126,11 +124,11 @@ def test_an_album_limits_the_map(varied):
 
 @pytest.fixture(scope="module")
 def scattered(tmp_path_factory):
-    """A library of 230 photos at 230 places."""
+    """A library of 210 photos at 210 places."""
     library = open_library(tmp_path_factory.mktemp("scattered"))
     draw = random.Random(5)
     with library.session() as session:
-        photos, _ = fill_varied_library(session, photos=230)
+        photos, _ = fill_varied_library(session, photos=210)
         for photo in photos:
             photo.lat, photo.lng = draw.uniform(-80, 80), draw.uniform(-180, 180)
             photo.cell_id, photo.quality, photo.archived_at = f"s2:{cell_token(photo.lat, photo.lng)}", 3, None
@@ -146,7 +144,7 @@ def test_there_are_never_more_than_200_clusters_and_no_photo_is_lost(scattered):
     for zoom in (0, 2, 5, 12, 20):
         clusters = ask(scattered, zoom=zoom)
         assert len(clusters) <= 200, zoom
-        assert sum(cluster[2] for cluster in clusters) == 230, zoom
+        assert sum(cluster[2] for cluster in clusters) == 210, zoom
         assert [cluster[2] for cluster in clusters] == sorted((cluster[2] for cluster in clusters), reverse=True), zoom
         assert ask(scattered, zoom=zoom) == clusters
 
@@ -158,6 +156,7 @@ def test_a_cluster_tells_how_its_picture_was_turned(scattered):
         shown = newest.files[0].hash
         session.commit()
     assert [one[3::2] for one in ask(scattered, zoom=20) if one[5] != 1] == [[shown, 6]]
+    assert ask(scattered, zoom=3, apart=8) == ask(scattered, zoom=3)  # more photos than clusters stay together
 
 
 def test_photos_of_squares_with_few_are_clusters_of_their_own_where_asked(scattered):
@@ -171,10 +170,6 @@ def test_photos_of_squares_with_few_are_clusters_of_their_own_where_asked(scatte
     assert all(alone.get(one[3], one) == one for one in divided if one[2] == 1)
 
 
-def test_more_photos_than_clusters_stay_together(scattered):
-    assert ask(scattered, zoom=3, apart=8) == ask(scattered, zoom=3)
-
-
 def test_a_moved_map_shows_the_same_clusters(scattered):
     left = {tuple(one) for one in ask(scattered, zoom=3, bbox="-45,-45,45,45")}
     moved = {tuple(one) for one in ask(scattered, zoom=3, bbox="-33.75,-45,56.25,45")}
@@ -183,27 +178,19 @@ def test_a_moved_map_shows_the_same_clusters(scattered):
     assert kept
 
 
-def test_clusters_have_a_version_and_a_tag(varied):
+def test_clusters_have_a_version_and_a_tag_and_refuse_bad_values_by_name(varied):
     library = varied[0]
     answer = library.get({"zoom": 1}, path=PATH)
-    again = library.app.test_client().get(
-        f"{PATH}?zoom=1", headers={"X-Auth-Token": library.token(), "If-None-Match": answer.headers["ETag"]}
-    )
-    assert again.status_code == 304
+    headers = {"X-Auth-Token": library.token(), "If-None-Match": answer.headers["ETag"]}
+    assert library.app.test_client().get(f"{PATH}?zoom=1", headers=headers).status_code == 304
     assert library.get({"version": answer.json["version"]}, path=PATH).status_code == 200
     assert library.get({"version": "1"}, path=PATH).status_code == 409
-
-
-def test_a_bad_value_is_refused_by_name(varied):
+    boxes = ("1,2,3", "1,2,3,4,5", "a,b,c,d", "0,10,1,9", "-181,0,0,1", "0,0,1,91", "nan,0,1,1", "0,0,inf,1")
     for asked, field in (
-        *(({"bbox": text}, "bbox") for text in ("1,2,3", "1,2,3,4,5", "a,b,c,d", "0,10,1,9", "-181,0,0,1", "0,0,1,91")),
-        *(
-            ({"bbox": text}, "bbox")
-            for text in ("nan,0,1,1", "0,0,inf,1", "1e1,0,11,1", "0,0,1,\0", "٣,0,4,1", "9" * 9000)
-        ),
+        *(({"bbox": text}, "bbox") for text in (*boxes, "1e1,0,11,1", "0,0,1,\0", "٣,0,4,1", "9" * 9000)),
         *(({"zoom": text}, "zoom") for text in ("-1", "21", "x", "1.5", "9" * 30)),
         ({"q": "nosuch:1"}, "q"),
     ):
-        answer = varied[0].get(asked, path=PATH)
+        answer = library.get(asked, path=PATH)
         assert answer.status_code == 400, answer.text
         assert [detail["field"] for detail in answer.json["details"]] == [field], asked

@@ -37,14 +37,21 @@ def test_clients_find_what_they_read(api):
         "contentUri": "/api/v1", "videoUri": "/api/v1",
     }  # fmt: skip
     assert (found["version"], found["public"]) == (__version__, False)
+    sizes = {thumb["size"]: (thumb["w"], thumb["h"]) for thumb in found["thumbs"]}
+    assert sizes == {size.name: (size.width, size.height) for size in SIZES.values()}
+    assert found["thumbs"][0] == {"size": "tile_50", "use": "50 x 50 square, cropped to the centre", "w": 50, "h": 50}
 
 
-def test_its_sizes_are_those_of_the_thumbnails(api):
-    thumbs = config(api, api.access_token())["thumbs"]
-    assert {thumb["size"]: (thumb["w"], thumb["h"]) for thumb in thumbs} == {
-        size.name: (size.width, size.height) for size in SIZES.values()
-    }
-    assert thumbs[0] == {"size": "tile_50", "use": "50 x 50 square, cropped to the centre", "w": 50, "h": 50}
+def test_it_needs_its_scope_and_that_of_photos_for_tokens(api):
+    check_error(api.call("GET", "/config"), 401)
+    check_error(api.call("GET", "/config", api.access_token("photos")), 403)
+    assert config(api, api.app_password("vera", "read"))["count"]["all"] > 0
+    found = config(api, api.access_token("config"))
+    assert (found["previewToken"], found["downloadToken"]) == ("", "")
+    assert api.call("HEAD", "/config", api.access_token("config")).status_code == 200
+    found = config(api, api.library.token("*", role="viewer"))
+    assert api.call("GET", f"/t/{'f' * 40}/{found['previewToken']}/fit_720").status_code == 404  # no such file
+    assert api.call("GET", f"/dl/{'f' * 40}?t={found['downloadToken']}").status_code == 404
 
 
 @pytest.mark.parametrize("role", ["admin", "viewer"])
@@ -68,7 +75,6 @@ def test_it_counts_what_the_credential_may_see(api, role):
     assert min(count["all"], count["live"], count["videos"], count["favorites"]) > 0
 
 
-@pytest.mark.slow
 def test_its_counts_and_years_follow_every_change_at_once(tmp_path):
     with open_api(tmp_path) as api:
         admin, viewer = (api.library.token("*", role=role) for role in ("admin", "viewer"))
@@ -88,21 +94,3 @@ def test_its_counts_and_years_follow_every_change_at_once(tmp_path):
             project(session, [photo.id])
         assert found() == [(2, 1, 1, [2021, 2019]), (1, 0, 0, [2019])]
         assert found() == [(2, 1, 1, [2021, 2019]), (1, 0, 0, [2019])]
-
-
-def test_the_tokens_in_it_open_links(api):
-    found = config(api, api.library.token("*", role="viewer"))
-    assert api.call("GET", f"/t/{'f' * 40}/{found['previewToken']}/fit_720").status_code == 404  # no such file
-    assert api.call("GET", f"/dl/{'f' * 40}?t={found['downloadToken']}").status_code == 404
-
-
-def test_a_credential_without_the_scope_of_photos_gets_no_tokens(api):
-    found = config(api, api.access_token("config"))
-    assert (found["previewToken"], found["downloadToken"]) == ("", "")
-    assert api.call("HEAD", "/config", api.access_token("config")).status_code == 200
-
-
-def test_it_needs_a_token_with_its_scope(api):
-    check_error(api.call("GET", "/config"), 401)
-    check_error(api.call("GET", "/config", api.access_token("photos")), 403)
-    assert config(api, api.app_password("vera", "read"))["count"]["all"] > 0
