@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import ColumnElement, LargeBinary, bindparam, cast, delete, func, literal, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, or_, select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
@@ -23,9 +23,9 @@ from photosvc.core.words import in_portions
 from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import added_areas, choose_orientation, chosen_names, set_added_areas, set_chosen_names
 from photosvc.media.metadata import Region
-from photosvc.models import Camera, JournalSize, Lens, Photo, PhotoChange, Place
+from photosvc.models import Camera, Lens, Photo, PhotoChange, Place
 from photosvc.models.photo import PLAIN_VALUES
-from photosvc.models.statements import UNLOADED, Prepared, insert_into, insert_of, prepare_statement, run_many
+from photosvc.models.statements import UNLOADED, Prepared, insert_of, prepare_statement, run_many
 
 KEYWORDS: Final = "keywords"
 #: Source column -> the columns that it is the source of.
@@ -87,13 +87,7 @@ _WIRE: Final = {
     "stack": "Stack",
 }
 #: Most changes of one photo that are kept: programs that keep changing one photo fill no disk.
-MOST_OF_PHOTO: Final = 1000
-#: Most bytes of the values in the changes of one actor, and `_ENTRY` for each change; beyond that, the oldest ones are
-#: deleted, a tenth at a time.
-MOST_BYTES: Final = 64 << 20
-_ENTRY: Final = 100
-#: Photos of one statement.
-_PORTION: Final = 500
+MOST_OF_PHOTO: Final = 100
 _TOO_MANY: Final = (
     select(PhotoChange.photo_uid)
     .where(PhotoChange.photo_uid.in_(bindparam("photo_uids", expanding=True)))
@@ -218,45 +212,6 @@ def record(session: Session, change: Change, now: datetime, differences: Mapping
     ]
     run_many(session.connection(), insert_of(PhotoChange), entries)
     _forget_oldest(session, list(differences))
-    sizes = (len(one["before"].encode()) + len(one["after"].encode()) + _ENTRY for one in entries)
-    _count_bytes(session, change.actor.uid, sum(sizes))
-
-
-def _count_bytes(session: Session, actor_uid: str, size: int) -> None:
-    """Count further bytes of an actor's changes, and delete the oldest ones beyond `MOST_BYTES`."""
-    if not size:
-        return
-    row = insert_into(JournalSize, session).values(actor_uid=actor_uid, size=size)
-    total = JournalSize.size + row.excluded.size
-    counted = row.on_conflict_do_update(index_elements=["actor_uid"], set_={"size": total}).returning(JournalSize.size)
-    if (session.connection().execute(counted).scalar() or 0) > MOST_BYTES:
-        _forget_oldest_of(session, actor_uid)
-
-
-def _forget_oldest_of(session: Session, actor_uid: str) -> None:
-    """Delete an actor's oldest changes, until nine tenths of `MOST_BYTES` are left, and count the rest again.
-
-    Fewer may be there than were counted, because changes are also deleted with their photos.
-    """
-    connection, own = session.connection(), PhotoChange.actor_uid == actor_uid
-    is_sqlite = connection.dialect.name == "sqlite"
-    sizes = (
-        func.length(cast(column, LargeBinary)) if is_sqlite else func.octet_length(column)
-        for column in (PhotoChange.before, PhotoChange.after)
-    )
-    newest = select(PhotoChange.id, sum(sizes, literal(_ENTRY))).where(own).order_by(PhotoChange.id.desc())
-    total, last = 0, None
-    with connection.execute(newest.execution_options(yield_per=_PORTION)) as rows:
-        for number, size in rows:
-            if total + size > MOST_BYTES * 9 // 10:
-                last = number
-                break
-            total += size
-    if last is not None:
-        gone = delete(PhotoChange).where(own, PhotoChange.id <= last)
-        session.execute(gone, execution_options=UNLOADED)
-    counted = update(JournalSize).where(JournalSize.actor_uid == actor_uid).values(size=total)
-    session.execute(counted, execution_options=UNLOADED)
 
 
 def _forget_oldest(session: Session, photo_uids: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, UniqueConstraint, false, select
+from sqlalchemy import ForeignKey, Index, Integer, UniqueConstraint, false, select
 from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
 from photosvc.core.ids import LABEL, SUBJECT, computed_uid
@@ -158,10 +158,3 @@ class PhotoChange(Numbered, table="photo_changes"):
     """The columns that changed, with their former values, as a JSON object; see `library.journal`."""
     after: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
-
-
-class JournalSize(Base, table="journal_sizes"):
-    """The bytes of the values in the changes of one actor."""
-
-    actor_uid: Mapped[str] = mapped_column(Text, primary_key=True)
-    size: Mapped[int] = mapped_column(BigInteger)

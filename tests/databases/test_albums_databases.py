@@ -5,11 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import select
 
-from photosvc.library.journal import Actor, Change, record
-from photosvc.models import File, JournalSize, Photo, PhotoChange
-from photosvc.models.engine import begin_write
+from photosvc.models import File, Photo
 from photosvc.search.rows.renew import differing
-from tests.helpers.clock import NOW
 
 
 @pytest.fixture
@@ -203,22 +200,3 @@ def test_album_changes_and_edits_of_the_same_photos_do_not_block_each_other(fill
     assert answers <= {(0, 200), (1, 200), (2, 200), (3, 200)}
     with filled_library.session() as session:
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
-
-
-@pytest.mark.slow
-def test_the_oldest_changes_of_an_actor_go_on_both_databases(filled_library, monkeypatch):
-    monkeypatch.setattr("photosvc.library.journal.MOST_BYTES", 10_000)
-    for actor in ("u1", "u2"):
-        for number in range(30 if actor == "u1" else 1):
-            with filled_library.session() as session:
-                begin_write(session)
-                change = Change("photos.update", Actor(actor, actor))
-                record(session, change, NOW, {f"p{number % 3}": ({}, {"title": f"{number:02}" + "\\é" * 250})})
-    with filled_library.session() as session:
-        rows = session.query(PhotoChange).order_by(PhotoChange.id).all()
-        sizes = {row.id: len((row.before + row.after).encode()) + 100 for row in rows if row.actor_uid == "u1"}
-        assert 8_000 < sum(sizes.values()) <= 10_000
-        assert [row.actor_uid for row in rows] == ["u1"] * len(sizes) + ["u2"]
-        assert "29" in rows[-2].after
-        counted = session.query(JournalSize.size).filter(JournalSize.actor_uid == "u1").scalar()
-        assert counted == sum(sizes.values())

@@ -2,7 +2,6 @@
 
 import pytest
 
-from photosvc.models import JournalSize, PhotoChange
 from tests.helpers.library import open_library
 from tests.helpers.pictures import encoded, exif, jpeg, quarters
 
@@ -161,29 +160,6 @@ def test_of_many_changes_of_a_photo_the_last_ones_are_kept(copied_library, send,
     assert [change["Action"] for change in kept] == ["photos.private", "photos.update", "photos.update"]
     send("POST", f"/history/{kept[1]['ID']}/undo")
     assert send("GET")["Title"] == "Title 3"
-
-
-@pytest.mark.slow
-def test_the_journal_of_an_account_is_bounded_in_bytes_and_the_oldest_changes_go(copied_library, send, monkeypatch):
-    monkeypatch.setattr("photosvc.library.journal.MOST_BYTES", 30_000)
-    send("PUT", token=copied_library.token(role="user"), json={"Title": "Another account"})
-    for number in range(60):
-        send(json={"Description": f"{number:02}" + "é" * 499})
-    with copied_library.session() as session:
-        kept = [
-            len((change.before + change.after).encode()) + 100
-            for change in session.query(PhotoChange).filter(PhotoChange.actor_name == "user2")
-        ]
-        assert 25_000 < sum(kept) <= 30_000
-        counted = session.query(JournalSize.size).filter(JournalSize.actor_uid.startswith("u")).all()
-        assert sum(kept) in {row[0] for row in counted}
-    history = send("GET", "/history?count=100")
-    assert [change["After"]["Description"][:2] for change in history[: len(kept)]] == [
-        f"{number:02}" for number in range(59, 59 - len(kept), -1)
-    ]
-    assert history[-1]["After"]["Title"] == "Another account"
-    send("POST", f"/history/{history[0]['ID']}/undo")
-    assert send("GET")["Description"].startswith("58")
 
 
 def test_keywords_of_an_edit_are_bounded_in_bytes(send):

@@ -120,7 +120,6 @@ def _create_tables() -> None:
         key="path name")
     index("dav_properties", "user_uid size")
     table("disks", *each(TEXT, "folder"), key="folder")
-    table("journal_sizes", *each(TEXT, "actor_uid"), *each(BIG, "size"), key="actor_uid")
     table("keywords", *each(ROW_ID, "id"), *each(TEXT, "word folded"), *each(FLAG, "favorite favorite_open",
         server_default=sa.false()), key="id", unique=["folded"])
     table("lenses", *each(ROW_ID, "id"), *each(TEXT, "make model"), key="id", unique=["make model"])
