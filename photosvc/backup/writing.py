@@ -43,7 +43,7 @@ from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.paths import flush_folder
 from photosvc.models import Photo, User
-from photosvc.models.schema import UNFINISHED, schema_version
+from photosvc.models.schema import schema_version
 from photosvc.settings import PREFIX, Settings, setting_fields
 
 _PREFIX: Final = ".photosvc-backup-"
@@ -200,9 +200,6 @@ def write_backup(source: Source, target: Path, now: datetime) -> Manifest:
     with workspace(target.parent) as folder:
         copied = None if source.database is None else folder / DATABASE
         state, files = _read_together(source, copied)
-        if state.schema.startswith(UNFINISHED):
-            msg = "The database is the unfinished copy of another one: finish it by `svc db copy` first."
-            raise NothingToBackUpError(msg)
         part = folder / "archive"
         with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w+b") as file:
             manifest = _write(file, source, state, files, copied, now)

@@ -278,7 +278,7 @@ def copy(service: "Service", address: str) -> None:
     """Copy the library into the empty database at ADDRESS, from SQLite to PostgreSQL or back.
 
     All rows are copied and compared. The service can go on, but changes of it fail until the end. If the command is
-    killed, run it again: it goes on where it was. An address needs no password if ~/.pgpass or PGPASSWORD has it.
+    killed, run it again: it begins again. An address needs no password if ~/.pgpass or PGPASSWORD has it.
     """
     from photosvc.backup.copying import copy_library, target_engine
     from photosvc.settings.table import database_uri

@@ -9,7 +9,7 @@ Only this module imports Alembic, and only to migrate or compare a database, bec
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Column, Connection, Engine, Table, delete, select, text, update
 from sqlalchemy.orm import Session
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
 
 VERSION_TABLE = TABLE_PREFIX + "schema"
-#: The beginning of the version of a database that is the unfinished copy of another one; its schema follows.
-UNFINISHED: Final = "copying-"
 _MIGRATIONS = Path(__file__).with_name("migrations")
 
 
@@ -67,18 +65,11 @@ def check_schema(session: Session | Connection) -> None:
         return
     if version is None:
         msg = "The database has no photosvc tables yet: run `svc db upgrade`."
-    elif version.startswith(UNFINISHED):
-        msg = "The database is the unfinished copy of another one: run the same `svc db copy` again, which finishes it."
     elif version > SCHEMA_VERSION:
         msg = f"The database is at schema {version}, newer than this photosvc ({SCHEMA_VERSION}): upgrade photosvc."
     else:
         msg = f"The database is at schema {version}, this photosvc needs {SCHEMA_VERSION}: run `svc db upgrade`."
     raise SchemaError(msg)
-
-
-def set_version(connection: Connection, version: str) -> None:
-    """Give a database that has tables another version."""
-    connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = :version"), {"version": version})  # noqa: S608
 
 
 def delete_rows(session: Session, table: Any, ids: Collection[int]) -> None:  # noqa: ANN401 - of any model
