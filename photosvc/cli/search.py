@@ -93,8 +93,8 @@ def _print_explanation(explanation: "Explanation", output: str) -> None:
 @click.command()
 @click.option(
     "--distance",
-    type=click.IntRange(0, 6),
-    default=6,
+    type=click.IntRange(0, 4),
+    default=4,
     show_default=True,
     help="Largest distance of two look-alikes: differing bits of 64.",
 )

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Any, Final
 
-from photosvc.media.looks import Look, Versions, turned
+from photosvc.media.looks import Look, turned
 from photosvc.media.metadata import DAY, MONTH, YEAR, Metadata
 
 #: Identifiers of XMP (`xmp.did:…`, `uuid:…`) and UUIDs; other texts of a camera may be the same for every picture.
 _UNIQUE: Final = re.compile(r".+:.+|[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}", re.IGNORECASE | re.ASCII)
 #: Bits of the perceptual hashes in which pictures that look alike differ at most: resized, recompressed, retouched and
-#: slightly cropped ones; and those in which a turned, cropped or straightened one differs from such a version.
+#: slightly cropped ones, and turned ones from the hash with its bits moved.
 ALIKE_BITS: Final = 10
-VERSION_BITS: Final = 6
 #: The same for files of one name, as a raw and its JPEG, or a drawing in two formats. Hashes of pictures that have
 #: nothing in common differ in 32 bits on average.
 NAMED_BITS: Final = 18
@@ -65,7 +64,6 @@ class Facts:
     """The perceptual hash; None without one."""
     colors: str = ""
     """The colours of a picture that was decoded and has no hash, because it has no contrast."""
-    versions: str = ""
 
     @classmethod
     def of(cls, file: Any, metadata: Metadata) -> "Facts":  # noqa: ANN401 - an extraction, a file or a row of one
@@ -89,7 +87,6 @@ class Facts:
             document_id=metadata.document_id if is_unique(metadata.document_id) else "",
             look=look,
             colors=file.colors + file.luminance if look is None else "",
-            versions=file.look_versions,
         )
 
 
@@ -178,15 +175,14 @@ def is_edit(former: Facts, new: Facts) -> bool:
         return True
     if former.document_id and former.document_id == new.document_id:
         return True
-    if alike(former, new) is True or _is_version(former, new) or _is_version(new, former):
+    if alike(former, new) is True or _is_turned(former, new):
         return True
     return former.look is None and not former.colors and not contradict(former, new)
 
 
-def _is_version(one: Facts, other: Facts) -> bool:
-    """Return whether one is the other picture turned, mirrored, cropped or straightened."""
-    versions = Versions.load(other.versions)
-    if versions is None or one.look is None or other.look is None or one.video != other.video:
+def _is_turned(one: Facts, other: Facts) -> bool:
+    """Return whether one is the other picture turned or mirrored, as viewers save it."""
+    if one.look is None or other.look is None or one.video != other.video:
         return False
-    looks = (*versions.changed, *turned(other.look))
-    return any((one.look ^ look).bit_count() <= VERSION_BITS for look in looks)
+    look = one.look
+    return any((look ^ way).bit_count() <= ALIKE_BITS for way in turned(other.look))

@@ -78,8 +78,6 @@ class Extraction:
     look_2: int = -1
     look_3: int = -1
     look_4: int = -1
-    look_versions: str = ""
-    """The hashes of versions of the picture, see `media.looks.Versions`."""
     problem: Problem | None = None
     """The reason why the file cannot be shown."""
     metadata: Metadata = field(default_factory=Metadata)

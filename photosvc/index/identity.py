@@ -41,7 +41,7 @@ ReadFile = tuple[FoundFile, Extraction | Problem]
 Row = TypeVar("Row", bound=Any)
 _COLUMNS = (
     File.name, File.hash, File.size, File.mtime_ns, File.error, File.media_type, File.duration_ns, File.details,
-    File.colors, File.luminance, File.look_versions, File.look_1, File.look_2, File.look_3, File.look_4,
+    File.colors, File.luminance, File.look_1, File.look_2, File.look_3, File.look_4,
 )  # fmt: skip
 
 

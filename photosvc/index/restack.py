@@ -35,7 +35,7 @@ from photosvc.models.statements import UNLOADED, among, unindexed
 MAX_COMPARED: Final = 20 * MAX_FILES
 _COLUMNS: Final = (
     File.id, File.name, File.media_type, File.duration_ns, File.missing, File.unstacked, File.primary, File.photo_id,
-    Photo.quality, Photo.stack, File.hash, File.details, File.colors, File.luminance, File.look_versions,
+    Photo.quality, Photo.stack, File.hash, File.details, File.colors, File.luminance,
     File.look_1, File.look_2, File.look_3, File.look_4,
 )  # fmt: skip
 _KEY: Final = (StackKey.key, StackKey.file_id)
@@ -72,7 +72,6 @@ class Row(NamedTuple):
     details: str
     colors: str
     luminance: str
-    look_versions: str
     look_1: int
     look_2: int
     look_3: int

@@ -1,4 +1,4 @@
-"""Look-alikes: groups of photos that are copies in other sizes, formats and qualities, turned, cropped or straightened.
+"""Look-alikes: groups of photos that are copies in other sizes, formats and qualities.
 
 People ask for the search, and an indexer does it, because it takes seconds in a large library. The groups that it finds
 wait for decisions, a page at a time.
@@ -22,7 +22,6 @@ from photosvc.core.words import in_portions
 from photosvc.index import jobs
 from photosvc.index.jobs import LOOK_ALIKES, State, Waiting
 from photosvc.index.lease import Lease
-from photosvc.media.looks import Versions, turned
 from photosvc.models import UNKNOWN_ID, Camera, DistinctPhoto, File, Job, LookAlike, Photo, SearchRow
 from photosvc.models.engine import open_reader, write_session
 from photosvc.models.search_values import gear_name
@@ -31,22 +30,15 @@ from photosvc.search.reading.compile import visible
 from photosvc.search.reading.lookups import PARTS, number, shows
 from photosvc.settings import Settings
 
-#: Bits in which copies differ at most. Of a million hashes by chance, two pairs differ in so few bits.
-MOST_BITS: Final = 6
-#: Bits in which a cropped or straightened version of a picture and a copy differ at most, and a turned one.
-MOST_VERSION_BITS, MOST_TURNED_BITS = 4, 2
-#: First bit and length of one or two parts of a hash that are compared as a whole. Of hashes that differ in at most two
-#: bits, one of three parts is equal; of those that differ in at most four, two of six.
-_ONE_OF_THREE: Final = ((0, 21, 0, 0), (21, 21, 0, 0), (42, 22, 0, 0))
+#: Bits in which copies differ at most.
+MOST_BITS: Final = 4
+#: First bit and length of six parts of a hash: at least two are equal when at most four bits differ.
 _SIXTHS: Final = ((0, 11), (11, 11), (22, 11), (33, 11), (44, 10), (54, 10))
-_TWO_OF_SIX: Final = tuple((*one, *other) for one, other in combinations(_SIXTHS, 2))
-#: Of eight bytes of two hashes, at least two are equal when at most six bits differ.
-_BYTE_PAIRS: Final = tuple(combinations(range(0, 64, 8), 2))
-#: Different hashes with two equal bytes that one is compared with; more occur only in files made on purpose.
+#: Different hashes with two equal parts that one is compared with; more occur only in files made on purpose.
 _MOST_COMPARED: Final = 2000
 _NONE: Final = frozenset[int]()
-#: Hash -> hash of a picture that looks alike -> distance.
-_Neighbours = dict[int, dict[int, int]]
+#: Hash -> the other hashes of pictures that look alike.
+_Neighbours = dict[int, set[int]]
 #: Most photos of a group that are shown at a time.
 MOST_SHOWN: Final = 12
 #: Most photos that one decision may be about.
@@ -69,96 +61,43 @@ class Copy:
     size: int
     """Bytes."""
     distance: int
-    """Bits in which its hash, or that of a version, differs from that of the first of the group."""
+    """Bits in which its hash differs from that of the first of the group."""
 
 
 def find_duplicates(connection: Connection, distance: int = MOST_BITS) -> list[list[Copy]]:
     """Return groups of listed photos, the best of each first: by pixels, then bytes, then their place in the library.
 
     A photo is in the group of the best photo from which it differs in at most `distance` bits, unless a person said
-    that these two are not the same. Photos of which one looks like a turned, cropped or straightened version of the
-    other differ in as many bits as that version does, at most 4. Memory: about 300 bytes for each photo of the library.
+    that these two are not the same. Memory: about 300 bytes for each photo of the library.
 
     Args:
-        distance: bits, 0 to 6.
+        distance: bits, 0 to 4.
     """
-    looks, ids, versions = _looks(connection)
+    looks, ids = _looks(connection)
     neighbours: _Neighbours = {}
     same: dict[int, list[int]] = {}
     for first, last in _runs(looks):
         if last - first > 1:
             same[looks[first]] = list(ids[first:last])
-    distinct = array("Q", (looks[first] for first, _ in _runs(looks)))
-    for one, other in _pairs(distinct, distance):
-        _note(neighbours, one, other, (one ^ other).bit_count())
-    for first, second, bits in versions.pairs(distance):
-        _note(neighbours, looks[first], looks[second], bits)
+    for one, other in _pairs(array("Q", (looks[first] for first, _ in _runs(looks))), distance):
+        neighbours.setdefault(one, set()).add(other)
+        neighbours.setdefault(other, set()).add(one)
     wanted = neighbours.keys() | same.keys()
     photos = {look: [photo] for look, photo in zip(looks, ids, strict=True) if look in wanted} | same
     return _grouped(connection, photos, neighbours)
 
 
-def _note(neighbours: _Neighbours, one: int, other: int, bits: int) -> None:
-    for first, second in ((one, other), (other, one)) if one != other else ():
-        found = neighbours.setdefault(first, {})
-        found[second] = min(bits, found.get(second, bits))
-
-
-class _Versions:
-    """The hashes of versions of pictures, by the places of these pictures in the order of their hashes."""
-
-    def __init__(self, looks: "array[int]", texts: Sequence[str]) -> None:
-        self._looks = looks
-        self._turnable, self._turnable_of = array("Q"), array("q")
-        self._changed, self._changed_of = array("Q"), array("q")
-        for place, text in enumerate(texts):
-            if versions := Versions.load(text):
-                self._turnable.append(versions.turnable)
-                self._turnable_of.append(place)
-                self._changed.extend(versions.changed)
-                self._changed_of.extend([place] * len(versions.changed))
-
-    def pairs(self, distance: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the places of two pictures of which one looks like a version of the other, with their distance."""
-        for at, place, bits in _near(self._looks, self._changed, min(distance, MOST_VERSION_BITS)):
-            yield self._changed_of[at], place, bits
-        for part in range(7):
-            probes = array("Q", (turned(one)[part] for one in self._turnable))
-            for at, place, bits in _near(self._turnable, probes, min(distance, MOST_TURNED_BITS)):
-                yield self._turnable_of[at], self._turnable_of[place], bits
-
-
-def _near(looks: "array[int]", probes: "array[int]", distance: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the places of a probe and of a hash that differs from it in at most `distance` bits, 0 to 4."""
-    for low, bits, low_too, bits_too in _ONE_OF_THREE if distance <= 2 else _TWO_OF_SIX:
-        mask, mask_too = (1 << bits) - 1, (1 << bits_too) - 1
-        heads, following = array("i", [-1]) * (1 << bits + bits_too), array("i", [-1]) * len(looks)
-        for place, look in enumerate(looks):
-            key = (look >> low & mask) << bits_too | look >> low_too & mask_too
-            following[place], heads[key] = heads[key], place
-        for at, probe in enumerate(probes):
-            place, left = heads[(probe >> low & mask) << bits_too | probe >> low_too & mask_too], _MOST_COMPARED
-            while place >= 0 and left:
-                found = (looks[place] ^ probe).bit_count()
-                if found <= distance:
-                    yield at, place, found
-                place, left = following[place], left - 1
-
-
-def _looks(connection: Connection) -> tuple["array[int]", "array[int]", _Versions]:
-    """Return the hashes of all listed photos, sorted, the ids of the files that show them, and their versions."""
-    query = select(File.id, File.look_versions, *PARTS).join(SearchRow, SearchRow.file_id == File.id)
+def _looks(connection: Connection) -> tuple["array[int]", "array[int]"]:
+    """Return the hashes of all listed photos, sorted, and the ids of the files that show them."""
+    query = select(File.id, *PARTS).join(SearchRow, SearchRow.file_id == File.id)
     # For this statement alone: the connection may be used for others, which PostgreSQL cannot stream.
     query = query.where(shows(), visible(sees_private=True))
-    found = connection.execute(query, execution_options={"yield_per": 10_000})
-    looks, ids, texts = array("Q"), array("q"), []
-    for file_id, text, *parts in found:
+    looks, ids = array("Q"), array("q")
+    for file_id, *parts in connection.execute(query, execution_options={"yield_per": 10_000}):
         looks.append(number(parts))
         ids.append(file_id)
-        texts.append(text)
     order = sorted(range(len(looks)), key=lambda at: (looks[at], ids[at]))
-    in_order = array("Q", (looks[at] for at in order))
-    return in_order, array("q", (ids[at] for at in order)), _Versions(in_order, [texts[at] for at in order])
+    return array("Q", (looks[at] for at in order)), array("q", (ids[at] for at in order))
 
 
 def _runs(values: "array[int]") -> Iterator[tuple[int, int]]:
@@ -172,10 +111,11 @@ def _runs(values: "array[int]") -> Iterator[tuple[int, int]]:
 
 def _pairs(looks: "array[int]", distance: int) -> Iterator[tuple[int, int]]:
     """Yield pairs of hashes that differ in 1 to `distance` bits; a pair may come more than once."""
-    for high, low in _BYTE_PAIRS:
+    for parts in combinations(_SIXTHS, 2):
+        equal = sum((1 << bits) - 1 << first for first, bits in parts)
         buckets: defaultdict[int, list[int]] = defaultdict(list)
         for look in looks:
-            buckets[(look >> high & 0xFF) << 8 | look >> low & 0xFF].append(look)
+            buckets[look & equal].append(look)
         for bucket in buckets.values():
             for at, one in enumerate(bucket, 1):
                 for other in bucket[at : at + _MOST_COMPARED]:
@@ -196,8 +136,8 @@ def _grouped(connection: Connection, files: dict[int, list[int]], neighbours: _N
         if best not in free[look]:
             continue
         members = [
-            (file_id, bits)
-            for near, bits in ((look, 0), *sorted(neighbours.get(look, {}).items()))
+            (file_id, (look ^ near).bit_count())
+            for near in (look, *neighbours.get(look, ()))
             for file_id in free[near]
             if file_id != best and file_id in read and own.isdisjoint(apart.get(read[file_id].photo_id, _NONE))
         ]

@@ -134,8 +134,6 @@ class File(Numbered, table="files"):
     look_2: Mapped[int] = mapped_column(Integer, default=-1, server_default="-1", index=True)
     look_3: Mapped[int] = mapped_column(Integer, default=-1, server_default="-1", index=True)
     look_4: Mapped[int] = mapped_column(Integer, default=-1, server_default="-1", index=True)
-    look_versions: Mapped[str] = mapped_column(Text, default="", server_default="")
-    """The hashes of versions of the picture, see `media.looks.Versions`."""
     instance_id: Mapped[str] = mapped_column(Text, default="", index=True)
     details: Mapped[str] = mapped_column(Text, default="{}")
     """The metadata of the file as one JSON record; see `index.file_columns`."""

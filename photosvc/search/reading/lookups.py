@@ -12,7 +12,7 @@ the largest city counts, and before places that are called so themselves if it h
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache, lru_cache, partial
@@ -27,7 +27,6 @@ from photosvc.core.geo import distance_m
 from photosvc.core.ids import SUBJECT, computed_uid, is_uid
 from photosvc.core.words import did_you_mean
 from photosvc.data import PlacesTable
-from photosvc.media.looks import Versions, turned
 from photosvc.models import NOWHERE, Album, Camera, File, Lens, Marker, SearchRow, Subject
 from photosvc.models.search_values import gear_name, needles, word_text
 from photosvc.models.statements import after_prefix
@@ -86,21 +85,15 @@ AlbumRow: TypeAlias = Row[Any]
 _JOINED: Final = re.compile(r"(?<=[^\W\d_])(?=\d)")
 #: Bits that may differ from the photo a search names, as in resized, recompressed and slightly cropped copies.
 SIMILAR: Final = 10
-#: The same for a photo that was turned, cropped or straightened.
-_VERSION_BITS: Final = 6
-_FAR: Final = 64
 #: The most similar photos that a search gives.
 _MOST_SIMILAR: Final = 1000
 _PART_BITS: Final = 16
 PARTS: Final = (File.look_1, File.look_2, File.look_3, File.look_4)
-#: Number of bits -> all ways to flip at most so many bits of a part.
+#: All ways to flip the bits of a part in which the nearest part of a similar hash may differ.
 _MASKS: Final = [
-    [
-        sum(1 << position for position in flipped)
-        for count in range(most + 1)
-        for flipped in combinations(range(_PART_BITS), count)
-    ]
-    for most in range(SIMILAR // len(PARTS) + 1)
+    sum(1 << position for position in flipped)
+    for count in range(SIMILAR // len(PARTS) + 1)
+    for flipped in combinations(range(_PART_BITS), count)
 ]
 #: Places that one filter may name: each is looked for in the whole gazetteer.
 _MOST_TOWNS = 4
@@ -296,36 +289,21 @@ def fits(name: str, operands: Iterable[Operand], *spellings: str) -> bool:
 def similar_photos(connection: Connection, uid: str, *, sees_private: bool) -> list[int] | None:
     """Return the ids of the photos that look like this one, the most similar first; None without such a photo.
 
-    Photos that look like a turned, mirrored, cropped or straightened version of it count. The photo itself is included.
-    A photo without contrast is similar to none.
+    The photo itself is included. A photo without contrast is similar to none.
     """
     shown = select(SearchRow.photo_id).where(identified("photo_uid", [uid]), visible(sees_private=sees_private))
     photo_id = connection.scalar(shown.limit(1))
     if photo_id is None:
         return None
-    looks = connection.execute(select(File.look_versions, *PARTS).where(File.photo_id == photo_id, shows())).all()
     distances: dict[int, int] = {}
-    for text, *parts in looks:
-        limits = _compared(number(parts), text)
-        query = select(File.photo_id, *PARTS).where(shows(), _near(limits))
+    for parts in connection.execute(select(*PARTS).where(File.photo_id == photo_id, shows())).all():
+        look = number(parts)
+        query = select(File.photo_id, *PARTS).where(shows(), _near(parts))
         for other, *others in connection.execute(query):
-            found = number(others)
-            near = ((look ^ found).bit_count() for look, most in limits.items() if (look ^ found).bit_count() <= most)
-            distances[other] = min(min(near, default=_FAR), distances.get(other, _FAR))
-    alike = (other for other, distance in distances.items() if distance < _FAR)
-    return sorted(alike, key=lambda other: (distances[other], other))[:_MOST_SIMILAR]
-
-
-def _compared(look: int, text: str) -> dict[int, int]:
-    """Return the hashes to compare with those of other photos -> the bits in which these may differ.
-
-    The bits of a turned picture are those of the hash in other places, apart from frequencies near the median.
-    """
-    versions = Versions.load(text)
-    if versions is None:
-        return {look: SIMILAR}
-    changed = {*versions.changed, *turned(look)}
-    return dict.fromkeys(changed, _VERSION_BITS) | {look: SIMILAR}
+            distance = (look ^ number(others)).bit_count()
+            if distance <= min(SIMILAR, distances.get(other, SIMILAR)):
+                distances[other] = distance
+    return sorted(distances, key=lambda other: (distances[other], other))[:_MOST_SIMILAR]
 
 
 def shows() -> ColumnElement[bool]:
@@ -333,14 +311,9 @@ def shows() -> ColumnElement[bool]:
     return and_(File.primary, File.missing.is_(False), File.look_1 >= 0)
 
 
-def _near(limits: Mapping[int, int]) -> ColumnElement[bool]:
-    """Return a condition that all hashes fulfil that differ from one of these in at most so many bits."""
-    wanted: list[set[int]] = [set() for _ in PARTS]
-    for look, most in limits.items():
-        for place, values in enumerate(wanted):
-            part = look >> _PART_BITS * (len(PARTS) - 1 - place) & (1 << _PART_BITS) - 1
-            values.update(part ^ mask for mask in _MASKS[most // len(PARTS)])
-    return or_(*(column.in_(sorted(values)) for column, values in zip(PARTS, wanted, strict=True)))
+def _near(parts: Iterable[int]) -> ColumnElement[bool]:
+    """Return a condition that all hashes fulfil that differ from this one in at most `SIMILAR` bits."""
+    return or_(*(column.in_(sorted(part ^ mask for mask in _MASKS)) for column, part in zip(PARTS, parts, strict=True)))
 
 
 def number(parts: Iterable[Any]) -> int:

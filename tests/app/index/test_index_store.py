@@ -100,7 +100,7 @@ def test_every_field_of_an_extraction_survives_its_columns(library, session):
     extraction = new_extraction(
         1, metadata=metadata, orientation=6, motion=True, duration_ns=1, fps=29.97, frames=2,
         projection="equirectangular", color_profile="sRGB", look_1=1, look_2=2, look_3=3, look_4=65535,
-        look_versions="0f" * 40, problem=Problem.of(Reason.BOMB, 144, 1000),
+        problem=Problem.of(Reason.BOMB, 144, 1000),
     )  # fmt: skip
     assert [item.name for item in fields(Metadata) if getattr(metadata, item.name) == item.default] == []
     assert [item.name for item in fields(Extraction) if getattr(extraction, item.name) == item.default] == []

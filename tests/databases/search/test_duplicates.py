@@ -25,7 +25,7 @@ def looks_of(tmp_path_factory):
         add_photos(session, PHOTOS, NOW)
         for file in session.query(File).filter(File.primary, File.missing.is_(False)).order_by(File.id):
             look = draw.choice(centres)
-            for bit in draw.sample(range(64), draw.randrange(9)):
+            for bit in draw.sample(range(64), draw.randrange(7)):
                 look ^= 1 << bit
             parts = {f"look_{part}": look >> 64 - 16 * part & 0xFFFF for part in (1, 2, 3, 4)}
             session.execute(update(File).where(File.id == file.id).values(**parts))
@@ -36,7 +36,7 @@ def looks_of(tmp_path_factory):
 
 
 def test_a_group_holds_the_photos_near_its_first_that_are_in_no_better_group(looks_of):
-    for distance in range(7):
+    for distance in range(5):
         library, looks = looks_of
         with library.session() as session:
             groups = find_duplicates(session.connection(), distance)

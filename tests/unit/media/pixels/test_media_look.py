@@ -6,7 +6,7 @@ from io import BytesIO
 import pytest
 from PIL import Image, ImageDraw, ImageOps
 
-from photosvc.media.looks import Look, Versions, read_look, turned
+from photosvc.media.looks import Look, read_look, turned
 from tests.helpers.pictures import clouds, encoded
 
 
@@ -33,9 +33,9 @@ def test_a_fixed_picture_has_the_hash_that_the_library_imagehash_gives():
         pytest.param(lambda one: Image.eval(one, lambda level: level * 3 // 4 + 20), id="paler"),
     ],
 )
-def test_a_copy_differs_in_at_most_six_bits(copied):
+def test_a_copy_differs_in_at_most_four_bits(copied):
     for seed in range(20):
-        assert bits(clouds(seed), copied(clouds(seed))) <= 6
+        assert bits(clouds(seed), copied(clouds(seed))) <= 4
 
 
 @pytest.mark.slow
@@ -44,49 +44,12 @@ def test_different_pictures_differ_in_more_than_ten_bits():
     assert min(bits(one, other) for at, one in enumerate(pictures) for other in pictures[:at]) > 10
 
 
-def versions(picture):
-    return Versions.load(read_look(picture).look_versions)
-
-
-def test_the_hash_of_a_turned_picture_is_that_of_the_picture_with_its_bits_moved():
+def test_the_hash_of_a_turned_picture_is_nearly_that_of_the_picture_with_its_bits_moved():
     for seed in range(5):
         for way in Image.Transpose:
-            other = versions(clouds(seed).transpose(way)).turnable
-            assert min((other ^ one).bit_count() for one in turned(versions(clouds(seed)).turnable)) <= 2
+            other = perceptual_hash(clouds(seed).transpose(way))
+            assert min((other ^ one).bit_count() for one in turned(perceptual_hash(clouds(seed)))) <= 10
     assert bits(clouds(1), ImageOps.mirror(clouds(1))) > 10
-
-
-def straightened(picture, degrees):
-    width, height = picture.size
-    return picture.rotate(degrees, Image.Resampling.BICUBIC).crop((10, 8, width - 10, height - 8))
-
-
-def cropped(picture, share):
-    width, height = picture.size
-    return picture.crop((width * share, height * share, width * (1 - share), height * (1 - share)))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        pytest.param(lambda one: cropped(one, 0.05), id="cropped by a twentieth on each side"),
-        pytest.param(lambda one: cropped(one, 0.025), id="cropped by a fortieth on each side"),
-        pytest.param(lambda one: straightened(one, 3), id="turned by 3 degrees"),
-        pytest.param(lambda one: straightened(one, -3), id="turned by -3 degrees"),
-    ],
-)
-def test_a_copy_that_was_cropped_or_straightened_is_like_a_version(change):
-    found = 0
-    for seed in range(20):
-        look = perceptual_hash(change(clouds(seed)))
-        found += min((look ^ one).bit_count() for one in versions(clouds(seed)).changed) <= 2
-    assert found >= 15  # soft spots have many frequencies near the median
-
-
-def test_versions_are_read_as_they_were_written():
-    assert Versions.load(versions(clouds(1)).dump()) == versions(clouds(1))
-    assert len(versions(clouds(1)).dump()) == 16 * 5
-    assert Versions.load(read_look(Image.new("RGB", (50, 50), "red")).look_versions) is None
 
 
 @pytest.mark.parametrize(
