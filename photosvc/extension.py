@@ -17,7 +17,6 @@ from photosvc.mounting import checked_engine, checked_prefix, mount, mounted_vie
 from photosvc.settings import Settings
 from photosvc.web.current import EXTENSION, PrincipalLoader, Service, host_users
 from photosvc.web.parts import OAUTH, PAGES, OwnBlueprint, chosen_parts
-from photosvc.web.request_counts import RequestCounts
 
 if TYPE_CHECKING:
     from photosvc.web.searching import SearchResults, Value
@@ -96,7 +95,6 @@ class PhotoService:
             db=db,
             bind_key=bind_key,
             instance=instance,
-            requests=RequestCounts(instance / "metrics", clock),
             parts=mounted,
             hosts=hosts,
             pages_path=(prefix or "/") if PAGES in mounted else None,

@@ -1,15 +1,14 @@
 """For operators: checks and metrics, and the security log (/audit).
 
 GET /healthz, /readyz and /metrics are for monitors, /credential for proxies, /status for clients.
-The metrics are in the text format 0.0.4 of Prometheus: counters of requests, and gauges of the library and its upkeep,
-the disks that it uses, and the processes that answer, measured at each request.
+The metrics are in the text format 0.0.4 of Prometheus: gauges of the library and its upkeep, the disks that it uses,
+and the processes that answer, measured at each request.
 """
 
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,7 +31,6 @@ from photosvc.models.engine import session_on
 from photosvc.models.named_numbers import BACKED_UP, named_number
 from photosvc.pictures.cache import PictureCache, cache_use
 from photosvc.records.accounts import AuditEntrySchema
-from photosvc.search.limits import ClientGoneError, SearchesBusyError, SearchTooLongError
 from photosvc.search.reading.figures import Figures, figures
 from photosvc.search.reading.photos import parse_number
 from photosvc.settings import Settings
@@ -50,7 +48,6 @@ from photosvc.web.contract import (
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
-from photosvc.web.request_counts import BOUNDS, Latency, Series
 from photosvc.web.searching import searching
 
 if TYPE_CHECKING:
@@ -211,13 +208,10 @@ def credential() -> Response:
 @require("metrics.view")
 @answers(TEXT, "Prometheus text format 0.0.4.", media_type="text/plain")
 def metrics() -> Response:
-    """Show the size of the library, its upkeep, the requests with their latencies, disks and processes, as metrics.
+    """Show the size of the library, its upkeep, disks and processes, as metrics.
 
     Private photos and albums count for clients that may see them.
     """
-    # Of prometheus_client, only the text format is used. Its counters would need a folder in the environment before
-    # their import, for the whole process and so for a host app as well; they cost 25 ms at each start and take four
-    # times as long for each request.
     from prometheus_client import CollectorRegistry, generate_latest
 
     service = current_service()
@@ -226,11 +220,9 @@ def metrics() -> Response:
         away = are_away(session, service.settings.originals, within=True)
         upkeep = [*of_upkeep(session)]
     registry = CollectorRegistry(auto_describe=False)
-    counts = service.requests
-    searches = _searches(counts.ended_searches())
     library = [*of_library(found, away=away), *upkeep]
     machine = [*of_disks(service.settings, service.instance, service.picture_cache), *of_processes()]
-    registry.register(_Collected([*library, *_requests(counts.read()), searches, *machine]))
+    registry.register(_Collected([*library, *machine]))
     return Response(generate_latest(registry), content_type=_TEXT)
 
 
@@ -239,35 +231,6 @@ class _Collected:
 
     def __init__(self, metrics: "list[Metric]") -> None:
         self.collect = lambda: metrics
-
-
-def _searches(ended: Mapping[str, int]) -> "Metric":
-    from prometheus_client.core import CounterMetricFamily
-
-    family = CounterMetricFamily("photosvc_searches_ended", "Searches ended before they were done.", labels=["reason"])
-    for reason in (SearchTooLongError.reason, ClientGoneError.reason, SearchesBusyError.reason):
-        family.add_metric([reason], ended.get(reason, 0))
-    return family
-
-
-def _requests(counts: Mapping[Series, Latency]) -> "Iterator[Metric]":
-    """Yield the counts by route, method and status, and the latencies by route."""
-    from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
-    from prometheus_client.utils import floatToGoString
-
-    answered = CounterMetricFamily("photosvc_requests", "Requests answered.", labels=["route", "method", "status"])
-    taken = HistogramMetricFamily(
-        "photosvc_request_seconds", "Seconds until the headers of the answer were ready.", labels=["route"]
-    )
-    for series, latency in counts.items():
-        answered.add_metric([series.route, series.method, str(series.status)], latency.buckets[-1])
-    for route, members in groupby(counts.items(), key=lambda item: item[0].route):
-        latencies = [latency for _, latency in members]
-        buckets = map(sum, zip(*(latency.buckets for latency in latencies), strict=True))
-        bounds = map(floatToGoString, (*BOUNDS, float("inf")))
-        taken.add_metric([route], [*zip(bounds, buckets, strict=True)], sum(latency.seconds for latency in latencies))
-    yield answered
-    yield taken
 
 
 def _parameters() -> list[dict[str, Any]]:

@@ -46,14 +46,10 @@ class SearchEndedError(PhotosvcError):
     """The search was ended."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
-    reason = ""
-    """Name of the reason in the metrics."""
 
 
 class SearchTooLongError(SearchEndedError):
     """The search took longer than it may."""
-
-    reason = "too_long"
 
     def __init__(self, details: Sequence[Detail]) -> None:
         super().__init__("the search took too long")
@@ -63,14 +59,11 @@ class SearchTooLongError(SearchEndedError):
 class SearchesBusyError(SearchEndedError):
     """Too many costly searches are running: try again in a moment, or make this one narrower."""
 
-    reason = "busy"
     retry_after = 2
 
 
 class ClientGoneError(SearchEndedError):
     """The client closed the connection."""
-
-    reason = "client_gone"
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,17 +235,14 @@ def start_timer() -> None:
 
 
 def finish_request(answer: Response) -> Response:
-    """End the transaction of a request, count it with the seconds until its headers were ready, log it if that is set.
+    """End the transaction of a request, and log it if that is set.
 
     The hooks of a host app come later and may commit: on SQLite, an open transaction of ours could block that.
     """
     service = current_service()
     service.close()
-    began, rule = g.get("photosvc_began"), request.url_rule
     if service.settings.access_log:
-        note_access(answer, began)
-    if began is not None and rule is not None:  # a host can refuse a request before it reaches the blueprint
-        service.requests.add((rule.rule, request.method, answer.status_code), service.clock.monotonic() - began)
+        note_access(answer, g.get("photosvc_began"))
     return answer
 
 

@@ -38,7 +38,6 @@ from photosvc.search.reading.state import Kept
 from photosvc.settings import Settings
 from photosvc.web.admission_gate import AdmissionGate, Cost
 from photosvc.web.parts import OAUTH, WELL_KNOWN
-from photosvc.web.request_counts import RequestCounts
 from photosvc.web.requests import OtherSiteError, changes, client_address, has_unread_proxy, is_own
 from photosvc.web.transactions import Commits, Transactions, Unchanged
 
@@ -173,8 +172,7 @@ class Service(Transactions):
     bind_key: str | None
     """The key of the engine of the tables; None for the default one."""
     instance: Path
-    """The folder of the keys and request counts."""
-    requests: RequestCounts
+    """The folder of the keys."""
     parts: frozenset[str]
     """The mounted parts."""
     hosts: HostUsers

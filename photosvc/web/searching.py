@@ -62,10 +62,10 @@ def searching_apart(service: Service, owner: str) -> "_Searching":
 class _Searching:
     """The context manager of `searching`; a class, because a generator takes longer."""
 
-    __slots__ = ("_connection", "_outermost", "_read", "_reading", "_service")
+    __slots__ = ("_connection", "_outermost", "_read", "_reading")
 
     def __init__(self, service: Service, read: Read) -> None:
-        self._service, self._read = service, read
+        self._read = read
         self._reading = service.reading()
 
     def __enter__(self) -> Connection:
@@ -80,16 +80,15 @@ class _Searching:
             end_read(self._read)
         self._reading.__exit__(kind, error, trace)
         if error is not None and self._outermost:
-            _raise_if_ended(self._service, self._read, error)
+            _raise_if_ended(self._read, error)
 
 
-def _raise_if_ended(service: Service, read: Read, error: BaseException) -> None:
+def _raise_if_ended(read: Read, error: BaseException) -> None:
     """Raise the reason in place of the error with which a statement ended."""
     if not ended_by_limit(error):
         return
     read.ended = read.ended or SearchTooLongError  # by the timeout of the database
     if (reason := read.error()) is not None:
-        service.requests.add_ended_search(reason.reason)
         raise reason from error
 
 

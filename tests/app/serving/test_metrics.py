@@ -1,4 +1,4 @@
-"""Figures for Prometheus: of the library, and of the requests that all workers answered."""
+"""Figures for Prometheus: of the library, its upkeep, disks and processes."""
 
 import sqlite3
 from pathlib import Path
@@ -10,10 +10,7 @@ from photosvc.cli import svc
 from photosvc.models import Album, Photo
 from photosvc.models.engine import begin_write
 from tests.helpers.clock import NOW
-from tests.helpers.library import open_library
 from tests.helpers.pictures import jpeg
-
-ROUTE = "/api/v1/photos"
 
 
 def samples(text):
@@ -23,10 +20,6 @@ def samples(text):
         for family in text_string_to_metric_families(text)
         for sample in family.samples
     }
-
-
-def requests(found, route, method="GET", status="200"):
-    return found.get(("photosvc_requests_total", ("method", method), ("route", route), ("status", status)), 0)
 
 
 def scrape(library):
@@ -73,59 +66,6 @@ def test_private_photos_and_albums_are_counted_for_those_who_may_see_them(librar
 
 def test_a_token_for_photos_reads_no_metrics(library):
     assert library.get(path="/api/v1/metrics", token=library.token("photos")).status_code == 403
-
-
-def test_requests_are_counted_by_rule_method_and_status(library):
-    token = library.token()
-    for parameters in ({}, {"count": 5}, {"count": "many"}):
-        library.get(parameters, token=token)
-    client = library.app.test_client()
-    assert client.get("/api/v1/users/u1").status_code == client.get("/api/v1/users/u2").status_code == 401
-    client.post("/api/v1/oauth/token")
-    client.get("/.well-known/jwks.json")
-    client.get("/api/v1/no/such/route")
-    found = scrape(library)
-    assert requests(found, ROUTE) == 2
-    assert requests(found, ROUTE, status="400") == 1
-    assert requests(found, "/api/v1/users/<user_uid>", status="401") == 2
-    assert requests(found, "/api/v1/oauth/token", "POST", "400") == 1
-    assert requests(found, "/.well-known/jwks.json") == 1
-    routes = {rule.rule for rule in library.app.url_map.iter_rules()}
-    assert {dict(labels)["route"] for name, *labels in found if name == "photosvc_requests_total"} <= routes
-
-
-def test_latencies_of_a_route_add_up(library):
-    token = library.token()
-    library.clock.step = 0.01
-    for parameters in ({}, {}, {"count": "many"}):
-        library.get(parameters, token=token)
-    found = scrape(library)
-    buckets = {
-        float(dict(labels)["le"]): value
-        for (name, *labels), value in found.items()
-        if name == "photosvc_request_seconds_bucket" and ("route", ROUTE) in labels
-    }
-    assert [buckets[bound] for bound in sorted(buckets)] == sorted(buckets.values())
-    assert (len(buckets), buckets[float("inf")], buckets[30]) == (15, 3, 3)
-    assert found["photosvc_request_seconds_count", ("route", ROUTE)] == 3
-    assert 0 < found["photosvc_request_seconds_sum", ("route", ROUTE)] < 30
-
-
-def test_counts_go_on_after_a_restart(tmp_path):
-    library = open_library(tmp_path)
-    library.get(token=library.token())
-    library.close()
-    del library
-    again = open_library(tmp_path, upgrade=False)
-    again.get(token=again.token())
-    assert requests(scrape(again), ROUTE) == 2
-
-
-def test_a_folder_that_cannot_be_written_fails_no_request(library, caplog):
-    (library.instance / "metrics").write_text("a file where the folder would be")
-    assert library.get(token=library.token()).status_code == 200
-    assert requests(scrape(library), ROUTE) == 0
-    assert [record.message.partition(":")[0] for record in caplog.records] == ["requests are not counted"]
 
 
 def test_upkeep_is_shown_once_it_has_happened(library):
@@ -178,10 +118,9 @@ def test_disks_cache_trash_and_processes_are_measured(library):
 
 def test_the_guide_names_every_metric(library):
     guide = (Path(__file__).parents[3] / "docs/oauth.md").read_text()
-    library.get(token=library.token())
     text = library.get(path="/api/v1/metrics", token=library.token("metrics")).text
     families = {(family.name, family.type) for family in text_string_to_metric_families(text)}
-    assert len(families) == 24
+    assert len(families) == 21
     for name, kind in families:
         (row,) = [line for line in guide.splitlines() if line.startswith("|") and f"`{name}" in line]
         assert row.split(" | ")[1] == kind
