@@ -38,7 +38,7 @@ def test_names_that_differ_only_in_case_or_accents_get_numbers():
     assert taken == ["a.jpg", "A (2).JPG", "a (3).jpg", "a (2) (2).jpg", "b", "b (2)", "e\u0301.jpg", "é (2).jpg"]
 
 
-def test_numbers_are_found_quickly_among_names_that_end_in_numbers():
+def test_numbers_are_found_among_names_that_end_in_numbers():
     names = UniqueNames()
     for number in range(2, 5000):
         names.take(f"a ({number})")
@@ -46,7 +46,7 @@ def test_numbers_are_found_quickly_among_names_that_end_in_numbers():
 
 
 @examples(100)
-@given(st.lists(st.text(max_size=30), max_size=30))
+@given(st.lists(st.text(max_size=12), max_size=12))
 def test_any_names_come_out_safe_and_different(given_names):
     names = UniqueNames()
     taken = [names.take(name) for name in given_names]
@@ -74,44 +74,33 @@ def test_an_archive_holds_the_exact_bytes_stored(tmp_path):
     assert archive.getinfo("a.jpg").date_time == (2021, 7, 4, 12, 30, 10)
 
 
-def test_what_vanished_or_changed_is_named_in_the_archive(tmp_path):
-    gone, kept, changed = (entry(tmp_path, name, b"12345") for name in ("gone.jpg", "kept.jpg", "changed.jpg"))
+def test_what_vanished_or_changed_or_became_a_link_is_named_in_the_archive(tmp_path):
+    names = ("gone.jpg", "kept.jpg", "changed.jpg", "link.jpg")
+    gone, kept, changed, link = (entry(tmp_path, name, b"12345") for name in names)
     (tmp_path / "gone.jpg").unlink()
     (tmp_path / "changed.jpg").write_bytes(b"123456")
-    archive = ZipFile(BytesIO(b"".join(stream_zip([gone, kept, changed]))))
+    (tmp_path / "link.jpg").rename(tmp_path / "secret")
+    (tmp_path / "link.jpg").symlink_to(tmp_path / "secret")
+    archive = ZipFile(BytesIO(b"".join(stream_zip([gone, kept, changed, link]))))
     assert archive.namelist() == ["kept.jpg", NOTE]
-    assert archive.read(NOTE).decode().splitlines()[2:] == ["gone.jpg", "changed.jpg"]
+    assert archive.read(NOTE).decode().splitlines()[2:] == ["gone.jpg", "changed.jpg", "link.jpg"]
 
 
-def test_a_file_that_is_cut_while_it_is_read_is_named_in_the_archive(tmp_path):
-    cut = entry(tmp_path, "cut.jpg", b"1" * 600_000)
-    pieces = stream_zip([cut])
-    received = [next(pieces)]
-    os.truncate(tmp_path / "cut.jpg", 300_000)
-    archive = ZipFile(BytesIO(b"".join([*received, *pieces])))
-    assert archive.testzip() is None
-    assert archive.namelist() == ["cut.jpg", NOTE]
-    assert archive.read(NOTE).decode().splitlines()[2:] == ["cut.jpg (cut)"]
-
-
-def test_a_file_that_changes_while_it_is_read_is_named_in_the_archive(tmp_path):
-    changed = entry(tmp_path, "a.jpg", b"1" * 600_000)
-    pieces = stream_zip([changed])
-    received = [next(pieces)]
-    os.utime(tmp_path / "a.jpg", (1, 1))
-    archive = ZipFile(BytesIO(b"".join([*received, *pieces])))
-    assert archive.namelist() == ["a.jpg", NOTE]
-    assert archive.read(NOTE).decode().splitlines()[2:] == ["a.jpg (changed while it was read)"]
-
-
-def test_a_file_that_grows_while_it_is_read_keeps_its_length_in_the_archive(tmp_path):
-    grown = entry(tmp_path, "a.jpg", b"1" * 600_000)
-    pieces = stream_zip([grown])
-    received = [next(pieces)]
-    with (tmp_path / "a.jpg").open("ab") as file:
-        file.write(b"2" * 100)
-    archive = ZipFile(BytesIO(b"".join([*received, *pieces])))
-    assert archive.read("a.jpg") == b"1" * 600_000
+def test_what_changes_while_it_is_read_is_named_in_the_archive(tmp_path):
+    path = tmp_path / "a.jpg"
+    for change, note in (
+        (lambda: os.truncate(path, 300_000), "a.jpg (cut)"),
+        (lambda: os.utime(path, (1, 1)), "a.jpg (changed while it was read)"),
+        (lambda: path.write_bytes(b"1" * 600_000 + b"2" * 100), "a.jpg (changed while it was read)"),
+    ):
+        pieces = stream_zip([entry(tmp_path, "a.jpg", b"1" * 600_000)])
+        received = [next(pieces)]
+        change()
+        archive = ZipFile(BytesIO(b"".join([*received, *pieces])))
+        assert archive.testzip() is None
+        assert archive.namelist() == ["a.jpg", NOTE]
+        assert archive.read(NOTE).decode().splitlines()[2:] == [note]
+        assert note.endswith("(cut)") or archive.read("a.jpg") == b"1" * 600_000
 
 
 def test_files_that_cannot_be_named_any_more_are_counted(tmp_path):
@@ -139,11 +128,3 @@ def test_a_reader_that_goes_away_leaves_no_file_open(tmp_path):
     assert tmp_path / "a.jpg" in open_files()
     pieces.close()
     assert tmp_path / "a.jpg" not in open_files()
-
-
-def test_a_link_is_not_followed(tmp_path):
-    (tmp_path / "secret").write_bytes(b"12345")
-    linked = entry(tmp_path, "a.jpg", b"12345")
-    (tmp_path / "a.jpg").unlink()
-    (tmp_path / "a.jpg").symlink_to(tmp_path / "secret")
-    assert ZipFile(BytesIO(b"".join(stream_zip([linked])))).namelist() == [NOTE]
