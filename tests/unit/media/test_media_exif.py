@@ -1,7 +1,6 @@
 import struct
 from datetime import UTC, datetime
 from io import BytesIO
-from time import process_time
 
 import pytest
 from hypothesis import given
@@ -58,22 +57,19 @@ def test_everything_a_camera_says_is_read():
     )
 
 
-@pytest.mark.parametrize(
-    ("make", "model", "names"),
-    [
-        ("NIKON CORPORATION", "NIKON D90", ("NIKON", "D90")),
-        ("OLYMPUS OPTICAL CO.,LTD", "C3000Z", ("OLYMPUS", "C3000Z")),
-        ("EASTMAN KODAK COMPANY", "KODAK DC280", ("Kodak", "DC280")),
-        ("SEIKO EPSON CORP.", "PhotoPC 3100Z", ("Epson", "PhotoPC 3100Z")),
-        ("Hewlett-Packard", "hp photosmart 735", ("HP", "photosmart 735")),
-        ("PENTAX Corporation", "PENTAX *ist DL", ("PENTAX", "*ist DL")),
-        ("Apple", "iPhone XR", ("Apple", "iPhone XR")),
-        ("Canon", "Canon Canon EOS R", ("Canon", "EOS R")),
-    ],
-)
-def test_cameras_are_named_as_people_say(make, model, names):
-    found = metadata_of({0x010F: make, 0x0110: model})
-    assert (found.camera_make, found.camera_model) == names
+def test_cameras_are_named_as_people_say():
+    for make, model, *names in (
+        ("NIKON CORPORATION", "NIKON D90", "NIKON", "D90"),
+        ("OLYMPUS OPTICAL CO.,LTD", "C3000Z", "OLYMPUS", "C3000Z"),
+        ("EASTMAN KODAK COMPANY", "KODAK DC280", "Kodak", "DC280"),
+        ("SEIKO EPSON CORP.", "PhotoPC 3100Z", "Epson", "PhotoPC 3100Z"),
+        ("Hewlett-Packard", "hp photosmart 735", "HP", "photosmart 735"),
+        ("PENTAX Corporation", "PENTAX *ist DL", "PENTAX", "*ist DL"),
+        ("Apple", "iPhone XR", "Apple", "iPhone XR"),
+        ("Canon", "Canon Canon EOS R", "Canon", "EOS R"),
+    ):
+        found = metadata_of({0x010F: make, 0x0110: model})
+        assert [found.camera_make, found.camera_model] == names
 
 
 @pytest.mark.parametrize(
@@ -87,15 +83,11 @@ def test_exposure_is_written_as_people_write_it(fraction, text):
     assert metadata_of(camera={0x829A: [fraction]}).exposure == text
 
 
-@pytest.mark.parametrize(
-    "date", ["0000:00:00 00:00:00", "9999:12:31 23:59:59", "2020:13:01 00:00:00", "    :  :     :  :  ", "x" * 500_000]
-)
-def test_impossible_dates_are_no_dates(date):
-    assert metadata_of(camera={0x9003: date}).taken_local is None
-
-
-def test_the_next_date_serves_when_the_first_is_void():
-    found = metadata_of({0x0132: "2021:01:01 10:00:00"}, {0x9003: "0000:00:00 00:00:00", 0x9004: "2020:05:06 07:08:09"})
+def test_impossible_dates_are_no_dates_and_the_next_one_serves():
+    void = ("0000:00:00 00:00:00", "9999:12:31 23:59:59", "2020:13:01 00:00:00", "    :  :     :  :  ", "x" * 500_000)
+    for date in void:
+        assert metadata_of(camera={0x9003: date}).taken_local is None, date[:20]
+    found = metadata_of({0x0132: "2021:01:01 10:00:00"}, {0x9003: void[0], 0x9004: "2020:05:06 07:08:09"})
     assert found.taken_local == datetime.fromisoformat("2020-05-06T07:08:09")
 
 
@@ -114,20 +106,18 @@ def test_tags_of_the_camera_are_read_from_the_main_directory_too():
     )
 
 
-@pytest.mark.parametrize(
-    ("lat", "lng"),
-    [
-        ([(91, 1), (0, 1), (0, 1)], degrees(10)), (degrees(10), [(181, 1), (0, 1), (0, 1)]),
-        ([(43, 0), (0, 1), (0, 1)], degrees(10)), ([(0, 0), (0, 0), (0, 0)], [(0, 0), (0, 0), (0, 0)]),
-        (degrees(0), degrees(0)), ((12, 3, struct.pack(">ddd", float("nan"), 0, 0)), degrees(10)),
-        ((12, 3, struct.pack(">ddd", float("inf"), 0, 0)), degrees(10)), ("43 28 30 here", degrees(10)),
-        ("43 70 30", degrees(10)), ("5/0", degrees(10)), ([(10, 1), (70, 1), (0, 1)], degrees(10)),
-    ],
-)  # fmt: skip
-def test_impossible_places_are_no_places(lat, lng):
-    found = metadata_of(gps={1: "N", 2: lat, 3: "E", 4: lng})
-    assert found.lat is None
-    assert found.lng is None
+def test_impossible_places_are_no_places():
+    ten = degrees(10)
+    odd = [(12, 3, struct.pack(">ddd", float(number), 0, 0)) for number in ("nan", "inf")]
+    texts = ("43 28 30 here", "43 70 30", "5/0")
+    for lat, lng in (
+        *((one, ten) for one in (*odd, *texts, degrees(91), [(43, 0), (0, 1), (0, 1)], degrees(10, 70))),
+        (ten, degrees(181)),
+        ([(0, 0)] * 3, [(0, 0)] * 3),
+        (degrees(0), degrees(0)),
+    ):
+        found = metadata_of(gps={1: "N", 2: lat, 3: "E", 4: lng})
+        assert (found.lat, found.lng) == (None, None), (lat, lng)
 
 
 def test_a_place_without_a_fix_is_kept_and_marked():
@@ -137,45 +127,27 @@ def test_a_place_without_a_fix_is_kept_and_marked():
     assert not metadata_of(gps={9: "V"}).unfixed
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        "54.99", "54,59.4", "54 59 24", "54/1 59/1 240/10", "54/1,59/1,24/1", "54 deg 59' 24.0\"", "54° 59′ 24″ S",
-        "54,990000", "54 59,4", "54° 59,4' S", "54 deg 59' 24,0\"", "54,99° S", "54,59,24",
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("ref", ["S", ""])
-def test_a_place_written_as_text_is_read(written, ref):
-    sign = "" if ref or "S" in written else "-"
-    gps = {1: ref, 2: sign + written, 3: "E", 4: "7.5"}
-    found = metadata_of(gps={tag: value for tag, value in gps.items() if value})
-    assert (found.lat, found.lng) == (-54.99, 7.5)
+def test_a_place_written_as_text_is_read():
+    for ref in ("S", ""):
+        for written in (
+            "54.99", "54,59.4", "54 59 24", "54/1 59/1 240/10", "54/1,59/1,24/1", "54 deg 59' 24.0\"", "54° 59′ 24″ S",
+            "54,990000", "54 59,4", "54° 59,4' S", "54 deg 59' 24,0\"", "54,99° S", "54,59,24",
+        ):  # fmt: skip
+            sign = "" if ref or "S" in written else "-"
+            gps = {1: ref, 2: sign + written, 3: "E", 4: "7.5"}
+            found = metadata_of(gps={tag: value for tag, value in gps.items() if value})
+            assert (found.lat, found.lng) == (-54.99, 7.5), (ref, written)
 
 
-@pytest.mark.parametrize("kind", [1, 3, 7])
-def test_the_orientation_counts_in_any_type(kind):
-    value = struct.pack(">H", 6) if kind == 3 else b"\6"
-    found = read_exif(exif({0x0112: (kind, 1, value)}))
-    assert (found.orientation, found.says_orientation) == (6, True)
+def test_the_orientation_counts_in_any_type():
+    for kind, value in ((1, b"\6"), (3, struct.pack(">H", 6)), (7, b"\6")):
+        found = read_exif(exif({0x0112: (kind, 1, value)}))
+        assert (found.orientation, found.says_orientation) == (6, True), kind
 
 
 def test_the_equator_and_missing_seconds_are_ordinary():
     found = metadata_of(gps={1: "S", 2: [(0, 1), (0, 1), (0, 0)], 3: "W", 4: [(179, 1), (5, 10)]})
     assert (found.lat, found.lng) == (0.0, -179.008333)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["OLYMPUS DIGITAL CAMERA         ", "SONY DSC                  ", "DCIM\\100GOPRO\\GOPR8511.JPG", "DSC00003"],
-)
-def test_what_a_camera_writes_by_itself_is_no_description(text):
-    from photosvc.media.metadata import merge_file
-
-    assert merge_file(metadata_of({0x010E: text}), Metadata(), Metadata()).description == ""
-
-
-def test_a_person_s_description_stays():
-    assert metadata_of({0x010E: "DSC meeting, day 1"}).description == "DSC meeting, day 1"
 
 
 def test_windows_texts_are_utf16():
@@ -194,14 +166,12 @@ def test_control_characters_and_megabytes_come_out_clean():
     assert found.artist == "ÿþý Z"
 
 
-def test_loops_of_directories_and_wild_counts_end_quickly():
+def test_loops_of_directories_and_wild_counts_end():
     loop = b"MM\0*\0\0\0\x08" + struct.pack(">HHHIII", 1, 0x8769, 4, 1, 8, 8)
     wild = b"MM\0*\0\0\0\x08" + struct.pack(">HHHIII", 1, 0x927C, 7, 0xFFFFFFFF, 8, 0)
     many = b"MM\0*\0\0\0\x08" + b"\xff\xff" + b"\0" * 100
-    start = process_time()
     for blob in (loop, wild, many, b"", b"MM\0*", b"II*\0\xff\xff\xff\xff"):
-        assert read_exif(blob).metadata == Metadata()
-    assert process_time() - start < 0.5
+        assert read_exif(blob).metadata == Metadata(), blob
 
 
 @pytest.mark.parametrize(
@@ -224,17 +194,13 @@ def test_a_canon_note_gives_lens_and_serial_wherever_a_program_moved_it(footer, 
     assert (found.lens_model, found.camera_serial) == ("EF28-135mm f/3.5-5.6 IS USM", "1320708797")
 
 
-def test_an_apple_note_gives_the_identifiers_of_live_photos_and_bursts():
-    note = apple_note(content_id="4F6A2B1C-0000-4000-8000-1234567890AB", burst_id="B-1")
+def test_an_apple_note_gives_the_identifiers_of_live_photos_and_bursts_wherever_it_is_cut():
+    content_id = "4F6A2B1C-0000-4000-8000-1234567890AB"
+    note = apple_note(content_id=content_id, burst_id="B-1")
     found = metadata_of({0x010F: "Apple"}, {0x927C: note})
-    assert (found.content_id, found.burst_id) == ("4F6A2B1C-0000-4000-8000-1234567890AB", "B-1")
-
-
-def test_an_apple_note_cut_anywhere_breaks_nothing():
-    note = apple_note(content_id="4F6A2B1C-0000-4000-8000-1234567890AB", burst_id="B-1")
+    assert (found.content_id, found.burst_id) == (content_id, "B-1")
     for end in range(len(note)):
-        found = metadata_of({0x010F: "Apple"}, {0x927C: note[:end]})
-        assert "4F6A2B1C-0000-4000-8000-1234567890AB".startswith(found.content_id)
+        assert content_id.startswith(metadata_of({0x010F: "Apple"}, {0x927C: note[:end]}).content_id)
 
 
 def test_a_lens_without_a_name_is_named_by_its_limits():

@@ -58,14 +58,15 @@ def test_without_the_leading_fact_a_group_is_led_by_the_next_one():
 
 
 def test_in_one_file_the_camera_leads_for_its_facts_and_editors_for_texts():
-    exif, iptc, xmp = (Metadata(iso=number, title=str(number)) for number in (1, 2, 3))
-    assert (merge_file(exif, iptc, xmp).iso, merge_file(exif, iptc, xmp).title) == (1, "3")
-    assert (merge_file(NONE, iptc, xmp).iso, merge_file(exif, iptc, NONE).title) == (3, "2")
-
-
-def test_in_one_file_keywords_of_all_sources_count():
-    exif, iptc, xmp = (Metadata(keywords=(word, "tree")) for word in ("a", "b", "c"))
-    assert merge_file(exif, iptc, xmp).keywords == ("c", "tree", "b", "a")
+    exif, iptc, xmp = (
+        Metadata(iso=number, title=str(number), lat=number, lng=number, keywords=(word, "tree"))
+        for number, word in ((1.0, "a"), (2.0, "b"), (3.0, "c"))
+    )
+    found = merge_file(exif, iptc, replace(xmp, utc_offset=60))
+    assert (found.iso, found.lat, found.title, found.keywords) == (1, 1, "3.0", ("c", "tree", "b", "a"))
+    assert (merge_file(NONE, iptc, xmp).iso, merge_file(exif, iptc, NONE).title) == (3, "2.0")
+    dated = merge_file(Metadata(taken_local=WALL), NONE, Metadata(utc_offset=60))
+    assert dated.utc_offset is None  # the offset of another date would move this one
 
 
 @pytest.mark.parametrize(
@@ -99,4 +100,6 @@ def test_the_last_change_is_no_date_of_the_picture():
 
 
 def test_a_description_that_the_camera_writes_into_every_picture_is_dropped():
-    assert merge_file(Metadata(description="OLYMPUS DIGITAL CAMERA"), NONE, NONE).description == ""
+    for text in ("OLYMPUS DIGITAL CAMERA         ", "SONY DSC     ", "DCIM\\100GOPRO\\GOPR8511.JPG", "DSC00003"):
+        assert merge_file(Metadata(description=text.strip()), NONE, NONE).description == "", text
+    assert merge_file(Metadata(description="DSC meeting, day 1"), NONE, NONE).description == "DSC meeting, day 1"

