@@ -14,8 +14,9 @@ from PIL import Image
 from tests.helpers.api_client import check_error, open_api
 from tests.helpers.clients.picture_client import PictureClient
 from tests.helpers.clock import until
-from tests.helpers.files.videos import film
+from tests.helpers.files.videos import X265, film
 from tests.helpers.programs.server import serve
+from tests.unit.media.video.test_media_video_convert import converted, shown
 
 
 def clip(folder, frames):
@@ -99,3 +100,17 @@ def test_many_processes_convert_a_video_once(tmp_path, slow_clip):
     assert {answer.status_code for answer in answers} == {200}
     assert len({answer.headers["ETag"] for answer in answers}) == 1
     assert len({answer.headers["X-Worker"] for answer in answers}) > 1
+
+
+def test_high_dynamic_range_is_mapped_to_what_screens_show(tmp_path):
+    for marks, least, most in (
+        ("", 125, 129),
+        (":transfer=arib-std-b67:colorprim=bt2020:colormatrix=bt2020nc", 136, 255),
+    ):
+        path = film(
+            tmp_path / "a.mp4", "libx265", pixels="yuv420p10le", frames=1,
+            draw=lambda _: Image.new("RGB", (64, 48), (127,) * 3), **{"x265-params": X265 + marks},
+        )  # fmt: skip
+        grey = shown(converted(path)).corners[0]
+        assert max(grey) - min(grey) <= 2, marks
+        assert least <= grey[0] <= most, marks
