@@ -5,8 +5,6 @@ import zlib
 from datetime import datetime
 from io import BytesIO
 
-import pytest
-
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.extract import extract
 from photosvc.media.containers import read_embedded, read_gif, read_png
@@ -79,23 +77,18 @@ WITH_IPTC = {
 }
 
 
-@pytest.mark.parametrize("name", WITH_EXIF)
-def test_exif_is_found_in_every_format(name):
-    found = embedded(WITH_EXIF[name], name)
-    assert (found.metadata.camera_make, found.metadata.camera_model) == ("Canon", "EOS R")
-    assert found.metadata.taken_local == datetime.fromisoformat("2020-01-02T03:04:05")
-    assert found.exif.orientation == (1 if name == "a.avif" else 6)  # AVIF is written with a box that turns it
-
-
-@pytest.mark.parametrize("name", WITH_XMP)
-def test_xmp_is_found_in_every_format(name):
-    assert embedded(WITH_XMP[name], name).metadata.title == "From XMP"
-
-
-@pytest.mark.parametrize("name", WITH_IPTC)
-def test_iptc_is_found_in_every_format(name):
-    metadata = embedded(WITH_IPTC[name], name).metadata
-    assert (metadata.title, metadata.keywords) == ("From IPTC", ("sea",))
+def test_metadata_are_found_in_every_format():
+    for name, data in WITH_EXIF.items():
+        found = embedded(data, name)
+        assert (found.metadata.camera_make, found.metadata.camera_model) == ("Canon", "EOS R"), name
+        assert found.metadata.taken_local == datetime.fromisoformat("2020-01-02T03:04:05"), name
+        orientation = 1 if name == "a.avif" else 6  # AVIF is written with a box that turns it
+        assert found.exif.orientation == orientation, name
+    for name, data in WITH_XMP.items():
+        assert embedded(data, name).metadata.title == "From XMP", name
+    for name, data in WITH_IPTC.items():
+        metadata = embedded(data, name).metadata
+        assert (metadata.title, metadata.keywords) == ("From IPTC", ("sea",)), name
 
 
 def test_texts_of_a_png_are_read_wherever_they_stand():
@@ -111,39 +104,23 @@ def test_texts_of_a_png_are_read_wherever_they_stand():
     assert (metadata.artist, metadata.title, metadata.notes) == ("Möwe", "Hafen ß", "packed")
 
 
-@pytest.mark.parametrize(
-    ("written", "moment", "offset"),
-    [
+def test_the_creation_time_of_a_png_is_its_date_and_its_time_chunk_that_of_its_last_change():
+    for written, moment, offset in (
         (b"Fri, 31 Jan 2020 10:11:12 +0200", "2020-01-31T10:11:12", 120),
         (b"Fri, 31 Jan 2020 10:11:12 GMT", "2020-01-31T10:11:12", 0),
         (b"2020:01:31 10:11:12", "2020-01-31T10:11:12", None),
         (b"2020-01-31T10:11:12+02:00", "2020-01-31T10:11:12", 120),
-    ],
-)
-def test_the_creation_time_of_a_png_is_its_date(written, moment, offset):
-    metadata = embedded(png_after_pixels((b"tEXt", b"Creation Time\0" + written)), "a.png").metadata
-    assert (metadata.taken_local, metadata.utc_offset) == (datetime.fromisoformat(moment), offset)
-
-
-@pytest.mark.parametrize(
-    "written", [b"", b"today", b"Fri, 31 Jan 1020 10:11:12", b"Fri, 99 Foo 2020 99:11:12", b"x" * 9999]
-)
-def test_a_creation_time_that_is_none_is_ignored(written):
-    assert embedded(png_after_pixels((b"tEXt", b"Creation Time\0" + written)), "a.png").metadata.taken_local is None
-
-
-@pytest.mark.parametrize(
-    ("body", "moment"),
-    [
-        (struct.pack(">H5B", 2020, 1, 31, 10, 11, 60), "2020-01-31T10:11:59"),
-        (struct.pack(">H5B", 2020, 13, 1, 1, 1, 1), ""),
-    ],
-)
-def test_the_time_chunk_of_a_png_is_that_of_its_last_change(body, moment):
-    metadata = embedded(png_after_pixels((b"tIME", body)), "a.png").metadata
-    assert metadata.taken_local is None
-    assert metadata.modified_local == (datetime.fromisoformat(moment) if moment else None)
-    assert metadata.modified_offset == (0 if moment else None)
+        *((none, "", None) for none in (b"", b"today", b"Fri, 31 Jan 1020 10:11:12", b"Fri, 99 Foo 2020 99:11:12")),
+        (b"x" * 9999, "", None),
+    ):
+        metadata = embedded(png_after_pixels((b"tEXt", b"Creation Time\0" + written)), "a.png").metadata
+        expected = datetime.fromisoformat(moment) if moment else None
+        assert (metadata.taken_local, metadata.utc_offset) == (expected, offset), written[:40]
+    for month, moment in ((1, datetime.fromisoformat("2020-01-31T10:11:59")), (13, None)):
+        body = struct.pack(">H5B", 2020, month, 31, 10, 11, 60)
+        metadata = embedded(png_after_pixels((b"tIME", body)), "a.png").metadata
+        assert (metadata.taken_local, metadata.modified_local) == (None, moment)
+        assert metadata.modified_offset == (0 if moment else None)
 
 
 def test_a_picture_stands_upright_by_what_follows_its_pixels(tmp_path):
@@ -153,11 +130,22 @@ def test_a_picture_stands_upright_by_what_follows_its_pixels(tmp_path):
     assert (found.colors[0], found.colors[2], found.colors[6], found.colors[8]) == ("6", "E", "4", "9")
 
 
-@pytest.mark.parametrize("name", ["eXIf.png", "exif-profile.png", "jpeg.jpg"])
-def test_thumbnails_stand_upright_by_the_same_orientation(name):
-    data = BytesIO(WITH_EXIF[name])
-    with open_shown(data, sniff(WITH_EXIF[name][:512], name), 100) as (_, orientation):
-        assert orientation == 6
+def test_thumbnails_stand_upright_by_the_same_orientation():
+    for name in ("eXIf.png", "exif-profile.png", "jpeg.jpg"):
+        data = WITH_EXIF[name]
+        with open_shown(BytesIO(data), sniff(data[:512], name), 100) as (_, orientation):
+            assert orientation == 6, name
+
+
+def test_the_orientation_of_xmp_counts_where_exif_and_the_container_have_none(tmp_path):
+    both = jpeg(exif=exif({0x0112: 1}), xmp=XMP)  # Exif comes first, even when it says upright
+    for name, data, *expected in (
+        *((name, WITH_XMP[name], 48, 64, 8) for name in ("text.png", "jpeg.jpg", "a.webp", "after.gif")),
+        *((name, WITH_XMP[name], 64, 48, 1) for name in ("a.tif", "a.avif")),
+        ("a.jpg", both, 64, 48, 1),
+    ):
+        found = extracted(tmp_path, data, name)
+        assert [found.width, found.height, found.orientation] == expected, name
 
 
 def test_the_metadata_of_a_heic_are_read_without_its_decoder(tmp_path, monkeypatch):
@@ -179,66 +167,42 @@ def test_the_xmp_of_a_cr3_is_read():
     assert embedded(data, "a.cr3").metadata.title == "From XMP"
 
 
-@pytest.mark.parametrize("name", ["text.png", "jpeg.jpg", "a.webp", "after.gif"])
-def test_the_orientation_of_xmp_counts_where_exif_has_none(tmp_path, name):
-    found = extracted(tmp_path, WITH_XMP[name], name)
-    assert (found.width, found.height, found.orientation) == (48, 64, 8)
-
-
-@pytest.mark.parametrize("name", ["a.tif", "a.avif"])
-def test_the_orientation_of_xmp_is_ignored_where_the_container_has_its_own(tmp_path, name):
-    found = extracted(tmp_path, WITH_XMP[name], name)
-    assert (found.width, found.height, found.orientation) == (64, 48, 1)
-
-
-def test_exif_comes_before_xmp_even_when_it_says_upright(tmp_path):
-    found = extracted(tmp_path, jpeg(exif=exif({0x0112: 1}), xmp=XMP), "a.jpg")
-    assert (found.width, found.height, found.orientation) == (64, 48, 1)
-
-
-@pytest.mark.parametrize("order", ["<", ">"])
-@pytest.mark.parametrize("kind", [1, 4, 7])
-def test_iptc_of_a_tiff_is_read_whatever_its_type_and_byte_order(order, kind):
-    records = IPTC + b"\0" * (-len(IPTC) % 4)
-    if kind == 4 and order == "<":  # as programs write it that take the records for numbers
-        records = b"".join(records[at : at + 4][::-1] for at in range(0, len(records), 4))
-    count = len(records) // (4 if kind == 4 else 1)
-    tags = struct.pack(order + "HHHII", 1, 0x83BB, kind, count, 26)
-    data = (b"II*\0" if order == "<" else b"MM\0*") + struct.pack(order + "I", 8) + tags + b"\0" * 4 + records
+def test_iptc_of_a_tiff_is_read_whatever_its_type_and_byte_order():
+    for order in "<>":
+        for kind in (1, 4, 7):
+            records = IPTC + b"\0" * (-len(IPTC) % 4)
+            if kind == 4 and order == "<":  # as programs write it that take the records for numbers
+                records = b"".join(records[at : at + 4][::-1] for at in range(0, len(records), 4))
+            count = len(records) // (4 if kind == 4 else 1)
+            tags = struct.pack(order + "HHHII", 1, 0x83BB, kind, count, 26)
+            head = (b"II*\0" if order == "<" else b"MM\0*") + struct.pack(order + "I", 8)
+            assert embedded(head + tags + b"\0" * 4 + records, "a.tif").metadata.title == "From IPTC", (order, kind)
+    data = encoded(quarters(), "TIFF", tiffinfo={0x8649: photoshop_resource(0x0404, IPTC)})
     assert embedded(data, "a.tif").metadata.title == "From IPTC"
 
 
-def test_photoshop_resources_of_a_tiff_are_read():
-    block = photoshop_resource(0x0404, IPTC)
-    data = encoded(quarters(), "TIFF", tiffinfo={0x8649: block})
-    assert embedded(data, "a.tif").metadata.title == "From IPTC"
-
-
-@pytest.mark.parametrize("order", ["<", ">"])
-def test_metadata_of_a_bigtiff_are_read(order):
+def test_metadata_of_a_bigtiff_are_read():
     tags = [
         (0x010F, 2, 0, "Canon", True), (0x0110, 2, 0, "Canon EOS R", True), (0x9003, 2, 0, "2020:01:02 03:04:05", True),
         (0x829A, 5, 1, (1, 160), True), (0x8827, 3, 1, 200, True), (700, 1, len(XMP), XMP, True),
     ]  # fmt: skip
-    found = embedded(bigtiff(byteorder=order, extratags=tags), "a.tif")
-    assert (found.metadata.camera_model, found.metadata.iso, found.metadata.exposure) == ("EOS R", 200, "1/160")
-    assert (found.metadata.taken_local, found.metadata.title) == (
-        datetime.fromisoformat("2020-01-02T03:04:05"),
-        "From XMP",
-    )
-    assert found.exif.size == (64, 48)
+    for order in "<>":
+        found = embedded(bigtiff(byteorder=order, extratags=tags), "a.tif")
+        facts = found.metadata
+        assert (facts.camera_model, facts.iso, facts.exposure, facts.title) == ("EOS R", 200, "1/160", "From XMP"), (
+            order
+        )
+        assert (facts.taken_local, found.exif.size) == (datetime.fromisoformat("2020-01-02T03:04:05"), (64, 48))
 
 
-@pytest.mark.parametrize("name", ["jpeg.jpg", "a.webp", "eXIf.png"])
-def test_metadata_are_read_although_the_pixels_are_damaged(tmp_path, name):
-    data = bytearray(WITH_EXIF[name])
-    at = {"jpeg.jpg": data.rfind(b"\xff\xda"), "a.webp": data.find(b"VP8 ") + 8, "eXIf.png": data.find(b"IDAT") + 4}[
-        name
-    ]
-    data[at : at + 60] = bytes(60)
-    found = extracted(tmp_path, bytes(data), name)
-    assert found.problem is not None
-    assert found.metadata.camera_model == "EOS R"
+def test_metadata_are_read_although_the_pixels_are_damaged(tmp_path):
+    for name, mark, behind in (("jpeg.jpg", b"\xff\xda", 0), ("a.webp", b"VP8 ", 8), ("eXIf.png", b"IDAT", 4)):
+        data = bytearray(WITH_EXIF[name])
+        at = data.rfind(mark) + behind
+        data[at : at + 60] = bytes(60)
+        found = extracted(tmp_path, bytes(data), name)
+        assert found.problem is not None, name
+        assert found.metadata.camera_model == "EOS R", name
 
 
 def test_texts_that_unpack_to_more_than_fits_are_cut():
@@ -263,36 +227,29 @@ def broken(kind, content):
 HISTORY = xmp("<photoshop:History>" + "Apply Curves; " * 120_000 + "</photoshop:History>", 'xmp:Rating="3"')
 
 
-@pytest.mark.parametrize(
-    "chunk",
-    [
-        international_text("XML:com.adobe.xmp", HISTORY, packed=True),
-        (b"zTXt", b"Comment\0\0" + zlib.compress(bytes(3_000_000))), international_text("Comment", b"x" * 3_000_000),
-        broken(b"tEXt", b"Comment\0x"), broken(b"eXIf", exif({0x010F: "Canon"})[6:]), broken(b"pHYs", bytes(9)),
-        broken(b"gAMA", bytes(4)), broken(b"prVt", b"a private chunk"), (b"iTXt", b"damaged"),
-        (b"zTXt", b"Comment\0\0damaged"),
-    ],
-    ids=["history", "zTXt", "iTXt", "tEXt", "eXIf", "pHYs", "gAMA", "private", "cut", "packed"],
-)  # fmt: skip
-@pytest.mark.parametrize("animated", [False, True])
-def test_a_png_with_chunks_that_can_be_left_out_is_shown(tmp_path, chunk, animated):
-    plain = extracted(tmp_path, png_with(animated=animated), "a.png")
-    found = extracted(tmp_path, png_with(chunk, animated=animated), "b.png")
-    assert (found.problem, found.colors, found.frames) == (None, plain.colors, plain.frames)
-    assert found.frames == (2 if animated else 0)
-
-
-def test_the_history_of_photoshop_is_read_past(tmp_path):
+def test_a_png_with_chunks_that_can_be_left_out_is_shown(tmp_path):
     assert len(HISTORY) > 1 << 20
-    packed = png_with(international_text("XML:com.adobe.xmp", HISTORY, packed=True))
-    assert extracted(tmp_path, packed, "a.png").metadata.rating == 3
+    history = international_text("XML:com.adobe.xmp", HISTORY, packed=True)
+    chunks = [
+        history, (b"zTXt", b"Comment\0\0" + zlib.compress(bytes(3_000_000))),
+        international_text("Comment", b"x" * 3_000_000), broken(b"tEXt", b"Comment\0x"),
+        broken(b"eXIf", exif({0x010F: "Canon"})[6:]), broken(b"pHYs", bytes(9)), broken(b"gAMA", bytes(4)),
+        broken(b"prVt", b"a private chunk"), (b"iTXt", b"damaged"), (b"zTXt", b"Comment\0\0damaged"),
+    ]  # fmt: skip
+    for animated in (False, True):
+        plain = extracted(tmp_path, png_with(animated=animated), "a.png")
+        for chunk in chunks:
+            found = extracted(tmp_path, png_with(chunk, animated=animated), "b.png")
+            assert (found.problem, found.colors) == (None, plain.colors), chunk[:2]
+            assert found.frames == plain.frames == (2 if animated else 0), chunk[:2]
+    assert extracted(tmp_path, png_with(history), "a.png").metadata.rating == 3
 
 
-@pytest.mark.parametrize("kind", [b"IHDR", b"PLTE"])
-def test_a_png_whose_critical_chunk_is_damaged_is_damaged(tmp_path, kind):
-    data = bytearray(encoded(quarters().convert("P"), "PNG"))
-    data[data.index(kind) + 5] ^= 1
-    assert extracted(tmp_path, bytes(data), "a.png").problem is not None
+def test_a_png_whose_critical_chunk_is_damaged_is_damaged(tmp_path):
+    for kind in (b"IHDR", b"PLTE"):
+        data = bytearray(encoded(quarters().convert("P"), "PNG"))
+        data[data.index(kind) + 5] ^= 1
+        assert extracted(tmp_path, bytes(data), "a.png").problem is not None, kind
 
 
 def test_a_packet_of_a_gif_is_found_across_the_steps_of_the_search():
@@ -343,17 +300,17 @@ def test_an_extension_of_xmp_is_read_in_the_order_of_its_portions():
     assert metadata.camera_model == "EOS R"
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        extended((0, MORE), note="B" * 32), extended((0, MORE[:500]), (501, MORE[501:])), extended((500, MORE[500:])),
-        extended((0, MORE), length=1 << 30), extended((0, MORE[:700])), extended((0, b"")),
-    ],
-    ids=["of another packet", "a gap", "no beginning", "too long", "cut", "empty"],
-)  # fmt: skip
-def test_an_extension_of_xmp_that_is_not_whole_is_left_out(data):
-    metadata = embedded(data, "a.jpg").metadata
-    assert (metadata.title, metadata.rating, metadata.keywords) == ("", 3, ("sea",))
+def test_an_extension_of_xmp_that_is_not_whole_is_left_out():
+    for fault, data in {
+        "of another packet": extended((0, MORE), note="B" * 32),
+        "a gap": extended((0, MORE[:500]), (501, MORE[501:])),
+        "no beginning": extended((500, MORE[500:])),
+        "too long": extended((0, MORE), length=1 << 30),
+        "cut": extended((0, MORE[:700])),
+        "empty": extended((0, b"")),
+    }.items():
+        metadata = embedded(data, "a.jpg").metadata
+        assert (metadata.title, metadata.rating, metadata.keywords) == ("", 3, ("sea",)), fault
 
 
 def test_damaged_containers_give_what_is_left():

@@ -52,44 +52,35 @@ def plain(width, height):
     return Image.merge("RGB", (ramp, ramp.rotate(180), ramp))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "extension", "options"),
-    [
+def test_a_plain_scene_in_a_small_file_is_no_bomb():
+    for kind, extension, options in (
         ("AVIF", "avif", {"quality": 30, "speed": 10}),
         ("WEBP", "webp", {"quality": 30, "method": 0}),
         ("JPEG", "jpg", {"quality": 30, "progressive": True}),
-    ],
-)
-def test_a_plain_scene_in_a_small_file_is_no_bomb(kind, extension, options):
-    data = encoded(plain(4000, 3000), kind, **options)
-    assert 250 * len(data) < 4000 * 3000 * 4
-    found = read(data, extension)
-    assert (found.problem, found.width, found.height) == (None, 4000, 3000)
-    assert found.colors is not None
+    ):
+        data = encoded(plain(1200, 900), kind, **options)
+        assert 200 * len(data) < 1200 * 900 * 4, kind
+        found = read(data, extension)
+        assert (found.problem, found.width, found.height) == (None, 1200, 900)
+        assert found.colors is not None
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "megabytes"), [(16_320, 12_240, 20), (16_320, 12_240, 800)], ids=["small", "large"]
-)
-def test_a_sequential_jpeg_of_200_megapixels_needs_no_memory(worker, width, height, megabytes):
-    worker(megabytes)
-    data = resized(jpeg(64, 48), "jpg", width, height)
-    with open_picture(BytesIO(data), row("jpg"), longest=240) as picture:
-        assert picture.size == (width, height)
+def test_a_sequential_jpeg_of_200_megapixels_needs_no_memory(worker):
+    data = resized(jpeg(64, 48), "jpg", 16_320, 12_240)
+    for megabytes in (20, 800):
+        worker(megabytes)
+        with open_picture(BytesIO(data), row("jpg"), longest=240) as picture:
+            assert picture.size == (16_320, 12_240), megabytes
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("subsampling", "needed"), [("4:2:0", 611), ("4:4:4", 1211), ("4:2:2", 811)])
-def test_a_progressive_jpeg_needs_memory_for_its_coefficients(worker, subsampling, needed):
-    options = {"progressive": True, "subsampling": subsampling, "exif": exif({0x010F: "Canon", 0x0110: "EOS R5"})}
-    data = resized(encoded(quarters(), "JPEG", **options), "jpg", 16_320, 12_240)
-    worker(500)
-    found = read(data, "jpg")
-    assert found.problem.sentence == NEEDS.format(needed)
-    assert (found.width, found.height, found.metadata.camera_model) == (16_320, 12_240, "EOS R5")
-    worker(1300)
-    assert read(data, "jpg").problem is None or "memory" not in read(data, "jpg").problem.sentence
+def test_a_progressive_jpeg_needs_memory_for_its_coefficients(worker):
+    for subsampling, needed in (("4:2:0", 611), ("4:4:4", 1211), ("4:2:2", 811)):
+        options = {"progressive": True, "subsampling": subsampling, "exif": exif({0x010F: "Canon", 0x0110: "EOS R5"})}
+        data = resized(encoded(quarters(), "JPEG", **options), "jpg", 16_320, 12_240)
+        worker(needed - 1)
+        found = read(data, "jpg")
+        assert found.problem.sentence == NEEDS.format(needed), subsampling
+        assert (found.width, found.height, found.metadata.camera_model) == (16_320, 12_240, "EOS R5")
 
 
 def test_a_heic_of_200_megapixels_keeps_its_metadata(worker):
@@ -102,29 +93,23 @@ def test_a_heic_of_200_megapixels_keeps_its_metadata(worker):
     assert str(found.metadata.taken_local) == "2024-05-06 07:08:09"
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"quality": 50}, {"lossless": True}, {"quality": 50, "save_all": True}],
-    ids=["lossy", "lossless", "extended"],
-)
-def test_a_webp_is_refused_before_its_reader_takes_memory(worker, options):
-    if "save_all" in options:
-        options = {**options, "append_images": [quarters(1000, 600).rotate(180)]}
-    data = encoded(quarters(1000, 600), "WEBP", exif=exif({0x010F: "Canon", 0x0110: "EOS R5"}), **options)
-    worker(10)
-    found = read(data, "webp")
-    assert found.problem.sentence == NEEDS.format(10)
-    assert (found.width, found.height, found.metadata.camera_model) == (1000, 600, "EOS R5")
-    worker(11)
-    assert read(data, "webp").problem is None
+def test_a_webp_is_refused_before_its_reader_takes_memory(worker):
+    more = {"save_all": True, "append_images": [quarters(1000, 600).rotate(180)]}
+    for options in ({"quality": 50}, {"lossless": True}, {"quality": 50, **more}):
+        data = encoded(quarters(1000, 600), "WEBP", exif=exif({0x010F: "Canon", 0x0110: "EOS R5"}), **options)
+        worker(10)
+        found = read(data, "webp")
+        assert found.problem.sentence == NEEDS.format(10), options
+        assert (found.width, found.height, found.metadata.camera_model) == (1000, 600, "EOS R5")
+        worker(11)
+        assert read(data, "webp").problem is None, options
 
 
-@pytest.mark.slow
 def test_a_large_png_is_refused_by_the_memory_it_needs(worker):
-    data = png_header(20_000, 10_000) + b"\0" * 1_000_000
-    worker(799)
-    assert read(data, "png").problem.sentence == NEEDS.format(800)
-    worker(801)
+    data = png_header(5000, 4000) + b"\0" * 1_000_000
+    worker(79)
+    assert read(data, "png").problem.sentence == NEEDS.format(80)
+    worker(81)
     assert read(data, "png").problem.sentence == "the picture is damaged"
 
 
@@ -142,35 +127,11 @@ def test_the_memory_of_a_process_without_a_limit_is_that_of_the_default_setting(
     assert address_space() > 10_000_000
 
 
-@pytest.mark.slow
 def test_jpeg_2000_is_decoded_at_a_resolution_of_the_file(worker):
-    data = encoded(quarters(1600, 1200), "JPEG2000")
+    data = encoded(quarters(800, 600), "JPEG2000")
     with open_picture(BytesIO(data), row("jp2"), longest=100) as picture:
-        small = scaled(picture, 100)
-        assert small.size == (100, 75)
-        assert picture.size == (100, 75)
-    single = encoded(quarters(1600, 1200), "JPEG2000", num_resolutions=1)
-    worker(30)
+        assert scaled(picture, 100).size == picture.size == (100, 75)
+    single = encoded(quarters(800, 600), "JPEG2000", num_resolutions=1)
+    worker(8)
     assert read(data, "jp2").problem is None
-    assert read(single, "jp2").problem.sentence == NEEDS.format(38)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "extension", "size", "mode", "options"),
-    [
-        ("TIFF", "tif", (11_656, 8_750), "RGB", {"compression": "tiff_lzw"}),
-        ("JPEG", "jpg", (11_656, 8_750), "RGB", {"progressive": True, "quality": 60}),
-        ("JPEG", "jpg", (16_320, 12_240), "RGB", {"quality": 60}),
-        ("TIFF", "tif", (10_000, 13_900), "1", {"compression": "group4"}),
-        ("AVIF", "avif", (6000, 4000), "RGB", {"quality": 30, "speed": 10}),
-        ("WEBP", "webp", (6000, 4000), "RGB", {"quality": 30, "method": 0}),
-    ],
-    ids=["102 MP TIFF", "102 MP progressive JPEG", "200 MP JPEG", "139 MP fax", "24 MP AVIF", "24 MP WebP"],
-)
-def test_a_large_picture_is_shown(kind, extension, size, mode, options):
-    picture = quarters(*size)
-    data = encoded(picture.convert(mode) if mode != "RGB" else picture, kind, **options)
-    found = read(data, extension)
-    assert (found.problem, found.width, found.height) == (None, *size)
-    assert found.colors is not None
+    assert read(single, "jp2").problem.sentence == NEEDS.format(9)

@@ -2,7 +2,6 @@
 
 import struct
 import sys
-import time
 from contextlib import suppress
 from io import BytesIO
 
@@ -19,7 +18,7 @@ from photosvc.media.errors import DecodeError
 from photosvc.media.formats import HEAD_SIZE, by_extension, sniff
 from photosvc.media.picture import Picture, open_shown, read_picture
 from tests.helpers.examples import examples
-from tests.helpers.pictures import CORNERS, avif_with_plain_alpha, clouds, encoded, exif, jxl, quarters, tiff, xmp
+from tests.helpers.pictures import CORNERS, avif_with_plain_alpha, encoded, exif, jxl, quarters, tiff, xmp
 
 BLOCK = exif({0x010F: "Canon", 0x0110: "Canon EOS R5", 0x0112: 1}, {0x9003: "2021:02:03 04:05:06"})
 
@@ -41,35 +40,26 @@ def box(kind, content):
     return struct.pack(">I4s", len(content) + 8, kind) + content
 
 
-@pytest.fixture(scope="module")
-def psd():
-    """A PSD of four quarters without layers, with Exif, XMP and IPTC among its resources."""
-    picture = quarters(64, 48)
-    resources = b"".join(
-        b"8BIM" + struct.pack(">HHI", number, 0, len(data)) + data + b"\0" * (len(data) % 2)
-        for number, data in ((1058, BLOCK[6:]), (1060, xmp("<dc:source>shop</dc:source>", 'photoshop:City="Riga"')))
-    )
-    planes = b"".join(picture.getchannel(channel).tobytes() for channel in "RGB")
-    head = b"8BPS" + struct.pack(">H6xHIIHH", 1, 3, 48, 64, 8, 3)
-    return head + struct.pack(">II", 0, len(resources)) + resources + struct.pack(">IH", 0, 0) + planes
+def test_jpeg_xl_and_jpeg_2000_are_shown_with_their_metadata():
+    whole = encoded(quarters(64, 48), "JPEG2000")
+    for extension, data in (
+        ("jp2", whole + box(b"uuid", b"JpgTiffExif->JP2" + BLOCK[6:])),
+        ("jxl", jxl(quarters(64, 48), exif=BLOCK, xmp=xmp())),
+    ):
+        assert sniff(data[:512], "a.jpg").name == extension
+        found = read_picture(BytesIO(data), row(extension))
+        assert (found.problem, found.width, found.height) == (None, 64, 48)
+        assert found.metadata.camera_model == "EOS R5"
+        assert str(found.metadata.taken_local) == "2021-02-03 04:05:06"
+        assert shows_quarters(shown(data, extension)), extension
+    plain = jxl(quarters(64, 48))  # without a container
+    assert plain[:2] == b"\xff\x0a"
+    assert read_picture(BytesIO(plain), row("jxl")).problem is None
+    assert shows_quarters(shown(plain, "jxl"))
 
 
-@pytest.mark.parametrize("extension", ["jp2", "jxl", "psd"])
-def test_the_format_is_shown_with_its_metadata(extension, psd):
-    if extension == "psd":
-        data = psd
-    elif extension == "jxl":
-        data = jxl(quarters(64, 48), exif=BLOCK, xmp=xmp())
-    else:
-        whole = encoded(quarters(64, 48), "JPEG2000")
-        data = whole + box(b"uuid", b"JpgTiffExif->JP2" + BLOCK[6:])
-    assert sniff(data[:512], "a.jpg").name == extension
-    found = read_picture(BytesIO(data), row(extension))
-    assert (found.problem, found.width, found.height) == (None, 64, 48)
-    assert found.metadata.camera_model == "EOS R5"
-    assert str(found.metadata.taken_local) == "2021-02-03 04:05:06"
-    small = shown(data, extension)
-    assert all(near(small.getpixel(at), CORNERS[n]) for n, at in enumerate([(2, 2), (61, 2), (2, 45), (61, 45)]))
+def shows_quarters(small):
+    return all(near(small.getpixel(at), CORNERS[n]) for n, at in enumerate([(2, 2), (61, 2), (2, 45), (61, 45)]))
 
 
 #: A picture whose tiles begin at odd places, so that OpenJPEG fails at any reduction.
@@ -83,38 +73,18 @@ FALSE_LEVELS = encoded(quarters(640, 480), "JPEG2000", num_resolutions=2)
 FALSE_LEVELS = FALSE_LEVELS[:32] + box(b"xml ", b"\xff\x52" + bytes([9] * 20)) + FALSE_LEVELS[32:]
 
 
-@pytest.mark.parametrize("data", [ODD_TILES, FALSE_LEVELS], ids=["tiles", "levels"])
-def test_a_jpeg_2000_that_cannot_be_reduced_is_decoded_in_full(data):
+def test_a_jpeg_2000_that_cannot_be_reduced_is_decoded_in_full_below_the_memory(monkeypatch):
     opened = Image.open(BytesIO(ODD_TILES))
     opened.reduce = 1
     with pytest.raises(OSError, match="broken"):
         opened.load()
-    found = read_picture(BytesIO(data), row("jp2"))
-    assert (found.problem, found.width, found.height) == (None, 640, 480)
-    small = shown(data, "jp2", 64)
-    assert small.size == (64, 48)
-    assert all(near(small.getpixel(at), CORNERS[n]) for n, at in enumerate([(2, 2), (61, 2), (2, 45), (61, 45)]))
-
-
-def test_a_jpeg_2000_that_is_decoded_in_full_stays_below_the_memory(monkeypatch):
+    for data in (ODD_TILES, FALSE_LEVELS):
+        found = read_picture(BytesIO(data), row("jp2"))
+        assert (found.problem, found.width, found.height) == (None, 640, 480)
+        assert shows_quarters(shown(data, "jp2", 64))
+    assert read_picture(BytesIO(FALSE_LEVELS[: len(FALSE_LEVELS) // 9]), row("jp2")).problem is not None
     monkeypatch.setattr("photosvc.media.cost.available_memory", lambda: 640 * 480 * 20 // 2)
     assert read_picture(BytesIO(ODD_TILES), row("jp2")).problem == Problem.of(Reason.OVER_MEMORY, 6)
-
-
-def test_a_damaged_jpeg_2000_is_still_damaged():
-    data = encoded(clouds(5, 640, 480), "JPEG2000")
-    assert read_picture(BytesIO(data[: len(data) // 9]), row("jp2")).problem is not None
-
-
-def test_jpeg_xl_without_a_container_is_shown():
-    data = jxl(quarters(64, 48))
-    assert data[:2] == b"\xff\x0a"
-    found = read_picture(BytesIO(data), row("jxl"))
-    assert (found.problem, found.width, found.height, found.colors is None) == (None, 64, 48, False)
-
-
-def test_xmp_of_a_psd_is_read(psd):
-    assert read_picture(BytesIO(psd), row("psd")).problem is None
 
 
 @pytest.mark.parametrize(
@@ -155,18 +125,14 @@ def test_a_tiff_of_any_layout_is_shown(data, brightness):
     assert all(abs(small.getpixel((x, 4)) - value) <= 1 for x, value in enumerate(brightness))
 
 
-@pytest.mark.parametrize(
-    ("tag", "number", "reason"), [(256, 16_000_000, Reason.BOMB), (257, 50_000_000, Reason.UNDECODABLE)]
-)
-def test_a_small_bigtiff_that_promises_gigabytes_is_refused_at_once(tag, number, reason):
-    data = bytearray(tiff(([50] * 3 + [200] * 3) * 8, bits=8, samples=3, big=True))
-    entry = data.rindex(struct.pack(">HHQ", tag, 3, 1))
-    data[entry : entry + 20] = struct.pack(">HHQI4x", tag, 4, 1, number)
-    began = time.process_time()
-    found = read_picture(BytesIO(data), row("tif"))
-    assert time.process_time() - began < 1
-    assert found.problem.reason is reason
-    assert (found.width, found.height) == ((number, 8) if tag == 256 else (2, number))
+def test_a_small_bigtiff_that_promises_gigabytes_is_refused():
+    for tag, number, reason in ((256, 16_000_000, Reason.BOMB), (257, 50_000_000, Reason.UNDECODABLE)):
+        data = bytearray(tiff(([50] * 3 + [200] * 3) * 8, bits=8, samples=3, big=True))
+        entry = data.rindex(struct.pack(">HHQ", tag, 3, 1))
+        data[entry : entry + 20] = struct.pack(">HHQI4x", tag, 4, 1, number)
+        found = read_picture(BytesIO(data), row("tif"))
+        assert found.problem.reason is reason
+        assert (found.width, found.height) == ((number, 8) if tag == 256 else (2, number))
 
 
 def test_an_old_avif_whose_alpha_has_no_size_is_shown():
@@ -191,41 +157,29 @@ def test_an_svg_is_drawn_at_the_size_that_is_needed():
 ADOBE = b"<!DOCTYPE svg [\n" + b'\t<!ENTITY ns_x "http://ns.adobe.com/Extensibility/1.0/">\n' * 200 + b"]>\n"
 
 
-@pytest.mark.parametrize(
-    "prefix",
-    [
+def test_an_svg_is_identified_by_its_first_element(tmp_path):
+    path = tmp_path / "a.svg"
+    for prefix in (
         b"", b"\xef\xbb\xbf", b'<?xml version="1.0"?>\n', b"<!-- drawn by hand -->\n", b"<!DOCTYPE svg>\n",
         b'<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">\r\n',
         b"<?xml version='1.0'?>\n<!-- " + b"<html> licence > " * 1500 + b"-->\n", b"\n" * 40 + ADOBE,
         b"<!---->" + ADOBE,
-    ],
-)  # fmt: skip
-def test_an_svg_is_identified_by_its_first_element(prefix, tmp_path):
-    data = prefix + SVG.format(10, 10, '<rect width="10" height="10"/>').encode()
-    assert sniff(data[:HEAD_SIZE], "a.jpg").name == "svg"
-    path = tmp_path / "a.svg"
-    path.write_bytes(data)
-    found = extract(path)
-    assert (found.file_type, found.problem, found.width) == ("svg", None, 10)
-
-
-def test_an_svg_whose_elements_have_a_prefix_is_identified():
+    ):  # fmt: skip
+        data = prefix + SVG.format(10, 10, '<rect width="10" height="10"/>').encode()
+        assert sniff(data[:HEAD_SIZE], "a.jpg").name == "svg", prefix[:40]
+        path.write_bytes(data)
+        found = extract(path)
+        assert (found.file_type, found.problem, found.width) == ("svg", None, 10), prefix[:40]
     assert sniff(b'<s:svg xmlns:s="http://www.w3.org/2000/svg"/>', "a.svg").name == "svg"
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
+def test_what_has_no_svg_as_its_first_element_is_none():
+    for data in (
         b"<?xml version='1.0'?><html/>", b"<?xml version='1.0'?><html><svg/></html>", b"<!-- <svg> -->", b"<!-- <svg>",
         b"<!DOCTYPE svg [ <!ENTITY a '<svg>'>", b"<!DOCTYPE html><svg/>"[:15], b"<" * 40_000,
-        b"<!--" * 10_000 + b"<svg",
-        b"<!DOCTYPE svg [" * 3000, b"<? <svg>", b"<svgz/>", b"< svg>",
-    ],
-)  # fmt: skip
-def test_what_has_no_svg_as_its_first_element_is_none(data):
-    began = time.process_time()
-    assert sniff(data[:HEAD_SIZE], "a.svg") is None
-    assert time.process_time() - began < 0.2
+        b"<!--" * 10_000 + b"<svg", b"<!DOCTYPE svg [" * 3000, b"<? <svg>", b"<svgz/>", b"< svg>",
+    ):  # fmt: skip
+        assert sniff(data[:HEAD_SIZE], "a.svg") is None, data[:40]
 
 
 def test_an_svg_opens_no_other_file(tmp_path):
@@ -244,23 +198,16 @@ ENTITIES = "<!DOCTYPE svg [" + '<!ENTITY a "' + "x" * 1000 + '">' + "".join(
 ) + "]>"  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
+def test_a_hostile_svg_is_refused_and_a_vast_one_drawn_small():
+    for data in (
         ENTITIES + SVG.format(10, 10, "<text>&e;</text>"),
         '<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + SVG.format(10, 10, "<text>&a;</text>"),
         SVG.format(10, 10, "<rect"),
-    ],
-    ids=["entities", "external entity", "cut"],
-)
-def test_a_hostile_svg_is_refused(data):
-    found = read_picture(BytesIO(data.encode()), row("svg"))
-    assert found.problem.sentence == "the picture is damaged"
-
-
-def test_a_vast_svg_is_drawn_small():
-    data = SVG.format(400_000, 400_000, '<rect width="400000" height="400000" fill="#00f"/>').encode()
-    found = read_picture(BytesIO(data), row("svg"))
+    ):
+        found = read_picture(BytesIO(data.encode()), row("svg"))
+        assert found.problem.sentence == "the picture is damaged", data[:60]
+    vast = SVG.format(400_000, 400_000, '<rect width="400000" height="400000" fill="#00f"/>').encode()
+    found = read_picture(BytesIO(vast), row("svg"))
     assert (found.problem, found.width, found.colors.main_color) == (None, 400_000, 6)
 
 
@@ -296,7 +243,7 @@ def makers():
 WHOLE = makers()
 
 
-@examples(100)
+@examples(100, everyday=50)
 @given(st.sampled_from(sorted(WHOLE)), st.data())
 def test_any_damage_ends_as_a_picture_or_a_reason(extension, data):
     whole = bytearray(WHOLE[extension])

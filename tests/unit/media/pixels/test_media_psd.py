@@ -129,7 +129,7 @@ def test_a_layer_section_that_is_longer_than_any_file_is_damage():
 
 def test_any_damage_ends_as_a_picture_or_a_reason():
     drawn = random.Random(3)
-    for _ in range(400):
+    for _ in range(150):
         data = bytearray(
             photoshop(
                 drawn.choice((0, 1, 2, 3, 4, 8, 9)), drawn.choice((1, 8, 16, 32)), [HALF] * 4,
