@@ -9,7 +9,6 @@ from photosvc.cli.terminal import chosen_format, format_options, print_json, pri
 
 if TYPE_CHECKING:
     from photosvc.library.look_alikes import Copy
-    from photosvc.search.reading.explain import Explanation
     from photosvc.web.current import Service
 
 _COLUMNS = {"UID": "UID", "TakenAtLocal": "Taken", "Title": "Title", "FileName": "File"}
@@ -26,7 +25,7 @@ _LOOK_ALIKES = {"group": "Group", "uid": "UID", "size": "Bytes", "pixels": "Pixe
     help="Sort order, as in the API; by default relevance for words alone, else added.",
 )
 @click.option("--album", default="", help="Only photos of the album with this UID.")
-@click.option("--explain", is_flag=True, help="Print the plan of the search instead of results.")
+@click.option("--explain", is_flag=True, help="Print the words that mean a filter instead of results.")
 @format_options
 @with_database
 def search(service: "Service", query: str, count: int, offset: int, order: str, album: str, *, explain: bool) -> None:
@@ -36,58 +35,34 @@ def search(service: "Service", query: str, count: int, offset: int, order: str, 
     """
     import orjson
 
-    from photosvc.search.reading.explain import explain as explain_search
+    from photosvc.query.parser import understand
     from photosvc.search.reading.hints import find_hints
     from photosvc.search.reading.pages import find
     from photosvc.search.reading.request import best_order, parse_request
     from photosvc.search.reading.suggest import read_names
 
     require_stdout()
-    if explain and chosen_format() not in {"table", "json"}:
-        raise click.UsageError("--explain prints text or, with --json, JSON")
     today = service.today()
     given = {"q": query, "count": str(count), "offset": str(offset), "s": album}
     request = parse_request({**given, "order": order or best_order(query, today)}, today)
-    with service.reading() as connection:
-        if explain:
-            explanation = explain_search(connection, request, query, sees_private=True)
-        else:
-            records = orjson.loads(find(connection, request, sees_private=True).body)
-            pairs = (("q", query), ("s", album))
-            names = {} if records or offset else service.kept(read_names).read(connection, sees_private=True)
-            hints = find_hints(connection, pairs, names, sees_private=True, today=today) if names else []
     if explain:
-        _print_explanation(explanation, chosen_format())
-    elif chosen_format() == "json":
+        understood = understand(query, today)
+        rows = [{"words": query[one.start : one.end], "meaning": one.meaning.text} for one in understood]
+        print_list({"words": "Words", "meaning": "Meaning"}, rows)
+        return
+    with service.reading() as connection:
+        records = orjson.loads(find(connection, request, sees_private=True).body)
+        pairs = (("q", query), ("s", album))
+        names = {} if records or offset else service.kept(read_names).read(connection, sees_private=True)
+        hints = find_hints(connection, pairs, names, sees_private=True, today=today) if names else []
+    if chosen_format() == "json":
         print_json(records)
     else:
         print_list(_COLUMNS, records)
-    for hint in [] if explain else hints:
+    for hint in hints:
         click.echo(hint.label, err=True)
-    if not (explain or order) and request.ranked and records and chosen_format() == "table":
+    if not order and request.ranked and records and chosen_format() == "table":
         click.echo("whole words first, then longer ones; --order added has the last added first", err=True)
-
-
-def _print_explanation(explanation: "Explanation", output: str) -> None:
-    from dataclasses import asdict
-
-    if output == "json":
-        print_json(asdict(explanation))
-        return
-    counts = [f"{count.found} found, sorted up to {count.limit}: {count.conditions}" for count in explanation.counts]
-    for heading, lines in (
-        *([("Understood", explanation.understood)] if explanation.understood else []),
-        ("Parsed", explanation.parsed),
-        ("Resolved", explanation.resolved),
-        ("Counted", counts or ["nothing"]),
-        *([("Ranked", explanation.ranked)] if explanation.ranked else []),
-        ("Plan", [explanation.plan]),
-        ("SQL", explanation.sql.splitlines()),
-        ("Run by the database as", explanation.steps),
-    ):
-        click.echo(heading)
-        for line in lines:
-            click.echo(f"  {line.rstrip()}")
 
 
 @click.command()

@@ -63,7 +63,6 @@ from photosvc.search.reading.compile import compile_all, compile_query, visible
 from photosvc.search.reading.request import MANUAL
 from photosvc.search.reading.word_plan import (
     Candidates,
-    Counted,
     Counter,
     Tier,
     are_many,
@@ -106,8 +105,6 @@ class Plan:
     """The album by whose order by hand the files are sorted."""
     taken: Bounds = Bounds()
     """If the order is by `taken_at`, the times outside of which no row matches."""
-    counted: tuple[Counted, ...] = ()
-    """The counts by which this plan was chosen."""
     tiers: Iterable[Tier] = ()
     """If the order is by rank and the words are frequent, the photos by their ranks."""
     few: bool = False
@@ -160,12 +157,10 @@ def make_plan(
     others = tuple(part for part in parts if part is not of_album)
     by_order = in_order and order in BY_VALUE
     valued = [part for part in parts if by_order and value_column(part)]
-    counted: list[Counted] = []
     found_tiers: Iterable[Tier] = ()
     times = Times(connection, by_time=in_order and order in _BY_TIME)
     if others and not context.on_postgresql:
         counter = Counter(connection, rows_needed, sum(map(count_terms, others)))
-        counted = counter.counted
         walked = [*valued, *times.walked(part for part in others if part not in valued)]
         candidates = most_selective(others, walked, context, connection, counter)
         if candidates is None and ranked:
@@ -178,7 +173,7 @@ def make_plan(
             found = SearchRow.photo_id.in_(candidates.photos) if candidates else true()
             by_hand = album if arranged else None
             driver = Driver.WALK_RANKS if found_tiers else Driver.SORT_CANDIDATES
-            return Plan(driver, (found, shown, rest), arranged=by_hand, counted=tuple(counted), tiers=found_tiers)
+            return Plan(driver, (found, shown, rest), arranged=by_hand, tiers=found_tiers)
     # PostgreSQL finds one year in its index for both orders by time; between two times it takes a third longer.
     bounding = [part for part in parts if part not in valued and not (context.on_postgresql and value_column(part))]
     taken = times.around(bounding)
@@ -186,7 +181,7 @@ def make_plan(
         driver = Driver.WALK_POSITIONS if arranged else Driver.WALK_ALBUM
         by_hand, by_index = (album, None) if arranged else (None, album)
         conditions = shown, compile_all(others, context)
-        return Plan(driver, conditions, by_index, by_hand, taken, tuple(counted))
+        return Plan(driver, conditions, by_index, by_hand, taken)
     if context.on_postgresql:
         counter = Counter(connection, rows_needed, sum(map(count_terms, others)))
         candidates = None
@@ -203,7 +198,7 @@ def make_plan(
             rest = compile_all([part for part in parts if part not in candidates.exact], context)
             conditions = and_(SearchRow.photo_id.in_(candidates.photos), shown), rest
         driver = Driver.WALK_RANKS if found_tiers else Driver.DATABASE
-        return Plan(driver, conditions, taken=taken, counted=tuple(counter.counted), tiers=found_tiers, few=few)
+        return Plan(driver, conditions, taken=taken, tiers=found_tiers, few=few)
     by_value = [compile_query(part, replace(context, may_use_index=True)) for part in valued]
     others = tuple(part for part in parts if part not in valued)
     rest = compile_all(others, context)
@@ -213,7 +208,7 @@ def make_plan(
         shown = visible(sees_private=context.sees_private, opened=context.opened, by_index=False)
     elif others and in_order and not (order in SORT_KEYS and all(is_covered(part, order, context) for part in others)):
         walk = _limited_walk(parts, context, counter, shown, by_value)
-    return Plan(driver, (shown, *by_value, rest), taken=taken, counted=tuple(counted), walk=walk)
+    return Plan(driver, (shown, *by_value, rest), taken=taken, walk=walk)
 
 
 def _limited_walk(
@@ -225,7 +220,7 @@ def _limited_walk(
     if rows is None:
         return None
     rest = compile_all([part for part in parts if not full_text.is_words(part)], context)
-    beyond = Plan(Driver.SORT_CANDIDATES, (SearchRow.photo_id.in_(photos), shown, rest), counted=tuple(counter.counted))
+    beyond = Plan(Driver.SORT_CANDIDATES, (SearchRow.photo_id.in_(photos), shown, rest))
     return Walk(rows, (and_(SearchRow.listed), *by_value), beyond)
 
 

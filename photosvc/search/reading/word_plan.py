@@ -67,21 +67,10 @@ class Candidates:
     """True if the whole index is read to find them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """The number of candidates of some conjuncts; an index of files counts the files of the photos."""
-
-    parts: tuple[Node, ...]
-    count: int
-    limit: int
-    """The most candidates that are sorted; counting stops at one more."""
-
-
 class Counter:
-    """A counter of candidates up to a limit, which records its counts."""
+    """A counter of candidates up to a limit."""
 
     def __init__(self, connection: Connection, rows_needed: int, values: int) -> None:
-        self.counted: list[Counted] = []
         self.rows_needed = rows_needed
         self._connection = connection
         self._weight = max(1, values // _LIGHT_VALUES)
@@ -100,19 +89,14 @@ class Counter:
     def count(self, candidates: Candidates) -> int:
         """Count the candidates, at most one more than the limit."""
         some = candidates.photos.limit(self.limit + 1).subquery()
-        return self.record(candidates, self._connection.scalar(select(func.count()).select_from(some)) or 0)
+        return self._connection.scalar(select(func.count()).select_from(some)) or 0
 
     def find(self, candidates: Candidates, context: Context) -> tuple[Candidates, int]:
         """Return the candidates and their number; an index that is read as a whole is read only once."""
         if not candidates.scanned:
             return candidates, self.count(candidates)
         ids = self._connection.scalars(candidates.photos.limit(self.limit + 1)).all()
-        return replace(candidates, photos=select_ids(ids, context)), self.record(candidates, len(ids))
-
-    def record(self, candidates: Candidates, count: int) -> int:
-        """Record how many candidates there are, and return their number."""
-        self.counted.append(Counted(candidates.parts, count, self.limit))
-        return count
+        return replace(candidates, photos=select_ids(ids, context)), len(ids)
 
 
 def expand(prefixes: Iterable[str], connection: Connection) -> dict[str, list[str]]:
@@ -284,7 +268,7 @@ def expected(parts: Sequence[Node], context: Context, connection: Connection, co
         ids = find_by_index(asked, counter.limit + 1, connection)
         number = len(ids)
         found = replace(found, photos=select_ids(ids, context))
-    return found if counter.record(found, number) <= counter.limit else None
+    return found if number <= counter.limit else None
 
 
 def with_words(parts: Sequence[Node], context: Context, connection: Connection) -> Candidates | None:

@@ -44,7 +44,7 @@ _SECTIONS = {"subjects": "people"} | {section: section for section in MARKS if s
 
 
 class _TsQuery(UserDefinedType[str]):
-    """PostgreSQL's `tsquery`, which can also be written into the text of a statement, as `explain` does."""
+    """PostgreSQL's `tsquery`, which can also be written into the text of a statement, to ask for its costs."""
 
     cache_ok = True
 

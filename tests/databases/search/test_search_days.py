@@ -8,7 +8,6 @@ from sqlalchemy.orm import Session
 
 from photosvc.models import Photo, SearchRow
 from photosvc.search.reading.pages import find
-from photosvc.search.reading.window import prepare
 from photosvc.search.rows.write import project
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos
@@ -87,20 +86,22 @@ def test_a_day_finds_its_photos_in_every_order_and_from_every_cursor(session):
 @pytest.mark.parametrize(
     ("query", "counts"),
     [
-        ("taken:2012", []),
-        ("before:2012-05-05", []),
-        ("after:2012-05-07", []),
-        ("taken:1970", [1]),
-        ("before:1970-12-31", [2]),
-        ("taken:2012-05-06", [4]),
+        ("taken:2012", 0),
+        ("before:2012-05-05", 0),
+        ("after:2012-05-07", 0),
+        ("taken:1970", 1),
+        ("before:1970-12-31", 1),
+        ("taken:2012-05-06", 1),
     ],
 )
 def test_many_days_are_counted_only_if_a_clock_was_wrong_on_one_of_them(session, query, counts, order):
     if session.get_bind().dialect.name == "postgresql":
         pytest.skip("PostgreSQL has statistics")
-    request = parse_request({"q": query, "order": order, "count": "100"})
-    plan = prepare(session.connection(), request, sees_private=True).plan
-    assert [one.count for one in plan.counted] == counts
+    seen = []
+    session.connection().connection.driver_connection.set_trace_callback(seen.append)
+    titles(session, q=query, order=order)
+    session.connection().connection.driver_connection.set_trace_callback(None)
+    assert len([text for text in seen if "count(" in text]) == counts
 
 
 def test_only_photos_more_than_a_day_off_count_as_far(session):

@@ -11,8 +11,9 @@ from sqlalchemy.orm import Session
 from photosvc.models import Photo, SearchRow, SearchText
 from photosvc.query.fold import other_forms
 from photosvc.search.reading import word_plan
-from photosvc.search.reading.explain import explain
 from photosvc.search.reading.pages import find
+from photosvc.search.reading.plan import Driver
+from photosvc.search.reading.window import prepare
 from photosvc.search.rows.write import project
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos
@@ -29,7 +30,6 @@ PLACES = {
     "description, begun": (1, 5),
     "nowhere": (0, 5),
 }
-WALK = "walk the order within the frequent ranks, and sort the photos of the others"
 
 
 def describe(photo, place, draw):
@@ -86,6 +86,10 @@ def uids(session, query, **parameters):
     return [record["FileUID"] for records in page.results() for record in records], page.next
 
 
+def driver(session, request):
+    return prepare(session.connection(), request, sees_private=True).plan.driver
+
+
 def sorted_by_python(session, first, second="", *, or_quality=9):
     """UIDs by the sum of the points of one or two words, then by the keys of the order.
 
@@ -126,9 +130,9 @@ def test_two_words_add_their_points(session):
 
 def test_the_order_is_walked_where_a_rank_is_frequent(session):
     request = parse_request({"q": "famil", "order": "relevance"})
-    assert explain(session.connection(), request, sees_private=True).plan == WALK
+    assert driver(session, request) == Driver.WALK_RANKS
     filtered = parse_request({"q": "famil color:red", "order": "relevance"})
-    assert explain(session.connection(), filtered, sees_private=True).plan != WALK
+    assert driver(session, filtered) != Driver.WALK_RANKS
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
@@ -186,8 +190,7 @@ def test_photos_found_without_a_word_come_behind_those_with_it(session, monkeypa
 
 def test_words_that_may_mean_a_filter_are_not_all_sorted(session):
     request = parse_request({"q": "lake | quality:6-", "order": "relevance"})
-    explained = explain(session.connection(), request, sees_private=True)
-    assert explained.plan == WALK
+    assert driver(session, request) == Driver.WALK_RANKS
 
 
 @pytest.fixture
@@ -238,7 +241,7 @@ def test_a_reversed_order_is_walked_from_the_last_rank_on(session):
         assert uids(session, query, reverse="true", offset="60")[0] == whole[60:], words
         request = parse_request({"q": query, "order": "relevance", "reverse": "true"})
         if len(words) == 1:
-            assert explain(session.connection(), request, sees_private=True).plan == WALK, words
+            assert driver(session, request) == Driver.WALK_RANKS, words
 
 
 def test_where_the_best_rank_is_frequent_a_reversed_order_ends_with_it(session, best_is_frequent):
