@@ -208,27 +208,30 @@ class Introspection(IntrospectionEndpoint):  # type: ignore[misc] # Authlib has 
 
     CLIENT_AUTH_METHODS = AUTH_METHODS
 
-    def authenticate_token(self, request: OAuthRequest, client: AuthenticatedClient) -> Principal | None:
-        """Return the principal of the token; None if it is invalid or the client may not see it (section 2.2).
+    def authenticate_token(self, request: OAuthRequest, client: AuthenticatedClient) -> tuple[Principal, str] | None:
+        """Return the token and its principal; None if it is invalid or the client may not see it (section 2.2).
 
         Raises:
             InvalidRequestError: the request has no token.
         """
         service = current_service()
-        now = service.now()
+        now, text = service.now(), _named(request)
         try:
             with service.reading() as connection:
-                found = tokens.verify(connection, _named(request), now)
+                found = tokens.verify(connection, text, now)
         except InvalidTokenError:
             return None
         is_own = found.client_id == client.id
-        return found if is_own or policy.may(client.principal(now), "oauth.introspect") else None
+        return (found, text) if is_own or policy.may(client.principal(now), "oauth.introspect") else None
 
-    def create_introspection_payload(self, token: Principal | None) -> dict[str, Any]:
+    def create_introspection_payload(self, shown: tuple[Principal, str] | None) -> dict[str, Any]:
         """Return the answer of section 2.2; only `active` for tokens that are invalid or hidden from the client."""
-        if token is None:
+        if shown is None:
             return {"active": False}
-        issuer = current_service().known_issuer
+        token, text = shown
+        service = current_service()
+        issuer = service.known_issuer
+        audience = service.settings.token_audience if tokens.is_jwt(text) else ""
         payload = {
             "active": True,
             "token_type": "Bearer",
@@ -237,7 +240,7 @@ class Introspection(IntrospectionEndpoint):  # type: ignore[misc] # Authlib has 
             "username": token.user_name,
             "sub": token.user_uid or token.client_uid,
             "iss": issuer,
-            "aud": issuer,
+            "aud": audience or issuer,
             "iat": int(token.created_at.timestamp()),
             "exp": None if token.expires_at is None else int(token.expires_at.timestamp()),
         }
@@ -269,7 +272,9 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
         """Return the requested grant (RFC 6749 section 4.4.2 requires the parameter)."""
         if not request.payload.grant_type:
             raise InvalidRequestError("The parameter grant_type is missing")
-        if request.resources and not _has_parts(current_service().issuer(), request.resources):
+        service = current_service()
+        others = [one for one in request.resources if one != service.settings.token_audience]
+        if others and not _has_parts(service.issuer(), others):
             raise InvalidTargetError("The resource is not a part of this service")
         return super().get_token_grant(request)
 
@@ -324,7 +329,7 @@ def new_token(*, client: AuthenticatedClient, scope: str | None, **_others: obje
     granted = granted_scope(client.scope, scope)
     if client.token_format == JWT:
         key, issuer = service.signing_keys.current(), service.issuer()
-        secret = new_jwt_token(key, issuer, client, granted, service.now())
+        secret = new_jwt_token(key, issuer, service.settings.token_audience or issuer, client, granted, service.now())
     else:
         secret = ids.new_access_token()
     return {"access_token": secret, "token_type": "Bearer", "expires_in": client.token_lifetime, "scope": str(granted)}

@@ -164,8 +164,10 @@ def granted_scope(own: Scope, requested: str | None) -> Scope:
     return scope
 
 
-def new_jwt_token(key: "SigningKey", issuer: str, client: AuthenticatedClient, scope: Scope, now: datetime) -> str:
-    """Return a signed access token with all claims of RFC 9068 section 2.2, for the service itself (`issuer`).
+def new_jwt_token(
+    key: "SigningKey", issuer: str, audience: str, client: AuthenticatedClient, scope: Scope, now: datetime
+) -> str:
+    """Return a signed access token with all claims of RFC 9068 section 2.2, which the `audience` can verify.
 
     This service never reads its claims: like opaque tokens, it is found by its digest, capped, and revoked at once. A
     forged or foreign JWT is therefore refused without being parsed.
@@ -173,7 +175,7 @@ def new_jwt_token(key: "SigningKey", issuer: str, client: AuthenticatedClient, s
     issued_at = int(now.timestamp())
     claims = {
         "iss": issuer,
-        "aud": issuer,
+        "aud": audience,
         "sub": client.uid,
         "client_id": client.uid,
         "scope": str(scope),

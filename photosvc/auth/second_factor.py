@@ -30,9 +30,9 @@ from photosvc.auth.keys import (
     RECOVERY_CODES,
     SECOND_FACTOR,
     derive_key,
-    encrypting_key,
+    encrypting_keys,
+    known_keys,
     open_secret,
-    recovery_keys,
     seal,
     sign,
 )
@@ -51,7 +51,7 @@ _TOTP_CODE = re.compile(r"[0-9]{6}\Z")
 _RECOVERY_CODE = re.compile(r"[0-9a-z]{16}\Z")
 _MAX_CODE = 64
 #: Column values of an account without a second factor.
-_NONE: Final = {"totp_secret": "", "totp_confirmed": False, "recovery_key": ""}
+_NONE: Final = {"totp_secret": "", "totp_confirmed": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def enrol(operation: Operation, user: User) -> Enrolment:
     secret = base64.b32encode(secrets.token_bytes(20)).decode("ascii")
     uri = pyotp.TOTP(secret).provisioning_uri(name=user.name, issuer_name=settings.site_name)
     session.refresh(user, with_for_update=True)
-    sealed = seal(encrypting_key(session, settings), secret, purpose=SECOND_FACTOR, owner=user.uid)
+    sealed = seal(encrypting_keys(session, settings), secret, purpose=SECOND_FACTOR, owner=user.uid)
     changed = session.scalar(
         update(User)
         .where(User.id == user.id, not_(User.totp_confirmed))
@@ -105,12 +105,12 @@ def confirm(operation: Operation, user: User, *, code: str) -> tuple[str, ...]:
     """
     session, now = operation.session, operation.now
     session.refresh(user, with_for_update=True)
-    key = derive_key(encrypting_key(session, operation.settings), RECOVERY_CODES)
+    key = derive_key(encrypting_keys(session, operation.settings)[0], RECOVERY_CODES)
     if user.totp_confirmed or not user.totp_secret:
         raise SecondFactorStateError
     if not _use_totp(operation, user, _plain(code)):
         raise InvalidPasscodeError(field="code")
-    user.totp_confirmed, user.recovery_key, user.updated_at = True, "", now
+    user.totp_confirmed, user.updated_at = True, now
     session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user.id))
     codes = [ids.random_text(_RECOVERY_LENGTH, ids.BASE36) for _ in range(_RECOVERY_CODES)]
     session.add_all(RecoveryCode(user_id=user.id, digest=_digest(key, user, code), created_at=now) for code in codes)
@@ -172,7 +172,7 @@ def _turn_off(operation: Operation, user: User) -> None:
 def _use_totp(operation: Operation, user: User, code: str) -> bool:
     import pyotp
 
-    secret = open_secret(operation.settings, user.totp_secret, purpose=SECOND_FACTOR, owner=user.uid)
+    secret = open_secret(known_keys(operation.settings), user.totp_secret, purpose=SECOND_FACTOR, owner=user.uid)
     if secret is None or not _TOTP_CODE.match(code):
         return False
     present = int(operation.now.timestamp()) // STEP_SECONDS
@@ -198,7 +198,8 @@ def _use_totp(operation: Operation, user: User, code: str) -> bool:
 def _use_recovery(operation: Operation, user: User, code: str) -> bool:
     if not _RECOVERY_CODE.match(code):
         return False
-    digests = [_digest(key, user, code) for key in recovery_keys(operation.settings, user)]
+    keys = [derive_key(key, RECOVERY_CODES) for key in known_keys(operation.settings)]
+    digests = [_digest(key, user, code) for key in keys]
     spent = operation.session.scalar(
         delete(RecoveryCode)
         .where(RecoveryCode.user_id == user.id, RecoveryCode.digest.in_(digests))

@@ -1,28 +1,26 @@
 """The service's own RSA keys, which sign JWT access tokens (RFC 7517).
 
-They are in the database, encrypted with the service key, so that machines that share both share them too. The key with
-the highest number signs. The others stay published until every token they signed has expired.
+They are in the database, encrypted with the service key, so that machines that share both share them too. The newest
+one signs; a former one stays published until every token that it signed has expired.
 
 The algorithm is RS256, because RFC 9068 section 4 requires every resource server to support it, and its signatures are
 fast to check.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import orjson
-from joserfc.errors import JoseError
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, Row, delete, select
 from sqlalchemy.orm import Session
 
-from photosvc.auth.errors import OtherServiceKeyError
-from photosvc.auth.keys import SIGNING_KEYS, encrypting_key, key_owner, open_secret, seal
+from photosvc.auth.keys import SIGNING_KEYS, encrypting_keys, known_keys, open_secret, seal
 from photosvc.core.accounts import MAX_CLIENT_TOKEN_LIFETIME
 from photosvc.core.clock import Clock
-from photosvc.core.errors import SettingError
 from photosvc.models import StoredKey
 from photosvc.models.statements import insert_into
 from photosvc.settings import Settings
@@ -33,8 +31,7 @@ if TYPE_CHECKING:
 
 ALGORITHM = "RS256"
 _BITS = 2048
-#: The numbers and the beginnings of the ciphertexts, which differ from one encryption to the next.
-_STAMP: Final = select(StoredKey.number, func.substr(StoredKey.sealed, 1, 16)).order_by(StoredKey.number.desc())
+_STORED = select(StoredKey.number, StoredKey.sealed, StoredKey.created_at).order_by(StoredKey.number.desc())
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,7 @@ class SigningKey:
     number: int
     key: "RSAKey"
     created_at: datetime
-    published_until: datetime | None = None
+    published_until: datetime | None
     """None for the key that signs."""
 
     @property
@@ -63,93 +60,69 @@ class SigningKey:
         return jwt.encode({"alg": ALGORITHM, "typ": kind, "kid": self.kid}, claims, self.key, algorithms=[ALGORITHM])
 
 
+@dataclass(frozen=True, slots=True)
 class SigningKeys:
     """The keys in the database. Every worker and machine notices a rotation with its next request."""
 
-    def __init__(
-        self,
-        reading: Callable[[], AbstractContextManager[Connection]],
-        writing: Callable[[], AbstractContextManager[Session]],
-        settings: Callable[[], Settings],
-        clock: Clock,
-    ) -> None:
-        self._reading = reading
-        self._writing = writing
-        self._settings = settings
-        self._clock = clock
-        self._stamp: list[Any] = []
-        """Numbers and nonces of the known keys."""
-        self._known: tuple[SigningKey, ...] = ()
+    reading: Callable[[], AbstractContextManager[Connection]]
+    writing: Callable[[], AbstractContextManager[Session]]
+    settings: Callable[[], Settings]
+    clock: Clock
 
     def existing(self) -> tuple[SigningKey, ...]:
-        """Return all keys, the newest first, and create none; raise `SettingError` if one cannot be read."""
-        with self._reading() as connection:
-            stamp = list(connection.execute(_STAMP).all())
-            if stamp != self._stamp:
-                self._known = self._load(connection)
-                self._stamp = stamp
-        return self._known
+        """Return all keys that the service key opens, the newest first, and create none."""
+        return self._open(self._stored())
 
     def current(self) -> SigningKey:
-        """Return the key that signs, made on first use; raise `SettingError` if it can be neither read nor made."""
-        return (self.existing() or self._add_first())[0]
+        """Return the key that signs, made on first use; raise `OtherServiceKeyError` if none can be read or made."""
+        stored = self._stored()
+        found = self._open(stored)
+        return found[0] if found else self._add(stored)
 
     def published(self) -> tuple[SigningKey, ...]:
         """Return the keys whose signatures may still be valid, the newest first."""
         self.current()
-        now = self._clock()
+        now = self.clock()
         return tuple(key for key in self.existing() if key.published_until is None or now < key.published_until)
 
     def rotate(self) -> SigningKey:
-        """Make a new key that signs from now on and return it; delete keys that are no longer published."""
-        published = {key.number for key in self.published()}
-        number = self.current().number + 1
-        with self._writing() as session:
-            self._insert(session, number, _new_key(self._clock()))
-            session.execute(delete(StoredKey).where(StoredKey.number.not_in({*published, number})))
+        """Make a new key that signs from now on and return it; delete keys whose tokens have all expired."""
+        return self._add(self._stored())
+
+    def _stored(self) -> Sequence[Row[int, str, datetime]]:
+        with self.reading() as connection:
+            return connection.execute(_STORED).all()
+
+    def _open(self, stored: Sequence[Row[int, str, datetime]]) -> tuple[SigningKey, ...]:
+        service_keys, until, found = known_keys(self.settings()), None, []
+        for number, sealed, created_at in stored:
+            key = _opened(service_keys, number, sealed)
+            if key is not None:
+                found.append(SigningKey(number, key, created_at, until))
+                until = created_at + timedelta(seconds=MAX_CLIENT_TOKEN_LIFETIME)
+        return tuple(found)
+
+    def _add(self, stored: Sequence[Row[int, str, datetime]]) -> SigningKey:
+        """Store a new key after those that were read; of several processes that do so at once, the first one wins."""
+        number, now, text = stored[0].number + 1 if stored else 1, self.clock(), _new_key()
+        needed = [key.number for key in self._open(stored) if key.published_until is None or now < key.published_until]
+        with self.writing() as session:
+            sealed = seal(encrypting_keys(session, self.settings()), text, purpose=SIGNING_KEYS, owner=number)
+            row = {"number": number, "sealed": sealed, "created_at": now}
+            session.execute(insert_into(StoredKey, session).values(row).on_conflict_do_nothing())
+            session.execute(delete(StoredKey).where(StoredKey.number < number, StoredKey.number.not_in(needed)))
         return self.existing()[0]
 
-    def _add_first(self) -> tuple[SigningKey, ...]:
-        """Store a new key; among several processes the first one wins."""
-        text = _new_key(self._clock())
-        with self._writing() as session:
-            # Others wait for this row: a second process finds the keys of the first one.
-            key = encrypting_key(session, self._settings())
-            if session.scalar(select(func.count()).select_from(StoredKey)) == 0:
-                self._insert(session, 1, text, key=key)
-        return self.existing()
 
-    def _insert(self, session: Session, number: int, text: str, *, key: str | None = None) -> None:
-        key = key or encrypting_key(session, self._settings())
-        sealed = seal(key, text, purpose=SIGNING_KEYS, owner=key_owner(number))
-        row = {"number": number, "sealed": sealed}
-        session.execute(insert_into(StoredKey, session).values(row).on_conflict_do_nothing())
-
-    def _load(self, connection: Connection) -> tuple[SigningKey, ...]:
-        keys: list[SigningKey] = []
-        rows = connection.execute(select(StoredKey.number, StoredKey.sealed).order_by(StoredKey.number.desc())).all()
-        for number, sealed in rows:
-            text = open_secret(self._settings(), sealed, purpose=SIGNING_KEYS, owner=key_owner(number))
-            if text is None:
-                raise OtherServiceKeyError
-            try:
-                keys.append(_key(number, text, keys[-1] if keys else None))
-            except (ValueError, KeyError, TypeError, JoseError) as error:
-                raise SettingError(f"the signing keys cannot be used: {type(error).__name__}") from None
-        return tuple(keys)
-
-
-def _new_key(now: datetime) -> str:
+def _new_key() -> str:
     from joserfc.jwk import RSAKey
 
-    key = RSAKey.generate_key(_BITS)
-    return orjson.dumps({**key.as_dict(private=True), "created_at": now}).decode()
+    return orjson.dumps(RSAKey.generate_key(_BITS).as_dict(private=True)).decode()
 
 
-def _key(number: int, text: str, newer: SigningKey | None) -> SigningKey:
+@lru_cache(maxsize=8)
+def _opened(service_keys: tuple[str, ...], number: int, sealed: str) -> "RSAKey | None":
     from joserfc.jwk import RSAKey
 
-    data = orjson.loads(text)
-    created_at = datetime.fromisoformat(data.pop("created_at"))
-    until = newer.created_at + timedelta(seconds=MAX_CLIENT_TOKEN_LIFETIME) if newer else None
-    return SigningKey(number, RSAKey.import_key(data), created_at, until)
+    text = open_secret(service_keys, sealed, purpose=SIGNING_KEYS, owner=number)
+    return None if text is None else RSAKey.import_key(orjson.loads(text))

@@ -131,6 +131,11 @@ _BY_DIGEST = _JOINED.where(Credential.digest == bindparam("key"))
 _BY_UID = _JOINED.where(Credential.uid == bindparam("key"))
 
 
+def is_jwt(secret: str) -> bool:
+    """Return whether a secret has the shape of a JWT."""
+    return _JWT.match(secret) is not None
+
+
 def verify(connection: Connection, secret: str, now: datetime) -> Principal:
     """Return the principal behind an access token or app password, or raise an error of `principal_of`."""
     return principal_of(read(connection, secret), now)
@@ -142,7 +147,7 @@ def read(connection: Connection, secret: str) -> Known | None:
     Raises:
         InvalidTokenError: the text cannot be a secret of this service.
     """
-    if not (ids.is_access_token(secret) or ids.is_app_password(secret) or _JWT.match(secret)):
+    if not (ids.is_access_token(secret) or ids.is_app_password(secret) or is_jwt(secret)):
         raise InvalidTokenError
     return _read(connection, ids.digest(secret))
 

@@ -18,19 +18,16 @@ MANIFEST: Final = "manifest.json"
 DATABASE: Final = "database.sqlite"
 #: The folder of the archive that contains files of the instance folder.
 INSTANCE: Final = "instance"
-#: Files of the instance folder: settings, the folder of originals that `svc run` remembers, the service key, and the
-#: key that is to replace it.
-FILES: Final = ("config.py", "photos_folder", "secret_key", "secret_key.next")
-SIGNING_KEYS: Final = "signing_keys"
+#: Files of the instance folder: settings, the folder of originals that `svc run` remembers, and the service key.
+FILES: Final = ("config.py", "photos_folder", "secret_key")
 #: The folder of the operator's own pages.
 TEMPLATES: Final = "templates"
 #: The folders of the instance folder whose files are backed up.
-FOLDERS: Final = (SIGNING_KEYS, TEMPLATES)
+FOLDERS: Final = (TEMPLATES,)
 #: Most bytes of a file of the instance folder, and of the manifest.
 MOST_BYTES: Final = 1 << 20
 #: Most files of an archive.
 MOST_FILES: Final = 1000
-_SIGNING_KEY = re.compile(rf"{SIGNING_KEYS}/[0-9]{{1,9}}\.json\Z", re.ASCII)
 _PLACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}){0,5}\Z")
 _TEMPLATE = re.compile(rf"{TEMPLATES}(/[A-Za-z0-9_][A-Za-z0-9_.-]{{0,99}}){{1,5}}\Z")
 #: The version of the format. A photosvc reads the versions up to its own.
@@ -71,7 +68,7 @@ def sqlite_file(url: URL) -> Path | None:
 
 def is_instance_file(name: str) -> bool:
     """Return whether a backup may have a file of this name below the instance folder."""
-    return name in FILES or bool(_SIGNING_KEY.match(name) or _TEMPLATE.match(name))
+    return name in FILES or bool(_TEMPLATE.match(name))
 
 
 class Member(msgspec.Struct, frozen=True):

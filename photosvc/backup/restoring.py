@@ -309,12 +309,12 @@ def _settings(instance: Path, environ: Mapping[str, str]) -> Settings:
 
 def _key_fits(instance: Path, environ: Mapping[str, str], manifest: Manifest) -> bool:
     """Return whether the restored service key, as far as it is known, belongs to the database of the backup."""
-    key = environ.get(_KEY, "")
+    text = environ.get(_KEY, "")
     with suppress(FileNotFoundError):
-        key = key or (instance / "secret_key").read_text("utf-8", "replace").strip()
-    if not key and "config.py" in manifest.instance_files():  # it may set the key
+        text = text or (instance / "secret_key").read_text("utf-8", "replace")
+    if not text and "config.py" in manifest.instance_files():  # it may set the key
         return True
-    return manifest.key in {"", f"{fingerprint(key):016x}"}
+    return manifest.key in {"", *(f"{fingerprint(key):016x}" for key in text.split())}
 
 
 def _names_database(settings: Settings) -> bool:

@@ -24,7 +24,7 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.engine import URL, make_url
 
 from photosvc import __version__
-from photosvc.auth.keys import fingerprint, stored_fingerprint
+from photosvc.auth.keys import stored_fingerprint
 from photosvc.backup.archive import (
     DATABASE,
     INSTANCE,
@@ -55,8 +55,6 @@ _LOCK_WAIT: Final = 60_000
 #: The fastest level: a database shrinks to a fifth, as fast as most disks write.
 _LEVEL: Final = 1
 _CHUNK: Final = 1 << 20
-#: Tries to read a database and the key that belongs to it, and seconds between them.
-_TRIES, _PAUSE = 3, 0.1
 
 
 @contextmanager
@@ -212,25 +210,13 @@ def write_backup(source: Source, target: Path, now: datetime) -> Manifest:
 def _read_together(source: Source, copied: Path | None) -> tuple[State, dict[str, bytes]]:
     """Copy the database, and return its state and the files of the instance folder with the key of the database.
 
-    They are read again if the key does not fit: a replacement of the key renames its file after changing the database.
+    The files are read last: a replacement of the key writes its file before it changes the database.
     """
-    for attempt in range(_TRIES):
-        with nullcontext() if source.database is None else snapshot(source.database) as connection:
-            state = source.state() if connection is None else sqlite_state(connection)
-            files = {name: _small(source.instance / name) for name in instance_files(source.instance)}
-            if attempt == _TRIES - 1 or _has_key(source.settings, files, state.fingerprint):
-                if connection is not None and copied is not None:
-                    copy(connection, copied)
-                break
-        SYSTEM_CLOCK.sleep(_PAUSE)
-    return state, files
-
-
-def _has_key(settings: Settings, files: dict[str, bytes], wanted: int | None) -> bool:
-    """Return whether the database belongs to a key that is backed up, or to one in the settings."""
-    given = [settings.secret_key] if settings.key_file is None else []
-    kept = [data.decode(errors="replace").strip() for name, data in files.items() if name.startswith("secret_key")]
-    return wanted is None or wanted in map(fingerprint, given + kept)
+    with nullcontext() if source.database is None else snapshot(source.database) as connection:
+        state = source.state() if connection is None else sqlite_state(connection)
+        if connection is not None and copied is not None:
+            copy(connection, copied)
+    return state, {name: _small(source.instance / name) for name in instance_files(source.instance)}
 
 
 def _write(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from photosvc.cli.group import LazyGroup, as_called, operating, with_database, with_service
-from photosvc.cli.terminal import confirm, first_line, format_options, print_list, print_record, yes_option
+from photosvc.cli.terminal import confirm, format_options, print_list, print_record, yes_option
 
 if TYPE_CHECKING:
     from photosvc.auth.signing_keys import SigningKey
@@ -34,12 +34,11 @@ def ls(service: "Service") -> None:
 
 @keys.command()
 @click.option("--service", "of_service", is_flag=True, help="Replace the service key instead.")
-@click.option("--key-stdin", is_flag=True, help="With --service: read the new key from standard input.")
 @click.option("--old-key-is-lost", is_flag=True, help="With --service: continue without the old key.")
 @yes_option
 @format_options
 @with_service
-def rotate(service: "Service", of_service: bool, key_stdin: bool, old_key_is_lost: bool, yes: bool) -> None:
+def rotate(service: "Service", of_service: bool, old_key_is_lost: bool, yes: bool) -> None:
     """Make a new key that signs from now on.
 
     Old keys stay published until all tokens that they signed have expired, at most 31 days.
@@ -52,9 +51,9 @@ def rotate(service: "Service", of_service: bool, key_stdin: bool, old_key_is_los
         if old_key_is_lost:
             question = "Without the old key, no second factor can be read any more. Replace the service key?"
             confirm(question, yes=yes)
-        _replace_service_key(service, given=first_line() if key_stdin else None, lost=old_key_is_lost)
-    elif key_stdin or old_key_is_lost:
-        raise click.UsageError("--key-stdin and --old-key-is-lost are for --service")
+        _replace_service_key(service, lost=old_key_is_lost)
+    elif old_key_is_lost:
+        raise click.UsageError("--old-key-is-lost is for --service")
     else:
         from photosvc.auth.audit_log import Event
         from photosvc.web.auditing import record_alone
@@ -65,30 +64,27 @@ def rotate(service: "Service", of_service: bool, key_stdin: bool, old_key_is_los
         print_record(_COLUMNS, _row(key))
 
 
-def _replace_service_key(service: "Service", *, given: str | None, lost: bool) -> None:
-    from photosvc.auth import keys as key_replacement
+def _replace_service_key(service: "Service", *, lost: bool) -> None:
+    from photosvc.auth import keys as service_key
     from photosvc.auth.audit_log import Event
-    from photosvc.auth.keys import fingerprint, stored_fingerprint
-    from photosvc.models.engine import flush_commits
 
     service.check_database(any_key=True)
     settings = service.settings
-    with key_replacement.replacing(settings):
+    with service_key.replacing(settings):
         with service.reading() as connection:
-            stored = stored_fingerprint(connection)
-        fresh = key_replacement.prepare(settings, stored, given)
-        name = f"{fingerprint(fresh):016x}"
+            stored = service_key.stored_fingerprint(connection)
+        if stored is not None and not lost:
+            service_key.check_key(settings, stored)
+        if stored in {None, service_key.fingerprint(service_key.known_keys(settings)[0])}:
+            service_key.add_key(settings)
+        name = f"{service_key.fingerprint(service_key.known_keys(settings)[0]):016x}"
         with operating() as operation:
-            replaced = key_replacement.encrypt_again(operation.session, settings, fresh, lost=lost)
+            replaced = service_key.encrypt_again(operation.session, settings, lost=lost)
             operation.record(Event.KEY_ROTATED, target=name, detail="service key")
-        flush_commits(service.engine())  # only the old key decrypts the state before this commit
-        key_replacement.put_in_place(settings)
     print_record(_REPLACED, {"fingerprint": name, "accounts": replaced.accounts, "lost": replaced.lost})
     if replaced.lost:
         line = "Accounts whose second factor is lost: svc users mod NAME --disable-2fa turns it off."
         click.echo(as_called(line), err=True)
-    if settings.key_file is None:
-        click.echo("Set PHOTOSVC_SECRET_KEY to the new key now, and restart the service.", err=True)
 
 
 def _row(key: "SigningKey") -> dict[str, Any]:

@@ -38,8 +38,6 @@ class User(Numbered, table="users"):
     disabled: Mapped[bool] = mapped_column(default=False)
     totp_secret: Mapped[str] = mapped_column(Text, default="")
     """Encrypted with the service key; empty for none."""
-    recovery_key: Mapped[str] = mapped_column(Text, default="", server_default="")
-    """The key for digests of recovery codes that are older than the service key; encrypted with the service key."""
     totp_confirmed: Mapped[bool] = mapped_column(default=False)
     totp_last_step: Mapped[int] = mapped_column(BigInteger, default=0)
     """The 30-second step of the last accepted code, so that no code is accepted twice."""
@@ -232,4 +230,5 @@ class StoredKey(Base, table="signing_keys"):
     number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     """The key with the highest number signs."""
     sealed: Mapped[str] = mapped_column(Text)
-    """The private key and the time of its creation, as encrypted JSON."""
+    """The private key as encrypted JSON."""
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)

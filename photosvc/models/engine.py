@@ -44,26 +44,6 @@ MOST_SWEPT = 1000
 _LIBRARY_LOCK = 0x70686F746F6C6962
 
 
-def flush_commits(engine: Engine) -> None:
-    """Wait until all commits are on the disk, before changing files outside of the database.
-
-    SQLite with `synchronous=NORMAL` does not wait at a commit; its write-ahead log contains all that the database file
-    lacks. The database file itself is not opened, because closing it would end the locks that SQLite has on it in this
-    process. PostgreSQL has waited at the commit.
-
-    Raises:
-        OSError: the disk failed.
-    """
-    if engine.dialect.name != "sqlite" or not engine.url.database:
-        return
-    with suppress(FileNotFoundError):  # in another journal mode, SQLite has waited
-        descriptor = os.open(f"{engine.url.database}-wal", os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
 #: Execution option of the engines whose transactions are begun by `_on_begin`.
 CONFIGURED = "photosvc_configured"
 #: Size in bytes beyond which writers truncate SQLite's write-ahead log. Without readers, the checkpoints of

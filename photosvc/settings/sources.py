@@ -69,7 +69,8 @@ def load_settings(
     key_file = None if "secret_key" in values else instance.absolute() / "secret_key"
     if key_file is not None:
         values["secret_key"], origins["secret_key"] = _secret_file(key_file), "instance/secret_key"
-    return Settings(**values, key_file=key_file, origins=origins)
+    values["secret_key"], *former = values["secret_key"].split()
+    return Settings(**values, former_keys=tuple(former), key_file=key_file, origins=origins)
 
 
 def is_of_a_service(variable: str) -> bool:

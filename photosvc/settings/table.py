@@ -84,11 +84,16 @@ def _sendfile_prefix(value: object) -> str:
 
 
 def secret(value: object) -> str:
-    """Parse a text that is long enough for a key."""
-    text = _plain_text(value)
-    if len(text) < 32:
-        raise ValueError("expected at least 32 characters")
-    return text
+    """Parse keys that are long enough; return them with one space between them."""
+    keys = _plain_text(value).split()
+    if min(map(len, keys), default=0) < 32:
+        raise ValueError("expected keys of at least 32 characters, separated by spaces")
+    return " ".join(keys)
+
+
+def _text(value: object) -> str:
+    """Parse a text, which may be empty."""
+    return _plain_text(value) if str(value).strip() else ""
 
 
 def _stack_by(value: object) -> str:
@@ -190,8 +195,12 @@ class Settings:
     )
     cache: Path = _setting(full_path, "path", "Folder for derived files such as thumbnails")
     secret_key: str = _setting(
-        secret, "text, at least 32 characters",
-        "Key that signs and encrypts; made in instance/secret_key when not given", secret=True,
+        secret, "keys of at least 32 characters, separated by spaces",
+        "Key that signs and encrypts, then former ones; made in instance/secret_key when not given", secret=True,
+    )  # fmt: skip
+    token_audience: str = _setting(
+        _text, "text, or empty", default="",
+        meaning="Audience (`aud`) of JWT access tokens, for another service that verifies them; empty for this service",
     )  # fmt: skip
     index_workers: int = _number(
         0, 256, "processes", "Worker processes of `svc index`; 0 takes one for each core", default=0
@@ -316,6 +325,8 @@ class Settings:
         0, 8, "proxies", default=0,
         meaning="Reverse proxies in front whose `X-Forwarded-*` headers are trusted; not inside another app, see there",
     )  # fmt: skip
+    former_keys: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """Former secret keys, which only decrypt."""
     key_file: Path | None = field(default=None, compare=False, repr=False)
     """The file that the secret key was read from; None if the key was given."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)

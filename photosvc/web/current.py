@@ -22,7 +22,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from photosvc.auth import policy
 from photosvc.auth.audit_store import Pending
-from photosvc.auth.keys import check_key, claim, read_key, stored_fingerprint
+from photosvc.auth.keys import check_key, claim, read_keys, stored_fingerprint
 from photosvc.auth.principal import HOST_USER, HostUser, Principal
 from photosvc.auth.signing_keys import SigningKeys
 from photosvc.auth.throttle import Throttle
@@ -381,7 +381,7 @@ class Service(Transactions):
         self.follow_key()
         found = [] if stored is None else [stored]
         if stored is None:
-            self.write_if_free(lambda session: found.append(claim(session, self.settings, exclusive=False)))
+            self.write_if_free(lambda session: found.append(claim(session, self.settings)))
         for fingerprint in found:
             check_key(self.settings, fingerprint)
 
@@ -400,8 +400,9 @@ class Service(Transactions):
         except OSError:  # processes that have read the key do without the file
             return
         stamp = (status.st_ino, status.st_mtime_ns)
-        if stamp != self.key_stamp and (present := read_key(file)) is not None:
-            self.settings, self.key_stamp = replace(self.settings, secret_key=present), stamp
+        if stamp != self.key_stamp and (keys := read_keys(file)):
+            self.settings = replace(self.settings, secret_key=keys[0], former_keys=tuple(keys[1:]))
+            self.key_stamp = stamp
 
 
 def current_service() -> Service:

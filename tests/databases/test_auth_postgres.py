@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from photosvc.auth import accounts, second_factor, throttle
 from photosvc.auth.credentials import issue, sweep
 from photosvc.auth.errors import InvalidPasscodeError, LastAdminError
-from photosvc.auth.keys import encrypt_again, prepare, put_in_place, stored_fingerprint
+from photosvc.auth.keys import add_key, encrypt_again
 from photosvc.auth.principal import Origin
 from photosvc.auth.scopes import EVERYTHING
 from photosvc.auth.throttle import LOGIN_BY_ADDRESS, Charge
@@ -114,10 +114,8 @@ def test_codes_are_accepted_and_second_factors_set_up_while_the_service_key_is_r
 
     def act(session, name):
         if name is None:
-            fresh = prepare(load_settings(tmp_path), stored_fingerprint(session), None)
-            encrypt_again(session, load_settings(tmp_path), fresh)
-            session.commit()
-            put_in_place(settings)
+            add_key(settings)
+            encrypt_again(session, settings)
             return True
         user = accounts.find_user(session, name)
         codes = second_factor.confirm(by_command(session, before, settings), user, code=totps[name].at(before))

@@ -8,12 +8,10 @@ import gc
 import os
 from contextlib import nullcontext
 from copy import copy
-from datetime import datetime
 from functools import cache
 from itertools import count
 from typing import Any
 
-import orjson
 from argon2 import PasswordHasher
 from flask import Flask
 from werkzeug.routing import Map, RuleFactory
@@ -25,7 +23,6 @@ from photosvc.index import requested
 from photosvc.index import run as job
 from photosvc.models import engine
 from photosvc.settings import Settings
-from tests.helpers.clock import NOW
 from tests.helpers.lasting_pool import LastingPool
 
 #: The hasher of the service, whose cost protects real accounts.
@@ -59,14 +56,14 @@ def replace_parts() -> None:
     job.WorkerPool = LastingPool
 
 
-def _new_key(now: datetime) -> str:
+def _new_key() -> str:
     """Return one of eight keys in turn."""
-    return orjson.dumps({**_key(next(_numbers) % _KEYS), "created_at": now}).decode()
+    return _key(next(_numbers) % _KEYS)
 
 
 @cache
-def _key(_number: int) -> dict[str, Any]:
-    return orjson.loads(REAL_NEW_KEY(NOW))
+def _key(_number: int) -> str:
+    return REAL_NEW_KEY()
 
 
 class _Statements(dict[Any, Any]):

@@ -49,9 +49,6 @@ def test_every_worker_of_a_running_server_takes_the_new_key_with_its_next_reques
         assert {ask(base, "/photos?count=1", token=own)[0] for _ in range(4)} == {200}
 
 
-STEPS = ["prepare", "encrypt_again", "put_in_place"]
-
-
 def killed(instance, step, *, after):
     """Run the command in a fork that kills itself at a step."""
     process = os.fork()
@@ -71,8 +68,7 @@ def killed(instance, step, *, after):
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(("step", "after"), [("add_key", False), ("add_key", True), ("encrypt_again", True)])
 def test_a_run_that_is_killed_leaves_a_library_that_works_and_another_run_finishes_it(own_key, step, after):
     api = own_key
     own, totp, codes = enrol(api)
@@ -82,11 +78,11 @@ def test_a_run_that_is_killed_leaves_a_library_that_works_and_another_run_finish
     assert killed(api.library.instance, step, after=after) == -signal.SIGKILL
     assert api.log_in(code=totp.at(api.clock())).status_code == 200
     assert api.log_in(code=codes[0]).status_code == 200
-    assert (key.read_text() == before) == ((step, after) != ("put_in_place", True))
-    if key.read_text() == before:
+    assert (key.read_text() == before) == (not after)
+    if not after:
         check_error(api.call("GET", PICTURE.format(old)), 404)
     assert api.svc("keys", "rotate", "--service").returncode == 0
-    assert key.read_text() != before
+    assert len(key.read_text().split()) == 2
     assert not Path(f"{key}.next").exists()
     check_error(api.call("GET", PICTURE.format(old)), 403)
     api.clock.move(minutes=5)

@@ -127,7 +127,7 @@ def test_an_unknown_name_in_the_configuration_file_stops_the_start(tmp_path):
         ("BASE_URL", "https://a/?b=c", "expected an http or https address such as https://photos.example.org"),
         ("BASE_URL", "https://u:p@a", "expected an http or https address such as https://photos.example.org"),
         ("BASE_URL", "http://[1", "expected an http or https address such as https://photos.example.org"),
-        ("SECRET_KEY", "short", "expected at least 32 characters"),
+        ("SECRET_KEY", "k" * 32 + " short", "expected keys of at least 32 characters, separated by spaces"),
         ("ORIGINALS", " ", "expected a path that is not empty"),
         ("CACHE", "~nobody-at-all/x", "there is no home folder for ~nobody-at-all"),
         ("IMPORT_FOLDER", "a\0b", "expected a path without NUL characters"),
@@ -189,7 +189,7 @@ def test_a_given_key_is_not_written_to_a_file(tmp_path):
 
 def test_a_truncated_key_file_stops_the_start(tmp_path):
     (tmp_path / "secret_key").write_text("half")
-    with pytest.raises(SettingError, match="instance/secret_key cannot be used: expected at least 32 characters"):
+    with pytest.raises(SettingError, match="instance/secret_key cannot be used: expected keys of at least 32"):
         load_settings(tmp_path)
 
 

@@ -66,9 +66,9 @@ def test_an_archive_of_the_test_is_one(backed_up, tmp_path):
     "name",
     [
         "../outside", "instance/../../outside", "/tmp/outside", "instance//etc/passwd", "instance/photosvc.db",
-        "instance/signing_keys/../../x.json", "instance/signing_keys/1.json/2.json", "instance/signing_keys/a.json",
+        "instance/signing_keys/1.json", "instance/secret_key.next",
         "instance/config.py\n", "instance\\config.py", "config.py", "instance/.restore/moves.json", "instance/",
-        "instance/signing_keys/٣.json", "instance/signing_keys/1234567890.json", "C:config.py", "\x00", "",
+        "C:config.py", "\x00", "",
         "instance/templates", "instance/templates/../../x", "instance/templates/.hidden",
         "instance/templates/a/b/c/d/e/f",
         "instance/templates//x", "instance/templates/a\n", "instance/templates/..", "instance/templates/é.html",

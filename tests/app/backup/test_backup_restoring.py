@@ -84,18 +84,18 @@ def test_machines_that_share_database_and_service_key_have_the_same_signing_keys
 @pytest.mark.slow
 def test_a_library_that_is_there_makes_way_only_when_told_and_is_kept_aside(backed_up, tmp_path):
     other = make(tmp_path / "other", "bob").instance
-    (other / "secret_key.next").write_text("n" * 64)
+    (other / "photos_folder").write_text("/srv/photos")
     before = hashes(other)
     done = svc("restore", str(backed_up.archive), instance=other)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"There is a library already ({other}/secret_key, " in done.stderr
+    assert f"There is a library already ({other}/photos_folder, {other}/secret_key, " in done.stderr
     assert {name: found for name, found in hashes(other).items() if b"restore" not in name} == before
     assert (other / ".restore").exists() is False
     restored = restore(backed_up.archive, other, replace=True)
     assert restored.aside == [other / ASIDE]
     assert accounts(other) == ["alice"]
-    assert names(other / ASIDE) >= {DATABASE, "secret_key", "secret_key.next"}
-    assert not (other / "secret_key.next").exists()
+    assert names(other / ASIDE) >= {DATABASE, "secret_key", "photos_folder"}
+    assert not (other / "photos_folder").exists()
     assert accounts(other / ASIDE) == ["bob"]
 
 
@@ -324,10 +324,10 @@ def test_a_library_of_which_a_part_cannot_be_moved_stays_as_it_was(backed_up, tm
 def test_what_two_restores_of_one_second_replace_is_kept_aside_in_two_folders(backed_up, tmp_path):
     other = make(tmp_path / "other", "bob").instance
     for text in ("first", "second"):
-        (other / "secret_key.next").write_text(text * 10)
+        (other / "photos_folder").write_text(text * 10)
         restore(backed_up.archive, other, replace=True)
-        assert not (other / "secret_key.next").exists()
-    kept = [(folder / "secret_key.next").read_text() for folder in sorted(other.glob("before-restore-*"))]
+        assert not (other / "photos_folder").exists()
+    kept = [(folder / "photos_folder").read_text() for folder in sorted(other.glob("before-restore-*"))]
     assert kept == ["first" * 10, "second" * 10]
 
 

@@ -47,6 +47,22 @@ def test_a_token_is_in_the_form_of_rfc_9068(oauth, client, published):
     }
 
 
+def test_another_service_verifies_tokens_for_its_own_audience(tmp_path):
+    other = "https://printer.example"
+    with open_oauth_api(tmp_path, settings={"PHOTOSVC_TOKEN_AUDIENCE": other}) as oauth:
+        client, opaque = oauth.register(token_format=JWT), oauth.register()
+        token = oauth.ask(client, resource=other).json["access_token"]
+        keys = KeySet.import_key_set(oauth.library.app.test_client().get("/.well-known/jwks.json").json)
+        checks = jwt.JWTClaimsRegistry(lambda: int(NOW.timestamp()), aud={"value": other}, iss={"value": ISSUER})
+        checks.validate(jwt.decode(token, keys, algorithms=["RS256"]).claims)
+        shown = [
+            oauth.post("/introspect", {"token": one}, by).json["aud"]
+            for one, by in ((token, client), (oauth.token(opaque), opaque))
+        ]
+        assert shown == [other, ISSUER]
+        assert oauth.ask(client, resource="https://elsewhere.example").json["error"] == "invalid_target"
+
+
 def test_each_token_is_another_one(oauth, client):
     assert len({oauth.token(client) for _ in range(5)}) == 5
 

@@ -74,18 +74,18 @@ def test_a_signature_is_of_its_message_and_key_only(message, other):
 
 
 def opened(sealed, key="k" * 32, purpose="one", owner="alice"):
-    return keys.open_by([key], sealed, purpose=purpose, owner=owner)
+    return keys.open_secret((key,), sealed, purpose=purpose, owner=owner)
 
 
 def test_what_is_sealed_opens_with_its_key_for_its_owner_only():
-    sealed = keys.seal("k" * 32, "secret", purpose="one", owner="alice")
+    sealed = keys.seal(("k" * 32, "o" * 32), "secret", purpose="one", owner="alice")
     assert "secret" not in sealed
     assert opened(sealed) == "secret"
     assert opened(sealed, owner="bob") is None
     assert opened(sealed, purpose="two") is None
     assert opened(sealed, key="o" * 32) is None
-    assert keys.open_by(["o" * 32, "k" * 32], sealed, purpose="one", owner="alice") == "secret"
-    assert keys.seal("k" * 32, "secret", purpose="one", owner="alice") != sealed
+    assert keys.open_secret(("o" * 32, "k" * 32), sealed, purpose="one", owner="alice") == "secret"
+    assert keys.seal(("k" * 32, "o" * 32), "secret", purpose="one", owner="alice") != sealed
     changed = "B" if sealed.startswith("A") else "A"
     for damaged in ("", "x", sealed[:-4], changed + sealed[1:], "é", sealed[:16]):
         assert opened(damaged) is None

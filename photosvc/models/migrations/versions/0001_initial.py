@@ -136,15 +136,16 @@ def _create_tables() -> None:
         "created_at"), key="id", unique=["root name"])
     index("rejected_files", "detail", name="ix_photosvc_rejected_files_duplicates", where="reason = 'duplicate'")
     index("rejected_files", "retry_at")
-    table("signing_keys", *each(NUMBER, "number", autoincrement=False), *each(TEXT, "sealed"), key="number")
+    table("signing_keys", *each(NUMBER, "number", autoincrement=False), *each(TEXT, "sealed"), *each(TIME,
+        "created_at"), key="number")
     table("subjects", *each(ROW_ID, "id"), *each(TEXT, "uid name folded"), *each(FLAG,
         "favorite favorite_open hidden", server_default=sa.false()), *each(TIME, "updated_at"), key="id",
         unique=["folded", "uid"])
     table("throttle", *each(TEXT, "key"), *each(BIG, "full_at"), key="key")
     index("throttle", "full_at")
     table("users", *each(ROW_ID, "id"), *each(TEXT, "uid name display_name email role password_hash"), *each(NUMBER,
-        "password_version"), *each(FLAG, "disabled"), *each(TEXT, "totp_secret"), *each(TEXT, "recovery_key",
-        server_default=""), *each(FLAG, "totp_confirmed"), *each(BIG, "totp_last_step"), *each(TIME, "login_at",
+        "password_version"), *each(FLAG, "disabled"), *each(TEXT, "totp_secret"), *each(FLAG,
+        "totp_confirmed"), *each(BIG, "totp_last_step"), *each(TIME, "login_at",
         nullable=True), *each(TIME, "created_at updated_at"), key="id", unique=["name", "uid"],
         sqlite_autoincrement=True)
     table("zip_selections", *each(ROW_ID, "id"), *each(TEXT, "name principal_uid title file_ids"), *each(TIME,

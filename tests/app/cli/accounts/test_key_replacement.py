@@ -2,12 +2,12 @@
 
 import json
 import os
-from pathlib import Path
 
 import pyotp
 import pytest
 
-from photosvc.auth import keys
+from photosvc.settings import load_settings
+from photosvc.web.current import EXTENSION
 from tests.helpers.api_client import PASSWORD, check_error, open_api
 from tests.helpers.audit_rows import rows
 from tests.helpers.library import call_svc
@@ -50,7 +50,8 @@ def test_links_end_and_everything_else_goes_on_in_a_running_app(own_key):
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout)
     assert (shown["accounts"], shown["lost"]) == (1, 0)
-    assert (api.library.instance / "secret_key").read_text() not in done.stdout + done.stderr
+    fresh, *_ = (api.library.instance / "secret_key").read_text().split()
+    assert fresh not in done.stdout + done.stderr
     check_error(api.call("GET", PICTURE.format(old)), 403)
     check_error(api.call("GET", PICTURE.format(preview(api, own))), 404)
     assert [api.is_alive(secret) for secret in (own, app, token)] == [True] * 3
@@ -60,44 +61,27 @@ def test_links_end_and_everything_else_goes_on_in_a_running_app(own_key):
     assert (entry.actor, entry.target, entry.detail) == ("command line", shown["fingerprint"], "service key")
 
 
-def test_the_old_key_goes_only_when_the_disk_has_what_the_new_one_encrypted(own_key, monkeypatch):
-    api, done = own_key, []
-    enrol(api)
-    fsync, put_in_place = os.fsync, keys.put_in_place
-
-    def flush(descriptor):
-        done.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
-        fsync(descriptor)
-
-    def put(settings):
-        done.append("put in place")
-        put_in_place(settings)
-
-    monkeypatch.setattr(os, "fsync", flush)
-    monkeypatch.setattr(keys, "put_in_place", put)
-    assert rotate(api).returncode == 0
-    assert done == ["secret_key.next", "instance", "photosvc.db-wal", "put in place", "instance"]
-
-
-def test_a_key_that_is_a_setting_has_to_be_given_and_set_there(tmp_path):
+def test_a_key_that_is_a_setting_is_replaced_by_one_before_it_there(tmp_path):
     key, fresh = "k" * 32, "n" * 40
     with open_api(tmp_path, settings={"PHOTOSVC_SECRET_KEY": key}) as api:
-        _, _, codes = enrol(api)
+        _, totp, codes = enrol(api)
         refused = rotate(api)
         assert refused.returncode == 2
-        assert "PHOTOSVC_SECRET_KEY is set (app): give the new key with --key-stdin" in refused.stderr
-        assert rotate(api, "--key-stdin", stdin="short\n").returncode == 2
-        assert api.log_in(code=codes[0]).status_code == 200
-        done = rotate(api, "--key-stdin", stdin=fresh + "\n")
-        assert (done.returncode, fresh in done.stdout + done.stderr) == (0, False)
-        assert "Set PHOTOSVC_SECRET_KEY to the new key now" in done.stderr
-        check_error(api.log_in(code=codes[1]), 401, code=33)
+        assert "PHOTOSVC_SECRET_KEY is set (app): put a new key and a space before the present one" in refused.stderr
+        both = {"PHOTOSVC_SECRET_KEY": f"{fresh} {key}"}
+        done = call_svc("keys", "rotate", "--service", "--json", instance=api.library.instance, environ=both)
+        assert json.loads(done.stdout)["accounts"] == 1
+        assert fresh not in done.stdout + done.stderr
+        again = call_svc("keys", "rotate", "--service", instance=api.library.instance, environ=both)
+        assert (again.returncode, "PHOTOSVC_SECRET_KEY is set (environment)" in again.stderr) == (2, True)
+        check_error(api.log_in(code=totp.at(api.clock())), 401, code=33)  # without the new key
         vera = api.session_of("vera")
         body = {"password": PASSWORD}
         check_error(api.call("POST", api.user_path("vera", "/passcode"), vera, json=body), 503)
-    environ = {"PHOTOSVC_SECRET_KEY": fresh}
-    again = call_svc("keys", "rotate", "--service", instance=api.library.instance, environ=environ)
-    assert "PHOTOSVC_SECRET_KEY is set (environment)" in again.stderr
+        api.library.app.extensions[EXTENSION].settings = load_settings(api.library.instance, environ=both)
+        api.clock.move(minutes=5)
+        assert api.log_in(code=totp.at(api.clock())).status_code == 200
+        assert api.log_in(code=codes[0]).status_code == 200
 
 
 def test_with_a_wrong_key_nothing_is_replaced_until_it_is_said_to_be_lost(own_key):
@@ -116,9 +100,8 @@ def test_with_a_wrong_key_nothing_is_replaced_until_it_is_said_to_be_lost(own_ke
     assert "svc users mod NAME --disable-2fa" in done.stderr
 
 
-@pytest.mark.parametrize("option", ["--key-stdin", "--old-key-is-lost"])
-def test_its_options_are_refused_for_signing_keys(own_key, option):
-    assert own_key.svc("keys", "rotate", option).returncode == 2
+def test_its_option_is_refused_for_signing_keys(own_key):
+    assert own_key.svc("keys", "rotate", "--old-key-is-lost").returncode == 2
     assert json.loads(own_key.svc("keys", "ls", "--json").stdout) == []
 
 
@@ -129,7 +112,7 @@ def test_an_unwritable_folder_changes_nothing(own_key, monkeypatch):
     def refuse(*_arguments, **_options):
         raise PermissionError(13, "Permission denied", "secret_key.next")
 
-    monkeypatch.setattr(keys, "_write", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     done = rotate(api)
     assert (done.returncode, done.stderr) == (1, "Error: Permission denied: secret_key.next\n")
     assert api.log_in(code=totp.at(api.clock())).status_code == 200
