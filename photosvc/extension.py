@@ -160,7 +160,7 @@ class PhotoService:
             return search_library(principal, {"q": q, "count": count, **parameters})
 
     def thumbnail_url(self, content_hash: str, size: str, principal: HostUser) -> str:
-        """Return the URL of a thumbnail, valid while this user is signed in: `thumbnail_url(photo.hash, …)`.
+        """Return the URL of a thumbnail, valid while this user is signed in: `thumbnail_url(photo["Hash"], …)`.
 
         Args:
             content_hash: hash of a file, as in the results of `search`.

@@ -62,8 +62,8 @@ def gallery():
         found = photos.search(**asked, count=12, order="newest", primary=True, principal=who())
     except PhotosvcError as error:
         flash(error.message)
-    notes = db.session.query(Note).filter(Note.photo_uid.in_([photo.uid for photo in found])).order_by(Note.id)
-    show = lambda photo: photos.thumbnail_url(photo.hash, "tile_500", who())  # noqa: E731
+    notes = db.session.query(Note).filter(Note.photo_uid.in_([photo["UID"] for photo in found])).order_by(Note.id)
+    show = lambda photo: photos.thumbnail_url(photo["Hash"], "tile_500", who())  # noqa: E731
     return render_template("gallery.html", found=found, q=asked["q"] or "", notes=notes.all(), thumbnail=show)
 
 

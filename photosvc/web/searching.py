@@ -1,7 +1,7 @@
 """Searches under limits: for requests, and without HTTP for the code and the pages of a host app.
 
 A search has a time limit, takes a place if it is costly, and ends when its client disconnects. Host apps call it with
-the same parameters, rights and limits, and get typed results.
+the same parameters, rights and limits, and get the records of the API.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
+import orjson
 from flask import has_request_context, request, url_for
 from sqlalchemy import Connection
 
@@ -21,7 +22,7 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.core.words import did_you_mean
 from photosvc.pictures.sizes import SIZES
 from photosvc.query.filters import NAMES
-from photosvc.records.results import FoundPhoto, read_results
+from photosvc.records.results import FoundPhoto
 from photosvc.search.limits import Read, SearchTooLongError, begin_read, end_read, ended_by_limit
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_request
@@ -146,7 +147,7 @@ def search_library(principal: HostUser | Principal | None, parameters: Mapping[s
         page = find(connection, asked, sees_private=who is not None and who.sees_private)
         body = page.body
     return SearchResults(
-        photos=read_results(body),
+        photos=tuple(orjson.loads(body)),
         count=page.count,
         limit=page.limit,
         offset=page.offset,

@@ -1,28 +1,21 @@
-"""`service.search`: the search without HTTP, with typed results that say what the API says."""
+"""`service.search`: the search without HTTP, whose results are the records of the API."""
 
-import inspect
-import json
 import typing
 from datetime import UTC, date, datetime
 
-import msgspec
 import pytest
 from flask import session
 from sqlalchemy import text
 
-from photosvc import FoundPhoto, HostUser, PhotoService
+from photosvc import FoundFile, FoundPhoto, HostUser, PhotoService
 from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDeniedError
-from photosvc.records import results
 from photosvc.records.photo import OPTIONAL, FileSchema, MarkerSchema, PhotoResultSchema
-from photosvc.records.results import read_results
+from photosvc.records.results import FoundMarker
 from photosvc.search.limits import SearchTooLongError
 from tests.helpers.host import NAMES, open_host, token_of, who_signed_in
-from tools.build_result_types import STUB, make_stub
 
 JANE = HostUser(id="jane", role="user")
 PHOTOS = "/media/api/v1/photos"
-#: Fields beside the times that each version has stored.
-REQUIRED = {"TakenAtLocal", "Markers", "Files"}
 
 
 @pytest.fixture
@@ -32,7 +25,7 @@ def host(tmp_path):
 
 
 def names(found):
-    return sorted(photo.file_name for photo in found)
+    return sorted(photo["FileName"] for photo in found)
 
 
 def test_it_finds_what_the_principal_may_see(host):
@@ -62,14 +55,13 @@ def test_it_takes_the_parameters_and_filters_of_the_api(host):
     assert search("lake|moon", count=1, order="name", cursor=following.cursor).cursor is None
     assert names(search(filename="lake.jpg")) == ["lake.jpg"]
     assert names(search(before=date(2000, 1, 1))) == []
-    assert search("lake")[0].file_name == "lake.jpg"
+    assert search("lake")[0]["FileName"] == "lake.jpg"
     assert len(search(after=datetime(2000, 1, 1, tzinfo=UTC), year=None)) == 2
 
 
 def test_merged_results_have_their_files(host):
     (photo,) = host.service.search("lake", merged=True)
-    assert (photo.merged, [file.name for file in photo.files]) == (True, ["lake.jpg"])
-    assert (photo.files[0].hash, photo.files[0].primary) == (photo.hash, True)
+    assert (photo["Merged"], [file["Name"] for file in photo["Files"]]) == (True, ["lake.jpg"])
 
 
 @pytest.mark.parametrize(
@@ -99,52 +91,19 @@ def test_the_results_say_what_the_api_says(host):
     client.post("/sign-in/user")
     for query in ("order=name", "order=name&merged=true"):
         answer = client.get(f"{PHOTOS}?{query}")
-        merged = "merged" in query
-        found = host.service.search(principal=JANE, order="name", merged=merged).photos
-        assert found == read_results(answer.data)
-        for photo, record in zip(found, answer.json, strict=True):
-            shown = {field.encode_name: getattr(photo, field.name) for field in msgspec.structs.fields(FoundPhoto)}
-            times = {name for name in shown if name.endswith("At") or name == "TakenAtLocal"}
-            assert {name: shown[name] for name in record.keys() - times - {"Files"}} == {
-                name: value for name, value in record.items() if name not in times | {"Files"}
-            }
-            assert shown["TakenAt"] == datetime.fromisoformat(record["TakenAt"])
-            assert shown["TakenAtLocal"] == datetime.fromisoformat(record["TakenAtLocal"]).replace(tzinfo=None)
-            assert shown["EditedAt"] is None or shown["EditedAt"].year > 1
+        found = host.service.search(principal=JANE, order="name", merged="merged" in query).photos
+        assert list(found) == answer.json
+        assert len(found) == 3
 
 
-@pytest.mark.parametrize(
-    ("typed", "schema"),
-    [
-        (results.FoundPhoto, PhotoResultSchema),
-        (results.FoundFile, FileSchema),
-        (results.FoundMarker, MarkerSchema),
-    ],
-)
-def test_the_typed_results_have_every_field_of_the_wire(typed, schema):
-    fields = msgspec.structs.fields(typed)
-    assert {field.encode_name for field in fields} == set(schema().fields)
-    required = {field.encode_name for field in fields if field.required}
-    assert required == {name for name in schema().fields if name.endswith("At") or name in REQUIRED}
-
-
-def test_records_that_a_former_version_stored_are_read(host):
-    client = host.test_client()
-    client.post("/sign-in/user")
-    (record,) = client.get(f"{PHOTOS}?q=lake").json
-    former = {name: value for name, value in record.items() if name not in {*OPTIONAL, "Caption", "Mime"}}
-    (photo,) = read_results(json.dumps([former]))
-    assert (photo.file_name, photo.caption, photo.mime, photo.rating) == ("lake.jpg", "", "", 0)
-
-
-def test_the_stub_gives_the_types_of_the_schemas():
-    assert STUB.read_text(encoding="utf-8") == make_stub(), "run python -m tools.build_result_types"
-
-
-def test_every_field_of_the_results_has_a_type():
-    hints = typing.get_type_hints(FoundPhoto)
-    assert (hints["taken_at_local"], hints["lat"], hints["iso"], hints["favorite"]) == (datetime, float, int, bool)
-    assert "principal" in inspect.signature(PhotoService.search).parameters
+def test_the_types_of_the_results_have_every_field_of_the_schemas():
+    kinds = {"String": str, "Timestamp": str, "Integer": int, "Boolean": bool, "Decimal": float}
+    for typed, schema in ((FoundPhoto, PhotoResultSchema), (FoundFile, FileSchema), (FoundMarker, MarkerSchema)):
+        hints, fields = typing.get_type_hints(typed), schema().fields
+        assert list(hints) == list(fields), typed
+        for name, field in fields.items():
+            assert hints[name] == kinds.get(type(field).__name__, hints[name]), name
+    assert FoundPhoto.__optional_keys__ == set(OPTIONAL)
 
 
 def test_it_works_within_a_request_an_app_context_and_neither(host):
@@ -213,7 +172,7 @@ def test_thumbnail_addresses_open_for_the_user_who_is_signed_in(host):
     @host.get("/picture")
     def picture():
         (photo,) = host.service.search("lake")
-        return host.service.thumbnail_url(photo.hash, "tile_100", who_signed_in())
+        return host.service.thumbnail_url(photo["Hash"], "tile_100", who_signed_in())
 
     client = host.test_client()
     client.post("/sign-in/viewer")
