@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.helpers.programs.forks import SURROUNDINGS
 
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[3]
 _QUIET = {
     "DASK_DISTRIBUTED__DASHBOARD__LINK": "",
     "DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "false",

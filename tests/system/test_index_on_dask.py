@@ -1,7 +1,6 @@
 """Index runs and thumbnails by workers of dask.distributed: real schedulers and workers, which are killed."""
 
 import sys
-import threading
 from datetime import timedelta
 from importlib.util import find_spec
 from itertools import count
@@ -23,12 +22,11 @@ from photosvc.workers.scheduler import SchedulerError, connected
 from tests.helpers import shared
 from tests.helpers.library import call_svc, open_library, svc
 from tests.helpers.pictures import jpeg
-from tests.leaving import dask_cluster as programs
-from tests.leaving.dask_cluster import DaskCluster, dask_cluster, kill
+from tests.helpers.programs import dask_cluster as programs
+from tests.helpers.programs.dask_cluster import DaskCluster, dask_cluster, kill
 
 # Its import takes half a second, which every process of a test run would pay.
 pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="the extra cluster is not installed")
-slow = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +67,6 @@ def index(library, address, *options):
     return call_svc("index", "--scheduler", address, *options, instance=library.instance)
 
 
-@slow
 def test_files_read_by_workers_are_indexed_as_those_read_here(library, two_workers, tmp_path):
     fill(library)
     done = index(library, two_workers.address)
@@ -87,7 +84,6 @@ def test_files_read_by_workers_are_indexed_as_those_read_here(library, two_worke
     assert again.stdout.startswith("0 indexed, 24 updated, 0 unchanged, 0 missing, 0 skipped, 1 failed in ")
 
 
-@slow
 def test_thumbnails_by_workers_are_in_the_cache_of_this_machine(library, two_workers):
     fill(library)
     library.index()
@@ -98,7 +94,6 @@ def test_thumbnails_by_workers_are_in_the_cache_of_this_machine(library, two_wor
     assert again.stdout == "0 made, 24 kept, 0 failed\n"
 
 
-@slow
 def test_a_file_that_kills_its_reader_costs_that_file_alone(two_workers, told, tmp_path):
     found = results(two_workers, programs.refuse_seven, range(60), told, tmp_path)
     error = found.pop(7)
@@ -108,29 +103,21 @@ def test_a_file_that_kills_its_reader_costs_that_file_alone(two_workers, told, t
     assert told == []
 
 
-@slow
 def test_a_worker_that_is_killed_loses_nothing(own_cluster, told, tmp_path):
-    stop = threading.Event()
-
-    def kill_and_replace():
-        while not stop.wait(3):
-            own_cluster.add(waits=True)
-            kill(next(one for one in own_cluster.workers if one.poll() is None))
-
-    own_cluster.add(), own_cluster.add()
-    killer = threading.Thread(target=kill_and_replace)
-    killer.start()
-    try:
-        found = results(own_cluster, programs.double, range(1500), told, tmp_path)
-    finally:
-        stop.set()
-        killer.join()
-    assert found == {number: 2 * number for number in range(1500)}
+    own_cluster.add()
+    found = {}
+    with connected(own_cluster.address, str(tmp_path), told.append) as scheduler:
+        pool = scheduler.pool(programs.double, result=int, timeout=20, memory_bytes=1 << 30)
+        for number, (item, result) in enumerate(pool.run(range(200))):
+            found[item] = result
+            if number in {20, 80}:
+                own_cluster.add()
+                kill(next(one for one in own_cluster.workers if one.poll() is None))
+    assert found == {number: 2 * number for number in range(200)}
     assert told == []
-    assert [one.poll() for one in own_cluster.workers].count(None) < len(own_cluster.workers)
+    assert [one.poll() for one in own_cluster.workers].count(None) == 1
 
 
-@slow
 def test_a_file_that_kills_each_worker_is_told_as_such_and_costs_no_other(own_cluster, told, tmp_path):
     own_cluster.add(nanny=True)
     found = results(own_cluster, programs.kill_the_worker_at_seven, range(12), told, tmp_path)
@@ -140,7 +127,6 @@ def test_a_file_that_kills_each_worker_is_told_as_such_and_costs_no_other(own_cl
     assert found == {number: number for number in range(12) if number != 7}
 
 
-@slow
 def test_a_worker_of_another_version_is_refused_and_the_others_work(own_cluster, told, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "sitecustomize.py").write_text("import photosvc\nphotosvc.__version__ = '0.0.9'\n")
@@ -153,7 +139,6 @@ def test_a_worker_of_another_version_is_refused_and_the_others_work(own_cluster,
     assert sentence.endswith(f" is not used: it runs photosvc 0.0.9, not {__version__}.")
 
 
-@slow
 def test_a_worker_without_the_originals_is_refused_and_nothing_is_missing(library, own_cluster, monkeypatch):
     monkeypatch.setattr(schedulers, "PATIENCE", 3.0)
     fill(library, 3)
@@ -174,7 +159,6 @@ def test_a_worker_without_the_originals_is_refused_and_nothing_is_missing(librar
     assert library.call("GET", "/index", token=library.token(role="admin"))["running"] is False
 
 
-@slow
 def test_a_scheduler_that_dies_in_a_run_is_one_sentence_and_nothing_is_missing(library, own_cluster, monkeypatch):
     monkeypatch.setattr(schedulers, "_ANSWER", 3)
     fill(library, 3)
@@ -217,7 +201,6 @@ def certificate(folder):
     return found
 
 
-@slow
 def test_connections_are_encrypted_with_the_certificates_of_dasks_configuration(library, tmp_path):
     environ = certificate(tmp_path)
     fill(library, 3)
@@ -239,7 +222,6 @@ def test_connections_are_encrypted_with_the_certificates_of_dasks_configuration(
         cluster.close()
 
 
-@slow
 def test_an_address_without_a_scheduler_is_one_sentence(library, monkeypatch):
     monkeypatch.setattr(schedulers, "_ANSWER", 1)
     fill(library, 1)
