@@ -20,9 +20,13 @@ def pictures(tmp_path_factory):
         yield pictures
 
 
-def uid_of(pictures, path, title):
-    answer = pictures.api.call("GET", path, pictures.api.app_password("ann"))
-    return next(one["UID"] for one in answer.json if title in {one.get("Title"), one.get("Name")})
+@pytest.fixture(scope="module")
+def uids(pictures):
+    """The UIDs of the label and of the two folders."""
+    token = pictures.api.app_password("ann")
+    labels = {one["Name"]: one["UID"] for one in pictures.api.call("GET", "/labels", token).json}
+    folders = {one["Title"].lower(): one["UID"] for one in pictures.api.call("GET", "/albums?type=folder", token).json}
+    return {"LAKE": {name.lower(): uid for name, uid in labels.items()}["lake"], "A": folders["a"], "B": folders["b"]}
 
 
 def cover(pictures, path, size="fit_720", token=None, **headers):
@@ -31,44 +35,33 @@ def cover(pictures, path, size="fit_720", token=None, **headers):
     return pictures.api.library.app.test_client().get(path, headers=headers, buffered=True)
 
 
-@pytest.mark.parametrize("kind", ["albums/{}/t/TOKEN", "folders/t/{}/TOKEN"])
-def test_the_cover_of_a_folder_is_its_latest_photo(pictures, kind):
-    uid = uid_of(pictures, "/albums?type=folder", "a")
-    answer = cover(pictures, kind.format(uid))
-    assert (answer.status_code, answer.content_type) == (200, "image/jpeg")
-    assert answer.data == pictures.thumbnail(pictures.hash_of("a/new.jpg")).data
-    assert answer.headers["Cache-Control"] == "private, no-cache"
-    again = cover(pictures, kind.format(uid), **{"If-None-Match": answer.headers["ETag"]})
-    assert (again.status_code, again.data) == (304, b"")
+def test_the_cover_of_a_folder_is_its_latest_photo(pictures, uids):
+    for path in (f"albums/{uids['A']}/t/TOKEN", f"folders/t/{uids['A']}/TOKEN"):
+        answer = cover(pictures, path)
+        assert (answer.status_code, answer.content_type) == (200, "image/jpeg"), path
+        assert answer.data == pictures.thumbnail(pictures.hash_of("a/new.jpg")).data
+        assert answer.headers["Cache-Control"] == "private, no-cache"
+        again = cover(pictures, path, **{"If-None-Match": answer.headers["ETag"]})
+        assert (again.status_code, again.data) == (304, b""), path
 
 
-def test_the_cover_of_a_label_shows_private_photos_only_to_those_who_may_see_them(pictures):
-    uid = uid_of(pictures, "/labels", "lake")
-    seen = {
-        name: cover(pictures, f"labels/{uid}/t/TOKEN", "tile_100", preview).data
-        for name, (preview, _) in {
-            "ann": pictures.tokens(pictures.api.app_password("ann")),
-            "client": pictures.tokens(pictures.api.access_token()),
-        }.items()
-    }
-    every = {name: pictures.hash_of(name) for name in ("a/new.jpg", "b/private.jpg")}
+def test_the_cover_of_a_label_shows_private_photos_only_to_those_who_may_see_them(pictures, uids):
     ann, _ = pictures.tokens(pictures.api.app_password("ann"))
-    assert seen == {
-        "ann": pictures.thumbnail(every["b/private.jpg"], "tile_100", ann).data,
-        "client": pictures.thumbnail(every["a/new.jpg"], "tile_100", ann).data,
-    }
+    client, _ = pictures.tokens(pictures.api.access_token())
+    for token, name in ((ann, "b/private.jpg"), (client, "a/new.jpg")):
+        shown = cover(pictures, f"labels/{uids['LAKE']}/t/TOKEN", "tile_100", token)
+        assert shown.data == pictures.thumbnail(pictures.hash_of(name), "tile_100", ann).data, name
 
 
-@pytest.mark.parametrize(
-    ("path", "size", "status"),
-    [
-        ("albums/axxxxxxxxxxxxxxx/t/TOKEN", "fit_720", 404), ("albums/x%00/t/TOKEN", "fit_720", 404),
-        ("labels/lxxxxxxxxxxxxxxx/t/TOKEN", "fit_720", 404), ("labels/LAKE/t/TOKEN", "huge", 404),
-        ("labels/LAKE/t/wrong", "fit_720", 403), ("folders/t/B/TOKEN", "fit_720", 404),
-    ],
-)  # fmt: skip
-def test_what_has_no_photo_has_no_cover(pictures, path, size, status):
-    path = path.replace("LAKE", uid_of(pictures, "/labels", "lake"))
-    path = path.replace("/B/", f"/{uid_of(pictures, '/albums?type=folder', 'b')}/")
+def test_what_has_no_photo_has_no_cover(pictures, uids):
     token, _ = pictures.tokens(pictures.api.access_token())
-    assert cover(pictures, path, size, token).status_code == status
+    lake = f"labels/{uids['LAKE']}/t"
+    for path, size, status in (
+        ("albums/axxxxxxxxxxxxxxx/t/TOKEN", "fit_720", 404),
+        ("albums/x%00/t/TOKEN", "fit_720", 404),
+        ("labels/lxxxxxxxxxxxxxxx/t/TOKEN", "fit_720", 404),
+        (f"{lake}/TOKEN", "huge", 404),
+        (f"{lake}/wrong", "fit_720", 403),
+        (f"folders/t/{uids['B']}/TOKEN", "fit_720", 404),
+    ):
+        assert cover(pictures, path, size, token).status_code == status, path
