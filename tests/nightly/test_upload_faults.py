@@ -1,16 +1,20 @@
-"""Uploads and imports that meet, are killed, or find the disk full: real servers, real processes."""
+"""Uploads and imports that meet, are cut or killed, or find the disk full: real servers, real processes."""
 
 import os
 import random
 import signal
+import socket
 import subprocess
 import time
-import urllib.request
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import requests
@@ -20,29 +24,69 @@ from tusclient.exceptions import TusCommunicationError
 from photosvc.cli.thumbs import chores_of
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
-from tests.helpers.api_client import API, open_api
-from tests.helpers.clients.upload_client import originals, parts, picture, sha1
+from tests.helpers.api_client import API, ApiClient, open_api
+from tests.helpers.clients.upload_client import FORM, form_of, originals, parts, picture, sha1
+from tests.helpers.clock import until
 from tests.helpers.library import SURROUNDINGS
 from tests.helpers.programs import forks
 from tests.helpers.programs.server import serve
 
+TUS_PIECE = "application/offset+octet-stream"
+DONE = {"added", "duplicate"}
+
+
+@dataclass
+class Served:
+    """A service of several processes, and a client of `alice`."""
+
+    api: ApiClient
+    base: str
+    headers: dict[str, str]
+
+    def call(self, method, path, **options) -> requests.Response:
+        """The answer to a request, which is sent again while the service is too busy, as clients do."""
+        headers = self.headers | options.pop("headers", {})
+        for _ in range(300):
+            answer = requests.request(method, self.base + path, headers=headers, timeout=60, **options)
+            if answer.status_code not in {429, 503}:
+                return answer
+            assert answer.headers["Retry-After"]
+            time.sleep(0.2)
+        pytest.fail(f"{method} {path}: too busy for a minute")
+
+    def post(self, bundle, *files) -> requests.Response:
+        given = [("files", (name, data)) for name, data in files]
+        return self.call("POST", f"{self.api.user_path()}/upload/{bundle}", files=given)
+
+    def put(self, bundle) -> requests.Response:
+        return self.call("PUT", f"{self.api.user_path()}/upload/{bundle}", json={})
+
+    def tus(self, method, path, data=None, **headers) -> requests.Response:
+        given = {name.replace("_", "-"): str(value) for name, value in headers.items()}
+        given |= {"Tus-Resumable": "1.0.0", "Content-Type": TUS_PIECE}
+        return requests.request(method, self.base + path, data=data, headers=self.headers | given, timeout=60)
+
+    def create(self, length) -> str:
+        answer = self.tus("POST", "/uploads", Upload_Length=length)
+        assert answer.status_code == 201, answer.text
+        return answer.headers["Location"].removeprefix(API)
+
+    def photos(self) -> int:
+        return len(self.call("GET", "/photos?count=99").json())
+
+    def kill_a_worker(self) -> None:
+        with suppress(requests.RequestException):
+            answer = requests.get(f"{self.base}/status", timeout=5)
+            os.kill(int(answer.headers["X-Worker"]), signal.SIGKILL)
+
 
 @contextmanager
-def served(folder, **settings):
+def served(folder, *, workers=2, **settings) -> Iterator[Served]:
     with open_api(folder) as api:
         environ = {f"PHOTOSVC_{name.upper()}": str(value) for name, value in settings.items()}
         options = ["--config", "python:photosvc.serving"]
-        with serve(api.library.instance, workers=2, threads=8, options=options, environ=environ) as address:
-            yield api, f"{address}{API}", {"Authorization": f"Bearer {api.app_password('alice', '*')}"}
-
-
-def post(api, base, headers, bundle, *files):
-    given = [("files", (name, data)) for name, data in files]
-    return requests.post(f"{base}{api.user_path()}/upload/{bundle}", files=given, headers=headers, timeout=60)
-
-
-def put(api, base, headers, bundle):
-    return requests.put(f"{base}{api.user_path()}/upload/{bundle}", json={}, headers=headers, timeout=60)
+        with serve(api.library.instance, workers=workers, threads=8, options=options, environ=environ) as address:
+            yield Served(api, f"{address}{API}", {"Authorization": f"Bearer {api.app_password('alice', '*')}"})
 
 
 def at_once(number, call):
@@ -50,78 +94,176 @@ def at_once(number, call):
         return list(pool.map(call, range(number)))
 
 
-def until_taken(send):
-    """Send a request again as long as too many others of the account wait to write."""
-    ends = time.monotonic() + 60
-    while (answer := send()).status_code == 503 and time.monotonic() < ends:
-        assert answer.headers["Retry-After"]
-        time.sleep(0.1)
-    return answer.status_code
-
-
 def test_of_eight_puts_of_one_upload_at_once_each_says_what_became_of_the_files(tmp_path):
-    with served(tmp_path, uploads=8) as (api, base, headers):
+    with served(tmp_path, uploads=8) as service:
         for turn in range(2):
             data = [picture(turn * 10 + number) for number in range(4)]
-            sent = post(api, base, headers, turn, *((f"{number}.jpg", one) for number, one in enumerate(data)))
+            sent = service.post(turn, *((f"{number}.jpg", one) for number, one in enumerate(data)))
             assert sent.status_code == 200, sent.text
-            answers = at_once(8, lambda _, turn=turn: put(api, base, headers, turn))
+            answers = at_once(8, lambda _, turn=turn: service.put(turn))
             assert {answer.status_code for answer in answers} == {200}, [answer.text for answer in answers]
             found = Counter(file["status"] for answer in answers for file in answer.json()["files"])
             assert found.pop("added") == 4
             assert set(found) <= {"duplicate"}
-        assert len(originals(api)) == 8
-        assert parts(api) == []
+        assert (len(originals(service.api)), parts(service.api)) == (8, [])
+
+
+def test_eight_uploads_of_one_picture_at_once_are_one_file_and_one_photo(tmp_path):
+    data = picture(1)
+    with served(tmp_path, workers=4) as service:
+
+        def upload(number):
+            assert service.post(number, (f"{number}.jpg", data)).status_code == 200
+            return service.put(number).json()
+
+        answers = at_once(8, upload)
+        files = [answer["files"][0] for answer in answers]
+        assert sorted(file["status"] for file in files) == ["added"] + ["duplicate"] * 7
+        assert [answer["indexed"] for answer in answers] == [True] * 8
+        assert len({file["PhotoUID"] for file in files}) == 1
+        assert (list(originals(service.api).values()), service.photos(), parts(service.api)) == ([data], 1, [])
 
 
 def test_uploads_at_once_never_exceed_a_quota(tmp_path):
-    with served(tmp_path, uploads=8, upload_quota=1) as (api, base, headers):
+    with served(tmp_path, uploads=8, upload_quota=1) as service:
         data = [picture(number) + bytes(300_000) for number in range(8)]
-        statuses = at_once(
-            8, lambda number: until_taken(lambda: post(api, base, headers, number, ("a.jpg", data[number])))
-        )
+        statuses = at_once(8, lambda number: service.post(number, ("a.jpg", data[number])).status_code)
         assert Counter(statuses) == {200: 3, 507: 5}
-        statuses = at_once(8, lambda number: until_taken(lambda: put(api, base, headers, number)))
-        assert set(statuses) == {200}
-        assert len(originals(api)) == 3
-        assert parts(api) == []
-        lengths = {"Tus-Resumable": "1.0.0", "Upload-Length": "200000"}
-        create = f"{base}/uploads"
-        refused = at_once(4, lambda _: requests.post(create, headers=headers | lengths, timeout=60).status_code)
+        assert set(at_once(8, lambda number: service.put(number).status_code)) == {200}
+        assert (len(originals(service.api)), parts(service.api)) == (3, [])
+        refused = at_once(4, lambda _: service.tus("POST", "/uploads", Upload_Length=200_000).status_code)
         assert refused == [507] * 4
 
 
-def kill_a_worker(base):
-    with suppress(OSError), urllib.request.urlopen(f"{base}/status", timeout=5) as answer:
-        os.kill(int(answer.headers["X-Worker"]), signal.SIGKILL)
+def test_a_server_killed_at_any_moment_leaves_whole_files_only(tmp_path):
+    chance = random.Random(5)
+    contents = [picture(number) + bytes(300_000) for number in range(6)]
+    with served(tmp_path, workers=1) as service:
+
+        def upload(number):
+            for _ in range(40):
+                with suppress(requests.RequestException):
+                    posted = service.post(number, (f"{number}.jpg", contents[number]))
+                    added = service.put(number)
+                    if (posted.status_code, added.status_code) == (200, 200) and {
+                        file["status"] for file in added.json()["files"]
+                    } & DONE:
+                        return True
+                time.sleep(0.05)
+            return False
+
+        with ThreadPoolExecutor(3) as pool:
+            done = [pool.submit(upload, number) for number in range(6)]
+            for _ in range(6):
+                time.sleep(chance.uniform(0.05, 1.3))
+                service.kill_a_worker()
+                assert set(originals(service.api).values()) <= set(contents)
+            assert all(future.result() for future in done)
+        assert sorted(originals(service.api).values()) == sorted(contents)
+
+
+def test_a_connection_cut_in_the_middle_of_a_file_leaves_nothing(tmp_path):
+    body = form_of(("a.jpg", bytes(1_000_000)))
+    with served(tmp_path, workers=1) as service:
+        server = urlsplit(service.base)
+        head = (
+            f"POST {server.path}{service.api.user_path()}/upload/cut HTTP/1.1\r\nHost: a\r\n"
+            f"Authorization: {service.headers['Authorization']}\r\n"
+            f"Content-Type: {FORM}\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        for sent in (0, 200_000, 999_000):
+            with socket.create_connection((server.hostname, server.port)) as connection:
+                connection.sendall(head.encode() + body[:sent])
+        until(lambda: parts(service.api) == [], "parts that are removed")
+        assert service.put("cut").json()["files"] == []
+        assert originals(service.api) == {}
+
+
+def indexers(api):
+    """Processes that fulfil the wishes of this library."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            environment = (process / "environ").read_bytes()
+            if os.fsencode(api.library.instance) in environment and b"--wished" in (process / "cmdline").read_bytes():
+                found.append(int(process.name))
+    return found
+
+
+def test_requests_for_an_index_run_start_one_process_that_outlives_its_worker(tmp_path):
+    with served(tmp_path) as service:
+        service.api.library.put("a.jpg", picture(1))
+        answers = at_once(8, lambda _: service.call("POST", "/index", json={}))
+        assert [answer.status_code for answer in answers] == [200] * 8
+        assert {answer.json()["indexer"] for answer in answers} <= {"running", "started"}
+        service.kill_a_worker()
+        # A second one that both workers started at once ends by itself.
+        until(lambda: service.photos() == 1 and len(indexers(service.api)) == 1, "one photo and one indexer")
+        service.api.library.put("b.jpg", picture(2))
+        assert service.call("POST", "/index", json={}).json()["indexer"] == "running"
+        until(lambda: service.photos() == 2, "the second photo")
+        os.kill(indexers(service.api)[0], signal.SIGTERM)
+
+
+def test_of_eight_pieces_sent_to_one_place_at_once_by_several_processes_one_is_stored(tmp_path):
+    size = 3 << 20
+    contents = [(picture(1) + bytes([number]) * size)[:size] for number in range(8)]
+    with served(tmp_path) as service:
+        path = service.create(size)
+        for start, end in ((0, size // 2), (size // 2, size)):
+            statuses = at_once(
+                8,
+                lambda number, start=start, end=end: (
+                    service.tus("PATCH", path, contents[number][start:end], Upload_Offset=start).status_code
+                ),
+            )
+            assert statuses.count(204) == 1, statuses
+            assert set(statuses) <= {204, 409, 423, 429, 503}, statuses
+        (stored,) = originals(service.api).values()
+        assert stored[: size // 2] in {data[: size // 2] for data in contents}
+        assert stored[size // 2 :] in {data[size // 2 :] for data in contents}
+
+
+def test_the_pieces_of_one_file_may_go_to_any_process(tmp_path):
+    data, workers = picture(2) + bytes(100_000), set()
+    with served(tmp_path) as service:
+        path = service.create(len(data))
+        for start in range(0, len(data), 5000):
+            answer = service.tus("PATCH", path, data[start : start + 5000], Upload_Offset=start)
+            end = str(min(len(data), start + 5000))
+            assert (answer.status_code, answer.headers["Upload-Offset"]) == (204, end)
+            workers.add(answer.headers["X-Worker"])
+        assert list(originals(service.api).values()) == [data]
+        assert len(workers) == 2
 
 
 def test_a_resumable_upload_is_completed_whenever_its_server_is_killed(tmp_path):
     chance = random.Random(7)
     data = picture(1) + chance.randbytes(4_000_000)
-    with served(tmp_path) as (api, base, headers):
+    with served(tmp_path) as service:
+        api = service.api
+
+        def upload():
+            client = TusClient(f"{service.base}/uploads", headers=service.headers)
+            url, failure = None, "never tried"
+            for _ in range(200):
+                try:
+                    options = {"url": url} if url else {"metadata": {"filename": "large.jpg"}}
+                    uploader = client.uploader(file_stream=BytesIO(data), chunk_size=200_000, **options)
+                    url = url or uploader.create_url()
+                    uploader.upload()
+                except (TusCommunicationError, requests.RequestException, OSError) as error:
+                    failure = repr(error)
+                    time.sleep(0.1)
+                else:
+                    return ""
+            return failure
+
         with ThreadPoolExecutor(1) as pool:
-
-            def upload():
-                client = TusClient(f"{base}/uploads", headers=headers)
-                url, failure = None, "never tried"
-                for _ in range(200):
-                    try:
-                        options = {"url": url} if url else {"metadata": {"filename": "large.jpg"}}
-                        uploader = client.uploader(file_stream=BytesIO(data), chunk_size=200_000, **options)
-                        url = url or uploader.create_url()
-                        uploader.upload()
-                    except (TusCommunicationError, requests.RequestException, OSError) as error:
-                        failure = repr(error)
-                        time.sleep(0.1)
-                    else:
-                        return ""
-                return failure
-
             done = pool.submit(upload)
             for _ in range(15):
                 time.sleep(chance.uniform(0.02, 0.8))
-                kill_a_worker(base)
+                service.kill_a_worker()
                 assert set(originals(api).values()) <= {data}
             assert done.result(100) == ""
         assert list(originals(api).values()) == [data]
@@ -129,6 +271,13 @@ def test_a_resumable_upload_is_completed_whenever_its_server_is_killed(tmp_path)
         with api.library.app.app_context():
             chores_of(current_service()).hourly()
         assert parts(api) == []
+
+
+def start(*arguments, api, **settings):
+    """A command in a process of its own."""
+    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(api.library.instance), **settings}
+    with open(os.devnull, "r+") as nothing:  # noqa: PTH123
+        return forks.start("svc", *arguments, environ=environ, streams=(nothing.fileno(),) * 3)
 
 
 def test_an_import_that_is_killed_again_and_again_loses_nothing(tmp_path):
@@ -140,13 +289,9 @@ def test_an_import_that_is_killed_again_and_again_loses_nothing(tmp_path):
         for name, data in given.items():
             (card / name).parent.mkdir(exist_ok=True)
             (card / name).write_bytes(data)
-        environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(api.library.instance), "PHOTOSVC_INDEX_WORKERS": "2"}
-        kills = 0
-        turns = 60
+        kills, turns = 0, 60
         for turn in range(turns):
-            with open(os.devnull, "r+") as nothing:  # noqa: PTH123
-                streams = (nothing.fileno(),) * 3
-                run = forks.start("svc", "import", str(card), "--move", environ=environ, streams=streams)
+            run = start("import", str(card), "--move", api=api, PHOTOSVC_INDEX_WORKERS="2")
             with suppress(subprocess.TimeoutExpired):
                 run.wait(chance.uniform(0.1, 0.2 + turn / 20) if turn < turns - 1 else 120)
             if run.poll() is None:
@@ -177,19 +322,10 @@ def test_an_import_on_request_goes_on_at_once_after_its_indexer_was_killed(tmp_p
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("photosvc.api.index_runs.wake_indexer", lambda _: Indexer.NONE)
             assert api.call("POST", "/import", api.app_password("ann", "*"), json={"move": True}).status_code == 200
-        environ = {
-            **SURROUNDINGS,
-            "PHOTOSVC_INSTANCE": str(api.library.instance),
-            "PHOTOSVC_INDEX_WORKERS": "1",
-            "PHOTOSVC_WATCH_SETTLE": "0",
-        }
         for least in (32, 64):
-            ends = time.monotonic() + 40  # the lease of the killed process ends after 90 seconds
-            with open(os.devnull, "r+") as nothing:  # noqa: PTH123
-                run = forks.start("svc", "index", "--wished", environ=environ, streams=(nothing.fileno(),) * 3)
-            while len(originals(api)) < least:
-                assert time.monotonic() < ends
-                time.sleep(0.02)
+            run = start("index", "--wished", api=api, PHOTOSVC_INDEX_WORKERS="1", PHOTOSVC_WATCH_SETTLE="0")
+            # The lease of the killed process ends after 90 seconds, which is longer than this waits.
+            until(lambda least=least: len(originals(api)) >= least, f"{least} originals")
             run.kill()
             run.wait(10)
         assert set(originals(api).values()) <= set(given.values())
@@ -199,31 +335,28 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, small_disk):
     originals_folder = tmp_path / "instance/originals"
     originals_folder.parent.mkdir()
     originals_folder.symlink_to(small_disk)
-    with served(tmp_path) as (api, base, headers):
+    with served(tmp_path) as service:
+        api = service.api
         large = picture(1) + bytes(5_000_000)
-        assert post(api, base, headers, "x", ("a.jpg", large)).status_code == 507
-        lengths = {"Tus-Resumable": "1.0.0", "Upload-Length": str(len(large))}
-        assert requests.post(f"{base}/uploads", headers=headers | lengths, timeout=60).status_code == 507
+        assert service.post("x", ("a.jpg", large)).status_code == 507
+        assert service.tus("POST", "/uploads", Upload_Length=len(large)).status_code == 507
         assert parts(api) == []
-        assert post(api, base, headers, "y", ("a.jpg", picture(2))).status_code == 200
+        assert service.post("y", ("a.jpg", picture(2))).status_code == 200
         filler = small_disk / "filler"
         with suppress(OSError), filler.open("wb") as file:
             file.write(bytes(5_000_000))
-        answer = put(api, base, headers, "y")
+        answer = service.put("y")
         assert answer.status_code in {200, 507}
         filler.unlink()
         if answer.status_code == 507:
-            assert put(api, base, headers, "y").json()["files"][0]["status"] == "added"
+            assert service.put("y").json()["files"][0]["status"] == "added"
         assert originals(api) == {f"2024/05/20240501_120000_{sha1(picture(2))[:8].upper()}.jpg": picture(2)}
         card = tmp_path / "card"
         card.mkdir()
         (card / "1.jpg").write_bytes(picture(3))
         (card / "2.jpg").write_bytes(picture(4) + os.urandom(5_000_000))
-        environ = {
-            **SURROUNDINGS,
-            "PHOTOSVC_INSTANCE": str(api.library.instance),
-            "PHOTOSVC_ORIGINALS": str(small_disk),
-        }
+        environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(api.library.instance)}
+        environ["PHOTOSVC_ORIGINALS"] = str(small_disk)
         done = forks.run("import", str(card), "--move", environ=environ, timeout=60)
         assert (done.returncode, "There is no space left" in done.stderr) == (1, True)
         assert sorted(path.name for path in card.iterdir()) in (["1.jpg", "2.jpg"], ["2.jpg"])
