@@ -47,7 +47,7 @@ class Served:
         """The answer to a request, which is sent again while the service is too busy, as clients do."""
         headers = self.headers | options.pop("headers", {})
         for _ in range(300):
-            answer = requests.request(method, self.base + path, headers=headers, timeout=60, **options)
+            answer = requests.request(method, self.base + path, headers=headers, timeout=300, **options)
             if answer.status_code not in {429, 503}:
                 return answer
             assert answer.headers["Retry-After"]
@@ -64,7 +64,7 @@ class Served:
     def tus(self, method, path, data=None, **headers) -> requests.Response:
         given = {name.replace("_", "-"): str(value) for name, value in headers.items()}
         given |= {"Tus-Resumable": "1.0.0", "Content-Type": TUS_PIECE}
-        return requests.request(method, self.base + path, data=data, headers=self.headers | given, timeout=60)
+        return requests.request(method, self.base + path, data=data, headers=self.headers | given, timeout=300)
 
     def create(self, length) -> str:
         answer = self.tus("POST", "/uploads", Upload_Length=length)
