@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session, selectinload
 
 from photosvc.auth import audit_log
 from photosvc.auth.audit_log import Event
-from photosvc.auth.credentials import check_name, check_scope
-from photosvc.auth.grants import end_tokens, end_tokens_beyond, keep_newest
+from photosvc.auth.credentials import check_name, check_scope, delete_credentials
+from photosvc.auth.grants import end_tokens_beyond, keep_newest
 from photosvc.auth.operation import Operation
 from photosvc.auth.scopes import Scope
 from photosvc.core import ids
@@ -31,7 +31,7 @@ from photosvc.core.accounts import (
     TOKEN_FORMATS,
 )
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.models import Client, User
+from photosvc.models import Client, Credential, User
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def change(operation: Operation, client_id: str, values: Mapping[str, Any], *, n
     if new_secret:
         secret = ids.new_client_secret()
         client.secret_digest = ids.digest(secret)
-        end_tokens(session, client.id)
+        delete_credentials(session, Credential.client_id == client.id)
     client.updated_at = operation.now
     session.flush()
     session.refresh(client)
@@ -185,7 +185,7 @@ def _set_values(session: Session, client: Client, now: datetime, values: Mapping
     if "enabled" in given:
         client.enabled = given["enabled"]
         if not client.enabled:
-            end_tokens(session, client.id)
+            delete_credentials(session, Credential.client_id == client.id)
 
 
 def undo_new_secret(operation: Operation, client_id: str, old_digest: str, *, lost: str) -> None:
@@ -203,7 +203,7 @@ def remove(operation: Operation, client_id: str) -> None:
     """Remove a client and its tokens."""
     client = find_client(operation.session, client_id, lock=True)
     operation.record(Event.CLIENT_REMOVED, subject=client)
-    end_tokens(operation.session, client.id)  # a host's SQLite may not cascade
+    delete_credentials(operation.session, Credential.client_id == client.id)  # a host's SQLite may not cascade
     operation.session.delete(client)
     operation.session.flush()
 
@@ -212,7 +212,7 @@ def remove_all(operation: Operation) -> int:
     """Remove every client with its tokens; return the number of clients."""
     session = operation.session
     for row_id in session.scalars(select(Client.id).order_by(Client.id).with_for_update()):
-        end_tokens(session, row_id)
+        delete_credentials(session, Credential.client_id == row_id)
     count = len(session.scalars(delete(Client).returning(Client.id)).all())
     operation.record(Event.CLIENT_REMOVED, detail=f"all {count} clients")
     return count

@@ -20,6 +20,7 @@ from sqlalchemy import (
     bindparam,
     delete,
     func,
+    not_,
     or_,
     select,
     true,
@@ -32,6 +33,7 @@ from photosvc.auth.audit_log import Event
 from photosvc.auth.errors import AppPasswordLimitError
 from photosvc.auth.operation import Operation
 from photosvc.auth.scopes import Scope
+from photosvc.auth.tokens import has_expired
 from photosvc.core import ids
 from photosvc.core.accounts import CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME, NO_LIMIT
 from photosvc.core.errors import InvalidValueError, NotFoundError
@@ -98,7 +100,7 @@ def issue(
 def _require_room(operation: Operation, user: User) -> None:
     """Raise `AppPasswordLimitError` unless the account may have one more; lock it until the transaction ends."""
     operation.session.execute(select(User.id).where(User.id == user.id).with_for_update())
-    valid = or_(Credential.expires_at.is_(None), Credential.expires_at > operation.now)
+    valid = or_(Credential.expires_at.is_(None), not_(is_expired(operation.now)))
     own = select(func.count()).where(Credential.user_id == user.id, Credential.kind == APP_PASSWORD, valid)
     if (operation.session.scalar(own) or 0) >= MOST_APP_PASSWORDS:
         raise AppPasswordLimitError
@@ -131,6 +133,11 @@ def expiry(lifetime: int, now: datetime) -> datetime | None:
         msg = f"a lifetime is 1 to {MAX_CREDENTIAL_LIFETIME} seconds, or -1 for no limit"
         raise InvalidValueError(msg, field="expires")
     return now + timedelta(seconds=lifetime)
+
+
+def is_expired(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
+    """Return the condition for credentials whose lifetime is over; those that were idle for too long: `sweep`."""
+    return Credential.expires_at <= now
 
 
 def list_credentials(
@@ -237,7 +244,7 @@ def end_oldest_sessions(session: Session, user_id: int, parent_id: int | None, *
 
 def sweep(session: Session, now: datetime, *, most: int = MOST_SWEPT) -> int:
     """Delete credentials that have expired or were idle for too long, about `most` of them; return their number."""
-    swept = _delete_some(session, most, Credential.expires_at <= now)
+    swept = _delete_some(session, most, is_expired(now))
     idle: int | None = 0
     while swept < most:
         # Find each value that the setting ever had by the index: DISTINCT would read every session.
@@ -301,7 +308,7 @@ def _ending() -> Sequence[Delete]:
 def list_sessions(session: Session, user: User, now: datetime) -> list[Credential]:
     """Return an account's open login sessions, including those made from app passwords; the last used first."""
     found = list_credentials(session, user=user, kinds=[LOGIN_SESSION], limit=MOST_LISTED)
-    return [one for one in found if _is_open(one, now)]
+    return [one for one in found if not has_expired(one, now)]
 
 
 def find_owned(session: Session, user: User | None, kind: str, uid: str) -> Credential:
@@ -339,9 +346,3 @@ def renew_proof(operation: Operation) -> None:
     """Store that the account's password was sent with this login session: it may change other accounts for an hour."""
     own = Credential.id == (operation.credential_id or 0)
     operation.session.execute(update(Credential).where(own).values(proved_at=operation.now))
-
-
-def _is_open(one: Credential, now: datetime) -> bool:
-    used = one.last_used_at or one.created_at
-    is_idle = one.idle_seconds is not None and now >= used + timedelta(seconds=one.idle_seconds)
-    return not is_idle and (one.expires_at is None or now < one.expires_at)

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, and_, bindparam, func, insert, not_, or_, sel
 from sqlalchemy.orm import Session
 
 from photosvc.auth.audit_log import Event
-from photosvc.auth.credentials import ENDED, delete_credentials, end_credentials
+from photosvc.auth.credentials import ENDED, delete_credentials, end_credentials, is_expired
 from photosvc.auth.operation import Operation
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import Scope, is_within, parse_scope
@@ -47,7 +47,7 @@ _JWT_TYPE = "at+jwt"
 _MAX_EXPIRED = 20
 # Statements are built once: other writers wait while an issue runs.
 _OF_CLIENT = and_(Credential.client_id == bindparam("client"), Credential.kind == CLIENT_TOKEN)
-_HAS_EXPIRED = Credential.expires_at <= bindparam("now")
+_HAS_EXPIRED = is_expired(bindparam("now"))
 _HOLD = (
     select(Client.token_limit)
     .where(Client.id == bindparam("client"), Client.enabled, Client.secret_digest == bindparam("digest"))
@@ -235,11 +235,6 @@ def use_of_tokens(session: Session, client_id: int, now: datetime) -> tuple[int,
     found = select(func.count(), func.max(Credential.last_used_at)).where(_OF_CLIENT, not_(_HAS_EXPIRED))
     number, used = session.connection().execute(found, {"client": client_id, "now": now}).one()
     return number, used
-
-
-def end_tokens(session: Session, client_id: int) -> None:
-    """Delete every token of a client."""
-    delete_credentials(session, Credential.client_id == client_id)
 
 
 def end_tokens_beyond(session: Session, client_id: int, scope: Scope) -> None:

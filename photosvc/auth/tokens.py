@@ -191,7 +191,7 @@ def principal_of(row: Known | None, now: datetime) -> Principal:
     """
     if row is None or _is_orphan(row):
         raise InvalidTokenError
-    if _has_expired(row, now):
+    if has_expired(row, now) or _is_over(row.parent_expires_at, now) or _is_over(row.link_expires_at, now):
         raise ExpiredTokenError(row.id)
     if row.user_disabled or row.client_owner_disabled or row.client_enabled is False or not _is_opened(row):
         raise InvalidTokenError
@@ -252,16 +252,14 @@ def _is_orphan(row: Known) -> bool:
     )
 
 
-def _has_expired(row: Known, now: datetime) -> bool:
-    if row.expires_at is not None and now >= row.expires_at:
-        return True
-    if row.parent_expires_at is not None and now >= row.parent_expires_at:
-        return True
-    if row.link_expires_at is not None and now >= row.link_expires_at:
-        return True
-    if row.idle_seconds is None:
-        return False
-    return bool(now >= (row.last_used_at or row.created_at) + timedelta(seconds=row.idle_seconds))
+def has_expired(one: Known | Credential, now: datetime) -> bool:
+    """Return whether a credential is too old or was idle for too long, whatever it was made from."""
+    idle = None if one.idle_seconds is None else timedelta(seconds=one.idle_seconds)
+    return _is_over(one.expires_at, now) or (idle is not None and now >= (one.last_used_at or one.created_at) + idle)
+
+
+def _is_over(end: datetime | None, now: datetime) -> bool:
+    return end is not None and now >= end
 
 
 def _sees_private(row: Known) -> bool:
