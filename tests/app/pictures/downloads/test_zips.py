@@ -219,14 +219,10 @@ def test_names_are_those_of_the_library_or_of_the_import_when_asked_for(own):
     with own.library.session() as session:
         session.execute(update(File).where(File.name == "2021/tree.jpg").values(original_name="DSC/DSC_0001.JPG"))
     alice, tree = own.app_password(), uid(own, "2021/tree.jpg")
-    assert list(fetch(own, alice, "name=original", photos=[tree])) == ["DSC_0001.JPG"]
-    assert list(fetch(own, alice, "name=file", photos=[tree])) == ["tree.jpg"]
-    assert list(fetch(own, alice, "name=other", photos=[tree])) == ["20210501-120000-Tree.jpg"]
-
-
-def test_a_client_that_sends_only_a_session_id_gets_its_album(filled):
-    answer = filled.call("GET", f"/albums/{album(2)}/dl", headers={"X-Session-ID": filled.session_of()})
-    assert list(zipped(answer)) == ["20200501-120000-Lake.jpg", "20200501-120000-Lake.png", "20210501-120000-Tree.jpg"]
+    for kind, name in (("original", "DSC_0001.JPG"), ("file", "tree.jpg"), ("other", "20210501-120000-Tree.jpg")):
+        assert list(fetch(own, alice, f"name={kind}", photos=[tree])) == [name]
+    answer = own.call("GET", f"/albums/{album(2)}/dl?name=file", headers={"X-Session-ID": own.session_of()})
+    assert list(zipped(answer)) == ["lake.jpg", "lake.png", "tree.jpg"]
 
 
 def test_the_credentials_of_an_account_or_client_share_a_limit(own, monkeypatch):
@@ -262,22 +258,16 @@ def test_the_visitors_of_a_link_share_a_limit_and_leave_nothing(own, monkeypatch
 # What somebody may not see
 
 
-def test_private_photos_and_albums_are_only_for_those_who_may_see_them(filled):
-    secret = uid(filled, "2022/secret.jpg")
+def test_private_and_archived_photos_and_albums_are_only_for_those_who_may_see_them(filled):
+    secret, old = uid(filled, "2022/secret.jpg"), uid(filled, "2019/old.jpg")
     for token in (filled.app_password("vera"), filled.access_token("photos")):
         assert "secret.jpg" not in zipped(filled.call("GET", f"/albums/{album(1)}/dl?name=file", token))
         check_error(filled.call("GET", f"/albums/{album(3)}/dl", token), 404)
-        check_error(post(filled, token, photos=[secret]), 404)
-        check_error(post(filled, token, albums=[album(3)]), 404)
-        check_error(post(filled, token, q="private:true"), 404)
+        for selection in ({"photos": [secret]}, {"photos": [old]}, {"albums": [album(3)]}, {"q": "private:true"}):
+            assert post(filled, token, **selection).status_code == 404, selection
     assert list(fetch(filled, filled.app_password("ann"), "name=file", photos=[secret])) == ["secret.jpg"]
-
-
-def test_archived_photos_are_sent_when_selected_by_somebody_who_may_see_them(filled):
-    old = uid(filled, "2019/old.jpg")
-    assert list(fetch(filled, filled.app_password(), "name=file", photos=[old])) == ["old.jpg"]
-    assert list(fetch(filled, filled.app_password(), "name=file", q="archived:true")) == ["old.jpg"]
-    check_error(post(filled, filled.app_password("vera"), photos=[old]), 404)
+    for selection in ({"photos": [old]}, {"q": "archived:true"}):
+        assert list(fetch(filled, filled.app_password(), "name=file", **selection)) == ["old.jpg"], selection
 
 
 def test_deleted_empty_and_unknown_albums_and_archives_are_404(filled):
@@ -315,24 +305,17 @@ def test_archives_need_the_scope_of_photos(filled):
     assert list(fetch(filled, token, "name=file", albums=[album(2)])) == ["lake.jpg", "lake.png", "tree.jpg"]
 
 
-def test_a_selection_ends_after_an_hour(own):
-    token = own.access_token()
-    path = f"/zip/{post(own, token, photos=[uid(own, '2021/tree.jpg')]).json['filename']}"
-    own.clock.move(seconds=3599)
-    assert own.call("GET", path, token).status_code == 200
-    own.clock.move(seconds=1)
-    check_error(own.call("GET", path, token), 404)
-
-
-def test_expired_selections_and_those_over_the_limit_are_deleted(own):
+def test_a_selection_ends_after_an_hour_and_those_over_the_limit_are_deleted(own):
     token, other = own.access_token(), own.access_token()
     tree = uid(own, "2021/tree.jpg")
     names = [post(own, token, photos=[tree]).json["filename"] for _ in range(MOST_WAITING + 2)]
     kept = post(own, other, photos=[tree]).json["filename"]
     assert [own.call("GET", f"/zip/{name}", token).status_code for name in names] == [404] * 2 + [200] * MOST_WAITING
-    assert own.call("GET", f"/zip/{kept}", other).status_code == 200
     assert count_stored(own) == MOST_WAITING + 1
-    own.clock.move(hours=1)
+    own.clock.move(seconds=3599)
+    assert own.call("GET", f"/zip/{kept}", other).status_code == 200
+    own.clock.move(seconds=1)
+    check_error(own.call("GET", f"/zip/{kept}", other), 404)
     last = post(own, other, photos=[tree]).json["filename"]
     assert own.call("GET", f"/zip/{last}", other).status_code == 200
     assert count_stored(own) == 1
@@ -423,25 +406,18 @@ def test_an_archive_takes_a_place_of_large_answers_until_it_is_sent(own):
         answer.close()
 
 
-def test_an_archive_over_the_limit_of_bytes_is_413_with_the_figure(tmp_path):
-    with open_api(tmp_path, settings={"PHOTOSVC_ZIP_SIZE": 1}) as api:
-        api.library.put("a.jpg", picture(2020) + b"\0" * (1 << 20))
-        api.library.index()
-        with api.library.session() as session:
-            add_album(session, 1, "Large", ["a.jpg"])
-            session.flush()
-            project(session, list(session.scalars(select(Photo.id))))
-        token = api.access_token()
-        message = "the selected files have 2 MiB, an archive may have 1 MiB: select fewer"
-        for answer in (post(api, token, q="a"), api.call("GET", f"/albums/{album(1)}/dl", token)):
-            assert check_error(answer, 413)["error"] == message
-
-
-def test_an_archive_of_too_many_files_is_413_with_the_figure(filled, monkeypatch):
-    monkeypatch.setattr(downloads, "MOST_FILES", 2)
+def test_an_archive_over_a_limit_is_413_with_the_figure(filled, monkeypatch):
     alice = filled.app_password()
-    for answer in (post(filled, alice, albums=[album(1)]), filled.call("GET", f"/albums/{album(1)}/dl", alice)):
-        assert check_error(answer, 413)["error"] == "more than 2 files are selected: select fewer"
+    with filled.library.app.app_context():
+        settings = current_service().settings
+    for patched, value, message in (
+        ((downloads, "MOST_FILES"), 2, "more than 2 files are selected: select fewer"),
+        ((type(settings), "zip_size"), 0, "the selected files have 1 MiB, an archive may have 0 MiB: select fewer"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(*patched, value)
+            for answer in (post(filled, alice, albums=[album(1)]), filled.call("GET", f"/albums/{album(1)}/dl", alice)):
+                assert check_error(answer, 413)["error"] == message
 
 
 def test_a_selection_that_is_not_valid_is_400_with_the_field(filled):
