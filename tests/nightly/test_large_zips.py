@@ -19,7 +19,7 @@ from photosvc.search.rows.write import project
 from tests.helpers.clock import NOW
 from tests.helpers.programs.server import serve
 
-pytestmark = [pytest.mark.slow(minutes=2), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 MIB = 1 << 20
 ZEROS = bytes(MIB)
