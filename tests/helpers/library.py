@@ -142,7 +142,7 @@ class Library:
         """The body of an answer of the API that must have this status."""
         headers = {"X-Auth-Token": token or self.token()}
         answer = self.app.test_client().open(f"/api/v1{path}", method=method, headers=headers, **options)
-        assert answer.status_code == status, answer.text
+        assert answer.status_code == status, (method, path, options, answer.text)
         return answer.json if answer.is_json else answer.text
 
     def close(self) -> None:

@@ -3,7 +3,7 @@
 import random
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -153,6 +153,26 @@ def xmp(properties: str = "", attributes: str = "") -> bytes:
  xmlns:MP="http://ns.microsoft.com/photo/1.2/" xmlns:MPRI="http://ns.microsoft.com/photo/1.2/t/RegionInfo#"
  xmlns:MPReg="http://ns.microsoft.com/photo/1.2/t/Region#" {attributes}>{properties}</rdf:Description>
 </rdf:RDF></x:xmpmeta><?xpacket end="w"?>""".encode()
+
+
+def titled(title: str) -> bytes:
+    """An XMP packet with this title."""
+    return xmp(f"<dc:title><rdf:Alt><rdf:li>{title}</rdf:li></rdf:Alt></dc:title>")
+
+
+def showing(*names: str, keywords: Iterable[str] = ()) -> bytes:
+    """An XMP packet with keywords and a marked face for each name."""
+    faces = "".join(
+        f'<rdf:li rdf:parseType="Resource"><mwg-rs:Name>{name}</mwg-rs:Name><mwg-rs:Type>Face</mwg-rs:Type>'
+        f'<mwg-rs:Area stArea:x="0.{number}" stArea:y="0.4" stArea:w="0.1" stArea:h="0.2" stArea:unit="normalized"/>'
+        "</rdf:li>"
+        for number, name in enumerate(names, 2)
+    )
+    words = "".join(f"<rdf:li>{word}</rdf:li>" for word in keywords)
+    return xmp(
+        f'<mwg-rs:Regions rdf:parseType="Resource"><mwg-rs:RegionList><rdf:Bag>{faces}</rdf:Bag>'
+        f"</mwg-rs:RegionList></mwg-rs:Regions><dc:subject><rdf:Bag>{words}</rdf:Bag></dc:subject>"
+    )
 
 
 def swapped_profile() -> bytes:

@@ -4,10 +4,8 @@ import json
 import os
 import re
 import sqlite3
-import subprocess
 import threading
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
 
@@ -22,11 +20,8 @@ from photosvc.core.errors import ConflictError
 from photosvc.models.base import SCHEMA_VERSION
 from photosvc.settings import load_settings
 from tests.app.backup.conftest import make
-from tests.app.backup.killed_steps import is_killed_before
 from tests.helpers.files import small_disk
-from tests.helpers.library import DATABASE, call_svc, svc
-from tests.helpers.pictures import jpeg
-from tests.helpers.programs.server import serve
+from tests.helpers.library import DATABASE, call_svc
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 
@@ -162,23 +157,6 @@ def test_a_copy_has_one_moment_although_others_write_all_the_time(tmp_path, monk
     assert copied <= pages + 1  # it has not begun again
 
 
-@pytest.mark.slow
-def test_a_backup_while_the_service_serves_and_indexes_is_whole(tmp_path):
-    library = make(tmp_path / "made", "alice")
-    for number in range(20):
-        library.put(f"{number}.jpg", jpeg(40 + number, 30))
-    with serve(library.instance) as base, ThreadPoolExecutor(1) as pool:
-        index = pool.submit(svc, "index", instance=library.instance)
-        for number in range(2):
-            assert subprocess.run(["curl", "-sf", f"{base}/api/v1/readyz"], check=True, capture_output=True).stdout
-            done = svc("backup", str(tmp_path / f"{number}.zip"), "--verify", instance=library.instance)
-            assert done.returncode == 0, done.stderr
-        assert index.result().returncode == 0, index.result().stderr
-        assert svc("index", instance=library.instance).stderr.count("failed") == 0
-        done = svc("backup", str(tmp_path / "last.zip"), "--json", instance=library.instance)
-    assert json.loads(done.stdout)["photos"] == 20
-
-
 @pytest.mark.parametrize("share", [0, 0.5, 1.02], ids=["at once", "in the copy", "in the archive"])
 def test_on_a_full_disk_nothing_is_left_and_the_library_goes_on(backed_up, tmp_path, share):
     free = int((backed_up.instance / DATABASE).stat().st_size * share)
@@ -212,35 +190,6 @@ def test_a_backup_that_is_ended_by_a_signal_leaves_nothing(backed_up, tmp_path):
             os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 128 + 15
     assert sorted(path.name for path in tmp_path.iterdir()) == ["archive.zip", "made"]
-
-
-EVENTS = {"open", "os.link", "os.remove", "os.mkdir", "os.rmdir", "sqlite3.connect", "shutil.rmtree"}
-
-
-def killed(instance, target, number):
-    """Whether a backup in a fork came to its n-th step on files, before which it is killed."""
-    source = Source(load_settings(instance), instance, instance / DATABASE, lambda: None)
-    return is_killed_before(number, EVENTS, lambda: write_backup(source, target, NOW))
-
-
-@pytest.mark.slow
-def test_killed_at_any_step_an_archive_is_whole_or_not_there_and_the_next_run_removes_the_rest(backed_up, tmp_path):
-    number = whole = 0
-    while True:
-        number += 1
-        (folder := tmp_path / f"archives{number}").mkdir()
-        if not killed(backed_up.instance, folder / "a.zip", number):
-            break
-        if (folder / "a.zip").exists():
-            (room := tmp_path / f"room{number}").mkdir()
-            assert restoring.check(folder / "a.zip", room).accounts == 1
-            whole += 1
-        for path in folder.glob(".photosvc-backup-*"):
-            os.utime(path, (0, 0))  # a folder without a lock may belong to a process that is about to lock it
-        assert not killed(backed_up.instance, folder / "b.zip", 10**6)
-        assert left(folder) == []
-    assert number > 10
-    assert whole >= 1
 
 
 def test_the_folder_of_a_backup_that_is_being_made_is_left_alone(tmp_path):

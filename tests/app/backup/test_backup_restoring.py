@@ -18,7 +18,6 @@ from photosvc.core.errors import ConflictError, PhotosvcError, SettingError
 from photosvc.core.instance import require_finished
 from photosvc.models.base import SCHEMA_VERSION
 from tests.app.backup.conftest import accounts, make
-from tests.app.backup.killed_steps import is_killed_before
 from tests.helpers.files import small_disk
 from tests.helpers.library import DATABASE, call_svc, hashes, open_library, svc
 
@@ -34,7 +33,6 @@ def names(folder):
     return {path.name for path in folder.iterdir()} - {"restore.lock"}
 
 
-@pytest.mark.slow
 def test_on_another_machine_the_library_is_there_with_its_keys_and_configuration(backed_up, tmp_path):
     new = tmp_path / "deep" / "new"
     done = svc("restore", str(backed_up.archive), "--json", instance=new)
@@ -63,7 +61,6 @@ def test_pages_of_the_operator_are_restored(backed_up, tmp_path):
     assert (tmp_path / "other" / ASIDE / page).read_text() == "a page of other"
 
 
-@pytest.mark.slow
 def test_machines_that_share_database_and_service_key_have_the_same_signing_keys(tmp_path, empty_postgres):
     settings = {"PHOTOSVC_SECRET_KEY": "k" * 32, "PHOTOSVC_DATABASE_URI": empty_postgres()}
     apps = [open_library(tmp_path / name, settings=settings) for name in ("one", "two")]
@@ -81,7 +78,6 @@ def test_machines_that_share_database_and_service_key_have_the_same_signing_keys
         library.close()
 
 
-@pytest.mark.slow
 def test_a_library_that_is_there_makes_way_only_when_told_and_is_kept_aside(backed_up, tmp_path):
     other = make(tmp_path / "other", "bob").instance
     (other / "photos_folder").write_text("/srv/photos")
@@ -123,7 +119,6 @@ def test_a_damaged_library_can_be_replaced(backed_up, tmp_path):
     assert accounts(other) == ["alice"]
 
 
-@pytest.mark.slow
 def test_a_database_that_a_process_has_open_is_not_replaced(backed_up, tmp_path):
     other = make(tmp_path / "other", "bob").instance
     with closing(sqlite3.connect(other / DATABASE)) as connection:
@@ -154,7 +149,6 @@ def test_a_database_beside_the_configuration_is_restored_there(backed_up, tmp_pa
     assert accounts(tmp_path / "new") == ["alice"]
 
 
-@pytest.mark.slow
 def test_without_its_key_the_library_is_restored_and_says_which_key_it_needs(tmp_path):
     key = {"PHOTOSVC_SECRET_KEY": "k" * 32}
     library = make(tmp_path / "made", "alice", **key)
@@ -168,7 +162,6 @@ def test_without_its_key_the_library_is_restored_and_says_which_key_it_needs(tmp
     assert svc("users", "ls", instance=tmp_path / "new", environ=key).returncode == 0
 
 
-@pytest.mark.slow
 def test_settings_of_the_environment_that_differ_are_told(backed_up, tmp_path):
     environ = {"PHOTOSVC_ORIGINALS": "/srv/pictures", "PHOTOSVC_TRASH_DAYS": "7"}
     archive = tmp_path / "b.zip"
@@ -267,60 +260,6 @@ def test_a_disk_that_is_full_meanwhile_leaves_the_library_as_it_was(backed_up, t
         assert accounts(disk / "i") == ["bob"]
 
 
-EVENTS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.chown", "sqlite3.connect"}
-
-
-def killed(archive, instance, number):
-    """Whether restoring in a fork came to its n-th step on files, before which it is killed."""
-    return is_killed_before(number, EVENTS, lambda: restore(archive, instance, replace=True))
-
-
-@pytest.mark.slow
-def test_killed_at_any_step_the_library_is_the_old_one_or_says_that_the_restore_is_to_be_finished(backed_up, tmp_path):
-    made = make(tmp_path / "template", "bob").instance
-    seen, number = set(), 0
-    while True:
-        number += 1
-        other = tmp_path / f"{number}"
-        os.system(f"cp -r {made} {other}")
-        if not killed(backed_up.archive, other, number):
-            break
-        if (other / ".restore" / "moves.json").exists():
-            with pytest.raises(SettingError, match="was not finished: run the same `svc restore` again"):
-                open_library(other, upgrade=False)
-            seen.add("to be finished")
-        else:
-            seen.add(*accounts(other))
-        restore(backed_up.archive, other, replace=True)
-        assert accounts(other) == ["alice"]
-        kept = [accounts(folder) for folder in sorted(other.glob("before-restore-*"))]
-        assert ["bob"] in kept or ["alice"] in kept
-        assert any(b"bob" in path.read_bytes() for path in other.rglob("*.db"))
-        assert names(other) & {".restore", ".photosvc-restore.db"} == set()
-    assert seen == {"bob", "to be finished", "alice"}
-    assert number > 40
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("is_killed_first", [False, True])
-def test_a_library_of_which_a_part_cannot_be_moved_stays_as_it_was(backed_up, tmp_path, is_killed_first):
-    other = make(tmp_path / "other", "bob").instance
-    (other / "config.py").write_text("PHOTOSVC_SITE_NAME = 'theirs'\n")
-    before, number = hashes(other), 1
-    while is_killed_first and not (other / ".restore" / "moves.json").exists():
-        number += 1
-        killed(backed_up.archive, other, number)
-    with small_disk.mounted(other / "templates", 1):  # as a volume of a container
-        with pytest.raises(OSError, match="busy"):
-            restore(backed_up.archive, other, replace=True)
-        assert {name: found for name, found in hashes(other).items() if b"restore" not in name} == before
-        assert names(other) & {".restore", ".photosvc-restore.db", ASIDE} == set()
-        assert accounts(other) == ["bob"]
-    (other / "templates").rmdir()
-    restore(backed_up.archive, other, replace=True)
-    assert accounts(other) == ["alice"]
-
-
 def test_what_two_restores_of_one_second_replace_is_kept_aside_in_two_folders(backed_up, tmp_path):
     other = make(tmp_path / "other", "bob").instance
     for text in ("first", "second"):
@@ -329,22 +268,6 @@ def test_what_two_restores_of_one_second_replace_is_kept_aside_in_two_folders(ba
         assert not (other / "photos_folder").exists()
     kept = [(folder / "photos_folder").read_text() for folder in sorted(other.glob("before-restore-*"))]
     assert kept == ["first" * 10, "second" * 10]
-
-
-@pytest.mark.slow
-def test_another_archive_is_restored_after_one_that_was_not_finished(backed_up, tmp_path):
-    other = make(tmp_path / "other", "bob").instance
-    carol = make(tmp_path / "third", "carol").instance
-    assert call_svc("backup", str(tmp_path / "carol.zip"), instance=carol).returncode == 0
-    number = 1
-    while not (other / ".restore" / "moves.json").exists():
-        number += 1
-        killed(tmp_path / "carol.zip", other, number)
-    refused = svc("restore", str(backed_up.archive), instance=other)
-    assert refused.returncode == 2
-    assert accounts(other) == ["carol"]  # that one is finished first
-    restore(backed_up.archive, other, replace=True)
-    assert accounts(other) == ["alice"]
 
 
 def test_a_list_of_moves_that_nobody_can_read_stops_everything(backed_up, tmp_path):

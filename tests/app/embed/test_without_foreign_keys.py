@@ -19,13 +19,12 @@ from photosvc.models import (
     UploadedFile,
 )
 from photosvc.models.engine import begin_write
-from tests.app.library.test_markers import showing
 from tests.helpers.api_client import ApiClient
 from tests.helpers.clock import NOW
 from tests.helpers.factories.accounts import add_client, add_credential, add_user
 from tests.helpers.library import open_library
 from tests.helpers.operations import by_command
-from tests.helpers.pictures import dng, exif, jpeg, xmp
+from tests.helpers.pictures import dng, exif, jpeg, showing, xmp
 
 TAKEN = exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})
 

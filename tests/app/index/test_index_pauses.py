@@ -8,10 +8,9 @@ from photosvc.index.requested import waiting, wish
 from photosvc.models import Job
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
-from tests.app.library.test_subjects import showing
 from tests.helpers.factories.indexing_requests import InlinePool
 from tests.helpers.library import open_library
-from tests.helpers.pictures import jpeg
+from tests.helpers.pictures import jpeg, showing
 
 
 @pytest.fixture

@@ -1,47 +1,83 @@
-"""What the tests of changes to a library share: each gets a copy of the library `filled` of its module."""
+"""Libraries that tests change: each test has a copy, and its search rows must be right at the end."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from photosvc.models import Photo
 from photosvc.search.rows.renew import count_orphans, differing
+from tests.app.library.sharing import Sharing
+from tests.helpers.clients.upload_client import open_uploads
 from tests.helpers.library import Library, copy_library, open_library
+
+
+@pytest.fixture(scope="session")
+def fill(tmp_path_factory) -> Callable[..., Library]:
+    """A function that makes a library of these files and closes it."""
+
+    def fill(files: Mapping[str | bytes, bytes], **settings: object) -> Library:
+        library = open_library(tmp_path_factory.mktemp("filled") / "instance", settings=settings)
+        for name, data in files.items():
+            library.put(name, data)
+        library.index()
+        library.close()
+        return library
+
+    return fill
 
 
 @pytest.fixture
 def open_copy(filled: Library, tmp_path: Path) -> Iterator[Callable[..., Library]]:
-    """A function that opens the test's copy of the library `filled`, which is closed, with these settings."""
+    """A function that opens the test's copy of the library `filled` of its module with these settings."""
     opened: list[Library] = []
 
-    def open_copy(**settings: str) -> Library:
+    def open_copy(**settings: object) -> Library:
         instance = tmp_path / "instance"
         again = open_library(instance, upgrade=False, settings=settings) if opened else None
         opened.append(again or copy_library(filled, instance, settings=settings))
         return opened[-1]
 
     yield open_copy
+    if opened:
+        with opened[-1].session() as session:
+            assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
+            assert count_orphans(session) == 0
     for library in opened:
         library.close()
 
 
 @pytest.fixture
-def copied_library(open_copy: Callable[..., Library]) -> Library:
+def library(open_copy: Callable[..., Library]) -> Library:
     """The copy of `filled` with the default settings."""
     return open_copy()
 
 
 @pytest.fixture
-def right_search_rows(copied_library: Library) -> Iterator[None]:
-    """Checks after the test that the search rows are those of the library."""
-    yield
-    with copied_library.session() as session:
-        assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
-        assert count_orphans(session) == 0
+def call(library: Library) -> Callable[..., object]:
+    """A function that sends a request of a client and gives the body of an answer with this status."""
+    return library.call
 
 
 @pytest.fixture
-def call(copied_library: Library):
-    """A function that sends a request and gives the body of an answer with this status."""
-    return copied_library.call
+def admin(library: Library) -> Callable[..., object]:
+    """A function as `call` for an administrator."""
+    return partial(library.call, token=library.token(role="admin"))
+
+
+@pytest.fixture(scope="session")
+def shared_album(tmp_path_factory) -> Sharing:
+    """The library that `sharing` copies."""
+    with open_uploads(tmp_path_factory.mktemp("shared")) as api:
+        return Sharing(api)
+
+
+@pytest.fixture
+def sharing(shared_album: Sharing, tmp_path: Path) -> Iterator[Sharing]:
+    """A library whose album the account `alice` may share."""
+    with open_uploads(tmp_path, like=shared_album.api) as api:
+        sharing = copy(shared_album)
+        sharing.api = api
+        yield sharing

@@ -114,7 +114,6 @@ class Person:
         return {name: every[name] for name in self.chance.sample(sorted(every), self.chance.randint(1, 5))}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_no_index_run_changes_what_people_did_and_undoing_it_all_gives_the_first_state_back(inline_library, seed):
     originals, person = hashes(inline_library.originals), Person(inline_library, seed)

@@ -7,23 +7,7 @@ import pytest
 from photosvc.models import Photo
 from tests.helpers.factories.photos import edit_photos
 from tests.helpers.library import open_library
-from tests.helpers.pictures import exif, jpeg, xmp
-
-pytestmark = pytest.mark.usefixtures("right_search_rows")
-
-
-def showing(*names):
-    """XMP with a marked face for each name."""
-    faces = "".join(
-        f'<rdf:li rdf:parseType="Resource"><mwg-rs:Name>{name}</mwg-rs:Name><mwg-rs:Type>Face</mwg-rs:Type>'
-        f'<mwg-rs:Area stArea:x="0.{number}" stArea:y="0.4" stArea:w="0.1" stArea:h="0.2" stArea:unit="normalized"/>'
-        "</rdf:li>"
-        for number, name in enumerate(names, 2)
-    )
-    return xmp(
-        f'<mwg-rs:Regions rdf:parseType="Resource"><mwg-rs:RegionList><rdf:Bag>{faces}</rdf:Bag>'
-        "</mwg-rs:RegionList></mwg-rs:Regions>"
-    )
+from tests.helpers.pictures import exif, jpeg, showing
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +23,9 @@ def filled(tmp_path_factory):
 
 
 @pytest.fixture
-def call(copied_library):
+def call(library):
     """A function that sends a request of a user and gives the body of an answer with this status."""
-    return partial(copied_library.call, token=copied_library.token(role="user"))
+    return partial(library.call, token=library.token(role="user"))
 
 
 def markers(library, name):
@@ -53,87 +37,82 @@ def names(library, name):
     return [marker["Name"] for marker in markers(library, name)]
 
 
-@pytest.mark.slow
-def test_a_chosen_name_is_found_and_outlives_index_runs(copied_library, call):
-    ada = markers(copied_library, "0")[0]
+def test_a_chosen_name_is_found_and_outlives_index_runs(library, call):
+    ada = markers(library, "0")[0]
     named = call("PUT", f"/markers/{ada['UID']}", json={"Name": " Zoe ", "SubjSrc": "manual"})
     assert (named["UID"], named["Name"], named["X"]) == (ada["UID"], "Zoe", ada["X"])
     for _ in range(2):
-        assert names(copied_library, "0") == ["Zoe", "Bob"]
-        assert copied_library.names(q="people:zoe") == ["0.jpg"]
-        assert copied_library.find(q="people:zoe")[0]["Title"] == "Zoe & Bob / 2020"
+        assert names(library, "0") == ["Zoe", "Bob"]
+        assert library.names(q="people:zoe") == ["0.jpg"]
+        assert library.find(q="people:zoe")[0]["Title"] == "Zoe & Bob / 2020"
         assert {person["Name"] for person in call("GET", "/subjects")} == {"Ada", "Bob", "Zoe"}
-        copied_library.index(force=True)
-    assert markers(copied_library, "0")[0]["UID"] == ada["UID"]
+        library.index(force=True)
+    assert markers(library, "0")[0]["UID"] == ada["UID"]
 
 
-@pytest.mark.slow
-def test_an_area_loses_its_name_and_gets_back_that_of_the_file(copied_library, call):
-    bob = markers(copied_library, "0")[1]["UID"]
+def test_an_area_loses_its_name_and_gets_back_that_of_the_file(library, call):
+    bob = markers(library, "0")[1]["UID"]
     assert call("DELETE", f"/markers/{bob}/subject")["Name"] == ""
-    copied_library.index(force=True)
-    assert (names(copied_library, "0"), copied_library.names(q="people:bob")) == (["Ada", ""], [])
+    library.index(force=True)
+    assert (names(library, "0"), library.names(q="people:bob")) == (["Ada", ""], [])
     assert call("PUT", f"/markers/{bob}", json={"Name": None})["Name"] == "Bob"
-    assert names(copied_library, "0") == ["Ada", "Bob"]
+    assert names(library, "0") == ["Ada", "Bob"]
 
 
-def test_an_area_without_a_name_gets_one(copied_library, call):
-    marker = markers(copied_library, "1")[1]["UID"]
+def test_an_area_without_a_name_gets_one(library, call):
+    marker = markers(library, "1")[1]["UID"]
     call("PUT", f"/markers/{marker}", json={"Name": "Cleo"})
-    copied_library.index(force=True)
-    assert names(copied_library, "1") == ["Ada", "Cleo"]
+    library.index(force=True)
+    assert names(library, "1") == ["Ada", "Cleo"]
 
 
-def test_the_name_turns_with_the_picture(copied_library, call):
-    (photo,) = copied_library.find(merged="true", q="name:0")
-    call("PUT", f"/markers/{markers(copied_library, '0')[0]['UID']}", json={"Name": "Zoe"})
+def test_the_name_turns_with_the_picture(library, call):
+    (photo,) = library.find(merged="true", q="name:0")
+    call("PUT", f"/markers/{markers(library, '0')[0]['UID']}", json={"Name": "Zoe"})
     call("PUT", f"/photos/{photo['UID']}/files/{photo['FileUID']}/orientation", json={"Orientation": 6})
-    assert names(copied_library, "0") == ["Zoe", "Bob"]
-    call("PUT", f"/markers/{markers(copied_library, '0')[1]['UID']}", json={"Name": "Rob"})
+    assert names(library, "0") == ["Zoe", "Bob"]
+    call("PUT", f"/markers/{markers(library, '0')[1]['UID']}", json={"Name": "Rob"})
     call("PUT", f"/photos/{photo['UID']}/files/{photo['FileUID']}/orientation", json={"Orientation": None})
-    copied_library.index(force=True)
-    assert names(copied_library, "0") == ["Zoe", "Rob"]
+    library.index(force=True)
+    assert names(library, "0") == ["Zoe", "Rob"]
 
 
-def test_a_chosen_name_is_in_the_history_and_is_undone_there(copied_library, call):
-    (photo,) = copied_library.find(q="name:0")
-    call("PUT", f"/markers/{markers(copied_library, '0')[0]['UID']}", json={"Name": "Zoe"})
+def test_a_chosen_name_is_in_the_history_and_is_undone_there(library, call):
+    (photo,) = library.find(q="name:0")
+    call("PUT", f"/markers/{markers(library, '0')[0]['UID']}", json={"Name": "Zoe"})
     (change,) = call("GET", f"/photos/{photo['UID']}/history")
     assert (change["Action"], change["Before"]["Names"]) == ("people.marker", {})
     call("POST", f"/photos/{photo['UID']}/history/{change['ID']}/undo")
-    assert names(copied_library, "0") == ["Ada", "Bob"]
+    assert names(library, "0") == ["Ada", "Bob"]
 
 
-def test_renaming_a_person_reaches_chosen_names_too(copied_library, call):
-    call("PUT", f"/markers/{markers(copied_library, '1')[1]['UID']}", json={"Name": "Bob"})
+def test_renaming_a_person_reaches_chosen_names_too(library, call):
+    call("PUT", f"/markers/{markers(library, '1')[1]['UID']}", json={"Name": "Bob"})
     bob = next(person["UID"] for person in call("GET", "/subjects") if person["Name"] == "Bob")
     call("PUT", f"/subjects/{bob}", json={"Name": "Robert"})
-    copied_library.index(force=True)
-    assert (names(copied_library, "0"), names(copied_library, "1")) == (["Ada", "Robert"], ["Ada", "Robert"])
+    library.index(force=True)
+    assert (names(library, "0"), names(library, "1")) == (["Ada", "Robert"], ["Ada", "Robert"])
 
 
-@pytest.mark.parametrize(
-    ("uid", "body", "status"),
-    [
+def test_wrong_names_and_areas_are_refused(library, call):
+    for uid, body, status in (
         ("UID", {}, 400),
         ("UID", {"Name": "!"}, 400),
         ("UID", {"Name": 5}, 400),
         ("UID", {"Name": "x" * 161}, 400),
         ("mxxxxxxxxxxxxxxx", {"Name": "Zoe"}, 404),
         ("%00", {"Name": "Zoe"}, 404),
-    ],
-)
-def test_wrong_names_and_areas_are_refused(copied_library, call, uid, body, status):
-    call("PUT", f"/markers/{uid.replace('UID', markers(copied_library, '0')[0]['UID'])}", status, json=body)
+    ):
+        call("PUT", f"/markers/{uid.replace('UID', markers(library, '0')[0]['UID'])}", status, json=body)
 
 
-def test_areas_of_private_photos_are_named_only_by_who_sees_private(copied_library, call):
-    uid = markers(copied_library, "0")[0]["UID"]
-    with copied_library.session() as session:
+def test_areas_of_private_photos_are_named_only_by_who_sees_private(library, call):
+    uid = markers(library, "0")[0]["UID"]
+    with library.session() as session:
         edit_photos(session, [session.query(Photo.id).filter(Photo.name == "0").scalar()], private=True)
-    call("PUT", f"/markers/{uid}", 404, json={"Name": "Zoe"}, token=copied_library.token())
-    call("DELETE", f"/markers/{uid}/subject", 404, token=copied_library.token())
-    call("PUT", f"/markers/{uid}", 403, json={"Name": "Zoe"}, token=copied_library.token(role="viewer"))
+    call("PUT", f"/markers/{uid}", 404, json={"Name": "Zoe"}, token=library.token())
+    call("DELETE", f"/markers/{uid}/subject", 404, token=library.token())
+    call("PUT", f"/markers/{uid}", 403, json={"Name": "Zoe"}, token=library.token(role="viewer"))
     call("PUT", f"/markers/{uid}", json={"Name": "Zoe"})
 
 
@@ -141,11 +120,11 @@ BOX = {"X": 0.7, "Y": 0.1, "W": 0.2, "H": 0.25}
 
 
 @pytest.fixture
-def add(copied_library, call):
+def add(library, call):
     """A function that adds an area to the file of a photo."""
 
     def post(name="0", status=200, token=None, **given):
-        (photo,) = copied_library.find(q=f"name:{name}", token=copied_library.token(role="user"))
+        (photo,) = library.find(q=f"name:{name}", token=library.token(role="user"))
         body = {"FileUID": photo["FileUID"], "Type": "face", "Name": "Zoe", **BOX, **given}
         return call("POST", "/markers", status, json=body, **({"token": token} if token else {}))
 
@@ -156,85 +135,83 @@ def boxes(library, name):
     return [[marker[side] for side in "XYWH"] for marker in markers(library, name)]
 
 
-@pytest.mark.slow
-def test_an_added_area_is_found_and_outlives_index_runs(copied_library, call, add):
-    before = markers(copied_library, "0")
+def test_an_added_area_is_found_and_outlives_index_runs(library, call, add):
+    before = markers(library, "0")
     added = add()
     assert {name: added[name] for name in ("Name", "Type", "Src", *BOX)} == {
         "Name": "Zoe", "Type": "face", "Src": "manual", **BOX,
     }  # fmt: skip
     for _ in range(2):
-        assert markers(copied_library, "0") == [*before, added]
-        assert copied_library.names(q="people:zoe") == ["0.jpg"]
-        assert copied_library.names(q="faces:3") == ["0.jpg"]
-        assert copied_library.find(q="people:zoe")[0]["Title"] == "Ada, Bob & Zoe / 2020"
+        assert markers(library, "0") == [*before, added]
+        assert library.names(q="people:zoe") == ["0.jpg"]
+        assert library.names(q="faces:3") == ["0.jpg"]
+        assert library.find(q="people:zoe")[0]["Title"] == "Ada, Bob & Zoe / 2020"
         assert {person["Name"] for person in call("GET", "/subjects")} == {"Ada", "Bob", "Zoe"}
         assert call("GET", f"/markers/{added['UID']}") == added
-        copied_library.index(force=True)
+        library.index(force=True)
 
 
-@pytest.mark.slow
-def test_an_added_area_outlives_other_areas_in_the_file(copied_library, add):
+def test_an_added_area_outlives_other_areas_in_the_file(library, add):
     added = add()
     taken = exif({}, {0x9003: "2020:01:02 03:04:05"})
-    copied_library.put("0.jpg", jpeg(64, 48, exif=taken, xmp=showing("Cleo", "Bob", "Dora")))
-    copied_library.index()
-    assert names(copied_library, "0") == ["Zoe", "Cleo", "Bob", "Dora"]
-    assert markers(copied_library, "0")[0] == added
+    library.put("0.jpg", jpeg(64, 48, exif=taken, xmp=showing("Cleo", "Bob", "Dora")))
+    library.index()
+    assert names(library, "0") == ["Zoe", "Cleo", "Bob", "Dora"]
+    assert markers(library, "0")[0] == added
 
 
-def test_an_added_area_turns_with_the_picture(copied_library, call, add):
-    (photo,) = copied_library.find(q="name:0")
+def test_an_added_area_turns_with_the_picture(library, call, add):
+    (photo,) = library.find(q="name:0")
     path = f"/photos/{photo['UID']}/files/{photo['FileUID']}/orientation"
     add()
     call("PUT", path, json={"Orientation": 6})
-    assert boxes(copied_library, "0")[-1] == [0.65, 0.7, 0.25, 0.2]
+    assert boxes(library, "0")[-1] == [0.65, 0.7, 0.25, 0.2]
     drawn = add(Name="", X=0.1, Y=0.2, W=0.3, H=0.4)
     assert [drawn[side] for side in "XYWH"] == [0.1, 0.2, 0.3, 0.4]
     call("PUT", f"/markers/{drawn['UID']}", json={"Name": "Yan"})
     call("PUT", path, json={"Orientation": None})
-    assert boxes(copied_library, "0")[-2:] == [[0.7, 0.1, 0.2, 0.25], [0.2, 0.6, 0.4, 0.3]]
-    assert names(copied_library, "0") == ["Ada", "Bob", "Zoe", "Yan"]
+    assert boxes(library, "0")[-2:] == [[0.7, 0.1, 0.2, 0.25], [0.2, 0.6, 0.4, 0.3]]
+    assert names(library, "0") == ["Ada", "Bob", "Zoe", "Yan"]
 
 
-def test_the_name_of_an_added_area_can_be_given_changed_and_removed(copied_library, call, add):
+def test_the_name_of_an_added_area_can_be_given_changed_and_removed(library, call, add):
     uid = add(Name="")["UID"]
     for body, name in (({"Name": "Yan"}, "Yan"), ({"Name": None}, ""), ({"Name": "Xu"}, "Xu")):
         assert call("PUT", f"/markers/{uid}", json=body)["Name"] == name
-        assert names(copied_library, "0") == ["Ada", "Bob", name]
+        assert names(library, "0") == ["Ada", "Bob", name]
     assert call("DELETE", f"/markers/{uid}/subject")["Name"] == ""
-    assert markers(copied_library, "0")[2]["UID"] == uid
+    assert markers(library, "0")[2]["UID"] == uid
 
 
-def test_an_added_area_is_removed_and_comes_back_by_undo(copied_library, call, add):
-    (photo,) = copied_library.find(q="name:0")
+def test_an_added_area_is_removed_and_comes_back_by_undo(library, call, add):
+    (photo,) = library.find(q="name:0")
     added, other = add(), add(Name="Yan", X=0.05)
     removed = call("PUT", f"/markers/{added['UID']}", json={"Invalid": True})
     assert (removed["UID"], removed["Invalid"]) == (added["UID"], True)
-    assert names(copied_library, "0") == ["Ada", "Bob", "Yan"]
-    assert markers(copied_library, "0")[2] == other
+    assert names(library, "0") == ["Ada", "Bob", "Yan"]
+    assert markers(library, "0")[2] == other
     call("GET", f"/markers/{added['UID']}", 404)
     taken, *_, drawn = call("GET", f"/photos/{photo['UID']}/history")
     assert (taken["Action"], drawn["Before"]["Areas"]) == ("people.marker", {})
     call("POST", f"/photos/{photo['UID']}/history/{taken['ID']}/undo")
-    assert set(names(copied_library, "0")) == {"Ada", "Bob", "Yan", "Zoe"}
-    copied_library.index(force=True)
-    assert len(names(copied_library, "0")) == 4
+    assert set(names(library, "0")) == {"Ada", "Bob", "Yan", "Zoe"}
+    library.index(force=True)
+    assert len(names(library, "0")) == 4
 
 
-def test_an_area_of_a_file_cannot_be_removed(copied_library, call):
-    call("PUT", f"/markers/{markers(copied_library, '0')[0]['UID']}", 409, json={"Invalid": True})
-    assert names(copied_library, "0") == ["Ada", "Bob"]
+def test_an_area_of_a_file_cannot_be_removed(library, call):
+    call("PUT", f"/markers/{markers(library, '0')[0]['UID']}", 409, json={"Invalid": True})
+    assert names(library, "0") == ["Ada", "Bob"]
 
 
 @pytest.mark.parametrize("role", ["user", "client"])
-def test_renaming_a_person_reaches_added_areas(copied_library, call, add, role):
+def test_renaming_a_person_reaches_added_areas(library, call, add, role):
     add(name="1", Name="Bob")
     bob = next(person["UID"] for person in call("GET", "/subjects") if person["Name"] == "Bob")
-    token = copied_library.token() if role == "client" else copied_library.token(role="user")
+    token = library.token() if role == "client" else library.token(role="user")
     call("PUT", f"/subjects/{bob}", json={"Name": "Robert"}, token=token)
-    copied_library.index(force=True)
-    assert (names(copied_library, "0"), names(copied_library, "1")) == (["Ada", "Robert"], ["Ada", "", "Robert"])
+    library.index(force=True)
+    assert (names(library, "0"), names(library, "1")) == (["Ada", "Robert"], ["Ada", "", "Robert"])
 
 
 def test_a_part_outside_of_the_picture_is_left_out(add):
@@ -242,22 +219,21 @@ def test_a_part_outside_of_the_picture_is_left_out(add):
     assert [added[side] for side in "XYWH"] == [0.9, 0.95, 0.1, 0.05]
 
 
-def test_the_same_area_is_not_added_twice(copied_library, add):
+def test_the_same_area_is_not_added_twice(library, add):
     add()
     add(status=409, Name="Yan")
-    assert names(copied_library, "0") == ["Ada", "Bob", "Zoe"]
+    assert names(library, "0") == ["Ada", "Bob", "Zoe"]
 
 
-def test_a_file_has_a_limit_of_added_areas(copied_library, add, monkeypatch):
+def test_a_file_has_a_limit_of_added_areas(library, add, monkeypatch):
     monkeypatch.setattr("photosvc.index.file_columns.MAX_REGIONS", 2)
     for number in range(3):
         add(status=409 if number == 2 else 200, X=number / 10)
-    assert len(markers(copied_library, "0")) == 4
+    assert len(markers(library, "0")) == 4
 
 
-@pytest.mark.parametrize(
-    ("given", "status"),
-    [
+def test_wrong_new_areas_are_refused(library, add):
+    for given, status in (
         ({"FileUID": "fxxxxxxxxxxxxxxx"}, 404),
         ({"FileUID": "\0"}, 404),
         ({"FileUID": 5}, 400),
@@ -270,16 +246,14 @@ def test_a_file_has_a_limit_of_added_areas(copied_library, add, monkeypatch):
         ({"Name": "!"}, 400),
         ({"Name": "x" * 161}, 400),
         ({"Type": "label"}, 400),
-    ],
-)
-def test_wrong_new_areas_are_refused(copied_library, add, given, status):
-    add(status=status, **given)
-    assert names(copied_library, "0") == ["Ada", "Bob"]
+    ):
+        add(status=status, **given)
+        assert names(library, "0") == ["Ada", "Bob"]
 
 
-def test_areas_are_added_to_private_photos_only_by_who_sees_private(copied_library, add):
-    with copied_library.session() as session:
+def test_areas_are_added_to_private_photos_only_by_who_sees_private(library, add):
+    with library.session() as session:
         edit_photos(session, [session.query(Photo.id).filter(Photo.name == "0").scalar()], private=True)
-    add(status=404, token=copied_library.token())
-    add(status=403, token=copied_library.token(role="viewer"))
+    add(status=404, token=library.token())
+    add(status=403, token=library.token(role="viewer"))
     add()

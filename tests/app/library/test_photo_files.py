@@ -20,13 +20,13 @@ def filled(tmp_path_factory):
 
 
 @pytest.fixture
-def send(copied_library):
-    uid = copied_library.find()[0]["UID"]
+def send(library):
+    uid = library.find()[0]["UID"]
 
     def send(method, path="", status=200, **options):
-        headers = {"X-Auth-Token": copied_library.token(role="admin"), **options.pop("headers", {})}
+        headers = {"X-Auth-Token": library.token(role="admin"), **options.pop("headers", {})}
         address = f"/api/v1/photos/{uid}{path}"
-        answer = copied_library.app.test_client().open(address, method=method, headers=headers, **options)
+        answer = library.app.test_client().open(address, method=method, headers=headers, **options)
         assert answer.status_code == status, answer.text
         return answer.json
 
@@ -37,62 +37,61 @@ def other(photo):
     return next(file for file in photo["Files"] if not file["Primary"])
 
 
-def test_the_chosen_file_shows_the_photo_after_index_runs_too(copied_library, send):
+def test_the_chosen_file_shows_the_photo_after_index_runs_too(library, send):
     chosen = other(send("GET"))["UID"]
     assert send("POST", f"/files/{chosen}/primary")["FileUID"] == chosen
-    copied_library.index(force=True)
+    library.index(force=True)
     assert [file["UID"] for file in send("GET")["Files"] if file["Primary"]] == [chosen]
-    assert copied_library.find(primary=True)[0]["FileUID"] == chosen
+    assert library.find(primary=True)[0]["FileUID"] == chosen
     (change,) = send("GET", "/history")
     assert send("POST", f"/history/{change['ID']}/undo")["photo"]["FileUID"] != chosen
 
 
-def test_an_unstacked_file_is_a_photo_with_the_values_of_a_person(copied_library, send):
+def test_an_unstacked_file_is_a_photo_with_the_values_of_a_person(library, send):
     send("PUT", json={"Details": {"Artist": "Ann", "Keywords": "sun"}, "Rating": 4})
     file = other(send("GET"))["UID"]
     assert len(send("POST", f"/files/{file}/unstack")["Files"]) == 1
-    copied_library.index(force=True)
-    assert len({record["UID"] for record in copied_library.find(q="keywords:sun")}) == 2
+    library.index(force=True)
+    assert len({record["UID"] for record in library.find(q="keywords:sun")}) == 2
     send("POST", f"/files/{file}/unstack", 404)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("moves", [True, False])
-def test_a_deleted_file_waits_in_the_trash_or_where_it_is(copied_library, send, moves):
-    object.__setattr__(copied_library.app.extensions["photosvc"].settings, "delete_originals", moves)
-    before, file = hashes(copied_library.originals), other(send("GET"))["UID"]
+def test_a_deleted_file_waits_in_the_trash_or_where_it_is(library, send, moves):
+    object.__setattr__(library.app.extensions["photosvc"].settings, "delete_originals", moves)
+    before, file = hashes(library.originals), other(send("GET"))["UID"]
     assert len(send("DELETE", f"/files/{file}")["Files"]) == 1
-    copied_library.index()
-    assert len(copied_library.find()) == 1
-    assert (hashes(copied_library.originals) == before) is not moves
+    library.index()
+    assert len(library.find()) == 1
+    assert (hashes(library.originals) == before) is not moves
     last = send("GET")["Files"][0]["UID"]
     assert send("DELETE", f"/files/{last}", 409)["error"] == "the file is the only one of its photo"
     assert send("POST", f"/files/{last}/unstack", 409)["error"] == "the file is the only one of its photo"
     assert send("DELETE", f"/files/{file}", 404)["code"] == 404
     if moves:
-        copied_library.index(force=True)
-        assert len(copied_library.find()) == 1
-        photo = copied_library.find()[0]["UID"]
-        answer = copied_library.app.test_client().post(
+        library.index(force=True)
+        assert len(library.find()) == 1
+        photo = library.find()[0]["UID"]
+        answer = library.app.test_client().post(
             "/api/v1/trash/restore",
             json={"photos": [photo]},
-            headers={"X-Auth-Token": copied_library.token(role="admin")},
+            headers={"X-Auth-Token": library.token(role="admin")},
         )
         assert answer.status_code == 200
     else:
-        copied_library.index(force=True)
-    assert hashes(copied_library.originals) == before
+        library.index(force=True)
+    assert hashes(library.originals) == before
     assert sorted(one["UID"] for one in send("GET")["Files"]) == sorted([last, file])
 
 
-def test_files_that_leave_a_photo_are_in_the_history_of_both_photos(copied_library, send):
+def test_files_that_leave_a_photo_are_in_the_history_of_both_photos(library, send):
     file = other(send("GET"))
     send("POST", f"/files/{file['UID']}/unstack")
     (change,) = send("GET", "/history")
     assert (change["Action"], change["Before"]["Files"]) == ("photos.unstack", ["a/lake-edited.jpg", "a/lake.jpg"])
     assert len(change["After"]["Files"]) == 1
-    uid = next(record["UID"] for record in copied_library.find() if record["FileName"] == file["Name"])
-    answer = copied_library.get(path=f"/api/v1/photos/{uid}/history", token=copied_library.token(role="admin"))
+    uid = next(record["UID"] for record in library.find() if record["FileName"] == file["Name"])
+    answer = library.get(path=f"/api/v1/photos/{uid}/history", token=library.token(role="admin"))
     assert [entry["After"] for entry in answer.json] == [{"Files": [file["Name"]]}]
     assert send("POST", f"/history/{change['ID']}/undo", 409)["code"] == 409
 
@@ -108,18 +107,15 @@ def test_a_removed_file_is_in_the_history_and_if_match_is_observed(send):
     assert (change["Action"], len(change["Before"]["Files"]), len(change["After"]["Files"])) == ("photos.delete", 2, 1)
 
 
-def test_administrators_see_the_history_of_a_deleted_photo(copied_library, send):
+def test_administrators_see_the_history_of_a_deleted_photo(library, send):
     send("PUT", json={"Title": "Gone"})
-    uid = copied_library.find()[0]["UID"]
-    client = copied_library.app.test_client()
-    given = {"json": {"photos": [uid]}, "headers": {"X-Auth-Token": copied_library.token(role="admin")}}
+    uid = library.find()[0]["UID"]
+    client = library.app.test_client()
+    given = {"json": {"photos": [uid]}, "headers": {"X-Auth-Token": library.token(role="admin")}}
     assert client.post("/api/v1/batch/photos/delete", **given).json["photos"] == 1
     deletion, edit = send("GET", "/history")
     assert (deletion["Action"], deletion["Before"]["Title"]) == ("photos.delete", "Gone")
     assert deletion["Before"]["Files"] == ["a/lake-edited.jpg", "a/lake.jpg"]
     assert deletion["ActorName"] == edit["ActorName"]
-    assert (
-        copied_library.get(path=f"/api/v1/photos/{uid}/history", token=copied_library.token(role="user")).status_code
-        == 404
-    )
+    assert library.get(path=f"/api/v1/photos/{uid}/history", token=library.token(role="user")).status_code == 404
     send("POST", f"/history/{edit['ID']}/undo", 404)

@@ -17,11 +17,10 @@ from photosvc.library import trash_deletion as deletions
 from photosvc.models import Album, AlbumPhoto, Base, DistinctPhoto, Photo, Sidecar, UploadedFile, User
 from photosvc.models.engine import begin_write
 from photosvc.search.rows.renew import differing
-from tests.app.library.test_markers import showing
 from tests.helpers.api_client import ApiClient
 from tests.helpers.clock import NOW
 from tests.helpers.library import hashes, open_library
-from tests.helpers.pictures import exif, jpeg, xmp
+from tests.helpers.pictures import exif, jpeg, showing, xmp
 
 TAKEN = exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})
 
@@ -73,46 +72,44 @@ def in_album(library, uid):
     return album
 
 
-@pytest.mark.slow
-def test_a_photo_comes_back_from_the_trash_with_all_that_people_set(copied_library):
-    before, originals = uids(copied_library), hashes(copied_library.originals)
+def test_a_photo_comes_back_from_the_trash_with_all_that_people_set(library):
+    before, originals = uids(library), hashes(library.originals)
     uid = before["a/lake.jpg"]
-    call(copied_library, "PUT", f"/photos/{uid}", json={"Title": "Mine", "Favorite": True})
-    album, found = in_album(copied_library, uid), copied_library.find()
-    file = call(copied_library, "GET", f"/photos/{uid}")["FileUID"]
-    call(copied_library, "PUT", f"/photos/{uid}/files/{file}/orientation", json={"Orientation": 6})
-    found = copied_library.find()
-    assert call(copied_library, "POST", "/batch/photos/delete", json={"photos": [uid]})["photos"] == 1
-    assert not {"a/lake.jpg", "a/lake-edited.jpg"} & uids(copied_library).keys()
-    assert not list(copied_library.originals.glob("a/*"))
-    call(copied_library, "GET", f"/photos/{uid}", 404)
-    assert call(copied_library, "GET", f"/albums/{album}")["PhotoCount"] == 0
-    assert copied_library.index().missing == 0
-    copied_library.index(force=True)
-    assert uid not in uids(copied_library).values()
-    assert [(row["Name"], row["PhotoUID"]) for row in listed(copied_library)] == [
+    call(library, "PUT", f"/photos/{uid}", json={"Title": "Mine", "Favorite": True})
+    album, found = in_album(library, uid), library.find()
+    file = call(library, "GET", f"/photos/{uid}")["FileUID"]
+    call(library, "PUT", f"/photos/{uid}/files/{file}/orientation", json={"Orientation": 6})
+    found = library.find()
+    assert call(library, "POST", "/batch/photos/delete", json={"photos": [uid]})["photos"] == 1
+    assert not {"a/lake.jpg", "a/lake-edited.jpg"} & uids(library).keys()
+    assert not list(library.originals.glob("a/*"))
+    call(library, "GET", f"/photos/{uid}", 404)
+    assert call(library, "GET", f"/albums/{album}")["PhotoCount"] == 0
+    assert library.index().missing == 0
+    library.index(force=True)
+    assert uid not in uids(library).values()
+    assert [(row["Name"], row["PhotoUID"]) for row in listed(library)] == [
         ("a/lake-edited.jpg", uid),
         ("a/lake.jpg", uid),
     ]
-    done = json.loads(svc(copied_library, "trash", "restore", uid, "--json").stdout)
+    done = json.loads(svc(library, "trash", "restore", uid, "--json").stdout)
     assert done == {"files": ["a/lake-edited.jpg", "a/lake.jpg"], "photos": [uid], "taken": [], "dry_run": False}
-    assert hashes(copied_library.originals) == originals
-    after = copied_library.find()
+    assert hashes(library.originals) == originals
+    after = library.find()
     changing = ("UpdatedAt", "CheckedAt")
     assert [{k: v for k, v in one.items() if k not in changing} for one in after] == [
         {k: v for k, v in one.items() if k not in changing} for one in found
     ]
-    assert call(copied_library, "GET", f"/albums/{album}")["PhotoCount"] == 1
-    assert is_projected(copied_library)
-    assert copied_library.index().updated == 0
-    assert listed(copied_library) == []
-    history = call(copied_library, "GET", f"/photos/{uid}/history")
+    assert call(library, "GET", f"/albums/{album}")["PhotoCount"] == 1
+    assert library.index().updated == 0
+    assert listed(library) == []
+    history = call(library, "GET", f"/photos/{uid}/history")
     assert [(change["Action"], change["ActorName"]) for change in history[:2]] == [
         ("photos.undelete", "svc trash"),
         ("photos.delete", "user1"),
     ]
     assert history[1]["Before"]["Files"] == history[0]["After"]["Files"] == ["a/lake-edited.jpg", "a/lake.jpg"]
-    call(copied_library, "POST", f"/photos/{uid}/history/{history[1]['ID']}/undo", 409)
+    call(library, "POST", f"/photos/{uid}/history/{history[1]['ID']}/undo", 409)
 
 
 #: Tables in which nothing that people entered is, and columns that say when or by whom rows were written.
@@ -135,7 +132,6 @@ def entered(library):
         }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("moves", ["true", "false"])
 def test_everything_that_people_entered_comes_back_with_a_deleted_photo(open_copy, moves):
     library = open_copy(PHOTOSVC_DELETE_ORIGINALS=moves)
@@ -176,7 +172,6 @@ def test_everything_that_people_entered_comes_back_with_a_deleted_photo(open_cop
     titled = next(change for change in history if change["After"].get("Title") == "Second")
     call(library, "POST", f"/photos/{uid}/history/{titled['ID']}/undo")
     assert photo(library, uid)["Title"] == "First"
-    assert is_projected(library)
     assert library.index().updated == 0
     assert photo(library, uid)["Title"] == "First"
 
@@ -185,96 +180,88 @@ def photo(library, uid):
     return call(library, "GET", f"/photos/{uid}")
 
 
-@pytest.mark.slow
-def test_the_files_of_a_photo_stay_together_when_they_come_back_one_by_one(copied_library, monkeypatch):
+def test_the_files_of_a_photo_stay_together_when_they_come_back_one_by_one(library, monkeypatch):
     monkeypatch.setattr("photosvc.library.trash.PORTION", 1)
-    before = uids(copied_library)
-    call(copied_library, "POST", "/batch/photos/delete", json={"photos": sorted({*before.values()})})
-    done = json.loads(svc(copied_library, "trash", "restore", "--all", "--json").stdout)
+    before = uids(library)
+    call(library, "POST", "/batch/photos/delete", json={"photos": sorted({*before.values()})})
+    done = json.loads(svc(library, "trash", "restore", "--all", "--json").stdout)
     assert sorted(set(done["photos"])) == sorted({*before.values()})
-    assert uids(copied_library) == before
-    copied_library.index(force=True)
-    assert uids(copied_library) == before
-    assert is_projected(copied_library)
+    assert uids(library) == before
+    library.index(force=True)
+    assert uids(library) == before
 
 
-@pytest.mark.slow
-def test_one_file_of_a_photo_comes_back_to_it(copied_library):
-    uid = uids(copied_library)["a/lake.jpg"]
-    first, second = call(copied_library, "GET", f"/photos/{uid}")["Files"]
-    call(copied_library, "POST", f"/photos/{uid}/files/{second['UID']}/primary")
-    assert [
-        file["UID"] for file in call(copied_library, "DELETE", f"/photos/{uid}/files/{second['UID']}")["Files"]
-    ] == [first["UID"]]
-    assert is_projected(copied_library)
-    call(copied_library, "DELETE", f"/photos/{uid}/files/{second['UID']}", 404)
-    call(copied_library, "DELETE", f"/photos/{uid}/files/{first['UID']}", 409)
-    copied_library.index(force=True)
-    assert len(call(copied_library, "GET", f"/photos/{uid}")["Files"]) == 1
-    svc(copied_library, "trash", "restore", second["Name"])
-    files = call(copied_library, "GET", f"/photos/{uid}")["Files"]
+def test_one_file_of_a_photo_comes_back_to_it(library):
+    uid = uids(library)["a/lake.jpg"]
+    first, second = call(library, "GET", f"/photos/{uid}")["Files"]
+    call(library, "POST", f"/photos/{uid}/files/{second['UID']}/primary")
+    assert [file["UID"] for file in call(library, "DELETE", f"/photos/{uid}/files/{second['UID']}")["Files"]] == [
+        first["UID"]
+    ]
+    call(library, "DELETE", f"/photos/{uid}/files/{second['UID']}", 404)
+    call(library, "DELETE", f"/photos/{uid}/files/{first['UID']}", 409)
+    library.index(force=True)
+    assert len(call(library, "GET", f"/photos/{uid}")["Files"]) == 1
+    svc(library, "trash", "restore", second["Name"])
+    files = call(library, "GET", f"/photos/{uid}")["Files"]
     assert {file["UID"] for file in files} == {first["UID"], second["UID"]}
     assert [file["UID"] for file in files if file["Primary"]] == [second["UID"]]
-    assert is_projected(copied_library)
 
 
-def test_the_original_of_a_strange_name_returns_under_it(copied_library):
-    before = hashes(copied_library.originals)
-    (name,) = [name for name in uids(copied_library) if name.startswith("c/")]
-    uid = uids(copied_library)[name]
-    call(copied_library, "POST", "/batch/photos/delete", json={"photos": [uid]})
-    assert [row["Name"] for row in listed(copied_library)] == [name]
-    svc(copied_library, "trash", "restore", name)
-    assert hashes(copied_library.originals) == before
-    assert uids(copied_library)[name] == uid
+def test_the_original_of_a_strange_name_returns_under_it(library):
+    before = hashes(library.originals)
+    (name,) = [name for name in uids(library) if name.startswith("c/")]
+    uid = uids(library)[name]
+    call(library, "POST", "/batch/photos/delete", json={"photos": [uid]})
+    assert [row["Name"] for row in listed(library)] == [name]
+    svc(library, "trash", "restore", name)
+    assert hashes(library.originals) == before
+    assert uids(library)[name] == uid
 
 
-@pytest.mark.slow
-def test_a_copy_of_a_deleted_photo_does_not_take_its_place(copied_library):
-    before = uids(copied_library)
-    call(copied_library, "POST", "/batch/photos/delete", json={"photos": [before["b/0.jpg"]]})
-    copied_library.index()
-    assert uids(copied_library).keys() == before.keys() - {"b/0.jpg"}
-    copied_library.index(force=True)
-    assert uids(copied_library)["d/same.jpg"] == before["b/0.jpg"]
+def test_a_copy_of_a_deleted_photo_does_not_take_its_place(library):
+    before = uids(library)
+    call(library, "POST", "/batch/photos/delete", json={"photos": [before["b/0.jpg"]]})
+    library.index()
+    assert uids(library).keys() == before.keys() - {"b/0.jpg"}
+    library.index(force=True)
+    assert uids(library)["d/same.jpg"] == before["b/0.jpg"]
 
 
-def test_the_same_picture_returns_with_its_photo_when_it_is_added_again(copied_library):
-    before, content = uids(copied_library), (copied_library.originals / "b/1.jpg").read_bytes()
-    call(copied_library, "POST", "/batch/photos/delete", json={"photos": [before["b/1.jpg"]]})
-    copied_library.put("e/again.jpg", content)
-    copied_library.index()
-    assert uids(copied_library)["e/again.jpg"] == before["b/1.jpg"]
-    svc(copied_library, "trash", "restore", "--all")
-    run = copied_library.index()
+def test_the_same_picture_returns_with_its_photo_when_it_is_added_again(library):
+    before, content = uids(library), (library.originals / "b/1.jpg").read_bytes()
+    call(library, "POST", "/batch/photos/delete", json={"photos": [before["b/1.jpg"]]})
+    library.put("e/again.jpg", content)
+    library.index()
+    assert uids(library)["e/again.jpg"] == before["b/1.jpg"]
+    svc(library, "trash", "restore", "--all")
+    run = library.index()
     assert [problem.reason.value for _, problem in run.skipped if _ == "b/1.jpg"] == ["duplicate"]
-    assert "b/1.jpg" not in uids(copied_library)
+    assert "b/1.jpg" not in uids(library)
 
 
-@pytest.mark.slow
-def test_a_name_that_another_file_has_by_now_stays_with_it(copied_library):
-    uid, other = uids(copied_library)["b/1.jpg"], jpeg(200, 48)
-    call(copied_library, "POST", "/batch/photos/delete", json={"q": "path:b", "expected": 3})
-    copied_library.put("b/1.jpg", other)
-    copied_library.index()
-    new = uids(copied_library)["b/1.jpg"]
+def test_a_name_that_another_file_has_by_now_stays_with_it(library):
+    uid, other = uids(library)["b/1.jpg"], jpeg(200, 48)
+    call(library, "POST", "/batch/photos/delete", json={"q": "path:b", "expected": 3})
+    library.put("b/1.jpg", other)
+    library.index()
+    new = uids(library)["b/1.jpg"]
     assert new != uid
-    (deletion,) = {row["Item"].partition("/")[0] for row in listed(copied_library)}
-    done = svc(copied_library, "trash", "restore", deletion, code=1)
+    (deletion,) = {row["Item"].partition("/")[0] for row in listed(library)}
+    done = svc(library, "trash", "restore", deletion, code=1)
     assert "b/1.jpg stays in the trash" in done.stderr
-    assert (copied_library.originals / "b/1.jpg").read_bytes() == other
-    assert sorted(name for name in uids(copied_library) if name.startswith("b/")) == ["b/0.jpg", "b/1.jpg", "b/2.jpg"]
-    (copied_library.originals / "b/1.jpg").unlink()
-    svc(copied_library, "trash", "restore", f"{deletion}/b/1.jpg")
-    assert uids(copied_library)["b/1.jpg"] == uid
-    assert is_projected(copied_library)
-    assert new not in uids(copied_library).values()
+    assert (library.originals / "b/1.jpg").read_bytes() == other
+    assert sorted(name for name in uids(library) if name.startswith("b/")) == ["b/0.jpg", "b/1.jpg", "b/2.jpg"]
+    (library.originals / "b/1.jpg").unlink()
+    svc(library, "trash", "restore", f"{deletion}/b/1.jpg")
+    assert uids(library)["b/1.jpg"] == uid
+    assert new not in uids(library).values()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [
+def test_commands_end_with_the_exit_code_of_their_error(library):
+    call(library, "POST", "/batch/photos/delete", json={"photos": [uids(library)["b/2.jpg"]]})
+    before = hashes(library.originals)
+    for arguments, code in (
         (["restore"], 2),
         (["restore", "--all", "x"], 2),
         (["restore", "b/0.jpg"], 3),
@@ -289,54 +276,48 @@ def test_a_name_that_another_file_has_by_now_stays_with_it(copied_library):
         (["empty", "--older-than", "99999999w"], 2),
         (["empty"], 2),
         (["ls"], 0),
-    ],
-)
-def test_commands_end_with_the_exit_code_of_their_error(copied_library, arguments, code):
-    call(copied_library, "POST", "/batch/photos/delete", json={"photos": [uids(copied_library)["b/2.jpg"]]})
-    before = hashes(copied_library.originals)
-    svc(copied_library, "trash", *arguments, code=code)
-    assert hashes(copied_library.originals) == before
+    ):
+        svc(library, "trash", *arguments, code=code)
+        assert hashes(library.originals) == before
 
 
-@pytest.mark.slow
-def test_the_trash_is_emptied_of_what_is_old(copied_library):
+def test_the_trash_is_emptied_of_what_is_old(library):
     for name in ("b/1.jpg", "b/2.jpg"):
-        call(copied_library, "POST", "/batch/photos/delete", json={"photos": [uids(copied_library)[name]]})
-        copied_library.clock.move(days=10)
-    sizes = {row["Name"]: row["Size"] for row in listed(copied_library)}
-    for row in listed(copied_library):
+        call(library, "POST", "/batch/photos/delete", json={"photos": [uids(library)[name]]})
+        library.clock.move(days=10)
+    sizes = {row["Name"]: row["Size"] for row in listed(library)}
+    for row in listed(library):
         deleted, until = (datetime.fromisoformat(row[name]) for name in ("DeletedAt", "KeptUntil"))
         assert until - deleted == timedelta(days=30)
-    would = json.loads(svc(copied_library, "trash", "empty", "--older-than", "15", "--dry-run", "--json").stdout)
+    would = json.loads(svc(library, "trash", "empty", "--older-than", "15", "--dry-run", "--json").stdout)
     assert would == {"files": 1, "bytes": sizes["b/1.jpg"], "dry_run": True}
-    assert "1 file with" in svc(copied_library, "trash", "empty", "--older-than", "15d", "--yes").stdout
-    assert [row["Name"] for row in listed(copied_library)] == ["b/2.jpg"]
-    done = json.loads(svc(copied_library, "trash", "empty", "--yes", "--json").stdout)
+    assert "1 file with" in svc(library, "trash", "empty", "--older-than", "15d", "--yes").stdout
+    assert [row["Name"] for row in listed(library)] == ["b/2.jpg"]
+    done = json.loads(svc(library, "trash", "empty", "--yes", "--json").stdout)
     assert done == {"files": 1, "bytes": sizes["b/2.jpg"], "dry_run": False}
-    assert list((copied_library.originals / TRASH_FOLDER).iterdir()) == []
-    svc(copied_library, "purge", "--hard", "--yes")
-    assert is_projected(copied_library)
-    assert len(uids(copied_library)) == 4
+    assert list((library.originals / TRASH_FOLDER).iterdir()) == []
+    svc(library, "purge", "--hard", "--yes")
+    assert len(uids(library)) == 4
 
 
-def test_what_comes_into_the_trash_while_the_command_asks_stays_in_it(copied_library, monkeypatch):
+def test_what_comes_into_the_trash_while_the_command_asks_stays_in_it(library, monkeypatch):
     def delete(name):
-        call(copied_library, "POST", "/batch/photos/delete", json={"photos": [uids(copied_library)[name]]})
+        call(library, "POST", "/batch/photos/delete", json={"photos": [uids(library)[name]]})
         return True
 
     delete("b/1.jpg")
     monkeypatch.setattr(terminal, "has_terminal", lambda: True)
     monkeypatch.setattr(click, "confirm", lambda *_, **__: delete("b/2.jpg"))
-    assert "1 file with" in svc(copied_library, "trash", "empty").stdout
-    assert [row["Name"] for row in listed(copied_library)] == ["b/2.jpg"]
+    assert "1 file with" in svc(library, "trash", "empty").stdout
+    assert [row["Name"] for row in listed(library)] == ["b/2.jpg"]
 
 
-def test_photos_whose_originals_are_in_the_trash_are_not_purged(copied_library):
-    uid = uids(copied_library)["b/1.jpg"]
-    call(copied_library, "POST", "/batch/photos/delete", json={"photos": [uid]})
-    svc(copied_library, "purge", "--hard", "--yes")
-    svc(copied_library, "trash", "restore", uid)
-    assert uids(copied_library)["b/1.jpg"] == uid
+def test_photos_whose_originals_are_in_the_trash_are_not_purged(library):
+    uid = uids(library)["b/1.jpg"]
+    call(library, "POST", "/batch/photos/delete", json={"photos": [uid]})
+    svc(library, "purge", "--hard", "--yes")
+    svc(library, "trash", "restore", uid)
+    assert uids(library)["b/1.jpg"] == uid
 
 
 def test_originals_stay_without_the_setting_and_none_is_deleted_where_they_are_read_only(open_copy):
@@ -361,8 +342,8 @@ def test_originals_stay_without_the_setting_and_none_is_deleted_where_they_are_r
     [(os, "rename", 3, errno.ENOSPC, 507), (deletions, "open_folder", 4, errno.EIO, 503)],
     ids=["full", "away"],
 )
-def test_a_disk_that_refuses_leaves_everything_as_it_was(copied_library, monkeypatch, owner, name, calls, code, status):
-    before, found = hashes(copied_library.originals), copied_library.find()
+def test_a_disk_that_refuses_leaves_everything_as_it_was(library, monkeypatch, owner, name, calls, code, status):
+    before, found = hashes(library.originals), library.find()
     called, real = [], getattr(owner, name)
 
     def refuse(*arguments, **options):
@@ -373,11 +354,11 @@ def test_a_disk_that_refuses_leaves_everything_as_it_was(copied_library, monkeyp
 
     monkeypatch.setattr(owner, name, refuse)
     photos = [record["UID"] for record in found]
-    assert call(copied_library, "POST", "/batch/photos/delete", status, json={"photos": photos})["code"] == status
+    assert call(library, "POST", "/batch/photos/delete", status, json={"photos": photos})["code"] == status
     monkeypatch.undo()
-    assert (hashes(copied_library.originals), copied_library.find()) == (before, found)
-    assert list((copied_library.originals / TRASH_FOLDER).iterdir()) == []
-    assert call(copied_library, "GET", f"/photos/{photos[0]}/history") == []
+    assert (hashes(library.originals), library.find()) == (before, found)
+    assert list((library.originals / TRASH_FOLDER).iterdir()) == []
+    assert call(library, "GET", f"/photos/{photos[0]}/history") == []
 
 
 def killed_deletion(library, photos, where):
@@ -403,35 +384,31 @@ def killed_deletion(library, photos, where):
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 9
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("moved", [0, 1, 3])
-def test_a_deletion_that_is_killed_before_its_commit_is_undone_by_the_next_run(copied_library, moved):
-    before, found = hashes(copied_library.originals), copied_library.find()
+def test_a_deletion_that_is_killed_before_its_commit_is_undone_by_the_next_run(library, moved):
+    before, found = hashes(library.originals), library.find()
     photos = [record["UID"] for record in found]
-    killed_deletion(copied_library, photos, (os, "rename", moved))
-    svc(copied_library, "index", "--workers", "1")
-    assert hashes(copied_library.originals) == before
-    assert [one["UID"] for one in copied_library.find()] == photos
-    assert listed(copied_library) == []
-    assert is_projected(copied_library)
+    killed_deletion(library, photos, (os, "rename", moved))
+    svc(library, "index", "--workers", "1")
+    assert hashes(library.originals) == before
+    assert [one["UID"] for one in library.find()] == photos
+    assert listed(library) == []
 
 
-@pytest.mark.slow
-def test_a_deletion_that_is_killed_after_its_commit_is_finished_by_the_next_run(copied_library):
-    before, every = hashes(copied_library.originals), uids(copied_library)
-    killed_deletion(copied_library, sorted({*every.values()}), (deletions, "_finish", 0))
-    assert listed(copied_library) == []
-    svc(copied_library, "index", "--workers", "1")
-    assert uids(copied_library) == {}
-    assert len(listed(copied_library)) == len(every)
-    svc(copied_library, "trash", "restore", "--all")
-    assert hashes(copied_library.originals) == before
-    assert uids(copied_library) == every
+def test_a_deletion_that_is_killed_after_its_commit_is_finished_by_the_next_run(library):
+    before, every = hashes(library.originals), uids(library)
+    killed_deletion(library, sorted({*every.values()}), (deletions, "_finish", 0))
+    assert listed(library) == []
+    svc(library, "index", "--workers", "1")
+    assert uids(library) == {}
+    assert len(listed(library)) == len(every)
+    svc(library, "trash", "restore", "--all")
+    assert hashes(library.originals) == before
+    assert uids(library) == every
 
 
-@pytest.mark.slow
-def test_a_deletion_under_way_is_left_alone(copied_library):
-    with copied_library.app.app_context():
+def test_a_deletion_under_way_is_left_alone(library):
+    with library.app.app_context():
         from photosvc.library.trash_folder import Trash
         from photosvc.web.current import current_service
 
@@ -440,8 +417,8 @@ def test_a_deletion_under_way_is_left_alone(copied_library):
         with deletions.deleting(trash, NOW) as deletion:
             assert list(deletion.take(["b/0.jpg", "b/none.jpg", "none/b.jpg"])) == ["b/0.jpg"]
             assert deletions.finish_deletions(service.writing, service.settings) == 0
-            assert not (copied_library.originals / "b/0.jpg").exists()
-    assert [row["Name"] for row in listed(copied_library)] == ["b/0.jpg"]
+            assert not (library.originals / "b/0.jpg").exists()
+    assert [row["Name"] for row in listed(library)] == ["b/0.jpg"]
 
 
 def test_what_lies_in_the_trash_counts_in_the_quota_of_its_account(open_copy):
@@ -469,18 +446,16 @@ def test_what_lies_in_the_trash_counts_in_the_quota_of_its_account(open_copy):
     assert counted() == []
 
 
-def test_members_of_albums_survive_in_their_order(copied_library):
-    every = list(dict.fromkeys(uids(copied_library).values()))
-    album = call(copied_library, "POST", "/albums", json={"Title": "Mine"})["UID"]
-    call(copied_library, "POST", f"/albums/{album}/photos", json={"photos": every})
-    order = call(copied_library, "GET", f"/albums/{album}/photos")["photos"]
-    call(copied_library, "POST", "/batch/photos/delete", json={"photos": every[1:3]})
-    assert call(copied_library, "GET", f"/albums/{album}/photos")["photos"] == [
-        uid for uid in order if uid not in every[1:3]
-    ]
-    svc(copied_library, "trash", "restore", "--all")
-    assert call(copied_library, "GET", f"/albums/{album}/photos")["photos"] == order
-    with copied_library.session() as session:
+def test_members_of_albums_survive_in_their_order(library):
+    every = list(dict.fromkeys(uids(library).values()))
+    album = call(library, "POST", "/albums", json={"Title": "Mine"})["UID"]
+    call(library, "POST", f"/albums/{album}/photos", json={"photos": every})
+    order = call(library, "GET", f"/albums/{album}/photos")["photos"]
+    call(library, "POST", "/batch/photos/delete", json={"photos": every[1:3]})
+    assert call(library, "GET", f"/albums/{album}/photos")["photos"] == [uid for uid in order if uid not in every[1:3]]
+    svc(library, "trash", "restore", "--all")
+    assert call(library, "GET", f"/albums/{album}/photos")["photos"] == order
+    with library.session() as session:
         assert session.query(AlbumPhoto).join(Album).filter(Album.uid == album).count() == len(order)
 
 
@@ -496,63 +471,56 @@ def with_sidecars(library):
     library.index()
 
 
-@pytest.mark.slow
-def test_sidecars_move_to_the_trash_with_their_original_and_come_back_with_it(copied_library):
-    with_sidecars(copied_library)
-    originals, before = hashes(copied_library.originals), copied_library.find(q="name:hill")
+def test_sidecars_move_to_the_trash_with_their_original_and_come_back_with_it(library):
+    with_sidecars(library)
+    originals, before = hashes(library.originals), library.find(q="name:hill")
     (record,) = before
     assert (record["Title"], record["Description"]) == ("Hill", "High")
-    call(copied_library, "POST", "/batch/photos/delete", json={"photos": [record["UID"]]})
-    assert not list(copied_library.originals.glob("f/*"))
-    assert [row["Name"] for row in listed(copied_library)] == ["f/hill.jpg", "f/hill.jpg.xmp", "f/hill.xmp"]
-    copied_library.index(force=True)
-    done = call(copied_library, "POST", "/trash/restore", json={"photos": [record["UID"]]})
+    call(library, "POST", "/batch/photos/delete", json={"photos": [record["UID"]]})
+    assert not list(library.originals.glob("f/*"))
+    assert [row["Name"] for row in listed(library)] == ["f/hill.jpg", "f/hill.jpg.xmp", "f/hill.xmp"]
+    library.index(force=True)
+    done = call(library, "POST", "/trash/restore", json={"photos": [record["UID"]]})
     assert (done["files"], done["photos"]) == (["f/hill.jpg", "f/hill.jpg.xmp", "f/hill.xmp"], [record["UID"]])
-    assert hashes(copied_library.originals) == originals
+    assert hashes(library.originals) == originals
     changing = {"UpdatedAt": "", "CheckedAt": ""}
-    assert [{**one, **changing} for one in copied_library.find(q="name:hill")] == [
-        {**one, **changing} for one in before
-    ]
-    assert (copied_library.index().updated, copied_library.index(force=True).failed) == (0, [])
-    assert [{**one, **changing} for one in copied_library.find(q="name:hill")] == [
-        {**one, **changing} for one in before
-    ]
-    assert is_projected(copied_library)
+    assert [{**one, **changing} for one in library.find(q="name:hill")] == [{**one, **changing} for one in before]
+    assert (library.index().updated, library.index(force=True).failed) == (0, [])
+    assert [{**one, **changing} for one in library.find(q="name:hill")] == [{**one, **changing} for one in before]
 
 
-@pytest.mark.slow
-def test_a_sidecar_that_another_photo_uses_stays_with_that_one(copied_library):
-    with_sidecars(copied_library)
-    photo, file = next((one["UID"], one["FileUID"]) for one in copied_library.find() if one["FileName"] == "e/sea.jpeg")
-    call(copied_library, "POST", f"/photos/{photo}/files/{file}/unstack")
-    known = uids(copied_library)
+def test_a_sidecar_that_another_photo_uses_stays_with_that_one(library):
+    with_sidecars(library)
+    photo, file = next((one["UID"], one["FileUID"]) for one in library.find() if one["FileName"] == "e/sea.jpeg")
+    call(library, "POST", f"/photos/{photo}/files/{file}/unstack")
+    known = uids(library)
     assert known["e/sea.jpg"] != known["e/sea.jpeg"]
-    call(copied_library, "POST", "/batch/photos/delete", json={"photos": [known["e/sea.jpg"]]})
-    assert {path.name for path in copied_library.originals.glob("e/*")} == {"sea.jpeg", "sea.xmp"}
-    assert [one["Title"] for one in copied_library.find(q="title:sea")] == ["Sea"]
-    call(copied_library, "POST", "/batch/photos/delete", json={"photos": [known["e/sea.jpeg"]]})
-    assert not list(copied_library.originals.glob("e/*"))
-    call(copied_library, "POST", "/trash/restore", json={"all": True})
-    assert [one["Title"] for one in copied_library.find(q="title:sea")] == ["Sea", "Sea"]
-    assert copied_library.index().updated == 0
+    call(library, "POST", "/batch/photos/delete", json={"photos": [known["e/sea.jpg"]]})
+    assert {path.name for path in library.originals.glob("e/*")} == {"sea.jpeg", "sea.xmp"}
+    assert [one["Title"] for one in library.find(q="title:sea")] == ["Sea"]
+    call(library, "POST", "/batch/photos/delete", json={"photos": [known["e/sea.jpeg"]]})
+    assert not list(library.originals.glob("e/*"))
+    call(library, "POST", "/trash/restore", json={"all": True})
+    assert [one["Title"] for one in library.find(q="title:sea")] == ["Sea", "Sea"]
+    assert library.index().updated == 0
 
 
-def test_the_rows_of_sidecars_go_when_the_trash_is_emptied(copied_library):
-    with_sidecars(copied_library)
-    call(copied_library, "DELETE", f"/photos/{uids(copied_library)['f/hill.jpg']}")
-    with copied_library.session() as session:
+def test_the_rows_of_sidecars_go_when_the_trash_is_emptied(library):
+    with_sidecars(library)
+    call(library, "DELETE", f"/photos/{uids(library)['f/hill.jpg']}")
+    with library.session() as session:
         assert session.query(Sidecar).count() == 3
-    call(copied_library, "DELETE", "/trash", json={"expected": 3})
-    with copied_library.session() as session:
+    call(library, "DELETE", "/trash", json={"expected": 3})
+    with library.session() as session:
         assert [row.name for row in session.query(Sidecar)] == ["e/sea.xmp"]
-    assert copied_library.index().missing == 0
+    assert library.index().missing == 0
 
 
-def test_a_deletion_in_many_folders_asks_the_indexer_to_look_at_few(copied_library):
+def test_a_deletion_in_many_folders_asks_the_indexer_to_look_at_few(library):
     for number in range(12):
-        copied_library.put(f"year/{number:02}/photo.jpg", jpeg(120 + number, 48))
-    copied_library.index()
-    chosen = [uid for name, uid in uids(copied_library).items() if name.startswith("year/")]
-    assert call(copied_library, "POST", "/batch/photos/delete", json={"photos": chosen})["photos"] == 12
-    with copied_library.session() as session:
+        library.put(f"year/{number:02}/photo.jpg", jpeg(120 + number, 48))
+    library.index()
+    chosen = [uid for name, uid in uids(library).items() if name.startswith("year/")]
+    assert call(library, "POST", "/batch/photos/delete", json={"photos": chosen})["photos"] == 12
+    with library.session() as session:
         assert [wish.folder for wish in waiting(session)] == ["year"]

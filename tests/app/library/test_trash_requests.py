@@ -46,96 +46,91 @@ def names(listed):
     return [kept["Name"] for kept in listed]
 
 
-@pytest.mark.slow
-def test_a_photo_comes_back_with_its_edits_under_its_uid(copied_library):
-    originals = hashes(copied_library.originals)
-    call(copied_library, "PUT", f"/photos/{uids(copied_library)['a/lake.jpg']}", json={"Title": "Mine"})
-    (uid,) = delete(copied_library, "a/lake.jpg")
-    (kept,) = call(copied_library, "GET", "/trash")
+def test_a_photo_comes_back_with_its_edits_under_its_uid(library):
+    originals = hashes(library.originals)
+    call(library, "PUT", f"/photos/{uids(library)['a/lake.jpg']}", json={"Title": "Mine"})
+    (uid,) = delete(library, "a/lake.jpg")
+    (kept,) = call(library, "GET", "/trash")
     assert (kept["Name"], kept["PhotoUID"], kept["DeletedAt"]) == ("a/lake.jpg", uid, "2026-03-01T12:00:00Z")
     assert kept["Size"] == len(jpeg(100, 80, exif=exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})))
-    done = call(copied_library, "POST", "/trash/restore", json={"photos": [uid]}, role="user")
+    done = call(library, "POST", "/trash/restore", json={"photos": [uid]}, role="user")
     assert done == {
         "code": 200, "message": "1 file restored", "files": ["a/lake.jpg"], "photos": [uid], "taken": [],
         "complete": True,
     }  # fmt: skip
-    assert hashes(copied_library.originals) == originals
-    assert copied_library.find(q="title:mine")[0]["UID"] == uid
-    assert call(copied_library, "GET", f"/photos/{uid}/history")[0]["Action"] == "photos.undelete"
-    assert call(copied_library, "GET", "/trash") == []
-    with copied_library.session() as session:
+    assert hashes(library.originals) == originals
+    assert library.find(q="title:mine")[0]["UID"] == uid
+    assert call(library, "GET", f"/photos/{uid}/history")[0]["Action"] == "photos.undelete"
+    assert call(library, "GET", "/trash") == []
+    with library.session() as session:
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
-@pytest.mark.slow
-def test_the_list_is_in_pages_and_as_that_of_the_command(copied_library):
-    delete(copied_library, "b/0.jpg", "b/1.jpg")
-    copied_library.clock.move(days=1)
-    delete(copied_library, "b/2.jpg")
-    listed = call(copied_library, "GET", "/trash")
+def test_the_list_is_in_pages_and_as_that_of_the_command(library):
+    delete(library, "b/0.jpg", "b/1.jpg")
+    library.clock.move(days=1)
+    delete(library, "b/2.jpg")
+    listed = call(library, "GET", "/trash")
     assert names(listed) == ["b/2.jpg", "b/0.jpg", "b/1.jpg"]
-    assert listed == json.loads(ApiClient(copied_library).svc("trash", "ls", "--json").stdout)
-    assert names(call(copied_library, "GET", "/trash?count=1&offset=1")) == ["b/0.jpg"]
-    assert names(call(copied_library, "GET", "/trash?q=2.j")) == ["b/2.jpg"]
-    call(copied_library, "GET", "/trash?count=x", 400)
+    assert listed == json.loads(ApiClient(library).svc("trash", "ls", "--json").stdout)
+    assert names(call(library, "GET", "/trash?count=1&offset=1")) == ["b/0.jpg"]
+    assert names(call(library, "GET", "/trash?q=2.j")) == ["b/2.jpg"]
+    call(library, "GET", "/trash?count=x", 400)
 
 
-@pytest.mark.slow
-def test_a_deletion_an_item_or_all_is_restored(copied_library):
-    delete(copied_library, "b/0.jpg", "b/1.jpg")
-    delete(copied_library, "b/2.jpg")
-    last = next(kept for kept in call(copied_library, "GET", "/trash") if kept["Name"] == "b/2.jpg")
-    assert call(copied_library, "POST", "/trash/restore", json={"items": [last["Item"], last["Item"]]})["files"] == [
-        "b/2.jpg"
-    ]
-    both = call(copied_library, "GET", "/trash")[0]["Item"].partition("/")[0]
-    assert call(copied_library, "POST", "/trash/restore", json={"items": [both]})["files"] == ["b/0.jpg", "b/1.jpg"]
-    delete(copied_library, "b/0.jpg")
-    assert call(copied_library, "POST", "/trash/restore", json={"all": True})["files"] == ["b/0.jpg"]
-    assert call(copied_library, "POST", "/trash/restore", json={"all": True})["files"] == []
+def test_a_deletion_an_item_or_all_is_restored(library):
+    delete(library, "b/0.jpg", "b/1.jpg")
+    delete(library, "b/2.jpg")
+    last = next(kept for kept in call(library, "GET", "/trash") if kept["Name"] == "b/2.jpg")
+    assert call(library, "POST", "/trash/restore", json={"items": [last["Item"], last["Item"]]})["files"] == ["b/2.jpg"]
+    both = call(library, "GET", "/trash")[0]["Item"].partition("/")[0]
+    assert call(library, "POST", "/trash/restore", json={"items": [both]})["files"] == ["b/0.jpg", "b/1.jpg"]
+    delete(library, "b/0.jpg")
+    assert call(library, "POST", "/trash/restore", json={"all": True})["files"] == ["b/0.jpg"]
+    assert call(library, "POST", "/trash/restore", json={"all": True})["files"] == []
 
 
-def test_a_name_that_another_file_has_stays_with_that_file(copied_library):
-    (uid,) = delete(copied_library, "b/0.jpg")
-    copied_library.put("b/0.jpg", jpeg(33, 22))
-    done = call(copied_library, "POST", "/trash/restore", json={"photos": [uid]})
+def test_a_name_that_another_file_has_stays_with_that_file(library):
+    (uid,) = delete(library, "b/0.jpg")
+    library.put("b/0.jpg", jpeg(33, 22))
+    done = call(library, "POST", "/trash/restore", json={"photos": [uid]})
     assert (done["files"], done["taken"]) == ([], ["b/0.jpg"])
-    assert len(call(copied_library, "GET", "/trash")) == 1
+    assert len(call(library, "GET", "/trash")) == 1
 
 
-def test_an_unknown_item_is_looked_for_in_its_own_deletion_alone(copied_library, monkeypatch):
+def test_an_unknown_item_is_looked_for_in_its_own_deletion_alone(library, monkeypatch):
     asked, find = [], Trash.find
     monkeypatch.setattr(Trash, "find", lambda trash, item: asked.append(item) or find(trash, item))
     for name in ("b/0.jpg", "b/1.jpg", "b/2.jpg"):
-        delete(copied_library, name)
+        delete(library, name)
     gone = [f"20260301T120000Z-0000000{number}/b/0.jpg" for number in range(4)]
-    call(copied_library, "POST", "/trash/restore", 404, json={"items": gone})
+    call(library, "POST", "/trash/restore", 404, json={"items": gone})
     assert asked == gone
 
 
-def test_a_request_restores_so_many_files(copied_library, monkeypatch):
+def test_a_request_restores_so_many_files(library, monkeypatch):
     for module in ("api.trash", "library.trash"):
         monkeypatch.setattr(f"photosvc.{module}.MOST_RESTORED", 2)
-    delete(copied_library, "b/0.jpg", "b/1.jpg", "b/2.jpg")
+    delete(library, "b/0.jpg", "b/1.jpg", "b/2.jpg")
     for files, complete in ((2, False), (1, True)):
-        done = call(copied_library, "POST", "/trash/restore", json={"all": True})
+        done = call(library, "POST", "/trash/restore", json={"all": True})
         assert (len(done["files"]), done["complete"]) == (files, complete)
 
 
-def test_a_restoration_that_takes_too_long_leaves_the_rest(copied_library, monkeypatch):
+def test_a_restoration_that_takes_too_long_leaves_the_rest(library, monkeypatch):
     monkeypatch.setattr("photosvc.library.trash._PATIENCE", -1)
     for module in ("web.changes", "library.trash"):
         monkeypatch.setattr(f"photosvc.{module}.PORTION", 1)
-    delete(copied_library, "b/0.jpg", "b/1.jpg")
+    delete(library, "b/0.jpg", "b/1.jpg")
     for complete in (False, True):
-        done = call(copied_library, "POST", "/trash/restore", json={"all": True})
+        done = call(library, "POST", "/trash/restore", json={"all": True})
         assert (len(done["files"]), done["complete"]) == (1, complete)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [
+def test_what_is_not_in_the_trash_cannot_be_restored(library):
+    delete(library, "b/0.jpg")
+    deletion = call(library, "GET", "/trash")[0]["Item"].partition("/")[0]
+    for body, status in (
         ({}, 400),
         ({"items": []}, 400),
         ({"items": ["a/lake.jpg"]}, 400),
@@ -152,48 +147,43 @@ def test_a_restoration_that_takes_too_long_leaves_the_rest(copied_library, monke
         ({"items": ["DELETION/b/0.jpg/"]}, 404),
         ({"items": ["DELETION//etc/passwd"]}, 404),
         ({"items": ["DELETION/" + "x" * 5000]}, 404),
-    ],
-)
-def test_what_is_not_in_the_trash_cannot_be_restored(copied_library, body, status):
-    delete(copied_library, "b/0.jpg")
-    deletion = call(copied_library, "GET", "/trash")[0]["Item"].partition("/")[0]
-    call(
-        copied_library,
-        "POST",
-        "/trash/restore",
-        status,
-        json=json.loads(json.dumps(body).replace("DELETION", deletion)),
-    )
-    assert names(call(copied_library, "GET", "/trash")) == ["b/0.jpg"]
+    ):
+        call(
+            library,
+            "POST",
+            "/trash/restore",
+            status,
+            json=json.loads(json.dumps(body).replace("DELETION", deletion)),
+        )
+        assert names(call(library, "GET", "/trash")) == ["b/0.jpg"]
 
 
-def test_the_trash_is_emptied_by_age_or_by_an_expected_number(copied_library):
-    delete(copied_library, "b/0.jpg")
-    copied_library.clock.move(days=10)
-    delete(copied_library, "b/1.jpg", "b/2.jpg")
-    call(copied_library, "DELETE", "/trash", 403, json={"days": 5}, role="user")
+def test_the_trash_is_emptied_by_age_or_by_an_expected_number(library):
+    delete(library, "b/0.jpg")
+    library.clock.move(days=10)
+    delete(library, "b/1.jpg", "b/2.jpg")
+    call(library, "DELETE", "/trash", 403, json={"days": 5}, role="user")
     for body, status in (({}, 400), ({"days": -1}, 400), ({"days": "5"}, 400), ({"expected": 1}, 409)):
-        call(copied_library, "DELETE", "/trash", status, json=body)
-    done = call(copied_library, "DELETE", "/trash", json={"days": 5})
+        call(library, "DELETE", "/trash", status, json=body)
+    done = call(library, "DELETE", "/trash", json={"days": 5})
     assert (done["files"], done["bytes"], done["complete"]) == (1, len(jpeg(70, 48)), True)
-    assert call(copied_library, "DELETE", "/trash", json={"expected": 2})["files"] == 2
-    assert call(copied_library, "DELETE", "/trash", json={"expected": 0})["files"] == 0
-    assert not list((copied_library.originals / TRASH_FOLDER).rglob("*.jpg"))
+    assert call(library, "DELETE", "/trash", json={"expected": 2})["files"] == 2
+    assert call(library, "DELETE", "/trash", json={"expected": 0})["files"] == 0
+    assert not list((library.originals / TRASH_FOLDER).rglob("*.jpg"))
 
 
-def test_a_request_that_takes_too_long_leaves_the_rest(copied_library, monkeypatch):
+def test_a_request_that_takes_too_long_leaves_the_rest(library, monkeypatch):
     monkeypatch.setattr("photosvc.library.trash._PATIENCE", -1)
-    delete(copied_library, "b/0.jpg")
-    assert call(copied_library, "DELETE", "/trash", json={"days": 0}) == {
+    delete(library, "b/0.jpg")
+    assert call(library, "DELETE", "/trash", json={"days": 0}) == {
         "code": 200, "message": "0 files deleted permanently", "files": 0, "bytes": 0, "complete": False,
     }  # fmt: skip
 
 
-@pytest.mark.slow
-def test_a_read_only_service_shows_the_trash_and_changes_nothing(copied_library, open_copy):
-    delete(copied_library, "b/0.jpg")
+def test_a_read_only_service_shows_the_trash_and_changes_nothing(library, open_copy):
+    delete(library, "b/0.jpg")
     fixed = open_copy(PHOTOSVC_READONLY="true")
     assert names(call(fixed, "GET", "/trash")) == ["b/0.jpg"]
     call(fixed, "POST", "/trash/restore", 403, json={"all": True})
     call(fixed, "DELETE", "/trash", 403, json={"days": 0})
-    call(copied_library, "GET", "/trash", 403, role="viewer")
+    call(library, "GET", "/trash", 403, role="viewer")

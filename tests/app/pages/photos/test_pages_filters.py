@@ -6,10 +6,9 @@ from html import escape, unescape
 import pytest
 
 from photosvc.pages import filters
-from tests.app.library.test_markers import showing
 from tests.helpers.api_client import open_api
 from tests.helpers.browser import Browser
-from tests.helpers.pictures import exif, jpeg
+from tests.helpers.pictures import exif, jpeg, showing
 
 HOSTILE = '"><img src=x onerror=alert(1)>'
 YEARS = (2022, 2023, 2023)

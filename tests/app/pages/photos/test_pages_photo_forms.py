@@ -5,10 +5,9 @@ from html import unescape
 
 import pytest
 
-from tests.app.library.test_markers import showing
 from tests.helpers.api_client import open_api
 from tests.helpers.browser import OWN, Browser, text_of
-from tests.helpers.pictures import exif, jpeg
+from tests.helpers.pictures import exif, jpeg, showing
 
 HOSTILE = '"><img src=x onerror=alert(1)>\u202e{{7*7}}'
 

@@ -10,11 +10,10 @@ from photosvc.models import Job, Photo
 from photosvc.search.rows.renew import differing
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
-from tests.app.library.test_subjects import showing
 from tests.helpers.factories.indexing_requests import index_at_once
 from tests.helpers.factories.photos import edit_photos
 from tests.helpers.library import open_library
-from tests.helpers.pictures import exif, jpeg
+from tests.helpers.pictures import exif, jpeg, showing
 
 PICTURES = {
     "a/one.jpg": showing("Ada", keywords=["lake"]),
@@ -83,7 +82,6 @@ ENDS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("action", ENDS)
 def test_one_request_changes_many_photos_also_when_the_indexer_is_killed(jobs_library, call, uid_of, action):
     method, path, body = request_for(uid_of, action)
@@ -119,7 +117,6 @@ def test_one_request_changes_many_photos_also_when_the_indexer_is_killed(jobs_li
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
-@pytest.mark.slow
 def test_who_sees_no_private_photos_has_a_person_renamed_on_the_others_alone(jobs_library, call, uid_of):
     with jobs_library.session() as session:
         edit_photos(session, [session.query(Photo.id).filter(Photo.name == "three").scalar()], private=True)
@@ -134,7 +131,6 @@ def test_who_sees_no_private_photos_has_a_person_renamed_on_the_others_alone(job
     call("GET", f"/jobs/{job}", 404, token=everything)
 
 
-@pytest.mark.slow
 def test_the_last_of_several_requests_for_a_label_counts_and_they_are_limited(jobs_library, call, uid_of, monkeypatch):
     lake = f"/labels/{uid_of('labels', 'lake')}"
     first = call("PUT", lake, 202, json={"Name": "Water"})
@@ -148,7 +144,6 @@ def test_the_last_of_several_requests_for_a_label_counts_and_they_are_limited(jo
         assert [(row.kind, row.large) for row in session.query(Job).filter(Job.kind == "names")] == [("names", False)]
 
 
-@pytest.mark.slow
 def test_each_client_without_an_account_has_places_of_its_own_for_requests_that_wait(
     jobs_library, call, uid_of, monkeypatch
 ):

@@ -38,7 +38,6 @@ def marked_library(tmp_path, new_database):
     library.close()
 
 
-@pytest.mark.slow
 def test_lists_count_the_photos_that_a_search_finds(marked_library):
     with marked_library.session() as session:
         ids = [row[0] for row in session.query(Photo.id).order_by(Photo.id)]
