@@ -9,13 +9,11 @@ from flask_sqlalchemy import SQLAlchemy
 from PIL import Image
 
 from photosvc.extension import PhotoService
-from photosvc.models import schema
-from photosvc.web.current import current_service
 from tests.helpers.api_client import check_error, open_api
 from tests.helpers.clock import NOW, MovedClock
 from tests.helpers.factories.photos import add_photos
 from tests.helpers.factories.varied_library import fill_varied_library
-from tests.helpers.library import Library
+from tests.helpers.library import Library, migrated_database
 from tests.helpers.pictures import encoded, exif, jpeg, quarters
 
 SHOWN = ("fit_720", "fit_1280", "fit_1920", "fit_2560", "fit_4096", "fit_7680")
@@ -152,8 +150,7 @@ def test_addresses_begin_where_the_service_is_mounted(tmp_path):
     db = SQLAlchemy(host)
     PhotoService(host, db=db, url_prefix="/media")
 
-    with host.app_context():
-        schema.upgrade(current_service().engine())
+    (tmp_path / "host.db").write_bytes(migrated_database(of_a_host=True))
     library = Library(host, MovedClock(), tmp_path)
     library.index()
     token = library.token("*")
