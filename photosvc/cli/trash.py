@@ -1,6 +1,5 @@
 """`svc trash`: originals that were deleted or replaced, their restoration, and deletion for good."""
 
-import re
 from datetime import timedelta
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
@@ -9,6 +8,7 @@ import click
 
 from photosvc.cli.group import LazyGroup, PlainError, with_database
 from photosvc.cli.terminal import confirm, count_option, format_options, print_figures, print_list, yes_option
+from photosvc.core.times import parse_duration
 from photosvc.core.words import counted
 
 if TYPE_CHECKING:
@@ -23,15 +23,12 @@ _LISTED: Final = {
     "DeletedAt": "Deleted", "KeptUntil": "Kept until", "Size": "Bytes", "Name": "Name", "PhotoUID": "Photo",
     "Item": "Item",
 }  # fmt: skip
-_UNITS: Final = {"": 86_400, "d": 86_400, "h": 3600, "m": 60, "s": 1, "w": 604_800}
-_LONGEST: Final = 100 * 365 * 86_400
 
 
 def _age(_ctx: click.Context, _parameter: click.Parameter, value: str) -> timedelta:
     """Return the duration of a number of days, or of a number with a unit such as `12h`, `30d` or `2w`."""
-    match = re.fullmatch(r"([0-9]{1,9})([dhmsw]?)", value, re.ASCII)
-    seconds = int(match[1]) * _UNITS[match[2]] if match else -1
-    if not 0 <= seconds <= _LONGEST:
+    seconds = parse_duration(f"{value}d" if value.isdecimal() else value)
+    if seconds is None:
         raise click.BadParameter(f"{value!r} is not a number of days, nor one with a unit, as 12h, 30d or 2w")
     return timedelta(seconds=seconds)
 

@@ -3,7 +3,6 @@
 It changes nothing but the place at which the next sample begins.
 """
 
-import hashlib
 import os
 import random
 import stat
@@ -20,6 +19,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.paths import clamped_time, clean_name, open_inside
+from photosvc.index.extract import hash_of
 from photosvc.index.scan import are_away, start_folder
 from photosvc.models import ORIGINALS_ROOT, File, Photo, named_number, set_named_numbers
 from photosvc.models.engine import begin_write
@@ -118,7 +118,7 @@ def fault_of(root: Path, known: KnownOriginal) -> Fault | None:
         if not _is_known(os.fstat(descriptor), known):
             return Fault.CHANGED
         try:
-            digest = hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
+            digest = hash_of(file)
         except OSError:
             return Fault.UNREADABLE
         if digest == known.hash:

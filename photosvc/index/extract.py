@@ -115,7 +115,7 @@ def extract(
         with _opened(path) as (file, state):
             row = _row(file, state, name or PurePath(path.name).name)
             is_too_large = state.size > max_bytes and row.media_type != "sidecar"
-            digest = _sha1(file)
+            digest = hash_of(file)
             decoded: list[Decoded] = []
             keep = decoded.append if then else None
             extraction = _extraction(file, row, digest, state, decode=decode and not is_too_large, keep=keep)
@@ -157,7 +157,7 @@ def content_hash(path: Path) -> str:
     try:
         with _opened_on_disk(path) as file:
             if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return _sha1(file)
+                return hash_of(file)
     except OSError as error:
         raise UnreadableFileError(Reason.UNREADABLE, system_symbol(error)) from error
     raise UnreadableFileError(Reason.NOT_REGULAR)
@@ -185,7 +185,8 @@ def _row(file: BinaryIO, state: _State, name: str) -> Format:
     raise UnsupportedFileError(Reason.WRONG_CONTENT, kind)
 
 
-def _sha1(file: BufferedReader) -> str:
+def hash_of(file: BufferedReader) -> str:
+    """Return the SHA-1 of an open file in hexadecimal digits, by which the library knows its content."""
     file.seek(0)
     return hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
 

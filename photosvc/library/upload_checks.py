@@ -6,7 +6,6 @@ A row of the database is no proof that its file is still there. Only a file that
 or with the same SHA-1, makes a received one a duplicate.
 """
 
-import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +24,7 @@ from photosvc.core.machine import usable_cores
 from photosvc.core.paths import clamped_time, open_inside
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.describe import StackedFile, Taken, merged_metadata, taken
-from photosvc.index.extract import Extraction, extract
+from photosvc.index.extract import Extraction, extract, hash_of
 from photosvc.index.scan import are_away, disk_path
 from photosvc.index.sidecar_formats import Kind
 from photosvc.index.sidecar_values import StoredSidecar, is_read, ranked, with_sidecars
@@ -287,7 +286,7 @@ class KnownOriginals:
         try:
             with os.fdopen(open_inside(self.settings.originals, name), "rb") as original:
                 status = os.fstat(original.fileno())
-                content = hashlib.file_digest(original, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
+                content = hash_of(original)
                 if _identity(os.fstat(original.fileno())) != _identity(status):
                     return ""  # a program writes to it
         except (FileNotFoundError, NotADirectoryError, NotFoundError):
