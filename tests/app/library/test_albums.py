@@ -16,7 +16,6 @@ from tests.helpers.library import open_library
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """The library of which each test has a copy."""
     library = open_library(tmp_path_factory.mktemp("filled") / "instance")
     with library.session() as session:
         add_photos(session, 20, library.clock())
@@ -102,13 +101,9 @@ def test_people_order_photos_by_hand(call, lake, uids):
     call("POST", f"/albums/{lake}/photos", json={"photos": [d]})
     assert call("PUT", f"/albums/{lake}/photos", json={"photos": [d, c], "before": b}) == {"photos": [a, d, c, b]}
     for body in (
-        {"photos": [a, a]},
-        {"photos": [uids[9]]},
-        {"photos": ["x"]},
-        {"photos": [a], "before": a},
-        {"photos": [a], "before": uids[9]},
-        {"photos": [a], "before": "x\0"},
-    ):
+        {"photos": [a, a]}, {"photos": [uids[9]]}, {"photos": ["x"]}, {"photos": [a], "before": a},
+        {"photos": [a], "before": uids[9]}, {"photos": [a], "before": "x\0"},
+    ):  # fmt: skip
         call("PUT", f"/albums/{lake}/photos", 400, json=body)
     assert call("GET", f"/albums/{lake}/photos") == {"photos": [a, d, c, b]}
 
@@ -141,14 +136,10 @@ def test_a_wrong_query_of_a_smart_album_is_refused_with_its_position(call, lake)
 
 def test_a_wrong_value_is_refused_by_its_name(call):
     for body, field in (
-        ({}, "Title"),
-        ({"Title": " "}, "Title"),
-        ({"Title": "x" * 201}, "Title"),
-        ({"Title": 5}, "Title"),
-        ({"Title": "x", "Favorite": "maybe"}, "Favorite"),
-        ({"Title": "x", "Order": "sideways"}, "Order"),
+        ({}, "Title"), ({"Title": " "}, "Title"), ({"Title": "x" * 201}, "Title"), ({"Title": 5}, "Title"),
+        ({"Title": "x", "Favorite": "maybe"}, "Favorite"), ({"Title": "x", "Order": "sideways"}, "Order"),
         ({"Title": "x", "Description": "x" * 4097}, "Description"),
-    ):
+    ):  # fmt: skip
         answer = call("POST", "/albums", 400, json=body)
         assert answer["details"][0]["field"] == field
         assert call("GET", "/albums") == []
@@ -156,14 +147,8 @@ def test_a_wrong_value_is_refused_by_its_name(call):
 
 def test_a_wrong_selection_is_refused(call, lake):
     for body in (
-        {},
-        {"photos": []},
-        {"photos": ["x"]},
-        {"photos": 5},
-        {"photos": ["p\x00"]},
-        [],
-        "x",
-    ):
+        {}, {"photos": []}, {"photos": ["x"]}, {"photos": 5}, {"photos": ["p\x00"]}, [], "x",
+    ):  # fmt: skip
         for method in ("POST", "DELETE"):
             call(method, f"/albums/{lake}/photos", 400, json=body)
 
@@ -283,12 +268,9 @@ def test_computed_albums_contain_their_photos_and_refuse_changes(library, call, 
             path = {"folder": f'path:"{album["Path"]}"', "month": f"year:{album['Year']} month:{album['Month']}"}
             assert inside == found(library, q=path.get(kind, f'state:"{album["State"]}" country:{album["Country"]}'))
             for method, rest, body in (
-                ("PUT", "", {"Title": "Mine"}),
-                ("DELETE", "", None),
-                ("POST", "/like", None),
-                ("POST", "/photos", {"photos": uids[:1]}),
-                ("GET", "/photos", None),
-            ):
+                ("PUT", "", {"Title": "Mine"}), ("DELETE", "", None), ("POST", "/like", None),
+                ("POST", "/photos", {"photos": uids[:1]}), ("GET", "/photos", None),
+            ):  # fmt: skip
                 assert "cannot be changed" in call(method, f"/albums/{uid}{rest}", 409, json=body)["error"]
         assert [album["UID"] for album in call("GET", f"/albums?type={kind}")] == [album["UID"] for album in albums]
 
@@ -308,12 +290,8 @@ def test_computed_albums_do_not_count_private_photos_for_those_who_do_not_see_th
 
 def test_albums_that_the_library_does_not_have_are_404(library, call):
     for uid in (
-        "a00m000000000000",
-        "a00m999999999913",
-        "a00fxxxxxxxxxxxx",
-        "a00sxxxxxxxxxxxx",
-        "a00zxxxxxxxxxxxx",
-    ):
+        "a00m000000000000", "a00m999999999913", "a00fxxxxxxxxxxxx", "a00sxxxxxxxxxxxx", "a00zxxxxxxxxxxxx",
+    ):  # fmt: skip
         call("GET", f"/albums/{uid}", 404)
         assert library.get({"s": uid}).status_code == 404
         call("PUT", f"/albums/{uid}", 404, json={"Title": "x"})

@@ -8,23 +8,19 @@ import yaml
 from photosvc.library import batches
 from photosvc.models import Photo, photo_keywords
 from tests.helpers.factories.photos import edit_photos
-from tests.helpers.library import open_library
 from tests.helpers.pictures import exif, jpeg, xmp
 
 KEYWORDS = {"a/one.jpg": ("lake", "Sun"), "a/two.jpg": ("lake", "Éte"), "b/three.jpg": ("snow",)}
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory):
-    """The library of which each test has a copy."""
-    library = open_library(tmp_path_factory.mktemp("filled") / "instance")
+def filled(fill):
+    files = {}
     for number, (name, keywords) in enumerate(KEYWORDS.items()):
         words = "".join(f"<rdf:li>{word}</rdf:li>" for word in keywords)
         packet = xmp(f"<dc:subject><rdf:Bag>{words}</rdf:Bag></dc:subject>")
-        library.put(name, jpeg(64 + number, 48, exif=exif({}, {0x9003: f"202{number}:01:02 03:04:05"}), xmp=packet))
-    library.index()
-    library.close()
-    return library
+        files[name] = jpeg(64 + number, 48, exif=exif({}, {0x9003: f"202{number}:01:02 03:04:05"}), xmp=packet)
+    return fill(files)
 
 
 @pytest.fixture
@@ -84,14 +80,8 @@ def test_a_confirmed_label_stays_when_the_file_loses_it(library, call, uid):
 
 def test_a_wrong_name_of_a_label_is_refused(call, uid, label):
     for body in (
-        {},
-        {"Name": None},
-        {"Name": ""},
-        {"Name": "\u0301"},
-        {"Name": "a,b"},
-        {"Name": 5},
-        {"Name": "x" * 256},
-    ):
+        {}, {"Name": None}, {"Name": ""}, {"Name": "\u0301"}, {"Name": "a,b"}, {"Name": 5}, {"Name": "x" * 256},
+    ):  # fmt: skip
         for method, path in (("POST", f"/photos/{uid('one')}/label"), ("PUT", f"/labels/{label('lake')['UID']}")):
             assert call(method, path, 400, json=body)["details"][0]["field"] == "Name"
 

@@ -2,21 +2,18 @@
 
 import pytest
 
-from tests.helpers.library import hashes, open_library
+from tests.helpers.library import hashes
 from tests.helpers.pictures import exif, jpeg
 
 TAKEN = exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory):
-    """The library of which each test has a copy."""
-    library = open_library(tmp_path_factory.mktemp("filled") / "instance")
-    library.put("a/lake.jpg", jpeg(100, 80, exif=TAKEN))
-    library.put("a/lake-edited.jpg", jpeg(64, 48, exif=TAKEN))
-    library.index()
-    library.close()
-    return library
+def filled(fill):
+    files = {}
+    files["a/lake.jpg"] = jpeg(100, 80, exif=TAKEN)
+    files["a/lake-edited.jpg"] = jpeg(64, 48, exif=TAKEN)
+    return fill(files)
 
 
 @pytest.fixture

@@ -2,20 +2,16 @@
 
 import pytest
 
-from tests.helpers.library import open_library
 from tests.helpers.pictures import encoded, exif, jpeg, quarters
 
 TAKEN = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2020:01:02 03:04:05"})
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory):
-    """The library of which each test has a copy."""
-    library = open_library(tmp_path_factory.mktemp("filled") / "instance")
-    library.put("a/lake.jpg", jpeg(exif=TAKEN))
-    library.index()
-    library.close()
-    return library
+def filled(fill):
+    files = {}
+    files["a/lake.jpg"] = jpeg(exif=TAKEN)
+    return fill(files)
 
 
 @pytest.fixture
@@ -93,13 +89,8 @@ def test_undoing_is_refused_where_values_changed_since(send):
 
 def test_a_change_that_does_not_exist_is_not_found(send):
     for number in (
-        "0",
-        "999",
-        "-1",
-        "x",
-        "9" * 30,
-        "٣",
-    ):
+        "0", "999", "-1", "x", "9" * 30, "٣",
+    ):  # fmt: skip
         assert send("POST", f"/history/{number}/undo", status=404)["error"] == "the photo has no such change"
 
 

@@ -5,7 +5,6 @@ import pytest
 from photosvc.models import Photo
 from tests.app.library.test_labels import stop_after_one
 from tests.helpers.factories.photos import edit_photos
-from tests.helpers.library import open_library
 from tests.helpers.pictures import exif, jpeg, showing
 
 PICTURES = {
@@ -16,14 +15,11 @@ PICTURES = {
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory):
-    """The library of which each test has a copy."""
-    library = open_library(tmp_path_factory.mktemp("filled") / "instance")
+def filled(fill):
+    files = {}
     for number, (name, packet) in enumerate(PICTURES.items()):
-        library.put(name, jpeg(64 + number, 48, exif=exif({}, {0x9003: f"202{number}:01:02 03:04:05"}), xmp=packet))
-    library.index()
-    library.close()
-    return library
+        files[name] = jpeg(64 + number, 48, exif=exif({}, {0x9003: f"202{number}:01:02 03:04:05"}), xmp=packet)
+    return fill(files)
 
 
 @pytest.fixture
@@ -110,13 +106,8 @@ def test_another_spelling_of_the_same_name_is_taken_over(library, call, uid_of):
 
 def test_a_wrong_name_is_refused(call, uid_of):
     for body in (
-        {},
-        {"Name": ""},
-        {"Name": " "},
-        {"Name": "!"},
-        {"Name": 5},
-        {"Name": "x" * 161},
-    ):
+        {}, {"Name": ""}, {"Name": " "}, {"Name": "!"}, {"Name": 5}, {"Name": "x" * 161},
+    ):  # fmt: skip
         answer = call("PUT", f"/subjects/{uid_of('Ada')}", 400, json=body)
         assert answer["details"][0]["field"] == "Name"
 

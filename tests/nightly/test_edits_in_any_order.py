@@ -22,7 +22,6 @@ BY_EDITS = BY_RUNS | {"EditedAt", "Quality"}
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """The library of which each test has a copy."""
     library = open_library(tmp_path_factory.mktemp("filled") / "instance", settings=NO_ESTIMATES)
     title = xmp("<dc:title><rdf:Alt><rdf:li>Old</rdf:li></rdf:Alt></dc:title>")
     for number in range(4):
