@@ -38,8 +38,10 @@ from photosvc.query.reader import read_filter
 from photosvc.query.spoken import MOST_WORDS, may_mean, read_spoken, takes_phrase
 from photosvc.query.spoken_dates import Meaning
 
-#: Articles, prepositions and `and`: left out if the query has other words.
-LITTLE_WORDS: Final = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "the", "to", "with"))
+#: Articles, prepositions, `and`, and words for everything in a library: left out if the query has other words.
+LITTLE_WORDS: Final = frozenset(
+    ("a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "photos", "pictures", "the", "to", "with")
+)
 #: A comparison without a colon, or without the name of a filter.
 _COMPARISON: Final = re.compile(r"(?P<key>[^\W\d_][\w-]*+)?(?P<sign>[<>]=?|=)(?P<value>.*)", re.DOTALL)
 DEEPEST_NESTING = 64

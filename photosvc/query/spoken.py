@@ -11,7 +11,6 @@ from datetime import date
 from functools import lru_cache
 from typing import Final
 
-from photosvc.core.vocabulary import COLOR_NUMBERS
 from photosvc.data import PlacesTable
 from photosvc.query.fold import fold, words
 from photosvc.query.lexer import quote
@@ -19,32 +18,20 @@ from photosvc.query.place_names import is_frequent_word, own_names, text_words
 from photosvc.query.reader import country_code, country_codes
 from photosvc.query.spoken_dates import FIRST_WORDS, LEADING_WORDS, Meaning, read_dates
 
-#: Words that people write for a kind of photos, and the query that finds these photos.
+#: Words that people write for a kind of photos, and the query that finds these photos. Words such as `people`, `photo`
+#: and `orange`, which stand in titles as well, are not among them: they would find much of a library.
 _MAGIC: Final = {
     word: query
     for query, names in (
-        ("animated:true", "animated gif gifs"),
-        ("audio:true", "audio sound sounds"),
-        ("document:true", "document documents"),
-        ("faces:true", "faces people"),
-        ("favorite:true", "favorite favorites favourite favourites starred"),
-        ("live:true", "live"),
-        ("mono:true", "mono monochrome bw"),
+        ("favorite:true", "starred"),
         ("panorama:true", "panorama panoramas"),
-        ("photo:true", "photo photos picture pictures"),
-        ("portrait:true", "portrait portraits"),
-        ("landscape:true", "landscape landscapes"),
-        ("raw:true", "raw raws"),
-        ("scan:true", "scan scans"),
-        ("stack:true", "stack stacks"),
-        ("vector:true", "vector vectors"),
         ("video:true", "video videos"),
         ("lens:front", "selfie selfies"),
         ("camera:dji|parrot|autel|skydio|mavic|drone", "drone drones"),
         ('name:"img-*-wa*"|"vid-*-wa*"', "whatsapp"),
     )
     for word in names.split()
-} | {color: f"color:{color}" for color in COLOR_NUMBERS}
+}
 #: The numbers of models that Samsung writes into photos in place of their names.
 _GALAXIES: Final = {"s10": ("g973", "g975"), "s20": ("g98",), "s21": ("g99",), "s22": ("s90",), "s23": ("s91",),
                     "s24": ("s92",)}  # fmt: skip
@@ -62,10 +49,9 @@ _FORMS: Final = tuple(
         (r"([1-5])\+ stars?", r"rating:\1-"),
         (r"([1-5]) stars?", r"rating:\1"),
         (r"(\d{1,3}) ?(?:mp|megapixels?)", r"mp:\1"),
-        (r"black (?:and|&) white", r"mono:true"),
     )
 )
-_FIRST: Final = frozenset((*FIRST_WORDS, *_MAGIC, "iso", "black", "near", "galaxy"))
+_FIRST: Final = frozenset((*FIRST_WORDS, *_MAGIC, "iso", "near", "galaxy"))
 #: Words that mean a filter alone.
 SPOKEN_WORDS: Final = frozenset((*_MAGIC, *FIRST_WORDS)) - LEADING_WORDS
 #: Signs with which a word begins that is read here: `2019`, `'80s`, `iso100`, `f/1.8`.

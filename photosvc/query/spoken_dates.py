@@ -28,9 +28,9 @@ class Meaning(NamedTuple):
 _MONTHS: Final = (
     "january januar janner janvier enero",
     "february februar fevrier febrero",
-    "march marz maerz mars marzo",
+    "marz maerz marzo",
     "april avril abril",
-    "may mai mayo",
+    "mai mayo",
     "june juni juin junio",
     "july juli juillet julio",
     "august aout agosto",
@@ -39,9 +39,9 @@ _MONTHS: Final = (
     "november novembre noviembre",
     "december dezember decembre diciembre",
 )
-#: Short names, which are months only beside a day or year.
-_SHORT: Final = ("jan janv", "feb fevr", "mar mrz", "apr avr", "", "jun", "jul juil", "aug", "sep sept", "oct okt",
-                 "nov", "dec dez")  # fmt: skip
+#: Short names and common words, which are months only beside a day or year.
+_SHORT: Final = ("jan janv", "feb fevr", "mar mrz march mars", "apr avr", "may", "jun", "jul juil", "aug",
+                 "sep sept", "oct okt", "nov", "dec dez")  # fmt: skip
 _WEEKDAYS: Final = (
     "monday montag lundi lunes",
     "tuesday dienstag mardi martes",
@@ -65,7 +65,7 @@ _FEASTS: Final = dict.fromkeys(("christmas", "xmas", "weihnachten", "noel", "nav
     "halloween": (10, 31, 31),
     "silvester": (12, 31, 31),
 }
-#: Codes in capitals in place of folded names: M and N for months by their full and short names, S for seasons, D for
+#: Codes in capitals in place of folded names: M and N for months alone and beside a day or year, S for seasons, D for
 #: days of the week.
 _CODES = {
     name: f"{letter}{at}"
