@@ -21,7 +21,7 @@ from photosvc.models.base import SCHEMA_VERSION
 from photosvc.settings import load_settings
 from tests.app.backup.conftest import make
 from tests.helpers.files import small_disk
-from tests.helpers.library import DATABASE, call_svc
+from tests.helpers.library import DATABASE, call_svc, svc
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 
@@ -233,7 +233,8 @@ def test_a_backup_during_a_replacement_of_the_key_has_the_key_that_it_needs(back
     assert content(tmp_path / "b.zip", "instance/secret_key").decode().split()[1:] == [before]
     assert json.loads(content(tmp_path / "b.zip", "manifest.json"))["key"] == f"{fingerprint(before):016x}"
     monkeypatch.undo()
-    assert call_svc("restore", str(tmp_path / "b.zip"), instance=tmp_path / "new").returncode == 0
+    assert svc("restore", str(tmp_path / "b.zip"), instance=tmp_path / "new").returncode == 0
+    assert (tmp_path / "new" / "secret_key").exists()
 
 
 def test_a_dry_run_of_the_restore_checks_an_archive(backed_up, tmp_path):
