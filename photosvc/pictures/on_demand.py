@@ -1,24 +1,18 @@
-"""Thumbnails on demand: from the cache, or made by one worker however many callers wait for them.
-
-Failures are remembered for some minutes, in which requests for the same picture cost no worker.
-"""
+"""Thumbnails on demand: from the cache, or made by one worker however many callers wait for them."""
 
 import os
 import threading
-from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, wait
 from contextlib import suppress
-from copy import copy
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from threading import Lock
 from typing import Final, TypeAlias
 
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.machine import ByteLocks
-from photosvc.core.problems import FileProblemError
+from photosvc.core.places import Places
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import (
@@ -29,22 +23,13 @@ from photosvc.pictures.sizes import (
     canonical,
     encoding_of,
     file_name,
-    needed_side,
     thumbnail_size,
     together,
 )
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
-from photosvc.workers.pool import WorkerDiedError
 
-#: Most failures that are remembered; the oldest are forgotten first.
-_MOST: Final = 2000
-_SECONDS: Final = 300.0
-#: A worker may die for reasons other than its picture, so only the second death in a row counts.
-_DEATHS: Final = 2
 #: Seconds between two checks whether a caller has disconnected.
 _LOOK_SECONDS: Final = 0.1
-#: Most callers of one owner that wait for areas, which are not cached, so that each request takes a decode.
-AREAS_EACH: Final = 2
 #: A cached thumbnail with at least this many times the pixels of a side serves as source. With fewer, the second JPEG
 #: generation falls below .99 SSIM of a thumbnail made from the original.
 _ENOUGH: Final = 2.0
@@ -52,91 +37,6 @@ _POLL_SECONDS: Final = 0.02
 #: The file in the folder of the cache with the locks on originals whose thumbnails are being made.
 LOCKS: Final = "making.lock"
 Workers: TypeAlias = OnDemandWorkers[Job, list[bytes]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    error: FileProblemError
-    side: int
-    """Pixels of the longer side that were needed; larger thumbnails fail too, smaller ones may have another source."""
-    count: int
-    expires: float
-
-
-class Failures:
-    """The recent failures of one process, by content hash.
-
-    Args:
-        clock: of the memory.
-    """
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._guard = threading.Lock()
-        self._failures: dict[str, _Failure] = {}
-
-    def check(self, content_hash: str, side: int) -> None:
-        """Raise the error of this picture again if a thumbnail that needed at most `side` pixels failed recently.
-
-        Raises:
-            FileProblemError: such a thumbnail failed within the last minutes.
-        """
-        failure = self._failures.get(content_hash)
-        if failure is None or side < failure.side or failure.expires < self._clock.monotonic():
-            return
-        if not isinstance(failure.error, WorkerDiedError) or failure.count >= _DEATHS:
-            raise copy(failure.error)  # a raised exception collects frames
-
-    def add(self, content_hash: str, side: int, error: BaseException) -> None:
-        """Remember a failure, unless its cause is outside the picture."""
-        if not isinstance(error, FileProblemError):
-            return
-        now = self._clock.monotonic()
-        with self._guard:
-            before = self._failures.pop(content_hash, None)
-            count = before.count + 1 if before is not None and before.expires >= now else 1
-            self._failures[content_hash] = _Failure(error, side, count, now + _SECONDS)
-            if len(self._failures) > _MOST:
-                del self._failures[next(iter(self._failures))]
-
-    def forget(self, content_hash: str, side: int) -> None:
-        """Drop the failure of a picture after a thumbnail that needed `side` pixels was made."""
-        with self._guard:
-            failure = self._failures.get(content_hash)
-            if failure is not None and failure.side <= side:
-                del self._failures[content_hash]
-
-
-class Waiters:
-    """The places of a process for callers that wait for pictures; one owner leaves a third of them to others.
-
-    Args:
-        places: most callers that wait at the same time; others are refused at once, so that threads stay free.
-    """
-
-    def __init__(self, places: int) -> None:
-        self._free = places
-        self._each = places - places // 3
-        self._held = Counter[str]()
-        self._guard = Lock()
-
-    def enter(self, owner: str, *, for_area: bool = False) -> bool:
-        """Take a place for a caller of this owner; return False if none is left to the owner."""
-        area = f"{owner} areas"
-        with self._guard:
-            full = not self._free or self._held[owner] >= self._each
-            if full or (for_area and self._held[area] >= AREAS_EACH):
-                return False
-            self._free -= 1
-            self._held.update((owner, area) if for_area else (owner,))
-            return True
-
-    def leave(self, owner: str, *, for_area: bool = False) -> None:
-        """Give back the place taken by `enter` with the same arguments."""
-        with self._guard:
-            self._free += 1
-            self._held.subtract((owner, f"{owner} areas") if for_area else (owner,))
-            self._held = +self._held  # owners without a caller are forgotten
 
 
 @dataclass(slots=True, eq=False)
@@ -203,8 +103,8 @@ class Thumbnails:
         cache: shared by all processes.
         workers: a function that returns the workers; called when the first thumbnail is to be made.
         wait: seconds a caller waits for a new thumbnail.
-        waiting: the places for waiting callers, shared with videos.
-        clock: of the waits, and of the memory of failures.
+        waiting: the places for waiting callers, shared with videos: others are refused at once.
+        clock: of the waits.
     """
 
     def __init__(
@@ -213,7 +113,7 @@ class Thumbnails:
         workers: Callable[[], Workers],
         *,
         wait: float,
-        waiting: Waiters,
+        waiting: Places,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._cache = cache
@@ -224,7 +124,6 @@ class Thumbnails:
         self._making: dict[str, Making] = {}
         self._guard = threading.Lock()
         self._locks = ByteLocks(cache.folder / LOCKS)
-        self._failures = Failures(clock)
 
     def find(
         self,
@@ -240,7 +139,7 @@ class Thumbnails:
 
         Args:
             owner: the owner whose share of places and workers it takes.
-            keep: whether the cache keeps a new thumbnail; others are made last.
+            keep: whether the cache keeps a new thumbnail.
             seconds: shorter wait for a new thumbnail, for callers that ask again; it is started even if too many other
                 callers wait.
             is_gone: a function that returns whether the client has disconnected; work that only such callers wanted is
@@ -251,15 +150,14 @@ class Thumbnails:
                 client has disconnected.
             OriginalChangedError: the original is not as the library knows it.
             OriginalUnreadableError: it cannot be read at present.
-            FileProblemError: it cannot be shown, now or at a try within the last minutes.
+            FileProblemError: it cannot be shown.
             WorkerStartError: no process can be started.
         """
         target = canonical(original, target)
         kept = self._kept(original, file_name(target))
         if kept is not None:
             return kept
-        self._failures.check(original.hash, _side(original, target))
-        if not self._waiting.enter(owner, for_area=not keep):
+        if (free := self._waiting.take(owner)) is None:
             if keep and seconds is not None:
                 self._begin_unawaited(original, target, owner)
             raise ThumbnailsBusyError
@@ -267,20 +165,17 @@ class Thumbnails:
             deadline = self._clock.monotonic() + min(self._wait, self._wait if seconds is None else seconds)
             return self._wait_for(original, target, Patience(self._clock, deadline, is_gone), owner, keep=keep)
         finally:
-            self._waiting.leave(owner, for_area=not keep)
+            free()
 
     def _wait_for(self, original: Original, target: Target, patience: Patience, owner: str, *, keep: bool) -> Thumbnail:
         what = file_name(target)
         while (kept := self._kept(original, what)) is None:
-            self._failures.check(original.hash, _side(original, target))
             job, making = self._begin(original, target, owner, keep=keep)
             if making is None:  # another process makes thumbnails of this picture, or the queue of the workers is full
                 if patience.is_over():
                     raise ThumbnailsBusyError
                 self._clock.sleep(_POLL_SECONDS)
                 continue
-            if keep and not making.kept:  # an area is made last, so nobody must wait for it before it has started
-                making.work.cancel()
             try:
                 made = self._result(making, patience)
             except CancelledError:  # by another caller that joined earlier and has disconnected
@@ -332,7 +227,7 @@ class Thumbnails:
                 return None, None
             job = self._job(original, target) if keep else Job(original, (target,), kept=False)
             try:
-                making = Making(self._workers().submit(job, owner, last=not keep), kept=job.kept)
+                making = Making(self._workers().submit(job, owner), kept=job.kept)
             except BaseException as error:
                 self._locks.release(key)
                 if isinstance(error, WorkersBusyError):
@@ -346,13 +241,9 @@ class Thumbnails:
         """Keep the thumbnails, even if no caller waits for them any more, and wake the callers that do."""
         key = job.original.hash
         error = CancelledError() if made.cancelled() else made.exception()
-        side = _side(job.original, job.targets[0])
         evict = False
         try:
-            if error is not None:
-                self._failures.add(key, side, error)
-            else:
-                self._failures.forget(key, side)
+            if error is None:
                 with suppress(OSError):  # on a full disk, waiting callers still get the bytes
                     for target, data in zip(job.targets if job.kept else (), made.result(), strict=job.kept):
                         evict |= self._cache.write(key, file_name(target), data)
@@ -397,7 +288,3 @@ class Thumbnails:
                 kept.close()
                 return self._cache.path(original.hash, what)
         return ""
-
-
-def _side(original: Original, target: Target) -> int:
-    return needed_side((original.width, original.height), [target])

@@ -5,8 +5,9 @@ from typing import Final
 
 from photosvc.core.clock import Clock
 from photosvc.core.machine import usable_cores
+from photosvc.core.places import Places
 from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.on_demand import Thumbnails, Waiters
+from photosvc.pictures.on_demand import Thumbnails
 from photosvc.pictures.sizes import Job
 from photosvc.pictures.videos import VideoJob, Videos, make_video
 from photosvc.settings import Settings
@@ -27,7 +28,8 @@ class Pictures:
 
     def __init__(self, settings: Settings, cache: PictureCache, clock: Clock) -> None:
         self._settings = settings
-        waiting = Waiters(settings.thumb_waiters)
+        places = settings.thumb_waiters
+        waiting = Places(places - places // 3, places, clock=clock)
         self.thumbnails = Thumbnails(
             cache, lambda: self._thumbnail_workers, wait=settings.thumb_wait, waiting=waiting, clock=clock
         )

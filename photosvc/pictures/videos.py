@@ -20,11 +20,11 @@ from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.machine import ByteLocks
 from photosvc.core.paths import flush_file
+from photosvc.core.places import Places
 from photosvc.core.problems import FileProblemError, Problem, Reason, pause_after, signal_symbol
 from photosvc.media.errors import DecodeError, MissingExtraError, StorageError, UnsupportedFileError, has_extra
 from photosvc.media.slices import Slice, open_slices
 from photosvc.pictures.cache import PictureCache, being_written, discard, open_file, open_new
-from photosvc.pictures.on_demand import Waiters
 from photosvc.pictures.originals import Original, open_original
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
 
@@ -128,7 +128,7 @@ class Videos:
         workers: Callable[[], Workers],
         *,
         wait: float,
-        waiting: Waiters,
+        waiting: Places,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._cache = cache
@@ -156,12 +156,12 @@ class Videos:
             UnsupportedFileError: the extra for videos is not installed.
             StorageError: the folder of the cache is full or cannot be written.
         """
-        waits = self._waiting.enter(owner)
+        free = self._waiting.take(owner)
         try:
-            return self._wait_for(original, part, self._wait if waits else 0.0, owner)
+            return self._wait_for(original, part, self._wait if free else 0.0, owner)
         finally:
-            if waits:
-                self._waiting.leave(owner)
+            if free:
+                free()
 
     def _wait_for(self, original: Original, part: Slice, seconds: float, owner: str) -> int:
         deadline = self._clock.monotonic() + seconds

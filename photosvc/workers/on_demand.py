@@ -1,9 +1,7 @@
 """Workers for requests: started when there is work, ended when idle, with a queue short enough to finish in time.
 
 A thread owns each child process, because Linux ends the children of a thread together with it. A caller waits for its
-own item; if the queue is full, or has the most items that one owner may have, the item is refused at once. Owners take
-turns, and items of low priority wait until there are no others. While all workers are busy with slow items, one more
-works for owners who have none of these, so that large pictures of one owner do not keep those of others waiting.
+own item; if the queue is full, or has the most items that one owner may have, the item is refused at once.
 """
 
 import pickle
@@ -12,7 +10,6 @@ from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
-from operator import itemgetter
 from typing import Generic, TypeVar
 
 import msgspec
@@ -29,8 +26,6 @@ Result = TypeVar("Result")
 Answer = TypeVar("Answer")
 
 _FAREWELL_SECONDS = 1.0
-#: Seconds after which an item is a slow one, which other owners do not wait for.
-_SLOW_SECONDS = 1.0
 
 
 class WorkersBusyError(PhotosvcError):
@@ -43,7 +38,7 @@ class OnDemandWorkers(Generic[Item, Result]):
     Args:
         function: takes one item; it is found by name in a module. Items (at most 32 KiB each) must be picklable.
         result: the type of its results, as for `WorkerPool`.
-        workers: most processes, apart from the one for owners who would wait for slow items of others.
+        workers: most processes.
         queued: items that may wait in addition to those in progress.
         each: items of one owner that may wait or be in progress; None: only the limit for all owners applies.
         timeout: seconds an item may take, without the time to read its file, see `process.seconds_for`.
@@ -71,24 +66,20 @@ class OnDemandWorkers(Generic[Item, Result]):
         self._timeout = timeout
         self._memory_bytes = memory_bytes
         self._idle_seconds = idle_seconds
-        self._waiting: dict[tuple[bool, str], deque[tuple[Item, Future[Result]]]] = {}
-        """The items by their low priority and owner; the owner whose turn is next comes first."""
+        self._waiting: deque[tuple[Item, Future[Result]]] = deque()
         self._unfinished_of = Counter[str]()
-        self._running: dict[Future[Result], tuple[str, float]] = {}
-        """The owner of each item that a worker has, and the time of the monotonic clock at which it began."""
         self._changed = threading.Condition()
         self._threads = 0
         self._idle = 0
 
-    def submit(self, item: Item, owner: str = "", *, last: bool = False) -> Future[Result]:
+    def submit(self, item: Item, owner: str = "") -> Future[Result]:
         """Hand an item to the workers; the future ends with its result, or a `PhotosvcError`.
 
         A future that is cancelled before a worker has begun makes room for other items.
 
         Args:
             item: the argument of the function.
-            owner: the name of the owner, who takes turns with others.
-            last: true for low priority: the item waits until no other item of any owner does.
+            owner: the name of the owner, who has a share of the queue.
 
         Raises:
             WorkersBusyError: the limit for items is reached, of this owner or of all.
@@ -100,29 +91,12 @@ class OnDemandWorkers(Generic[Item, Result]):
                 raise WorkersBusyError
             if self._idle:
                 self._changed.notify()
-            may_start = self._threads < self._size or (self._threads == self._size and self._waits_for_slow(owner))
-            if may_start and sum(map(len, self._waiting.values())) >= self._idle:
+            if self._threads < self._size and len(self._waiting) >= self._idle:
                 self._start_thread()
             self._unfinished_of[owner] += 1
-            self._waiting.setdefault((last, owner), deque()).append((item, future))
-        future.add_done_callback(partial(self._finished, (last, owner)))
+            self._waiting.append((item, future))
+        future.add_done_callback(partial(self._finished, owner))
         return future
-
-    def _waits_for_slow(self, owner: str) -> bool:
-        """Return whether all workers are busy with slow items of other owners than this one."""
-        slow = SYSTEM_CLOCK.monotonic() - _SLOW_SECONDS
-        return len(self._running) == self._size and all(
-            other != owner and began <= slow for other, began in self._running.values()
-        )
-
-    def _relieve(self) -> None:
-        """Let one more worker begin if owners wait for slow items of others."""
-        with self._changed:
-            if any(self._waits_for_slow(owner) for _, owner in self._waiting):
-                if self._idle:
-                    self._changed.notify()
-                elif self._threads == self._size:
-                    self._start_thread()
 
     def _start_thread(self) -> None:
         try:
@@ -133,31 +107,21 @@ class OnDemandWorkers(Generic[Item, Result]):
         else:
             self._threads += 1
 
-    def _finished(self, line: tuple[bool, str], future: Future[Result]) -> None:
+    def _finished(self, owner: str, future: Future[Result]) -> None:
         with self._changed:
-            self._running.pop(future, None)
-            self._unfinished_of[line[1]] -= 1
+            self._unfinished_of[owner] -= 1
             self._unfinished_of = +self._unfinished_of  # owners without an item are forgotten
-            if future.cancelled() and line in self._waiting:  # else cancelled items could pile up
-                left = deque(one for one in self._waiting[line] if one[1] is not future)
-                if left:
-                    self._waiting[line] = left
-                else:
-                    del self._waiting[line]
+            if future.cancelled():  # else cancelled items could pile up
+                self._waiting = deque(one for one in self._waiting if one[1] is not future)
 
     def _next(self) -> tuple[Item, Future[Result]] | None:
         """Return the next item that a caller still waits for; None if there is none for `idle_seconds`."""
         with self._changed:
             end = SYSTEM_CLOCK.monotonic() + self._idle_seconds
             while True:
-                while lines := self._open_lines():
-                    line = min(lines, key=itemgetter(0))  # of equal ones, the first
-                    waiting = self._waiting.pop(line)
-                    item, future = waiting.popleft()
-                    if waiting:  # the next turn is that of another owner
-                        self._waiting[line] = waiting
+                while self._waiting:
+                    item, future = self._waiting.popleft()
                     if future.set_running_or_notify_cancel():
-                        self._running[future] = (line[1], SYSTEM_CLOCK.monotonic())
                         return item, future
                 left = end - SYSTEM_CLOCK.monotonic()
                 if left <= 0:
@@ -166,10 +130,6 @@ class OnDemandWorkers(Generic[Item, Result]):
                 self._idle += 1
                 self._changed.wait(left)
                 self._idle -= 1
-
-    def _open_lines(self) -> list[tuple[bool, str]]:
-        """Return the lines whose first item may begin, which is then among the first `workers` or one more."""
-        return [line for line in self._waiting if len(self._running) < self._size or self._waits_for_slow(line[1])]
 
     def _serve(self) -> None:
         """Run a thread: it owns one process, replaces it when it dies, and ends it when idle."""
@@ -213,9 +173,6 @@ class OnDemandWorkers(Generic[Item, Result]):
         return answer
 
     def _receive(self, worker: Worker[Item], receive: Callable[[], Answer]) -> Answer:
-        left = worker.deadline - SYSTEM_CLOCK.monotonic()
-        if left > _SLOW_SECONDS and not worker.connection.poll(_SLOW_SECONDS):
-            self._relieve()
         if not worker.connection.poll(max(0.0, worker.deadline - SYSTEM_CLOCK.monotonic())):
             worker.end()
             raise WorkerTimeoutError(Reason.TIMEOUT, f"{worker.seconds:g}")

@@ -3,15 +3,16 @@
 import os
 import signal
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from threading import Timer
 
 import pytest
 
+from photosvc.core.places import Places
 from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.on_demand import AREAS_EACH, Thumbnails, ThumbnailsBusyError, Waiters
+from photosvc.pictures.on_demand import Thumbnails, ThumbnailsBusyError
 from photosvc.pictures.originals import Original
-from photosvc.pictures.sizes import SIZES, Area, Target
+from photosvc.pictures.sizes import SIZES, Target
 from photosvc.workers.on_demand import OnDemandWorkers
 from tests.app.pictures.thumbnails.test_making_thumbnails import overwrite
 from tests.helpers.api_client import check_error, open_api
@@ -93,7 +94,7 @@ def slow(tmp_path):
         count_thumbnails, result=list[bytes], workers=1, queued=4, timeout=60, memory_bytes=1 << 30
     )
     cache = PictureCache(tmp_path / "cache", 1 << 30)
-    return Thumbnails(cache, lambda: workers, wait=30, waiting=Waiters(2))
+    return Thumbnails(cache, lambda: workers, wait=30, waiting=Places(2, 2))
 
 
 def test_what_only_callers_who_left_asked_for_is_not_made_and_keeps_nobody_out(slow, tmp_path):
@@ -137,32 +138,3 @@ def test_what_a_caller_asked_for_who_waits_no_longer_is_made_all_the_same(slow, 
         slow.find(original, Target(SIZES["fit_1280"]), seconds=0.1)
     os.close(slow.find(original, Target(SIZES["fit_1280"])).descriptor)
     assert made(tmp_path) == [HASHES[0]]
-
-
-def test_areas_of_one_viewer_leave_places_and_the_next_turn_to_others(tmp_path):
-    """Ten areas of one viewer, each a second's work, and a thumbnail of another user who comes last."""
-    workers = OnDemandWorkers(
-        count_thumbnails, result=list[bytes], workers=1, queued=16, each=10, timeout=60, memory_bytes=1 << 30
-    )
-    slow = Thumbnails(PictureCache(tmp_path / "cache", 1 << 30), lambda: workers, wait=30, waiting=Waiters(6))
-
-    def find(number, owner, **options):
-        original = Original(tmp_path, "0.8", HASHES[number], 0, 0, 4000, 3000)
-        area = {} if options.get("keep", True) else {"area": Area(100, 100, 200, 200)}
-        return slow.find(original, Target(SIZES["fit_1280"], **area), owner=owner, **options)
-
-    with ThreadPoolExecutor(12) as callers:
-        areas = {number: callers.submit(find, number, "viewer", keep=False) for number in range(1, 7)}
-        until(lambda: made(tmp_path))
-        refused = wait(areas.values(), 0.3).done
-        assert len(refused) == len(areas) - AREAS_EACH
-        for one in refused:
-            with pytest.raises(ThumbnailsBusyError):
-                one.result()
-        (under_way,) = made(tmp_path)
-        queued = next(number for number, one in areas.items() if one not in refused and HASHES[number] != under_way)
-        # The same picture too: an area of it that was not begun keeps nobody waiting.
-        for one in [callers.submit(find, number, "user") for number in (0, queued)]:
-            os.close(one.result(20).descriptor)
-        assert set(made(tmp_path)[1:3]) == {HASHES[0], HASHES[queued]}
-        assert [bool(one.result(20).data) for one in areas.values() if one not in refused] == [True, True]

@@ -7,8 +7,9 @@ import os
 import sys
 from pathlib import Path
 
+from photosvc.core.places import Places
 from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.on_demand import Thumbnails, Waiters
+from photosvc.pictures.on_demand import Thumbnails
 from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import SIZES, Target
 from photosvc.workers.on_demand import OnDemandWorkers
@@ -20,7 +21,7 @@ def find(folder: Path, pipe: str, hashes: list[str]) -> None:
     workers = OnDemandWorkers(
         count_thumbnails, result=list[bytes], workers=1, queued=4, timeout=60, memory_bytes=1 << 30
     )
-    thumbnails = Thumbnails(PictureCache(folder / "cache", 1 << 30), lambda: workers, wait=30, waiting=Waiters(1))
+    thumbnails = Thumbnails(PictureCache(folder / "cache", 1 << 30), lambda: workers, wait=30, waiting=Places(1, 1))
     for content_hash in hashes:
         found = thumbnails.find(Original(folder, pipe, content_hash, 0, 0, 4000, 3000), Target(SIZES["fit_1280"]))
         assert found.descriptor is not None

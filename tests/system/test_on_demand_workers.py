@@ -9,7 +9,6 @@ import pytest
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.problems import Reason
-from photosvc.workers import on_demand
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
 from photosvc.workers.pool import WorkerDiedError, WorkerStartError, WorkerTimeoutError
 from tests.helpers.programs.worker_tasks import hang_unless_large, obey, read_pipe, square
@@ -66,21 +65,6 @@ def test_more_items_than_may_wait_are_refused_at_once(busy):
     assert not first.done()
 
 
-def test_owners_take_turns_and_items_of_low_priority_wait_for_all_others(busy):
-    pool, done = workers(read_pipe, workers=1, queued=20), []
-    _, go_on = busy(pool, "a")
-    lines = (
-        *(("a area", "a", True), ("a1", "a", False), ("a2", "a", False), ("a3", "a", False)),
-        *(("b1", "b", False), ("b area", "b", True), ("b2", "b", False), ("c1", "c", False)),
-    )
-    futures = [pool.submit(name, owner, last=last) for name, owner, last in lines]
-    for future in futures:
-        future.add_done_callback(lambda future: done.append(future.result()))
-    go_on()
-    assert [future.result(60) for future in futures] == [name for name, *_ in lines]
-    assert done == ["a1", "b1", "c1", "a2", "b2", "a3", "a area", "b area"]
-
-
 def test_one_owner_is_refused_beyond_its_share_and_others_are_not(busy):
     pool = workers(read_pipe, workers=1, queued=4, each=2)
     first, go_on = busy(pool, "a")
@@ -91,32 +75,6 @@ def test_one_owner_is_refused_beyond_its_share_and_others_are_not(busy):
     go_on()
     assert [one.result(60) for one in (first, second, other)] == ["", "2", "4"]
     assert pool.submit("5", "a").result(60) == "5"
-
-
-@pytest.mark.parametrize("size", [1, 2])
-def test_slow_items_of_one_owner_keep_only_its_own_items_waiting(busy, monkeypatch, size):
-    monkeypatch.setattr(on_demand, "_SLOW_SECONDS", 0.05)
-    before = living()
-    pool = workers(read_pipe, workers=size, queued=20)
-    slow = [busy(pool, "a")[0] for _ in range(size)]
-    own = [pool.submit("own", "a") for _ in range(3)]
-    assert pool.submit("soon", "b").result(60) == "soon"  # it waited when they became slow
-    assert pool.submit("at once", "c").result(60) == "at once"  # they were slow
-    assert [one.done() for one in (*slow, *own)] == [False] * (size + 3)
-    assert len(living() - before) == size + 1
-
-
-def test_slow_items_of_two_owners_occupy_all_workers_and_no_more(busy, monkeypatch):
-    monkeypatch.setattr(on_demand, "_SLOW_SECONDS", 0.05)
-    before = living()
-    pool = workers(read_pipe, workers=1, queued=20)
-    slow = [busy(pool, owner) for owner in "ab"]
-    other = pool.submit("fine", "c")
-    assert not other.running()
-    slow[1][1]()
-    assert slow[1][0].result(60) == ""
-    assert other.result(60) == "fine"
-    assert len(living() - before) == 2
 
 
 class NoThread:
