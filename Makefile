@@ -99,8 +99,8 @@ build/mutation/.done: $(VENV)/bin/python setup.cfg requirements.lock
 	build/mutation/bin/python -m pip --disable-pip-version-check install --quiet --constraint requirements.lock --editable '.[all,test]' 'cosmic-ray>=8.4,<9'
 	@touch $@
 
-mutation: build/mutation/.done ## Change rights, limits, queries and paths in SAMPLE=24 ways each: do the unit tests notice?
-	nice -n 10 build/mutation/bin/python -m tools.mutation $(or $(SAMPLE),24)
+mutation: build/mutation/.done ## Change rights, limits, queries, edits and paths in SAMPLE=24 ways each: do the tests notice?
+	nice -n 10 build/mutation/bin/python -m tools.mutation $(or $(SAMPLE),24) $(or $(SEED),1)
 
 coverage: $(VENV)/.dev ## Run the everyday tests and check that they reach every branch of auth, core and query
 	$(MAKE) test ARGS="--cov $(ARGS)"

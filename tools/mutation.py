@@ -1,4 +1,4 @@
-"""Mutation testing of rights, limits, queries and paths: `python -m tools.mutation [SAMPLE] [SEED]`, with cosmic-ray.
+"""Mutation tests of rights, limits, queries, edits and paths: `python -m tools.mutation [SAMPLE] [SEED]` (cosmic-ray).
 
 In a copy of the checkout, the code is changed in small ways, one at a time, and the unit tests of each part run: one
 that no test notices survives. SAMPLE changes of each part are drawn at random; 0 takes all. Prints the share that was
@@ -41,6 +41,10 @@ PARTS = {
         ("tests/unit/auth/test_auth_throttle.py", "tests/unit/auth/test_auth_turns.py"),
     ),
     "query": Part(("photosvc/query/lexer.py", "photosvc/query/parser.py"), ("tests/unit/query",)),
+    "edits": Part(
+        ("photosvc/library/apply.py", "photosvc/library/journal.py"),
+        ("tests/app/library/test_photo_edits.py", "tests/app/library/test_photo_history.py"),
+    ),
     "paths": Part(
         ("photosvc/core/paths.py",),
         ("tests/unit/core/test_core_paths.py", "tests/unit/core/folders/test_core_key_files.py"),
@@ -75,9 +79,9 @@ def run_part(name: str, part: Part, checkout: Path, sample: int, seed: int) -> t
 def _draw(session: Path, sample: int, seed: int) -> None:
     """Leave so many changes in the session; none are chosen in annotations, which nothing evaluates."""
     with sqlite3.connect(session) as connection:
-        columns = "operator_name, module_path, start_pos_row, start_pos_col, job_id"
+        columns = "module_path, start_pos_row, start_pos_col, operator_name, occurrence, job_id"
         jobs = connection.execute(f"SELECT {columns} FROM mutation_specs")  # noqa: S608 - a constant
-        ids = [job[-1] for job in sorted(jobs) if "BinaryOperator_BitOr" not in job[0]]
+        ids = [job[-1] for job in sorted(jobs) if "BinaryOperator_BitOr" not in job[3]]
         kept = ids if not sample else random.Random(seed).sample(ids, min(sample, len(ids)))  # noqa: S311 - no secret
         connection.execute("CREATE TEMP TABLE kept (job_id TEXT PRIMARY KEY)")
         connection.executemany("INSERT INTO kept VALUES (?)", [(job,) for job in kept])
