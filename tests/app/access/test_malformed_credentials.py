@@ -35,52 +35,21 @@ def mutations(draw, token):
     cut = draw.randrange(len(token))
     other = chr(draw.choice([0, 1, 9, 10, 13, 32, 44, 58, 127, 128, 160, 255]))
     junk = "".join(chr(draw.randrange(256)) for _ in range(draw.randrange(1, 60)))
+    # fmt: off
     return [
-        token[:cut],
-        token + token,
-        token[:cut] + other + token[cut + 1 :],
-        token[:cut] + "\0" + token[cut:],
-        "\0",
-        "\xff\xfe" + token,
-        token.upper() if not token.isupper() else token.lower(),
-        token[::-1],
-        "x" * 100_000,
-        token * 2000,
-        f"{token},{token}",
-        f"{token}, Bearer {token}",
-        f"{token};q=1",
-        f'"{token}"',
-        f"Bearer {token}",
-        f"token={token}",
-        junk,
-        "é" * 48,
-        "Ä" * 27,
-        "%00" * 16,
-        "' OR 1=1 --",
-        "../../etc/passwd",
-        "{}",
-        "null",
-        "undefined",
-        "0" * 48,
-        "aaaaaa-aaaaaa-aaaaaa-aaaaaa",
-        ids.new_client_secret(),
+        token[:cut], token + token, token[:cut] + other + token[cut + 1 :], token[:cut] + "\0" + token[cut:], "\0",
+        token.upper() if not token.isupper() else token.lower(), token[::-1], token * 2000, "\xff\xfe" + token,
+        f"{token},{token}", f"{token}, Bearer {token}", f"{token};q=1", f'"{token}"', f"Bearer {token}",
+        f"token={token}", junk, "x" * 100_000, "é" * 48, "Ä" * 27, "%00" * 16, "' OR 1=1 --", "../../etc/passwd", "{}",
+        "null", "undefined", "0" * 48, "aaaaaa-aaaaaa-aaaaaa-aaaaaa", ids.new_client_secret(),
     ]
+    # fmt: on
 
 
 def shown(draw, value):
     """The value in one of the headers, or in two."""
     header = draw.choice(HEADERS)
-    schemes = (
-        "Bearer ",
-        "bearer\t",
-        "Bearer",
-        "Basic ",
-        "Digest ",
-        "Token ",
-        "Bearer Bearer ",
-        "\xa0Bearer ",
-        "Bearer \xa0",
-    )
+    schemes = ["Bearer ", "bearer\t", "Bearer", "Basic ", "Digest ", "Token ", "Bearer Bearer ", "\xa0Bearer "]
     environ = {header: (draw.choice(schemes) if header == HEADERS[0] else "") + value}
     if draw.random() < 0.2:
         environ[draw.choice(HEADERS)] = value + "x"
@@ -120,15 +89,17 @@ def test_broken_credentials_at_every_route_are_refused_in_the_one_error_shape(ap
 #: Tried on PostgreSQL too, which stores no NUL: `tests/databases/test_auth_postgres.py`.
 BROKEN_NAMES = ["%00", "%ff%fe", "%ed%a0%80", "a" * 5000, "%0d%0aX-Header:1", "%F0%9F%93%B7", "'--"]
 BROKEN_TEXTS = ["\0", "a\0b", "\U0010ffff", "x" * 20_000, "alice\n", "\u202e", "' OR 1=1 --"]
-OF_ACCOUNTS = [
-    ("GET", ""),
-    ("PUT", ""),
-    ("DELETE", ""),
-    ("PUT", "/password"),
-    ("GET", "/app-passwords"),
-    ("DELETE", "/passcode"),
-    ("DELETE", "/app-passwords/sess00000000"),
-]
+OF_ACCOUNTS = (
+    *(
+        ("GET", ""),
+        ("PUT", ""),
+        ("DELETE", ""),
+        ("PUT", "/password"),
+        ("GET", "/app-passwords"),
+        ("DELETE", "/passcode"),
+    ),
+    *(("DELETE", "/passcode"), ("DELETE", "/app-passwords/sess00000000")),
+)
 
 
 def test_broken_names_in_paths_and_broken_texts_of_log_ins_are_no_accounts(api):

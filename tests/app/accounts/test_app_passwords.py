@@ -4,6 +4,7 @@ import pytest
 
 from photosvc.auth import credentials
 from photosvc.core import ids
+from photosvc.core.accounts import MAX_CREDENTIAL_LIFETIME
 from tests.helpers.api_client import PASSWORD, check_error
 
 FRAME = {"name": "frame", "scope": "photos", "password": PASSWORD}
@@ -73,9 +74,9 @@ def test_it_lives_as_long_as_was_asked_for(api, own, path):
 
 def test_a_bad_value_makes_none_and_is_named(api, own, path):
     bad = {
-        "name": ("", "a\nb", "x" * 161, None),
+        "name": ("", " ", "a\nb", "a\0", "\u202e", "x" * 161, None),
         "scope": ("", "phots", "photos:maybe", "x " * 600),
-        "expires": (0, -2, 10**30, 1.5, None),
+        "expires": (0, -2, MAX_CREDENTIAL_LIFETIME + 1, 10**30, 1.5, None),
         "password": ("wrong horse", ""),
     }
     for field, value in ((field, value) for field, values in bad.items() for value in values):

@@ -102,11 +102,6 @@ def test_a_page_of_another_origin_that_may_send_headers_acts_with_its_token(api)
         assert answer.status_code == 200, answer.text
 
 
-def test_header_names_are_written_as_one_client_compares_them(api):
-    headers = [name for name, _ in api.log_in().headers]
-    assert {"X-Session-ID", "X-Auth-Token", "Content-Type"} <= set(headers)
-
-
 def test_a_log_in_is_read_as_json_whatever_its_content_type_and_a_stale_token_is_not_looked_at(api):
     for content_type in (
         None,
@@ -134,6 +129,7 @@ def test_names_are_typed_in_any_case_and_unknown_members_are_passed_over(api):
 def test_every_wrong_log_in_is_the_same_401(api):
     with api.library.session() as session:
         add_user(session, "gone", password_hash=HASH, disabled=True)
+        add_user(session, "dave", password_hash="")
     for body in (
         {},
         {"username": "alice"},
@@ -143,7 +139,11 @@ def test_every_wrong_log_in_is_the_same_401(api):
         {"username": "a\0b", "password": "\0"},
         {"username": "x" * 30_000, "password": "y" * 30_000},
         {"username": "gone", "password": PASSWORD},
+        {"username": "dave", "password": ""},
+        {"username": "alice", "password": PASSWORD + "\0"},
+        {"username": "alice", "password": PASSWORD.upper()},
     ):
+        api.clock.move(minutes=1)
         answer = api.call("POST", "/session", json=body)
         case = str(body)[:80]
         assert answer.status_code == 401, case

@@ -25,25 +25,6 @@ def test_in_use_a_session_ends_after_fourteen_days_to_the_second(api):
     assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
 
 
-def test_a_session_that_was_seen_to_be_over_stays_so_when_the_clock_is_set_back(api):
-    token, limited = api.session_of(), api.access_token(lifetime=60)
-    api.clock.move(days=30)
-    assert (api.is_alive(token), api.is_alive(limited)) == (False, False)
-    api.clock.move(days=-30)
-    assert (api.is_alive(token), api.is_alive(limited)) == (False, False)
-
-
-def test_an_app_password_and_a_token_end_exactly_when_they_expire(api):
-    tokens = [api.app_password(lifetime=1000), api.access_token(lifetime=1000)]
-    endless = [api.app_password(), api.access_token()]
-    api.clock.move(seconds=999)
-    assert [api.is_alive(token) for token in tokens] == [True, True]
-    api.clock.move(seconds=1)
-    assert [api.is_alive(token) for token in tokens] == [False, False]
-    api.clock.move(days=365 * 500)
-    assert [api.is_alive(token) for token in endless] == [True, True]
-
-
 def test_lifetimes_follow_the_settings(tmp_path):
     settings = {"PHOTOSVC_SESSION_MAX_AGE": 3600, "PHOTOSVC_SESSION_IDLE": 60}
     with open_api(tmp_path / "short", settings=settings) as api:

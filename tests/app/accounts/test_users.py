@@ -153,13 +153,6 @@ def test_an_administrator_sets_the_password_of_others_but_must_know_their_own(ap
     check_error(api.call("PUT", api.user_path("ann", "/password"), admin, json={"new": NEW}), 400)
 
 
-def test_the_preview_token_changes_with_the_password(api):
-    own = api.session_of()
-    before = api.call("GET", "/session", own).json["config"]["previewToken"]
-    api.call("PUT", api.user_path(rest="/password"), own, json={"old": PASSWORD, "new": NEW})
-    assert api.call("GET", "/session", own).json["config"]["previewToken"] != before
-
-
 def test_users_see_and_change_their_own_account_and_no_other(api):
     for name, role in (("alice", "user"), ("vera", "viewer")):
         own, path = api.session_of(name), api.user_path(name)

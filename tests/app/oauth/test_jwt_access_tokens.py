@@ -72,45 +72,6 @@ def test_it_is_shown_like_any_other_and_reaches_no_further_than_its_scope(oauth,
     assert oauth.search(oauth.token(client, scope="metrics")).status_code == 403
 
 
-def test_it_is_verified_with_one_indexed_read(oauth, client):
-    token = oauth.token(client)
-    assert oauth.is_alive(token)
-    statements = []
-    with oauth.library.app.app_context(), current_service().reading() as connection:
-        raw = connection.connection.driver_connection
-        raw.set_trace_callback(statements.append)  # the pool hands the same connection to the next request
-    answer = oauth.library.app.test_client().get("/api/v1/session", headers={"Authorization": f"Bearer {token}"})
-    assert answer.status_code == 403
-    (read,) = [text for text in statements if "SELECT" in text]
-    with oauth.library.session() as session:
-        plan = session.connection().exec_driver_sql("EXPLAIN QUERY PLAN " + read).all()
-    assert "SCAN" not in str(plan)
-    assert "USING INDEX" in str(plan)
-
-
-def test_it_is_capped(oauth):
-    client = oauth.register(token_format=JWT, limit=2)
-    tokens = [oauth.token(client) for _ in range(3)]
-    assert [oauth.is_alive(token) for token in tokens] == [False, True, True]
-
-
-def test_it_is_revoked_on_the_next_request(oauth, client):
-    token = oauth.token(client)
-    assert oauth.post("/revoke", {"token": token}, client).status_code == 200
-    assert oauth.search(token).status_code == 401
-    assert oauth.post("/introspect", {"token": token}, client).json == {"active": False}
-
-
-def test_it_expires_by_the_services_clock(tmp_path):
-    with open_oauth_api(tmp_path) as oauth:
-        client = oauth.register(token_format=JWT, lifetime=60)
-        token = oauth.token(client)
-        oauth.library.clock.move(seconds=59)
-        assert oauth.is_alive(token)
-        oauth.library.clock.move(seconds=1)
-        assert not oauth.is_alive(token)
-
-
 def test_a_client_changes_its_format_and_keeps_its_tokens(oauth):
     client = oauth.register(token_format=JWT)
     token = oauth.token(client)

@@ -148,13 +148,6 @@ def test_get_is_not_allowed(oauth):
         }
 
 
-def test_placeholders_say_so_in_the_form_of_the_rfc(oauth):
-    for path in ("/authorize", "/userinfo"):
-        for method in ("GET", "POST"):
-            answer = oauth.library.app.test_client().open("/api/v1/oauth" + path, method=method)
-            check_oauth_error(answer, 501, "not_implemented")
-
-
 def test_a_database_without_tables_is_unavailable_in_the_form_of_the_rfc(tmp_path):
     with open_oauth_api(tmp_path, upgrade=False) as oauth:
         answer = oauth.post("/token", GRANT, unknown())

@@ -5,15 +5,14 @@ import pytest
 from photosvc.auth import policy
 from photosvc.auth.accounts import set_password
 from photosvc.auth.credentials import issue, revoke
-from photosvc.auth.errors import ClientLoginError, InsufficientScopeError, InvalidCredentialsError, InvalidTokenError
+from photosvc.auth.errors import ClientLoginError, InsufficientScopeError, InvalidCredentialsError
 from photosvc.auth.login import check_app_password
 from photosvc.auth.login import log_in as open_session
 from photosvc.auth.passwords import hash_password
 from photosvc.auth.principal import APP_SESSION
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.tokens import verify
 from photosvc.core import ids
-from photosvc.models import ACCESS_TOKEN, CLIENT_TOKEN, LOGIN_SESSION
+from photosvc.models import CLIENT_TOKEN, LOGIN_SESSION
 from tests.helpers.api_client import HASH, PASSWORD
 from tests.helpers.clock import NOW, SECOND
 from tests.helpers.factories.accounts import add_client, add_credential, add_user, log_in
@@ -22,30 +21,10 @@ from tests.helpers.operations import by_anonymous, by_command
 DAY = 86400 * SECOND
 
 
-def test_an_app_password_gives_a_session_that_never_outlives_it_and_has_its_scope(session, settings, alice):
-    app = issue(by_command(session), name="frame", scope=parse_scope("photos sessions"), lifetime=3600, user=alice)
-    login = log_in(session, settings, NOW, username="Alice", password=app.secret)
-    principal = login.principal
-    assert (principal.standing, str(principal.scope)) == (APP_SESSION, "photos sessions")
-    assert (principal.credential_name, principal.expires_in(NOW)) == ("frame", 3600)
-    assert principal.parent_id == app.credential.id
-    revoke(by_command(session), app.credential.uid)
-    with pytest.raises(InvalidTokenError):
-        verify(session.connection(), login.secret, NOW)
-
-
 def test_an_app_password_without_limit_gives_a_session_with_one(session, settings, alice):
     app = issue(by_command(session), name="frame", scope=parse_scope("*"), lifetime=-1, user=alice)
     login = log_in(session, settings, NOW, username="alice", password=app.secret)
     assert login.principal.expires_at == NOW + 14 * DAY
-
-
-@pytest.mark.parametrize("scope", ["webdav", "photos", "read", "* sessions:false", "sessions read"])
-def test_an_app_password_whose_scope_leaves_sessions_out_cannot_be_exchanged(session, settings, alice, scope):
-    app = issue(by_command(session), name="frame", scope=parse_scope(scope), user=alice)
-    with pytest.raises(InsufficientScopeError) as caught:
-        log_in(session, settings, NOW, username="alice", password=app.secret)
-    assert caught.value.scope == "sessions write"
 
 
 def test_an_app_password_opens_no_account_but_its_owners(session, settings, alice):
@@ -67,28 +46,6 @@ def test_an_account_password_may_look_like_an_app_password(session, settings, al
     password = ids.new_app_password()
     set_password(by_command(session), alice.uid, hash_password(password))
     assert log_in(session, settings, NOW, username="alice", password=password).principal.standing == LOGIN_SESSION
-
-
-def test_clients_cannot_log_in_with_their_tokens_or_secrets(session, settings, alice):
-    secret = ids.new_client_secret()
-    client = add_client(session, secret=secret)
-    tokens = [
-        secret,
-        add_credential(session, ACCESS_TOKEN),
-        add_credential(session, CLIENT_TOKEN, client_id=client.id),
-    ]
-    for token in tokens:
-        for name in ("alice", client.uid):
-            with pytest.raises(ClientLoginError) as caught:
-                log_in(session, settings, NOW, username=name, password=token)
-            assert caught.value.status == 403
-
-
-def test_the_token_of_a_login_session_is_no_password(session, settings, alice):
-    login = log_in(session, settings, NOW, username="alice", password=PASSWORD)
-    for password in (login.secret, ids.new_access_token(), ids.new_client_secret()):
-        with pytest.raises(InvalidCredentialsError):
-            log_in(session, settings, NOW, username="alice", password=password)
 
 
 def test_an_app_password_revoked_in_the_middle_of_a_log_in_ends_it(session, settings, alice, monkeypatch):

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from photosvc.auth import clients
 from photosvc.auth.grants import authenticate, grant_token, granted_scope
 from photosvc.auth.scopes import EVERYTHING, SCOPES, is_within, parse_scope
-from photosvc.auth.tokens import verify
 from photosvc.core import ids
 from tests.helpers.clock import NOW
 from tests.helpers.examples import examples
@@ -16,11 +15,6 @@ from tests.helpers.operations import by_anonymous, by_command
 WORDS = st.lists(
     st.sampled_from([scope.name for scope in SCOPES] + ["users:false", "photos:true", "Photos", "x", ""]), max_size=5
 )
-
-
-@pytest.mark.parametrize("requested", [None, ""])
-def test_without_a_wish_the_clients_own_scope_is_granted(requested):
-    assert granted_scope(EVERYTHING, requested) == EVERYTHING
 
 
 @examples(300)
@@ -34,19 +28,6 @@ def test_what_is_granted_is_what_was_asked_for_and_never_more_than_the_client_ha
         return
     assert is_within(scope, own_scope)
     assert set(str(scope).split()) == set(requested.split()) or not requested
-
-
-def test_a_token_is_stored_for_the_client_that_asked(tmp_path):
-    with open_session(tmp_path) as session:
-        registered = clients.register(by_command(session), name="frame", scope=parse_scope("photos metrics"))
-        session.commit()
-        client = authenticate(session.connection(), registered.client.uid, registered.secret)
-        secret = ids.new_access_token()
-        grant_token(by_anonymous(session), client, secret, parse_scope("photos"))
-        session.commit()
-        who = verify(session.connection(), secret, NOW)
-        assert (who.kind, who.client_uid, str(who.scope)) == ("client_token", client.uid, "photos")
-        assert (who.credential_name, who.expires_in(NOW), who.sees_private) == ("frame", 86400, False)
 
 
 def test_a_client_that_changes_between_its_proof_and_its_token_gets_none(tmp_path):

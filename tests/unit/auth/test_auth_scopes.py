@@ -60,20 +60,6 @@ def test_the_text_of_a_scope_is_its_sorted_words(text, canonical):
     assert parse_scope(canonical) == parse_scope(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("photo", '"photo" is not a scope; did you mean "photos"?'),
-        ("photos webdaw", '"webdaw" is not a scope; did you mean "webdav"?'),
-        ("xyzzy", '"xyzzy" is not a scope'),
-    ],
-)
-def test_an_unknown_scope_is_refused_with_the_nearest_name(text, sentence):
-    with pytest.raises(InvalidValueError) as caught:
-        parse_scope(text)
-    assert (caught.value.message, caught.value.field, caught.value.exit_code) == (sentence, "scope", 2)
-
-
 @pytest.mark.parametrize("text", ["photos:view", "photos:", "*:false", "read:false", ":false", "a" * 1001, "x:\0"])
 def test_a_scope_word_without_meaning_is_refused(text):
     with pytest.raises(InvalidValueError):
