@@ -7,7 +7,6 @@ import resource
 import sqlite3
 import stat
 import struct
-import time
 import zipfile
 from contextlib import closing
 from hashlib import sha256
@@ -254,9 +253,7 @@ def test_a_strange_database_that_takes_too_long_to_check_is_refused(backed_up, t
     with_database(backed_up, COSTLY)
     monkeypatch.setattr(snapshot, "_LEAST_SECONDS", 0.5)
     monkeypatch.setattr(snapshot, "_BYTES_A_SECOND", 1e12)
-    began = time.monotonic()
-    assert "takes too long to check" in refused(backed_up, tmp_path)
-    assert time.monotonic() - began < 10
+    assert "takes too long to check" in refused(backed_up, tmp_path)  # without the limit it never ends
 
 
 def test_a_folder_or_a_missing_file_is_told_in_a_sentence(tmp_path):
