@@ -24,7 +24,7 @@ BATCHES: Final = 2
 
 
 class UnfitError(Exception):
-    """The worker cannot be used; its text continues the sentence that names it."""
+    """The worker cannot be used; its arguments are the address of the worker and the end of the sentence about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,31 +67,32 @@ class Work:
     landmarks: Landmarks
 
 
-def work(given: Work, items: Sequence[Any], threads: int) -> tuple[list[bytes], float]:
+def work(given: Work, items: Sequence[Any]) -> tuple[list[bytes], float]:
     """Apply the function to the items, and return an answer for each, and the seconds that they took.
 
     Args:
         items: at most `MOST_ITEMS`.
-        threads: of this dask worker: it gets as many processes.
 
     Raises:
         UnfitError: this machine cannot be used.
     """
+    from distributed import get_worker
+
+    worker = get_worker()
     if reason := given.landmarks.unfitness():
-        raise UnfitError(reason)
-    began = SYSTEM_CLOCK.monotonic()
+        raise UnfitError(worker.address, reason)
+    began, answers = SYSTEM_CLOCK.monotonic(), []
     try:
-        futures = [_processes(given, threads).submit(item) for item in items]
+        processes = _processes(given, worker.state.nthreads)
+        for future in [processes.submit(item) for item in items]:
+            try:
+                answers.append(write_result(future.result()))
+            except WorkerStartError:
+                raise
+            except PhotosvcError as error:
+                answers.append(write_error(error))
     except (WorkerStartError, WorkersBusyError) as error:
-        raise UnfitError(f"cannot work: {error.message}") from None
-    answers = []
-    for future in futures:
-        try:
-            answers.append(write_result(future.result()))
-        except WorkerStartError as error:
-            raise UnfitError(f"cannot work: {error.message}") from None
-        except PhotosvcError as error:
-            answers.append(write_error(error))
+        raise UnfitError(worker.address, f"cannot work: {error.message}") from None
     return answers, SYSTEM_CLOCK.monotonic() - began
 
 

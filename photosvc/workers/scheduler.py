@@ -1,9 +1,9 @@
 """Workers on other machines, by dask.distributed: pools with the interface of `WorkerPool`.
 
-Each batch of items is a task for one worker. Only workers that have proved that they have the same version and see the
-originals get batches, also those that join later. When a worker is gone, others get its batches. The files that it may
-have been reading are suspected: after two losses each goes alone to a worker that has nothing else, and after five
-losses alone it counts as one that kills its reader, which a later run tries again.
+Each batch of items is a task. Only workers that have proved that they have the same version and see the originals get
+tasks, also those that join later. When a worker is gone, dask gives its tasks to others. The items of a batch that was
+lost several times go alone; one that goes alone and is lost again counts as one that kills its reader, which a later
+run tries again.
 """
 
 import logging
@@ -41,8 +41,8 @@ _LOOK: Final = 0.5
 PATIENCE: Final = 30.0
 #: Seconds of work that a batch should have.
 _BATCH_SECONDS: Final = 0.5
-#: Losses after which each file of a batch goes alone, and after which a file that goes alone is blamed.
-_SPLIT, _BLAMED = 2, 5
+#: Losses after which the files of a batch go alone, and after which a file that goes alone is blamed.
+_LOSSES = 2
 
 
 class SchedulerError(PhotosvcError):
@@ -174,11 +174,10 @@ class _Batch(Generic[Item]):
     """Items that one worker gets together."""
 
     items: list[Item]
-    is_alone: bool = False
-    """True if it has one suspected item, and its worker gets nothing else until it is done."""
     losses: int = 0
-    """The number of workers that were gone while they may have worked on it."""
-    address: str = ""
+    """The number of times that it was lost with all workers that it may go to."""
+    workers: frozenset[str] = frozenset()
+    """The addresses of the workers that may have it."""
     future: Any = None
     """The future of dask; None before and after the batch is with a worker."""
 
@@ -198,10 +197,7 @@ class SchedulerPool(Generic[Item, Result]):
         self._seconds = 0.1  # of an item
         self._running: dict[int, _Batch[Item]] = {}
         self._again: deque[_Batch[Item]] = deque()
-        self._suspected: deque[_Batch[Item]] = deque()
-        self._threads: dict[str, int] = {}
         self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
-        self._has_more = True
 
     def __enter__(self) -> Self:
         return self
@@ -215,65 +211,46 @@ class SchedulerPool(Generic[Item, Result]):
         Raises:
             SchedulerError: the scheduler is gone, or there has been no worker to use for too long.
         """
-        source, self._has_more = iter(items), True
+        source, has_more = iter(items), True
         try:
             while True:
                 self._scheduler.look()
-                for address in {batch.address for batch in self._running.values()} - self._scheduler.fit.keys():
-                    yield from self._lose(address)
-                self._fill(source)
-                if not (self._running or self._suspected or self._again or self._has_more):
+                for number in [one for one, batch in self._running.items() if not batch.workers & self._fit]:
+                    yield from self._return(self._running.pop(number), lost=True)
+                while len(self._running) < BATCHES * sum(self._scheduler.fit.values()):
+                    batch = self._again.popleft() if self._again else self._next(source)
+                    if batch is None:
+                        has_more = False
+                        break
+                    self._give(batch)
+                if not (has_more or self._running or self._again):
                     return
                 try:
                     number = self._done.get(timeout=_LOOK)
                 except queue.Empty:
                     continue
-                if (batch := self._running.pop(number, None)) is not None:
-                    yield from self._outcome(batch)
+                if (finished := self._running.pop(number, None)) is not None:
+                    yield from self._outcome(finished)
         finally:
             for batch in self._running.values():
-                _release(batch)
+                batch.future.cancel()
             self._running.clear()
             self._again.clear()
-            self._suspected.clear()
 
-    def _fill(self, source: Iterator[Item]) -> None:
-        """Give each worker as many batches as it may have, in turn; suspected ones come first, to idle workers."""
-        self._threads |= self._scheduler.fit
-        busy = dict.fromkeys(self._scheduler.fit, 0)
-        for batch in self._running.values():
-            busy[batch.address] = busy.get(batch.address, 0) + 1
-        alone = {batch.address for batch in self._running.values() if batch.is_alone}
-        while True:
-            free = [
-                address
-                for address, threads in self._scheduler.fit.items()
-                if address not in alone and busy[address] < (1 if self._suspected else BATCHES * threads)
-            ]
-            if not free:
-                return
-            address = min(free, key=lambda one: busy[one] / self._scheduler.fit[one])
-            waiting = self._suspected or self._again
-            given = waiting.popleft() if waiting else self._next(source)
-            if given is None:
-                return
-            self._give(given, address)
-            busy[address] += 1
-            if given.is_alone:
-                alone.add(address)
+    @property
+    def _fit(self) -> frozenset[str]:
+        return frozenset(self._scheduler.fit)
 
     def _next(self, source: Iterator[Item]) -> _Batch[Item] | None:
         size = min(MOST_ITEMS, max(1, round(_BATCH_SECONDS / self._seconds)))
         items = list(islice(source, size))
-        self._has_more = len(items) == size
         return _Batch(items) if items else None
 
-    def _give(self, batch: _Batch[Item], address: str) -> None:
-        number = next(self._numbers)
-        batch.address = address
+    def _give(self, batch: _Batch[Item]) -> None:
+        number, batch.workers = next(self._numbers), self._fit
         # A key of its own for each try: dask would answer a second try with the first one's result or loss.
         batch.future = self._scheduler.client.submit(
-            work, self._given, batch.items, self._threads[address], workers=[address], pure=False
+            work, self._given, batch.items, workers=[*batch.workers], pure=False
         )
         self._running[number] = batch
         batch.future.add_done_callback(lambda _: self._done.put(number))
@@ -284,41 +261,26 @@ class SchedulerPool(Generic[Item, Result]):
             answers, seconds = batch.future.result(timeout=_ANSWER)
             results = [self._answers.read(answer) for answer in answers]
         except UnfitError as error:
-            self._scheduler.refuse(batch.address, str(error))
+            self._scheduler.refuse(*error.args)
         except msgspec.MsgspecError:
-            self._scheduler.refuse(batch.address, "sends answers of another kind")
-        except Exception:  # noqa: BLE001 - the worker went before its answer was fetched: dask has many errors for that
-            batch.losses += 1
+            raise SchedulerError("A worker sends answers of another kind.") from None
+        except Exception:  # noqa: BLE001 - dask gave it up with its workers: it has many errors for that
+            yield from self._return(batch, lost=True)
+            return
         else:
+            batch.future.cancel()
             self._seconds = max(1e-3, (self._seconds + seconds / len(results)) / 2)
             yield from zip(batch.items, results, strict=True)
             return
-        finally:
-            _release(batch)
-        yield from self._return(batch)
+        yield from self._return(batch, lost=False)
 
-    def _lose(self, address: str) -> Iterator[tuple[Item, Result | PhotosvcError]]:
-        """Give the batches of a worker that is gone to others; its first ones are suspected."""
-        lost = [number for number, batch in self._running.items() if batch.address == address]
-        for position, number in enumerate(lost):
-            batch = self._running.pop(number)
-            _release(batch)
-            batch.losses += position < self._threads[address]
-            yield from self._return(batch)
-
-    def _return(self, batch: _Batch[Item]) -> Iterator[tuple[Item, Result | PhotosvcError]]:
-        if batch.is_alone and batch.losses >= _BLAMED:
-            yield batch.items[0], WorkerDiedError(Reason.KILLED, "SIGKILL")
-        elif batch.is_alone:
-            self._suspected.append(batch)
-        elif batch.losses >= _SPLIT:
-            self._suspected.extend(_Batch([item], is_alone=True) for item in batch.items)
-        else:
-            self._again.append(batch)
-
-
-def _release(batch: _Batch[Any]) -> None:
-    """Let the scheduler forget a batch."""
-    if batch.future is not None:
+    def _return(self, batch: _Batch[Item], *, lost: bool) -> Iterator[tuple[Item, Result | PhotosvcError]]:
+        """Let other workers have a batch; after several losses, give its items alone, and then give an item up."""
         batch.future.cancel()
-        batch.future = None
+        batch.losses += lost
+        if batch.losses < _LOSSES:
+            self._again.append(batch)
+        elif len(batch.items) > 1:
+            self._again.extend(_Batch([item]) for item in batch.items)
+        else:
+            yield batch.items[0], WorkerDiedError(Reason.KILLED, "SIGKILL")
