@@ -1,6 +1,5 @@
 """How a request shows its token, and how errors of every kind are answered (RFC 6750)."""
 
-import base64
 import logging
 import sqlite3
 
@@ -55,11 +54,6 @@ def test_without_a_bearer_token_the_challenge_is_bare(api):
         answer = api.call("GET", "/photos", headers={"Authorization": value})
         check_error(answer, 401)
         assert answer.headers["WWW-Authenticate"] == 'Bearer realm="photosvc"' + RESOURCE, value
-
-
-def test_an_app_password_is_no_basic_password_here(api):
-    pair = base64.b64encode(f"alice:{api.app_password()}".encode()).decode()
-    check_error(api.call("GET", "/photos", headers={"Authorization": f"Basic {pair}"}), 401)
 
 
 def test_the_challenge_for_a_bad_token_says_so_and_no_more(api):

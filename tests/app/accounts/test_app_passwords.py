@@ -86,21 +86,6 @@ def test_a_bad_value_makes_none_and_is_named(api, own, path):
     assert api.call("GET", path, own).json == []
 
 
-def test_no_app_password_makes_lists_or_removes_one_whatever_its_scope(api, own, path):
-    made = api.call("POST", path, own, json=FRAME).json
-    for token in (api.app_password("alice"), api.app_password("ann"), api.access_token(), made["secret"]):
-        check_error(api.call("POST", path, token, json={**FRAME, "scope": "*"}), 403)
-        check_error(api.call("GET", path, token), 403)
-        check_error(api.call("DELETE", f"{path}/{made['id']}", token), 403)
-
-
-def test_a_session_made_from_an_app_password_is_worth_no_more_than_that(api, path):
-    child = api.session_of(password=api.app_password())
-    check_error(api.call("POST", path, child, json=FRAME), 403)
-    check_error(api.call("PUT", api.user_path(rest="/password"), child, json={"old": PASSWORD, "new": "x" * 9}), 403)
-    check_error(api.call("POST", api.user_path(rest="/passcode"), child, json={"password": PASSWORD}), 403)
-
-
 def test_no_credential_widens_itself_by_any_method(api, own, path):
     made = api.call("POST", path, own, json=FRAME).json
     for method in ("PUT", "PATCH", "POST"):

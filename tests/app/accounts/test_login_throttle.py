@@ -157,17 +157,6 @@ def test_unknown_tokens_are_slowed_down_and_valid_ones_from_there_never(api):
         assert api.call("GET", "/photos", token, address=AWAY).status_code == 200
 
 
-def test_a_blocked_address_answers_alike_for_the_owner_and_for_names_that_never_logged_in_there(api):
-    assert api.log_in(address=HOME).status_code == 200
-    for number in range(10):
-        api.log_in(f"name{number}", "wrong horse", HOME)
-    told = {
-        (answer.status_code, answer.text, answer.headers["Retry-After"])
-        for answer in [api.log_in(name, "wrong horse", HOME) for name in ("alice", "vera", "nobody")]
-    }
-    assert told == {(429, '{"code":429,"error":"Too many failures: try again in 60 s."}', "60")}
-
-
 def test_an_app_password_gets_in_past_unknown_app_passwords_from_its_address(api):
     app = api.app_password()
     unknown = [ids.new_app_password() for _ in range(62)]

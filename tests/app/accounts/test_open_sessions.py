@@ -107,17 +107,6 @@ def test_an_administrator_sees_and_ends_the_sessions_of_others(api, path):
     assert [api.is_alive(token) for token in (first, second, admin)] == [False, False, True]
 
 
-def test_nobody_else_sees_or_ends_them(api):
-    admins, theirs = api.session_of("ann"), api.user_path("ann", "/sessions")
-    uid = id_of(api, theirs, admins)
-    for name in ("alice", "vera"):
-        own = api.session_of(name)
-        for method, target in (("GET", theirs), ("DELETE", theirs), ("DELETE", f"{theirs}/{uid}")):
-            check_error(api.call(method, target, own), 403)
-        check_error(api.call("DELETE", api.user_path(name, f"/sessions/{uid}"), own), 404)
-        assert api.is_alive(admins), name
-
-
 def test_only_ids_of_this_accounts_sessions_are_ended_by_path(api, path):
     own, other, app = api.session_of(), api.session_of(), api.app_password()
     app_id = api.call("GET", api.user_path(rest="/app-passwords"), own).json[0]["id"]

@@ -2,7 +2,9 @@
 
 import pytest
 
-from tests.helpers.api_client import PASSWORD, check_error
+from photosvc.auth import accounts, second_factor
+from tests.helpers.api_client import HASH, PASSWORD, check_error
+from tests.helpers.operations import by_command
 
 NEW = "new horse battery"
 
@@ -78,9 +80,30 @@ def test_one_sessions_confirmation_is_not_anothers(api, admin):
     assert api.call("PUT", api.user_path(), other, json={}).status_code == 200
 
 
-def test_no_app_password_or_token_changes_accounts_or_confirms_anything(api):
-    app = api.app_password("ann")
-    for token in (app, api.session_of("ann", app), api.access_token(), api.client_token(role="admin")):
-        check_error(confirm(api, token), 403)
-        for method, path, body in changes(api).values():
-            check_error(api.call(method, path, token, json=body), 403)
+ALICE = "/users/{}"
+CHANGES = {
+    "password": ("PUT", ALICE + "/password", {"old": PASSWORD, "new": "new horse battery"}, "old"),
+    "start": ("POST", ALICE + "/passcode", {"password": PASSWORD}, "password"),
+    "disable": ("POST", ALICE + "/passcode/disable", {"password": PASSWORD}, "password"),
+    "app password": ("POST", ALICE + "/app-passwords", {"name": "x", "scope": "*", "password": PASSWORD}, "password"),
+    "confirm": ("POST", "/session/confirm", {"password": PASSWORD}, "password"),
+}
+
+
+def test_nothing_is_changed_by_a_password_that_is_not_valid_any_more(api, monkeypatch):
+    verify = second_factor.verify_password
+    for change, (method, path, body, field) in CHANGES.items():
+        own = api.session_of()
+
+        def meanwhile(password, stored):
+            with api.library.session() as session:
+                accounts.set_password(by_command(session, api.clock()), "alice", HASH)
+            return verify(password, stored)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(second_factor, "verify_password", meanwhile)
+            answer = api.call(method, path.format(api.uids["alice"]), own, json=body)
+        assert answer.status_code == 400, change
+        assert [detail["field"] for detail in check_error(answer, 400)["details"]] == [field], change
+        assert api.log_in().status_code == 200, change
+        assert api.svc("auth", "ls", "app_password", "--json").stdout == "[]\n", change

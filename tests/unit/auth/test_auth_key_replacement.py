@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from photosvc.auth import keys, second_factor
 from photosvc.auth.errors import InvalidPasscodeError, OtherServiceKeyError
-from photosvc.core.errors import ConflictError, InvalidValueError
+from photosvc.core.errors import ConflictError
 from photosvc.models import User
 from photosvc.settings import load_settings
 from tests.helpers.clock import NOW, SECOND
@@ -128,21 +128,6 @@ def test_a_linked_key_is_replaced_where_it_is(session, tmp_path):
     replace(session, settings)
     assert (tmp_path / "secret_key").is_symlink()
     assert (place / "the_key").read_text().split() == [load_settings(tmp_path).secret_key, settings.secret_key]
-
-
-def test_a_key_that_is_a_setting_is_replaced_by_one_before_it(session, alice, tmp_path):
-    old = new_settings(tmp_path, secret_key=KEY)
-    totp, codes = enrolled(session, old, alice)
-    with pytest.raises(InvalidValueError, match=r"PHOTOSVC_SECRET_KEY is set \(app\): put a new key") as refused:
-        keys.add_key(old)
-    assert refused.value.field == "key"
-    both = new_settings(tmp_path, secret_key=f"{OTHER} {KEY}")
-    with keys.replacing(both):
-        assert encrypt(session, both) == keys.Replaced(accounts=1, lost=0)
-    assert works(session, both, alice, codes[0])
-    assert works(session, new_settings(tmp_path, secret_key=OTHER), alice, totp.at(NOW))
-    assert not works(session, old, alice, totp.at(NOW + STEP), NOW + STEP)
-    assert not list(tmp_path.glob("secret_key*"))
 
 
 def test_with_another_key_than_the_databases_nothing_is_enrolled_confirmed_or_replaced(session, alice, tmp_path):

@@ -13,7 +13,6 @@ from photosvc.auth.errors import (
     ThrottledError,
 )
 from photosvc.auth.throttle import (
-    CHECK_BY_CREDENTIAL,
     LOGIN_BY_ACCOUNT,
     LOGIN_BY_ADDRESS,
     Allowance,
@@ -151,16 +150,6 @@ def test_what_is_no_wrong_secret_is_given_back(session, throttle, error):
         with pytest.raises(type(error)), throttle.guarded(NOW, [charge]):
             raise error
     assert buckets.take(session, charge, NOW) == 0
-
-
-def test_a_wrong_passcode_counts_like_three_wrong_passwords(session, throttle):
-    for _ in range(3):
-        with (
-            pytest.raises(InvalidPasscodeError),
-            throttle.password_check(NOW, credential_uid="sess00000001", has_code=True),
-        ):
-            raise InvalidPasscodeError
-    assert takes(session, Charge(CHECK_BY_CREDENTIAL, "sess00000001"), 2) == [0, 60]
 
 
 def tried(attempt, error, minutes):
