@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import create_engine, delete, select, text, update
 from sqlalchemy.orm import Session
 
-from photosvc.auth import accounts, second_factor, throttle
+from photosvc.auth import accounts, keys, second_factor, throttle
 from photosvc.auth.credentials import issue, sweep
 from photosvc.auth.errors import InvalidPasscodeError, LastAdminError
 from photosvc.auth.keys import add_key, encrypt_again
@@ -128,6 +128,30 @@ def test_codes_are_accepted_and_second_factors_set_up_while_the_service_key_is_r
     for name in names:
         user = accounts.find_user(session, name)
         second_factor.use_passcode(by_command(session, NOW, load_settings(tmp_path)), user, totps[name].at(NOW))
+
+
+def test_a_second_factor_that_is_set_up_again_while_the_service_key_is_replaced_stays(
+    engine, session, tmp_path, monkeypatch
+):
+    settings = load_settings(tmp_path)
+    user = accounts.add(by_command(session), accounts.new_user(NOW, name="alice"))
+    second_factor.enrol(by_command(session, NOW, settings), user)
+    session.commit()
+    box, again = keys._box, []
+
+    def meanwhile(*arguments):
+        monkeypatch.setattr(keys, "_box", box)
+        with Session(engine) as other:
+            again.append(second_factor.enrol(by_command(other, NOW, settings), other.get(User, user.id)).secret)
+            other.commit()
+        return box(*arguments)
+
+    monkeypatch.setattr(keys, "_box", meanwhile)
+    add_key(settings)
+    encrypt_again(session, settings)
+    session.commit()
+    session.refresh(user)
+    second_factor.use_passcode(by_command(session, NOW, settings), user, pyotp.TOTP(again[0]).at(NOW))
 
 
 def test_the_last_administrator_stays(engine, session):
