@@ -12,7 +12,7 @@ from tests.helpers.chromium import open_page
 from tests.helpers.pictures import exif, jpeg
 from tests.helpers.programs.server import serve
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.timeout(180)
 
 FIRST = ".tiles li[aria-posinset='1']"
 #: The height on the screen of the photo with this text.
@@ -71,8 +71,10 @@ def test_an_empty_library_shows_its_first_photos_but_not_while_somebody_types(se
     with open_page(chromium, base) as page:
         page.wait_for_selector(".indexing:text-is('Indexing: 313 of 3,128')")
         page.fill(".search input", "lake")
-        add(api, range(1, 3))
-        page.wait_for_timeout(5000)
+        with page.expect_response("**/photos/state"):
+            add(api, range(1, 3))
+        with page.expect_response("**/photos/state"):  # it tells of the photos, as it was asked after they came
+            pass
         assert page.input_value(".search input") == "lake"
         page.fill(".search input", "")
         page.evaluate("document.activeElement.blur()")
@@ -111,10 +113,8 @@ def test_the_line_goes_with_the_run_and_nothing_is_asked_for_while_the_page_is_l
         for _ in range(700):
             # The next look is planned by the time that the answer took, so the clock stands while one is awaited.
             page.clock.run_for(1000)
-            for _ in range(200):
-                if len(asked) == len(answered):
-                    break
-                page.wait_for_timeout(10)
+            if len(asked) > len(answered):
+                page.wait_for_event("response", lambda answer: "/photos/state" in answer.url)
         assert not page.is_visible(".indexing")
         assert 30 <= len(asked) <= 41
         count = len(asked)

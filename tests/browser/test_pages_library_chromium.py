@@ -1,18 +1,20 @@
-"""The library on the pages of Administration in Chromium: by keyboard, without scripts, and with hostile names."""
+"""The library on the pages of Administration in Chromium: by keyboard, and pages with hostile names."""
 
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 import pytest
 
 from tests.helpers.api_client import open_api
-from tests.helpers.chromium import open_page
+from tests.helpers.chromium import FIRST, open_page, tab_to, view_closes
 from tests.helpers.pictures import clouds, encoded, exif, jpeg
 from tests.helpers.programs.server import serve
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.timeout(180)
 
 LIBRARY, ALIKE = "/administration/library", "/administration/look-alikes"
 HOSTILE = '"><img src=x onerror=alert(1)>' + "\u202e" + "w" * 150
+LONG = "a-name-without-a-blank-that-is-longer-than-the-screen-of-any-phone-is-wide"
 PAGES = (
     LIBRARY, f"{LIBRARY}/failures", f"{LIBRARY}/trash", f"{LIBRARY}/trash/empty", ALIKE, "/administration/statistics",
 )  # fmt: skip
@@ -27,6 +29,7 @@ def base(tmp_path_factory):
             picture = clouds(1, 240, 180).resize((width, width * 3 // 4))
             api.library.put(f"{HOSTILE}/{width}.jpg", encoded(picture, "JPEG", exif=camera))
         api.library.put(f"{HOSTILE}/damaged.jpg", jpeg(90, 60)[:400])
+        api.library.put(f"2023/{LONG}/plain.jpg", jpeg(90, 60))
         with serve(api.library.instance, workers=1, threads=8) as address:
             yield address
 
@@ -58,7 +61,7 @@ def test_an_index_run_is_started_by_keyboard_and_told_until_it_ends(chromium, ba
         page.wait_for_selector("#live", state="detached", timeout=60_000)
         page.wait_for_selector(".runs .state.done")
         assert page.inner_text(".runs li:first-child h3") == "All originals Read again"
-        assert page.inner_text(".runs li:first-child .what p") == "3 new, 1 failed"
+        assert page.inner_text(".runs li:first-child .what p") == "4 new, 1 failed"
 
 
 def test_a_page_that_tells_of_a_run_leads_to_the_log_in_when_its_session_has_ended(chromium, base):
@@ -87,21 +90,49 @@ def test_look_alikes_are_found_archived_and_brought_back_by_keyboard(chromium, b
         page.wait_for_selector(".alike")
 
 
-def test_without_scripts_a_group_is_kept_apart_and_brought_back(chromium, base):
-    with open_page(chromium, base, name="ann", java_script_enabled=False) as page:
-        page.goto(base + ALIKE)
-        page.click("text=Not the same")
-        assert page.locator(".alike").count() == 0
-        page.click("text=Undo")
-        assert page.locator(".alike li").count() == 3
+def test_pages_with_hostile_names_are_text_and_as_wide_as_the_window(chromium, base):
+    for width, theme in ((320, "dark"), (2560, "light")):
+        with open_page(chromium, base, name="ann", width=width, color_scheme=theme) as page:
+            page.goto(f"{base}/albums/new")
+            page.fill("#title", HOSTILE)
+            page.fill("#description", "y" * 500)
+            page.click("text=Create album")
+            page.wait_for_selector("text=Album created.")
+            album = urlsplit(page.url).path
+            for path in (
+                *PAGES,
+                "/folders",
+                f"/folders/2023/{LONG}",
+                "/albums",
+                album,
+                f"{album}/edit",
+                f"{album}/photos",
+            ):
+                page.goto(base + path)
+                for summary in page.locator("main summary:visible").all():
+                    summary.click()
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, (path, width)
+                assert page.locator("main img[src=x]").count() == 0, path
 
 
-@pytest.mark.parametrize(("width", "theme"), [(320, "dark"), (390, "light"), (2560, "light")])
-def test_pages_with_hostile_names_are_text_and_as_wide_as_the_window(chromium, base, width, theme):
-    with open_page(chromium, base, name="ann", width=width, color_scheme=theme) as page:
-        for path in PAGES:
-            page.goto(base + path)
-            for summary in page.locator("main summary").all():
-                summary.click()
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
-            assert page.locator("main img[src=x]").count() == 0
+def test_keys_lead_to_a_folder_its_photo_and_back(chromium, base):
+    with open_page(chromium, base, "/folders") as page:
+        tab_to(page, ".folders a")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{base}/folders/**")
+        folder = page.url.partition("?")[0]
+        page.wait_for_selector(f"{FIRST} img.here")
+        tab_to(page, ".tiles a")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".pswp--ui-visible")
+        shared = page.url
+        page.keyboard.press("Escape")
+        view_closes(page)
+        page.goto(shared)  # a link to the photo opens it over the grid of its folder
+        page.wait_for_selector(".pswp--ui-visible")
+        page.keyboard.press("Escape")
+        view_closes(page)
+        assert page.url.startswith(folder)
+        page.goto(f"{base}/folders")
+        page.select_option("#sort", "latest")
+        page.wait_for_url(f"{base}/folders?find=&sort=latest")

@@ -1,70 +1,74 @@
-"""The map in Chromium: by mouse and by keyboard, back to where it was, on screens of all widths, and with tiles."""
+"""The map in Chromium: by mouse and keyboard, in all widths, with a server of tiles and without one."""
 
+import io
 import re
+import socket
 from itertools import combinations
 
 import pytest
+from PIL import Image
 from sqlalchemy import select
 
 from photosvc.models import File
 from tests.app.pages.places.test_pages_places import at, put_spots
+from tests.browser.tile_server import COLOR, serve_tiles
 from tests.helpers.api_client import open_api
-from tests.helpers.chromium import open_page
+from tests.helpers.chromium import FAILS, open_page, until
 from tests.helpers.pictures import exif, jpeg
 from tests.helpers.programs.server import serve
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.timeout(180)
 
 HASH = re.compile(r"#\d+/-?[\d.]+/-?[\d.]+$")
 
 
+CREDIT = "© Tiles <b>&</b> Sons https://tiles.example.org/terms"
+#: In the middle of Europe, and a query that nobody but the service may learn.
+VIEW = "/places?q=-secretword#5/48.9/5.0"
+PAIR = ".spot a[aria-label^='2 photos']"
+
+
 @pytest.fixture(scope="module")
-def base(tmp_path_factory):
+def placed(tmp_path_factory):
     with open_api(tmp_path_factory.mktemp("map")) as api:
         put_spots(api.library)
-        with serve(api.library.instance, workers=1, threads=8) as address:
-            yield address
+        yield api.library
 
 
-def test_a_disc_opens_its_photos_and_back_leads_to_the_same_map(chromium, base):
-    with open_page(chromium, base) as page:
-        page.goto(f"{base}/places#5/48.9/5.0")
-        page.wait_for_selector(".spot a[aria-label^='2 photos']")
+@pytest.fixture(scope="module")
+def base(placed):
+    with serve(placed.instance, workers=1, threads=8) as address:
+        yield address
+
+
+def serve_with(placed, tiles):
+    settings = {"PHOTOSVC_MAP_TILES": tiles, "PHOTOSVC_MAP_ATTRIBUTION": CREDIT}
+    return serve(placed.instance, workers=1, threads=8, environ=settings)
+
+
+def test_the_map_is_moved_opens_photos_and_back_leads_to_where_it_was(chromium, base):
+    with open_page(chromium, base, "/places#5/48.9/5.0", expected=FAILS) as page:
+        page.wait_for_selector(PAIR)
         page.locator("#map").focus()
         page.keyboard.press("+")
         page.wait_for_url(re.compile("#6/"))
-        page.wait_for_selector(".spot a[aria-label^='2 photos'] i")
-        kept = page.url
-        assert HASH.search(kept)
-        page.locator(".spot a[aria-label^='2 photos']").focus()
+        page.wait_for_selector(f"{PAIR} i")
+        before = page.url
+        assert HASH.search(before)
+        page.locator(PAIR).focus()
         page.keyboard.press("Enter")
         page.wait_for_selector(".summary .total:has-text('2 photos')")
         page.go_back()
-        page.wait_for_selector(".spot a[aria-label^='2 photos']")
-        assert page.url == kept
-
-
-def test_a_map_that_is_dragged_by_a_disc_opens_nothing(chromium, base):
-    with open_page(chromium, base) as page:
-        page.goto(f"{base}/places#5/48.9/5.0")
-        box = page.locator(".spot a[aria-label^='2 photos']").bounding_box()
+        page.wait_for_selector(PAIR)
+        assert page.url == before
+        box = page.locator(PAIR).bounding_box()  # a map that is dragged by a disc opens nothing
         page.mouse.move(box["x"] + 15, box["y"] + 15)
         page.mouse.down()
         page.mouse.move(box["x"] - 120, box["y"] + 60, steps=6)
         page.mouse.up()
-        page.wait_for_url(lambda url: HASH.search(url) and not url.endswith("/48.9/5.0"))
+        page.wait_for_url(lambda url: HASH.search(url) and url != before)
         assert "/places" in page.url
-
-
-def test_all_photos_of_the_view_open_in_the_grid(chromium, base):
-    with open_page(chromium, base) as page:
-        page.goto(f"{base}/places")
-        page.click(".view a:has-text('3 photos')")
-        page.wait_for_selector(".summary .total:has-text('3 photos')")
-
-
-def test_the_map_is_asked_for_again_when_the_connection_is_back(chromium, base):
-    with open_page(chromium, base, expected="Failed to load resource") as page:
+        page.goto("about:blank")
         page.goto(f"{base}/places")
         page.wait_for_selector(".view a:has-text('3 photos')")
         page.context.set_offline(True)
@@ -73,14 +77,16 @@ def test_the_map_is_asked_for_again_when_the_connection_is_back(chromium, base):
         page.wait_for_selector(".view :text-is('The server cannot be reached. Try again.')")
         page.context.set_offline(False)
         page.wait_for_selector(".view :has-text('in this view')")
+        page.goto("about:blank")
+        page.goto(f"{base}/places")
+        page.click(".view a:has-text('3 photos')")
+        page.wait_for_selector(".summary .total:has-text('3 photos')")
 
 
 def test_a_view_without_anything_of_the_outline_has_lines_with_their_degrees(chromium, base):
-    with open_page(chromium, base) as page:
-        page.goto(f"{base}/places#9/49.4/-0.01")
+    with open_page(chromium, base, "/places#9/49.4/-0.01") as page:
         page.wait_for_selector(".degrees")
-        degrees = page.locator(".degrees").all_inner_texts()
-        assert {"49.5° N", "0°", "0.5° E", "0.5° W"} <= set(degrees)
+        assert {"49.5° N", "0°", "0.5° E", "0.5° W"} <= set(page.locator(".degrees").all_inner_texts())
         page.locator("#map").focus()
         for zoom in range(8, 5, -1):
             page.keyboard.press("-")
@@ -99,14 +105,16 @@ def test_without_tiles_the_map_ends_with_its_outline_and_photos_of_a_town_are_sp
         with api.library.session() as session:
             session.scalars(select(File)).first().turn = 6
             session.commit()
-        with serve(api.library.instance, workers=1, threads=8) as base, open_page(chromium, base) as page:
-            page.goto(f"{base}/places#8/48.85/2.35")
+        with (
+            serve(api.library.instance, workers=1, threads=8) as base,
+            open_page(chromium, base, "/places#8/48.85/2.35") as page,
+        ):
             page.wait_for_selector(".spot a[aria-label^='6 photos near Paris']")
             assert page.locator(".spot, .leg").count() == 1
             page.locator("#map").focus()
             page.keyboard.press("+")
             page.wait_for_url(re.compile("#9/"))
-            page.wait_for_function("() => document.querySelectorAll('.spot').length === 6")
+            until(page, "document.querySelectorAll('.spot').length === 6")
             assert page.locator(".leg").count() == 6
             assert page.locator(".spot i").all_inner_texts() == ["Paris"]
             boxes = [spot.bounding_box() for spot in page.locator(".spot").all()]
@@ -120,38 +128,84 @@ def test_without_tiles_the_map_ends_with_its_outline_and_photos_of_a_town_are_sp
             page.wait_for_selector(".summary .total:has-text('1 photo')")
 
 
-@pytest.mark.parametrize("width", [390, 1280, 2560])
-def test_the_farthest_view_shows_no_part_of_the_world_twice(chromium, base, width):
-    with open_page(chromium, base, width=width, height=1440) as page:
-        page.goto(f"{base}/places#3/20/10")
-        page.wait_for_selector("img.outline")
-        page.locator("#map").focus()
-        for _ in range(2):
-            page.keyboard.press("-")
-            page.wait_for_timeout(400)
-        page.wait_for_selector(".leaflet-control-zoom-out.leaflet-disabled")
-        world, view = (page.locator(shown).first.bounding_box() for shown in ("img.outline", "#map"))
-        assert world["width"] >= view["width"] - 1
+def test_the_farthest_view_shows_no_part_of_the_world_twice_and_no_width_scrolls_sideways(chromium, base):
+    for width in (320, 2560):
+        with open_page(chromium, base, "/places#3/20/10", width=width, height=1440) as page:
+            page.wait_for_selector("img.outline")
+            page.locator("#map").focus()
+            while not page.locator(".leaflet-control-zoom-out.leaflet-disabled").count():
+                before = page.url
+                page.keyboard.press("-")
+                page.wait_for_url(lambda url, before=before: url != before)
+            world, view = (page.locator(shown).first.bounding_box() for shown in ("img.outline", "#map"))
+            assert world["width"] >= view["width"] - 1, width
+            for query in ("", f"-{'w' * 500}", '-"<img src=x onerror=alert(1)>" | year:2023'):
+                page.goto(f"{base}/places?q={query}")
+                page.wait_for_selector(".view :first-child")
+                assert page.evaluate("document.documentElement.scrollWidth") == width, query
 
 
-@pytest.mark.parametrize("width", [320, 390, 1280, 2560])
-def test_no_width_scrolls_sideways(chromium, base, width):
-    long = "w" * 500
-    with open_page(chromium, base, width=width) as page:
-        for query in ("", f"-{long}", '-"<img src=x onerror=alert(1)>" | year:2023'):
-            page.goto(f"{base}/places?q={query}")
-            page.wait_for_selector(".view :first-child")
-            assert page.evaluate("document.documentElement.scrollWidth") == width
+def share_of_tiles(page):
+    """How much of the map has the colour of the tiles."""
+    picture = Image.open(io.BytesIO(page.locator("#map").screenshot())).convert("RGB")
+    found = picture.resize((100, 100), Image.Resampling.NEAREST).getcolors(10_000)
+    near = [count for count, color in found if sum(abs(a - b) for a, b in zip(color, COLOR, strict=True)) < 20]
+    return sum(near) / 10_000
 
 
-def test_without_scripts_the_towns_are_the_page(chromium, base):
-    with open_page(chromium, base) as page:
-        cookies = page.context.cookies()
-    context = chromium.new_context(java_script_enabled=False)
-    context.add_cookies(cookies)
-    page = context.new_page()
-    page.goto(f"{base}/places")
-    assert not page.locator("#map").is_visible()
-    page.click("text=France")
-    assert "1 photo" in page.locator(".summary .total").inner_text()
-    context.close()
+def free_address():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{one.getsockname()[1]}"
+
+
+def test_tiles_cover_the_outline_and_learn_nothing_but_the_origin(chromium, placed):
+    with (
+        serve_tiles() as tiles,
+        serve_with(placed, tiles.template) as base,
+        open_page(chromium, base, "/albums", expected=tiles.address) as page,
+    ):
+        for zoom in (3, 5, 10):
+            page.goto((base + VIEW).replace("#5", f"#{zoom}"))
+            page.reload()
+            page.wait_for_selector(".leaflet-tile-loaded")
+            until(
+                page,
+                "[...document.querySelectorAll('.leaflet-tile')].every((one) => getComputedStyle(one).opacity === '1')",
+            )
+            assert share_of_tiles(page) > 0.85, zoom
+        assert page.locator(".credit").inner_text() == "© Tiles <b>&</b> Sons"
+        assert page.locator(".credit a").get_attribute("href") == "https://tiles.example.org/terms"
+    assert {int(path.split("/")[1]) for path, _ in tiles.asked} == {3, 5, 10}
+    assert all(re.fullmatch(r"/\d+/\d+/\d+\.png", path) for path, _ in tiles.asked)
+    assert {headers["Referer"] for _, headers in tiles.asked} == {f"{base}/"}
+    assert not any("Cookie" in headers for _, headers in tiles.asked)
+
+
+def test_tiles_that_lead_to_another_server_are_not_loaded_from_there(chromium, placed):
+    with (
+        serve_tiles() as other,
+        serve_tiles(elsewhere=other.address) as tiles,
+        serve_with(placed, tiles.template) as base,
+        open_page(
+            chromium, base, "/albums", expected=f"Content Security Policy|{tiles.address}|{other.address}"
+        ) as page,
+    ):
+        with page.expect_console_message(lambda message: "img-src" in message.text):
+            page.goto(base + VIEW)
+        page.wait_for_selector(".spot a")
+    assert tiles.asked
+    assert other.asked == []
+
+
+def test_without_the_map_server_the_outline_is_the_map(chromium, placed):
+    dead = free_address()
+    with (
+        serve_with(placed, dead + "/{z}/{x}/{y}.png") as base,
+        open_page(chromium, base, "/albums", expected="ERR_CONNECTION_REFUSED|" + dead) as page,
+    ):
+        page.goto(base + VIEW)
+        page.wait_for_selector(PAIR)
+        assert page.locator("img.outline").evaluate_all("all => all.every(one => one.naturalWidth > 0)")
+        page.click(".view a")
+        page.wait_for_selector(".summary .total:has-text('3 photos')")

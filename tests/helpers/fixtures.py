@@ -9,9 +9,9 @@ from tests.helpers.programs.dav_server import serve_dav
 
 
 # Not for the whole session: Playwright keeps the event loop of its thread running, and clients of other tests need one.
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium():
-    """Chromium, started once for the tests of a file."""
+    """Chromium, started once for the tests of a folder."""
     with open_chromium() as browser:
         yield browser
 

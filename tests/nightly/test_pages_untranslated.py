@@ -57,8 +57,7 @@ def same_texts(language):
 
 
 def texts(page, address):
-    page.goto(address)
-    page.wait_for_timeout(100)  # for what scripts add; a text that comes later is missed, which fails nothing
+    page.goto(address, wait_until="networkidle")  # with what scripts add
     return page.evaluate(TEXTS)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.cut_off import TABLET, assert_no_text_is_cut_off
+from tests.helpers.cut_off import TABLET, assert_no_text_is_cut_off
 from tests.helpers.every_page import serve_every_page
 
 pytestmark = pytest.mark.timeout(600)

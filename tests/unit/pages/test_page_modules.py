@@ -6,6 +6,11 @@ from pathlib import Path
 
 import pytest
 
+import photosvc.pages
+from photosvc.pages.script_texts import _MEANT, _TEXTS
+
+ASSETS = Path(photosvc.pages.__file__).with_name("assets")
+
 
 @pytest.mark.needs("node")
 def test_the_grid_the_scrubber_and_the_uploads_do_as_their_tests_say():
@@ -14,3 +19,19 @@ def test_the_grid_the_scrubber_and_the_uploads_do_as_their_tests_say():
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert run.returncode == 0, run.stdout + run.stderr
     assert int(re.search(r"^# pass (\d+)$", run.stdout, re.MULTILINE)[1]) >= 30
+
+
+def test_every_text_that_scripts_ask_for_is_handed_over():
+    named = set()
+    for path in [*ASSETS.glob("grid/*.js"), *ASSETS.glob("places/*.js")]:
+        for first in re.findall(r"\bt\(([^,()]*)", path.read_text("utf-8")):
+            named |= set(re.findall(r'"(\w+)"', first))
+        named |= set(re.findall(r'"(keys?[A-Z]\w+)"', path.read_text("utf-8")))
+    assert len(named) > 100
+    assert named - {*_TEXTS, *_MEANT} == set()
+
+
+def test_a_long_touch_of_a_tile_shows_no_preview_of_its_link():
+    # Chromium has no such preview, and no such property: the style sheet of iPhones is read as a text.
+    (rule,) = re.findall(r"(?m)^\.tiles a \{.*$", (ASSETS / "grid/grid.css").read_text("utf-8"))
+    assert "-webkit-touch-callout: none" in rule

@@ -65,6 +65,14 @@ test("photos are read in pieces, each once, the first with the timeline, and fou
   assert.equal(await list.locate("nothing", ["2024-04"]), -1);
 });
 
+test("photos of many months take few requests", async () => {
+  const months = Array.from({length: 82}, (_, at) => [`${2024 - Math.floor(at / 12)}-${String(12 - (at % 12)).padStart(2, "0")}`, 1]);
+  const list = await timeline(months);
+  assert.ok(list.months.length <= 6, `${list.months.length} entries`);
+  assert.equal(list.months.reduce((sum, [, count]) => sum + count, 0), 82);
+  assert.deepEqual(months.filter(([name]) => list.find(name) < 0), []);
+});
+
 test("a piece that failed is read again", async (context) => {
   const list = await timeline([["2024-05", 150]]);
   context.mock.timers.enable({apis: ["setTimeout"]});  // scrolling asks again after seconds
