@@ -21,7 +21,6 @@ and therefore walked between two times (see `candidates`).
 | the first case that applies | plan |
 |---|---|
 | SQLite; the most selective conjunct, apart from one plain album, has at most `limit` photos | `SORT_CANDIDATES` |
-| the order ranks by words that many photos have, and the query has nothing else | `WALK_RANKS` |
 | the order ranks by words that may also mean a filter, such as `december` | `WALK_RANKS` |
 | SQLite; the order ranks by words, for which no index exists | `SORT_CANDIDATES` of all photos with these words |
 | the order is the one by hand of an album | `WALK_POSITIONS` |
@@ -34,7 +33,7 @@ The last two end their walk after a twentieth of the library, where an index can
 unless the index of the order has all columns that the query compares: then the walk reads no rows.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -68,7 +67,6 @@ from photosvc.search.reading.word_plan import (
     are_many,
     expected,
     mixed_tiers,
-    tiers,
     with_words,
 )
 
@@ -88,7 +86,7 @@ class Driver(StrEnum):
     WALK_ALBUM = "walk the order within one album"
     WALK_POSITIONS = "walk the order by hand of one album"
     SORT_CANDIDATES = "sort the photos that one condition finds"
-    WALK_RANKS = "walk the order within the frequent ranks, and sort the photos of the others"
+    WALK_RANKS = "sort the photos with the words, and walk the order of the others"
     WALK_VALUE = "walk the order within one value"
     WALK_ORDER = "walk the order until the page is full"
 
@@ -105,8 +103,8 @@ class Plan:
     """The album by whose order by hand the files are sorted."""
     taken: Bounds = Bounds()
     """If the order is by `taken_at`, the times outside of which no row matches."""
-    tiers: Iterable[Tier] = ()
-    """If the order is by rank and the words are frequent, the photos by their ranks."""
+    tiers: tuple[Tier, ...] = ()
+    """If the order is by rank and the words may also mean a filter, the photos with and without ranks."""
     few: bool = False
     """True if PostgreSQL looks up the rows of few photos, because their table is larger than it assumes."""
     walk: "Walk | None" = None
@@ -157,7 +155,7 @@ def make_plan(
     others = tuple(part for part in parts if part is not of_album)
     by_order = in_order and order in BY_VALUE
     valued = [part for part in parts if by_order and value_column(part)]
-    found_tiers: Iterable[Tier] = ()
+    found_tiers: tuple[Tier, ...] = ()
     times = Times(connection, by_time=in_order and order in _BY_TIME)
     if others and not context.on_postgresql:
         counter = Counter(connection, rows_needed, sum(map(count_terms, others)))
@@ -191,7 +189,7 @@ def make_plan(
         few = candidates is not None
         if candidates is None and ranked:
             candidates, found_tiers = _by_rank(parts, ranked, context, connection)
-            few = candidates is not None and not (found_tiers or are_many(candidates, context, connection))
+            few = candidates is not None and not are_many(candidates, connection)
         if candidates is None:
             conditions = shown, compile_all(parts, context)
         else:
@@ -226,17 +224,10 @@ def _limited_walk(
 
 def _by_rank(
     parts: Sequence[Node], ranked: Sequence[Term], context: Context, connection: Connection
-) -> tuple[Candidates | None, Iterable[Tier]]:
-    """Return all photos with the words of these conjuncts; if many, and nothing else is asked for, their ranks."""
+) -> tuple[Candidates | None, tuple[Tier, ...]]:
+    """Return all photos with the words of these conjuncts; if these may also mean a filter, in tiers."""
     candidates = with_words(parts, context, connection)
-    if candidates is None:
-        return None, mixed_tiers(parts, ranked, context, connection)
-    if context.opened or len(candidates.exact) < len(parts):
-        return candidates, ()
-    if not are_many(candidates, context, connection):
-        return candidates, ()
-    (words,) = candidates.parts
-    return candidates, tiers(words, ranked, context, connection)
+    return candidates, () if candidates else mixed_tiers(parts, ranked, context)
 
 
 def plan_all(node: Node, context: Context, connection: Connection) -> Plan:

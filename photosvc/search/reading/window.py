@@ -20,7 +20,7 @@ from photosvc.models import Album, AlbumPhoto, FileKey, SearchAlbum, SearchDocum
 from photosvc.models.statements import Column, Prepared, prepare_statement, read_tuples, unindexed
 from photosvc.query.nodes import Everything, Node, conjuncts
 from photosvc.search.reading import words
-from photosvc.search.reading.columns import Context, select_ids
+from photosvc.search.reading.columns import Context
 from photosvc.search.reading.compile import compile_all, context_of, visible
 from photosvc.search.reading.plan import Driver, Plan, Walk, make_plan, one_album, plan_all
 from photosvc.search.reading.request import MANUAL, PRIME, UNINDEXED_ORDERS, Cursor, Order, SearchRequest, order_named
@@ -101,7 +101,7 @@ class Search:
             ranked=request.ranked,
         )
         # A reversed order begins with the last of the tiers, so all of them are looked for.
-        return replace(plan, tiers=tuple(plan.tiers)[::-1]) if request.order.is_reversed else plan
+        return replace(plan, tiers=plan.tiers[::-1]) if request.order.is_reversed else plan
 
     @property
     def is_plain(self) -> bool:
@@ -143,7 +143,7 @@ class Search:
     def window_query(self, offset: int, count: int) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         """Return the SELECT of `window` for a search that is not plain."""
         if self.plan.tiers:
-            return self._tier_query(next(iter(self.plan.tiers)), offset + count)
+            return self._tier_query(self.plan.tiers[0], offset + count)
         keys = self._keys()
         query = self.matching(SearchRow.file_id, *keys)
         cursor = self.request.cursor
@@ -243,15 +243,15 @@ class Search:
 
     def _by_tiers(self, count: int) -> Iterator[Found]:
         """Yield the first files of the tiers of the plan, or the first after the cursor."""
-        cursor, left = self.request.cursor, count
+        cursor, left, falling = self.request.cursor, count, self.request.order.falling
         for tier in self.plan.tiers:
-            last = int(cursor.values[0]) if cursor else None
-            is_before = last is not None and (tier.low > last if self.request.order.falling else tier.high < last)
-            if not is_before and tier.photos is None and tier.node is not None:
+            if cursor and (tier.photos is not None) == falling == (cursor.values[0] == 0):  # all of it is before
+                continue
+            if tier.photos is None:
                 for file_id, *keys in self._without_rank(tier.node, left).window(0, left):
-                    yield file_id, tier.low, *keys
+                    yield file_id, 0, *keys
                     left -= 1
-            elif not is_before:
+            else:
                 for rows in self.connection.execute(self._tier_query(tier, left)).partitions(_CHUNK):
                     yield from rows
                     left -= len(rows)
@@ -268,24 +268,17 @@ class Search:
         return replace(self, request=request, node=node)
 
     def _tier_query(self, tier: Tier, count: int) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
-        request, context = self.request, self.context
-        if tier.photos is None and tier.node is not None:
-            return self._without_rank(tier.node, count).window_query(0, count)
-        keys = list(request.order.columns(request.seed))
-        behind = request.cursor.values if request.cursor else None
-        shown = visible(sees_private=context.sees_private)
         if tier.photos is None:
-            has_rank = func.abs(words.points(request.ranked, context) - tier.low) < 1
-            query = select(SearchRow.file_id, literal(tier.low), *keys)
-            query = query.where(shown, compile_all(conjuncts(self.node), context, has_rank))
-            behind = behind[1:] if behind and behind[0] == tier.low else None
-        else:
-            keys = [words.rank(request.ranked, context).label("rank"), *map(unindexed, keys)]
-            query = select(SearchRow.file_id, *keys).where(
-                shown, SearchRow.photo_id.in_(select_ids(tier.photos, context))
-            )
-            if tier.node is not None:
-                query = query.where(compile_all(conjuncts(tier.node), context))
+            return self._without_rank(tier.node, count).window_query(0, count)
+        request, context = self.request, self.context
+        rank = words.rank(request.ranked, context).label("rank")
+        keys: list[Any] = [rank, *map(unindexed, request.order.columns(request.seed))]
+        query = select(SearchRow.file_id, *keys).where(
+            visible(sees_private=context.sees_private),
+            SearchRow.photo_id.in_(tier.photos),
+            compile_all(conjuncts(tier.node), context),
+        )
+        behind = request.cursor.values if request.cursor else None
         if self.one_each:
             query = query.where(_FIRST)
         if behind:

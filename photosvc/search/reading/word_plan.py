@@ -1,21 +1,15 @@
-"""Candidates, the photos that the index of one condition finds: their number, and their ranks by words.
+"""Candidates, the photos that the index of one condition finds, and their number.
 
 The full-text index tells on SQLite the words with a prefix, and on PostgreSQL about how many photos have a word.
 
-A frequent word mostly stands at the same place in all its photos: in the title, or among the keywords. So nearly all of
-them have one of few ranks of the order `relevance`. Photos of such a frequent rank are found by walking the order until
-a page is full; those of all other ranks are few, and sorted. Sorting all of them would read every row: 240 ms for
-73,000 photos of a million.
-
-Photos of words that may also mean a filter, such as `december`, need no word. Those with one are ranked; all others
-have the rank 0, and are found as if no rank counted.
+Photos of words that may also mean a filter, such as `december`, need no word. Those with one are ranked and sorted; all
+others have the rank 0, and are found as if no rank counted.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import Any, Final
 
 from sqlalchemy import Connection, func, select
@@ -28,7 +22,6 @@ from photosvc.models.statements import after_prefix, run_text
 from photosvc.query.nodes import Node, Not, Or, Word, conjunction, disjunction, terms
 from photosvc.search.reading import words as word_index
 from photosvc.search.reading.columns import Context, select_ids
-from photosvc.search.reading.words import in_index, most_points, points, without_ranks
 
 #: Values that a row of a walk is compared with as fast as it is read.
 _LIGHT_VALUES = 8
@@ -40,14 +33,9 @@ _MATCHING: Final = f"FROM {SearchText.__tablename__} WHERE {WORD_TERMS} @@ %(ask
 #: PostgreSQL expects a number by the shares of words in its statistics.
 _ESTIMATE: Final = f"EXPLAIN (FORMAT JSON) SELECT 1 {_MATCHING}"
 _FOUND: Final = f"SELECT photo_id {_MATCHING} LIMIT %(most)s"
-#: Photos of the sample that shows the frequent ranks, and the share of them that a frequent rank has.
-_SAMPLE: Final = 300
-_FREQUENT: Final = 0.1
-#: Photos of all other ranks that are sorted.
-_MOST_SORTED: Final = 5000
 #: Prefixes of many words that are looked up without counting their photos first.
 _FEW_PREFIXES = 4
-#: Photos whose ranks are compared by sorting all of them.
+#: Photos with words whose rows PostgreSQL looks up one by one.
 _MOST_RANKED = 8000
 #: Photos that the index may merge for all such prefixes, as a multiple of the limit.
 _MERGED = 8
@@ -153,103 +141,32 @@ def by_indexes_alone(connection: Connection) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """Photos with neighbouring ranks."""
+    """Photos with ranks, or all photos without one, in the order by relevance."""
 
-    low: int
-    """The lowest of their ranks."""
-    high: int
-    """The highest of them."""
-    photos: tuple[int, ...] | None
-    """Their ids; None for all photos of one frequent rank, `low`."""
-    node: Node | None = None
-    """A condition on their files; without `photos`, all files that match it have the rank `low`."""
+    node: Node
+    """The condition that they match."""
+    photos: Any = None
+    """The SELECT of the ids of photos with ranks; None for the tier of those without."""
 
 
-@dataclass(frozen=True, slots=True)
-class BestFirst:
-    """All photos of the best rank, and the tiers after them, which are found when they are asked for."""
-
-    first: Tier
-    find_others: Callable[[], Iterable[Tier]]
-
-    def __iter__(self) -> Iterator[Tier]:
-        """Yield the tiers, best ranks first."""
-        yield self.first
-        yield from self.find_others()
-
-
-def tiers(words: Node, ranked: Sequence[Term], context: Context, connection: Connection) -> Iterable[Tier]:
-    """Return the photos that the full-text index finds, best ranks first; `()` when the ranks are too many.
-
-    Args:
-        words: a query of words, `And` and `Or` alone.
-        ranked: the terms that the order ranks by.
-        connection: where the ranks are read, from the text of each photo.
-    """
-    rank = points(ranked, context).label("rank")
-    found = select(SearchText.photo_id, rank).where(in_index(words, context))
-    sample = found.limit(_SAMPLE).subquery()
-    counts = connection.execute(select(sample.c.rank, func.count()).group_by(sample.c.rank)).all()
-    least = _FREQUENT * sum(count for _, count in counts)
-    frequent = sorted((value for value, count in counts if count >= least), reverse=True)
-
-    def others() -> Sequence[tuple[int, int]]:
-        among = in_index(without_ranks(words, ranked, frequent), context)
-        rest = select(SearchText.photo_id, rank).where(among, rank.not_in(frequent)).limit(_MOST_SORTED + 1)
-        return sorted(((value, photo) for photo, value in connection.execute(rest)), reverse=True)
-
-    def behind_best() -> Iterable[Tier]:
-        rest = others()
-        if len(rest) <= _MOST_SORTED:
-            return _between(frequent[1:], rest)
-        among = in_index(without_ranks(words, ranked, [best]), context)
-        ids = connection.scalars(select(SearchText.photo_id).where(among, rank < best))
-        return (Tier(0, best - 1, tuple(ids)),)
-
-    best = most_points(ranked)
-    if frequent and frequent[0] == best:
-        return BestFirst(Tier(best, best, None), behind_best)
-    rest = others()
-    return tuple(_between(frequent, rest)) if len(rest) <= _MOST_SORTED else ()
-
-
-def mixed_tiers(
-    parts: Sequence[Node], ranked: Sequence[Term], context: Context, connection: Connection
-) -> Iterable[Tier]:
+def mixed_tiers(parts: Sequence[Node], ranked: Sequence[Term], context: Context) -> tuple[Tier, ...]:
     """Return the photos of words that may also mean a filter: first those with a word, then the others, without rank.
 
-    `()` when other words are asked for, or so many photos have the words that not all of them should be sorted.
+    `()` when other words are asked for.
     """
     mixed = [part for part in parts if isinstance(part, Or) and word_index.is_mixed(part, context)]
     typed = [one for part in mixed for one in part.parts if isinstance(one, Word)]
     if context.opened or not typed or len(typed) < len(ranked):
         return ()
     asked = disjunction(typed)
-    ids = connection.scalars(word_index.matching(asked, {}, context).limit(_MOST_RANKED + 1)).all()
-    best: Iterable[Tier] = (Tier(1, most_points(ranked), tuple(ids), conjunction(parts)),) if ids else ()
-    if len(ids) > _MOST_RANKED:
-        best = tuple(tiers(asked, ranked, context, connection)) if len(parts) == 1 else ()
-        if not best:
-            return ()
     others = [
         disjunction([one for one in part.parts if not isinstance(one, Word)])
         if isinstance(part, Or) and part in mixed
         else part
         for part in parts
     ]
-    return (*best, Tier(0, 0, None, conjunction([*others, Not(asked)])))
-
-
-def _between(frequent: Sequence[int], others: Sequence[tuple[int, int]]) -> Iterator[Tier]:
-    """Yield the frequent ranks, and between them the other photos, as pairs of rank and id, by falling rank."""
-    start = 0
-    for value in (*frequent, -1):
-        above = list(takewhile(lambda pair: pair[0] > value, others[start:]))  # noqa: B023 - used before it changes
-        start += len(above)
-        if above:
-            yield Tier(above[-1][0], above[0][0], tuple(photo for _, photo in above))
-        if value >= 0:
-            yield Tier(value, value, None)
+    best = Tier(conjunction(parts), word_index.matching(asked, {}, context))
+    return best, Tier(conjunction([*others, Not(asked)]))
 
 
 def expected(parts: Sequence[Node], context: Context, connection: Connection, counter: Counter) -> Candidates | None:
@@ -280,12 +197,9 @@ def with_words(parts: Sequence[Node], context: Context, connection: Connection) 
     return _found_by(words, parts, expanded, context)
 
 
-def are_many(candidates: Candidates, context: Context, connection: Connection) -> bool:
-    """Return whether words find so many photos that not all of them should be sorted."""
-    if context.on_postgresql:
-        return estimate(word_index.as_tsquery(candidates.parts[0]), connection) > _MOST_RANKED
-    some = candidates.photos.limit(_MOST_RANKED + 1).subquery()
-    return (connection.scalar(select(func.count()).select_from(some)) or 0) > _MOST_RANKED
+def are_many(candidates: Candidates, connection: Connection) -> bool:
+    """Return whether PostgreSQL expects so many photos of some words that it should sort whole tables."""
+    return estimate(word_index.as_tsquery(candidates.parts[0]), connection) > _MOST_RANKED
 
 
 def _found_by(words: Node, parts: Sequence[Node], expanded: Mapping[str, list[str]], context: Context) -> Candidates:

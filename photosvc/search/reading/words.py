@@ -4,7 +4,7 @@ The full-text index (FTS5 on SQLite, a `tsvector` on PostgreSQL) finds photos wh
 are read. A condition decides about one photo: whether `SearchText` contains a substring, on both databases alike.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -287,38 +287,12 @@ def rank(terms: Iterable[Term], context: Context) -> ColumnElement[int]:
     return select(points(terms, context)).where(SearchText.photo_id == SearchRow.photo_id).scalar_subquery()
 
 
-def without_ranks(words: Node, ranked: Sequence[Term], ranks: Collection[int]) -> Node:
-    """Return the query without most of the photos with these ranks, as far as the full-text index knows them.
-
-    It knows photos that have each term as a whole word of the title, which is the best rank; of a single term also
-    those that have it as a whole word among the keywords, or in no section that counts more.
-    """
-    if not all(isinstance(term, Word) for term in ranked) or len(ranked) > MOST_RANKED:
-        return words
-    found: list[Node] = []
-    if most_points(ranked) in ranks:
-        found.append(conjunction([in_section(as_whole(term), "title") for term in ranked]))
-    if len(ranked) == 1:
-        whole = as_whole(ranked[0])
-        marked = {section: in_section(whole, section) for section in _WHOLE if section in MARKS}
-        if _WHOLE["keywords"] in ranks:
-            found.append(And((marked["keywords"], Not(marked["title"]))))
-        if _WHOLE["words"] in ranks:
-            found.append(And((whole, Not(Or(tuple(marked.values()))))))
-    return And((words, Not(disjunction(found)))) if found else words
-
-
 def as_whole(term: Term) -> Term:
     """Return the term as a whole word, which the plural of a word is too."""
     if isinstance(term, Word) and term.prefix:
         forms = (*term.forms, *other_forms(term.text, prefix=False))
         return Word(term.text, False, tuple(dict.fromkeys(forms)))
     return replace(term, prefix=False)
-
-
-def most_points(ranked: Sequence[Term]) -> int:
-    """Return the rank of a photo that has each term as a whole word where it counts most."""
-    return max(_WHOLE.values()) * len(ranked[:MOST_RANKED])
 
 
 def points(ranked: Iterable[Term], context: Context) -> ColumnElement[int]:

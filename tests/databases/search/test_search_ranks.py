@@ -1,4 +1,4 @@
-"""Pages by relevance of words that many photos have: the same photos in the same order as if all were sorted."""
+"""Pages by relevance of words that many photos have, or that may mean a filter: as if all were sorted."""
 
 import random
 
@@ -50,7 +50,7 @@ def describe(photo, place, draw):
 
 @pytest.fixture(scope="module")
 def session(new_database):
-    """A library where the word has every rank, and two of the ranks are frequent."""
+    """A library where the word has every rank."""
     draw = random.Random(4)
     engine = create_engine(new_database())
     with Session(engine) as session:
@@ -128,13 +128,6 @@ def test_two_words_add_their_points(session):
     assert found == sorted_by_python(session, "famil", "lake")
 
 
-def test_the_order_is_walked_where_a_rank_is_frequent(session):
-    request = parse_request({"q": "famil", "order": "relevance"})
-    assert driver(session, request) == Driver.WALK_RANKS
-    filtered = parse_request({"q": "famil color:red", "order": "relevance"})
-    assert driver(session, filtered) != Driver.WALK_RANKS
-
-
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(40, 90), st.sampled_from(["famil", "family", "famil lake", "family|lake", "familia"]), st.booleans())
 def test_pages_of_any_size_put_together_are_the_whole(session, size, query, by_cursor):
@@ -168,66 +161,23 @@ MIXED = {
 }
 
 
-def test_photos_found_without_a_word_come_behind_those_with_it(session, monkeypatch):
-    for most_sorted_at_once in (10, 1000):
-        for query, words in MIXED.items():
-            monkeypatch.setattr(word_plan, "_MOST_RANKED", most_sorted_at_once)
-            whole = sorted_by_python(session, *words, or_quality=6)
-            assert uids(session, query)[0] == whole, (query, most_sorted_at_once)
-            assert uids(session, query, reverse="true")[0] == whole[::-1], (query, most_sorted_at_once)
-            for reverse, wanted in (("false", whole), ("true", whole[::-1])):
-                found, cursor = [], None
-                while cursor or not found:
-                    place = {"cursor": str(cursor)} if cursor else {}
-                    page, cursor = uids(session, query, count="37", reverse=reverse, **place)
-                    found += page
-                assert found == wanted, (query, most_sorted_at_once)
-                assert uids(session, query, reverse=reverse, offset="45", count="50")[0] == wanted[45:95], (
-                    query,
-                    most_sorted_at_once,
-                )
+def test_photos_found_without_a_word_come_behind_those_with_it(session):
+    for query, words in MIXED.items():
+        whole = sorted_by_python(session, *words, or_quality=6)
+        for reverse, wanted in (("false", whole), ("true", whole[::-1])):
+            assert uids(session, query, reverse=reverse)[0] == wanted, query
+            found, cursor = [], None
+            while cursor or not found:
+                place = {"cursor": str(cursor)} if cursor else {}
+                page, cursor = uids(session, query, count="37", reverse=reverse, **place)
+                found += page
+            assert found == wanted, query
+            assert uids(session, query, reverse=reverse, offset="45", count="50")[0] == wanted[45:95], query
 
 
 def test_words_that_may_mean_a_filter_are_not_all_sorted(session):
     request = parse_request({"q": "lake | quality:6-", "order": "relevance"})
     assert driver(session, request) == Driver.WALK_RANKS
-
-
-@pytest.fixture
-def best_is_frequent(session, monkeypatch):
-    """Nearly all photos with the word `zebra` have it in their titles; gives how often other ranks were looked for."""
-    for found in session.scalars(select(SearchText)):
-        if found.photo_id % 3:
-            found.words = f"{found.words.rstrip()} , zebra {found.photo_id} "
-            found.title = found.title if found.photo_id % 10 == 1 else f" zebra {found.photo_id} "
-    session.flush()
-    session.execute(text("ANALYZE"))  # PostgreSQL expects many by it
-    asked = []
-    find_others = word_plan.BestFirst.__iter__
-
-    def noted(tiers):
-        walked = find_others(tiers)
-        yield next(walked)
-        asked.append("others")
-        yield from walked
-
-    monkeypatch.setattr(word_plan.BestFirst, "__iter__", noted)
-    yield asked
-    session.rollback()
-
-
-@pytest.mark.parametrize("most_sorted", [5000, 3])
-def test_where_the_best_rank_is_frequent_others_are_looked_for_behind_it(
-    session, best_is_frequent, monkeypatch, most_sorted
-):
-    monkeypatch.setattr(word_plan, "_MOST_SORTED", most_sorted)
-    whole = sorted_by_python(session, "zebra")
-    first, following = uids(session, "zebra", count="50")
-    assert (first, best_is_frequent) == (whole[:50], [])
-    behind, _ = uids(session, "zebra", cursor=str(following))
-    assert (first + behind, best_is_frequent) == (whole, ["others"])
-    assert uids(session, "zebra", offset="120")[0] == whole[120:]
-    assert uids(session, "zebra", offset=str(len(whole) - 5))[0] == whole[-5:]
 
 
 def test_a_reversed_order_is_walked_from_the_last_rank_on(session):
@@ -239,13 +189,3 @@ def test_a_reversed_order_is_walked_from_the_last_rank_on(session):
         behind, _ = uids(session, query, reverse="true", cursor=str(following))
         assert first + behind == whole, words
         assert uids(session, query, reverse="true", offset="60")[0] == whole[60:], words
-        request = parse_request({"q": query, "order": "relevance", "reverse": "true"})
-        if len(words) == 1:
-            assert driver(session, request) == Driver.WALK_RANKS, words
-
-
-def test_where_the_best_rank_is_frequent_a_reversed_order_ends_with_it(session, best_is_frequent):
-    whole = sorted_by_python(session, "zebra")[::-1]
-    first, following = uids(session, "zebra", reverse="true", count="50")
-    assert first == whole[:50]
-    assert uids(session, "zebra", reverse="true", cursor=str(following))[0] == whole[50:]
