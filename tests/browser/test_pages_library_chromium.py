@@ -20,9 +20,10 @@ PAGES = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    with open_api(tmp_path_factory.mktemp("library")) as api:
+@pytest.fixture
+def base(tmp_path, request):
+    """A service of files with hostile names, which are indexed where `indexed` is used."""
+    with open_api(tmp_path) as api:
         api.library.clock.present = datetime.now(UTC)  # that of the server, which is a process of its own
         camera = exif({0x010F: HOSTILE, 0x0110: HOSTILE}, {0x9003: "2023:05:01 10:00:00"})
         for width in (60, 120, 240):
@@ -30,8 +31,16 @@ def base(tmp_path_factory):
             api.library.put(f"{HOSTILE}/{width}.jpg", encoded(picture, "JPEG", exif=camera))
         api.library.put(f"{HOSTILE}/damaged.jpg", jpeg(90, 60)[:400])
         api.library.put(f"2023/{LONG}/plain.jpg", jpeg(90, 60))
+        if "indexed" in request.fixturenames:
+            api.library.index()
         with serve(api.library.instance, workers=1, threads=8) as address:
             yield address
+
+
+@pytest.fixture
+def indexed(base):
+    """The service after its files were indexed."""
+    return base
 
 
 def focus(page, text):
@@ -74,7 +83,8 @@ def test_a_page_that_tells_of_a_run_leads_to_the_log_in_when_its_session_has_end
         page.wait_for_url(f"{base}/sign-in?next={LIBRARY}**")
 
 
-def test_look_alikes_are_found_archived_and_brought_back_by_keyboard(chromium, base):
+def test_look_alikes_are_found_archived_and_brought_back_by_keyboard(chromium, indexed):
+    base = indexed
     with open_page(chromium, base, name="ann") as page:
         page.goto(base + ALIKE)
         focus(page, "Search for")
@@ -90,7 +100,8 @@ def test_look_alikes_are_found_archived_and_brought_back_by_keyboard(chromium, b
         page.wait_for_selector(".alike")
 
 
-def test_pages_with_hostile_names_are_text_and_as_wide_as_the_window(chromium, base):
+def test_pages_with_hostile_names_are_text_and_as_wide_as_the_window(chromium, indexed):
+    base = indexed
     for width, theme in ((320, "dark"), (2560, "light")):
         with open_page(chromium, base, name="ann", width=width, color_scheme=theme) as page:
             page.goto(f"{base}/albums/new")
@@ -115,7 +126,8 @@ def test_pages_with_hostile_names_are_text_and_as_wide_as_the_window(chromium, b
                 assert page.locator("main img[src=x]").count() == 0, path
 
 
-def test_keys_lead_to_a_folder_its_photo_and_back(chromium, base):
+def test_keys_lead_to_a_folder_its_photo_and_back(chromium, indexed):
+    base = indexed
     with open_page(chromium, base, "/folders") as page:
         tab_to(page, ".folders a")
         page.keyboard.press("Enter")

@@ -74,7 +74,6 @@ def request_of(draw, path, method):
     return address, {**options, "data": form, "content_type": "application/x-www-form-urlencoded"}
 
 
-@pytest.mark.slow(minutes=2)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_no_request_for_a_page_is_an_error_of_the_server(browsers, seed):
     draw, refused = random.Random(seed), {}

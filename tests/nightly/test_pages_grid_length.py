@@ -13,7 +13,7 @@ from tests.helpers.chromium import open_page
 from tests.helpers.pictures import exif, jpeg
 from tests.helpers.programs.server import serve
 
-pytestmark = [pytest.mark.slow(minutes=4), pytest.mark.timeout(180)]
+pytestmark = pytest.mark.timeout(180)
 
 MONTHS, PHOTOS, DAYS = 400, 5000, 25
 TOTAL = MONTHS * PHOTOS
