@@ -174,6 +174,8 @@ class _Batch(Generic[Item]):
     """Items that one worker gets together."""
 
     items: list[Item]
+    is_alone: bool = False
+    """True for one suspected item, beside which no worker has anything else."""
     losses: int = 0
     """The number of times that it was lost with all workers that it may go to."""
     workers: frozenset[str] = frozenset()
@@ -197,6 +199,7 @@ class SchedulerPool(Generic[Item, Result]):
         self._seconds = 0.1  # of an item
         self._running: dict[int, _Batch[Item]] = {}
         self._again: deque[_Batch[Item]] = deque()
+        """Batches to give once more; suspected items come first."""
         self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
 
     def __enter__(self) -> Self:
@@ -217,7 +220,7 @@ class SchedulerPool(Generic[Item, Result]):
                 self._scheduler.look()
                 for number in [one for one, batch in self._running.items() if not batch.workers & self._fit]:
                     yield from self._return(self._running.pop(number), lost=True)
-                while len(self._running) < BATCHES * sum(self._scheduler.fit.values()):
+                while len(self._running) < self._most():
                     batch = self._again.popleft() if self._again else self._next(source)
                     if batch is None:
                         has_more = False
@@ -236,6 +239,11 @@ class SchedulerPool(Generic[Item, Result]):
                 batch.future.cancel()
             self._running.clear()
             self._again.clear()
+
+    def _most(self) -> int:
+        """Return how many batches may be with the workers."""
+        most = BATCHES * sum(self._scheduler.fit.values())
+        return min(1, most) if any(one.is_alone for one in (*self._running.values(), *self._again)) else most
 
     @property
     def _fit(self) -> frozenset[str]:
@@ -278,9 +286,11 @@ class SchedulerPool(Generic[Item, Result]):
         """Let other workers have a batch; after several losses, give its items alone, and then give an item up."""
         batch.future.cancel()
         batch.losses += lost
-        if batch.losses < _LOSSES:
+        if batch.losses < _LOSSES and batch.is_alone:
+            self._again.appendleft(batch)
+        elif batch.losses < _LOSSES:
             self._again.append(batch)
-        elif len(batch.items) > 1:
-            self._again.extend(_Batch([item]) for item in batch.items)
+        elif not batch.is_alone:
+            self._again.extendleft(_Batch([item], is_alone=True) for item in batch.items)
         else:
             yield batch.items[0], WorkerDiedError(Reason.KILLED, "SIGKILL")
