@@ -18,14 +18,14 @@ WORD = "x" * 150
 HOSTILE = '"><img src=x onerror=alert(1)>'
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def served_api(tmp_path_factory):
     with open_api(tmp_path_factory.mktemp("administration")) as api:
         api.library.clock.present = datetime.now(UTC)  # that of the server, which is a process of its own
         yield api
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def base(served_api):
     with serve(served_api.library.instance, workers=1, threads=8) as address:
         yield address
