@@ -24,11 +24,9 @@ def test_only_the_password_itself_is_right():
         assert not verify_password(wrong, stored)
 
 
-@pytest.mark.parametrize(
-    "stored", ["", "x", "$argon2id$", "$argon2id$v=19$m=19456,t=2,p=1$abc$def", "$2b$12$abc", "\0"]
-)
-def test_a_hash_that_is_missing_or_damaged_fits_no_password(stored):
-    assert not verify_password("nobody's password", stored)
+def test_a_hash_that_is_missing_or_damaged_fits_no_password():
+    for stored in ("", "x", "$argon2id$", "$argon2id$v=19$m=19456,t=2,p=1$abc$def", "$2b$12$abc", "\0"):
+        assert not verify_password("nobody's password", stored), stored
 
 
 def test_a_password_is_the_same_however_its_letters_are_composed():

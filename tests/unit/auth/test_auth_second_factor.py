@@ -59,13 +59,6 @@ def test_the_secret_is_kept_encrypted_for_its_owner_only(session, settings, alic
     assert works(session, settings, alice, pyotp.TOTP(enrolment.secret).at(NOW))
 
 
-def test_another_service_key_opens_no_secret(session, settings, alice, tmp_path):
-    totp, codes = enrolled(session, settings, alice)
-    other = new_settings(tmp_path, secret_key="x" * 32)
-    assert not works(session, other, alice, totp.at(NOW))
-    assert not works(session, other, alice, codes[0])
-
-
 @pytest.mark.parametrize(("steps", "accepted"), [(-2, False), (-1, True), (0, True), (1, True), (2, False)])
 def test_codes_of_one_step_before_and_after_are_accepted(session, settings, alice, steps, accepted):
     totp, _ = enrolled(session, settings, alice)
@@ -127,8 +120,3 @@ def test_an_active_second_factor_is_not_replaced_or_confirmed_again(session, set
     with pytest.raises(SecondFactorStateError):
         second_factor.confirm(by_command(session, NOW, settings), alice, code=totp.at(NOW))
     assert works(session, settings, alice, totp.at(NOW))
-
-
-def test_nothing_is_confirmed_before_it_is_enrolled(session, settings, alice):
-    with pytest.raises(SecondFactorStateError):
-        second_factor.confirm(by_command(session, NOW, settings), alice, code="123456")
