@@ -43,14 +43,11 @@ OPEN = {
     "GET /albums/<album_uid>/dl": (200, 404),
     "POST /zip": (200, 404),
     "GET /zip/<name>": (404, 404),
-    "GET /session": (200, 200),
-    "GET /sessions": (200, 200),
-    "GET /session/<session_id>": (403, 403),
-    "GET /sessions/<session_id>": (403, 403),
-    "DELETE /session": (200, 200),
-    "DELETE /sessions": (200, 200),
-    "DELETE /session/<session_id>": (403, 403),
-    "DELETE /sessions/<session_id>": (403, 403),
+    **{f"{method} /{name}": (200, 200) for method, name in product(("GET", "DELETE"), ("session", "sessions"))},
+    **{
+        f"{method} /{name}/<session_id>": (403, 403)
+        for method, name in product(("GET", "DELETE"), ("session", "sessions"))
+    },
     "POST /shared/<album_uid>/photos": (403, 403),  # unless the link takes files
     "GET /credential": (403, 403),
     "GET /": (303, 303),
