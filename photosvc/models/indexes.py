@@ -4,7 +4,6 @@ They complete the metadata of `Base`, for comparisons with a database, and come 
 statement needs them, and these options import SQLAlchemy's dialect for PostgreSQL, in any command.
 """
 
-import re
 from typing import Any
 
 from sqlalchemy import Index, text
@@ -18,7 +17,6 @@ from photosvc.models.search import (
     RARE_COLUMNS,
     SCANNED_COLUMNS,
     TIMELINE_KEYS,
-    UNDATED,
     VALUE_COLUMNS,
     VALUE_GROUPS,
     SearchAlbum,
@@ -69,7 +67,7 @@ def _index(
 
     On PostgreSQL, columns in `included` can be read from the index alone; SQLite's indexes always contain `file_id`.
     """
-    flag, *further = re.split("( AND | OR )", condition, maxsplit=1)
+    flag, *further = condition.partition(" AND ")
     on_sqlite = [f"{flag.removeprefix('NOT ')} = {int(not flag.startswith('NOT '))}", *further]
     Index(
         f"ix_{SearchRow.__tablename__}_{name}",
@@ -97,8 +95,6 @@ for _name, _is_rare in RARE_COLUMNS.items():
 for _name in PATTERN_COLUMNS:
     if _name not in {_keys.columns[0] for _keys in SORT_KEYS.values()}:
         _index(f"{_name}_pattern", _name, "oldest_key", "listed")
-
-_index("far_day", "taken_day", "taken_at", "year", "far_day", condition=f"far_day OR {UNDATED}")
 
 _index("unlisted", "newest_key", condition="NOT listed")
 

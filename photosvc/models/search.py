@@ -24,8 +24,6 @@ from photosvc.query.fold import fold, fold_recurring
 TIMELINE_KEYS = ("timeline_day", "taken_at", "newest_key")
 #: The first columns of the index `values`: lenses are looked up in it, and facets are counted by these columns.
 VALUE_GROUPS = ("lens_id", "year")
-#: The condition of photos of which the year is known and the day is not: `taken_at` may be in another year.
-UNDATED = "taken_day = 0 AND year > 0"
 #: Columns in which few photos differ from the others, and the condition of the rows in their indexes.
 RARE_COLUMNS = {"rating": "rating > 0", "faces": "faces > 0", "photo_type": "photo_type <> 'image'"}
 #: The full-text index: an FTS5 table on SQLite, a column on PostgreSQL.
@@ -108,8 +106,6 @@ class SearchRow(Base, table="search_rows"):
     taken_day: Mapped[int] = of_photo(search_values.taken_day, Integer)
     timeline_day: Mapped[int] = of_photo(search_values.timeline_day, Integer)
     taken_at: Mapped[int] = of_photo("taken_at", BigInteger, convert=search_values.microseconds)
-    far_day: Mapped[bool] = of_photo(search_values.is_far_day)
-    """True if `taken_at` is neither in the local day nor beside it, all in UTC: the clock of the camera was wrong."""
     created_at: Mapped[int] = of_photo("created_at", BigInteger, convert=search_values.microseconds)
     updated_at: Mapped[int] = of_photo(lambda source: search_values.last_changed(source.photo), BigInteger)
     edited_at: Mapped[int] = of_photo("edited_at", BigInteger, convert=search_values.microseconds)

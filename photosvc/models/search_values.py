@@ -8,7 +8,7 @@ import math
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from sqlalchemy import FromClause
@@ -40,15 +40,14 @@ _ONE_EACH = "is_first"
 #: without a query or with filters of only these columns; otherwise SQLite would sort whole rows to group them.
 SHOWN: Final = ("listed", "private", _ONE_EACH, "aspect_ratio", "color", "photo_type")
 #: Values that are compared in the index of the order `added`, and those in that of `newest`, which has further indexes.
-#: Year, month and portrait serve common words that also mean such a value: `2019`, `december`, `portrait`.
-_IN_ADDED = ("photo_id", "color", "photo_type", "camera_id", "country", "year", "month", "portrait")
-_IN_NEWEST = ("photo_id", "color", "photo_type", "year", "month", "portrait")
+#: Year and month serve words that also mean such a value: `2019`, `december`.
+_IN_ADDED = ("photo_id", "color", "photo_type", "camera_id", "country", "year", "month")
+_IN_NEWEST = ("photo_id", "color", "photo_type", "year", "month", "taken_day")
 #: Latitude and longitude of an unknown position: inside no box.
 NOWHERE = 999.0
 #: Most bytes of a title's sort key: folding can turn one character into 18, and cursors contain the whole key.
 _TITLE_BYTES = 1000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_LAST_DAY = date.max.toordinal()
 RANK_BITS = 16
 #: The highest rank, and the lowest bits of the descending form of the key of a primary file.
 LAST_RANK = (1 << RANK_BITS) - 1
@@ -176,7 +175,9 @@ SORT_KEYS = {
     "newest": SortKeys(
         ("taken_at", "newest_key"), "taken", (*_COVERING, *_IN_NEWEST, _ONE_EACH), by_value=True, by_album=True
     ),
-    "oldest": SortKeys(("taken_at", "oldest_key"), "oldest", ("private", "photo_id", _ONE_EACH), by_album=True),
+    "oldest": SortKeys(
+        ("taken_at", "oldest_key"), "oldest", (*_COVERING, "photo_id", "year", "taken_day", _ONE_EACH), by_album=True
+    ),
     "updated": SortKeys(("updated_at", "newest_key"), "updated", ("private", "created_at", _ONE_EACH)),
     "edited": SortKeys(("edited_at", "newest_key"), "edited", ("private", _ONE_EACH)),
     "relevance": SortKeys(("quality", "taken_at", "newest_key"), "relevance", ("private", _ONE_EACH)),
@@ -236,15 +237,6 @@ def timeline_day(source: PhotoSource) -> int:
     """Return the day number of the local day, with day 0 if only the day is unknown; 0 if the month is unknown."""
     photo = source.photo
     return day_number(photo.year, photo.month, max(photo.day, 0)) if min(photo.year, photo.month) > 0 else 0
-
-
-def is_far_day(source: PhotoSource) -> bool:
-    """Return whether `taken_at` is outside of the local day and the days before and after it, all in UTC."""
-    day = taken_day(source)
-    utc = source.photo.taken_at.astimezone(UTC).toordinal()
-    before, after = date.fromordinal(max(1, utc - 1)), date.fromordinal(min(_LAST_DAY, utc + 1))
-    numbers = (day_number(one.year, one.month, one.day) for one in (before, after))
-    return bool(day) and not next(numbers) <= day <= next(numbers)
 
 
 def day_number(year: int, month: int, day: int) -> int:

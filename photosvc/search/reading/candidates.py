@@ -1,10 +1,5 @@
 """The candidates of a query: the photos of the index that finds the fewest.
 
-A search by local days or years looks between two times. `taken_at` counts by UTC and a local day by the clocks of the
-place, so the two differ by up to a day. Rows where they differ by more, because a camera's clock was wrong, are marked
-and looked up; and for years, those of an unknown day as well. The photos of many days are not counted: unless such rows
-widen the times, nothing finds them sooner than the walk.
-
 A walk along an order reads whole rows, in places far apart, until the page is full: all of them where few photos match,
 270 ms for 200,000 files. The index of values has a fifth of their size and lies together, so all of it is read in a
 tenth of the time. A walk therefore ends after a part of the library (see `most_walked`); if the page is not full by
@@ -14,10 +9,9 @@ then, the index of values finds the photos that match.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from sqlalchemy import Connection, func, or_, select, text, union_all
+from sqlalchemy import Connection, or_, select, text, union_all
 
 from photosvc.models import (
     FILTER_COLUMNS,
@@ -26,11 +20,10 @@ from photosvc.models import (
     RARE_COLUMNS,
     SCANNED_COLUMNS,
     SORT_KEYS,
-    UNDATED,
     VALUE_COLUMNS,
     SearchRow,
 )
-from photosvc.models.search_values import RANK_BITS, microseconds
+from photosvc.models.search_values import RANK_BITS
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import (
     And,
@@ -59,9 +52,6 @@ from photosvc.search.reading.columns import Context, identified, in_days
 from photosvc.search.reading.compile import compile_all, compile_query, members
 from photosvc.search.reading.word_plan import Candidates, Counter, by_indexes_alone, few_with
 
-_DAY: Final = timedelta(days=1)
-#: Days beside which the two that are walked too hardly count.
-_MANY_DAYS: Final = 28 * _DAY
 #: One in this many rows of the library is walked before the index of values is read; both take about the same time.
 _PART: Final = 20
 #: Rows that are walked for each row of the page at least.
@@ -69,8 +59,6 @@ _LEAST: Final = 10
 _SCANNED: Final = frozenset((*SCANNED_COLUMNS, "private"))
 #: The columns of the index of the order `added`, which is read for values that the index of values has not.
 _IN_ADDED: Final = frozenset(SORT_KEYS["added"].appended)
-#: The last year whose end is a time.
-_LAST_YEAR: Final = 9998
 #: Orders that have an index for every column of `VALUE_COLUMNS`.
 BY_VALUE = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_value)
 #: The unique key in the index of an order, by the name of the index.
@@ -83,110 +71,13 @@ _LOOKED_UP = frozenset(
 )
 
 
-class Bounds(NamedTuple):
-    """Times in microseconds since 1970, both included; None where nothing bounds them."""
-
-    low: int | None = None
-    high: int | None = None
-    widened: bool = False
-    """True if they are wider than the days, for photos that were taken elsewhere by their time."""
-
-
-class Times:
-    """The times between which an order by time is walked, looked up once for each conjunct of a query."""
-
-    def __init__(self, connection: Connection, *, by_time: bool) -> None:
-        self._connection = connection
-        self._by_time = by_time
-        #: By the identity of the conjunct: to compare long ones takes long.
-        self._known: dict[int, Bounds | None] = {}
-
-    def walked(self, parts: Iterable[Node]) -> list[Node]:
-        """Return the conjuncts whose photos a walk finds as soon as any index; none if the order is by something else.
-
-        They ask for so many successive days that between their times are few other photos.
-        """
-        wide = [part for part in parts if _asks_for_many_days(part)] if self._by_time else []
-        return [part for part in wide if (bounds := self._of(part)) is not None and not bounds.widened]
-
-    def around(self, parts: Iterable[Node]) -> Bounds:
-        """Return the times outside of which no photo fits all these conjuncts."""
-        bounds = map(self._of, parts) if self._by_time else ()
-        found = [one for one in bounds if one is not None]
-        low = max((one.low for one in found if one.low is not None), default=None)
-        return Bounds(low, min((one.high for one in found if one.high is not None), default=None))
-
-    def _of(self, part: Node) -> Bounds | None:
-        if id(part) not in self._known:
-            self._known[id(part)] = _bounds_of(part, self._connection)
-        return self._known[id(part)]
-
-
-def days_of(part: Node) -> Days | None:
+def _days_of(part: Node) -> Days | None:
     """Return the days that a conjunct asks for; None for anything else, and for several ranges of days."""
     match part:
         case Filter("taken" | "before" | "after", Choice((Days() as days,))):
             return days
         case _:
             return None
-
-
-def _bounds_of(part: Node, connection: Connection) -> Bounds | None:
-    """Return the times outside of which no photo fits a conjunct; None if it asks for neither days nor years."""
-    if (days := days_of(part)) is not None:
-        return _bounds(days, (SearchRow.far_day, in_days(SearchRow.taken_day, days)), connection)
-    if (years := _years_of(part)) is None:
-        return None
-    first, last = years
-    # The databases recognise the condition of the index by its text.
-    elsewhere = or_(SearchRow.far_day, text(UNDATED)), SearchRow.year.between(first, last)
-    return _bounds(Days(date(first, 1, 1), date(last + 1, 1, 1)), elsewhere, connection)
-
-
-def _asks_for_many_days(part: Node) -> bool:
-    """Return whether a conjunct asks for successive days, and these are many beside the two that are walked too."""
-    if (days := days_of(part)) is not None:
-        return days.start is None or days.end is None or days.end - days.start >= _MANY_DAYS
-    match part:
-        case Filter("year", Choice((_,))):
-            return _years_of(part) is not None
-        case _:
-            return False
-
-
-def _years_of(part: Node) -> tuple[int, int] | None:
-    """Return the first and the last year that a conjunct asks for; None if it asks for others than known years."""
-    if not (isinstance(part, Filter) and part.name == "year" and isinstance(part.value, Choice) and part.value.any_of):
-        return None
-    years: list[int] = []
-    for operand in part.value.any_of:
-        match operand:
-            case Range(low, high) if low is not None and high is not None:
-                years += int(low), int(high)
-            case int():
-                years.append(operand)
-            case _:
-                return None
-    first, last = min(years), max(years)
-    return (first, last) if first > 0 and last <= _LAST_YEAR else None
-
-
-def _bounds(days: Days, elsewhere: Sequence[Any], connection: Connection) -> Bounds:
-    """Return the times around these days, and around the rows that fulfil the conditions `elsewhere`."""
-    far = select(func.min(SearchRow.taken_at), func.max(SearchRow.taken_at)).where(*elsewhere)
-    first, last = connection.execute(far).one()
-    low = _midnight(days.start, -_DAY) if days.start else None
-    high = _midnight(days.end, _DAY) if days.end else None
-    lowest = low if low is None or first is None else min(low, first)
-    highest = high if high is None or last is None else max(high, last)
-    return Bounds(lowest, highest, widened=(lowest, highest) != (low, high))
-
-
-def _midnight(day: date, shift: timedelta) -> int | None:
-    try:
-        return microseconds(datetime.combine(day, time(), UTC) + shift)
-    except OverflowError:
-        return None
 
 
 def most_walked(photos: int, rows_needed: int) -> int | None:
@@ -328,7 +219,7 @@ def _photos(part: Node, context: Context) -> Any:  # noqa: ANN401 - the select t
             return select(SearchRow.photo_id).where(or_(*_identified(one for one in any_of if isinstance(one, Uid))))
         case _ if context.opened:  # the other indexes contain listed rows only
             return None
-        case Filter() if (days := days_of(part)) is not None:
+        case Filter() if (days := _days_of(part)) is not None:
             return keys.where(SearchRow.listed, in_days(SearchRow.timeline_day, days))
         case Filter() if _is_pattern(part):
             return select(SearchRow.oldest_key // 2**RANK_BITS).where(SearchRow.listed, compile_query(part, context))

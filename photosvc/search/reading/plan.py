@@ -15,8 +15,8 @@ rows that are compared with many values take longer, so that the limit grows wit
 candidates reads n rows, each in a random place, which costs about four times as much. Timed in libraries of 10,000 and
 100,000 files, sorting was faster up to n = limit, walking from n = 1.5 * limit.
 
-The estimate assumes that the matching rows are spread evenly over the order. Days and years in orders by time are not,
-and therefore walked between two times (see `candidates`).
+The estimate assumes that the matching rows are spread evenly over the order. Days and years in orders by time are not;
+the indexes of these orders have both, so that a walk to them reads no rows.
 
 | the first case that applies | plan |
 |---|---|
@@ -47,8 +47,6 @@ from photosvc.query.nodes import terms as count_terms
 from photosvc.search.reading import words as full_text
 from photosvc.search.reading.candidates import (
     BY_VALUE,
-    Bounds,
-    Times,
     found_by_scan,
     is_covered,
     is_scanned,
@@ -75,8 +73,6 @@ from photosvc.search.reading.word_plan import (
 ALL_ROWS: Final = 10_000
 #: Orders that albums have an index for.
 _BY_ALBUM = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_album)
-#: Orders whose first key is `taken_at`.
-_BY_TIME = frozenset(name for name, keys in SORT_KEYS.items() if keys.columns[0] == "taken_at")
 
 
 class Driver(StrEnum):
@@ -101,8 +97,6 @@ class Plan:
     """The album whose files are walked in place of all files; no condition repeats this."""
     arranged: int | None = None
     """The album by whose order by hand the files are sorted."""
-    taken: Bounds = Bounds()
-    """If the order is by `taken_at`, the times outside of which no row matches."""
     tiers: tuple[Tier, ...] = ()
     """If the order is by rank and the words may also mean a filter, the photos with and without ranks."""
     few: bool = False
@@ -156,11 +150,9 @@ def make_plan(
     by_order = in_order and order in BY_VALUE
     valued = [part for part in parts if by_order and value_column(part)]
     found_tiers: tuple[Tier, ...] = ()
-    times = Times(connection, by_time=in_order and order in _BY_TIME)
     if others and not context.on_postgresql:
         counter = Counter(connection, rows_needed, sum(map(count_terms, others)))
-        walked = [*valued, *times.walked(part for part in others if part not in valued)]
-        candidates = most_selective(others, walked, context, connection, counter)
+        candidates = most_selective(others, valued, context, connection, counter)
         if candidates is None and ranked:
             candidates, found_tiers = _by_rank(parts, ranked, context, connection)
         if candidates is not None and not in_order and value_column(candidates.parts[0]):
@@ -172,14 +164,11 @@ def make_plan(
             by_hand = album if arranged else None
             driver = Driver.WALK_RANKS if found_tiers else Driver.SORT_CANDIDATES
             return Plan(driver, (found, shown, rest), arranged=by_hand, tiers=found_tiers)
-    # PostgreSQL finds one year in its index for both orders by time; between two times it takes a third longer.
-    bounding = [part for part in parts if part not in valued and not (context.on_postgresql and value_column(part))]
-    taken = times.around(bounding)
     if album is not None:
         driver = Driver.WALK_POSITIONS if arranged else Driver.WALK_ALBUM
         by_hand, by_index = (album, None) if arranged else (None, album)
         conditions = shown, compile_all(others, context)
-        return Plan(driver, conditions, by_index, by_hand, taken)
+        return Plan(driver, conditions, by_index, by_hand)
     if context.on_postgresql:
         counter = Counter(connection, rows_needed, sum(map(count_terms, others)))
         candidates = None
@@ -196,7 +185,7 @@ def make_plan(
             rest = compile_all([part for part in parts if part not in candidates.exact], context)
             conditions = and_(SearchRow.photo_id.in_(candidates.photos), shown), rest
         driver = Driver.WALK_RANKS if found_tiers else Driver.DATABASE
-        return Plan(driver, conditions, taken=taken, tiers=found_tiers, few=few)
+        return Plan(driver, conditions, tiers=found_tiers, few=few)
     by_value = [compile_query(part, replace(context, may_use_index=True)) for part in valued]
     others = tuple(part for part in parts if part not in valued)
     rest = compile_all(others, context)
@@ -206,7 +195,7 @@ def make_plan(
         shown = visible(sees_private=context.sees_private, opened=context.opened, by_index=False)
     elif others and in_order and not (order in SORT_KEYS and all(is_covered(part, order, context) for part in others)):
         walk = _limited_walk(parts, context, counter, shown, by_value)
-    return Plan(driver, (shown, *by_value, rest), taken=taken, walk=walk)
+    return Plan(driver, (shown, *by_value, rest), walk=walk)
 
 
 def _limited_walk(

@@ -147,7 +147,7 @@ class Search:
         keys = self._keys()
         query = self.matching(SearchRow.file_id, *keys)
         cursor = self.request.cursor
-        query = query.where(*self._bounds(keys))
+        query = query.where(*self._behind(keys))
         if cursor and self.plan.driver is Driver.WALK_POSITIONS:  # the index has positions, and no keys of files
             last = literal(cursor.values[0], BigInteger)
             falling = self.request.order.falling
@@ -156,18 +156,11 @@ class Search:
             query = query.offset(offset)
         return self._sorted(query, keys).limit(count)
 
-    def _bounds(self, keys: list[Column]) -> Iterator[ColumnElement[bool]]:
-        """Yield the conditions on the keys that the cursor and the days of the query demand."""
-        cursor, falling = self.request.cursor, self.request.order.falling
-        low, high, _ = self.plan.taken
-        # After a cursor, its bound is the closer one; SQLite walks from one bound only.
-        if low is not None and (falling or not cursor):
-            yield keys[0] >= low
-        if high is not None and not (falling and cursor):
-            yield keys[0] <= high
-        if cursor:
+    def _behind(self, keys: list[Column]) -> Iterator[ColumnElement[bool]]:
+        """Yield the condition on the keys that the cursor demands, if there is one."""
+        if cursor := self.request.cursor:
             here, there = tuple_(*map(self._compared, keys)), tuple_(*cursor.values)
-            yield here < there if falling else here > there
+            yield here < there if self.request.order.falling else here > there
 
     def first_results(self) -> tuple[Sequence[Found], list[str]]:
         """Return the first window of a plain search and its result heads, by one statement."""
@@ -233,7 +226,7 @@ class Search:
     def _end_of(self, walk: Walk) -> Sequence[Any] | None:
         """Return the sort keys of the row at which the walk ends; None when there are fewer rows."""
         keys = self._keys()
-        query = select(*keys).where(*walk.along, *self._bounds(keys))
+        query = select(*keys).where(*walk.along, *self._behind(keys))
         return self.connection.execute(in_order(query, self.request.order, keys).offset(walk.rows).limit(1)).first()
 
     def _within(self, query: Any, end: Sequence[Any]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ

@@ -38,7 +38,6 @@ INTERNAL = {
     "shuffle",
     "is_first",
     "timeline_day",
-    "far_day",
     "archived_at",
 }
 
@@ -95,7 +94,6 @@ def test_a_migrated_database_has_exactly_the_declared_indexes_of_search_rows(mig
         "file_key_pattern": ("file_key", "oldest_key", "listed", "listed"),
         "path": ("path_key", "listed"),
         "values": (*scanned, "newest_key", "private", "listed", "listed"),
-        "far_day": ("taken_day", "taken_at", "year", "far_day", "far_day OR taken_day = 0 AND year > 0"),
         "photo": ("photo_id", "taken_at", "newest_key", "private", "listed", ""),
         "timeline": ("timeline_day", "taken_at", "newest_key", *read, ""),
         "map": ("lat", "lng", "newest_key", *read, ""),

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
-from photosvc.models import Photo, SearchRow
+from photosvc.models import Photo
 from photosvc.search.reading.pages import find
 from photosvc.search.rows.write import project
 from tests.helpers.clock import NOW
@@ -25,7 +25,6 @@ TAKEN = {
     "first day of all": ("0001-01-01", "0001-01-01T00:00"),
     "last day of all": ("9999-12-31", "9999-12-31T23:59"),
 }
-FAR = {"clock in 1970", "clock in 2033"}
 
 
 @pytest.fixture(scope="module")
@@ -80,41 +79,6 @@ def test_a_day_finds_its_photos_in_every_order_and_from_every_cursor(session):
                     break
                 cursor = str(page.next)
             assert pages == found, order
-
-
-@pytest.mark.parametrize("order", ["newest", "oldest"])
-@pytest.mark.parametrize(
-    ("query", "counts"),
-    [
-        ("taken:2012", 0),
-        ("before:2012-05-05", 0),
-        ("after:2012-05-07", 0),
-        ("taken:1970", 1),
-        ("before:1970-12-31", 1),
-        ("taken:2012-05-06", 1),
-    ],
-)
-def test_many_days_are_counted_only_if_a_clock_was_wrong_on_one_of_them(session, query, counts, order):
-    if session.get_bind().dialect.name == "postgresql":
-        pytest.skip("PostgreSQL has statistics")
-    seen = []
-    session.connection().connection.driver_connection.set_trace_callback(seen.append)
-    titles(session, q=query, order=order)
-    session.connection().connection.driver_connection.set_trace_callback(None)
-    assert len([text for text in seen if "count(" in text]) == counts
-
-
-def test_only_photos_more_than_a_day_off_count_as_far(session):
-    far = session.scalars(select(Photo.title).join(SearchRow, SearchRow.photo_id == Photo.id).where(SearchRow.far_day))
-    assert set(far) == FAR
-
-
-def test_a_photo_whose_local_day_is_unknown_is_not_far(session):
-    photo = session.scalars(select(Photo).where(Photo.title == "clock in 1970")).one()
-    photo.day = -1
-    project(session, [photo.id])
-    assert session.scalars(select(SearchRow.far_day).where(SearchRow.photo_id == photo.id)).all() == [False]
-    session.rollback()
 
 
 def test_a_year_finds_its_photos_wherever_their_times_are(session):

@@ -305,14 +305,14 @@ def _create_tables() -> None:
         "archived_at"), *each(SMALL, "quality rating faces"), *each(NUMBER, "resolution iso focal_length"),
         *each(REAL, "f_number"), *each(TEXT, "exposure_key"), *each(ROW_ID, "camera_id lens_id"), *each(REAL,
         "lat lng x y z"), *each(NUMBER, "altitude"), *each(TEXT, "cell_id country state_key city_key"), *each(NUMBER,
-        "year month day taken_day timeline_day"), *each(BIG, "taken_at"), *each(FLAG, "far_day"), *each(BIG,
-        "created_at updated_at edited_at duration"), *each(NUMBER, "shuffle"), *each(SMALL, "color"), *each(NUMBER,
-        "photo_diff"), *each(BIG, "photo_size"), *each(TEXT, "file_uid file_key hash codec"), *each(BIG, "size"),
+        "year month day taken_day timeline_day"), *each(BIG, "taken_at created_at updated_at edited_at duration"),
+        *each(NUMBER, "shuffle"), *each(SMALL, "color"), *each(NUMBER, "photo_diff"),
+        *each(BIG, "photo_size"), *each(TEXT, "file_uid file_key hash codec"), *each(BIG, "size"),
         *each(NUMBER, "width height"), *each(FLAG, "portrait"), *each(REAL, "aspect_ratio"), *each(SMALL, "chroma"),
         *each(NUMBER, "diff"), *each(FLAG, "has_error"), *each(TEXT, "instance_key"), key="file_id",
         refers=[("file_id", "files.id", "CASCADE")])
     index("search_rows",
-        "newest_key private listed shuffle photo_id color photo_type camera_id country year month portrait is_first",
+        "newest_key private listed shuffle photo_id color photo_type camera_id country year month is_first",
         name="ix_photosvc_search_rows_added", where="listed", include=("file_id",))
     index("search_rows", "camera_id taken_at newest_key", name="ix_photosvc_search_rows_camera_id_taken",
         where="listed")
@@ -322,8 +322,6 @@ def _create_tables() -> None:
     index("search_rows", "edited_at newest_key private is_first", name="ix_photosvc_search_rows_edited",
         where="listed", include=("file_id",))
     index("search_rows", "faces newest_key", name="ix_photosvc_search_rows_faces", where="listed AND faces > 0")
-    index("search_rows", "taken_day taken_at year far_day", name="ix_photosvc_search_rows_far_day",
-        where="far_day OR taken_day = 0 AND year > 0")
     index("search_rows", "file_key oldest_key listed", name="ix_photosvc_search_rows_file_key_pattern",
         where="listed")
     index("search_rows", "lat lng newest_key listed private is_first aspect_ratio color photo_type",
@@ -332,8 +330,8 @@ def _create_tables() -> None:
         include=("file_id",))
     index("search_rows", "name_key oldest_key listed", name="ix_photosvc_search_rows_name_key_pattern",
         where="listed")
-    index("search_rows", "taken_at oldest_key private photo_id is_first", name="ix_photosvc_search_rows_oldest",
-        where="listed", include=("file_id",))
+    index("search_rows", "taken_at oldest_key private listed photo_id year taken_day is_first",
+        name="ix_photosvc_search_rows_oldest", where="listed", include=("file_id",))
     index("search_rows", "path_key", name="ix_photosvc_search_rows_path", where="listed")
     index("search_rows", "photo_id taken_at newest_key private listed", name="ix_photosvc_search_rows_photo",
         include=("file_id",))
@@ -351,7 +349,7 @@ def _create_tables() -> None:
         name="ix_photosvc_search_rows_similar", where="listed", include=("file_id",))
     index("search_rows", "size newest_key private", name="ix_photosvc_search_rows_size", where="listed",
         include=("file_id",))
-    index("search_rows", "taken_at newest_key private listed photo_id color photo_type year month portrait is_first",
+    index("search_rows", "taken_at newest_key private listed photo_id color photo_type year month taken_day is_first",
         name="ix_photosvc_search_rows_taken", where="listed", include=("file_id",))
     index("search_rows", "timeline_day taken_at newest_key listed private is_first aspect_ratio color photo_type",
         name="ix_photosvc_search_rows_timeline")
