@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-nightly test-random test-dates test-long test-api test-lowest test-newest mutation coverage lint format bench bench-queries bench-peers bench-index bench-thumbnails bench-memory bench-busy bench-grid lock translations dist clean
+.PHONY: help run example test test-examples test-slow test-nightly test-random test-dates test-api test-lowest test-newest mutation coverage lint format bench bench-queries bench-peers bench-index bench-thumbnails bench-memory bench-busy bench-grid lock translations dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -41,26 +41,23 @@ example: $(VENV)/.dev ## Run a host app that contains photosvc (examples/embed) 
 		"$$flask" db upgrade && "$$flask" svc db upgrade && "$$flask" svc index && "$$flask" run --port "$(PORT)"
 
 # Test modules and the package are compiled once and not in every process; an empty value is as good as none.
-test test-slow test-nightly test-random test-dates test-long test-examples test-api test-lowest test-newest coverage: export PYTHONDONTWRITEBYTECODE :=
+test test-slow test-nightly test-random test-dates test-examples test-api test-lowest test-newest coverage: export PYTHONDONTWRITEBYTECODE :=
 
 # Three processes for two cores: tests wait for servers and timers for a quarter of their time.
 test: $(VENV)/.dev ## Run the everyday tests
 	$(BIN)/python -m $(PYTEST) -n 3 --dist worksteal $(ARGS)
 
-test-slow: $(VENV)/.dev ## Run the tests that take up to some minutes each
-	$(BIN)/python -m $(PYTEST) -m 'slow and not long' --ignore=tests/nightly --ignore=tests/leaving $(ARGS) $(if $(findstring tests/,$(ARGS)),,tests)
+test-slow: $(VENV)/.dev ## Run the tests of real servers, clients and browsers
+	$(BIN)/python -m $(PYTEST) $(ARGS) $(if $(findstring tests/,$(ARGS)),,tests/system tests/browser)
 
-test-nightly: $(VENV)/.dev ## Run the slow tests of load, kills and random requests
-	$(BIN)/python -m pytest -n 0 -m 'slow and not long' $(or $(ARGS),tests/nightly)
+test-nightly: $(VENV)/.dev ## Run the tests of load, kills, large libraries and random requests
+	$(BIN)/python -m pytest -n 0 $(or $(ARGS),tests/nightly)
 
 test-dates: $(VENV)/.dev ## Run the tests of dates on days and in hours when such tests fail
-	for moment in $(MOMENTS); do echo "$$moment"; TEST_NOW=$$moment $(BIN)/python -m pytest -n 2 --dist loadfile -q -m '' $(DATES) || exit 1; done
-
-test-long: $(VENV)/.dev ## Run the tests that take longer: 100,000 queries, libraries of 100,000 files
-	$(BIN)/python -m pytest -m long $(or $(ARGS),tests)
+	for moment in $(MOMENTS); do echo "$$moment"; TEST_NOW=$$moment $(BIN)/python -m pytest -n 2 --dist loadfile -q $(DATES) || exit 1; done
 
 test-examples: $(VENV)/.dev ## Run the tests with random examples, with more and other ones than every day
-	TEST_EXAMPLES=new $(BIN)/python -m pytest -n 3 --dist worksteal -m 'hypothesis and not slow' $(ARGS)
+	TEST_EXAMPLES=new $(BIN)/python -m pytest -n 3 --dist worksteal -m hypothesis $(ARGS)
 
 # A test that depends on another, or on the speed of the machine, fails in one of the runs.
 RUNS ?= 20
@@ -69,7 +66,7 @@ test-random: $(VENV)/.dev ## Run the everyday tests RUNS=20 times, in random ord
 	for run in $$(seq $(RUNS)); do $(BIN)/python -m pytest -p randomly -n 3 --dist worksteal -q $(ARGS) || exit 1; done
 
 test-api: $(VENV)/.dev ## Send a hundred requests to each operation of the API, with each kind of credential
-	TEST_EXAMPLES=new $(BIN)/python -m pytest -n 0 -m slow tests/nightly/test_openapi_cases.py $(ARGS)
+	TEST_EXAMPLES=new $(BIN)/python -m pytest -n 0 tests/nightly/test_openapi_cases.py $(ARGS)
 
 build/lowest/.done: $(VENV)/bin/python setup.cfg
 	$(PYTHON) -m venv build/lowest

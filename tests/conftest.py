@@ -34,7 +34,7 @@ from tests.helpers.programs import forks, needed
 
 _NUMBERS = count()
 _SLOW_TIMEOUT = 900
-#: The folders whose tests are all slow, marked or not.
+#: The folders of tests that take up to minutes each.
 _SLOW_FOLDERS = [Path(__file__).with_name(name) for name in ("system", "browser", "nightly")]
 #: The locale of databases on PostgreSQL: its rules sort otherwise than code points, as those of most users do.
 _LOCALE = "en_US.UTF-8"
@@ -86,28 +86,18 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """Mark slow cases, give slow tests more time than the others, which on a busy machine they need, and order them.
+    """Give tests of servers and browsers more time than the others, which on a busy machine they need, and order them.
 
-    Where each process of pytest-xdist takes whole modules in the order of the collection, those with the longest tests
-    come first and then those with most tests, so that no process works alone at the end.
+    Where each process of pytest-xdist takes whole modules in the order of the collection, those with most tests come
+    first, so that no process works alone at the end.
     """
     for item in items:
-        cases = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-        if item.get_closest_marker("slow_on_postgresql") and cases.get("new_database") == "postgresql":
-            item.add_marker(pytest.mark.slow)
-        if any(map(item.path.is_relative_to, _SLOW_FOLDERS)) and not item.get_closest_marker("slow"):
-            item.add_marker(pytest.mark.slow)
-        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+        if any(map(item.path.is_relative_to, _SLOW_FOLDERS)) and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(_SLOW_TIMEOUT))
     yield
-    if config.getoption("loadscopereorder", default=True):
-        return
-    minutes, tests = Counter[Path](), Counter[Path]()
-    for item in items:
-        tests[item.path] += 1
-        if marker := item.get_closest_marker("slow"):
-            minutes[item.path] = max(minutes[item.path], marker.kwargs.get("minutes", 0))
-    items.sort(key=lambda item: (-minutes[item.path], -tests[item.path], item.path))
+    if not config.getoption("loadscopereorder", default=True):
+        tests = Counter(item.path for item in items)
+        items.sort(key=lambda item: (item.path.parts[-2] == "browser", -tests[item.path], item.path))
 
 
 def pytest_collection_finish() -> None:

@@ -81,7 +81,7 @@ def main(arguments: Sequence[str]) -> int:
     if code != pytest.ExitCode.TESTS_FAILED or not 0 < len(failed) <= MOST_REPEATED or record.other_failures:
         return code
     # In a process of its own: the failures may have left anything in this one.
-    command = [sys.executable, "-m", "tools.repeated_tests", _ALL_MUST_PASS, "-n", "0", "-m", "", *failed]
+    command = [sys.executable, "-m", "tools.repeated_tests", _ALL_MUST_PASS, "-n", "0", *failed]
     again = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603 - our own program
     for name in failed if again.returncode == 0 else ():
         _write(f"FLAKY: {name}\n")

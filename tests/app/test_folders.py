@@ -36,7 +36,6 @@ def paths(answer):
     return {folder["Path"]: (folder["PhotoCount"], folder["TotalCount"]) for folder in answer["folders"]}
 
 
-@pytest.mark.slow
 def test_the_folders_in_a_folder_are_listed_with_their_photos(api):
     top = listed(api, "/folders/originals")
     assert (top["root"], paths(top)) == ("originals", {"2023": (1, 3), "2024": (0, 1)})

@@ -14,7 +14,6 @@ def filled_library(new_library):
     return new_library(24)
 
 
-@pytest.mark.slow
 def test_albums_are_the_same_on_both_databases(filled_library):
     client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
 
@@ -47,7 +46,6 @@ def test_albums_are_the_same_on_both_databases(filled_library):
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
-@pytest.mark.slow
 def test_people_are_renamed_and_merged_on_both_databases(filled_library):
     client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
     with filled_library.session() as session:
@@ -71,7 +69,6 @@ def test_people_are_renamed_and_merged_on_both_databases(filled_library):
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
-@pytest.mark.slow
 def test_eight_callers_fill_one_album_and_nothing_is_lost(filled_library):
     filled_library.app.extensions["photosvc"].gate.let_serve(32)
     headers = {"X-Auth-Token": filled_library.token()}
@@ -91,7 +88,6 @@ def test_eight_callers_fill_one_album_and_nothing_is_lost(filled_library):
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
-@pytest.mark.slow
 def test_an_album_shows_its_photos_in_the_order_by_hand(filled_library):
     client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
 
@@ -143,7 +139,6 @@ def test_an_album_shows_its_photos_in_the_order_by_hand(filled_library):
     assert shown(s=other) == expected
 
 
-@pytest.mark.slow
 def test_the_order_by_hand_is_refused_without_one_album_of_chosen_photos(filled_library):
     client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
     smart = client.post("/api/v1/albums", json={"Title": "Smart", "Filter": "path:b"}, headers=headers).json["UID"]
@@ -155,7 +150,6 @@ def test_the_order_by_hand_is_refused_without_one_album_of_chosen_photos(filled_
     assert (refused.status_code, refused.json["details"][0]["field"]) == (400, "Order")
 
 
-@pytest.mark.slow
 def test_a_filter_finds_folders_months_and_states_by_their_uids(filled_library):
     headers = {"X-Auth-Token": filled_library.token()}
     for kind in ("folder", "month", "state"):
@@ -170,7 +164,6 @@ def test_a_filter_finds_folders_months_and_states_by_their_uids(filled_library):
             assert others == {record["UID"] for record in filled_library.find(count=1000)} - inside
 
 
-@pytest.mark.slow
 def test_album_changes_and_edits_of_the_same_photos_do_not_block_each_other(filled_library):
     filled_library.app.extensions["photosvc"].gate.let_serve(32)
     headers = {"X-Auth-Token": filled_library.token()}

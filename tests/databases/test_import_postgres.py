@@ -3,8 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
-import pytest
-
 from photosvc.library import import_jobs
 from photosvc.web.current import current_service
 from tests.helpers.clients.upload_client import picture
@@ -13,7 +11,6 @@ from tests.helpers.factories.indexing_requests import InlinePool, index_at_once
 from tests.helpers.library import open_library
 
 
-@pytest.mark.slow
 def test_an_import_is_wished_for_done_and_found(tmp_path, new_postgres, monkeypatch):
     for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
         monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
@@ -38,7 +35,6 @@ def test_an_import_is_wished_for_done_and_found(tmp_path, new_postgres, monkeypa
     library.close()
 
 
-@pytest.mark.slow
 def test_imports_of_one_picture_at_once_are_one_original(tmp_path, new_postgres, monkeypatch):
     monkeypatch.setattr("photosvc.library.upload_checks.WorkerPool", InlinePool)
     library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_postgres()})

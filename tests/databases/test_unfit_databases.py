@@ -20,7 +20,6 @@ def sentence(instance, address, command):
     return lines[-1]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=str)
 def test_a_database_of_a_newer_version(tmp_path, empty_database, command):
     address = empty_database()
@@ -34,7 +33,6 @@ def test_a_database_of_a_newer_version(tmp_path, empty_database, command):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=str)
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
 def test_a_database_that_cannot_store_every_name(tmp_path, empty_postgres, command, encoding):
@@ -53,7 +51,6 @@ def test_a_database_that_cannot_store_every_name(tmp_path, empty_postgres, comma
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=str)
 def test_a_role_that_does_not_own_the_schema(tmp_path, empty_postgres, command):
     url = make_url(empty_postgres())

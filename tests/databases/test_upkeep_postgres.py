@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from click.testing import CliRunner
 from sqlalchemy import select
 
@@ -16,7 +15,6 @@ from tests.helpers.factories.photos import add_photos
 from tests.helpers.library import open_library
 
 
-@pytest.mark.slow
 def test_what_is_gone_is_purged_and_the_rest_is_as_the_library_says(tmp_path, new_postgres):
     library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_postgres()})
     with library.session() as session:

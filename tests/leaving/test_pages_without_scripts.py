@@ -9,7 +9,7 @@ from tests.helpers.chromium import open_page
 from tests.helpers.pictures import exif, jpeg
 from tests.helpers.programs.server import serve
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.timeout(120)]
 
 NAMES = ("lake", "hill", "town")
 TILE = ".unscripted .grid li"

@@ -126,7 +126,6 @@ def known_values(api: ApiClient, preview: str) -> Mapping[str, Sequence[str]]:
     return {name: values for name, values in found.items() if values}
 
 
-@pytest.mark.slow(minutes=2)
 def test_every_operation_answers_as_the_document_says_to_every_kind_of_credential(api):
     import schemathesis
 

@@ -17,7 +17,7 @@ from tests.helpers.pictures import exif, heic, jpeg
 from tests.helpers.programs.server import serve
 
 DOCS = Path(__file__).parents[2] / "docs"
-pytestmark = [pytest.mark.slow(minutes=4), pytest.mark.needs("curl")]
+pytestmark = [pytest.mark.needs("curl")]
 
 
 def blocks(guide, language):

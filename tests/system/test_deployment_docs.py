@@ -26,7 +26,7 @@ GUIDE = (ROOT / "docs/deployment.md").read_text()
 NEXT = "99.1"
 #: Variables of the shell that later sections use.
 KEPT = "TOKEN HASH ARCHIVE CURL_CA_BUNDLE"
-pytestmark = [pytest.mark.slow(minutes=5), pytest.mark.needs("nginx", "openssl", "curl", "systemd-analyze")]
+pytestmark = [pytest.mark.needs("nginx", "openssl", "curl", "systemd-analyze")]
 
 
 def commands(heading: str) -> str:

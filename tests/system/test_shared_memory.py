@@ -33,7 +33,6 @@ def is_ready(address):
     return True
 
 
-@pytest.mark.slow
 def test_most_memory_of_a_worker_is_shared_with_its_server(library):
     address = f"127.0.0.1:{free_port()}"
     # Not by `tests.forks`, whose processes share memory anyway.

@@ -60,8 +60,6 @@ def test_a_migration_that_raises_is_an_error_and_no_missing_database(tmp_path):
         str(ROOT / "tests/databases/models/test_models_below.py"),
         "-n",
         "0",
-        "-m",
-        "",
         "-k",
         "postgresql",
         "-x",

@@ -82,7 +82,6 @@ def test_a_wrong_target_is_named_and_not_the_database_of_the_library(tmp_path):
         assert (done.returncode, done.stderr[: len("Error: " + sentence)]) == (1, f"Error: {sentence}")
 
 
-@pytest.mark.slow
 def test_every_row_arrives_and_searches_answer_as_before(full, other_database):
     token, address = full.token(), other_database(full)
     queries = ["", "q=lake", "q=camera:canon", "order=oldest&count=7", "q=-lake&merged=true", "s="]
@@ -100,7 +99,6 @@ def test_every_row_arrives_and_searches_answer_as_before(full, other_database):
     library.close()
 
 
-@pytest.mark.slow
 def test_a_library_that_went_there_and_back_is_the_same(full, other_database, tmp_path, empty_postgres):
     there = other_database(full)
     assert svc(full, "db", "copy", there).returncode == 0
@@ -111,7 +109,6 @@ def test_a_library_that_went_there_and_back_is_the_same(full, other_database, tm
     library.close()
 
 
-@pytest.mark.slow
 def test_numbers_of_deleted_rows_are_not_given_again(full, other_database):
     with full.session() as session:
         last = session.scalar(select(func.max(Client.id)))
@@ -129,7 +126,6 @@ def test_numbers_of_deleted_rows_are_not_given_again(full, other_database):
     library.close()
 
 
-@pytest.mark.slow
 def test_a_target_with_rows_is_refused_and_stays_as_it_is(full, other_database):
     address = other_database(full)
     engine = create_engine(address, **engine_options(address))
@@ -147,7 +143,6 @@ def test_a_target_with_rows_is_refused_and_stays_as_it_is(full, other_database):
     assert rows(address) == before
 
 
-@pytest.mark.slow
 def test_a_target_of_another_version_is_refused_before_it_is_migrated(full, other_database):
     address = other_database(full)
     engine = create_engine(address, **engine_options(address))
@@ -162,7 +157,6 @@ def test_a_target_of_another_version_is_refused_before_it_is_migrated(full, othe
     engine.dispose()
 
 
-@pytest.mark.slow
 def test_the_database_itself_and_what_is_none_are_refused(full):
     own = full.app.config["SQLALCHEMY_DATABASE_URI"]
     assert svc(full, "db", "copy", own).stderr == "Error: the target is the database of the service itself\n"
@@ -188,7 +182,6 @@ DAMAGING = {
 }
 
 
-@pytest.mark.slow
 def test_a_row_that_arrives_changed_undoes_the_whole_copy(full, other_database):
     address = other_database(full)
     engine = create_engine(address, **engine_options(address))
@@ -207,7 +200,6 @@ def test_a_row_that_arrives_changed_undoes_the_whole_copy(full, other_database):
     assert svc(full, "db", "copy", address).returncode == 0
 
 
-@pytest.mark.slow
 def test_the_source_is_only_read_during_a_copy_and_a_copy_that_is_killed_leaves_nothing(tmp_path):
     library = open_library(tmp_path / "instance")
     with library.session() as session:

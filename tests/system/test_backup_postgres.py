@@ -35,7 +35,6 @@ def made(new_postgres, tmp_path):
     return environ
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("programs")
 def test_the_archive_and_the_dump_beside_it_are_the_whole_library(made, empty_postgres, tmp_path):
     archive, dump = tmp_path / "a.zip", tmp_path / "a.dump"
