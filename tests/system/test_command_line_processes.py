@@ -87,7 +87,7 @@ def test_a_command_about_accounts_imports_nothing_of_searches(instance, command)
     modules = imported_by(instance, *command.split())
     found = {name for name in modules if name.startswith("photosvc.search.reading.")}
     assert found == {"photosvc.search.reading.state"}
-    assert not {"photosvc.workers.pool", "photosvc.auth.tokens", "msgspec"} & modules
+    assert not {"photosvc.workers.pool", "msgspec"} & modules
 
 
 def test_a_closed_stdout_is_no_traceback(instance):
