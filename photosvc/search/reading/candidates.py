@@ -50,7 +50,7 @@ from photosvc.search.reading import words
 from photosvc.search.reading import words as word_index
 from photosvc.search.reading.columns import Context, identified, in_days
 from photosvc.search.reading.compile import compile_all, compile_query, members
-from photosvc.search.reading.word_plan import Candidates, Counter, by_indexes_alone, few_with
+from photosvc.search.reading.word_plan import Candidates, Counter, few_with
 
 #: One in this many rows of the library is walked before the index of values is read; both take about the same time.
 _PART: Final = 20
@@ -149,35 +149,21 @@ def most_selective(
     return best
 
 
-def found_by_scan(
-    parts: Sequence[Node], context: Context, connection: Connection, counter: Counter
-) -> Candidates | None:
-    """Return the photos that indexes of PostgreSQL find without its statistics, if they are few.
+def found_by_any(parts: Sequence[Node], context: Context, counter: Counter) -> Candidates | None:
+    """Return the photos of words that may also mean a filter, if indexes of PostgreSQL find few.
 
-    Left to itself, PostgreSQL would compare whole rows with patterns that begin with a wildcard, with values that have
-    no index of their own, and with a word or another condition.
+    Left to itself, PostgreSQL would compare all rows with the words or the filter.
     """
-    by_index = replace(context, may_use_index=True)
     for part in parts:
-        is_mixed = word_index.is_mixed(part, context)
-        is_uid = isinstance(part, Filter) and part.name == "uid"
-        photos = _photos(part, by_index) if is_mixed or is_uid or _is_open_pattern(part) else None
+        if not (isinstance(part, Or) and word_index.is_mixed(part, context)):
+            continue
+        photos = _photos(part, replace(context, may_use_index=True))
+        photos = _scan_of_any(part, context) if photos is None else photos
         if photos is not None:
             found, count = counter.find(Candidates((part,), photos, scanned=True), context)
             if count <= counter.limit:
                 return found
-        elif is_mixed and isinstance(part, Or) and (photos := _scan_of_any(part, context)) is not None:
-            with by_indexes_alone(connection):
-                found, count = counter.find(Candidates((part,), photos, scanned=True), context)
-            if count <= counter.limit:
-                return found
-    values = [part for part in parts if is_scanned(part, context) and not _has_index(part)]
-    photos = scan_values(values, context)
-    if photos is None:
-        return None
-    with by_indexes_alone(connection):
-        found, count = counter.find(Candidates(tuple(values), photos, scanned=True), context)
-    return found if count <= counter.limit else None
+    return None
 
 
 def _candidates(
@@ -250,14 +236,6 @@ def value_column(part: Node) -> str | None:
     return column if _is_value(value.any_of[0]) else None
 
 
-def _has_index(part: Node) -> bool:
-    """Return whether an index of its own finds the photos of a conjunct."""
-    if not isinstance(part, Filter):
-        return False
-    column = _column(part.name)
-    return column in VALUE_COLUMNS or LOOKUP_COLUMNS.get(column, "values") != "values"
-
-
 def _is_rare(part: Filter) -> bool:
     """Return whether all values that a filter asks for are in the index of the rare values of its column."""
     value = _value(part)
@@ -293,14 +271,6 @@ def _is_pattern(part: Node) -> bool:
     if not (isinstance(part, Filter) and isinstance(part.value, Choice) and _column(part.name) in PATTERN_COLUMNS):
         return False
     return all(isinstance(operand, Pattern) for operand in part.value.any_of + part.value.none_of)
-
-
-def _is_open_pattern(part: Node) -> bool:
-    """Return whether a conjunct compares a column with a pattern that reads its index from end to end."""
-    if not (_is_pattern(part) and isinstance(part, Filter) and isinstance(part.value, Choice)):
-        return False
-    patterns = [item for item in part.value.any_of if isinstance(item, Pattern)]
-    return any(len(pattern.pieces) > 1 and not pattern.pieces[0] for pattern in patterns)
 
 
 def _column(name: str) -> str:

@@ -47,7 +47,7 @@ from photosvc.query.nodes import terms as count_terms
 from photosvc.search.reading import words as full_text
 from photosvc.search.reading.candidates import (
     BY_VALUE,
-    found_by_scan,
+    found_by_any,
     is_covered,
     is_scanned,
     most_selective,
@@ -62,7 +62,6 @@ from photosvc.search.reading.word_plan import (
     Candidates,
     Counter,
     Tier,
-    are_many,
     expected,
     mixed_tiers,
     with_words,
@@ -99,8 +98,6 @@ class Plan:
     """The album by whose order by hand the files are sorted."""
     tiers: tuple[Tier, ...] = ()
     """If the order is by rank and the words may also mean a filter, the photos with and without ranks."""
-    few: bool = False
-    """True if PostgreSQL looks up the rows of few photos, because their table is larger than it assumes."""
     walk: "Walk | None" = None
     """The limited walk along its order; None: to its end."""
 
@@ -173,19 +170,16 @@ def make_plan(
         counter = Counter(connection, rows_needed, sum(map(count_terms, others)))
         candidates = None
         if not context.words_as_sets:
-            candidates = expected(parts, context, connection, counter)
-            candidates = candidates or found_by_scan(parts, context, connection, counter)
-        few = candidates is not None
+            candidates = expected(parts, context, connection, counter) or found_by_any(parts, context, counter)
         if candidates is None and ranked:
             candidates, found_tiers = _by_rank(parts, ranked, context, connection)
-            few = candidates is not None and not are_many(candidates, connection)
         if candidates is None:
             conditions = shown, compile_all(parts, context)
         else:
             rest = compile_all([part for part in parts if part not in candidates.exact], context)
             conditions = and_(SearchRow.photo_id.in_(candidates.photos), shown), rest
         driver = Driver.WALK_RANKS if found_tiers else Driver.DATABASE
-        return Plan(driver, conditions, tiers=found_tiers, few=few)
+        return Plan(driver, conditions, tiers=found_tiers)
     by_value = [compile_query(part, replace(context, may_use_index=True)) for part in valued]
     others = tuple(part for part in parts if part not in valued)
     rest = compile_all(others, context)

@@ -25,7 +25,7 @@ from photosvc.search.reading.compile import compile_all, context_of, visible
 from photosvc.search.reading.plan import Driver, Plan, Walk, make_plan, one_album, plan_all
 from photosvc.search.reading.request import MANUAL, PRIME, UNINDEXED_ORDERS, Cursor, Order, SearchRequest, order_named
 from photosvc.search.reading.resolve import resolve
-from photosvc.search.reading.word_plan import Tier, by_indexes_alone
+from photosvc.search.reading.word_plan import Tier
 
 #: A file in a window: its id and its sort keys.
 Found = Sequence[Any]
@@ -135,9 +135,6 @@ class Search:
                 return iter((rows,))
             self.__dict__["plan"] = walk.beyond
             query = self.window_query(offset, count)
-        if self.plan.few:
-            with by_indexes_alone(self.connection):
-                return iter((self.connection.execute(query).all(),))
         return read_tuples(self.connection, query, _CHUNK)  # no order has a key of a type that is converted
 
     def window_query(self, offset: int, count: int) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ

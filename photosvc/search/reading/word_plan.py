@@ -8,7 +8,6 @@ others have the rank 0, and are found as if no rank counted.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -35,8 +34,6 @@ _ESTIMATE: Final = f"EXPLAIN (FORMAT JSON) SELECT 1 {_MATCHING}"
 _FOUND: Final = f"SELECT photo_id {_MATCHING} LIMIT %(most)s"
 #: Prefixes of many words that are looked up without counting their photos first.
 _FEW_PREFIXES = 4
-#: Photos with words whose rows PostgreSQL looks up one by one.
-_MOST_RANKED = 8000
 #: Photos that the index may merge for all such prefixes, as a multiple of the limit.
 _MERGED = 8
 
@@ -120,23 +117,14 @@ def estimate(asked: str, connection: Connection) -> int:
 
 
 def find_by_index(asked: str, most: int, connection: Connection) -> list[int]:
-    """Return at most `most` photos that a text search of PostgreSQL finds by the full-text index alone."""
-    with by_indexes_alone(connection):
-        return [row[0] for row in run_text(connection, _FOUND, {"asked": asked, "most": most})]
+    """Return at most `most` photos that a text search of PostgreSQL finds by the full-text index alone.
 
-
-@contextmanager
-def by_indexes_alone(connection: Connection) -> Iterator[None]:
-    """Keep PostgreSQL from reading whole tables in the block.
-
-    Left to itself it reads them when it expects many rows, as it does of any of several words that no photo has, and
-    when an index is to be read from end to end, whose pages it takes for scattered.
+    Left to itself it reads the whole table when it expects many, as it does of any of several words that no photo has.
     """
     run_text(connection, "SET LOCAL enable_seqscan = off", {})
-    run_text(connection, "SET LOCAL random_page_cost = 1", {})
-    yield
+    rows = run_text(connection, _FOUND, {"asked": asked, "most": most})
     run_text(connection, "SET LOCAL enable_seqscan = on", {})
-    run_text(connection, "SET LOCAL random_page_cost TO DEFAULT", {})
+    return [row[0] for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +183,6 @@ def with_words(parts: Sequence[Node], context: Context, connection: Connection) 
         return None
     expanded = {} if context.on_postgresql else expand(word_index.prefixes(words), connection)
     return _found_by(words, parts, expanded, context)
-
-
-def are_many(candidates: Candidates, connection: Connection) -> bool:
-    """Return whether PostgreSQL expects so many photos of some words that it should sort whole tables."""
-    return estimate(word_index.as_tsquery(candidates.parts[0]), connection) > _MOST_RANKED
 
 
 def _found_by(words: Node, parts: Sequence[Node], expanded: Mapping[str, list[str]], context: Context) -> Candidates:

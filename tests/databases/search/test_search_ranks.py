@@ -75,7 +75,6 @@ def session(new_database):
 def many_begin_early():
     """Words of more than ten photos count as frequent."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(word_plan, "_MOST_RANKED", 10)
         patch.setattr(word_plan.Counter, "limit", 10)
         yield
 
