@@ -40,9 +40,9 @@ _ONE_EACH = "is_first"
 #: without a query or with filters of only these columns; otherwise SQLite would sort whole rows to group them.
 SHOWN: Final = ("listed", "private", _ONE_EACH, "aspect_ratio", "color", "photo_type")
 #: Values that are compared in the index of the order `added`, and those in that of `newest`, which has further indexes.
-#: Year and month serve words that also mean such a value: `2019`, `december`.
-_IN_ADDED = ("photo_id", "color", "photo_type", "camera_id", "country", "year", "month")
-_IN_NEWEST = ("photo_id", "color", "photo_type", "year", "month", "taken_day")
+#: Year and month serve words that also mean such a value: `2019`, `december`. The index of values has no `portrait`.
+_IN_ADDED = ("photo_id", "color", "photo_type", "camera_id", "country", "year", "month", "portrait")
+_IN_NEWEST = ("photo_id", "color", "photo_type", "year", "month", "portrait", "taken_day")
 #: Latitude and longitude of an unknown position: inside no box.
 NOWHERE = 999.0
 #: Most bytes of a title's sort key: folding can turn one character into 18, and cursors contain the whole key.

@@ -57,8 +57,6 @@ _PART: Final = 20
 #: Rows that are walked for each row of the page at least.
 _LEAST: Final = 10
 _SCANNED: Final = frozenset((*SCANNED_COLUMNS, "private"))
-#: The columns of the index of the order `added`, which is read for values that the index of values has not.
-_IN_ADDED: Final = frozenset(SORT_KEYS["added"].appended)
 #: Orders that have an index for every column of `VALUE_COLUMNS`.
 BY_VALUE = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_value)
 #: The unique key in the index of an order, by the name of the index.
@@ -88,8 +86,7 @@ def most_walked(photos: int, rows_needed: int) -> int | None:
 
 def scan_values(parts: Sequence[Node], context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
     """Return the SELECT of all photos that match these conjuncts, and maybe others; None without an index."""
-    by_values, by_added = ([one for one in parts if is_scanned(one, context, of)] for of in (_SCANNED, _IN_ADDED))
-    scanned = sorted(by_added if len(by_added) > len(by_values) else by_values, key=words.is_words)
+    scanned = sorted((one for one in parts if is_scanned(one, context)), key=words.is_words)
     if context.opened or not scanned:  # the index has only listed rows
         return None
     found = select(SearchRow.newest_key // 2**RANK_BITS)  # words are looked up last, for the rows that are left
@@ -118,7 +115,7 @@ def is_scanned(node: Node, context: Context, columns: frozenset[str] = _SCANNED)
         case Everything() | Nothing():
             return True
         case Word() | Filter() if words.is_words(node):
-            return columns in {_SCANNED, _IN_ADDED} and not context.on_postgresql
+            return columns is _SCANNED and not context.on_postgresql
         case Filter("unsorted") if not context.sees_private:  # its column counts private albums too
             return False
         case Filter("primary") if columns is _SCANNED and not context.on_postgresql:  # the key of the file tells

@@ -162,9 +162,13 @@ def test_a_frequent_value_is_compared_in_the_index_of_the_order(connection):
                 "-year:1999",
                 "type:image",
                 "-month:2",
+                "portrait:true",
             )
         ),
-        *(("newest", "taken", query) for query in ("-color:blue", "type:image", "-year:1999", "-month:2")),
+        *(
+            ("newest", "taken", query)
+            for query in ("-color:blue", "type:image", "-year:1999", "-month:2", "portrait:true")
+        ),
     ):
         steps = window(connection, order=order, q=query)
         assert steps == [f"SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_{index}"], order

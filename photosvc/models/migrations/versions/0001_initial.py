@@ -312,7 +312,7 @@ def _create_tables() -> None:
         *each(NUMBER, "diff"), *each(FLAG, "has_error"), *each(TEXT, "instance_key"), key="file_id",
         refers=[("file_id", "files.id", "CASCADE")])
     index("search_rows",
-        "newest_key private listed shuffle photo_id color photo_type camera_id country year month is_first",
+        "newest_key private listed shuffle photo_id color photo_type camera_id country year month portrait is_first",
         name="ix_photosvc_search_rows_added", where="listed", include=("file_id",))
     index("search_rows", "camera_id taken_at newest_key", name="ix_photosvc_search_rows_camera_id_taken",
         where="listed")
@@ -349,7 +349,8 @@ def _create_tables() -> None:
         name="ix_photosvc_search_rows_similar", where="listed", include=("file_id",))
     index("search_rows", "size newest_key private", name="ix_photosvc_search_rows_size", where="listed",
         include=("file_id",))
-    index("search_rows", "taken_at newest_key private listed photo_id color photo_type year month taken_day is_first",
+    index("search_rows",
+        "taken_at newest_key private listed photo_id color photo_type year month portrait taken_day is_first",
         name="ix_photosvc_search_rows_taken", where="listed", include=("file_id",))
     index("search_rows", "timeline_day taken_at newest_key listed private is_first aspect_ratio color photo_type",
         name="ix_photosvc_search_rows_timeline")
