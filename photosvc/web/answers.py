@@ -12,6 +12,7 @@ import hashlib
 import logging
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -60,6 +61,8 @@ _SECURITY = (
     ("Referrer-Policy", "no-referrer"),
     ("Cache-Control", "no-store"),
 )
+#: The most that is read of a body after its request was refused, in bytes and in seconds.
+_DISCARD_BYTES, _DISCARD_SECONDS, _PIECE = 256 << 20, 2.0, 256 << 10
 #: The `Cache-Control` of answers that each client may cache and has to revalidate.
 _CACHED: Final = "private, no-cache"
 #: A header that no view sets by itself, so that it shows whether the others were added.
@@ -241,9 +244,19 @@ def finish_request(answer: Response) -> Response:
     """
     service = current_service()
     service.close()
+    if answer.status_code >= HTTPStatus.BAD_REQUEST and service.settings.proxies:
+        _discard_body(service.clock)
     if service.settings.access_log:
         note_access(answer, g.get("photosvc_began"))
     return answer
+
+
+def _discard_body(clock: Clock) -> None:
+    """Read the rest of a refused body, which the proxy in front has whole: a proxy that cannot send it answers 502."""
+    end, left, body = clock.monotonic() + _DISCARD_SECONDS, _DISCARD_BYTES, request.environ["wsgi.input"]
+    with suppress(OSError, ValueError):  # the server says so itself
+        while left > 0 and clock.monotonic() < end and (piece := body.read(_PIECE)):
+            left -= len(piece)
 
 
 @dataclass(frozen=True, slots=True)
