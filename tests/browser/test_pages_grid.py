@@ -373,7 +373,7 @@ def test_without_a_connection_the_page_and_each_blank_row_say_so_until_it_is_bac
         page.focus(".scrubber")
         press(page, "End")
         page.wait_for_selector(".month:empty", state="attached")
-        assert page.evaluate(MARK, ".month:empty") == '"Offline"'
+        page.wait_for_function(f"(({MARK})('.month:empty')) === '\"Offline\"'")
         page.context.set_offline(False)
         page.wait_for_selector(f"{tile(TOTAL - 8)} img.here")
         page.wait_for_selector(".away", state="hidden")
@@ -383,7 +383,7 @@ def test_without_a_connection_the_page_and_each_blank_row_say_so_until_it_is_bac
         page.goto(site.base)
         page.wait_for_selector(".away:has-text('Offline')")
         page.wait_for_selector(FIRST)
-        assert page.evaluate(MARK, FIRST) == '"Offline"'
+        page.wait_for_function(f"(({MARK})({FIRST!r})) === '\"Offline\"'")
         page.unroute("**/photos/state")
         page.wait_for_selector(".away", state="hidden")
 
