@@ -231,26 +231,17 @@ def test_an_address_without_a_scheduler_is_one_sentence(library, monkeypatch):
     assert library.names() == []
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:8786", "http://127.0.0.1:8786", "tcp://", "tcp://host", "tcp://a b:1"])
-def test_an_address_of_another_form_is_a_usage_error(library, address):
+def test_an_address_of_another_form_and_options_for_this_machine_are_usage_errors(library):
     library.close()
-    done = index(library, address)
-    assert done.returncode == 2
-    assert "is no address such as tcp://host:8786 or tls://host:8786" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("option", "sentence"),
-    [
-        (("--workers", "2"), "--workers counts processes of this machine"),
-        (("--thumbs",), "--thumbs fills the cache of the machine that reads a file"),
-    ],
-)
-def test_options_for_this_machine_are_refused_beside_a_scheduler(library, option, sentence):
-    library.close()
-    done = index(library, "tcp://127.0.0.1:8786", *option)
-    assert done.returncode == 2
-    assert sentence in done.stderr
+    form = "is no address such as tcp://host:8786 or tls://host:8786"
+    wrong = ("127.0.0.1:8786", "http://127.0.0.1:8786", "tcp://", "tcp://host", "tcp://a b:1")
+    for sentence, *arguments in (
+        *((form, address) for address in wrong),
+        ("--workers counts processes of this machine", "tcp://127.0.0.1:8786", "--workers", "2"),
+        ("--thumbs fills the cache of the machine that reads a file", "tcp://127.0.0.1:8786", "--thumbs"),
+    ):
+        done = index(library, *arguments)
+        assert (done.returncode, sentence in done.stderr) == (2, True), (arguments, done.stderr)
 
 
 def test_without_the_extra_the_command_to_install_it_is_told(library, monkeypatch):
