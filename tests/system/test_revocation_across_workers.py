@@ -14,7 +14,7 @@ from tests.helpers.library import svc
 from tests.helpers.programs.server import serve
 
 NEW = "new horse battery"
-THREADS, REQUESTS = 3, 120
+THREADS, REQUESTS = 3, 40
 ADDRESSES = count()
 #: Numbers of the events of a test in their order.
 ORDER = count()
@@ -32,6 +32,11 @@ class Hammer(threading.Thread):
             begun = next(ORDER)
             status, headers, _ = send(self.base, "GET", "/photos?count=1", self.token)
             self.seen.append((begun, status, headers["X-Worker"]))
+
+
+def seen_after(hammers, ended):
+    """The statuses and workers of the requests that began after this event."""
+    return [(status, worker) for hammer in hammers for begun, status, worker in hammer.seen if begun > ended]
 
 
 def send(base, method, path, token=None, body=None):
@@ -138,17 +143,13 @@ def test_from_the_next_request_on_every_worker_refuses(served, end, kind):
     status, _, body = end(base, api, admin, uid, own, made)
     ended = next(ORDER)
     assert status == 200, body
-    until(lambda: len([entry for hammer in hammers for entry in hammer.seen if entry[0] > ended]) >= REQUESTS)
+    until(lambda: len(later := seen_after(hammers, ended)) >= REQUESTS and len({worker for _, worker in later}) == 2)
     for hammer in hammers:
         hammer.done.set()
     for hammer in hammers:
         hammer.join(60)
-    seen = [entry for hammer in hammers for entry in hammer.seen]
-    after = [(status, worker) for begun, status, worker in seen if begun > ended]
-    assert 200 in {status for begun, status, _ in seen if begun <= ended}
-    assert len(after) >= REQUESTS
-    assert {status for status, _ in after} == {401}
-    assert len({worker for _, worker in after}) == 2
+    assert 200 in {status for hammer in hammers for begun, status, _ in hammer.seen if begun <= ended}
+    assert {status for status, _ in seen_after(hammers, ended)} == {401}
 
 
 def test_a_new_password_keeps_app_passwords_and_the_own_session_on_every_worker(served):
