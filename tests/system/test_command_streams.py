@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 
 import pytest
 
@@ -47,54 +48,43 @@ def test_ctrl_c_in_a_question_changes_nothing(api, arguments, prompt):
     assert dump(api) == before
 
 
-@pytest.mark.parametrize("command", ["users rm alice", "users reset", "passwd alice", "users add bob", "auth add"])
-def test_a_closed_standard_input_is_no_terminal(api, command):
+def test_a_closed_standard_input_is_no_terminal_and_holds_no_password(api):
     before = dump(api)
-    done = in_shell(api, f"$SVC {command} <&-")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "Traceback" not in done.stderr
-    assert dump(api) == before
+    commands = ("users rm alice", "users reset", "passwd alice", "users add bob", "auth add")
+    for command in (*commands, "passwd alice --password-stdin"):
+        done = in_shell(api, f"$SVC {command} <&-")
+        assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (2, "", False), command
+        assert dump(api) == before, command
 
 
-def test_a_closed_standard_input_holds_no_password(api):
-    before = dump(api)
-    assert in_shell(api, "$SVC passwd alice --password-stdin <&-").returncode == 2
-    assert dump(api) == before
-
-
-@pytest.mark.parametrize("format_", ["", "--json"])
-@pytest.mark.parametrize("output", [">&-", ">/dev/full"])
-def test_a_secret_that_cannot_be_shown_is_not_kept(api, format_, output):
+def test_a_secret_that_cannot_be_shown_is_not_kept(api):
     before = api.svc("auth", "ls", "--json").stdout
-    done = in_shell(api, f"$SVC auth add -n x -s photos {format_} {output}")
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    done = in_shell(api, f"$SVC clients add -n x -s photos {format_} {output}")
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert api.svc("auth", "ls", "--json").stdout == before
-    assert json.loads(api.svc("clients", "ls", "--json").stdout) == []
+    for group, format_, output in product(("auth", "clients"), ("", "--json"), (">&-", ">/dev/full")):
+        done = in_shell(api, f"$SVC {group} add -n x -s photos {format_} {output}")
+        assert (done.returncode, "Traceback" in done.stderr) == (1, False), (group, format_, output)
+        assert api.svc("auth", "ls", "--json").stdout == before, (group, format_, output)
+        assert json.loads(api.svc("clients", "ls", "--json").stdout) == [], (group, format_, output)
 
 
-@pytest.mark.parametrize("output", [">&-", ">/dev/full"])
-def test_a_new_secret_that_cannot_be_shown_leaves_the_old_one(api, output):
+def test_a_new_secret_that_cannot_be_shown_leaves_the_old_one(api):
     made = json.loads(api.svc("clients", "add", "-n", "x", "-s", "photos", "--json").stdout)
-    done = in_shell(api, f"$SVC clients mod {made['client_id']} --regenerate --json {output}")
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    with api.library.session() as session:
-        assert authenticate(session.connection(), made["client_id"], made["client_secret"]).name == "x"
+    for output in (">&-", ">/dev/full"):
+        done = in_shell(api, f"$SVC clients mod {made['client_id']} --regenerate --json {output}")
+        assert (done.returncode, "Traceback" in done.stderr) == (1, False), output
+        with api.library.session() as session:
+            assert authenticate(session.connection(), made["client_id"], made["client_secret"]).name == "x", output
 
 
-@pytest.mark.parametrize("command", ["users ls", "users show alice --json"])
-def test_a_list_without_standard_output_fails_in_one_sentence(api, command):
-    done = in_shell(api, f"$SVC {command} >&-")
-    assert (done.returncode, done.stderr) == (1, "Error: There is no standard output to print on.\n")
+def test_a_list_without_standard_output_fails_in_one_sentence(api):
+    for command in ("users ls", "users show alice --json"):
+        done = in_shell(api, f"$SVC {command} >&-")
+        assert (done.returncode, done.stderr) == (1, "Error: There is no standard output to print on.\n"), command
 
 
 def test_who_has_read_enough_stops_a_list_quietly(api):
-    done = in_shell(api, "$SVC show scopes --csv | head -1")
-    assert (done.stdout, "Traceback" in done.stderr) == ("Scope,Description,In use\n", False)
+    for command, printed in (("--csv | head -1", "Scope,Description,In use\n"), ("--json | true", "")):
+        done = in_shell(api, f"$SVC show scopes {command}")
+        assert (done.stdout, done.stderr) == (printed, ""), command
 
 
 def test_many_at_once_make_what_they_promise_and_no_name_twice(api):
