@@ -41,17 +41,12 @@ def test_the_features_are_those_that_the_role_may_use(filled):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("scope", "on"),
-    [
-        ("settings", {"estimates"}),
-        ("settings albums read", {"estimates", "albums"}),
-        ("settings photos", {"archive", "delete", "download", "edit", "estimates", "favorites", "library", "ratings"}),
-    ],
-)
-def test_the_features_are_those_that_the_scope_covers(filled, scope, on):
-    found = features(filled, filled.app_password("ann", scope))
-    assert {name for name, enabled in found.items() if enabled} - {"private", "review", "search", "videos"} == on
+def test_the_features_are_those_that_the_scope_covers(filled):
+    editing = {"archive", "delete", "download", "edit", "favorites", "library", "ratings"}
+    for scope, more in (("settings", set()), ("settings albums read", {"albums"}), ("settings photos", editing)):
+        found = features(filled, filled.app_password("ann", scope))
+        on = {name for name, enabled in found.items() if enabled}
+        assert on - {"private", "review", "search", "videos"} == {"estimates", *more}, scope
 
 
 def test_a_service_that_must_not_write_offers_no_uploads(tmp_path):
@@ -109,20 +104,14 @@ def test_a_client_activates_and_deactivates_the_second_factor(tmp_path):
         assert api.log_in().status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("name", "role", "status"), [("open", "vera", 200), ("private", "vera", 404), ("private", "ann", 200)]
-)
-def test_a_marked_area_is_shown_to_those_who_may_see_its_photo(filled, name, role, status):
-    (marker,) = filled.photos[name]["Files"][0]["Markers"]
-    answer = filled.call("GET", f"/markers/{marker['UID']}", filled.app_password(role))
-    assert (answer.status_code, answer.json.get("Name")) == (status, "Ada" if status == 200 else None)
-    if status == 200:
-        assert answer.json == marker
-
-
-@pytest.mark.parametrize("uid", ["m" + "1" * 15, "nothing", "m\0"])
-def test_an_unknown_area_is_404(filled, uid):
-    check_error(filled.call("GET", f"/markers/{uid}", filled.app_password("ann")), 404)
+def test_a_marked_area_is_shown_to_those_who_may_see_its_photo(filled):
+    for name, role in (("open", "vera"), ("private", "ann")):
+        (marker,) = filled.photos[name]["Files"][0]["Markers"]
+        answer = filled.call("GET", f"/markers/{marker['UID']}", filled.app_password(role))
+        assert (answer.status_code, marker["Name"], answer.json) == (200, "Ada", marker), (name, role)
+    check_error(filled.call("GET", f"/markers/{marker['UID']}", filled.app_password("vera")), 404)
+    for uid in ("m" + "1" * 15, "nothing", "m\0"):
+        check_error(filled.call("GET", f"/markers/{uid}", filled.app_password("ann")), 404)
 
 
 def test_a_client_marks_a_face_and_takes_it_back(filled):
@@ -143,19 +132,15 @@ def test_a_client_marks_a_face_and_takes_it_back(filled):
     check_error(filled.call("GET", path, token), 404)
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", "/faces/TOSCDXCS4VI3PGIUTCNIQCNI6HSFXQVZ"),
-        ("PUT", "/faces/TOSCDXCS4VI3PGIUTCNIQCNI6HSFXQVZ"),
-        ("GET", "/users/{uid}/avatar"),
-        ("POST", "/users/{uid}/avatar"),
-    ],
-)
-def test_there_are_no_groups_of_faces_and_no_pictures_of_accounts(filled, method, path):
+def test_there_are_no_groups_of_faces_and_no_pictures_of_accounts(filled):
     token = filled.session_of("ann")
     assert filled.call("GET", "/faces?count=100", token).json == []
-    check_error(filled.call(method, path.format(uid=filled.uids["ann"]), token), 404)
+    for path, methods in (
+        ("/faces/TOSCDXCS4VI3PGIUTCNIQCNI6HSFXQVZ", ("GET", "PUT")),
+        (f"/users/{filled.uids['ann']}/avatar", ("GET", "POST")),
+    ):
+        for method in methods:
+            check_error(filled.call(method, path, token), 404)
 
 
 def test_a_deleted_album_is_answered(filled):
@@ -165,12 +150,9 @@ def test_a_deleted_album_is_answered(filled):
     assert (deleted.status_code, deleted.json["UID"], deleted.json["Title"]) == (200, album["UID"], "Gone")
 
 
-@pytest.mark.parametrize(
-    "path", ["/photos", "/albums", "/settings", "/config", "/config/options", "/services", "/labels"]
-)
-def test_an_address_may_end_in_a_slash(filled, path):
+def test_an_address_may_end_in_a_slash(filled):
     token = filled.session_of("ann")
-    plain, slashed = filled.call("GET", path, token), filled.call("GET", f"{path}/", token)
-    assert (slashed.status_code, slashed.location) == (200, None)
-    assert type(slashed.json) is type(plain.json)
-    assert len(slashed.json) == len(plain.json)
+    for path in ("/photos", "/albums", "/settings", "/config", "/config/options", "/services", "/labels"):
+        plain, slashed = filled.call("GET", path, token), filled.call("GET", f"{path}/", token)
+        assert (slashed.status_code, slashed.location) == (200, None), path
+        assert (type(slashed.json), len(slashed.json)) == (type(plain.json), len(plain.json)), path
