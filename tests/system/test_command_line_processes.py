@@ -5,8 +5,6 @@ import re
 import subprocess
 import sys
 
-import pytest
-
 from tests.app.cli import test_command_line as everyday
 from tests.app.cli.test_command_line import ADD
 from tests.helpers.library import SURROUNDINGS, SVC, svc
@@ -66,29 +64,38 @@ def test_help_imports_neither_flask_nor_sqlalchemy():
     assert done.stderr.splitlines() == [f"{command} []" for command in commands]
 
 
-def imported_by(instance, *arguments):
-    """The modules that a command has imported at its end."""
-    program = "import sys; from photosvc.main import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+def imported_by(instance, *commands):
+    """Command -> the modules that are imported at its end, of commands that run one after the other in a process."""
+    program = (
+        "import sys\nfrom photosvc.main import main\n"
+        "for command in sys.argv[1:]:\n    sys.argv = ['svc', *command.split()]\n"
+        "    try: main()\n    except SystemExit as end: assert not end.code, (command, end.code)\n"
+        "    print(command, *sys.modules, sep='\\t', file=sys.stderr)\n"
+    )
     environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance)}
-    command = [sys.executable, "-c", program, *arguments]
-    return set(subprocess.run(command, capture_output=True, text=True, env=environ, check=True).stderr.split())
+    command = [sys.executable, "-c", program, *commands]
+    done = subprocess.run(command, capture_output=True, text=True, env=environ, check=False)
+    assert done.returncode == 0, done.stderr
+    found = {command: set(modules) for command, *modules in (line.split("\t") for line in done.stderr.splitlines())}
+    assert list(found) == list(commands)
+    return found
 
 
-@pytest.mark.parametrize("command", ["status", "users ls", "search", "albums ls", "show config"])
-def test_commands_import_no_views_and_nothing_that_answers_requests(instance, command):
-    modules = imported_by(instance, *command.split())
-    assert "photosvc.web.current" in modules
-    assert not {"photosvc.api", "photosvc.dav", "photosvc.pages"} & modules
-    assert not {"photosvc.web.errors", "photosvc.web.answers", "photosvc.pictures.service"} & modules
-    assert not {"alembic", "PIL", "authlib", "babel"} & modules
+def test_commands_import_no_views_and_nothing_that_answers_requests(instance):
+    views = {"photosvc.api", "photosvc.dav", "photosvc.pages"}
+    answering = {"photosvc.web.errors", "photosvc.web.answers", "photosvc.pictures.service"}
+    commands = ("status", "users ls", "search", "albums ls", "show config")
+    for command, modules in imported_by(instance, *commands).items():
+        assert "photosvc.web.current" in modules, command
+        assert (views | answering | {"alembic", "PIL", "authlib", "babel"}) & modules == set(), command
 
 
-@pytest.mark.parametrize("command", ["users ls", "auth ls", "keys ls", "audit", "show config"])
-def test_a_command_about_accounts_imports_nothing_of_searches(instance, command):
-    modules = imported_by(instance, *command.split())
-    found = {name for name in modules if name.startswith("photosvc.search.reading.")}
-    assert found == {"photosvc.search.reading.state"}
-    assert not {"photosvc.workers.pool", "msgspec"} & modules
+def test_commands_about_accounts_import_nothing_of_searches(instance):
+    commands = ("users ls", "auth ls", "keys ls", "audit", "show config")
+    for command, modules in imported_by(instance, *commands).items():
+        found = {name for name in modules if name.startswith("photosvc.search.reading.")}
+        assert found == {"photosvc.search.reading.state"}, command
+        assert {"photosvc.workers.pool", "msgspec"} & modules == set(), command
 
 
 def test_the_list_of_commands_imports_none_of_them():
