@@ -210,7 +210,7 @@ def test_an_empty_or_missing_folder_is_told_with_the_photos_that_the_library_sho
         assert (again.returncode, again.stderr) == (0, f"WARNING: {photos} does not exist. {warning}")
 
 
-def test_a_folder_that_is_not_there_ends_the_start(run, tmp_path):
+def test_a_folder_that_does_not_exist_ends_the_start(run, tmp_path):
     done = run("--photos", str(tmp_path / "nowhere"))
     assert (done.returncode, done.started) == (2, [])
     assert done.stderr == f"Error: The folder of originals {str(tmp_path / 'nowhere')!r} does not exist.\n"
@@ -226,22 +226,17 @@ def test_a_damaged_memory_of_the_folder_is_a_sentence(run):
         assert done.stderr.startswith("Error: instance/photos_folder cannot be used: expected an absolute path.")
 
 
-@pytest.mark.parametrize(
-    ("host", "proxies", "warns"),
-    [
-        ("127.0.0.1", 0, False),
-        ("::1", 0, False),
-        ("localhost", 0, False),
+def test_it_warns_when_other_machines_reach_it_without_a_proxy(run):
+    alone, others = ("127.0.0.1", "[::1]", "localhost"), ("0.0.0.0", "[::]")
+    for host, proxies, warns in (
+        *((host, 0, False) for host in alone),
         ("0.0.0.0", 1, False),
-        ("0.0.0.0", 0, True),
-        ("::", 0, True),
-    ],
-)
-def test_it_warns_when_other_machines_reach_it_without_a_proxy(run, host, proxies, warns):
-    done = run("--no-watch", "--host", host, environ={"PHOTOSVC_PROXIES": str(proxies)})
-    assert (done.returncode, len(done.started)) == (0, 2)
-    assert ("Warning: it accepts requests from other machines" in done.stderr) == warns
-    assert f"{'[' * (':' in host)}{host}{']' * (':' in host)}:{done.port}" in done.started[1]
+        *((host, 0, True) for host in others),
+    ):
+        done = run("--no-watch", "--host", host.strip("[]"), environ={"PHOTOSVC_PROXIES": str(proxies)})
+        assert (done.returncode, len(done.started)) == (0, 2), host
+        assert ("Warning: it accepts requests from other machines" in done.stderr) == warns, (host, proxies)
+        assert f"{host}:{done.port}" in done.started[1], host
 
 
 def test_a_running_service_indexes_what_comes_and_its_watcher_ends_with_it(library):
