@@ -37,7 +37,7 @@ def test_searches_go_on_beside_forty_slow_uploads_of_one_account(tmp_path):
             head = f"PUT /originals/{number}.jpg HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n".encode()
             connection.sendall(head + b"Authorization: Basic " + credential + b"\r\n\r\n" + b"x" * 70_000)
         began, taken = time.monotonic(), []
-        while time.monotonic() - began < 4:  # requests that wait for a slot do so for five seconds
+        while time.monotonic() - began < 4:  # requests that wait for a place do so for five seconds
             taken.append(search())
         assert max(taken) < 3
         assert sorted(taken)[len(taken) // 2] < 0.5

@@ -162,7 +162,7 @@ def test_an_archive_of_five_thousand_small_files_takes_bounded_memory(library, t
         assert archive.testzip() is None
 
 
-def test_clients_that_go_away_free_their_slots_and_files(library, tmp_path):
+def test_clients_that_go_away_free_their_places_and_files(library, tmp_path):
     add_files(library, [100 * MIB] * 2)
     token = library.token()
     with started(library) as address:

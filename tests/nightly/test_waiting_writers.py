@@ -63,7 +63,8 @@ def test_reads_of_others_go_on_while_forty_requests_wait_for_the_write_lock(tmp_
     assert sorted(seconds for _, _, seconds in reads)[len(reads) * 9 // 10] < 0.5
     assert max(seconds for _, _, seconds in reads) < 3
     statuses = Counter((status, retry) for status, retry, _ in writes)
-    assert set(statuses) == {(200, None), (503, "2")}
+    refused = (429, "1")  # beyond half of the threads of a worker, which one account has
+    assert {(200, None), (503, "2")} == set(statuses) - {refused}
     assert each < statuses[200, None] <= 2 * 2 * each  # places of two accounts in each of two workers
     assert all(seconds < 3 for status, _, seconds in writes if status == 503)
 
