@@ -33,7 +33,7 @@ PARTS = {
         (
             "tests/unit/auth/test_auth_policy.py",
             "tests/unit/auth/test_auth_scopes.py",
-            "tests/unit/auth/test_auth_proof.py",
+            "tests/unit/auth/test_auth_principal.py",
         ),
     ),
     "throttle": Part(
