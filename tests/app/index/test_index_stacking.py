@@ -205,11 +205,19 @@ def test_the_same_files_give_the_same_photos_in_any_order_and_in_any_batches(tmp
             burst_id=random.choice(["", "", "b1", "b2"]),
             document_id=random.choice(["", "", "", *(f"xmp.did:{one}" for one in range(9))]),
             content_id=random.choice(["", "", "c1", "c2", "c3"]),
+            taken_local=random.choice([None, None, TAKEN, TAKEN + timedelta(seconds=2)]),
         )
         if random.random() < 0.3:
             files.append(mov(f"{folder}/{base}.{number}mov", number, random.choice((SHORT, LONG)), metadata))
         else:
-            files.append(jpg(f"{folder}/{base}{random.choice(('', number))}.{number}jpg", number, metadata))
+            files.append(
+                jpg(
+                    f"{folder}/{base}{random.choice(('', number))}.{number}jpg",
+                    number,
+                    metadata,
+                    look_1=random.choice((7, 0xFFF8)),
+                )
+            )
     results = []
     for order in range(3):
         library = open_library(tmp_path / str(order))
