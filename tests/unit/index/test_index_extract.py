@@ -1,6 +1,5 @@
 import hashlib
 import os
-import stat
 from pathlib import Path
 
 import pytest
@@ -87,21 +86,6 @@ def test_a_file_that_changes_while_it_is_read_is_reported(tmp_path, monkeypatch,
     monkeypatch.setattr(module, "read_picture", read_and_change)
     with pytest.raises(FileChangedError):
         extract(path)
-
-
-def test_reading_leaves_the_original_as_it_was(tmp_path):
-    data = jpeg(exif=exif({0x010F: "Canon"}))
-    path = written(tmp_path / "a.jpg", data)
-    path.chmod(stat.S_IRUSR)
-    before = path.stat()
-    extract(path)
-    after = path.stat()
-    assert path.read_bytes() == data
-    assert (after.st_mtime_ns, after.st_ctime_ns, after.st_mode) == (
-        before.st_mtime_ns,
-        before.st_ctime_ns,
-        before.st_mode,
-    )
 
 
 @pytest.mark.skipif(not CAMERA_ORIGINALS.is_dir(), reason="the folder of camera originals is absent")
