@@ -66,15 +66,6 @@ def test_what_is_archived_or_hidden_is_not_listed(filled):
         assert uid not in {record["UID"] for record in filled.find(count=100)}, values
 
 
-def test_an_edit_shows_in_the_next_answer(filled):
-    (record,) = filled.find(count=1)
-    with filled.session() as session:
-        photo = session.scalars(select(Photo).where(Photo.uid == record["UID"])).one()
-        edit_photos(session, [photo.id], title='New "title" <b>', favorite=True, edited_at=NOW)
-    (after,) = (one for one in filled.find(count=100) if one["FileUID"] == record["FileUID"])
-    assert (after["Title"], after["Favorite"], after["EditedAt"]) == ('New "title" <b>', True, "2026-03-01T12:00:00Z")
-
-
 def test_stored_texts_are_one_line_of_json(filled):
     for result, file, _ in filled.stored().values():
         assert "\n" not in result + file
