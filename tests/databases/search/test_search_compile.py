@@ -12,9 +12,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import SearchRow
 from photosvc.models.engine import configure_engine
-from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS
-from photosvc.search.reading.columns import column_named
 from photosvc.search.reading.request import ORDERS
 from photosvc.search.reading.window import prepare
 from tests.helpers.examples import examples
@@ -134,15 +132,6 @@ def test_the_values_of_random_queries_find_some_files_and_leave_some_out(varied_
 
     tried = FILTERS.keys() - WITHOUT_MATCHES
     assert [name for name in tried if not any(chooses(name, value) for value in VALUES[FILTERS[name].kind])] == []
-
-
-def test_filters_compare_columns_that_exist():
-    compared = [spec for spec in FILTERS.values() if spec.kind in {Kind.TEXT, Kind.PATH, Kind.INTEGER}]
-    assert compared
-    for spec in compared:
-        for name in spec.columns:
-            if name != "description":  # which is kept with the words
-                assert column_named(name) is not None, (spec.name, name)
 
 
 def check_nothing_private(varied_library, refused, query, order):

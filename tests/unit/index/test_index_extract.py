@@ -73,21 +73,6 @@ def test_an_unreadable_file_is_a_reason_without_its_path(tmp_path, monkeypatch):
     assert caught.value.message == "the file cannot be read: permission denied"
 
 
-@pytest.mark.parametrize("change", [lambda path: path.write_bytes(jpeg(80, 60)), lambda path: path.unlink()])
-def test_a_file_that_changes_while_it_is_read_is_reported(tmp_path, monkeypatch, change):
-    path = written(tmp_path / "a.jpg", jpeg())
-    read = module.read_picture
-
-    def read_and_change(source, row, **options):
-        found = read(source, row, **options)
-        change(path)
-        return found
-
-    monkeypatch.setattr(module, "read_picture", read_and_change)
-    with pytest.raises(FileChangedError):
-        extract(path)
-
-
 @pytest.mark.skipif(not CAMERA_ORIGINALS.is_dir(), reason="the folder of camera originals is absent")
 def test_eight_orientations_of_one_picture_are_one_upright_picture():
     found = [extract(CAMERA_ORIGINALS / f"orientation/Landscape_{number}.jpg") for number in range(1, 9)]
