@@ -14,14 +14,19 @@ def filled_library(new_library):
     return new_library(24)
 
 
-def test_albums_are_the_same_on_both_databases(filled_library):
+@pytest.fixture
+def call(filled_library):
     client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
 
-    def call(method, path, **options):
+    def call(method, path, status=200, **options):
         answer = client.open(f"/api/v1{path}", method=method, headers=headers, **options)
-        assert answer.status_code == 200, answer.text
+        assert answer.status_code == status, answer.text
         return answer.json
 
+    return call
+
+
+def test_albums_are_the_same_on_both_databases(filled_library, call):
     with filled_library.session() as session:
         uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
     lake = call("POST", "/albums", json={"Title": "Lake"})["UID"]
@@ -49,35 +54,31 @@ def test_albums_are_the_same_on_both_databases(filled_library):
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
-def test_people_are_renamed_and_merged_on_both_databases(filled_library):
-    client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
+def test_people_are_renamed_and_merged_on_both_databases(filled_library, call):
     with filled_library.session() as session:
         uids = session.scalars(select(File.uid).order_by(File.id).limit(4)).all()
     for uid, name in zip(uids, ("Ada", "Bob", "Ada", "Zoë"), strict=True):
         area = {"FileUID": uid, "Type": "face", "Name": name, "X": 0.2, "Y": 0.4, "W": 0.1, "H": 0.2}
-        answer = client.post("/api/v1/markers", json=area, headers=headers)
-        assert answer.status_code == 200, answer.text
+        call("POST", "/markers", json=area)
 
     def people():
-        found = client.get("/api/v1/subjects", headers=headers).json
-        return {person["Name"]: (person["UID"], person["PhotoCount"]) for person in found}
+        return {person["Name"]: (person["UID"], person["PhotoCount"]) for person in call("GET", "/subjects")}
 
     before = people()
     for old, new in (("Ada", "Ada L."), ("Bob", "zoe")):
-        answer = client.put(f"/api/v1/subjects/{before[old][0]}", json={"Name": new}, headers=headers)
-        assert answer.status_code == 200, answer.text
+        call("PUT", f"/subjects/{before[old][0]}", json={"Name": new})
     assert people() == {"Ada L.": (before["Ada"][0], 2), "zoe": (before["Zoë"][0], 2)}
     assert len({record["UID"] for record in filled_library.find(subject=before["Zoë"][0])}) == 2
     with filled_library.session() as session:
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
-def test_eight_callers_fill_one_album_and_nothing_is_lost(filled_library):
+def test_eight_callers_fill_one_album_and_nothing_is_lost(filled_library, call):
     filled_library.app.extensions["photosvc"].gate.let_serve(32)
     headers = {"X-Auth-Token": filled_library.token()}
     with filled_library.session() as session:
         uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
-    made = filled_library.app.test_client().post("/api/v1/albums", json={"Title": "Crowd"}, headers=headers).json["UID"]
+    made = call("POST", "/albums", json={"Title": "Crowd"})["UID"]
 
     def add(number):
         body = {"photos": [*uids[number:], *uids[:number]]}
@@ -91,14 +92,7 @@ def test_eight_callers_fill_one_album_and_nothing_is_lost(filled_library):
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
-def test_an_album_shows_its_photos_in_the_order_by_hand(filled_library):
-    client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
-
-    def call(method, path, status=200, **options):
-        answer = client.open(f"/api/v1{path}", method=method, headers=headers, **options)
-        assert answer.status_code == status, answer.text
-        return answer.json
-
+def test_an_album_shows_its_photos_in_the_order_by_hand(filled_library, call):
     def shown(**parameters):
         return [record["UID"] for record in filled_library.find(count=1000, merged="true", **parameters)]
 
@@ -142,23 +136,22 @@ def test_an_album_shows_its_photos_in_the_order_by_hand(filled_library):
     assert shown(s=other) == expected
 
 
-def test_the_order_by_hand_is_refused_without_one_album_of_chosen_photos(filled_library):
-    client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
-    smart = client.post("/api/v1/albums", json={"Title": "Smart", "Filter": "path:b"}, headers=headers).json["UID"]
-    month = client.get("/api/v1/albums?type=month", headers=headers).json[0]["UID"]
+def test_the_order_by_hand_is_refused_without_one_album_of_chosen_photos(filled_library, call):
+    smart = call("POST", "/albums", json={"Title": "Smart", "Filter": "path:b"})["UID"]
+    month = call("GET", "/albums?type=month")[0]["UID"]
     for query in ({}, {"q": "unsorted:true"}, {"s": smart}, {"s": month}):
         answer = filled_library.get({**query, "order": "manual"})
         assert (answer.status_code, answer.json["details"][0]["field"]) == (400, "order")
-    refused = client.put(f"/api/v1/albums/{smart}", json={"Order": "manual"}, headers=headers)
-    assert (refused.status_code, refused.json["details"][0]["field"]) == (400, "Order")
+    refused = call("PUT", f"/albums/{smart}", 400, json={"Order": "manual"})
+    assert refused["details"][0]["field"] == "Order"
 
 
-def test_album_changes_and_edits_of_the_same_photos_do_not_block_each_other(filled_library):
+def test_album_changes_and_edits_of_the_same_photos_do_not_block_each_other(filled_library, call):
     filled_library.app.extensions["photosvc"].gate.let_serve(32)
     headers = {"X-Auth-Token": filled_library.token()}
     with filled_library.session() as session:
         uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
-    made = filled_library.app.test_client().post("/api/v1/albums", json={"Title": "Crowd"}, headers=headers).json["UID"]
+    made = call("POST", "/albums", json={"Title": "Crowd"})["UID"]
 
     def change(number):
         client, found = filled_library.app.test_client(), []
