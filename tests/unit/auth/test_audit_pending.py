@@ -1,10 +1,12 @@
 """Equal refusals are counted for a minute; whatever arrives, what is told and what waits is bounded."""
 
+import logging
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 from photosvc.auth.audit_log import Entry, Event
-from photosvc.auth.audit_store import MOST_KINDS, MOST_WAITING, Pending
+from photosvc.auth.audit_store import LOGGER, MOST_KINDS, MOST_WAITING, Pending, log
 from tests.helpers.clock import NOW
 
 MINUTE = timedelta(minutes=1)
@@ -85,3 +87,12 @@ def test_threads_lose_no_refusal():
         told = [entry for found in pool.map(refuse, range(64)) for entries in found for entry in entries]
     assert len(told) <= MOST_KINDS + len(Event)
     assert sum(entry.times for entry in [*told, *pending.end_minute(NOW + MINUTE)]) == 6400
+
+
+def test_a_log_that_is_set_to_higher_levels_gets_fewer_lines(caplog):
+    changed = replace(refusal(), event=Event.LOGIN)
+    for level, lines in ((logging.INFO, 2), (logging.WARNING, 1), (logging.ERROR, 0)):
+        caplog.clear()
+        with caplog.at_level(level, LOGGER):
+            log([refusal(), changed])
+        assert len(caplog.records) == lines, level

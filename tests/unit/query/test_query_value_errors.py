@@ -54,7 +54,7 @@ def test_a_wrong_month_and_a_wrong_state_hear_of_what_is_valid() -> None:
 
 def test_what_is_not_valid_is_refused() -> None:
     for name, raws in (
-        ("iso", ["-", "*-*", "1-2-3", "1.5", "1e3", "1234567890", "٣", "--5", "1-*-"]),
+        ("iso", ["-", "-0", "*-*", "1-2-3", "1.5", "1e3", "1234567890", "٣", "--5", "1-*-"]),
         ("alt", ["-", "--", "1,5"]),
         ("size", ["mb", "5xb", "-", "999999999tb", "5mb5"]),
         ("year", ["x", "-"]),
