@@ -108,6 +108,10 @@ class PhotoService:
                 from photosvc.api.oauth import OAUTH_EXTENSION, OAuthServer
 
                 app.extensions[OAUTH_EXTENSION] = OAuthServer()
+            if PAGES in mounted:
+                from photosvc.pages.messages import text_for_script
+
+                service.say = text_for_script
             mount(app, mounted, prefix, settings)
         app.teardown_appcontext(service.end)
         watch_alembic()

@@ -50,12 +50,7 @@ def _blueprints(parts: frozenset[str], prefix: str, settings: Settings) -> Itera
     if parts & OF_API:
         from photosvc.api import create_api
 
-        api = create_api(parts)
-        if PAGES in parts:
-            from photosvc.pages.script_answers import translate_answers
-
-            translate_answers(api)
-        yield api, f"{prefix}/api/v1"
+        yield create_api(parts), f"{prefix}/api/v1"
     if WELL_KNOWN in parts:
         from photosvc.api.well_known import create_inserted, create_well_known
 

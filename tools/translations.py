@@ -1,10 +1,10 @@
 """The catalogues of the pages: `python -m tools.translations` adds new texts to them and drops those that are gone.
 
-Texts of templates, modules and scripts are found by their marks (see `photosvc/pages/language.py`), and those of tables
-of other packages are listed by `photosvc/pages/messages.py`. A new text is added without a translation, for a person to
-write; the tests list the ones that are missing. Beside each catalogue stands the same one in the form that the service
-reads (`.mo`): run this after a translation was written. With `check`, nothing is written: the program ends
-with 1 if the catalogues are not up to date.
+Texts of templates, modules and scripts are found by their marks (see `photosvc/pages/language.py`), messages with
+values by their class, and further messages and texts of tables of other packages are listed by
+`photosvc/pages/messages.py`. A new text is added without a translation, for a person to write; the tests list the ones
+that are missing. Beside each catalogue stands the same one in the form that the service reads (`.mo`): run this after a
+translation was written. With `check`, nothing is written: the program ends with 1 if the catalogues are not up to date.
 """
 
 import sys
@@ -21,6 +21,7 @@ from photosvc.pages.messages import table_texts
 
 _PAGES = FOLDER.parent
 _KEYWORDS = {"_": None, "N_": None, "P_": (1, 2), "ngettext": (1, 2), "pgettext": ((1, "c"), 2), "NP_": ((1, "c"), 2)}
+_MESSAGES = {"Message": None, "of_field": (2,)}
 _METHODS = [("**.py", "python"), ("**/templates/**.html", "jinja2.ext:babel_extract")]
 _PLURALS = {"de": "(n != 1)", "es": "(n != 1)", "fr": "(n > 1)"}
 _TITLE = "# The pages of photosvc in {}. New texts are added by `make translations`.\n#"
@@ -49,6 +50,8 @@ def extracted() -> Catalog:
     found = Catalog(project="photosvc", fuzzy=False)
     for _, _, message, _, context in extract_from_dir(str(_PAGES), _METHODS, keywords=_KEYWORDS):
         found.add(message, context=context)
+    for _, _, message, _, _ in extract_from_dir(str(_PAGES.parent), [("**.py", "python")], keywords=_MESSAGES):
+        found.add(message)
     for text in table_texts():
         found.add(text)
     return found

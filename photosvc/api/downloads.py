@@ -17,6 +17,7 @@ from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.principal import HOST_USER, Principal
 from photosvc.core.errors import NotFoundError, PermissionDeniedError, PhotosvcError
 from photosvc.core.ids import ALBUM, is_uid
+from photosvc.core.message import Message
 from photosvc.core.words import counted
 from photosvc.library.thumbnails import original_of
 from photosvc.library.upload_checks import check_disk
@@ -224,12 +225,14 @@ def _title(connection: Connection, selection: Selection, now: datetime, *, sees_
 def _check_size(service: Service, connection: Connection, file_ids: Sequence[int]) -> int:
     """Return the total size of the files in bytes."""
     if len(file_ids) > MOST_FILES:
-        msg = f"more than {MOST_FILES:,} files are selected: select fewer"
+        msg = Message("more than {most} files are selected: select fewer", most=MOST_FILES)
         raise PhotosvcError(msg, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
     size = bytes_of(connection, file_ids)
     if size > service.settings.zip_size * _MIB:
         found, most = -(-size // _MIB), service.settings.zip_size
-        msg = f"the selected files have {found:,} MiB, an archive may have {most:,} MiB: select fewer"
+        msg = Message(
+            "the selected files have {found} MiB, an archive may have {most} MiB: select fewer", found=found, most=most
+        )
         raise PhotosvcError(msg, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
     return size
 

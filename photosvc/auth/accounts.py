@@ -30,6 +30,7 @@ from photosvc.auth.second_factor import require_passcode
 from photosvc.core import ids
 from photosvc.core.accounts import ADMIN, USER, USER_ROLES, check_user_name, is_name, normal_name
 from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.message import Message
 from photosvc.core.paths import flush_folder, write_flushed
 from photosvc.models import Client, Credential, Link, User, Visit
 from photosvc.models.schema import delete_owned
@@ -217,7 +218,7 @@ def check_role(role: str) -> str:
 def _display_name(text: str, field: str = "display_name") -> str:
     text = text.strip()
     if len(text) > _MAX_TEXT or not text.isprintable():
-        raise InvalidValueError(f"at most {_MAX_TEXT} printable characters", field=field)
+        raise InvalidValueError(Message("at most {most} printable characters", most=_MAX_TEXT), field=field)
     return text
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 
 from photosvc.auth.principal import HOST_USER, Principal
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.message import Message
 from photosvc.core.words import did_you_mean
 from photosvc.models import VISIT, Client, Credential, User
 
@@ -107,8 +108,9 @@ def parse_events(text: str) -> frozenset[Event]:
     for word in text.lower().replace(",", " ").split():
         named = {event for event in Event if word in {event.value, event.part}}
         if not named:
-            msg = f'"{word[:_LONGEST]}" is not an event{did_you_mean(word, [*PARTS, *Event])}'
-            raise InvalidValueError(msg, field="event")
+            quoted = f'"{word[:_LONGEST]}"'
+            msg = Message("{name} is not an event", name=quoted)
+            raise InvalidValueError(did_you_mean(msg, word, [*PARTS, *Event]), field="event")
         found |= named
     return frozenset(found)
 

@@ -37,6 +37,7 @@ from photosvc.auth.tokens import has_expired
 from photosvc.core import ids
 from photosvc.core.accounts import CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME, NO_LIMIT
 from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.message import Message
 from photosvc.core.words import in_portions
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Client, Credential, User, Visit
 from photosvc.models.engine import MOST_SWEPT
@@ -110,7 +111,7 @@ def check_name(name: str) -> str:
     """Return the trimmed name, or raise `InvalidValueError` unless it has 1 to 160 printable characters."""
     name = name.strip()
     if not 1 <= len(name) <= MAX_NAME or not name.isprintable():
-        raise InvalidValueError(f"a name has 1 to {MAX_NAME} printable characters", field="name")
+        raise InvalidValueError(Message("a name has 1 to {most} printable characters", most=MAX_NAME), field="name")
     return name
 
 

@@ -18,6 +18,7 @@ from photosvc import data
 from photosvc.auth.errors import BusyError
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.message import Message
 
 #: In characters.
 MIN_LENGTH, MAX_LENGTH = 8, 128
@@ -144,7 +145,7 @@ def check_password(password: str, *, user_name: str = "", field: str = "password
             the error names `field`.
     """
     if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
-        msg = f"a password has {MIN_LENGTH} to {MAX_LENGTH} characters"
+        msg: str = Message("a password has {least} to {most} characters", least=MIN_LENGTH, most=MAX_LENGTH)
     elif password.strip().lower() == user_name.lower():
         msg = "the password must not be the user name"
     elif is_common(password):

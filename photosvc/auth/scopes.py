@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.message import Message
 from photosvc.core.words import did_you_mean
 
 ALL, READ, WRITE = "*", "read", "write"
@@ -144,8 +145,9 @@ def _word(word: str, *, known_only: bool) -> str:
     if colon and value not in {"true", "false"}:
         raise InvalidValueError(f'only ":true" and ":false" can follow the scope "{name[:32]}"', field="scope")
     if name not in _KNOWN and (known_only or not _NAME.match(name)):
-        hint = did_you_mean(name, sorted(_KNOWN))
-        raise InvalidValueError(f'"{name[:32]}" is not a scope{hint}', field="scope")
+        quoted = f'"{name[:32]}"'
+        msg = Message("{name} is not a scope", name=quoted)
+        raise InvalidValueError(did_you_mean(msg, name, sorted(_KNOWN)), field="scope")
     return name + _CLOSED if value == "false" else name
 
 

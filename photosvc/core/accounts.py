@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.message import Message
 
 #: Roles of user accounts, then the role of clients. Clients may also have the role ADMIN.
 ADMIN, USER, VIEWER = "admin", "user", "viewer"
@@ -77,7 +78,7 @@ def check_user_name(text: str) -> str:
     if not name:
         msg = "a user name is needed"
     elif len(name) > _LONGEST_NAME:
-        msg = f"a user name has at most {_LONGEST_NAME} characters"
+        msg = Message("a user name has at most {most} characters", most=_LONGEST_NAME)
     elif not is_name(name):
         msg = "a user name has letters a to z, digits and . _ - @ only, and begins with a letter or a digit"
     else:

@@ -12,7 +12,7 @@ _COMMAND: Final = re.compile(r"(?<![\w/.-])(?<!flask )svc (?=[a-z])")
 
 def in_host(message: str) -> str:
     """Return a message with its commands as they are called in a host app: `flask svc …`."""
-    return _COMMAND.sub("flask svc ", message)
+    return _COMMAND.sub("flask svc ", message) if _COMMAND.search(message) else message
 
 
 class Detail(TypedDict):

@@ -14,6 +14,7 @@ from http import HTTPStatus
 from typing import Final, Self
 
 from photosvc.core.errors import PhotosvcError
+from photosvc.core.message import Message
 
 
 class Severity(Enum):
@@ -208,7 +209,7 @@ class Problem:
     def sentence(self) -> str:
         """Return a short sentence for people."""
         show = _SHOWN.get(self.reason, str)
-        return self.reason.template.format(*map(show, self.details))
+        return Message(self.reason.template, *(Message(show(detail)) for detail in self.details))
 
 
 class FileProblemError(PhotosvcError):
@@ -229,7 +230,7 @@ class FileProblemError(PhotosvcError):
 
     def take(self, problem: Problem) -> None:
         """Store the problem; if another try may succeed, requests are answered 503 with a Retry-After."""
-        self.problem = problem
+        self.problem, self.message = problem, problem.sentence
         if problem.reason.may_pass:
             self.status, self.retry_after = HTTPStatus.SERVICE_UNAVAILABLE, round(pause_after(1).total_seconds())
 

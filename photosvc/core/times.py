@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.message import Message
 
 #: The timestamp that records have for an unset time.
 ZERO_TIME = datetime(1, 1, 1, tzinfo=UTC)
@@ -48,7 +49,10 @@ def parse_since(text: str, now: datetime, *, field: str = "since") -> datetime:
             return datetime.fromisoformat(text.upper()).astimezone(UTC)
     except (ValueError, OverflowError):  # no such day or time, or beyond the year 9999 in UTC
         pass
-    msg = f"{field} must be a time ago as 90m, 12h, 2d or 1w, a day as 2026-02-28, or a time as 2026-02-28T12:00:00Z"
+    msg = Message(
+        "{field} must be a time ago as 90m, 12h, 2d or 1w, a day as 2026-02-28, or a time as 2026-02-28T12:00:00Z",
+        field=field,
+    )
     raise InvalidValueError(msg, field=field)
 
 

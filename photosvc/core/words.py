@@ -4,6 +4,8 @@ import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
+from photosvc.core.message import Message
+
 _Value = TypeVar("_Value")
 #: Characters of a typed name that are compared.
 _LONGEST: Final = 40
@@ -37,10 +39,11 @@ def names_like(typed: str, known: Iterable[str], most: int = 1) -> list[str]:
     return sorted(near, key=lambda one: one[:1] != name[:1])[:most]
 
 
-def did_you_mean(typed: str, known: Iterable[str]) -> str:
-    """Return the end of an error message that suggests the known name most like the typed one; empty if none is."""
-    near = names_like(typed, known)
-    return f'; did you mean "{near[0]}"?' if near else ""
+def did_you_mean(message: str, typed: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Return an error message that suggests the known name most like the typed one; if none is, it ends otherwise."""
+    if near := names_like(typed, known):
+        return Message("{message}; did you mean {name}?", message=Message(message), name=f'"{near[0]}"')
+    return message + otherwise if otherwise else message
 
 
 def in_portions(values: Sequence[_Value], most: int = _PORTION) -> Iterator[Sequence[_Value]]:

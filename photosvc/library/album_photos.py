@@ -12,6 +12,7 @@ from sqlalchemy import Select, delete, func, not_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.message import Message
 from photosvc.core.words import in_portions
 from photosvc.models import Album, AlbumPhoto, Photo, SearchRow
 from photosvc.models.search import record_change
@@ -52,7 +53,7 @@ def select_photos(session: Session, selection: Selection, today: date, *, sees_p
     if not file_ids:
         raise NotFoundError("none of the selected items exists", field="photos")
     if len(file_ids) > MOST_FILES:
-        raise InvalidValueError(f"more than {MOST_FILES:,} files are selected", field="photos")
+        raise InvalidValueError(Message("more than {most} files are selected", most=MOST_FILES), field="photos")
     found: dict[int, str] = {}
     for portion in in_portions(file_ids):
         query = select(SearchRow.file_id, SearchRow.photo_id, SearchRow.photo_uid)

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core import ids
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.core.message import Message, of_field
 from photosvc.core.text import clean_line
 from photosvc.core.words import in_portions
 from photosvc.library.album_photos import MOST_AT_ONCE, lock_photos, project_members, set_hidden
@@ -104,7 +105,7 @@ def make_album(session: Session, values: Mapping[str, Any], now: datetime, owner
     """
     title = clean_line(values.get("title", ""))  # uploads and commands give titles of their own
     if not title:
-        raise InvalidValueError("Title: an album needs a title", field="Title")
+        raise InvalidValueError(_NO_TITLE, field="Title")
     _check(values, now, smart=bool(values.get("filter")))
     _check_number(session, owner_uid, smart=bool(values.get("filter")))
     uid = ids.new_uid(ids.ALBUM, now)
@@ -125,7 +126,7 @@ def change_album(session: Session, album: Album, values: Mapping[str, Any], now:
     if not changed:
         return
     if changed.get("title") == "":
-        raise InvalidValueError("Title: an album needs a title", field="Title")
+        raise InvalidValueError(_NO_TITLE, field="Title")
     if "filter" in changed and not (changed["filter"] and album.filter):
         msg = "Filter: an album cannot become a smart album, or a smart album an album of chosen photos; make a new one"
         raise InvalidValueError(msg, field="Filter")
@@ -240,12 +241,19 @@ def _members(session: Session, album: Album, *, hidden: bool, most: int | None =
     return session.scalars(query.order_by(AlbumPhoto.photo_id).limit(most)).all()
 
 
+_NO_TITLE: Final = of_field("Title", "an album needs a title")
+
+
 def _check_number(session: Session, owner_uid: str, *, smart: bool) -> None:
     query = select(func.count()).select_from(Album)
     query = query.where(visible_albums(sees_private=True), Album.owner_uid == owner_uid)
-    for kind, most, found in (("", MOST_ALBUMS, query), ("smart ", MOST_SMART_ALBUMS, query.where(Album.filter != ""))):
-        if (smart or not kind) and (session.scalar(found) or 0) >= most:
-            raise ConflictError(f"there are {most:,} {kind}albums already; delete some")
+    limits = [(Message("there are {most} albums already; delete some", most=MOST_ALBUMS), MOST_ALBUMS, query)]
+    if smart:
+        msg = Message("there are {most} smart albums already; delete some", most=MOST_SMART_ALBUMS)
+        limits.append((msg, MOST_SMART_ALBUMS, query.where(Album.filter != "")))
+    for msg, most, found in limits:
+        if (session.scalar(found) or 0) >= most:
+            raise ConflictError(msg)
 
 
 def _check(values: Mapping[str, Any], now: datetime, *, smart: bool) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import is_position
+from photosvc.core.message import Message
 from photosvc.core.text import clean_line, clean_lines
 from photosvc.core.timezones import is_zone, to_local, to_utc
 from photosvc.core.vocabulary import MANUAL
@@ -148,7 +149,9 @@ def _set_time(photo: Photo, values: Mapping[str, Any]) -> None:
         return
     zone = given.get("time_zone", photo.time_zone)
     if not is_zone(zone):
-        raise InvalidValueError(f"{zone[:40]!r} is not the name of a time zone", field="TimeZone")
+        raise InvalidValueError(
+            Message("{name} is not the name of a time zone", name=repr(zone[:40])), field="TimeZone"
+        )
     if "taken_at" in given and "taken_at_local" not in given:
         photo.taken_at = given["taken_at"]
         photo.taken_at_local = to_local(photo.taken_at, zone).replace(tzinfo=UTC)

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, InvalidValueError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
+from photosvc.core.message import Message
 from photosvc.core.vocabulary import MANUAL
 from photosvc.core.words import counted, in_portions
 from photosvc.index.quality import quality_after_edit
@@ -60,7 +61,9 @@ def selected_photos(
         raise InvalidValueError("No items selected", field="photos")
     if uids and query:
         raise InvalidValueError("select photos either by UIDs or by a query", field="q")
-    too_many = InvalidValueError(f"more than {most:,} photos are selected", field="photos" if uids else "q")
+    too_many = InvalidValueError(
+        Message("more than {most} photos are selected", most=most), field="photos" if uids else "q"
+    )
     if len(uids) > most:
         raise too_many
     if uids:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.core.message import Message, of_field
 from photosvc.index.catalog import PlainCatalog
 from photosvc.library.apply import apply, keep_keywords
 from photosvc.library.changing import changing, load_photos, load_with_catalog, store_and_project
@@ -34,7 +35,7 @@ def check_name(name: str) -> None:
         InvalidValueError: nothing is left of it without case and accents.
     """
     if not fold(name):
-        raise InvalidValueError("Name: send a name with letters or digits", field="Name")
+        raise InvalidValueError(of_field("Name", "send a name with letters or digits"), field="Name")
 
 
 def photos_with(connection: Connection, keyword_ids: Collection[int], *, sees_private: bool) -> Sequence[int]:
@@ -158,7 +159,7 @@ def add_label(catalog: PlainCatalog, photo: Photo, name: str) -> None:
     words = [keyword.word for keyword in photo.keywords]
     if fold(name) not in {keyword.folded for keyword in photo.keywords}:
         if len(words) >= MOST_OF_PHOTO:
-            raise ConflictError(f"a photo has at most {MOST_OF_PHOTO} labels", field="Name")
+            raise ConflictError(Message("a photo has at most {most} labels", most=MOST_OF_PHOTO), field="Name")
         apply(photo, {"keywords": [*words, name]}, catalog)
     keep_keywords(photo)
 

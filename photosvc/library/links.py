@@ -31,6 +31,7 @@ from photosvc.auth.throttle import Allowance, Charge, seconds_to_wait, take, uni
 from photosvc.core import ids
 from photosvc.core.accounts import NO_LIMIT, VISIT_SECONDS
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.core.message import Message, of_field
 from photosvc.core.words import counted, in_portions
 from photosvc.models import VISIT, Album, Client, Credential, Link, User, Visit
 from photosvc.records.photo import slug
@@ -132,8 +133,9 @@ def check_password(password: str) -> str:
         InvalidValueError: it is too short or too long.
     """
     if not _SHORTEST_PASSWORD <= len(password) <= _LONGEST_PASSWORD:
-        msg = f"Password: the password of a link has {_SHORTEST_PASSWORD} to {_LONGEST_PASSWORD} characters"
-        raise InvalidValueError(msg, field="Password")
+        least, most = _SHORTEST_PASSWORD, _LONGEST_PASSWORD
+        msg = Message("the password of a link has {least} to {most} characters", least=least, most=most)
+        raise InvalidValueError(of_field("Password", msg), field="Password")
     return password
 
 
@@ -157,7 +159,9 @@ def add_link(
         raise ConflictError("the album is private: show it to all accounts before you share it", field="uid")
     session, now, who = operation.session, operation.now, operation.principal
     if (session.scalar(select(func.count()).where(Link.album_uid == album.uid)) or 0) >= MOST_LINKS:
-        raise ConflictError(f"an album has at most {MOST_LINKS} links: end one that is no longer used")
+        raise ConflictError(
+            Message("an album has at most {most} links: end one that is no longer used", most=MOST_LINKS)
+        )
     owner = find_user(session, account) if account else None
     if owner is not None and owner.role not in SHARERS:
         msg = f"{owner.name}: this account may not share albums, so its links would open nothing"
@@ -325,12 +329,12 @@ def _check_uploads(operation: Operation, link: Link, album: Album | None) -> Non
         msg = "the query of a smart album decides which photos it has: visitors cannot add any"
         raise ConflictError(msg, field="CanUpload")
     if link.user_id is None:
-        msg = "CanUpload: files of visitors count in the quota of the account that made the link, and this one has none"
-        raise InvalidValueError(msg, field="CanUpload")
+        msg = "files of visitors count in the quota of the account that made the link, and this one has none"
+        raise InvalidValueError(of_field("CanUpload", msg), field="CanUpload")
     who = operation.principal
     if who is not None and account_of(operation.session, who) != link.user_id:
-        msg = "CanUpload: files of visitors would count in the quota of another account; make a link of your own"
-        raise InvalidValueError(msg, field="CanUpload")
+        msg = "files of visitors would count in the quota of another account; make a link of your own"
+        raise InvalidValueError(of_field("CanUpload", msg), field="CanUpload")
 
 
 def maker_of(who: Principal | None) -> str:

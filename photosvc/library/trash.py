@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
+from photosvc.core.message import Message
 from photosvc.core.paths import clamped_time
 from photosvc.core.vocabulary import parse_kinds
 from photosvc.core.words import in_portions
@@ -327,7 +328,10 @@ def empty_in_request(
     """
     deletions = older(trash, before)
     if expected is not None and (found := count(trash, deletions).files) != expected:
-        raise ConflictError(f"Nothing was deleted: there are {found} files by now, not {expected}.", field="expected")
+        msg = Message(
+            "Nothing was deleted: there are {found} files by now, not {expected}.", found=found, expected=expected
+        )
+        raise ConflictError(msg, field="expected")
     return empty(writing, trash, deletions, goes_on=_patience(clock))
 
 

@@ -18,6 +18,7 @@ from photosvc.models import Album
 from photosvc.pages.forms import page_number, read_form, sentence
 from photosvc.pages.language import N_, _, country_label
 from photosvc.pages.layout import page, pages, see_other, show_kept
+from photosvc.pages.messages import message_text
 from photosvc.pages.photos import ORDERS, show_search
 from photosvc.pages.tiles import COVERS, cover_sizes, month_label, query_string
 from photosvc.records.albums import AlbumEditSchema
@@ -137,7 +138,7 @@ def refused(values: Mapping[str, Any], error: PhotosvcError) -> AlbumForm:
     errors = {}
     for detail in details:
         name = detail["field"] if detail["field"] in values else ""
-        errors[name] = sentence(detail["message"].removeprefix(f"{name}: "))
+        errors[name] = sentence(message_text(detail["message"]).removeprefix(f"{name}: "))
     return AlbumForm(values, errors, error.status)
 
 

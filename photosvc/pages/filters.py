@@ -13,7 +13,7 @@ from photosvc.pages.layout import page, pages, show_kept
 from photosvc.pages.photo import with_value
 from photosvc.pages.photo_values import STARS
 from photosvc.pages.tiles import Asked, chips_of, read_asked, with_condition
-from photosvc.pages.wording import TYPES
+from photosvc.pages.wording import COLOR_LABELS, TYPES
 from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.facets import KnownFacets, Value
@@ -27,12 +27,6 @@ from photosvc.web.searching import searching
 _FIRST: Final = 12
 _MOST: Final = 200
 #: The names of colours.
-COLOR_LABELS: Final = {
-    "black": N_("Black"), "grey": N_("Grey"), "brown": N_("Brown"), "gold": N_("Gold"), "white": N_("White"),
-    "purple": N_("Purple"), "blue": N_("Blue"), "cyan": N_("Cyan"), "teal": N_("Teal"), "green": N_("Green"),
-    "lime": N_("Lime"), "yellow": N_("Yellow"), "magenta": N_("Magenta"), "orange": N_("Orange"), "red": N_("Red"),
-    "pink": N_("Pink"),
-}  # fmt: skip
 _PRIMARY: Final = Filter("primary", True)
 
 

@@ -1,20 +1,22 @@
 """The messages of errors, in the language of the page.
 
-The packages below speak English, as the API and the command line do. Those of their messages that pages and their
-scripts show are listed here, with names where a message contains values, or are texts of a table below. A message that
-is neither is shown in English.
+The packages below speak English, as the API and the command line do. The code of a message is its English sentence,
+with a field for each value (see `photosvc/core/message.py`). Messages without values that pages and their scripts show
+are listed here. A message without a translation is shown in English.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from flask import has_request_context, request
+
+from photosvc.core.message import Message
 from photosvc.core.problems import Reason
 from photosvc.pages.language import ENGLISH, N_, _, grouped, language
 from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS
 
-_FIXED: Final = (
+MESSAGES: Final = (
     # Signing in, passwords and accounts.
     N_("Invalid credentials."),
     N_("Invalid passcode."),
@@ -48,7 +50,6 @@ _FIXED: Final = (
     N_("this ( is not closed"),
     N_("too many words and signs"),
     N_("too many wildcards"),
-    N_("a value with parentheses needs quotes"),
     N_("in free text * may only end a word"),
     N_("order: is no condition; it stands at the top of q, beside its conditions, or is a parameter"),
     N_("the query and the smart albums in it have too many groups inside each other"),
@@ -62,7 +63,9 @@ _FIXED: Final = (
     N_("there is no such person"),
     N_("none of the selected items exists"),
     N_("No items selected"),
-    N_("an album needs a title"),
+    N_("Longer than maximum length {max}."),
+    N_("Length must be between {min} and {max}."),
+    N_("At most {max} characters."),
     N_("a smart album has no order by hand"),
     N_("the album contains no files"),
     N_("the album is private: show it to all accounts before you share it"),
@@ -74,11 +77,8 @@ _FIXED: Final = (
     N_("none of these photos in the album is one that you uploaded"),
     N_("the query of a smart album decides which photos it has: share it for looking at it alone"),
     N_("the query of a smart album decides which photos it has: visitors cannot add any"),
-    N_("files of visitors count in the quota of the account that made the link, and this one has none"),
-    N_("files of visitors would count in the quota of another account; make a link of your own"),
     N_("latitudes are from -90 to 90, longitudes from -180 to 180"),
     N_("send a name without commas"),
-    N_("send a name with letters or digits"),
     N_("This deleted album does not exist, or you have no permission to see it."),
     N_("Somebody has changed this album since you opened the form."),
     N_("The picture does not exist, or is not shared."),
@@ -96,6 +96,9 @@ _FIXED: Final = (
     N_("only pictures can be turned"),
     N_("the file is the only one of its photo"),
     N_("nothing of this is in the trash"),
+    N_("{field}: {message}"),
+    N_("files of visitors count in the quota of the account that made the link, and this one has none"),
+    N_("files of visitors would count in the quota of another account; make a link of your own"),
     # Files on their way.
     N_("The originals of this service are read-only (PHOTOSVC_READONLY)."),
     N_("The file is larger than allowed."),
@@ -111,8 +114,6 @@ _FIXED: Final = (
     N_("The albums of uploaded files were deleted, or some files were refused or deleted before they were indexed."),
     N_("The upload was not continued in time."),
     N_("The request ended, or stopped for too long, before all of its body came."),
-    N_("The checksum does not match the piece, which was discarded."),
-    N_("The archive would be too large: select fewer files."),
     N_("There is no such archive, or its hour is over: select the files again."),
     N_("The file has changed since it was indexed; an index run is due."),
     N_("The file cannot be read at present; try again."),
@@ -126,7 +127,6 @@ _FIXED: Final = (
     N_("Too many changes are waiting to be stored: try again in a moment."),
     N_("The server is changing too many selections of photos: try again in a moment."),
     N_("You are changing many photos already: wait until that is complete."),
-    N_("The change takes too long: change fewer photos."),
     N_("The database is busy or cannot be reached; try again."),
     N_("The database is damaged; the operator must restore it."),
     N_("The body of the request is cut off or not in valid chunks."),
@@ -134,51 +134,6 @@ _FIXED: Final = (
     N_("Another index run is active; wait until it ends."),
     N_("Internal error; the log has details."),
 )
-#: Messages with values: a number, the name of a field, words of the user, or a further message. The first that fits
-#: counts.
-_WITH_VALUES: Final = (
-    N_("%(message)s (character %(position)s)"),
-    N_("%(message)s; did you mean %(name)s?"),
-    N_("a password has %(least)s to %(most)s characters"),
-    N_("Password: the password of a link has %(least)s to %(most)s characters"),
-    N_("%(field)s: %(message)s"),
-    N_("a user name has at most %(most)s characters"),
-    N_("at most %(most)s printable characters"),
-    N_("a name has 1 to %(most)s printable characters"),
-    N_("an album has at most %(most)s links: end one that is no longer used"),
-    N_("there are %(most)s albums already; delete some"),
-    N_("a photo has at most %(most)s labels"),
-    N_("at most %(most)s keywords of %(length)s characters"),
-    N_("more than %(most)s files are selected"),
-    N_("more than %(most)s files are selected: select fewer"),
-    N_("more than %(most)s photos are selected"),
-    N_("the selected files have %(found)s MiB, an archive may have %(most)s MiB: select fewer"),
-    N_("Nothing was deleted: there are %(found)s files by now, not %(expected)s."),
-    N_("Longer than maximum length %(most)s."),
-    N_("%(name)s is not the name of a time zone"),
-    N_("%(name)s is not a scope"),
-    N_("%(name)s is not an event"),
-    N_("%(field)s must be a time ago as 90m, 12h, 2d or 1w, a day as 2026-02-28, or a time as 2026-02-28T12:00:00Z"),
-    N_("unknown filter %(name)s"),
-    N_("%(name)s is neither a word nor a filter"),
-    N_("%(name)s compares nothing; write the name of a filter before it, as in iso:>800"),
-    N_("there is no place %(name)s"),
-    N_("there is no photo %(name)s"),
-    N_("there are %(found)s places %(name)s; add a state or country, as in %(example)s"),
-    N_("%(name)s is not a property of photos"),
-    N_("%(name)s is not %(message)s"),
-    N_("more than %(most)s terms"),
-    N_("more than %(most)s groups inside each other"),
-    N_("%(field)s has %(length)s characters; %(most)s are allowed"),
-)
-#: The expressions of values that are no numbers.
-_VALUES: Final = {"name": ".+?", "example": ".+", "message": ".+", "field": r"[\w.-]{1,40}"}
-_VALUE: Final = re.compile(r"%\\?\((\w+)\\?\)s")
-_KNOWN: Final = {text.casefold().removesuffix("."): text for text in _FIXED}
-#: The most characters of a message that is compared with those that have values, and the most messages inside each
-#: other: several of them may fit a message, so that each further level multiplies the time.
-_LONGEST: Final = 400
-_DEEPEST: Final = 4
 
 
 def table_texts() -> Iterator[str]:
@@ -189,55 +144,11 @@ def table_texts() -> Iterator[str]:
     yield from ("picture", "video", "picture or video")  # what a file is not
 
 
-def _expression(text: str) -> re.Pattern[str]:
-    """Return the expression of a message with values, from its text."""
-    found = _VALUE.sub(lambda one: f"(?P<{one[1]}>{_VALUES.get(one[1], r'[0-9,]+')})", re.escape(text))
-    return re.compile(found.removesuffix(r"\."), re.IGNORECASE | re.DOTALL)
-
-
-_PATTERNS: Final = tuple((_expression(text), text) for text in _WITH_VALUES)
-_PROBLEMS: Final = tuple(
-    (re.compile(re.sub(r"\\\{\d?\\\}", "(.+?)", re.escape(reason.template.removesuffix("."))), re.DOTALL), reason)
-    for reason in Reason
-)
-_TABLES: Final = frozenset(table_texts())
-
-
 def message_text(message: str) -> str:
-    """Return the message of an error in the language of the page, with the capital and full stop that it came with."""
-    return (_translated(message) or message) if message and language() != ENGLISH else message
+    """Return the message of an error in the language of the page."""
+    return Message(message).translated(_, grouped) if message and language() != ENGLISH else message
 
 
-def _translated(message: str, depth: int = 0) -> str:
-    """Return the message in the language of the page; empty if it is not known, or inside of too many others."""
-    if (known := _KNOWN.get(message.casefold().removesuffix("."))) is not None:
-        return _like(_(known), message)
-    if message in _TABLES or _(message) != message:
-        return _(message)
-    if len(message) > _LONGEST or depth > _DEEPEST:
-        return ""
-    plain = message.removesuffix(".")
-    for pattern, reason in _PROBLEMS:
-        if found := pattern.fullmatch(plain):
-            return _like(_(reason.template).format(*(_(detail) for detail in found.groups())), message)
-    for pattern, text in _PATTERNS:
-        if (found := pattern.fullmatch(plain)) and (values := _values(found.groupdict(), depth)):
-            return _like(_(text, **values), message)
-    return ""
-
-
-def _values(found: dict[str, str], depth: int) -> dict[str, str]:
-    """Return the values of a message in the language of the page; empty if they contain a message that is not known."""
-    values = dict(found)
-    for name, value in found.items():
-        if name == "message":
-            values[name] = _translated(value, depth + 1)
-        elif name not in _VALUES:
-            values[name] = grouped(int(value.replace(",", "")))
-    return values if all(values.values()) else {}
-
-
-def _like(text: str, message: str) -> str:
-    """Return a text that begins and ends as the message does, which a page may have made a sentence."""
-    first = text[:1].upper() if message[:1].isupper() else text[:1]
-    return first + text[1:].removesuffix(".") + ("." if message.endswith(".") else "")
+def text_for_script(message: str) -> str:
+    """Return a message of the API: for a script of our pages in its language, for others in English."""
+    return message_text(message) if has_request_context() and request.headers.get("X-Photosvc") == "1" else message

@@ -22,6 +22,7 @@ from photosvc.pages.forms import read_form, sentence
 from photosvc.pages.language import N_, _, decimal
 from photosvc.pages.layout import page, pages, see_other, show, show_kept
 from photosvc.pages.marks import Marked, acts_of, read_marked
+from photosvc.pages.messages import message_text
 from photosvc.pages.photo_values import (
     field_of_area,
     groups_of,
@@ -294,7 +295,7 @@ def _errors(error: PhotosvcError, fields: Mapping[str, str]) -> dict[str, str]:
     for detail in error.details or [{"field": error.field or "", "message": error.message}]:
         field = detail["field"].removeprefix("Details.")
         name = _FIELD_OF.get(field, field)
-        message = sentence(detail["message"].removeprefix(f"{detail['field']}: "))
+        message = sentence(message_text(detail["message"]).removeprefix(f"{detail['field']}: "))
         found[name if name in fields else ""] = _NO_POSITION if field in _POSITION else message
     return found
 

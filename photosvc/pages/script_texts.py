@@ -9,8 +9,12 @@ from typing import Final, TypeAlias
 import orjson
 from markupsafe import Markup
 
-from photosvc.pages.language import N_, NP_, P_, catalogue, language
+from photosvc.pages.language import ENGLISH, N_, NP_, P_, catalogue, language
 from photosvc.pages.photo_values import GROUPS, STARS, TYPES, YES_NO
+from photosvc.pages.wording import COLOR_LABELS
+from photosvc.pages.wording import TYPES as KINDS_OF_FILES
+from photosvc.query.filter_spec import Kind
+from photosvc.query.filters import FILTERS
 
 Text: TypeAlias = str | tuple[str, str]
 #: The texts of the grid, its viewer, panels and dialogs, of uploads and of the map.
@@ -162,6 +166,14 @@ def _packed(name: str) -> Markup:
         for key, text in _TEXTS.items()
     }
     found |= {key: texts.pgettext(context, text) for key, (context, text) in _MEANT.items()}
+    if name != ENGLISH:  # the API suggests in English
+        found |= {
+            f"filter:{spec.name}": texts.gettext(spec.help) for spec in FILTERS.values() if spec.kind is not Kind.ABSENT
+        }
+        labels = {"color": COLOR_LABELS, "type": KINDS_OF_FILES}
+        found |= {
+            f"{kind}:{value}": texts.gettext(text) for kind, table in labels.items() for value, text in table.items()
+        }
     found["value"] = ""  # a suggested value of a filter, which the text before it names
     # No text ends the element: `<` is escaped, as `tojson` does.
     return Markup(orjson.dumps(found).decode().replace("<", "\\u003c"))  # noqa: S704  # nosec B704

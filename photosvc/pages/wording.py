@@ -24,6 +24,12 @@ TYPES: Final = {
     "image": N_("Pictures"), "raw": N_("RAW"), "live": N_("Live photos"), "video": N_("Videos"),
     "animated": N_("Animations"), "vector": N_("Drawings"), "audio": N_("Sounds"), "document": N_("Documents"),
 }  # fmt: skip
+COLOR_LABELS: Final = {
+    "black": N_("Black"), "grey": N_("Grey"), "brown": N_("Brown"), "gold": N_("Gold"), "white": N_("White"),
+    "purple": N_("Purple"), "blue": N_("Blue"), "cyan": N_("Cyan"), "teal": N_("Teal"), "green": N_("Green"),
+    "lime": N_("Lime"), "yellow": N_("Yellow"), "magenta": N_("Magenta"), "orange": N_("Orange"), "red": N_("Red"),
+    "pink": N_("Pink"),
+}  # fmt: skip
 _LIBRARY: Final = "albums config files folders labels moments people photos places"
 _DAY: Final = 86_400
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
+from photosvc.core.message import Message
 from photosvc.query.fold import LONGEST_WORD, other_forms, umlaut_forms, words
 from photosvc.query.nodes import InvalidQueryError, Phrase, Word
 from photosvc.query.place_names import names_in_text
@@ -100,7 +101,9 @@ def check(text: str, field: str) -> None:
         InvalidQueryError: the text is refused.
     """
     if len(text) > LONGEST_QUERY:
-        raise InvalidQueryError(f"{field} has {len(text)} characters; {LONGEST_QUERY} are allowed", field=field)
+        length, most = len(text), LONGEST_QUERY
+        msg = Message("{field} has {length} characters; {most} are allowed", field=field, length=length, most=most)
+        raise InvalidQueryError(msg, field=field)
     if found := _UNPRINTABLE.search(text):
         raise InvalidQueryError(f"{field} holds a control character", field=field, position=found.start())
 

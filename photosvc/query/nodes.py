@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import Box
+from photosvc.core.message import Message
 from photosvc.query.fold import fold
 
 _SHOWN = 40
@@ -27,9 +28,9 @@ class InvalidQueryError(InvalidValueError):
         position: the number of characters before the error in the text of the field, if it has a position.
     """
 
-    def __init__(self, message: str | None = None, *, field: str | None = None, position: int | None = None) -> None:
+    def __init__(self, message: str, *, field: str | None = None, position: int | None = None) -> None:
         if position is not None:
-            message = f"{message} (character {position + 1})"
+            message = Message("{message} (character {position})", message=Message(message), position=position + 1)
         super().__init__(message, field=field)
         self.position = position
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
+from photosvc.core.message import Message, of_field
 from photosvc.core.words import did_you_mean
 from photosvc.query.areas import locate
 from photosvc.query.filter_spec import FilterSpec
@@ -83,9 +84,11 @@ def refuse_comparison(word: str, source: Source) -> None:
         return
     key, sign, value = found["key"], found["sign"].removeprefix("="), found["value"]
     if key and key.lower() in NAMES:
-        msg = f"{shown(word)} is neither a word nor a filter; did you mean {key.lower()}:{shown(sign + value)[1:-1]}?"
+        msg = Message("{name} is neither a word nor a filter", name=shown(word))
+        meant = f"{key.lower()}:{shown(sign + value)[1:-1]}"
+        msg = Message("{message}; did you mean {name}?", message=msg, name=meant)
     elif not key and sign and value[:1].isdecimal():
-        msg = f"{shown(word)} compares nothing; write the name of a filter before it, as in iso:>800"
+        msg = Message("{name} compares nothing; write the name of a filter before it, as in iso:>800", name=shown(word))
     else:
         return
     raise InvalidQueryError(msg, field=source.field, position=source.start)
@@ -165,7 +168,7 @@ def find_filter(key: str, *, field: str, position: int) -> FilterSpec:
     """
     spec = NAMES.get(key.lower())
     if spec is None:
-        msg = f"unknown filter {shown(key)}{did_you_mean(key, NAMES)}"
+        msg = did_you_mean(Message("unknown filter {name}", name=shown(key)), key, NAMES)
         raise InvalidQueryError(msg, field=field, position=position)
     return spec
 
@@ -280,7 +283,7 @@ class _Parser:
 
     def group(self, opening: Token, depth: int) -> Node:
         if depth > DEEPEST_NESTING:
-            raise self.error(f"more than {DEEPEST_NESTING} groups inside each other", opening)
+            raise self.error(Message("more than {most} groups inside each other", most=DEEPEST_NESTING), opening)
         self.count(1, opening)
         node = self.either(depth)
         if not self.take(TokenKind.CLOSE):
@@ -299,7 +302,7 @@ class _Parser:
         spec = find_filter(token.key, field=self.field, position=token.start)
         following = self.peek()
         if raw and following and following.kind is TokenKind.OPEN and following.start == token.end:
-            raise self.error(f"{spec.name}: a value with parentheses needs quotes", following)
+            raise self.error(of_field(spec.name, "a value with parentheses needs quotes"), following)
         node = read_filter(spec, raw, Source(self.field, token.end - len(raw), token.end))
         self.count(terms(node), token)
         return node
@@ -324,7 +327,7 @@ class _Parser:
     def count(self, number: int, token: Token) -> None:
         self.terms += number
         if self.terms > MOST_TERMS:
-            raise self.error(f"more than {MOST_TERMS} terms", token)
+            raise self.error(Message("more than {most} terms", most=MOST_TERMS), token)
 
     def peek(self) -> Token | None:
         return self.tokens[self.next] if self.next < len(self.tokens) else None
@@ -412,7 +415,7 @@ def parse_parameters(pairs: Pairs) -> Node:
         check(text, key)
         parts.append(read_filter(FILTERS[name], text, Source(key, 0, len(text))))
         if sum(map(terms, parts)) > MOST_TERMS:
-            raise InvalidQueryError(f"more than {MOST_TERMS} terms", field=key)
+            raise InvalidQueryError(Message("more than {most} terms", most=MOST_TERMS), field=key)
     return conjunction(parts)
 
 

@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from photosvc import data
 from photosvc.core.ids import ALBUM, FILE, PHOTO, SUBJECT, is_hash, is_uid
+from photosvc.core.message import Message, of_field
 from photosvc.core.vocabulary import COLOR_NUMBERS, COLORS
 from photosvc.core.words import did_you_mean
 from photosvc.query import areas, values
@@ -92,8 +93,9 @@ def _read_states(spec: FilterSpec, group: Sequence[Alternative], source: Source)
     for found in group:
         state = STATES.get(found.text.lower())
         if state is None:
-            hint = did_you_mean(found.text, STATES) or f"; it is one of {', '.join(STATES)}"
-            raise _refused(spec, found, source, f"is not a property of photos{hint}")
+            unknown = Message("{name} is not a property of photos", name=shown(found.text))
+            msg = did_you_mean(unknown, found.text, STATES, f"; it is one of {', '.join(STATES)}")
+            raise _refused(spec, found, source, msg)
         (unwanted if found.negated else wanted).append(Filter(*state, source))
     return conjunction([disjunction(wanted), *map(negation, unwanted)])
 
@@ -304,16 +306,17 @@ def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> 
 
 
 def _unreadable(spec: FilterSpec, found: Alternative, source: Source, error: Exception) -> InvalidQueryError:
+    name = shown(found.text)
     if isinstance(error, TooLongError):
-        return _refused(spec, found, source, f"has more than {LONGEST_PATTERN} bytes when it is folded")
-    hint = ""
-    if spec.kind is Kind.COLOR:
-        hint = did_you_mean(found.text, COLORS)
-    elif spec.kind is Kind.COUNTRY:
-        hint = did_you_mean(found.text, country_codes())
-    return _refused(spec, found, source, f"is not {spec.kind.expected}{hint}")
+        msg = Message(
+            "{name} has more than {most} bytes when it is folded", name=shown(found.text), most=LONGEST_PATTERN
+        )
+        return _refused(spec, found, source, msg)
+    msg = Message("{name} is not {message}", name=name, message=Message(spec.kind.expected))
+    known = COLORS if spec.kind is Kind.COLOR else country_codes() if spec.kind is Kind.COUNTRY else ()
+    return _refused(spec, found, source, did_you_mean(msg, found.text, known))
 
 
 def _refused(spec: FilterSpec, found: Alternative, source: Source, why: str) -> InvalidQueryError:
-    msg = f"{spec.name}: {shown(found.text)} {why}"
+    msg = of_field(spec.name, why)
     return InvalidQueryError(msg, field=source.field, position=source.start + found.start)

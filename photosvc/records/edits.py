@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from marshmallow import RAISE, Schema, ValidationError, fields, post_load, pre_load, validate
 
+from photosvc.core.message import Message
 from photosvc.core.text import clean_line
 from photosvc.records.fields import (
     PHOTO_UID,
@@ -71,7 +72,9 @@ class Keywords(fields.Field[list[str]]):
             raise ValidationError("send keywords separated by commas, or a list of them")
         clean = [text for word in words if (text := clean_line(word))]
         if len(clean) > _MOST_KEYWORDS or any(len(word) > _SHORT for word in clean):
-            raise ValidationError(f"at most {_MOST_KEYWORDS} keywords of {_SHORT} characters")
+            raise ValidationError(
+                Message("at most {most} keywords of {length} characters", most=_MOST_KEYWORDS, length=_SHORT)
+            )
         if sum(len(word.encode()) for word in clean) > _KEYWORD_BYTES:
             raise ValidationError(f"at most {_KEYWORD_BYTES} bytes in all (UTF-8)")
         return clean

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar, cast
 
 from marshmallow import EXCLUDE, Schema, fields, pre_load, validate
 
+from photosvc.core.message import Message
 from photosvc.core.text import clean_line, clean_lines
 from photosvc.core.times import ZERO_TIME
 
@@ -53,12 +54,19 @@ class AnyCaseSchema(LenientSchema):
         return {**found, **{name: value for name, value in data.items() if name in self.fields}}
 
 
+class Length(validate.Length):
+    """Bounds of a length whose messages keep their codes."""
+
+    def _format_error(self, value: object, message: str) -> str:  # noqa: ARG002
+        return Message(self.error or message, min=self.min, max=self.max)
+
+
 class Line(fields.String):
     """A clean text of one line, of `least` to `most` characters."""
 
     def __init__(self, most: int, *, least: int | None = None, **kwargs: Any) -> None:  # noqa: ANN401
-        error = None if least else f"At most {most:,} characters."
-        super().__init__(validate=validate.Length(least, most, error=error), **kwargs)
+        error = None if least else "At most {max} characters."
+        super().__init__(validate=Length(least, most, error=error), **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:  # noqa: ANN401
         return self.clean(super()._deserialize(value, attr, data, **kwargs))
@@ -102,10 +110,10 @@ def texts(
 ) -> fields.List[Any]:
     """Return a field of texts that may be absent or null: at most `most`, each of 1 to `longest` characters."""
     return fields.List(
-        fields.String(validate=validate.Length(1, longest) if longest else None),
+        fields.String(validate=Length(1, longest) if longest else None),
         load_default=None,
         allow_none=True,
-        validate=validate.Length(max=most) if most else None,
+        validate=Length(max=most) if most else None,
         metadata=about(description, [example] if example else None),
     )
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, fields
 
 from photosvc.records.fields import (
     MOST_LISTED,
@@ -10,6 +10,7 @@ from photosvc.records.fields import (
     PHOTO_UID,
     TEXT,
     Flag,
+    Length,
     LenientSchema,
     NullableTimestamp,
     Timestamp,
@@ -24,7 +25,7 @@ _TIME: Final = Timestamp()
 
 def _path(description: str) -> fields.String:
     return fields.String(
-        load_default="", allow_none=True, validate=validate.Length(max=1024), metadata={"description": description}
+        load_default="", allow_none=True, validate=Length(max=1024), metadata={"description": description}
     )
 
 

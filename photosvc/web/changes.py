@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
+from photosvc.core.message import of_field
 from photosvc.index.catalog import PlainCatalog
 from photosvc.index.places import Gazetteer
 from photosvc.library import labels, people
@@ -271,7 +272,7 @@ def find_person(uid: str) -> Person:
 def check_name_of_person(name: str) -> None:
     """Raise `InvalidValueError` for a name without letters or digits."""
     if not words(name):
-        raise InvalidValueError("Name: send a name with letters or digits", field="Name")
+        raise InvalidValueError(of_field("Name", "send a name with letters or digits"), field="Name")
 
 
 def change_person(

@@ -19,6 +19,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from photosvc.auth import policy
 from photosvc.core.errors import Detail, InvalidValueError
+from photosvc.core.message import of_field
 from photosvc.core.words import names_like
 from photosvc.query.filter_spec import BOOLEANS
 
@@ -175,7 +176,7 @@ def load_values(schema: Schema, given: dict[str, Any]) -> dict[str, Any]:
 def _refused(error: ValidationError) -> InvalidBodyError:
     details: list[Detail] = [{"field": field, "message": message} for field, message in _named(error.messages_dict)]
     first = details[0]
-    return InvalidBodyError(f"{first['field']}: {first['message']}", details)
+    return InvalidBodyError(of_field(first["field"], first["message"]), details)
 
 
 def _named(messages: Mapping[Any, Any], within: str = "") -> Iterator[tuple[str, str]]:
@@ -183,7 +184,7 @@ def _named(messages: Mapping[Any, Any], within: str = "") -> Iterator[tuple[str,
     for name, found in messages.items():
         field = within if within and name == SCHEMA else f"{within}.{name}".lstrip(".")
         if isinstance(found, list):
-            yield field, " ".join(map(str, found))
+            yield field, found[0] if len(found) == 1 else " ".join(map(str, found))
         elif all(isinstance(key, str) for key in found):
             yield from _named(found, field)
         else:

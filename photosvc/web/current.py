@@ -211,6 +211,8 @@ class Service(Transactions):
     """Refusals for the security log."""
     pages_path: str | None = None
     """The path of the cookie of the web page; None if the page is not mounted: then no cookie counts."""
+    say: Callable[[str], str] = field(default=str, init=False)
+    """Return a message in the language of a request; the pages translate it for their scripts."""
     outages: Outages = field(init=False)
     """The log of requests that fail because of the database."""
     warned_of_proxy: bool = field(default=False, init=False)

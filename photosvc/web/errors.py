@@ -85,11 +85,12 @@ def render(failure: Failure) -> Response:
     """Return an error in the form of photosvc; `code` is the status, except where clients distinguish cases by it."""
     error = failure.error
     code = error.code if isinstance(error, LoginError) else failure.status
-    body: dict[str, object] = {"code": int(code), "error": failure.message}
+    say = current_service().say
+    body: dict[str, object] = {"code": int(code), "error": say(failure.message)}
     if isinstance(error, PhotosvcError):
         own = [{"field": error.field, "message": error.message}] if error.field else []
         if details := error.details or own:
-            body["details"] = details
+            body["details"] = [{"field": one["field"], "message": say(one["message"])} for one in details]
         body |= error.done
     answer = json_answer(body, failure.status)
     answer.headers["Cache-Control"] = "no-store"

@@ -306,7 +306,7 @@ def record_of_file(outcome: Admitted) -> dict[str, Any]:
     record = {"name": outcome.file.name, "status": outcome.status, "hash": outcome.file.hash}
     if outcome.problem is None:
         return record
-    return {**record, "code": outcome.problem.reason.value, "reason": outcome.problem.sentence}
+    return {**record, "code": outcome.problem.reason.value, "reason": current_service().say(outcome.problem.sentence)}
 
 
 def record_of_outcome(service: Service, outcome: Admitted) -> dict[str, Any]:

@@ -39,8 +39,8 @@ def chosen_parts(given: Iterable[str] | None, *, pages: bool = True) -> frozense
         raise SettingError(f'parts must be several names, as in parts=("{given[:32]}",)', field="parts")
     parts = frozenset(given)
     for name in sorted(parts - PARTS.keys(), key=str):
-        hint = did_you_mean(str(name), PARTS) or f"; there are {_quoted(PARTS)}"
-        raise SettingError(f'"{str(name)[:32]}" is not a part of photosvc{hint}', field="parts")
+        msg = f'"{str(name)[:32]}" is not a part of photosvc'
+        raise SettingError(did_you_mean(msg, str(name), PARTS, f"; there are {_quoted(PARTS)}"), field="parts")
     for name in sorted(parts):
         if missing := _NEEDS.get(name, frozenset()) - parts:
             msg = f'the part "{name}" needs {_quoted(sorted(missing))}: add it to parts, or leave "{name}" out'

@@ -183,8 +183,8 @@ def _check(who: object) -> None:
 def _known(name: str) -> str:
     if name in _PARAMETERS or name in NAMES:
         return name
-    hint = did_you_mean(name, [*_PARAMETERS, *NAMES])
-    raise InvalidValueError(f'"{name[:32]}" is no parameter or filter of the search{hint}', field=name[:32])
+    msg = f'"{name[:32]}" is no parameter or filter of the search'
+    raise InvalidValueError(did_you_mean(msg, name, [*_PARAMETERS, *NAMES]), field=name[:32])
 
 
 def _text(value: Value) -> str:

@@ -76,7 +76,7 @@ def write_error(error: PhotosvcError) -> bytes:
     """Return the answer with this error."""
     problem = error.problem if isinstance(error, FileProblemError) else None
     kinds = [kind.__qualname__ for kind in type(error).__mro__ if issubclass(kind, PhotosvcError)]
-    return _WRITER.encode((_Error(kinds, error.message, error.field, problem), None))
+    return _WRITER.encode((_Error(kinds, str(error.message), error.field, problem), None))
 
 
 def write_internal_error(error: BaseException) -> bytes:
@@ -89,7 +89,7 @@ def write_internal_error(error: BaseException) -> bytes:
         trace = "".join(format_exception(error, limit=-_MAX_FRAMES))
     except Exception:  # noqa: BLE001 - the exception may fail to show itself
         trace = type(error).__qualname__
-    return _WRITER.encode((_Error(kinds, told.message, None, told.problem, trace[-_MAX_TRACE:]), None))
+    return _WRITER.encode((_Error(kinds, str(told.message), None, told.problem, trace[-_MAX_TRACE:]), None))
 
 
 def _error(given: _Error) -> PhotosvcError:

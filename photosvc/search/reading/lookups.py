@@ -25,6 +25,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, or_, select
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.geo import distance_m
 from photosvc.core.ids import SUBJECT, computed_uid, is_uid
+from photosvc.core.message import Message
 from photosvc.core.words import did_you_mean
 from photosvc.data import PlacesTable
 from photosvc.models import NOWHERE, Album, Camera, File, Lens, Marker, SearchRow, Subject
@@ -135,11 +136,15 @@ def find_town(name: str, region: str) -> tuple[tuple[float, float], ...]:
     cities = cities or _cities(_BEGINNING, name, region)
     found = [city.centre for city in _largest(name, cities)]
     if not found:
-        hint = "" if region else did_you_mean(name, _names_like(name))
-        raise NotFoundError(f"there is no place {shown(str(Town(name, region)))}{hint}", field="near")
+        msg = Message("there is no place {name}", name=shown(str(Town(name, region))))
+        raise NotFoundError(msg if region else did_you_mean(msg, name, _names_like(name)), field="near")
     if len(found) > _MOST_ALIKE:
-        msg = (
-            f'there are {len(found)} places {shown(name)}; add a state or country, as in "{name}, {cities[0].country}"'
+        example = f'"{name}, {cities[0].country}"'
+        msg = Message(
+            "there are {found} places {name}; add a state or country, as in {example}",
+            found=len(found),
+            name=shown(name),
+            example=example,
         )
         raise InvalidValueError(msg, field="near")
     return tuple(found)
@@ -408,7 +413,7 @@ class Lookups:
             look_up = partial(similar_photos, self._connection, uid, sees_private=self._sees_private)
             ids = self.once(("similar", uid), look_up)
             if ids is None and required:
-                raise NotFoundError(f"there is no photo {uid}", field="similar")
+                raise NotFoundError(Message("there is no photo {name}", name=uid), field="similar")
             found.update(ids or ())
         return tuple(sorted(found))
 
@@ -417,5 +422,5 @@ class Lookups:
         query = query.where(visible(sees_private=self._sees_private)).limit(1)
         found = self.once(("near", uid), lambda: self._connection.execute(query).first())
         if found is None and required:  # in the filter of a smart album an unknown photo is no error of the search
-            raise NotFoundError(f"there is no photo {uid}", field="near")
+            raise NotFoundError(Message("there is no photo {name}", name=uid), field="near")
         return None if found is None or found.lat == NOWHERE else (found.lat, found.lng)

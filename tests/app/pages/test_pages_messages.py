@@ -1,62 +1,72 @@
 """Errors of the packages below in the language of a page, and answers of the API to its scripts."""
 
+import ast
 import html
+import json
+import pickle
 import re
+from pathlib import Path
 
 import pytest
 from babel.messages.pofile import read_po
+from marshmallow import validate
 
+import photosvc
+from photosvc.core.message import Message, of_field
 from photosvc.core.problems import Problem, Reason
+from photosvc.core.words import did_you_mean
 from photosvc.pages import messages
 from photosvc.pages.language import FOLDER
 from photosvc.pages.messages import message_text
+from photosvc.query.filter_spec import Kind
 from tests.helpers.browser import OWN
 from tests.helpers.pictures import jpeg
 
+PACKAGE = Path(photosvc.__file__).parent
 SCRIPT = {"X-Photosvc": "1", "Sec-Fetch-Site": "same-origin", "Accept": "application/json"}
 
 
-def said(api, message, language="de"):
-    with api.library.app.test_request_context("/", headers={"Accept-Language": language}):
-        return message_text(message)
+def test_messages_are_translated_with_the_values_in_them(api):
+    wrong = did_you_mean(Message("unknown filter {name}", name='"yaer"'), "yaer", ["year"])
+    country = Message("{name} is not {message}", name='"x"', message=Message(Kind.COUNTRY.expected))
+    atlantis = Message("there is no place {name}", name='"Atlantis"')
+    cases = {
+        "Invalid credentials.": "Ungültige Zugangsdaten.",
+        Message("at most {most} printable characters", most=1000): "höchstens 1.000 druckbare Zeichen",
+        of_field("Title", "an album needs a title"): "Title: ein Album braucht einen Titel",
+        Message("{message} (character {position})", message=wrong, position=1):
+            'unbekannter Filter "yaer"; meintest du "year"? (Zeichen 1)',
+        of_field("country", country):
+            'country: "x" passt hier nicht; erwartet wird: zwei Buchstaben wie de oder der Name eines Landes',
+        of_field("near", atlantis): 'near: den Ort "Atlantis" gibt es nicht',
+        Problem.of(Reason.WRONG_CONTENT, "picture or video").sentence: "der Inhalt ist kein Bild oder Video",
+        Problem.of(Reason.TOO_LARGE, 300).sentence: "die Datei ist größer als 300 MB",
+        "strange {0}%s": "strange {0}%s",  # has no translation
+    }  # fmt: skip
+    for message, german in cases.items():
+        for language, wanted in (("de", german), ("en", message)):
+            with api.library.app.test_request_context("/", headers={"Accept-Language": language}):
+                assert message_text(message) == wanted
+        assert message_text(pickle.loads(pickle.dumps(message))) == message  # outside of a request: in English
 
 
-@pytest.mark.parametrize(
-    ("message", "german"),
-    [
-        ("Invalid credentials.", "Ungültige Zugangsdaten."),
-        ("The password must not be the user name.", "Das Passwort darf nicht der Benutzername sein."),
-        ("The database is damaged; the operator must restore it.",
-         "Die Datenbank ist beschädigt; der Betreiber muss sie wiederherstellen."),
-        ("at most 1,000 printable characters", "höchstens 1.000 druckbare Zeichen"),
-        ("Title: an album needs a title", "Title: ein Album braucht einen Titel"),
-        ('unknown filter "yaer"; did you mean "year"? (character 1)',
-         'unbekannter Filter "yaer"; meintest du "year"? (Zeichen 1)'),
-        ('country: "x" is not two letters, such as de, or the name of a country (character 9)',
-         'country: "x" passt hier nicht; erwartet wird: zwei Buchstaben wie de oder der Name eines Landes (Zeichen 9)'),
-        ('near: there is no place "Atlantis"', 'near: den Ort "Atlantis" gibt es nicht'),
-        (Problem.of(Reason.WRONG_CONTENT, "picture or video").sentence, "der Inhalt ist kein Bild oder Video"),
-        (Problem.of(Reason.TOO_LARGE, 300).sentence, "die Datei ist größer als 300 MB"),
-    ],
-)  # fmt: skip
-def test_messages_are_translated_with_the_values_in_them(api, message, german):
-    assert said(api, message) == german
-    assert said(api, message, "en") == message
+def test_a_message_keeps_its_code_and_values_when_it_is_pickled():
+    message = Message(
+        "{message} (character {position})", message=Message("more than {most} terms", most=2000), position=3
+    )
+    copy = pickle.loads(pickle.dumps(message))
+    assert copy == "more than 2,000 terms (character 3)"
+    assert (copy.code, copy.named) == (message.code, message.named)
+    assert Message("{name} is not a scope", name="{0}%s") == "{0}%s is not a scope"
 
 
-@pytest.mark.parametrize(
-    "message", ["", "strange", "iso: strange", "a%sb %(x)s", "x" * 100_000, ("a is not " * 40)[:390], "a: " * 130]
-)
-def test_messages_that_nobody_knows_stay_as_they_are(api, message):
-    assert said(api, message) == message
-
-
-def test_a_message_that_many_texts_fit_is_compared_with_few_of_them(api, monkeypatch):
-    compared, translated = [], messages._translated
-    monkeypatch.setattr(messages, "_translated", lambda *given: compared.append(given) or translated(*given))
-    message = "a: " * 8 + "strange" + " (character 1)" * 6  # in 3003 orders
-    assert said(api, message) == message
-    assert len(compared) == 2**6 - 1
+def test_each_listed_message_is_one_of_the_package():
+    sources = [path for path in PACKAGE.rglob("*.py") if path != Path(messages.__file__)]
+    nodes = [node for path in sources for node in ast.walk(ast.parse(path.read_text()))]
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    texts |= {(ast.get_docstring(node) or "").split("\n")[0] for node in nodes if isinstance(node, ast.ClassDef)}
+    of_marshmallow = {validate.Length.message_max, validate.Length.message_all}
+    assert set(messages.MESSAGES) - texts - of_marshmallow == set()
 
 
 @pytest.mark.parametrize("language", ["de", "es", "fr"])
@@ -85,23 +95,14 @@ def test_details_of_errors_are_too(alice):
     assert (answer.status_code, answer.json["error"]) == (400, "Title: ein Album braucht einen Titel")
 
 
-def test_suggestions_explain_filters_in_the_language_of_the_page_and_no_copy_in_another_one_counts(api, alice):
-    api.library.put("1.jpg", jpeg(80, 60))
-    api.library.index()
+def test_the_texts_of_scripts_have_the_meaning_of_suggested_filters_and_values(alice):
+    def texts(language):
+        page = alice.open("/", headers={**OWN, "Accept-Language": language}).text
+        return json.loads(re.search(r'id="texts"[^>]*>(.*?)</script>', page)[1])
 
-    def ask(language, **headers):
-        asked = {**SCRIPT, "Accept-Language": language, **headers}
-        return alice.open("/api/v1/suggest?q=iso&at=3", headers=asked)
-
-    english = ask("en")
-    assert english.json["suggestions"][0]["help"] == "Light sensitivity."
-    tag = {"If-None-Match": english.headers["ETag"]}
-    assert ask("en", **tag).status_code == 304
-    german = ask("de", **tag)
-    assert (german.status_code, german.json["suggestions"][0]["help"]) == (200, "Lichtempfindlichkeit.")
-    assert ("ETag" in german.headers, german.headers["Cache-Control"]) == (False, "no-store")
-    types = alice.open("/api/v1/suggest?q=type:&at=5", headers={**SCRIPT, "Accept-Language": "de"})
-    assert [(one["text"], one["label"]) for one in types.json["suggestions"]] == [("image", "Bilder")]
+    names = ("filter:iso", "type:image", "color:gold")
+    assert [texts("de").get(name) for name in names] == ["Lichtempfindlichkeit.", "Bilder", "Gold"]
+    assert [texts("en").get(name) for name in names] == [None] * 3  # as the API suggests them
 
 
 def test_a_wrong_search_is_explained_in_the_language_of_the_page(alice):

@@ -65,7 +65,7 @@ def test_nothing_is_read_behind_a_quote_that_is_not_closed() -> None:
 
 def test_text_may_be_as_long_as_the_cap_and_no_longer() -> None:
     check("x" * LONGEST_QUERY, "q")
-    with pytest.raises(InvalidQueryError, match="q has 4097 characters; 4096 are allowed") as caught:
+    with pytest.raises(InvalidQueryError, match="q has 4,097 characters; 4,096 are allowed") as caught:
         check("x" * (LONGEST_QUERY + 1), "q")
     assert caught.value.field == "q"
 

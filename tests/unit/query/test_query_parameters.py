@@ -60,7 +60,7 @@ def test_errors_name_the_parameter() -> None:
         ([("iso", "x")], "iso", 'iso: "x" is not a number'),
         ([("colour", "rde")], "colour", 'did you mean "red"'),
         ([("state", "a\x00")], "state", "state holds a control character"),
-        ([("state", "x" * 4097)], "state", "4096 are allowed"),
+        ([("state", "x" * 4097)], "state", "4,096 are allowed"),
         ([("state", "a|" * 257)], "state", "more than 256 terms"),
         ([("state", "a|" * 200), ("name", "a|" * 57)], "name", "more than 256 terms"),
         ([("lat", "1")], "lat", "lat needs lng"),

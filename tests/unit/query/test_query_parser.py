@@ -262,7 +262,7 @@ def test_a_pattern_counts_as_its_wildcards() -> None:
 
 
 def test_a_text_that_folds_to_more_bytes_than_databases_compare_is_refused() -> None:
-    with pytest.raises(InvalidQueryError, match="more than 10000 bytes when it is folded"):
+    with pytest.raises(InvalidQueryError, match="more than 10,000 bytes when it is folded"):
         parse_query("title:*" + "\ufdfa" * 1000 + "*")
 
 
@@ -274,7 +274,7 @@ def test_groups_side_by_side_are_not_deep_but_count_as_terms() -> None:
 
 def test_tokens_are_bounded() -> None:
     parse_query("e" + "|" * 100 + " & " * 1278)
-    with pytest.raises(InvalidQueryError, match=r"too many words and signs \(character 2561\)"):
+    with pytest.raises(InvalidQueryError, match=r"too many words and signs \(character 2,561\)"):
         parse_query("e " + "& " * 1280)
 
 
@@ -303,5 +303,5 @@ def test_one_filter_has_no_more_alternatives_than_a_query_has_terms() -> None:
 
 def test_a_query_may_have_4096_characters() -> None:
     assert parse_query("x" * 4096) == Word("x" * 64, prefix=True)
-    with pytest.raises(InvalidQueryError, match="4096 are allowed"):
+    with pytest.raises(InvalidQueryError, match="4,096 are allowed"):
         parse_query("x" * 4097)

@@ -1,8 +1,8 @@
-// Suggestions below the search field (a combobox with a listbox, as WAI-ARIA has it).
+// Suggestions below the search field: a combobox.
 
 import {asked, get, site} from "./api.js";
 import {make} from "./icons.js";
-import {number, t} from "./words.js";
+import {locale, number, t, texts} from "./words.js";
 
 const WAIT = 120;
 
@@ -34,31 +34,28 @@ export function suggestIn(field) {
     } else field.removeAttribute("aria-activedescendant");
   };
 
-  // Positions of the API are counted in code points.
-  const points = (text) => [...text];
-
   const ask = async () => {
     running?.abort();
     const own = running = new AbortController();
-    const query = field.value, at = points(query.slice(0, field.selectionStart ?? query.length)).length;
+    const query = field.value, at = [...query.slice(0, field.selectionStart)].length;  // in code points
     try {
       const answer = await get(`/suggest${asked({q: query, at: String(at)})}`, own.signal);
       if (document.activeElement !== field || field.value !== query) return;
       found = {...answer, query};
       show();
-    } catch { if (running === own) close(); }  // not when a later one took its place
+    } catch { if (running === own) close(); }  // no later one runs
   };
 
   const show = () => {
     list.replaceChildren(...found.suggestions.map((one, index) => {
+      const said = one.kind === "country" ? new Intl.DisplayNames(locale, {type: "region"}).of(one.text.slice(-2)) : texts[`${one.kind}:${one.label}`];
       const count = one.count === null ? "" : `${number(one.count)}${one.more ? "+" : ""}`;
       const option = make("li", {id: `suggestion-${index}`},
         make("span", {className: "kind", textContent: t(one.kind)}),
-        make("span", {className: "name", dir: "auto", textContent: one.kind === "filter" ? one.text : one.label}),
-        make("span", {className: "help", textContent: one.help || count}));
+        make("span", {className: "name", dir: "auto", textContent: one.kind === "filter" ? one.text : said ?? one.label}),
+        make("span", {className: "help", textContent: one.help ? said ?? one.help : count}));
       option.setAttribute("role", "option");
-      option.setAttribute("aria-selected", "false");
-      // The field keeps the focus; a finger may scroll the list.
+      // The field keeps the focus.
       option.addEventListener("mousedown", (event) => event.preventDefault());
       option.addEventListener("click", () => take(index));
       return option;
@@ -69,8 +66,8 @@ export function suggestIn(field) {
   };
 
   const take = (index) => {
-    const one = found.suggestions[index], all = points(found.query);
-    const open = one.text.endsWith(":");  // a filter: its value comes next
+    const one = found.suggestions[index], all = [...found.query];
+    const open = one.kind === "filter";  // its value comes next
     const before = all.slice(0, found.start).join("") + one.text + (open ? "" : " ");
     field.value = before + all.slice(found.end).join("").trimStart();
     field.setSelectionRange(before.length, before.length);
@@ -79,22 +76,25 @@ export function suggestIn(field) {
     if (open) ask();
   };
 
-  field.addEventListener("input", () => {
+  const soon = () => {
     clearTimeout(timer);
     timer = setTimeout(ask, WAIT);
-  });
+  };
+
+  field.addEventListener("input", soon);
   field.addEventListener("blur", close);
   field.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
-    if (event.key === "Escape" && !list.hidden) { event.preventDefault(); close(); return; }
-    if (event.key === "ArrowDown" && list.hidden) { event.preventDefault(); ask(); return; }
-    if (list.hidden) return;
+    if (list.hidden && event.key !== "ArrowDown") return;
     const last = found.suggestions.length - 1;
-    if (event.key === "ArrowDown") { event.preventDefault(); mark(chosen === last ? -1 : chosen + 1); }
-    else if (event.key === "ArrowUp") { event.preventDefault(); mark(chosen === -1 ? last : chosen - 1); }
-    else if (event.key === "Enter" && chosen >= 0) { event.preventDefault(); take(chosen); }
-    else if (event.key === "Tab" && chosen >= 0) { event.preventDefault(); take(chosen); }
-    else if (event.key === "ArrowLeft" || event.key === "ArrowRight") { clearTimeout(timer); timer = setTimeout(ask, WAIT); }
+    if (event.key === "ArrowLeft" || event.key === "ArrowRight") { soon(); return; }
+    if (list.hidden) ask();
+    else if (event.key === "Escape") close();
+    else if (event.key === "ArrowDown") mark(chosen === last ? -1 : chosen + 1);
+    else if (event.key === "ArrowUp") mark(chosen === -1 ? last : chosen - 1);
+    else if ((event.key === "Enter" || event.key === "Tab") && chosen >= 0) take(chosen);
+    else return;
+    event.preventDefault();
   });
 }
 

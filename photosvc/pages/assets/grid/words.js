@@ -2,7 +2,7 @@
 
 const {lang} = document.documentElement;
 export const locale = navigator.languages.find((one) => one.startsWith(lang)) ?? lang;
-const texts = JSON.parse(document.querySelector("#texts").textContent);
+export const texts = JSON.parse(document.querySelector("#texts").textContent);
 const rules = new Intl.PluralRules(locale);
 // The form for `num`.
 export function t(name, values = {}) {

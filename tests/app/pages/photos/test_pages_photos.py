@@ -180,7 +180,7 @@ def test_a_quote_that_is_not_closed_ends_with_the_query(alice):
         ("yaer:2020", 'did you mean "year"?'),
         ("(lake", "this ( is not closed"),
         ("year:x", "year"),
-        ("x" * 5000, "4096 are allowed"),
+        ("x" * 5000, "4,096 are allowed"),
         ("a\x01b", "control character"),
         ("near:ptouqe1kbhlaydg7", "no"),
     ],

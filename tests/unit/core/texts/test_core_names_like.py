@@ -30,5 +30,6 @@ def test_a_long_text_is_compared_by_its_beginning():
 
 
 def test_the_hint_ends_a_sentence():
-    assert did_you_mean("tittle", ["title"]) == '; did you mean "title"?'
-    assert did_you_mean("nothing", ["title"]) == ""
+    assert did_you_mean("no album", "tittle", ["title"]) == 'no album; did you mean "title"?'
+    assert did_you_mean("no album", "nothing", ["title"]) == "no album"
+    assert did_you_mean("no album", "nothing", ["title"], "; try title") == "no album; try title"
