@@ -58,25 +58,21 @@ class PhotoChanges:
                 describe(photo, sidecars, self._catalog, self._now, extractions)
         self._session.flush()
 
-    def project(self, photos: Sequence[Photo], *, gone: Collection[int] = (), new: Collection[Photo] = ()) -> None:
+    def project(self, photos: Sequence[Photo], *, gone: Collection[int] = ()) -> None:
         """Write the search rows of described photos, and mark the photos whose estimated place depends on them.
 
         Args:
             photos: all photos that changed.
             gone: ids of photos that were deleted.
-            new: those of the photos that had no search rows before.
         """
-        self.project_estimated(photos, gone=gone, new=new)
+        self.project_estimated(photos, gone=gone)
         mark_due(self._session, self._sightings, {photo.id: sighting(photo) for photo in photos})
         self._sightings.clear()
 
-    def project_estimated(
-        self, photos: Iterable[Photo], *, gone: Collection[int] = (), new: Collection[Photo] = ()
-    ) -> None:
+    def project_estimated(self, photos: Sequence[Photo], *, gone: Collection[int] = ()) -> None:
         """Write search rows as `project` does, without marks: no estimate depends on another one."""
-        ids = dict.fromkeys([*(photo.id for photo in (*photos, *new)), *gone])
-        if ids:
-            project(self._session, ids, filter(_has_no_order, (*photos, *new)))
+        if photos or gone:
+            project(self._session, [*(photo.id for photo in photos), *gone], filter(_has_no_order, photos))
 
 
 def _has_no_order(photo: Photo) -> bool:

@@ -385,7 +385,7 @@ class Store:
         self._photos.describe(changed, self._new.extractions)
         self._new.insert()
         self._sidecars.albums.finish()
-        self._photos.project(changed, gone=restacked.gone, new=self._new.photos)
+        self._photos.project(changed, gone=restacked.gone)
         self._changed.clear()
         self._stacked.clear()
         self._new_photos.clear()
