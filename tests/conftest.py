@@ -12,14 +12,13 @@ from datetime import datetime
 from functools import partial
 from itertools import count
 from pathlib import Path
-from shutil import copyfile
 from subprocess import CalledProcessError, run
 from tempfile import TemporaryDirectory
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import create_engine, text
 from sqlalchemy.orm import Session
 
 from photosvc.auth import passwords
@@ -252,23 +251,6 @@ def empty_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.Temp
     if request.param == "postgresql":
         return request.getfixturevalue("empty_postgres")
     return lambda: f"sqlite:///{tmp_path_factory.mktemp('sqlite') / 'test.db'}"
-
-
-@pytest.fixture(scope="session")
-def copied_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
-    """A function that gives the address of a copy of a database that is not open."""
-
-    def copy(address: str) -> str:
-        url = make_url(address)
-        if url.get_backend_name() == "postgresql":
-            return request.getfixturevalue("empty_postgres")(url.database)
-        path = tmp_path_factory.mktemp("sqlite") / "test.db"
-        for end in ("", "-wal"):
-            if Path(f"{url.database}{end}").exists():
-                copyfile(f"{url.database}{end}", f"{path}{end}")
-        return f"sqlite:///{path}"
-
-    return copy
 
 
 @pytest.fixture(scope="session")

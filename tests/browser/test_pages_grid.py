@@ -14,7 +14,6 @@ TOTAL = sum(DAYS.values())
 LAST = tile(TOTAL)
 #: The text that the style sheet writes into the first element of this selector.
 MARK = "selector => getComputedStyle(document.querySelector(selector), '::after').content"
-TIMELINE = re.compile(r"/photos/timeline(\?|$)")
 
 
 @pytest.fixture

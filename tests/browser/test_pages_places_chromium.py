@@ -146,7 +146,7 @@ def test_the_farthest_view_shows_no_part_of_the_world_twice_and_no_width_scrolls
 
 
 def share_of_tiles(page):
-    """How much of the map has the colour of the tiles."""
+    """Return the share of the map that has the colour of the tiles."""
     picture = Image.open(io.BytesIO(page.locator("#map").screenshot())).convert("RGB")
     found = picture.resize((100, 100), Image.Resampling.NEAREST).getcolors(10_000)
     near = [count for count, color in found if sum(abs(a - b) for a, b in zip(color, COLOR, strict=True)) < 20]

@@ -3,22 +3,13 @@
 from datetime import timedelta
 from itertools import cycle
 
-import pytest
 from sqlalchemy import create_engine, func, select, text
 
 from photosvc.auth import audit_store
 from photosvc.auth.audit_log import Entry, Event
 from photosvc.models import AuditEntry
-from photosvc.models.engine import configure_engine, write_session
+from photosvc.models.engine import write_session
 from tests.helpers.clock import NOW, SECOND
-
-
-@pytest.fixture
-def engine(new_database):
-    engine = create_engine(new_database())
-    configure_engine(engine)
-    yield engine
-    engine.dispose()
 
 
 def add(engine, *events, keep=400, at=NOW, actors=("a", "b", "c", "d", "e")):

@@ -4,14 +4,14 @@ import struct
 from threading import Thread
 
 import pytest
-from sqlalchemy import create_engine, select
+from sqlalchemy import select
 
 from photosvc.core.errors import ConflictError
 from photosvc.index.jobs import INDEX
 from photosvc.index.lease import Lease
 from photosvc.index.requested import Wish, waiting, wish
 from photosvc.models import Job, copy_sidecars
-from photosvc.models.engine import configure_engine, write_session
+from photosvc.models.engine import write_session
 from tests.app.index.test_index_estimated_places import PARIS, VERSAILLES, places, put
 from tests.app.index.test_index_identity import NAMES, live
 from tests.app.index.test_index_sidecars import photos, put_copies, title_words_and_rating
@@ -72,14 +72,6 @@ def test_no_header_or_path_is_too_large_for_the_database(library):
     assert reasons(summary.failed) == [("vast.tiff", needs)]
     assert [sentence for _, sentence in reasons(summary.skipped)] == ["its path is longer than 1024 bytes"]
     assert library.names() == ["numbers.jpg", f"{folder}/x.jpg"]
-
-
-@pytest.fixture
-def engine(new_database):
-    engine = create_engine(new_database())
-    configure_engine(engine)
-    yield engine
-    engine.dispose()
 
 
 def test_the_jobs_of_a_killed_indexer_are_taken_by_another_one_and_it_writes_no_more(engine):

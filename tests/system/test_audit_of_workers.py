@@ -3,10 +3,10 @@
 import os
 import re
 import signal
-import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine
@@ -14,6 +14,7 @@ from sqlalchemy import create_engine
 from photosvc.models import AuditEntry
 from tests.helpers.audit_rows import rows
 from tests.helpers.clock import until
+from tests.helpers.programs.forks import ROOT
 from tests.helpers.programs.server import serve
 
 HOOKS = ["--config", "python:photosvc.serving"]
@@ -46,10 +47,16 @@ def send(library, number):
 
 
 def counted(library):
-    """How many refusals the table tells of."""
+    """Count the refusals in the table."""
     found = rows(library)
-    assert {row.event for row in found} <= {"token.refused"}
+    assert {row.event for row in found} == {"token.refused"}
     return sum(row.times for row in found)
+
+
+def ignores(process, number):
+    """Tell whether a process ignores a signal, as it does once it writes its last entries."""
+    mask = re.search(r"^SigIgn:\s*(\w+)$", Path(f"/proc/{process}/status").read_text(), re.MULTILINE)[1]
+    return bool(int(mask, 16) >> number - 1 & 1)
 
 
 @contextmanager
@@ -81,9 +88,8 @@ def test_a_worker_that_the_terminal_and_the_master_end_records_what_it_counted(e
         worker = int(re.search(r"Booting worker with pid: (\d+)", log)[1])
         with held(empty_library):  # so that the second signal comes while the last entries are written
             os.kill(worker, signal.SIGINT)
-            time.sleep(1)
+            until(lambda: ignores(worker, signal.SIGQUIT))
             os.kill(worker, signal.SIGQUIT)
-            time.sleep(0.5)
     assert counted(empty_library) == TIMES
 
 
@@ -92,3 +98,11 @@ def test_workers_that_are_replaced_record_what_they_counted(empty_library):
         refuse(address)
         send(empty_library, signal.SIGHUP)
         until(lambda: counted(empty_library) == TIMES)
+
+
+def test_workers_of_the_wsgi_module_record_what_they_counted_when_the_server_stops(library):
+    """It runs without the hooks."""
+    with serve(library.instance, options=["--chdir", str(ROOT)], workers=1, target="wsgi:app") as address:
+        refuse(address)
+        assert [(row.event, row.times) for row in rows(library)] == [("token.refused", 1)]
+    assert counted(library) == TIMES

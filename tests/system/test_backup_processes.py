@@ -32,13 +32,13 @@ STEPS = {
 
 
 def killed_backup(instance, target, number):
-    """Whether a backup in a fork came to its n-th step on files, before which it is killed."""
+    """Tell whether a backup in a fork came to its n-th step on files, before which it is killed."""
     source = Source(load_settings(instance), instance, instance / DATABASE, lambda: None)
     return is_killed_before(number, STEPS, lambda: write_backup(source, target, NOW))
 
 
 def killed_restore(archive, instance, number):
-    """Whether restoring in a fork came to its n-th step on files, before which it is killed."""
+    """Tell whether restoring in a fork came to its n-th step on files, before which it is killed."""
     return is_killed_before(number, STEPS, lambda: restore(archive, instance, replace=True))
 
 

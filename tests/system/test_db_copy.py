@@ -58,6 +58,14 @@ def rows(address):
     return found
 
 
+def migrated(address):
+    """The engine of a database with the tables of a new library."""
+    engine = create_engine(address, **engine_options(address))
+    configure_engine(engine)
+    schema.upgrade(engine)
+    return engine
+
+
 def moved(library, address):
     """The same instance on another database."""
     return open_library(library.instance, settings={"PHOTOSVC_DATABASE_URI": address}, upgrade=False)
@@ -128,9 +136,7 @@ def test_numbers_of_deleted_rows_are_not_given_again(full, other_database):
 
 def test_a_target_with_rows_is_refused_and_stays_as_it_is(full, other_database):
     address = other_database(full)
-    engine = create_engine(address, **engine_options(address))
-    configure_engine(engine)
-    schema.upgrade(engine)
+    engine = migrated(address)
     with engine.begin() as connection:
         connection.execute(text("INSERT INTO photosvc_disks (folder) VALUES ('there')"))
     engine.dispose()
@@ -145,9 +151,7 @@ def test_a_target_with_rows_is_refused_and_stays_as_it_is(full, other_database):
 
 def test_a_target_of_another_version_is_refused_before_it_is_migrated(full, other_database):
     address = other_database(full)
-    engine = create_engine(address, **engine_options(address))
-    configure_engine(engine)
-    schema.upgrade(engine)
+    engine = migrated(address)
     with engine.begin() as connection:
         connection.execute(text("UPDATE photosvc_schema SET version_num = '0000'"))
     done = svc(full, "db", "copy", address)
@@ -184,9 +188,7 @@ DAMAGING = {
 
 def test_a_row_that_arrives_changed_undoes_the_whole_copy(full, other_database):
     address = other_database(full)
-    engine = create_engine(address, **engine_options(address))
-    configure_engine(engine)
-    schema.upgrade(engine)
+    engine = migrated(address)
     with engine.begin() as connection:
         for statement in DAMAGING[engine.dialect.name]:
             connection.execute(text(statement))

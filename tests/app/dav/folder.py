@@ -24,7 +24,7 @@ def parts(dav):
 
 
 def trashed(dav):
-    """What is in the trash, by its former path in the folder."""
+    """Return the files in the trash, by its former path in the folder."""
     found = (path.relative_to(root(dav) / TRASH_FOLDER) for path in (root(dav) / TRASH_FOLDER).rglob("*"))
     names = ("/" + str(path).partition("/")[2] for path in found)
     return sorted(name.removeprefix(dav.top) for name in names if name.startswith(dav.top + "/"))

@@ -17,7 +17,7 @@ from tests.helpers.pictures import clouds, encoded, exif
 
 
 def is_blue(dav, path):
-    """Whether it has the property of `PATCH`."""
+    """Tell whether it has the property of `PATCH`."""
     return "blue" in call(dav, "PROPFIND", path, Depth="0").text
 
 

@@ -34,7 +34,7 @@ def served(library):
 
 def check_expression(expression, served):
     names = METRIC.findall(expression)
-    assert [name for name in names if name not in served] == []
+    assert [name for name in names if name not in served] == [], expression
     for name, labels in re.findall(r"\b(photosvc_\w+)\{([^}]*)\}", expression):
         assert set(re.findall(r"(\w+)(?:=~|!~|!=|=)", labels)) <= served[name], expression
     grouped = {label.strip() for labels in re.findall(r"\bby \(([^)]*)\)", expression) for label in labels.split(",")}
@@ -51,9 +51,7 @@ def test_each_alert_and_each_panel_asks_for_metrics_and_labels_that_are_served(s
     panels = json.loads((FOLDER / "photosvc-dashboard.json").read_text())["panels"]
     assert len({panel["id"] for panel in panels}) == len(panels)
     for expression in [rule["expr"] for rule in rules] + [one["expr"] for panel in panels for one in panel["targets"]]:
-        assert [name for name in METRIC.findall(expression) if name not in served] == [], expression
-        for name, labels in re.findall(r"\b(photosvc_\w+)\{([^}]*)\}", expression):
-            assert set(re.findall(r"(\w+)(?:=~|!~|!=|=)", labels)) <= served[name], expression
+        check_expression(expression, served)
 
 
 def test_the_token_that_the_file_for_prometheus_names_reads_the_metrics(library):

@@ -16,14 +16,6 @@ from photosvc.library.upload_albums import LIFETIME, NotInAlbumsError, wish_albu
 from photosvc.models import Job, RejectedFile, UploadedFile
 from photosvc.models.engine import write_session
 from tests.helpers.clock import NOW, MovedClock
-from tests.helpers.library import new_engine
-
-
-@pytest.fixture
-def engine(tmp_path):
-    engine = new_engine(tmp_path)
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

@@ -15,14 +15,6 @@ from photosvc.models import Job
 from photosvc.models.engine import write_session
 from tests.helpers.clock import NOW, MovedClock
 from tests.helpers.factories.accounts import add_user
-from tests.helpers.library import new_engine
-
-
-@pytest.fixture
-def engine(tmp_path):
-    engine = new_engine(tmp_path)
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Who acts, whose limits they share and how long they may; users of a host app, and when their links open."""
+"""Principals, their shared limits and their lifetimes; users of a host app, and when their links open."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -69,7 +69,7 @@ def tokens(tmp_path):
 
 
 def verified(tokens, signed_in):
-    """Whether the tokens open what they are for while this user is signed in; nothing is read from a database."""
+    """Tell whether the tokens open what they are for while this user is signed in; nothing is read from a database."""
     settings, preview, download = tokens
     loader = (lambda: signed_in.principal(NOW)) if signed_in else (lambda: None)
     opened = []

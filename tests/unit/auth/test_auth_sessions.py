@@ -275,7 +275,7 @@ def test_a_sweep_deletes_no_more_than_it_may(session):
 
 
 def plans(session, work):
-    """How the database looks up rows in the statements of `work`."""
+    """Return the ways in which the database looks up rows in the statements of `work`."""
     found, connection = [], session.connection()
 
     def explain(_connection, cursor, statement, parameters, *_):

@@ -42,7 +42,7 @@ def test_a_thread_waits_until_its_patience_ends_or_places_stand_still(patience, 
     assert taken(places, "bob", 1) == [True]
 
 
-def test_where_places_have_stood_still_for_long_nobody_waits():
+def test_no_thread_waits_where_places_have_stood_still_for_long():
     clock = MovedClock(step=0.01)
     places = Places(1, clock=clock)
     assert taken(places, "ann", 1) == [True]

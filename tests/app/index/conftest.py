@@ -1,0 +1,13 @@
+"""What tests of index runs and jobs share."""
+
+import pytest
+
+from tests.helpers.library import new_engine
+
+
+@pytest.fixture
+def engine(tmp_path):
+    """The engine of an empty SQLite database with the tables."""
+    engine = new_engine(tmp_path)
+    yield engine
+    engine.dispose()
