@@ -95,7 +95,7 @@ class LoadedPhotos:
         columns = changed_values(_PHOTO, _read_photo(photo), stored.photo).keys() - {"checked_at"}
         return bool(columns) or set(_ids(photo.keywords)) != set(stored.keywords)
 
-    def _has_other_markers(self, photo: Photo) -> bool:
+    def has_other_markers(self, photo: Photo) -> bool:
         """Return whether markers were added to the photo, or removed, since it was loaded."""
         return _marker_ids(photo) != self._stored[photo.id].markers
 
@@ -118,7 +118,7 @@ class LoadedPhotos:
                 reworded.append(photo)
                 lost += ({"photo": photo.id, "keyword": one} for one in stored.keywords if one not in words)
                 gained += ({"photo_id": photo.id, "keyword_id": one} for one in words if one not in stored.keywords)
-            if self._has_other_markers(photo):
+            if self.has_other_markers(photo):
                 self._store_markers(photo, stored)
         connection = self._session.connection()
         updates.run(connection)
