@@ -45,8 +45,10 @@ def titles(site):
 
 def unfold(page, name):
     """Show a field of the panel."""
-    if not page.is_visible(f".panel [name={name}]"):
-        page.click(f".panel summary:has(~ * [name={name}])")
+    closed = page.query_selector(f".panel details:not([open]):has([name={name}]) summary")
+    if closed:
+        closed.click()
+    page.wait_for_selector(f".panel [name={name}]")
 
 
 def write(page, name, text):
@@ -93,7 +95,6 @@ def test_values_of_every_kind_are_changed_in_place_told_wrong_and_taken_back(own
     ):
         if name == "Country":  # a position decides it
             write(page, "Position", "")
-            page.wait_for_selector(".panel [name=Country]", state="attached")
         unfold(page, name)
         before, value = record(own), page.input_value(f".panel [name={name}]")
         page.fill(f".panel [name={name}]", text)
