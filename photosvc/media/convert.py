@@ -1,12 +1,10 @@
 """Videos converted to the format that every browser plays: H.264 and AAC in MP4, its index at the front.
 
-User data in packets of H.264 are left out of copies: cameras write positions, their names and their settings there.
-They are supplemental enhancement information of two types (ITU-T H.264 annex D). That of other types, such as the
-points at which players may begin, stays.
+Supplemental enhancement information of H.264 (ITU-T H.264 annex D) is left out of copied packets: cameras write
+positions, their names and their settings there.
 """
 
 import errno
-import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from heapq import heappop, heappush
@@ -18,17 +16,8 @@ from photosvc.media.decode import guarded
 from photosvc.media.errors import DecodeError, StorageError, load_extra
 from photosvc.media.video import open_video, shown_size
 
-#: The type of a unit with supplemental enhancement information, in the lower bits of its first byte.
-_SEI, _TYPE_BITS = 6, 31
-_START: Final = b"\x00\x00\x01"
-_SEI_START: Final = re.compile(rb"\x00\x00\x01[\x06\x26\x46\x66]")
-#: Two zeros before a byte that would make a start code of them; a 3 is put between (section 7.4.1).
-_LIKE_START: Final = re.compile(rb"\x00\x00(?=[\x00-\x03])")
-_ZEROS, _KEPT_APART = b"\x00\x00", b"\x00\x00\x03"
-#: A byte of a type or size after which another follows.
-_MORE: Final = 255
-#: The bits behind the last message.
-_END: Final = b"\x80"
+#: The filter of FFmpeg that leaves units with supplemental enhancement information out.
+_WITHOUT_SEI: Final = "filter_units=remove_types=6"
 #: Pixels of the longer side; larger videos are scaled down.
 LONGEST: Final = 1920
 #: Frames a second; faster videos lose frames.
@@ -45,87 +34,6 @@ _LIMITED_RANGE, _FULL_RANGE = 1, 2
 Progress = Callable[[float], None]
 #: A function that yields the packets to write for a packet read; an empty packet ends the stream.
 Lane = Callable[[Any], Iterator[Any]]
-
-
-def length_bytes(extradata: bytes | None) -> int:
-    """Return the number of bytes with the length of each unit of a stream; 0 if its units begin with start codes."""
-    is_avc = extradata is not None and len(extradata) > 4 and extradata[0] == 1  # ISO/IEC 14496-15 section 5.3.3
-    return (extradata[4] & 3) + 1 if extradata is not None and is_avc else 0
-
-
-def without_user_data(packet: bytes, prefix: int) -> bytes:
-    """Return a packet without user data, itself if it has none; empty if it has nothing else.
-
-    Args:
-        packet: of an H.264 stream.
-        prefix: the `length_bytes` of the stream.
-    """
-    if not prefix and _SEI_START.search(packet) is None:
-        return packet
-    kept = []
-    is_changed = False
-    for start, begin, end in _units_behind_lengths(packet, prefix) if prefix else _units_behind_codes(packet):
-        unit = packet[begin:end]
-        if unit and unit[0] & _TYPE_BITS == _SEI and (rest := _without_messages(unit)) != unit:
-            is_changed = True
-            if rest:
-                kept.append((len(rest).to_bytes(prefix, "big") if prefix else packet[start:begin]) + rest)
-        else:
-            kept.append(packet[start:end])
-    return b"".join(kept) if is_changed else packet
-
-
-def _units_behind_lengths(packet: bytes, prefix: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the start of each unit with its length, the start without it, and the end; the last may be cut off."""
-    start = 0
-    while start < len(packet):
-        begin = start + prefix
-        end = min(len(packet), begin + int.from_bytes(packet[start:begin], "big"))
-        yield start, begin, end
-        start = end
-
-
-def _units_behind_codes(packet: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yield the start of each unit with its start code, the start without it, and the end."""
-    start, found = 0, packet.find(_START)
-    while found >= 0:
-        begin = found + len(_START)
-        found = packet.find(_START, begin)
-        end = found if found >= 0 else len(packet)
-        yield start, begin, end
-        start = end
-
-
-def _without_messages(unit: bytes) -> bytes:
-    """Return a unit of supplemental enhancement information without user data; empty if there is nothing else."""
-    content = unit[1:].replace(_KEPT_APART, _ZEROS).rstrip(b"\x00")
-    kept = []
-    is_changed = False
-    start = 0
-    while len(content) - start > len(_END):
-        kind, behind = _number(content, start)
-        size, behind = _number(content, behind)
-        end = behind + size
-        # User data registered by ITU-T T.35, and those with an identifier of their own.
-        if kind in (4, 5) or end > len(content):
-            is_changed = True
-        else:
-            kept.append(content[start:end])
-        start = end
-    if not is_changed:
-        return unit
-    return unit[:1] + _LIKE_START.sub(_KEPT_APART, b"".join(kept) + _END) if kept else b""
-
-
-def _number(content: bytes, at: int) -> tuple[int, int]:
-    """Return the number at this place, the sum of its bytes, and the place behind it."""
-    number = 0
-    while at < len(content):
-        number += content[at]
-        at += 1
-        if content[at - 1] != _MORE:
-            break
-    return number, at
 
 
 class VideoTooLargeError(DecodeError):
@@ -201,13 +109,13 @@ def _convert(
         duration = (container.duration or 0) / av.time_base
         reported, written, frames = 0.0, 0, 0
         for packet in container.demux(streams):
+            share = min(1.0, float(packet.pts * packet.time_base) / duration) if packet.pts and duration > 0 else 0.0
             for done in lanes[packet.stream.index](packet):
                 frames += done.stream.type == "video"
                 written += done.size
                 if written > max_bytes:
                     raise VideoTooLargeError(Reason.CONVERTED_TOO_LARGE, max_bytes // 1_000_000)
                 output.mux(done)
-            share = min(1.0, float(packet.pts * packet.time_base) / duration) if packet.pts and duration > 0 else 0.0
             if share >= reported + _STEP:
                 reported = share
                 progress(share)
@@ -216,20 +124,14 @@ def _convert(
 
 
 def _copied_video_lane(av: Any, stream: Any, output: Any) -> Lane:  # noqa: ANN401
-    """Return a lane that copies packets of H.264, with the display matrix that turns the frames, without user data."""
+    """Return a lane that copies packets of H.264, with the display matrix that turns the frames, without SEI."""
     copied = output.add_stream_from_template(stream)
-    prefix = length_bytes(stream.codec_context.extradata)
+    plain = av.BitStreamFilterContext(_WITHOUT_SEI, stream, copied)
 
     def lane(packet: Any) -> Iterator[Any]:  # noqa: ANN401
-        data = bytes(packet)
-        kept = without_user_data(data, prefix)
-        if kept is not data:
-            whole, packet = packet, av.Packet(kept)
-            packet.pts, packet.dts, packet.duration = whole.pts, whole.dts, whole.duration
-            packet.time_base, packet.is_keyframe = whole.time_base, whole.is_keyframe
-        if kept:
-            packet.stream = copied
-            yield packet
+        for kept in plain.filter(packet) if packet.size else ():
+            kept.stream = copied
+            yield kept
 
     return lane
 
