@@ -1,19 +1,22 @@
 """`svc albums`: albums of people, and the folders, months and states of the library."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from sqlalchemy.orm import Session
 
 from photosvc.cli.group import LazyGroup, with_database
 from photosvc.cli.terminal import confirm, count_option, format_options, print_list, print_record, yes_option
+from photosvc.core.errors import NotFoundError
 from photosvc.core.words import counted
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from photosvc.models import Album
-    from photosvc.web.current import Service
-
+from photosvc.library.album_photos import add_photos, select_photos
+from photosvc.library.albums import album_named, change_members, delete_whole, make_album
+from photosvc.models import Album
+from photosvc.records.albums import AlbumResultSchema
+from photosvc.search.reading.albums import KnownAlbums, parse_albums_request
+from photosvc.search.reading.library_albums import kind_of
+from photosvc.search.reading.selection import Selection
+from photosvc.web.current import Service
 
 _LISTED = {"UID": "UID", "Title": "Title", "PhotoCount": "Photos", "Favorite": "Favorite", "Private": "Private"}
 _SHOWN = {
@@ -34,11 +37,8 @@ def albums() -> None:
 @count_option
 @format_options
 @with_database
-def ls(service: "Service", text: str, kind: str, order: str, count: int) -> None:
+def ls(service: Service, text: str, kind: str, order: str, count: int) -> None:
     """List albums, private ones included; with TEXT, only albums with this text in their titles."""
-    from photosvc.records.albums import AlbumResultSchema
-    from photosvc.search.reading.albums import KnownAlbums, parse_albums_request
-
     asked = parse_albums_request({"type": kind, "order": order, "q": text}, count, 0)
     with service.reading() as connection:
         found = service.only(KnownAlbums).page(connection, asked, sees_private=True, today=service.today(), steps=None)
@@ -49,10 +49,8 @@ def ls(service: "Service", text: str, kind: str, order: str, count: int) -> None
 @click.argument("album")
 @format_options
 @with_database
-def show(service: "Service", album: str) -> None:
+def show(service: Service, album: str) -> None:
     """Show one album."""
-    from photosvc.search.reading.library_albums import kind_of
-
     uid = album if kind_of(album) else uid_of_album(service, album)
     print_record(_SHOWN, _record(service, uid))
 
@@ -64,12 +62,8 @@ def show(service: "Service", album: str) -> None:
 @yes_option
 @format_options
 @with_database
-def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: bool) -> None:
+def add(service: Service, album: str, query: tuple[str, ...], new: bool, yes: bool) -> None:
     """Add the photos that QUERY finds to an album, private ones included."""
-    from photosvc.library.album_photos import add_photos, select_photos
-    from photosvc.library.albums import change_members, make_album
-    from photosvc.search.reading.selection import Selection
-
     selection = Selection(query=" ".join(query))
     with service.reading(orm=True) as session:
         found = None if new else named_album(session, album)
@@ -89,10 +83,8 @@ def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: 
 @click.argument("album")
 @yes_option
 @with_database
-def rm(service: "Service", album: str, yes: bool) -> None:
+def rm(service: Service, album: str, yes: bool) -> None:
     """Delete an album. Its photos stay in the library."""
-    from photosvc.library.albums import delete_whole
-
     with service.reading(orm=True) as session:
         found = named_album(session, album)
         uid, title = found.uid, found.title
@@ -101,23 +93,18 @@ def rm(service: "Service", album: str, yes: bool) -> None:
     click.echo(f"The album {title} is deleted.", err=True)
 
 
-def named_album(session: "Session", name: str) -> "Album":
+def named_album(session: Session, name: str) -> Album:
     """Return the album with this UID or whole title."""
-    from photosvc.library.albums import album_named
-
     return album_named(session, name)
 
 
-def uid_of_album(service: "Service", name: str) -> str:
+def uid_of_album(service: Service, name: str) -> str:
     """Return the UID of the album with this UID or whole title."""
     with service.reading(orm=True) as session:
         return named_album(session, name).uid
 
 
-def _record(service: "Service", uid: str) -> dict[str, Any]:
-    from photosvc.core.errors import NotFoundError
-    from photosvc.records.albums import AlbumResultSchema
-    from photosvc.search.reading.albums import KnownAlbums
+def _record(service: Service, uid: str) -> dict[str, Any]:
 
     with service.reading() as connection:
         found = service.only(KnownAlbums).find(connection, uid, sees_private=True, today=service.today())

@@ -1,9 +1,11 @@
 """`svc auth`: app passwords, access tokens and login sessions."""
 
-from typing import TYPE_CHECKING
-
 import click
 
+from photosvc.auth import credentials
+from photosvc.auth.accounts import find_user
+from photosvc.auth.credentials import check_name, check_scope, find_credential, list_credentials
+from photosvc.auth.scopes import parse_scope
 from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import (
     SCOPE_QUESTION,
@@ -20,11 +22,9 @@ from photosvc.cli.terminal import (
 )
 from photosvc.core.accounts import CREDENTIAL_LIFETIME
 from photosvc.core.words import counted
-
-if TYPE_CHECKING:
-    from photosvc.models import Credential
-    from photosvc.web.current import Service
-
+from photosvc.models import Credential
+from photosvc.records.accounts import CredentialSchema
+from photosvc.web.current import Service
 
 _COLUMNS = {
     "id": "ID", "kind": "Kind", "name": "Name", "user": "User", "client": "Client", "scope": "Scope",
@@ -53,16 +53,11 @@ def auth() -> None:
 )
 @format_options
 @with_database
-def add(service: "Service", username: str | None, name: str | None, scope: str | None, expires: int) -> None:
+def add(service: Service, username: str | None, name: str | None, scope: str | None, expires: int) -> None:
     """Create an app password for USERNAME or, without one, an access token for a client.
 
     The secret is shown only now.
     """
-    from photosvc.auth import credentials
-    from photosvc.auth.accounts import find_user
-    from photosvc.auth.credentials import check_name, check_scope
-    from photosvc.auth.scopes import parse_scope
-
     require_stdout()
     owner_uid = None
     if username is not None:
@@ -85,13 +80,11 @@ def add(service: "Service", username: str | None, name: str | None, scope: str |
 @count_option
 @format_options
 @with_database
-def ls(service: "Service", search: str, count: int) -> None:
+def ls(service: Service, search: str, count: int) -> None:
     """List credentials, the most recently used first.
 
     SEARCH is an ID, or the beginning of a name, user name or kind.
     """
-    from photosvc.auth.credentials import list_credentials
-
     with service.reading(orm=True) as session:
         rows = [_row(found) for found in list_credentials(session, search=search, limit=count)]
     print_list(_COLUMNS, rows)
@@ -101,10 +94,8 @@ def ls(service: "Service", search: str, count: int) -> None:
 @click.argument("identifier")
 @format_options
 @with_database
-def show(service: "Service", identifier: str) -> None:
+def show(service: Service, identifier: str) -> None:
     """Show one credential, by its ID."""
-    from photosvc.auth.credentials import find_credential
-
     with service.reading(orm=True) as session:
         row = _row(find_credential(session, identifier))
     print_record(_DETAILS, row)
@@ -114,10 +105,8 @@ def show(service: "Service", identifier: str) -> None:
 @click.argument("identifier")
 @yes_option
 @with_database
-def rm(service: "Service", identifier: str, yes: bool) -> None:
+def rm(service: Service, identifier: str, yes: bool) -> None:
     """Revoke a credential; it is refused from the next request on."""
-    from photosvc.auth import credentials
-
     with service.reading(orm=True) as session:
         uid = credentials.find_credential(session, identifier).uid
     confirm(f"Revoke {uid}?", yes=yes)
@@ -129,18 +118,15 @@ def rm(service: "Service", identifier: str, yes: bool) -> None:
 @auth.command()
 @yes_option
 @with_database
-def reset(_service: "Service", yes: bool) -> None:
+def reset(_service: Service, yes: bool) -> None:
     """Revoke every app password, access token and login session."""
-    from photosvc.auth import credentials
-
     confirm("Revoke every app password, access token and login session?", yes=yes)
     with operating() as operation:
         count = credentials.revoke_all(operation)
     click.echo(f"{counted(count, 'credential')} revoked.", err=True)
 
 
-def _row(found: "Credential") -> dict[str, object]:
-    from photosvc.records.accounts import CredentialSchema
+def _row(found: Credential) -> dict[str, object]:
 
     return {
         **CredentialSchema().dump(found),

@@ -6,18 +6,32 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import click
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
 
+from photosvc.backup import restoring, writing
+from photosvc.backup.archive import Manifest, sqlite_file
+from photosvc.backup.copying import copy_library, target_engine
+from photosvc.backup.restoring import Restored
+from photosvc.backup.writing import Source, archive_name, dump_of, workspace, write_backup
 from photosvc.cli.group import LazyGroup, PlainError, as_called, with_service
 from photosvc.cli.terminal import FullPath, format_options, print_record
-
-if TYPE_CHECKING:
-    from photosvc.backup.archive import Manifest
-    from photosvc.backup.restoring import Restored
-    from photosvc.settings import Settings
-    from photosvc.web.current import Service
+from photosvc.core.clock import SYSTEM_CLOCK
+from photosvc.core.instance import make_instance
+from photosvc.core.paths import making_closed_files, open_files
+from photosvc.models import schema
+from photosvc.models.base import SCHEMA_VERSION
+from photosvc.models.engine import database_files
+from photosvc.models.named_numbers import BACKED_UP, set_named_numbers
+from photosvc.models.schema import schema_version
+from photosvc.search.rows.renew import is_stale
+from photosvc.settings import PREFIX, Settings, setting_fields
+from photosvc.settings.table import database_uri
+from photosvc.web.current import Service
 
 _COLUMNS = {
     "archive": "Archive", "size": "Bytes", "created_at": "Made At", "database": "Database",
@@ -33,17 +47,13 @@ _FILE = FullPath()
 @click.option("--without-database", is_flag=True, help="Leave out a database of PostgreSQL.")
 @format_options
 @with_service
-def backup(service: "Service", target: Path, verify: bool, without_database: bool) -> None:
+def backup(service: Service, target: Path, verify: bool, without_database: bool) -> None:
     """Write database, keys and configuration to one archive, while the service runs.
 
     TARGET is the archive, or a folder in which it gets a name by its time. A database of PostgreSQL is a file beside
     it, with the ending .dump. The archive has no originals and no thumbnails. Keep it secret: with its keys, the
     second factors of all accounts can be read.
     """
-    from photosvc.backup import writing
-    from photosvc.backup.restoring import check
-    from photosvc.backup.writing import Source, archive_name, workspace, write_backup
-
     if target.is_dir():
         target /= archive_name(service.now())
     elif target.suffix != ".zip":
@@ -64,7 +74,7 @@ def backup(service: "Service", target: Path, verify: bool, without_database: boo
             raise
         if verify:
             with workspace(target.parent) as folder:
-                check(target, folder)
+                restoring.check(target, folder)
     _note_backup(service)
     print_record(_COLUMNS, {**_described(target, manifest), "dump": dump and str(dump), "verified": verify})
     if not _has_key(manifest):
@@ -74,21 +84,15 @@ def backup(service: "Service", target: Path, verify: bool, without_database: boo
         click.echo("The database is not in it.", err=True)
 
 
-def _note_backup(service: "Service") -> None:
+def _note_backup(service: Service) -> None:
     """Store the time of the backup for the metrics, unless the database is at an old schema or busy."""
-    from sqlalchemy.exc import SQLAlchemyError
-
-    from photosvc.models.named_numbers import BACKED_UP, set_named_numbers
-
     number = {BACKED_UP: int(service.now().timestamp())}
     with suppress(SQLAlchemyError):
         service.write_if_free(lambda session: set_named_numbers(session, number))
 
 
-def _database_file(service: "Service") -> Path | None:
+def _database_file(service: Service) -> Path | None:
     """Return the file of the SQLite database, or None on PostgreSQL."""
-    from photosvc.backup.archive import sqlite_file
-
     url = service.engine().url
     if url.get_backend_name() != "sqlite":
         return None
@@ -109,11 +113,6 @@ def restore(ctx: click.Context, archive: Path, replace: bool, dry_run: bool) -> 
     The whole archive is checked before anything changes. If the command is interrupted, run it again: it continues.
     Restore only archives that you trust: the configuration in them is a program, which runs when the service starts.
     """
-    from tempfile import TemporaryDirectory
-
-    from photosvc.backup import restoring
-    from photosvc.core.clock import SYSTEM_CLOCK
-
     if dry_run:
         with _ended_by_signals(), TemporaryDirectory(prefix="photosvc-restore-") as folder:
             manifest = restoring.check(archive, Path(folder))
@@ -129,15 +128,13 @@ def restore(ctx: click.Context, archive: Path, replace: bool, dry_run: bool) -> 
 
 def _own_instance(ctx: click.Context) -> Path:
     """Return the instance folder; raise `click.UsageError` inside another app, which restores its own database."""
-    from photosvc.core.instance import make_instance
-
     if not callable(ctx.find_root().obj):
         msg = "restores only libraries of their own: call `svc restore`, and restore another app by its own means"
         raise click.UsageError(msg)
     return make_instance(None, os.environ)
 
 
-def _described(archive: Path, manifest: "Manifest") -> dict[str, Any]:
+def _described(archive: Path, manifest: Manifest) -> dict[str, Any]:
     return {
         "archive": str(archive),
         "size": archive.stat().st_size,
@@ -146,23 +143,17 @@ def _described(archive: Path, manifest: "Manifest") -> dict[str, Any]:
     }
 
 
-def _has_key(manifest: "Manifest") -> bool:
+def _has_key(manifest: Manifest) -> bool:
     return "secret_key" in manifest.instance_files()
 
 
-def _dump_of(archive: Path, manifest: "Manifest") -> str | None:
+def _dump_of(archive: Path, manifest: Manifest) -> str | None:
     """Return the file with the database of a PostgreSQL server if it lies beside the archive."""
-    from photosvc.backup.writing import dump_of
-
     dump = dump_of(archive)
     return str(dump) if manifest.database == "postgresql" and dump.is_file() else None
 
 
-def _print_next_steps(restored: "Restored", instance: Path, dump: str) -> None:
-    from sqlalchemy.engine import make_url
-
-    from photosvc.backup import writing
-    from photosvc.models.base import SCHEMA_VERSION
+def _print_next_steps(restored: Restored, instance: Path, dump: str) -> None:
 
     manifest, settings = restored.manifest, restored.settings
     lines = [f"Restored into {instance}."]
@@ -188,10 +179,8 @@ def _print_next_steps(restored: "Restored", instance: Path, dump: str) -> None:
     click.echo("\n".join(lines), err=True)
 
 
-def _present(settings: "Settings", name: str) -> str:
+def _present(settings: Settings, name: str) -> str:
     """Return the value of a setting by its full name, empty if this version has no such setting."""
-    from photosvc.settings import PREFIX, setting_fields
-
     field = name.removeprefix(PREFIX).lower()
     return str(getattr(settings, field)) if field in setting_fields() else ""
 
@@ -218,13 +207,8 @@ def db() -> None:
 
 @db.command()
 @with_service
-def upgrade(service: "Service") -> None:
+def upgrade(service: Service) -> None:
     """Create the tables, or migrate them to the schema of this version; stop all processes of the service before."""
-    from photosvc.core.paths import making_closed_files, open_files
-    from photosvc.models import schema
-    from photosvc.models.engine import database_files
-    from photosvc.search.rows.renew import is_stale
-
     # Without this, the engine of a host app would create its file with the permissions that the umask leaves.
     with making_closed_files():
         before, after = schema.upgrade(service.engine())
@@ -246,10 +230,8 @@ def upgrade(service: "Service") -> None:
 
 @db.command()
 @with_service
-def current(service: "Service") -> None:
+def current(service: Service) -> None:
     """Print the version of the schema."""
-    from photosvc.models.schema import schema_version
-
     with service.reading() as connection:
         version = schema_version(connection)
     if version is None:
@@ -259,10 +241,8 @@ def current(service: "Service") -> None:
 
 @db.command()
 @with_service
-def check(service: "Service") -> None:
+def check(service: Service) -> None:
     """Compare the tables with the schema that this version needs."""
-    from photosvc.models import schema
-
     service.require_schema()
     if differences := schema.differences(service.engine()):
         for difference in differences:
@@ -274,15 +254,12 @@ def check(service: "Service") -> None:
 @db.command()
 @click.argument("address")
 @with_service
-def copy(service: "Service", address: str) -> None:
+def copy(service: Service, address: str) -> None:
     """Copy the library into the empty database at ADDRESS, from SQLite to PostgreSQL or back.
 
     All rows are copied and compared. The service can go on, but changes of it fail until the end. If the command is
     killed, run it again: it begins again. An address needs no password if ~/.pgpass or PGPASSWORD has it.
     """
-    from photosvc.backup.copying import copy_library, target_engine
-    from photosvc.settings.table import database_uri
-
     service.require_schema()
     try:
         target = database_uri(address)

@@ -1,10 +1,16 @@
 """`svc clients`: registered OAuth2 clients."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from photosvc.auth import clients as auth_clients
+from photosvc.auth.accounts import find_user
+from photosvc.auth.clients import find_client, list_clients
+from photosvc.auth.credentials import check_name, check_scope
+from photosvc.auth.operation import Operation
+from photosvc.auth.scopes import parse_scope
 from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import (
     SCOPE_QUESTION,
@@ -30,11 +36,9 @@ from photosvc.core.accounts import (
     TOKEN_FORMATS,
 )
 from photosvc.core.words import counted
-
-if TYPE_CHECKING:
-    from photosvc.auth.operation import Operation
-    from photosvc.models import Client
-    from photosvc.web.current import Service
+from photosvc.models import Client
+from photosvc.records.accounts import ClientSchema
+from photosvc.web.current import Service
 
 _COLUMNS = {
     "client_id": "Client ID", "name": "Name", "user": "User", "role": "Role", "scope": "Scope",
@@ -98,13 +102,11 @@ def clients() -> None:
 @count_option
 @format_options
 @with_database
-def ls(service: "Service", search: str, count: int) -> None:
+def ls(service: Service, search: str, count: int) -> None:
     """List clients by name.
 
     SEARCH is a client ID, a role, or the beginning of a name or user name.
     """
-    from photosvc.auth.clients import list_clients
-
     with service.reading(orm=True) as session:
         rows = [_row(client) for client in list_clients(session, search=search, limit=count)]
     print_list(_COLUMNS, rows)
@@ -116,7 +118,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 @format_options
 @with_database
 def add(
-    service: "Service",
+    service: Service,
     /,
     username: str | None,
     name: str | None,
@@ -129,11 +131,6 @@ def add(
 
     With USERNAME it belongs to that account: it is refused while the account is disabled, but gets none of its rights.
     """
-    from photosvc.auth import clients as auth_clients
-    from photosvc.auth.accounts import find_user
-    from photosvc.auth.credentials import check_name, check_scope
-    from photosvc.auth.scopes import parse_scope
-
     require_stdout()
     owner_uid = None
     if username is not None:
@@ -156,10 +153,8 @@ def add(
 @click.argument("identifier")
 @format_options
 @with_database
-def show(service: "Service", identifier: str) -> None:
+def show(service: Service, identifier: str) -> None:
     """Show one client, by its ID."""
-    from photosvc.auth.clients import find_client
-
     with service.reading(orm=True) as session:
         row = _row(find_client(session, identifier))
     print_record(_DETAILS, row)
@@ -179,7 +174,7 @@ def show(service: "Service", identifier: str) -> None:
 @format_options
 @with_database
 def mod(
-    _service: "Service",
+    _service: Service,
     /,
     identifier: str,
     regenerate: bool,
@@ -188,10 +183,6 @@ def mod(
     **given: Any,  # noqa: ANN401
 ) -> None:
     """Change a client. Tokens that it could no longer get are revoked."""
-    from photosvc.auth import clients as auth_clients
-    from photosvc.auth.accounts import find_user
-    from photosvc.auth.scopes import parse_scope
-
     require_stdout()
     given = {key: value for key, value in given.items() if value is not None}
     if not given and scope is user is None and not regenerate:
@@ -203,7 +194,7 @@ def mod(
         record = {**_row(changed.client), "client_secret": changed.secret}
     if regenerate:
 
-        def restore(operation: "Operation") -> None:
+        def restore(operation: Operation) -> None:
             auth_clients.undo_new_secret(operation, identifier, changed.old_digest, lost=changed.secret)
 
         with printing_secret(restore):
@@ -216,10 +207,8 @@ def mod(
 @click.argument("identifier")
 @yes_option
 @with_database
-def rm(service: "Service", identifier: str, yes: bool) -> None:
+def rm(service: Service, identifier: str, yes: bool) -> None:
     """Remove a client; its tokens are refused from the next request on."""
-    from photosvc.auth import clients as auth_clients
-
     with service.reading(orm=True) as session:
         name = auth_clients.find_client(session, identifier).name
     confirm(f"Remove the client {name} ({identifier}) and its tokens?", yes=yes)
@@ -231,18 +220,15 @@ def rm(service: "Service", identifier: str, yes: bool) -> None:
 @clients.command()
 @yes_option
 @with_database
-def reset(_service: "Service", yes: bool) -> None:
+def reset(_service: Service, yes: bool) -> None:
     """Remove every client and all of their tokens."""
-    from photosvc.auth import clients as auth_clients
-
     confirm("Remove every client and all of their tokens?", yes=yes)
     with operating() as operation:
         count = auth_clients.remove_all(operation)
     click.echo(f"{counted(count, 'client')} removed.", err=True)
 
 
-def _row(client: "Client") -> dict[str, Any]:
-    from photosvc.records.accounts import ClientSchema
+def _row(client: Client) -> dict[str, Any]:
 
     row: dict[str, Any] = ClientSchema().dump(client)
     return row

@@ -7,18 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_network
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import click
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from photosvc import __version__
 from photosvc.cli.group import LazyGroup, PlainError, with_service
 from photosvc.cli.terminal import FullPath
-
-if TYPE_CHECKING:
-    from photosvc.settings import Settings
-    from photosvc.web.current import Service
+from photosvc.settings import PREFIX, Settings, setting_fields
+from photosvc.web.current import Service
 
 #: The files for each program, by its name.
 FILES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -76,8 +75,6 @@ class Deployment:
 
 def files_of(program: str, deployment: Deployment) -> dict[str, str]:
     """Return the files for a program, a key of `FILES`, by name; raise `PlainError` if a value cannot stand in one."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
     templates = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         undefined=StrictUndefined,
@@ -251,7 +248,7 @@ def deploy() -> None:
 )
 @with_service
 def show(
-    service: "Service",
+    service: Service,
     /,
     program: str,
     folder: Path | None,
@@ -282,7 +279,7 @@ def show(
         click.echo(folder / name)
 
 
-def _deployment(service: "Service", **given: Any) -> Deployment:  # noqa: ANN401
+def _deployment(service: Service, **given: Any) -> Deployment:  # noqa: ANN401
     settings = service.settings
     return Deployment(
         originals=settings.originals,
@@ -299,10 +296,8 @@ def _deployment(service: "Service", **given: Any) -> Deployment:  # noqa: ANN401
     )
 
 
-def _environment(settings: "Settings") -> dict[str, Any]:
+def _environment(settings: Settings) -> dict[str, Any]:
     """Return the settings that the environment gives, and the names of those that are secret."""
-    from photosvc.settings import PREFIX, setting_fields
-
     named = {name: PREFIX + name.upper() for name in setting_fields() if settings.origins.get(name) == "environment"}
     hidden = {name for name, data in setting_fields().items() if data["secret"]}
     values = {key: getattr(settings, name) for name, key in named.items() if name not in hidden}

@@ -8,27 +8,34 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
 
 import click
+from sqlalchemy.orm import Session
 
 from photosvc.cli.group import as_called, with_database
 from photosvc.cli.originals import keep_folder, replace_option, warn_of_missing_originals
 from photosvc.cli.terminal import lines_option, print_json, progress_bar, progress_lines
+from photosvc.cli.thumbs import chores_of
 from photosvc.cli.upkeep import scheduler_of, scheduler_option
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import ConflictError
+from photosvc.core.problems import Problem
 from photosvc.core.words import counted
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from types import FrameType
-
-    from photosvc.index.run import Progress
-    from photosvc.index.run_log import IndexOptions, Outcome, Summary
-    from photosvc.library.import_run import Fate, Imported
-    from photosvc.web.current import Service
+from photosvc.index.run import Progress, rebuild_search, run_index
+from photosvc.index.run_log import IndexOptions, Outcome, Summary
+from photosvc.index.watcher import Reporter, RequestedIndexer, Watcher, indexer_lock
+from photosvc.library.import_folder import ImportFolder
+from photosvc.library.import_run import Fate, Imported, ImportOptions, ImportRun
+from photosvc.library.problems import damaged_imports
+from photosvc.library.trash_deletion import finish_deletions
+from photosvc.library.uploads import ADDED, DAMAGED, stored_status
+from photosvc.models.engine import UnitOfWork
+from photosvc.web.current import Service
 
 #: Seconds in which the watcher must end after a signal; a call of the database or of the disk may take longer.
 _PATIENCE: Final = 2.0
@@ -53,7 +60,7 @@ parent_option = click.option(
 )
 
 
-def run_line(summary: "Summary", *, dry_run: bool = False, thumbnails: bool = False) -> str:
+def run_line(summary: Summary, *, dry_run: bool = False, thumbnails: bool = False) -> str:
     """Return the counts and seconds of an index run as one line."""
     words = {"indexed": "would be indexed", "updated": "would be updated"} if dry_run else {}
     line = ", ".join(f"{getattr(summary, name)} {words.get(name, name)}" for name in _COUNTS)
@@ -77,7 +84,7 @@ def run_line(summary: "Summary", *, dry_run: bool = False, thumbnails: bool = Fa
 @parent_option
 @with_database
 def index(
-    service: "Service",
+    service: Service,
     subfolder: str,
     force: bool,
     workers: int | None,
@@ -101,7 +108,6 @@ def index(
     if wished:
         _index_wished(service)
         return
-    from photosvc.index.run_log import IndexOptions
 
     if scheduler is not None and thumbs:
         msg = "--thumbs fills the cache of the machine that reads a file: call `svc thumbs --scheduler` afterwards"
@@ -121,13 +127,9 @@ def index(
 
 
 def run_and_report(
-    service: "Service", options: "IndexOptions", progress: "Progress | None" = None, *, as_json: bool = False
-) -> "Summary":
+    service: Service, options: IndexOptions, progress: Progress | None = None, *, as_json: bool = False
+) -> Summary:
     """Index, and print the summary."""
-    from photosvc.index.run import run_index
-    from photosvc.library.trash_deletion import finish_deletions
-    from photosvc.models.engine import UnitOfWork
-
     if not options.dry_run:
         finish_deletions(service.writing, service.settings)
     observer = _print_record if as_json else _print_problem
@@ -149,36 +151,32 @@ def run_and_report(
     return summary
 
 
-def _index_wished(service: "Service") -> None:
-    from photosvc.cli.thumbs import chores_of
-    from photosvc.index.watcher import RequestedIndexer
+def _index_wished(service: Service) -> None:
 
     os.nice(10)  # requests come first
     RequestedIndexer(service.engine(), service.settings, service.clock, chores_of(service)).run()
 
 
-def _rebuild(service: "Service") -> None:
-    from photosvc.index.run import rebuild_search
-    from photosvc.models.engine import UnitOfWork
+def _rebuild(service: Service) -> None:
 
     with UnitOfWork(service.engine()) as session:
         count = rebuild_search(session, service.settings, service.clock)
     click.echo(f"{counted(count, 'search row')} rendered again.", err=True)
 
 
-def _print_problem(outcome: "Outcome") -> None:
+def _print_problem(outcome: Outcome) -> None:
     if outcome.problem:
         click.echo(f"{outcome.status.value} {outcome.name}: {outcome.problem.sentence}", err=True)
 
 
-def _print_record(outcome: "Outcome") -> None:
+def _print_record(outcome: Outcome) -> None:
     record = {"name": outcome.name, "status": outcome.status.value}
     if outcome.problem:
         record |= {"code": outcome.problem.reason.value, "reason": outcome.problem.sentence}
     print_json(record, indented=False)
 
 
-def _print_counts(summary: "Summary", options: "IndexOptions") -> None:
+def _print_counts(summary: Summary, options: IndexOptions) -> None:
     record = {
         **{name: getattr(summary, name) for name in _COUNTS},
         "seconds": round(summary.seconds, 3),
@@ -201,19 +199,17 @@ def _print_counts(summary: "Summary", options: "IndexOptions") -> None:
 @lines_option
 @parent_option
 @with_database
-def watch(service: "Service", interval: float, as_json: bool, parent: int | None) -> None:
+def watch(service: Service, interval: float, as_json: bool, parent: int | None) -> None:
     """Index changes of the originals, and jobs of other processes, until a signal ends it.
 
     Prints one line for each run that changed the library. From time to time, also deletes expired credentials and
     leftovers of the cache.
     """
-    from photosvc.cli.thumbs import chores_of
-    from photosvc.index.watcher import Reporter, Watcher
 
-    def looked(summary: "Summary") -> None:
+    def looked(summary: Summary) -> None:
         click.echo(run_line(summary))
 
-    def failed_file(file: "Outcome") -> None:
+    def failed_file(file: Outcome) -> None:
         click.echo(f"failed {file.name}: {file.problem.sentence if file.problem else ''}", err=True)
 
     keep_folder(service, replace=False)
@@ -249,7 +245,7 @@ def _ended_by_signals() -> Iterator[None]:
         return
 
 
-def _end(_number: int, _frame: "FrameType | None") -> None:
+def _end(_number: int, _frame: FrameType | None) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
     raise _Ended
@@ -261,7 +257,7 @@ def _end_late(reading: int) -> None:
     os._exit(0)
 
 
-def _print_run(service: "Service", as_json: bool, folder: str, summary: "Summary") -> None:
+def _print_run(service: Service, as_json: bool, folder: str, summary: Summary) -> None:
     counts = {name: getattr(summary, name) for name in ("indexed", "updated", "missing", "failed")}
     if as_json:
         now = service.now().isoformat(timespec="seconds")
@@ -279,20 +275,15 @@ def _print_run(service: "Service", as_json: bool, folder: str, summary: "Summary
 @click.option("--dry-run", is_flag=True, help="Only print what would be imported.")
 @lines_option
 @with_database
-def import_folder(service: "Service", folder: str, moves: bool, dry_run: bool, as_json: bool) -> None:
+def import_folder(service: Service, folder: str, moves: bool, dry_run: bool, as_json: bool) -> None:
     """Import pictures and videos of FOLDER, by default PHOTOSVC_IMPORT_FOLDER, into the originals.
 
     Each gets a name by the time it was taken, such as 2024/05/20240501_120000_1A2B3C4D.jpg, and so do its sidecars.
     Files that the originals have already are not stored again. The exit code is 1 if files cannot be read.
     """
-    from pathlib import Path
-
-    from photosvc.library.import_folder import ImportFolder
-    from photosvc.library.import_run import Fate, ImportOptions, ImportRun
-
     counts = dict.fromkeys(Fate, 0)
 
-    def observe(file: "Imported") -> None:
+    def observe(file: Imported) -> None:
         counts[file.fate] += 1
         if as_json:
             _print_imported(file)
@@ -320,11 +311,8 @@ def import_folder(service: "Service", folder: str, moves: bool, dry_run: bool, a
         raise click.exceptions.Exit(1)
 
 
-def _index_imported(service: "Service") -> None:
+def _index_imported(service: Service) -> None:
     """Index the imported files, also those of killed runs, unless another process is indexing."""
-    from photosvc.cli.thumbs import chores_of
-    from photosvc.index.watcher import RequestedIndexer, indexer_lock
-
     chores = chores_of(service)
     with suppress(ConflictError), indexer_lock(service.settings, chores.owner) as former:
         chores.take_over(former)
@@ -332,14 +320,8 @@ def _index_imported(service: "Service") -> None:
         chores.often()
 
 
-def _print_damaged(service: "Service", began: "datetime", *, as_json: bool) -> int:
+def _print_damaged(service: Service, began: datetime, *, as_json: bool) -> int:
     """Print the files that were imported since then and that the index could not show; return how many are damaged."""
-    from sqlalchemy.orm import Session
-
-    from photosvc.core.problems import Problem
-    from photosvc.library.problems import damaged_imports
-    from photosvc.library.uploads import ADDED, DAMAGED, stored_status
-
     damaged = 0
     with Session(service.engine()) as session:
         rows = damaged_imports(session, began)
@@ -357,7 +339,7 @@ def _print_damaged(service: "Service", began: "datetime", *, as_json: bool) -> i
     return damaged
 
 
-def _print_imported(file: "Imported") -> None:
+def _print_imported(file: Imported) -> None:
     record: dict[str, object] = {"name": file.name, "status": file.fate.value}
     if file.placed:
         record["original"] = file.placed
@@ -366,7 +348,7 @@ def _print_imported(file: "Imported") -> None:
     print_json(record, indented=False)
 
 
-def _print_fates(counts: "dict[Fate, int]", *, dry_run: bool, as_json: bool, damaged: int) -> None:
+def _print_fates(counts: dict[Fate, int], *, dry_run: bool, as_json: bool, damaged: int) -> None:
     by_name = {fate.value: count for fate, count in counts.items()} | ({"damaged": damaged} if damaged else {})
     if as_json:
         print_json({**by_name, "dry_run": dry_run}, indented=False)

@@ -1,16 +1,17 @@
 """`svc keys`: the keys that sign JWT access tokens, and the service key."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from photosvc.auth import keys as service_key
+from photosvc.auth.audit_log import Event
+from photosvc.auth.signing_keys import ALGORITHM, SigningKey
 from photosvc.cli.group import LazyGroup, as_called, operating, with_database, with_service
 from photosvc.cli.terminal import confirm, format_options, print_list, print_record, yes_option
-
-if TYPE_CHECKING:
-    from photosvc.auth.signing_keys import SigningKey
-    from photosvc.web.current import Service
-
+from photosvc.records.fields import rfc3339
+from photosvc.web.auditing import record_alone
+from photosvc.web.current import Service
 
 _COLUMNS = {
     "kid": "Key ID", "algorithm": "Algorithm", "signs": "Signs", "created_at": "Created",
@@ -27,7 +28,7 @@ def keys() -> None:
 @keys.command()
 @format_options
 @with_database
-def ls(service: "Service") -> None:
+def ls(service: Service) -> None:
     """List the keys, the one that signs first. The first key is created when it is needed."""
     print_list(_COLUMNS, [_row(key) for key in service.signing_keys.existing()])
 
@@ -38,7 +39,7 @@ def ls(service: "Service") -> None:
 @yes_option
 @format_options
 @with_service
-def rotate(service: "Service", of_service: bool, old_key_is_lost: bool, yes: bool) -> None:
+def rotate(service: Service, of_service: bool, old_key_is_lost: bool, yes: bool) -> None:
     """Make a new key that signs from now on.
 
     Old keys stay published until all tokens that they signed have expired, at most 31 days.
@@ -55,18 +56,13 @@ def rotate(service: "Service", of_service: bool, old_key_is_lost: bool, yes: boo
     elif old_key_is_lost:
         raise click.UsageError("--old-key-is-lost is for --service")
     else:
-        from photosvc.auth.audit_log import Event
-        from photosvc.web.auditing import record_alone
-
         service.require_schema()
         key = service.signing_keys.rotate()
         record_alone(Event.KEY_ROTATED, target=key.kid, detail="signing key")
         print_record(_COLUMNS, _row(key))
 
 
-def _replace_service_key(service: "Service", *, lost: bool) -> None:
-    from photosvc.auth import keys as service_key
-    from photosvc.auth.audit_log import Event
+def _replace_service_key(service: Service, *, lost: bool) -> None:
 
     service.check_database(any_key=True)
     settings = service.settings
@@ -87,9 +83,7 @@ def _replace_service_key(service: "Service", *, lost: bool) -> None:
         click.echo(as_called(line), err=True)
 
 
-def _row(key: "SigningKey") -> dict[str, Any]:
-    from photosvc.auth.signing_keys import ALGORITHM
-    from photosvc.records.fields import rfc3339
+def _row(key: SigningKey) -> dict[str, Any]:
 
     return {
         "kid": key.kid,

@@ -1,6 +1,6 @@
 """`svc links`: public links to albums."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -21,9 +21,19 @@ from photosvc.cli.terminal import (
 )
 from photosvc.core.accounts import MAX_LINK_VISITS
 from photosvc.core.errors import InvalidValueError
-
-if TYPE_CHECKING:
-    from photosvc.web.current import Service
+from photosvc.library.links import (
+    add_link,
+    change_link,
+    check_password,
+    end_link,
+    find_link,
+    list_links,
+    new_password_hash,
+    path_of,
+)
+from photosvc.records.albums import LinkEditSchema, LinkSchema
+from photosvc.web.contract import load_values
+from photosvc.web.current import Service
 
 _COLUMNS = {
     "UID": "UID", "ShareUID": "Album", "Slug": "Slug", "ExpiresAt": "Expires", "Views": "Visits",
@@ -60,11 +70,8 @@ def links() -> None:
 @count_option
 @format_options
 @with_database
-def ls(service: "Service", album: str, count: int) -> None:
+def ls(service: Service, album: str, count: int) -> None:
     """List the links of ALBUM, or of all albums, the latest first. Tokens are not stored."""
-    from photosvc.library.links import list_links
-    from photosvc.records.albums import LinkSchema
-
     with service.reading(orm=True) as session:
         uid = named_album(session, album).uid if album else ""
         rows = LinkSchema(many=True).dump(list_links(session, uid, limit=count))
@@ -82,7 +89,7 @@ def ls(service: "Service", album: str, count: int) -> None:
 @format_options
 @with_database
 def add(
-    service: "Service",
+    service: Service,
     /,
     album: str,
     asks: bool,
@@ -91,9 +98,6 @@ def add(
     **given: Any,  # noqa: ANN401
 ) -> None:
     """Make a link to an album. Its token is shown only now."""
-    from photosvc.library.links import add_link, end_link, find_link, new_password_hash, path_of
-    from photosvc.records.albums import LinkSchema
-
     require_stdout()
     uid = uid_of_album(service, album)
     values = _values(given)
@@ -113,7 +117,7 @@ def add(
 @format_options
 @with_database
 def mod(
-    service: "Service",
+    service: Service,
     /,
     link: str,
     asks: bool,
@@ -122,9 +126,6 @@ def mod(
     **given: Any,  # noqa: ANN401
 ) -> None:
     """Change a link, by its UID. Another password ends its visits."""
-    from photosvc.library.links import change_link, find_link, new_password_hash
-    from photosvc.records.albums import LinkSchema
-
     if no_password and (asks or password_stdin):
         raise InvalidValueError("--no-password: give either this or a password", field="--no-password")
     with service.reading(orm=True) as session:
@@ -144,10 +145,8 @@ def mod(
 @click.argument("link")
 @yes_option
 @with_database
-def rm(service: "Service", link: str, yes: bool) -> None:
+def rm(service: Service, link: str, yes: bool) -> None:
     """End a link, by its UID: it opens nothing from then on."""
-    from photosvc.library.links import end_link, find_link
-
     with service.reading(orm=True) as session:
         slug = find_link(session, link).slug
     confirm(f"End the link {slug}?", yes=yes)
@@ -158,9 +157,6 @@ def rm(service: "Service", link: str, yes: bool) -> None:
 
 def _values(given: dict[str, Any]) -> dict[str, Any]:
     """Return the options that were given, as the record of a link loads them."""
-    from photosvc.records.albums import LinkEditSchema
-    from photosvc.web.contract import load_values
-
     names = {
         "max_views": "MaxViews",
         "metadata_shown": "ShowMetadata",
@@ -172,7 +168,6 @@ def _values(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_password(values: dict[str, Any], *, ask: bool, from_stdin: bool) -> dict[str, Any]:
-    from photosvc.library.links import check_password
 
     if not ask and not from_stdin:
         return values

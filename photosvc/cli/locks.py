@@ -1,17 +1,16 @@
 """`svc locks`: the locks of WebDAV clients."""
 
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 import click
+from sqlalchemy import delete, func, or_, select
 
 from photosvc.cli.group import LazyGroup, with_database
 from photosvc.cli.terminal import confirm, count_option, format_options, print_list, yes_option
 from photosvc.core.errors import NotFoundError
 from photosvc.core.words import counted
-
-if TYPE_CHECKING:
-    from photosvc.web.current import Service
+from photosvc.models import DavLock, User
+from photosvc.web.current import Service
 
 _COLUMNS = {
     "Path": "Path", "Account": "Account", "Scope": "Scope", "Depth": "Depth", "ExpiresAt": "Expires", "Token": "Token",
@@ -27,12 +26,8 @@ def locks() -> None:
 @count_option
 @format_options
 @with_database
-def ls(service: "Service", count: int) -> None:
+def ls(service: Service, count: int) -> None:
     """List the locks by path. Clients that are at work refresh theirs, and change its end by that."""
-    from sqlalchemy import select
-
-    from photosvc.models import DavLock, User
-
     query = select(DavLock, User.name).outerjoin(User, User.uid == DavLock.user_uid)
     query = query.where(DavLock.expires_at > service.now()).order_by(DavLock.root, DavLock.token).limit(count)
     with service.reading(orm=True) as session:
@@ -54,12 +49,8 @@ def ls(service: "Service", count: int) -> None:
 @click.argument("lock")
 @yes_option
 @with_database
-def rm(service: "Service", lock: str, yes: bool) -> None:
+def rm(service: Service, lock: str, yes: bool) -> None:
     """End locks. LOCK is a token of `svc locks ls`, or the path of a file or folder: all locks on it end."""
-    from sqlalchemy import delete, func, or_, select
-
-    from photosvc.models import DavLock
-
     chosen = or_(DavLock.token == lock, DavLock.root == "/" + quote(lock.strip("/")))
     with service.reading(orm=True) as session:
         number = session.scalar(select(func.count()).select_from(DavLock).where(chosen)) or 0

@@ -5,7 +5,6 @@ One library shows the photos of one folder.
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,17 +13,15 @@ from photosvc.cli.group import PlainError
 from photosvc.cli.terminal import confirm, has_terminal
 from photosvc.core.instance import is_same, is_samples, remember, remembered
 from photosvc.core.words import counted
-
-if TYPE_CHECKING:
-    from photosvc.web.current import Service
-
+from photosvc.search.reading.figures import figures
+from photosvc.web.current import Service
 
 replace_option = click.option(
     "--replace", is_flag=True, help="Index a different folder than before; photos outside it are no longer found."
 )
 
 
-def choose_folder(service: "Service", given: Path | None, *, replace: bool) -> Path:
+def choose_folder(service: Service, given: Path | None, *, replace: bool) -> Path:
     """Return the folder that `svc run` indexes, and remember it for later commands.
 
     Args:
@@ -58,7 +55,7 @@ def choose_folder(service: "Service", given: Path | None, *, replace: bool) -> P
     return wanted
 
 
-def keep_folder(service: "Service", *, replace: bool) -> None:
+def keep_folder(service: Service, *, replace: bool) -> None:
     """Make sure that the settings name the folder that `svc run` remembers, or that the user accepts another one.
 
     Raises:
@@ -71,7 +68,7 @@ def keep_folder(service: "Service", *, replace: bool) -> None:
         remember(service.instance, settings.originals)
 
 
-def _require_same(service: "Service", former: Path | None, wanted: Path, *, replace: bool) -> None:
+def _require_same(service: Service, former: Path | None, wanted: Path, *, replace: bool) -> None:
     """Ask before the library switches to another folder, unless it shows no photos or the bundled samples."""
     if former is None or replace or is_same(former, wanted) or is_samples(former):
         return
@@ -89,15 +86,13 @@ def _require_same(service: "Service", former: Path | None, wanted: Path, *, repl
     raise PlainError(msg, 2)
 
 
-def shown_photos(service: "Service") -> int:
+def shown_photos(service: Service) -> int:
     """Count the photos that a search may find, private ones included."""
-    from photosvc.search.reading.figures import figures
-
     with service.reading(orm=True) as session:
         return sum(figures(session, sees_private=True).photos.values())
 
 
-def warn_of_missing_originals(service: "Service", folder: Path) -> bool:
+def warn_of_missing_originals(service: Service, folder: Path) -> bool:
     """Warn of a folder that is missing or empty while the library shows photos of it; return whether it is."""
     try:
         with os.scandir(folder) as entries:

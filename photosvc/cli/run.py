@@ -4,24 +4,27 @@ import ipaddress
 import os
 import shlex
 import shutil
+import socket
+import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from flask import Flask
 
+from photosvc.auth import accounts, credentials, tokens
+from photosvc.auth.errors import InvalidTokenError
+from photosvc.auth.scopes import parse_scope
 from photosvc.cli.group import PlainError, find_app, operating
 from photosvc.cli.originals import choose_folder, replace_option
 from photosvc.cli.terminal import FullPath
 from photosvc.core.instance import INSTANCE_VARIABLE, is_samples
-
-if TYPE_CHECKING:
-    from flask import Flask
-
-    from photosvc.web.current import Service
+from photosvc.core.paths import read_or_create
+from photosvc.models import schema
+from photosvc.web.current import EXTENSION, Service, current_service
 
 
-def print_welcome(service: "Service", folder: Path, address: str, *, token_file: Path, code: str = "") -> None:
+def print_welcome(service: Service, folder: Path, address: str, *, token_file: Path, code: str = "") -> None:
     """Print the folder, the library, the address, and three things to try in another terminal.
 
     `code` is the one with which a browser creates the first account; it is empty if there is an account.
@@ -75,9 +78,6 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
     Running it again is quick and safe: unchanged photos are not opened, and the token stays the same. With --no-watch,
     the originals are indexed once.
     """
-    from photosvc.models import schema
-    from photosvc.web.current import current_service
-
     is_local = host in {"0.0.0.0", "::", "127.0.0.1"}  # noqa: S104 - compared, not bound
     address = f"http://{'localhost' if is_local else _bracketed(host)}:{port}"
     app = find_app(click.get_current_context())
@@ -110,10 +110,8 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
     os.execv(sys.executable, [sys.executable, "-m", "gunicorn", *options, target])  # noqa: S606 - our own interpreter
 
 
-def _require_alone(app: "Flask") -> None:
+def _require_alone(app: Flask) -> None:
     """Make sure that the server, which makes an app of its own, serves the library of this app."""
-    from photosvc.web.current import EXTENSION
-
     service: Service = app.extensions[EXTENSION]
     if not service.is_alone:
         msg = (
@@ -131,20 +129,13 @@ def _require_alone(app: "Flask") -> None:
 
 def _start_indexer(command: str) -> None:
     """Start an indexer that ends with this process, the server; requests do not wait for a process of its own."""
-    import subprocess
-
     program = "from photosvc.main import main; main()"
     options = [sys.executable, "-c", program, command, "--parent", str(os.getpid())]
     subprocess.Popen(options, stdin=subprocess.DEVNULL)  # noqa: S603 - our own interpreter
 
 
-def _keep_token(service: "Service", path: Path) -> None:
+def _keep_token(service: Service, path: Path) -> None:
     """Make sure that the file, which has mode 0600, contains a valid token."""
-    from photosvc.auth import credentials, tokens
-    from photosvc.auth.errors import InvalidTokenError
-    from photosvc.auth.scopes import parse_scope
-    from photosvc.core.paths import read_or_create
-
     if path.exists():
         token = path.read_text("ascii").strip()
         try:
@@ -159,10 +150,8 @@ def _keep_token(service: "Service", path: Path) -> None:
     read_or_create(path, lambda: issued.secret)
 
 
-def _offer_account(service: "Service") -> str:
+def _offer_account(service: Service) -> str:
     """Return the code with which a browser creates the first account, empty if there is an account."""
-    from photosvc.auth import accounts
-
     with service.reading() as connection:
         if accounts.has_accounts(connection):
             accounts.withdraw(service.instance)
@@ -171,7 +160,6 @@ def _offer_account(service: "Service") -> str:
 
 
 def _check_free(host: str, port: int) -> None:
-    import socket
 
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,15 +1,19 @@
 """`svc search`: searches from a shell, and `svc duplicates`: photos that look alike."""
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict
 
 import click
+import orjson
 
 from photosvc.cli.group import with_database
 from photosvc.cli.terminal import chosen_format, format_options, print_json, print_list, require_stdout
-
-if TYPE_CHECKING:
-    from photosvc.library.look_alikes import Copy
-    from photosvc.web.current import Service
+from photosvc.library.look_alikes import Copy, find_duplicates
+from photosvc.query.parser import understand
+from photosvc.search.reading.hints import find_hints
+from photosvc.search.reading.pages import find
+from photosvc.search.reading.request import best_order, parse_request
+from photosvc.search.reading.suggest import read_names
+from photosvc.web.current import Service
 
 _COLUMNS = {"UID": "UID", "TakenAtLocal": "Taken", "Title": "Title", "FileName": "File"}
 _LOOK_ALIKES = {"group": "Group", "uid": "UID", "size": "Bytes", "pixels": "Pixels", "distance": "Bits", "name": "File"}
@@ -28,19 +32,11 @@ _LOOK_ALIKES = {"group": "Group", "uid": "UID", "size": "Bytes", "pixels": "Pixe
 @click.option("--explain", is_flag=True, help="Print the words that mean a filter instead of results.")
 @format_options
 @with_database
-def search(service: "Service", query: str, count: int, offset: int, order: str, album: str, *, explain: bool) -> None:
+def search(service: Service, query: str, count: int, offset: int, order: str, album: str, *, explain: bool) -> None:
     """Search the library, private photos included.
 
     QUERY has words and filters as in the API; without it all files are listed.
     """
-    import orjson
-
-    from photosvc.query.parser import understand
-    from photosvc.search.reading.hints import find_hints
-    from photosvc.search.reading.pages import find
-    from photosvc.search.reading.request import best_order, parse_request
-    from photosvc.search.reading.suggest import read_names
-
     require_stdout()
     today = service.today()
     given = {"q": query, "count": str(count), "offset": str(offset), "s": album}
@@ -75,14 +71,12 @@ def search(service: "Service", query: str, count: int, offset: int, order: str, 
 )
 @format_options
 @with_database
-def duplicates(service: "Service", distance: int) -> None:
+def duplicates(service: Service, distance: int) -> None:
     """List photos that look alike, in groups, the best file of each first.
 
     Copies in other sizes, formats and qualities look alike, and so do most pictures of one series; photos of one plain
     colour are left out. Nothing is deleted.
     """
-    from photosvc.library.look_alikes import find_duplicates
-
     require_stdout()
     with service.reading() as connection:
         groups = find_duplicates(connection, distance)
@@ -98,7 +92,6 @@ def duplicates(service: "Service", distance: int) -> None:
     print_list(_LOOK_ALIKES, rows)
 
 
-def _shown_copy(copy: "Copy") -> dict[str, object]:
-    from dataclasses import asdict
+def _shown_copy(copy: Copy) -> dict[str, object]:
 
     return {name: value for name, value in asdict(copy).items() if name != "photo_id"}

@@ -1,16 +1,14 @@
 """`svc shares`: albums that are shared with accounts."""
 
-from typing import TYPE_CHECKING
-
 import click
 
 from photosvc.cli.albums import named_album, uid_of_album
 from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import confirm, count_option, format_options, print_list, print_record, yes_option
 from photosvc.core.accounts import CONTRIBUTOR, SHARE_ROLES, VIEWER
-
-if TYPE_CHECKING:
-    from photosvc.web.current import Service
+from photosvc.library.shares import change_share, end_share, find_share, list_shares, share_album
+from photosvc.records.albums import ShareSchema
+from photosvc.web.current import Service
 
 _COLUMNS = {
     "AlbumUID": "Album", "Name": "Account", "DisplayName": "Name", "Role": "Role", "AccountUID": "UID",
@@ -29,11 +27,8 @@ def shares() -> None:
 @count_option
 @format_options
 @with_database
-def ls(service: "Service", album: str, count: int) -> None:
+def ls(service: Service, album: str, count: int) -> None:
     """List the accounts that ALBUM is shared with, or those of all albums, the latest first."""
-    from photosvc.library.shares import list_shares
-    from photosvc.records.albums import ShareSchema
-
     with service.reading(orm=True) as session:
         uid = named_album(session, album).uid if album else ""
         rows = ShareSchema(many=True).dump(list_shares(session, uid, limit=count))
@@ -46,11 +41,8 @@ def ls(service: "Service", album: str, count: int) -> None:
 @click.option("--role", "-r", type=_ROLES, default=VIEWER, show_default=True, help="Contributors add photos, too.")
 @format_options
 @with_database
-def add(service: "Service", album: str, account: str, role: str) -> None:
+def add(service: Service, album: str, account: str, role: str) -> None:
     """Share ALBUM with ACCOUNT."""
-    from photosvc.library.shares import share_album
-    from photosvc.records.albums import ShareSchema
-
     uid = uid_of_album(service, album)
     with operating() as operation:
         found = named_album(operation.session, uid)
@@ -64,11 +56,8 @@ def add(service: "Service", album: str, account: str, role: str) -> None:
 @click.option("--role", "-r", type=_ROLES, required=True, help="Contributors add photos, too.")
 @format_options
 @with_database
-def mod(service: "Service", album: str, account: str, role: str) -> None:
+def mod(service: Service, album: str, account: str, role: str) -> None:
     """Change the role of ACCOUNT in ALBUM."""
-    from photosvc.library.shares import change_share, find_share
-    from photosvc.records.albums import ShareSchema
-
     uid = uid_of_album(service, album)
     with operating() as operation:
         share = find_share(operation.session, uid, account)
@@ -82,10 +71,8 @@ def mod(service: "Service", album: str, account: str, role: str) -> None:
 @click.argument("account")
 @yes_option
 @with_database
-def rm(service: "Service", album: str, account: str, yes: bool) -> None:
+def rm(service: Service, album: str, account: str, yes: bool) -> None:
     """Share ALBUM with ACCOUNT no longer."""
-    from photosvc.library.shares import end_share, find_share
-
     uid = uid_of_album(service, album)
     with service.reading(orm=True) as session:
         name = find_share(session, uid, account).user.name

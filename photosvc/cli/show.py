@@ -1,15 +1,24 @@
 """`svc show`: settings, scopes, the policy, search filters, sizes of thumbnails and formats."""
 
 import os
-from typing import TYPE_CHECKING
 
 import click
+from flask import current_app
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
 
+from photosvc.auth.policy import policy_table, scopes_in_use
+from photosvc.auth.scopes import SCOPES
 from photosvc.cli.group import LazyGroup, with_service, with_views
 from photosvc.cli.terminal import format_options, print_list
-
-if TYPE_CHECKING:
-    from photosvc.web.current import Service
+from photosvc.core.instance import INSTANCE_VARIABLE, default_instance
+from photosvc.media.errors import has_extra
+from photosvc.media.formats import FORMATS, UNSUPPORTED
+from photosvc.pictures.sizes import NAMED
+from photosvc.query.filters import FILTERS
+from photosvc.settings import PREFIX, setting_fields
+from photosvc.web.contract import mounted_actions
+from photosvc.web.current import Service
 
 _MASK = "********"
 
@@ -25,13 +34,8 @@ def show() -> None:
 @show.command()
 @format_options
 @with_service
-def config(service: "Service") -> None:
+def config(service: Service) -> None:
     """Show every setting with its value, the origin of the value, and its meaning."""
-    from flask import current_app
-
-    from photosvc.core.instance import INSTANCE_VARIABLE, default_instance
-    from photosvc.settings import PREFIX, setting_fields
-
     settings = service.settings
     is_named = service.is_alone and os.environ.get(INSTANCE_VARIABLE)
     is_default = current_app.instance_path == str(default_instance(os.environ))
@@ -59,8 +63,6 @@ def _masked(name: str, value: str) -> str:
     """Return an address without password and parameter values, or asterisks for other secrets."""
     if not name.endswith(("_uri", "_url")):
         return _MASK
-    from sqlalchemy.engine import make_url
-    from sqlalchemy.exc import ArgumentError
 
     try:
         url = make_url(value)
@@ -72,12 +74,8 @@ def _masked(name: str, value: str) -> str:
 @show.command()
 @format_options
 @with_views
-def scopes(_service: "Service") -> None:
+def scopes(_service: Service) -> None:
     """Show every authorization scope with its meaning, and whether a route of this service asks for it."""
-    from photosvc.auth.policy import scopes_in_use
-    from photosvc.auth.scopes import SCOPES
-    from photosvc.web.contract import mounted_actions
-
     used = scopes_in_use(mounted_actions())
     rows = [{"scope": scope.name, "description": scope.description, "in_use": scope.name in used} for scope in SCOPES]
     print_list({"scope": "Scope", "description": "Description", "in_use": "In use"}, rows)
@@ -86,11 +84,8 @@ def scopes(_service: "Service") -> None:
 @show.command()
 @format_options
 @with_views
-def policy(_service: "Service") -> None:
+def policy(_service: Service) -> None:
     """Show the policy: every action with the scope, the credentials and the roles that it is open to."""
-    from photosvc.auth.policy import policy_table
-    from photosvc.web.contract import mounted_actions
-
     headings = {"description": "To", "scope": "Scope", "credentials": "Credentials", "roles": "Roles"}
     print_list({"action": "Action", **headings, "in_use": "In use"}, policy_table(mounted_actions()))
 
@@ -99,8 +94,6 @@ def policy(_service: "Service") -> None:
 @format_options
 def sizes() -> None:
     """Show every size of thumbnails with its pixels, and whether `svc thumbs` makes it by default."""
-    from photosvc.pictures.sizes import NAMED
-
     rows = [
         {"size": size.name, "width": size.width, "height": size.height, "shows": size.purpose, "usual": size.usual}
         for size in NAMED.values()
@@ -112,8 +105,6 @@ def sizes() -> None:
 @format_options
 def filters() -> None:
     """Show every search filter with its values, operators and an example."""
-    from photosvc.query.filters import FILTERS
-
     headings = {"filter": "Filter", "aliases": "Also", "help": "Finds"}
     rows = [
         {
@@ -133,9 +124,6 @@ def filters() -> None:
 @format_options
 def formats() -> None:
     """Show every file format with the extra that it needs, and unsupported formats with the reason."""
-    from photosvc.media.errors import has_extra
-    from photosvc.media.formats import FORMATS, UNSUPPORTED
-
     rows = [
         {
             "format": row.name,

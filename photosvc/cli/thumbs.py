@@ -4,9 +4,8 @@ Also the chores of a process that indexes: its jobs, and the removal of leftover
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
@@ -15,15 +14,17 @@ from photosvc.cli.terminal import confirm, format_options, print_figures, print_
 from photosvc.cli.upkeep import scheduler_of, scheduler_option
 from photosvc.core.errors import ConflictError
 from photosvc.core.words import counted
-
-if TYPE_CHECKING:
-    from contextlib import ExitStack
-
-    from photosvc.index.watcher import Chores
-    from photosvc.pictures.ahead import Made
-    from photosvc.pictures.originals import Original
-    from photosvc.pictures.sizes import Size
-    from photosvc.web.current import Service
+from photosvc.index.watcher import Chores, indexer_lock
+from photosvc.library.jobs import JobRunner
+from photosvc.library.staging import Staging
+from photosvc.library.thumbnails import matching_files, read_originals, thumbnail_pool
+from photosvc.library.trash import sweep as sweep_trash
+from photosvc.library.upload_albums import known_tokens, sweep
+from photosvc.models.engine import UnitOfWork, write_session
+from photosvc.pictures.ahead import Made, make_ahead
+from photosvc.pictures.originals import Original
+from photosvc.pictures.sizes import NAMED, USUAL, Size
+from photosvc.web.current import Service
 
 
 @click.command()
@@ -33,15 +34,12 @@ if TYPE_CHECKING:
 @scheduler_option
 @format_options
 @with_database
-def thumbs(service: "Service", query: str, sizes: str | None, workers: int | None, scheduler: str | None) -> None:
+def thumbs(service: Service, query: str, sizes: str | None, workers: int | None, scheduler: str | None) -> None:
     """Make thumbnails of the photos that match QUERY, by default of all.
 
     QUERY has words and filters as in the API. Thumbnails in the cache are kept. The exit code is 1 if a picture cannot
     be shown.
     """
-    from photosvc.library.thumbnails import matching_files, read_originals, thumbnail_pool
-    from photosvc.pictures.ahead import Made, make_ahead
-
     wanted, engine, settings = _sizes(sizes), service.engine(), service.settings
     ids = matching_files(engine, service.today(), query)
     total = Made()
@@ -51,7 +49,7 @@ def thumbs(service: "Service", query: str, sizes: str | None, workers: int | Non
         thumbnail_pool(settings, workers or 0, remote) as pool,
     ):
 
-        def originals() -> "Iterator[Original]":
+        def originals() -> Iterator[Original]:
             for number, original in read_originals(engine, settings, ids):
                 if progress:
                     progress(number, len(ids))
@@ -64,8 +62,7 @@ def thumbs(service: "Service", query: str, sizes: str | None, workers: int | Non
         raise click.exceptions.Exit(1)
 
 
-def _sizes(names: str | None) -> "Sequence[Size]":
-    from photosvc.pictures.sizes import NAMED, USUAL
+def _sizes(names: str | None) -> Sequence[Size]:
 
     if names is None:
         return USUAL
@@ -76,7 +73,7 @@ def _sizes(names: str | None) -> "Sequence[Size]":
     return [NAMED[name] for name in listed]
 
 
-def _report(total: "Made") -> None:
+def _report(total: Made) -> None:
     for name, error in total.failed:
         click.echo(f"failed {name}: {error.message}", err=True)
     failed = [{"name": name, "reason": error.message} for name, error in total.failed]
@@ -92,7 +89,7 @@ def cache() -> None:
 @cache.command()
 @format_options
 @with_service
-def status(service: "Service") -> None:
+def status(service: Service) -> None:
     """Show the number of files in the cache, their total size, and the limit of it."""
     usage, settings = service.picture_cache.usage(), service.settings
     headings = {"folder": "Folder", "files": "Files", "bytes": "Bytes", "limit": "Limit"}
@@ -103,27 +100,20 @@ def status(service: "Service") -> None:
 @cache.command()
 @yes_option
 @with_service
-def clear(service: "Service", yes: bool) -> None:
+def clear(service: Service, yes: bool) -> None:
     """Remove every derived picture."""
     confirm("Remove every derived picture? They are made again when a request needs them.", yes=yes)
     removed = service.picture_cache.clear()
     click.echo(f"{counted(removed.files, 'file')} of {counted(removed.bytes, 'byte')} removed.", err=True)
 
 
-def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores":
+def chores_of(service: Service, *, lock: ExitStack | None = None) -> Chores:
     """Return the chores of an indexer.
 
     Args:
         lock: gets the lock of the process that takes jobs as soon as no other process holds it; None if the caller
             holds it.
     """
-    from photosvc.index.watcher import Chores, indexer_lock
-    from photosvc.library.jobs import JobRunner
-    from photosvc.library.staging import Staging
-    from photosvc.library.trash import sweep as sweep_trash
-    from photosvc.library.upload_albums import known_tokens, sweep
-    from photosvc.models.engine import UnitOfWork, write_session
-
     staging = Staging(service.settings.originals)
     runner = JobRunner(service.engine(), service.settings, service.clock)
     is_held = lock is None

@@ -1,8 +1,8 @@
 """`svc trash`: originals that were deleted or replaced, their restoration, and deletion for good."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -10,14 +10,12 @@ from photosvc.cli.group import LazyGroup, PlainError, with_database
 from photosvc.cli.terminal import confirm, count_option, format_options, print_figures, print_list, yes_option
 from photosvc.core.times import parse_duration
 from photosvc.core.words import counted
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from photosvc.library.trash import Restored
-    from photosvc.library.trash_folder import Kept
-    from photosvc.web.current import Service
-
+from photosvc.library.journal import Actor
+from photosvc.library.trash import END_OF_TIME, Restored, chosen, count, kept_until, older, open_trash, photos_of
+from photosvc.library.trash import empty as delete
+from photosvc.library.trash import restore as give_back
+from photosvc.library.trash_folder import Kept, Trash
+from photosvc.web.current import Service
 
 _LISTED: Final = {
     "DeletedAt": "Deleted", "KeptUntil": "Kept until", "Size": "Bytes", "Name": "Name", "PhotoUID": "Photo",
@@ -43,11 +41,8 @@ def trash() -> None:
 @count_option
 @format_options
 @with_database
-def ls(service: "Service", text: str, count: int) -> None:
+def ls(service: Service, text: str, count: int) -> None:
     """List the originals in the trash, the last one first; with TEXT, only those with this text in their names."""
-    from photosvc.library.trash import kept_until, photos_of
-    from photosvc.library.trash_folder import Trash
-
     found = (kept for kept in Trash(service.settings.originals).every_file() if text in kept.name)
     listed = list(islice(found, count))
     with service.reading(orm=True) as session:
@@ -61,17 +56,13 @@ def ls(service: "Service", text: str, count: int) -> None:
 @click.option("--dry-run", is_flag=True, help="Only print what would be restored.")
 @format_options
 @with_database
-def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_run: bool) -> None:
+def restore(service: Service, items: tuple[str, ...], everything: bool, dry_run: bool) -> None:
     """Restore originals under their names, and their photos under the same UIDs with all that people entered.
 
     ITEM is the UID of a photo, a former name, or an item of `svc trash ls`; the part of an item before the first slash
     means all files that were deleted together. A name that another file has by now stays with that file; the exit code
     is then 1.
     """
-    from photosvc.library.journal import Actor
-    from photosvc.library.trash import Restored, chosen, open_trash
-    from photosvc.library.trash import restore as give_back
-
     if bool(items) == everything:
         raise click.UsageError("name the ITEMs to restore, or use --all")
     folder = open_trash(service.writing, service.settings)
@@ -100,11 +91,8 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
 @format_options
 @yes_option
 @with_database
-def empty(service: "Service", older_than: timedelta, dry_run: bool, yes: bool) -> None:
+def empty(service: Service, older_than: timedelta, dry_run: bool, yes: bool) -> None:
     """Delete the originals in the trash for good."""
-    from photosvc.library.trash import END_OF_TIME, count, older, open_trash
-    from photosvc.library.trash import empty as delete
-
     folder = open_trash(service.writing, service.settings)
     deletions = older(folder, service.now() - older_than if older_than else END_OF_TIME)
     done = count(folder, deletions)
@@ -117,7 +105,7 @@ def empty(service: "Service", older_than: timedelta, dry_run: bool, yes: bool) -
         click.echo(f"{what} {'would be deleted' if dry_run else 'deleted'} permanently")
 
 
-def _row(kept: "Kept", photo_uid: str, until: "datetime | None") -> dict[str, Any]:
+def _row(kept: Kept, photo_uid: str, until: datetime | None) -> dict[str, Any]:
     return {
         "DeletedAt": f"{kept.deleted_at:%Y-%m-%dT%H:%M:%SZ}",
         "KeptUntil": f"{until:%Y-%m-%dT%H:%M:%SZ}" if until else None,
@@ -128,7 +116,7 @@ def _row(kept: "Kept", photo_uid: str, until: "datetime | None") -> dict[str, An
     }
 
 
-def _report_restored(done: "Restored", *, dry_run: bool) -> None:
+def _report_restored(done: Restored, *, dry_run: bool) -> None:
     if print_figures({"files": done.files, "photos": done.photos, "taken": done.taken, "dry_run": dry_run}):
         return
     for name in done.taken:

@@ -3,10 +3,14 @@
 import os
 import re
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
+from sqlalchemy import func, select
 
+from photosvc import __version__
+from photosvc.auth.audit_log import BY_CLIENT
+from photosvc.auth.audit_store import latest
 from photosvc.cli.group import as_called, with_database
 from photosvc.cli.terminal import (
     chosen_format,
@@ -19,13 +23,21 @@ from photosvc.cli.terminal import (
     progress_bar,
     yes_option,
 )
+from photosvc.core.times import parse_since
 from photosvc.core.words import counted, which
-
-if TYPE_CHECKING:
-    from photosvc.index.check import Finding, Report
-    from photosvc.index.purge import Survey
-    from photosvc.web.current import Service
-    from photosvc.workers.scheduler import Scheduler
+from photosvc.index import requested
+from photosvc.index.check import Check, CheckOptions, Finding, Report
+from photosvc.index.jobs import is_running
+from photosvc.index.purge import Removed, Survey, mark, remove, survey
+from photosvc.index.run_log import last_run
+from photosvc.index.scan import forget_disks
+from photosvc.library.problems import count_failed, failed_files
+from photosvc.models import User
+from photosvc.models.engine import UnitOfWork
+from photosvc.records.accounts import AuditEntrySchema
+from photosvc.search.reading.figures import figures
+from photosvc.web.current import Service
+from photosvc.workers.scheduler import Scheduler, connected
 
 #: Most findings that the JSON lists; all are counted.
 _MOST_LISTED: Final = 10_000
@@ -53,19 +65,16 @@ _LOG_VALUES = ("id", *_LOG_COLUMNS, "actor_kind", "actor_uid", "credential", "su
 @click.option("--sample", metavar="N|P%", help="Number or share of files to check; each call takes the next ones.")
 @format_options
 @with_database
-def check(service: "Service", subfolder: str, sample: str | None) -> None:
+def check(service: Service, subfolder: str, sample: str | None) -> None:
     """Check the library, or one SUBFOLDER of its originals.
 
     Reads every original and compares its hash, which shows damage that no program notices; compares the search rows
     with the library; and decodes the cached thumbnails. Changes nothing. The exit code is 1 if anything is wrong.
     """
-    from photosvc.index.check import Check, CheckOptions
-    from photosvc.models.engine import UnitOfWork
-
     number, percent = _parse_sample(sample)
     listed: list[Finding] = []
 
-    def found(finding: "Finding") -> None:
+    def found(finding: Finding) -> None:
         if chosen_format() != "json":
             where = f" {finding.name}" if finding.name else f" {finding.number}"
             click.echo(f"{finding.fault.value}{where}: {finding.fault.sentence}", err=True)
@@ -94,7 +103,7 @@ def _parse_sample(sample: str | None) -> tuple[int | None, float | None]:
     raise click.BadParameter(msg, param_hint="--sample")
 
 
-def _print_report(report: "Report", listed: "list[Finding]") -> None:
+def _print_report(report: Report, listed: list[Finding]) -> None:
     counts = {"files": report.files, "bytes": report.bytes, "photos": report.photos, "thumbnails": report.thumbnails}
     faults = {fault.value: count for fault, count in sorted(report.faults.items())}
     record = {
@@ -112,8 +121,8 @@ def _print_report(report: "Report", listed: "list[Finding]") -> None:
 
 
 def scheduler_of(
-    service: "Service", scheduler: str | None, workers: int | None
-) -> "AbstractContextManager[Scheduler | None]":
+    service: Service, scheduler: str | None, workers: int | None
+) -> AbstractContextManager[Scheduler | None]:
     """Connect to the scheduler that `--scheduler` names, for the block; None without one.
 
     Raises:
@@ -127,7 +136,6 @@ def scheduler_of(
     if not re.fullmatch(r"(tcp|tls)://[^\s/]+:[0-9]{1,5}", scheduler):
         msg = f"{scheduler!r} is no address such as tcp://host:8786 or tls://host:8786"
         raise click.BadParameter(msg, param_hint="--scheduler")
-    from photosvc.workers.scheduler import connected
 
     return connected(scheduler, str(service.settings.originals), lambda sentence: click.echo(sentence, err=True))
 
@@ -140,17 +148,13 @@ def scheduler_of(
 @format_options
 @yes_option
 @with_database
-def purge(service: "Service", hard: bool, dry_run: bool, yes: bool) -> None:
+def purge(service: Service, hard: bool, dry_run: bool, yes: bool) -> None:
     """Mark files that are gone from the originals as missing, or remove them with --hard.
 
     Files that are gone are marked as missing, and photos without other files are hidden; they come back as they were
     when the files come back. With --hard their rows are removed, with all that people entered. Originals are never
     changed.
     """
-    from photosvc.index.purge import Removed, mark, remove, survey
-    from photosvc.index.scan import forget_disks
-    from photosvc.models.engine import UnitOfWork
-
     with UnitOfWork(service.engine()) as session:
         found = survey(session, service.settings)
         for disk in sorted(found.absent):
@@ -193,7 +197,7 @@ def purge(service: "Service", hard: bool, dry_run: bool, yes: bool) -> None:
         click.echo(f"{len(found.files)} missing, {marked} {would}newly marked; {photos} without files")
 
 
-def _question(found: "Survey") -> str:
+def _question(found: Survey) -> str:
     listed = "".join(f"  {name}\n" for name in found.examples)
     gone, alone = len(found.files), len(found.photos)
     more = gone - len(found.examples)
@@ -205,7 +209,7 @@ def _question(found: "Survey") -> str:
     )
 
 
-def _losses(found: "Survey") -> str:
+def _losses(found: Survey) -> str:
     """Return the sentence about edits, favourites and albums that would be lost."""
     edited, favorites, inside = found.edited, found.favorites, found.in_albums
     return (
@@ -221,7 +225,7 @@ def _losses(found: "Survey") -> str:
 )
 @format_options
 @with_database
-def status(service: "Service", failures: int) -> None:
+def status(service: Service, failures: int) -> None:
     """Print the size of the library, its last index runs, and the files that failed.
 
     CSV, TSV and Markdown have only the figures; the table and JSON list the files as well.
@@ -239,16 +243,7 @@ def status(service: "Service", failures: int) -> None:
             click.echo(f"{counted(more, 'more file')} failed: --failures {record['failed']} lists all.")
 
 
-def _figures(service: "Service", most: int) -> tuple[dict[str, Any], list[dict[str, str]]]:
-    from sqlalchemy import func, select
-
-    from photosvc import __version__
-    from photosvc.index import requested
-    from photosvc.index.jobs import is_running
-    from photosvc.index.run_log import last_run
-    from photosvc.library.problems import count_failed, failed_files
-    from photosvc.models import User
-    from photosvc.search.reading.figures import figures
+def _figures(service: Service, most: int) -> tuple[dict[str, Any], list[dict[str, str]]]:
 
     with service.reading(orm=True) as session:
         found = figures(session, sees_private=True)
@@ -288,16 +283,11 @@ def _figures(service: "Service", most: int) -> tuple[dict[str, Any], list[dict[s
 @count_option
 @format_options
 @with_database
-def audit(service: "Service", since: str | None, user: str, count: int) -> None:
+def audit(service: Service, since: str | None, user: str, count: int) -> None:
     """Show the newest entries of the security log, the newest first: log-ins, refusals, changes.
 
     The formats for programs have all values, the table only the most important ones.
     """
-    from photosvc.auth.audit_log import BY_CLIENT
-    from photosvc.auth.audit_store import latest
-    from photosvc.core.times import parse_since
-    from photosvc.records.accounts import AuditEntrySchema
-
     moment = None if since is None else parse_since(since, service.now(), field="--since")
     with service.reading() as connection:
         found = latest(connection, count=count, since=moment, user=user)

@@ -1,10 +1,14 @@
 """`svc users` and `svc passwd`: accounts, their login sessions and passwords."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from photosvc.auth import accounts, second_factor
+from photosvc.auth.accounts import find_user, list_users
+from photosvc.auth.credentials import end_sessions, list_sessions
+from photosvc.auth.passwords import check_password, new_hash
 from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import (
     ask,
@@ -18,11 +22,9 @@ from photosvc.cli.terminal import (
 )
 from photosvc.core.accounts import USER, USER_ROLES, check_user_name
 from photosvc.core.words import counted
-
-if TYPE_CHECKING:
-    from photosvc.models import User
-    from photosvc.web.current import Service
-
+from photosvc.models import User
+from photosvc.records.accounts import OpenSessionSchema, UserSchema
+from photosvc.web.current import Service
 
 _COLUMNS = {
     "UID": "UID", "Name": "Name", "Role": "Role", "DisplayName": "Display Name", "Email": "Email",
@@ -50,11 +52,8 @@ def users() -> None:
 @_stdin_option
 @format_options
 @with_database
-def add(service: "Service", name: str | None, role: str, display_name: str, email: str, password_stdin: bool) -> None:
+def add(service: Service, name: str | None, role: str, display_name: str, email: str, password_stdin: bool) -> None:
     """Add an account. The command asks for the password, or reads it from standard input."""
-    from photosvc.auth import accounts
-    from photosvc.auth.passwords import check_password
-
     name = check_user_name(name) if name else ask("NAME", "User name", check_user_name)
     password = ask_password(partial(check_password, user_name=name), from_stdin=password_stdin)
     user = accounts.new_user(
@@ -70,10 +69,8 @@ def add(service: "Service", name: str | None, role: str, display_name: str, emai
 @count_option
 @format_options
 @with_database
-def ls(service: "Service", search: str, count: int) -> None:
+def ls(service: Service, search: str, count: int) -> None:
     """List accounts by name. SEARCH is the beginning of a name, a UID or a role."""
-    from photosvc.auth.accounts import list_users
-
     with service.reading(orm=True) as session:
         rows = [_row(user) for user in list_users(session, search=search, limit=count)]
     print_list(_COLUMNS, rows)
@@ -83,10 +80,8 @@ def ls(service: "Service", search: str, count: int) -> None:
 @click.argument("name")
 @format_options
 @with_database
-def show(service: "Service", name: str) -> None:
+def show(service: Service, name: str) -> None:
     """Show one account, by its name or UID."""
-    from photosvc.auth.accounts import find_user
-
     with service.reading(orm=True) as session:
         row = _row(find_user(session, name))
     print_record(_COLUMNS, row)
@@ -101,10 +96,8 @@ def show(service: "Service", name: str) -> None:
 @click.option("--disable-2fa", is_flag=True, help="Turn two-factor authentication off.")
 @format_options
 @with_database
-def mod(_service: "Service", /, name: str, disable_2fa: bool, **changes: Any) -> None:  # noqa: ANN401
+def mod(_service: Service, /, name: str, disable_2fa: bool, **changes: Any) -> None:  # noqa: ANN401
     """Change an account."""
-    from photosvc.auth import accounts, second_factor
-
     changes = {key: value for key, value in changes.items() if value is not None}
     if not changes and not disable_2fa:
         raise click.UsageError("nothing to change: give at least one option")
@@ -123,10 +116,8 @@ def mod(_service: "Service", /, name: str, disable_2fa: bool, **changes: Any) ->
 @click.argument("name")
 @yes_option
 @with_database
-def rm(service: "Service", name: str, yes: bool) -> None:
+def rm(service: Service, name: str, yes: bool) -> None:
     """Remove an account and all of its credentials."""
-    from photosvc.auth import accounts
-
     with service.reading(orm=True) as session:
         uid = accounts.find_user(session, name).uid
     confirm(f"Remove the account {name} and all of its credentials?", yes=yes)
@@ -139,12 +130,8 @@ def rm(service: "Service", name: str, yes: bool) -> None:
 @click.argument("name")
 @format_options
 @with_database
-def sessions(service: "Service", name: str) -> None:
+def sessions(service: Service, name: str) -> None:
     """List an account's open login sessions, the most recently used first."""
-    from photosvc.auth.accounts import find_user
-    from photosvc.auth.credentials import list_sessions
-    from photosvc.records.accounts import OpenSessionSchema
-
     with service.reading(orm=True) as session:
         rows = OpenSessionSchema(many=True).dump(list_sessions(session, find_user(session, name), service.now()))
     print_list(_SESSION_COLUMNS, rows)
@@ -154,11 +141,8 @@ def sessions(service: "Service", name: str) -> None:
 @click.argument("name")
 @yes_option
 @with_database
-def logout(service: "Service", name: str, yes: bool) -> None:
+def logout(service: Service, name: str, yes: bool) -> None:
     """End all login sessions of an account; `svc auth rm ID` ends one. Its app passwords stay valid."""
-    from photosvc.auth.accounts import find_user
-    from photosvc.auth.credentials import end_sessions
-
     with service.reading(orm=True) as session:
         uid = find_user(session, name).uid
     confirm(f"End all login sessions of {name}?", yes=yes)
@@ -170,10 +154,8 @@ def logout(service: "Service", name: str, yes: bool) -> None:
 @users.command()
 @yes_option
 @with_database
-def reset(_service: "Service", yes: bool) -> None:
+def reset(_service: Service, yes: bool) -> None:
     """Remove every account and all of their credentials."""
-    from photosvc.auth import accounts
-
     confirm("Remove every account and all of their credentials?", yes=yes)
     with operating() as operation:
         count = accounts.remove_all(operation)
@@ -184,11 +166,8 @@ def reset(_service: "Service", yes: bool) -> None:
 @click.argument("name")
 @_stdin_option
 @with_database
-def passwd(service: "Service", name: str, password_stdin: bool) -> None:
+def passwd(service: Service, name: str, password_stdin: bool) -> None:
     """Change an account's password. Its login sessions end; its app passwords stay valid."""
-    from photosvc.auth import accounts
-    from photosvc.auth.passwords import check_password, new_hash
-
     with service.reading(orm=True) as session:
         user = accounts.find_user(session, name)
     check = partial(check_password, user_name=user.name)
@@ -198,8 +177,7 @@ def passwd(service: "Service", name: str, password_stdin: bool) -> None:
     click.echo("The password is changed.", err=True)
 
 
-def _row(user: "User") -> dict[str, Any]:
-    from photosvc.records.accounts import UserSchema
+def _row(user: User) -> dict[str, Any]:
 
     row: dict[str, Any] = UserSchema().dump(user)
     if user.login_at is None:
