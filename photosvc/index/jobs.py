@@ -142,6 +142,12 @@ def requested(session: Session, kind: Kind) -> Sequence[Waiting]:
     return [Waiting(*row) for row in session.execute(query.order_by(Job.created_at, Job.id))]
 
 
+def waiting(session: Session, kind: Kind) -> Sequence[Waiting]:
+    """Return the jobs of a kind that wait, also those whose time has not come."""
+    query = select(*WAITING_COLUMNS).where(Job.kind == kind.name, Job.state == State.WAITING.value)
+    return [Waiting(*row) for row in session.execute(query)]
+
+
 def due(session: Session, kind: Kind, now: datetime) -> Sequence[Waiting]:
     """Return the jobs of a kind that may begin now, small ones first, then the oldest."""
     query = select(*WAITING_COLUMNS).where(Job.kind == kind.name, is_due(now))
@@ -186,6 +192,12 @@ def withdraw(session: Session, kind: Kind, *conditions: ColumnElement[bool]) -> 
     ids = session.scalars(waits).all()
     delete_jobs(session, ids)
     return len(ids)
+
+
+def forget_unchanged(session: Session, done: Sequence[Waiting]) -> None:
+    """Delete jobs that a run of another job did, in a write transaction, unless they were requested again since."""
+    query = select(*WAITING_COLUMNS).where(Job.id.in_([one.id for one in done]), Job.state == State.WAITING.value)
+    delete_jobs(session, [row.id for row in session.execute(query) if Waiting(*row) in done])
 
 
 def insert_job(session: Session, kind: Kind, subject: str, state: State, **values: Any) -> int:  # noqa: ANN401 - columns

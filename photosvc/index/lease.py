@@ -27,13 +27,14 @@ from photosvc.index.jobs import (
     RunCancelledError,
     State,
     Waiting,
-    delete_jobs,
     forget_failures,
     forget_old,
+    forget_unchanged,
     insert_job,
     is_due,
     lock_jobs,
     runs,
+    waiting,
 )
 from photosvc.models import Job
 from photosvc.models.engine import write_session
@@ -65,8 +66,8 @@ class Lease:
     report: Callable[[], Mapping[str, Any]] = dict
     """Called for the report to keep of a run that ends early."""
     job_id: int = field(default=0, init=False)
-    _covered: Sequence[int] = field(default=(), init=False)
-    """The jobs that are done when this one is."""
+    _covered: Sequence[Waiting] = field(default=(), init=False)
+    """The waiting jobs that are done when this one is, unless they are requested again meanwhile."""
     _is_finished: bool = field(default=False, init=False)
     _ended: threading.Event = field(default_factory=threading.Event, init=False)
 
@@ -79,10 +80,10 @@ class Lease:
         covers: Callable[[Waiting], bool],
         former: Sequence[str] = (),
     ) -> None:
-        """Begin a run, which does the jobs that wait and that it covers as well.
+        """Begin a run: the job of this subject that waits, or a new one.
 
         Args:
-            covers: whether the run does a job of its kind.
+            covers: whether the run does another waiting job of its kind, which is then deleted at its end.
             former: the owners of runs that have ended for certain, however they did.
 
         Raises:
@@ -91,28 +92,22 @@ class Lease:
         with write_session(self.engine) as session:
             now = self.clock()
             release_dead(session, now, former)
-            others = select(Job.id).where(runs(EXCLUSIVE), Job.owner != self.owner).limit(1)
+            others = select(Job.id).where(runs(EXCLUSIVE)).limit(1)
             if kind.is_exclusive and session.scalar(others) is not None:
                 raise ConflictError("Another index run is active; wait until it ends.")
-            waiting = select(*WAITING_COLUMNS).where(Job.kind == kind.name, Job.state == State.WAITING.value)
-            found = [one for row in session.execute(waiting) if covers(one := Waiting(*row))]
-            own = [one.id for one in found if (one.subject, one.arguments) == (subject, dict(arguments))]
-            own = [one.id for one in found if one.id in own and one.not_before <= now]
-            self._covered = [one.id for one in found if one.id not in own]
-            self._take(session, self._covered, now)
-            if own:
-                self.job_id = own[0]
-                self._start(session, now)
-                return
-            self.job_id = insert_job(
-                session, kind, subject, State.RUNNING, requested=False, not_before=now, started_at=now,
-                owner=self.owner, leased_until=now + _LEASE, arguments=dict(arguments),
+            found = [one for one in waiting(session, kind) if covers(one)]
+            own = [one for one in found if (one.subject, one.arguments) == (subject, dict(arguments))]
+            own = [one for one in own if one.not_before <= now]
+            self._covered = [one for one in found if one not in own]
+            self.job_id = own[0].id if own else insert_job(
+                session, kind, subject, State.RUNNING, requested=False, not_before=now, arguments=dict(arguments),
                 large=False, user_id=None, created_at=now,
             )  # fmt: skip
+            self._start(session, now)
 
     def claim(
         self,
-        kinds: Sequence[Kind],
+        kind: Kind,
         *,
         small: bool = False,
         sooner: Callable[[Session], ColumnElement[bool]] | None = None,
@@ -123,15 +118,14 @@ class Lease:
             small: leave out the large ones.
             sooner: called for the condition of jobs that may begin before their time.
         """
-        names = [kind.name for kind in kinds]
         with write_session(self.engine) as session:
             now = self.clock()
             release_dead(session, now)
             can_begin = is_due(now, sooner(session) if sooner else None)
-            waiting = select(*WAITING_COLUMNS).where(Job.kind.in_(names), can_begin)
+            due = select(*WAITING_COLUMNS).where(Job.kind == kind.name, can_begin)
             if small:
-                waiting = waiting.where(Job.large.is_(False))
-            row = session.execute(waiting.order_by(Job.large, Job.created_at, Job.id).limit(1)).first()
+                due = due.where(Job.large.is_(False))
+            row = session.execute(due.order_by(Job.large, Job.created_at, Job.id).limit(1)).first()
             if row is None:
                 return None
             self.job_id = row.id
@@ -139,8 +133,11 @@ class Lease:
             forget_failures(session, [row.id])
             return Waiting(*row)
 
-    def check(self, session: Session) -> None:
+    def check(self, session: Session, *, may_be_stopped: bool = False) -> None:
         """Make sure, in a write transaction, that no other run has taken over from this one while it was suspended.
+
+        Args:
+            may_be_stopped: ignore a request to stop.
 
         Raises:
             RunCancelledError: this run was asked to stop.
@@ -150,7 +147,7 @@ class Lease:
         row = session.connection().execute(own).first()
         if row is None or row.owner != self.owner:
             raise ConflictError("Another run has taken over from this one, whose lease had ended.")
-        if row.cancelled:
+        if row.cancelled and not may_be_stopped:
             raise RunCancelledError
 
     def save(self, session: Session) -> None:
@@ -165,13 +162,13 @@ class Lease:
             ConflictError: another run has taken over.
         """
         lock_jobs(session)
-        self.check_owner(session)
-        delete_jobs(session, self._covered)
+        self.check(session, may_be_stopped=True)
         ended = {**_ENDED, "state": State.DONE.value, "outcome": State.DONE.value, "ended_at": self.clock()}
         kind = session.scalar(
             update(Job).where(Job.id == self.job_id).values(**ended, report=dict(self.report())).returning(Job.kind),
             execution_options=UNLOADED,
         )
+        forget_unchanged(session, self._covered)
         forget_old(session, kind or "")
         self._is_finished = True
 
@@ -182,24 +179,13 @@ class Lease:
             ConflictError: another run has taken over.
         """
         lock_jobs(session)
-        self.check_owner(session)
+        self.check(session, may_be_stopped=True)
         waits = {**_ENDED, "state": State.WAITING.value, "not_before": until, "arguments": dict(arguments)}
         _write(session, self.job_id, {**waits, "attempts": 0, "report": dict(self.report())})
         self._is_finished = True
 
-    def check_owner(self, session: Session) -> None:
-        """Make sure that the job is still that of this run, also when it was asked to stop.
-
-        Raises:
-            ConflictError: it is not.
-        """
-        try:
-            self.check(session)
-        except RunCancelledError:
-            return
-
     def end(self, error: BaseException | None) -> None:
-        """Give the lease back; after an error, make the jobs due again, unless they are given up."""
+        """Give the lease back; after an error, make the job due again, unless it is given up."""
         self._ended.set()
         if error is None and self._is_finished:
             return
@@ -207,28 +193,15 @@ class Lease:
             if error is None:
                 self.finish(session)
                 return
-            now = self.clock()
             lock_jobs(session)
-            report = {**self.report(), "message": _message(error)}
-            for row in session.execute(_rows(Job.owner == self.owner, Job.id.in_((self.job_id, *self._covered)))):
-                is_own = row.id == self.job_id
-                _settle(session, row, _Ending.of(error, is_own=is_own, report=report if is_own else {}), now)
+            is_final = isinstance(error, PhotosvcError) and _is_final(error)
+            for row in session.execute(_rows(Job.owner == self.owner, Job.id == self.job_id)):
+                report = {**self.report(), "message": _message(error)}
+                _end_early(session, row, _outcome(error), self.clock(), report, is_final=is_final)
 
     def keep(self) -> None:
         """Renew the lease every few seconds until its `end`."""
         threading.Thread(target=self._renew, name="photosvc-lease", daemon=True).start()
-
-    @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Renew the lease inside the block, and give it back in the end."""
-        self.keep()
-        try:
-            yield
-        except BaseException as error:
-            self.end(error)
-            raise
-        else:
-            self.end(None)
 
     def _renew(self) -> None:
         while not self.clock.wait(self._ended, _RENEWAL):
@@ -237,44 +210,30 @@ class Lease:
                 own = update(Job).where(runs(), Job.owner == self.owner)
                 session.execute(own.values(leased_until=self.clock() + _LEASE), execution_options=UNLOADED)
 
-    def _take(self, session: Session, ids: Sequence[int], now: datetime) -> None:
-        taken = {
-            "state": State.RUNNING.value, "owner": self.owner, "leased_until": now + _LEASE,
-            "cancelled": False,
-        }  # fmt: skip
-        session.execute(update(Job).where(Job.id.in_(ids)).values(taken), execution_options=UNLOADED)
-
     def _start(self, session: Session, now: datetime) -> None:
-        self._take(session, [self.job_id], now)
-        began = {"started_at": now, "ended_at": None, "attempts": Job.attempts + 1, "outcome": ""}
-        _write(session, self.job_id, {**began, "report": {}})
+        began = {
+            "state": State.RUNNING.value, "owner": self.owner, "leased_until": now + _LEASE, "cancelled": False,
+            "started_at": now, "ended_at": None, "attempts": Job.attempts + 1, "outcome": "", "report": {},
+        }  # fmt: skip
+        _write(session, self.job_id, began)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ending:
-    """The reason why a run ended early."""
+def _outcome(error: BaseException) -> State:
+    """Return the outcome of a run that an error ended; `WAITING` if something else kept it from its work."""
+    match error:
+        case RunCancelledError():
+            return State.STOPPED
+        case ConflictError():
+            return State.WAITING
+        case Exception():
+            return State.FAILED
+    return State.INTERRUPTED
 
-    outcome: State
-    report: Mapping[str, Any]
-    is_final: bool = False
-    """True if another try would end as this one did."""
-    is_counted: bool = True
-    is_own: bool = True
-    """True if the run was about the job, rather than covering it."""
 
-    @classmethod
-    def of(cls, error: BaseException, *, is_own: bool, report: Mapping[str, Any]) -> "_Ending":
-        match error:
-            case RunCancelledError():
-                return cls(State.STOPPED, report, is_counted=is_own, is_own=is_own)
-            case ConflictError():
-                return cls(State.WAITING, report, is_counted=False, is_own=is_own)
-            case PhotosvcError():
-                is_final = error.status < HTTPStatus.INTERNAL_SERVER_ERROR and error.retry_after is None
-                return cls(State.FAILED, report, is_final and is_own, is_counted=is_own, is_own=is_own)
-            case Exception():
-                return cls(State.FAILED, report, is_counted=is_own, is_own=is_own)
-        return cls(State.INTERRUPTED, report, is_counted=False, is_own=is_own)
+def _is_final(error: PhotosvcError) -> bool:
+    """Return whether another try would end as this one did."""
+    is_refusal = error.status < HTTPStatus.INTERNAL_SERVER_ERROR and error.retry_after is None
+    return is_refusal and not isinstance(error, ConflictError)
 
 
 def _write(session: Session, job_id: int, values: Mapping[str, Any]) -> None:
@@ -284,39 +243,40 @@ def _write(session: Session, job_id: int, values: Mapping[str, Any]) -> None:
 _ENDED: Final = {"owner": "", "leased_until": None, "cancelled": False}
 
 
-def _settle(session: Session, row: Any, ending: _Ending, now: datetime) -> None:  # noqa: ANN401 - a row
-    """Make a job whose run ended early wait again, or end it."""
-    values: dict[str, Any] = {**_ENDED, "attempts": row.attempts - (ending.is_own and not ending.is_counted)}
-    if ending.is_own and ending.outcome is not State.WAITING:
-        values |= {"outcome": ending.outcome.value, "ended_at": now, "report": dict(ending.report)}
-    elif ending.is_own:
+def _end_early(
+    session: Session,
+    row: Any,  # noqa: ANN401 - a row
+    outcome: State,
+    now: datetime,
+    report: Mapping[str, Any],
+    *,
+    is_final: bool = False,
+    is_killed: bool = False,
+) -> None:
+    """Make a job whose run ended early wait again, or end it.
+
+    Args:
+        is_killed: the run may have ended its process: it counts as a try, the first of which has no pause.
+    """
+    is_counted = is_killed or outcome in {State.STOPPED, State.FAILED}
+    attempts = row.attempts - (not is_counted)
+    values: dict[str, Any] = {**_ENDED, "attempts": attempts}
+    if outcome is State.WAITING:
         values["started_at"] = None
-    is_stopped = ending.outcome is State.STOPPED and (row.large or row.kind != INDEX.name)
-    ends = not row.requested or ending.is_final or is_stopped
-    waiting = _rows(Job.kind == row.kind, Job.subject == row.subject, Job.state == State.WAITING.value)
-    twin = None if ends else session.execute(waiting).first()
-    if twin is not None and not ending.is_own:  # the later request stands for both
-        wanted = {name: twin.arguments.get(name) or row.arguments.get(name) for name in row.arguments}
-        _write(session, twin.id, {"arguments": wanted, "large": row.large or twin.large})
-        delete_jobs(session, [row.id])
-    elif ends and not ending.is_own:
-        delete_jobs(session, [row.id])
-    elif ends or twin is not None or values["attempts"] >= MOST_ATTEMPTS:
-        values["state"] = (State.FAILED if ending.outcome is State.WAITING else ending.outcome).value
+    else:
+        values |= {"outcome": outcome.value, "ended_at": now, "report": dict(report)}
+    is_stopped = outcome is State.STOPPED and (row.large or row.kind != INDEX.name)
+    again = _rows(Job.kind == row.kind, Job.subject == row.subject, Job.state == State.WAITING.value)
+    ends = not row.requested or is_final or is_stopped or attempts >= MOST_ATTEMPTS
+    if ends or session.execute(again).first() is not None:
+        values["state"] = (State.FAILED if outcome is State.WAITING else outcome).value
         _write(session, row.id, values)
         forget_old(session, row.kind)
-    else:
-        values |= {"state": State.WAITING.value, "not_before": now + _pause(ending, values["attempts"])}
-        _write(session, row.id, values)
-
-
-def _pause(ending: _Ending, attempts: int) -> timedelta:
-    if ending.outcome is State.WAITING:
-        return _SHORT_PAUSE
-    if not ending.is_own or not ending.is_counted:
-        return timedelta(0)
-    before = attempts - (ending.outcome is State.INTERRUPTED)  # the first run of a process that was killed had no fault
-    return _FIRST_PAUSE * 2 ** (before - 1) if before > 0 else timedelta(0)
+        return
+    failures = (attempts - is_killed) * is_counted
+    pause = _FIRST_PAUSE * 2 ** (failures - 1) if failures > 0 else timedelta(0)
+    pause = _SHORT_PAUSE if outcome is State.WAITING else pause
+    _write(session, row.id, {**values, "state": State.WAITING.value, "not_before": now + pause})
 
 
 def release_dead(session: Session, now: datetime, former: Sequence[str] = ()) -> None:
@@ -329,14 +289,13 @@ def release_dead(session: Session, now: datetime, former: Sequence[str] = ()) ->
     dead = or_(Job.leased_until <= now, Job.owner.in_(former))
     for row in session.execute(_rows(runs(), dead)):
         stopped = State.STOPPED if row.cancelled else State.INTERRUPTED
-        _settle(session, row, _Ending(stopped, row.report, is_own=row.started_at is not None), now)
+        _end_early(session, row, stopped, now, row.report, is_killed=stopped is State.INTERRUPTED)
 
 
 def _rows(*conditions: ColumnElement[bool]) -> Select[Any]:
     return select(
-        Job.id, Job.kind, Job.subject, Job.arguments, Job.large, Job.requested, Job.cancelled, Job.attempts, Job.report,
-        Job.started_at,
-    ).where(*conditions)  # fmt: skip
+        Job.id, Job.kind, Job.subject, Job.large, Job.requested, Job.cancelled, Job.attempts, Job.report
+    ).where(*conditions)
 
 
 def _message(error: BaseException) -> str:

@@ -6,7 +6,7 @@ of a job among several machines, let one index run at a time write.
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from math import inf
@@ -25,7 +25,7 @@ from photosvc.core.paths import clean_name, disk_name
 from photosvc.index import jobs
 from photosvc.index.exclusions import is_hidden
 from photosvc.index.jobs import INDEX, UPKEEP, State, Waiting
-from photosvc.index.lease import Lease, new_owner
+from photosvc.index.lease import Lease
 from photosvc.index.scan import MAX_PATH, is_too_long
 from photosvc.models import Job
 from photosvc.models.engine import write_session
@@ -175,7 +175,7 @@ class Wish:
 
     def covers(self, one: Waiting) -> bool:
         """Return whether its run does this job."""
-        return self.force >= _wish(one).force and self.contains(one.subject)
+        return self.force >= as_wish(one).force and self.contains(one.subject)
 
 
 def wish(session: Session, now: datetime, folder: str = "", *, force: bool = False) -> None:
@@ -212,14 +212,14 @@ def _waiting_arguments(session: Session, folder: str) -> dict[str, bool] | None:
 def waiting(session: Session) -> Sequence[Wish]:
     """Return all folders that were asked for and not indexed since, those above others first."""
     found: dict[str, bool] = {}
-    for one in map(_wish, jobs.requested(session, INDEX)):
+    for one in map(as_wish, jobs.requested(session, INDEX)):
         found[one.folder] = found.get(one.folder, False) or one.force
     return [Wish(folder, force) for folder, force in sorted(found.items())]
 
 
 def due(session: Session, now: datetime) -> Sequence[Wish]:
     """Return the folders whose run may begin now."""
-    return [_wish(one) for one in jobs.due(session, INDEX, now)]
+    return [as_wish(one) for one in jobs.due(session, INDEX, now)]
 
 
 def stop(session: Session, now: datetime) -> bool:
@@ -253,7 +253,8 @@ def existing_folder(root: Path, folder: str) -> str:
     return ""
 
 
-def _wish(one: Waiting) -> Wish:
+def as_wish(one: Waiting) -> Wish:
+    """Return the request that a job stands for."""
     return Wish(one.subject, bool(one.arguments["force"]))
 
 
@@ -265,7 +266,6 @@ def run_lock(
     run: Wish | None = None,
     *,
     writes: bool = True,
-    within: Lease | None = None,
 ) -> Iterator[Lease | None]:
     """Hold the lock of everything that writes the library from the originals, one at a time over all machines.
 
@@ -276,19 +276,13 @@ def run_lock(
         session: outside of a transaction.
         run: the index run, which does the jobs that wait and that it covers; None for a command of another kind.
         writes: false for a run that only reads, which has no lease.
-        within: the lease of the run that this one interrupts.
 
     Raises:
         ConflictError: another process holds it.
     """
-    owner = within.owner if within else new_owner()
-    lease = Lease(session.get_bind().engine, clock, owner)
-    with ExitStack() as stack:
-        former: list[str] = []
-        if within is None:
-            path = settings.cache / "index.lock"
-            former = stack.enter_context(exclusive_lock(path, _REFUSAL, lease.owner if writes else ""))
-            stack.enter_context(frozen_heap())
+    lease = Lease(session.get_bind().engine, clock)
+    path = settings.cache / "index.lock"
+    with exclusive_lock(path, _REFUSAL, lease.owner if writes else "") as former, frozen_heap():
         session.rollback()
         if not writes:
             yield None
@@ -297,8 +291,12 @@ def run_lock(
             lease.begin(UPKEEP, "", {}, covers=lambda _: False, former=former)
         else:
             lease.begin(INDEX, run.folder, {"force": run.force}, covers=run.covers, former=former)
-        with lease.kept():
-            try:
-                yield lease
-            finally:
-                session.rollback()
+        lease.keep()
+        try:
+            yield lease
+        except BaseException as error:
+            session.rollback()
+            lease.end(error)
+            raise
+        session.rollback()
+        lease.end(None)

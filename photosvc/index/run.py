@@ -18,13 +18,15 @@ from photosvc.core.machine import usable_cores
 from photosvc.core.paths import clean_name, disk_name
 from photosvc.core.problems import FileProblemError, Problem, Reason, Validity
 from photosvc.core.vocabulary import parse_kinds
+from photosvc.index import jobs
 from photosvc.index.batches import BatchWriter, restack_library
 from photosvc.index.changes import Conditions, Worklist, find_changes, known_files
 from photosvc.index.estimates import estimate_places
 from photosvc.index.extract import Extraction, content_hash, extract, extract_and_show
 from photosvc.index.identity import Contents, ReadFile
+from photosvc.index.jobs import INDEX, Waiting
 from photosvc.index.lease import Lease
-from photosvc.index.requested import Wish, due, run_lock, runs_for
+from photosvc.index.requested import Wish, as_wish, run_lock, runs_for
 from photosvc.index.run_log import IndexOptions, Observer, Outcome, Reporter, Status, Summary
 from photosvc.index.scan import (
     FoundFile,
@@ -36,7 +38,7 @@ from photosvc.index.scan import (
     start_folder,
 )
 from photosvc.index.store import put_off
-from photosvc.models.engine import UnitOfWork
+from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.pictures.ahead import UsualThumbnails
 from photosvc.search.rows.renew import is_stale, rebuild
 from photosvc.settings import Settings
@@ -47,6 +49,8 @@ _LOG = logging.getLogger("photosvc")
 _BATCH_SECONDS = 2.0
 #: Seconds between two pauses of a run, and for which a run in a pause reads files.
 _PAUSE_SECONDS, _SMALL_SECONDS = 1.0, 5.0
+#: Seconds until a small job is tried again that failed, or that has more to read.
+_AGAIN_SECONDS = 30.0
 #: Seconds until the next look for small jobs after one that failed, which may have waited for a connection.
 _AFTER_FAILURE_SECONDS = 300.0
 _MIB = 1 << 20
@@ -64,7 +68,6 @@ def run_index(
     progress: Progress | None = None,
     observer: Observer | None = None,
     *,
-    within: Lease | None = None,
     chore: Callable[[], object] = lambda: None,
 ) -> Summary:
     """Bring the library up to date with the folder of originals, which is only read.
@@ -74,7 +77,6 @@ def run_index(
 
     Args:
         session: outside of a transaction.
-        within: the lease of the run that pauses for this one.
         chore: further small jobs; called in each pause.
 
     Raises:
@@ -82,25 +84,42 @@ def run_index(
         InvalidValueError: the subfolder is not below the originals.
         ConflictError: another run is in progress.
     """
-    started, now = clock.monotonic(), clock()
-    folder = relative_folder(settings.originals, options.subfolder)
-    start_folder(settings.originals, folder)
-    kinds = parse_kinds(settings.stack_by)
+    started = clock.monotonic()
+    folder = clean_name(start_folder(settings.originals, options.subfolder))
     summary = Summary(observer=observer)
-    run = Wish(clean_name(folder), options.force)
-    with (
-        run_lock(session, settings, clock, run, writes=not options.dry_run, within=within) as lease,
-        Worklist() as work,
-    ):
-        reporter = Reporter(lease, summary) if lease else None
-        pauses = _Pauses(session.get_bind().engine, settings, clock, chore, None if within else lease)
-        if is_stale(session) and not options.dry_run:
-            summary.rebuilt = rebuild(session)
-        if not options.dry_run:
-            restack_library(session, settings, clock, kinds, lease)
+    with run_lock(session, settings, clock, Wish(folder, options.force), writes=not options.dry_run) as lease:
+        pauses = _Pauses(session.get_bind().engine, settings, clock, chore, lease)
+        if lease is None:
+            _index(session, settings, clock, options, summary, pauses)
+        else:
+            reporter = Reporter(lease, summary)
+            if is_stale(session):
+                summary.rebuilt = rebuild(session)
+            restack_library(session, settings, clock, parse_kinds(settings.stack_by), lease)
             remember_disks(session, settings.originals)
+            told = [reporter.progress, progress] if progress else [reporter.progress]
+            _index(session, settings, clock, options, summary, pauses, told)
+            estimate_places(session, clock, settings.timezone, lease, wanted=settings.estimate_places)
+            session.rollback()
+            reporter.done(folder)
+    summary.seconds = clock.monotonic() - started
+    return summary
+
+
+def _index(
+    session: Session,
+    settings: Settings,
+    clock: Clock,
+    options: IndexOptions,
+    summary: Summary,
+    pauses: "_Pauses",
+    told: Sequence[Progress] = (),
+) -> None:
+    """Scan a folder, read the files that are new or changed, and store them, or only count them without a lease."""
+    now, conditions = clock(), Conditions.of(settings)
+    folder = relative_folder(settings.originals, options.subfolder)
+    with Worklist() as work:
         disks, absent = disk_numbers(settings.originals), absent_disks(session, settings.originals)
-        conditions = Conditions.of(settings)
         known = known_files(session, folder, now, conditions)
         find_changes(
             settings.originals,
@@ -122,25 +141,18 @@ def run_index(
                 summary.add(Outcome(found.name, Status.UPDATED if is_known else Status.INDEXED))
             for name in work.gone():
                 summary.add(Outcome(name, Status.MISSING))
-        else:
-            told = [one for one in (reporter.progress if reporter else None, progress) if one]
-            total = work.count_to_read()
-            with _pool(content_hash, str, total, settings, options) as hashing:
-                contents = Contents(settings.originals, work, run.folder, hashing, pauses)
-                writer = BatchWriter(session, settings, clock, summary, kinds, lease, contents)
-                goes_on = total > 0
-                while goes_on:
-                    _read(work, writer, settings, clock, options, summary, told, pauses, conditions)
-                    goes_on = work.go_on()
-            writer.mark_missing(pauses.left(work.gone()))
-            put_off(session, run.folder, now)
-            if within is None:
-                estimate_places(session, clock, settings.timezone, lease, wanted=settings.estimate_places)
-            session.rollback()
-            if reporter:
-                reporter.done(run.folder)
-    summary.seconds = clock.monotonic() - started
-    return summary
+            return
+        total = work.count_to_read()
+        with _pool(content_hash, str, total, settings, options) as hashing:
+            contents = Contents(settings.originals, work, clean_name(folder), hashing, pauses)
+            kinds = parse_kinds(settings.stack_by)
+            writer = BatchWriter(session, settings, clock, summary, kinds, pauses.lease, contents)
+            goes_on = total > 0
+            while goes_on:
+                _read(work, writer, settings, clock, options, summary, told, pauses, conditions)
+                goes_on = work.go_on()
+        writer.mark_missing(pauses.left(work.gone()))
+        put_off(session, clean_name(folder), now)
 
 
 @dataclass(slots=True)
@@ -152,24 +164,31 @@ class _Pauses:
     clock: Clock
     chore: Callable[[], object]
     lease: Lease | None
-    """The lease of the run; None for one that does not pause."""
+    is_inner: bool = False
+    """True for the pauses of a run that is itself done in a pause: there are none."""
     _covered: list[Wish] = field(default_factory=list, init=False)
+    _failed: dict[str, float] = field(default_factory=dict, init=False)
+    """Folders that could not be indexed or not wholly, with the time of the next try."""
     _next: float = field(default=0.0, init=False)
 
     def __call__(self) -> None:
-        if self.lease is None or self.clock.monotonic() < self._next:
+        now = self.clock.monotonic()
+        if self.lease is None or self.is_inner or now < self._next:
             return
         try:
             with UnitOfWork(self.engine) as session:
                 self.lease.check(session)
-                small = [one for one in due(session, self.clock()) if not one.is_large]
+                due = [
+                    one for one in jobs.due(session, INDEX, self.clock()) if self._failed.get(one.subject, now) <= now
+                ]
         except SQLAlchemyError as error:  # such as no second connection in the pool of a host app: they wait for later
             _LOG.info("index: no look for small jobs: %s", type(error).__name__)
             self._next = self.clock.monotonic() + _AFTER_FAILURE_SECONDS
             return
+        small = [one for one in map(as_wish, due) if not one.is_large]
         for run in runs_for(self.settings.originals, (), small):
             if not run.is_large:  # else its folder is gone: a later run finds out
-                self._run(run, self.lease)
+                self._run(run, [one for one in due if run.covers(one)])
         self.chore()
         self._next = self.clock.monotonic() + _PAUSE_SECONDS
 
@@ -179,14 +198,18 @@ class _Pauses:
             if not any(run.contains(name) for run in self._covered):
                 yield name
 
-    def _run(self, run: Wish, lease: Lease) -> None:
+    def _run(self, run: Wish, done: Sequence[Waiting]) -> None:
         subfolder = disk_name(run.folder)
         options = IndexOptions(subfolder=subfolder, workers=1, newest_first=True, most_seconds=_SMALL_SECONDS)
         self._covered.append(run)
         try:
             with UnitOfWork(self.engine) as session:
-                run_index(session, self.settings, self.clock, options, within=lease)
+                _index(session, self.settings, self.clock, options, Summary(), replace(self, is_inner=True))
+            with write_session(self.engine) as session:
+                jobs.forget_unchanged(session, done)
         except (PhotosvcError, SQLAlchemyError, OSError) as error:
+            again = self.clock.monotonic() + _AGAIN_SECONDS
+            self._failed |= dict.fromkeys((one.subject for one in done), again)
             _LOG.info("index in a pause: %s", getattr(error, "message", None) or type(error).__name__)
 
 

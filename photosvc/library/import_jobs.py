@@ -96,7 +96,7 @@ def _keep(lease: Lease, failures: list[tuple[str, Problem]]) -> None:
     own = {"job_id": lease.job_id, "created_at": lease.clock()}
     rows = [{**own, "name": name, "reason": one.reason.value, "detail": one.detail} for name, one in failures]
     with write_session(lease.engine) as session:
-        lease.check_owner(session)
+        lease.check(session, may_be_stopped=True)
         session.execute(insert(JobFailure), rows)
     failures.clear()
 

@@ -104,7 +104,7 @@ class JobRunner:
 
     def _begin(self, kind: Kind, *, small: bool) -> None:
         lease = Lease(self.engine, self.clock, self.owner)
-        job = lease.claim([kind], small=small, sooner=SOONER.get(kind))
+        job = lease.claim(kind, small=small, sooner=SOONER.get(kind))
         if job is not None:
             lease.keep()
             self._begun[kind] = _Begun(kind, lease, HANDLERS[kind](lease, self.settings, job))

@@ -101,7 +101,7 @@ def test_the_jobs_of_a_killed_indexer_are_taken_by_another_one_and_it_writes_no_
         other.finish(session)
         assert [(one.folder, one.force) for one in waiting(session)] == [("b", True)]
         states = session.execute(select(Job.subject, Job.state, Job.attempts).order_by(Job.id)).all()
-    assert states == [("", "interrupted", 0), ("", "done", 0), ("b", "waiting", 0)]
+    assert states == [("b", "waiting", 0), ("", "interrupted", 1), ("", "done", 1)]
 
 
 def test_writers_that_wish_for_one_folder_at_the_same_time_all_succeed(engine):

@@ -53,7 +53,7 @@ def iter_of(*portions):
 
 def test_an_index_job_of_a_process_that_was_killed_is_due_again_when_its_lease_ends(engine, clock, runner):
     ask(engine, INDEX, arguments={"force": False})
-    Lease(engine, clock).claim([INDEX])
+    Lease(engine, clock).claim(INDEX)
     assert not runner.step()
     clock.move(seconds=90)
     assert runner.waits()

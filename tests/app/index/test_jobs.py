@@ -121,10 +121,10 @@ def test_an_account_may_have_so_many_jobs_that_wait_and_old_reports_are_forgotte
     claimed = []
     for _ in range(4):
         held = Lease(engine, clock)
-        claimed.append(held.claim([kind]).subject)
+        claimed.append(held.claim(kind).subject)
         held.end(None)
         clock.move(seconds=1)
-    assert Lease(engine, clock).claim([kind]) is None
+    assert Lease(engine, clock).claim(kind) is None
     assert claimed == ["2", "3", "4", "1"]
     assert [(subject, state) for subject, state, *_ in states(engine)] == [("1", State.DONE), ("4", State.DONE)]
 

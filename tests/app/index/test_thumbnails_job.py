@@ -91,7 +91,7 @@ def test_the_job_begins_after_the_index_run(made):
     with write_session(made.engine) as session:
         jobs.add(session, INDEX, "", made.library.clock(), {})
     index = Lease(made.engine, made.library.clock)
-    assert index.claim([INDEX]) is not None
+    assert index.claim(INDEX) is not None
     made.ask()
     made.runner.step()
     made.ask()  # waits behind the one that has begun
