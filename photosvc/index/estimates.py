@@ -3,37 +3,58 @@
 Photos that visitors of a link or contributors of an album sent neither give nor get one: made-up files would move
 photos of others, or ask where their cameras were.
 
-The end of a run estimates the photos that changes marked (`index.sightings`), a few in each transaction; a run that is
-killed leaves the marks to the next one.
+A change of photos marks their cameras (`index.photo_changes`), and the end of a run looks at all photos of the marked
+cameras. A run that is killed leaves the marks to the next one.
 """
 
 import math
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final
+from datetime import datetime, timedelta
+from operator import attrgetter
+from typing import Final
 
-from sqlalchemy import ColumnElement, select, update
+from sqlalchemy import exists, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.geo import distance_m, unit_vector
-from photosvc.core.times import shifted
-from photosvc.core.vocabulary import AUTO, ESTIMATE
+from photosvc.core.vocabulary import AUTO, DEFAULT, ESTIMATE, META, XMP
+from photosvc.core.words import in_portions
 from photosvc.index.catalog import Catalog
+from photosvc.index.file_columns import load_metadata
 from photosvc.index.lease import Lease
 from photosvc.index.photo_changes import LOADED, PhotoChanges
 from photosvc.index.places import Gazetteer
-from photosvc.index.sightings import LOCATED, SENT, WINDOW, Sighting, sighting
-from photosvc.models import ESTIMATES, UNKNOWN_ID, UNKNOWN_PLACE, Photo, Place, named_number, set_named_numbers
+from photosvc.models import (
+    ESTIMATES,
+    UNKNOWN_ID,
+    UNKNOWN_PLACE,
+    Camera,
+    File,
+    Photo,
+    Place,
+    named_number,
+    set_named_numbers,
+)
 from photosvc.models.engine import begin_write
 from photosvc.models.pace import Pace
 from photosvc.models.statements import UNLOADED
 
+#: Photos further away in time say nothing.
+WINDOW: Final = timedelta(hours=36)
 #: Two photos closer to each other than this give a position, others only the place of the nearer one.
 NEAR_M: Final = 100_000.0
 _FIRST_BATCH: Final = 20
 _MOST: Final = 200
-_MANY: Final = 5_000
+_GUESSED: Final = frozenset((AUTO, DEFAULT, ESTIMATE))
+_COLUMNS: Final = (
+    Photo.id, Photo.camera_serial, Photo.taken_at_local, Photo.taken_at, Photo.taken_src, Photo.day, Photo.place_src,
+    Photo.cell_id, Photo.quality, Photo.lat, Photo.lng, Photo.place_id, Photo.type,
+    exists().where(File.photo_id == Photo.id, File.contributed).label("is_sent"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +76,14 @@ class Estimate:
     place_id: str
 
 
+def neighbours(located: Sequence[Located], at: datetime) -> tuple[Located | None, Located | None]:
+    """Return the last of these photos before or at this time, and the first one after it; they are sorted by time."""
+    time = attrgetter("at")
+    end = bisect_right(located, at, key=time)
+    before = located[bisect_left(located, located[end - 1].at, key=time)] if end else None
+    return before, located[end] if end < len(located) else None
+
+
 def estimate(at: datetime, before: Located | None, after: Located | None) -> Estimate | None:
     """Return the estimate of a photo taken at this wall time; None when nothing is known.
 
@@ -69,7 +98,7 @@ def estimate(at: datetime, before: Located | None, after: Located | None) -> Est
     if len(known) == 2 and distance_m(known[0].lat, known[0].lng, known[1].lat, known[1].lng) < NEAR_M:
         first, last = known
         return Estimate(_between(first, last, (at - first.at) / ((last.at - first.at) or WINDOW)), nearest.place_id)
-    return Estimate(None, nearest.place_id)
+    return None if nearest.place_id == UNKNOWN_PLACE else Estimate(None, nearest.place_id)
 
 
 def _between(first: Located, last: Located, share: float) -> tuple[float, float]:
@@ -79,163 +108,97 @@ def _between(first: Located, last: Located, share: float) -> tuple[float, float]
     return round(math.degrees(math.atan2(z, math.hypot(x, y))), 6), round(math.degrees(math.atan2(y, x)), 6)
 
 
-@dataclass(slots=True)
-class _Gap:
-    """A time without located photos: between two of them, or as far as was searched."""
-
-    start: datetime
-    end: datetime
-    before: Located | None = None
-    """The photo at `start`; None when there is none."""
-    after: Located | None = None
-    """The photo at `end`; None when there is none until then."""
-
-    def holds(self, at: datetime) -> bool:
-        return self.start <= at and (at < self.end if self.after else at <= self.end)
-
-
-class Neighbours:
-    """The located neighbours of photos, found in the transaction of the session.
-
-    The pictures of a time lapse have the same neighbours, and there may be thousands between these: the last gap
-    of each camera is remembered, so that no row is looked at twice for photos in the order of their time.
-    """
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._gaps: dict[tuple[int, str, bool], _Gap] = {}
-
-    def around(self, seen: Sighting) -> tuple[Located | None, Located | None]:
-        """Return the last located photo before or at this time, and the first one after it, within `WINDOW`."""
-        key = (seen.camera_id, seen.serial, seen.in_utc)
-        at, first, last = seen.at, shifted(seen.at, -WINDOW), shifted(seen.at, WINDOW)
-        gap = self._gaps.get(key)
-        if gap is None or not gap.holds(at):
-            gap = self._gaps[key] = _Gap(at, at, before=self._last(seen, first, at, with_end=True))
-            gap.start = gap.before.at if gap.before else first
-        elif gap.before is None and first < gap.start:
-            gap.before = self._last(seen, first, gap.start)
-            gap.start = gap.before.at if gap.before else first
-        if gap.after is None and gap.end < last:
-            gap.after = self._first(seen, gap.end, last)
-            gap.end = gap.after.at if gap.after else last
-        before = gap.before if gap.before and gap.before.at >= first else None
-        return before, gap.after if gap.after and gap.after.at <= last else None
-
-    def _last(self, seen: Sighting, start: datetime, end: datetime, *, with_end: bool = False) -> Located | None:
-        at = _time(seen)
-        within = at.between(start, end) if with_end else (at >= start) & (at < end)
-        return self._one(seen, within, start, end, at.desc())
-
-    def _first(self, seen: Sighting, start: datetime, end: datetime) -> Located | None:
-        at = _time(seen)
-        return self._one(seen, (at > start) & (at <= end), start, end, at)
-
-    def _one(
-        self, seen: Sighting, within: ColumnElement[bool], start: datetime, end: datetime, order: ColumnElement[Any]
-    ) -> Located | None:
-        if seen.in_utc:  # the index has wall times; no zone, and no clock that is believed, is further off
-            start, end = shifted(start, -WINDOW), shifted(end, WINDOW)
-        query = select(_time(seen), Photo.lat, Photo.lng, Photo.place_id).where(
-            Photo.camera_id == seen.camera_id,
-            Photo.camera_serial == seen.serial,
-            LOCATED,
-            Photo.taken_at_local.between(start, end),
-            within,
-        )
-        with self._session.no_autoflush:  # located photos are not changed by estimates
-            row: Any = self._session.execute(query.order_by(order, Photo.id).limit(1)).first()
-        return None if row is None else Located(*row)
-
-
-def _time(seen: Sighting) -> Any:  # noqa: ANN401 - a column
-    return Photo.taken_at if seen.in_utc else Photo.taken_at_local
-
-
-#: The order in which the gaps that `Neighbours` remembers are used best.
-_BY_TIME: Final = (Photo.camera_id, Photo.camera_serial, Photo.taken_at_local, Photo.id)
-
-
-def estimate_places(session: Session, clock: Clock, zone: str, lease: Lease | None, *, wanted: bool) -> int:
-    """Bring the places of all photos that are due up to date, and return how many changed.
+def estimate_places(session: Session, clock: Clock, zone: str, lease: Lease, *, wanted: bool) -> int:
+    """Bring the estimated places of all photos of marked cameras up to date, and return how many changed.
 
     Args:
         session: outside of a transaction; each batch is committed.
         zone: that of photos which tell neither a zone nor a position.
         wanted: false when the setting is off: estimates are removed.
     """
-    _mark_all_after_switch(session, wanted=wanted)
-    count, last, pace = 0, 0, Pace(_FIRST_BATCH, _MOST, clock)
-    while ids := session.scalars(
-        select(Photo.id).where(Photo.place_due, Photo.id > last).order_by(Photo.id).limit(pace.size)
-    ).all():
-        with pace.writing(session, len(ids)):
-            if lease:
+    is_switched = named_number(session, ESTIMATES) != wanted
+    if not (wanted or is_switched):
+        return 0
+    marked = select(Camera.id, Camera.changes).order_by(Camera.id)
+    cameras = session.execute(marked if is_switched else marked.where(Camera.changes > 0)).all()
+    count, pace = 0, Pace(_FIRST_BATCH, _MOST, clock)
+    for camera_id, changes in cameras:
+        new = dict(_differing(session, camera_id, wanted=wanted))
+        session.rollback()
+        ids = list(new)
+        while ids:
+            some, ids = ids[: pace.size], ids[pace.size :]
+            with pace.writing(session, len(some)):
                 lease.check(session)
-            photos = session.scalars(select(Photo).where(Photo.id.in_(ids)).options(*LOADED).order_by(*_BY_TIME)).all()
-            catalog = Catalog(session, Gazetteer.load(), zone)
-            neighbours = Neighbours(session)
-            sent = set(session.scalars(select(Photo.id).where(Photo.id.in_(ids), SENT)))
-            changed = [
-                photo
-                for photo in photos
-                if _renew(session, photo, catalog, neighbours if wanted and photo.id not in sent else None)
-            ]
-            for photo in photos:
-                photo.place_due = False
-            changes = PhotoChanges(session, catalog, clock())
-            changes.describe(changed)
-            changes.project_estimated(changed)
-        session.expunge_all()
-        count, last = count + len(changed), max(ids)
-    session.rollback()
+                count += _write(session, {photo_id: new[photo_id] for photo_id in some}, zone, clock())
+            session.expunge_all()
+        begin_write(session, library=True)
+        lease.check(session)
+        done = update(Camera).where(Camera.id == camera_id, Camera.changes == changes).values(changes=0)
+        session.execute(done, execution_options=UNLOADED)
+        session.commit()
+    if is_switched:
+        begin_write(session)
+        set_named_numbers(session, {ESTIMATES: int(wanted)})
+        session.commit()
     return count
 
 
-def _renew(session: Session, photo: Photo, catalog: Catalog, neighbours: Neighbours | None) -> bool:
-    """Set or replace the estimate of a photo, or remove it without neighbours; return whether anything changed."""
-    if photo.place_src not in {AUTO, ESTIMATE} or photo.quality < 0:
-        return False
-    before = (photo.place_src, photo.lat, photo.lng, photo.place_id)
-    found = _estimate(photo, neighbours) if neighbours else None
+def _differing(session: Session, camera_id: int, *, wanted: bool) -> Iterator[tuple[int, Estimate | None]]:
+    """Yield the photos of a camera whose estimate is another one than the stored one, each with the right one."""
+    query = select(*_COLUMNS).where(Photo.camera_id == camera_id, Photo.quality >= 0)
+    if camera_id == UNKNOWN_ID or not wanted:
+        query = query.where(Photo.place_src == ESTIMATE)
+    by_serial = defaultdict(list)
+    for row in session.execute(query.order_by(Photo.camera_serial, Photo.taken_at_local, Photo.id)):
+        by_serial[row.camera_serial].append(row)
+    for rows in by_serial.values():
+        sure = [row for row in rows if row.taken_src not in _GUESSED and row.day > 0 and not row.is_sent]
+        located = [row for row in sure if row.place_src not in _GUESSED and row.cell_id != UNKNOWN_PLACE]
+        local = [Located(row.taken_at_local, row.lat, row.lng, row.place_id) for row in located]
+        datable = {row.id for row in sure} if wanted and camera_id != UNKNOWN_ID else set()
+        videos = {row.id for row in sure if row.type == "video" and row.taken_src in {META, XMP}}
+        videos = _with_utc_alone(session, videos & datable)
+        moments = [Located(row.taken_at, row.lat, row.lng, row.place_id) for row in located] if videos else []
+        in_utc = sorted(moments, key=attrgetter("at"))
+        for row in rows:
+            if row.place_src in {AUTO, ESTIMATE}:
+                at, known = (row.taken_at, in_utc) if row.id in videos else (row.taken_at_local, local)
+                found = estimate(at, *neighbours(known, at)) if row.id in datable else None
+                position = None if row.cell_id == UNKNOWN_PLACE else (row.lat, row.lng)
+                stored = Estimate(position, row.place_id) if row.place_src else None
+                if found != stored and not (found and stored and found.position == stored.position is not None):
+                    yield row.id, found
+
+
+def _with_utc_alone(session: Session, videos: set[int]) -> set[int]:
+    """Return the videos among these photos whose files have no wall time: they are compared by UTC."""
+    local = set()
+    for some in in_portions(list(videos)):
+        files = select(File.photo_id, File.details).where(File.photo_id.in_(some), File.missing.is_(False))
+        local |= {row.photo_id for row in session.execute(files) if load_metadata(row.details).taken_local is not None}
+    return videos - local
+
+
+def _write(session: Session, new: dict[int, Estimate | None], zone: str, now: datetime) -> int:
+    """Set, replace or remove the estimates of photos, and return the number of these photos."""
+    query = select(Photo).where(Photo.id.in_(new), Photo.place_src.in_((AUTO, ESTIMATE)), Photo.quality >= 0)
+    photos = session.scalars(query.options(*LOADED).order_by(Photo.id)).all()
+    catalog = Catalog(session, Gazetteer.load(), zone)
+    for photo in photos:
+        _renew(session, photo, catalog, new[photo.id])
+    changes = PhotoChanges(session, catalog, now)
+    changes.describe(photos)
+    changes.project_estimated(photos)
+    return len(photos)
+
+
+def _renew(session: Session, photo: Photo, catalog: Catalog, found: Estimate | None) -> None:
     if found is None:
         photo.place_src = AUTO  # `describe` removes what belongs to it
-        return before[0] == ESTIMATE
+        return
     cell = catalog.cell(*found.position) if found.position else catalog.nowhere()
     place = cell.place if found.position else session.get_one(Place, found.place_id)
-    lat, lng = found.position or (0.0, 0.0)
-    if before == (ESTIMATE, lat, lng, place.id):
-        return False
-    photo.lat, photo.lng, photo.altitude, photo.cell_id = lat, lng, 0, cell.id
-    photo.place, photo.country, photo.place_src = place, place.country, ESTIMATE
-    return True
-
-
-def _estimate(photo: Photo, neighbours: Neighbours) -> Estimate | None:
-    seen = sighting(photo)
-    if seen is None:
-        return None
-    found = estimate(seen.at, *neighbours.around(seen))
-    return None if found is None or (found.position is None and found.place_id == UNKNOWN_PLACE) else found
-
-
-def _mark_all_after_switch(session: Session, *, wanted: bool) -> None:
-    """Mark every photo that may get or lose an estimate, if the setting was switched."""
-    if named_number(session, ESTIMATES) == wanted:
-        return
-    last = 0
-    while True:
-        begin_write(session, library=True)
-        ids = session.scalars(select(Photo.id).where(Photo.id > last).order_by(Photo.id).limit(_MANY)).all()
-        if not ids:
-            break
-        guessed = Photo.place_src.in_((AUTO, ESTIMATE) if wanted else (ESTIMATE,))
-        session.execute(
-            update(Photo).where(Photo.id.between(ids[0], ids[-1]), guessed, Photo.camera_id != UNKNOWN_ID)
-            .values(place_due=True),
-            execution_options=UNLOADED,
-        )  # fmt: skip
-        last = ids[-1]
-        session.commit()
-    set_named_numbers(session, {ESTIMATES: int(wanted)})
-    session.commit()
+    photo.lat, photo.lng = found.position or (0.0, 0.0)
+    photo.altitude, photo.cell_id, photo.place = 0, cell.id, place
+    photo.country, photo.place_src = place.country, ESTIMATE

@@ -8,14 +8,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from sqlalchemy import Select, update
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
 from photosvc.index.extract import Extraction
 from photosvc.index.sidecar_links import sidecars_of
-from photosvc.index.sightings import Sighting, mark_due, sighting
-from photosvc.models import File, Photo
+from photosvc.models import Camera, File, Photo
+from photosvc.models.statements import UNLOADED
 from photosvc.search.rows.write import project
 
 #: Relations that are loaded with photos to describe them or move their files.
@@ -29,6 +30,12 @@ LOADED: Final = (
 _NONE: Final[Mapping[str, Extraction]] = {}
 
 
+def mark_cameras(session: Session, cameras: Collection[int] | Select[int]) -> None:
+    """Note that photos of these cameras changed; `index.estimates` looks at them. No object in the session changes."""
+    marked = update(Camera).where(Camera.id.in_(cameras)).values(changes=Camera.changes + 1)
+    session.connection().execute(marked, execution_options=UNLOADED)
+
+
 class PhotoChanges:
     """The photos that change in one write transaction."""
 
@@ -36,15 +43,11 @@ class PhotoChanges:
         self._session = session
         self._catalog = catalog
         self._now = now
-        self._sightings: dict[int, Sighting | None] = {}
+        self._cameras: set[int] = set()
 
     def remember(self, photos: Iterable[Photo]) -> None:
-        """Remember the sightings of these photos, before they change; photos that were never described have none."""
-        self.remember_sightings({photo.id: sighting(photo) for photo in photos if photo.checked_at is not None})
-
-    def remember_sightings(self, sightings: Mapping[int, Sighting | None]) -> None:
-        """Remember sightings as they were, by the ids of their photos."""
-        self._sightings |= sightings
+        """Remember the cameras of these photos, before they change."""
+        self._cameras.update(photo.camera_id for photo in photos if photo.camera_id)
 
     def describe(self, photos: Collection[Photo], extractions: Mapping[str, Extraction] = _NONE) -> None:
         """Describe photos by their files, which gives them their quality too, and flush.
@@ -59,15 +62,16 @@ class PhotoChanges:
         self._session.flush()
 
     def project(self, photos: Sequence[Photo], *, gone: Collection[int] = ()) -> None:
-        """Write the search rows of described photos, and mark the photos whose estimated place depends on them.
+        """Write the search rows of described photos, and mark the cameras, whose photos get other estimates of places.
 
         Args:
             photos: all photos that changed.
             gone: ids of photos that were deleted.
         """
         self.project_estimated(photos, gone=gone)
-        mark_due(self._session, self._sightings, {photo.id: sighting(photo) for photo in photos})
-        self._sightings.clear()
+        self.remember(photos)
+        mark_cameras(self._session, self._cameras)
+        self._cameras.clear()
 
     def project_estimated(self, photos: Sequence[Photo], *, gone: Collection[int] = ()) -> None:
         """Write search rows as `project` does, without marks: no estimate depends on another one."""

@@ -19,7 +19,7 @@ from photosvc.index.catalog import Catalog
 from photosvc.index.exclusions import is_hidden
 from photosvc.index.identity import Contents
 from photosvc.index.lease import Lease
-from photosvc.index.photo_changes import PhotoChanges
+from photosvc.index.photo_changes import PhotoChanges, mark_cameras
 from photosvc.index.places import Gazetteer
 from photosvc.index.requested import run_lock
 from photosvc.index.run_log import Summary
@@ -221,6 +221,7 @@ def _bring_up_to_date(session: Session, settings: Settings, clock: Clock, ids: C
     """Describe and project the photos that still have files, delete the others, and return their number."""
     left = set(session.scalars(select(File.photo_id).where(File.photo_id.in_(ids))))
     gone = set(session.scalars(select(Photo.id).where(Photo.id.in_(ids)))) - left
+    mark_cameras(session, select(Photo.camera_id).where(Photo.id.in_(gone)))
     uids = select(Photo.uid).where(Photo.id.in_(gone))
     session.execute(delete(PhotoChange).where(PhotoChange.photo_uid.in_(uids)), execution_options=UNLOADED)
     delete_rows(session, Photo.__table__, gone)

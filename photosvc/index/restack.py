@@ -22,8 +22,7 @@ from photosvc.core.words import in_portions
 from photosvc.index.agreement import Facts
 from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import load_metadata
-from photosvc.index.photo_changes import LOADED, PhotoChanges
-from photosvc.index.sightings import Sighting, sighting
+from photosvc.index.photo_changes import LOADED, PhotoChanges, mark_cameras
 from photosvc.index.stack_rules import MAX_FILES, Member, divide, is_moving_part, is_preview, name_key, split_name
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, RejectedFile, StackKey
 from photosvc.models.photo import PLAIN_VALUES
@@ -289,8 +288,6 @@ class Restacked:
     """Photos that gained or lost files."""
     gone: set[int] = field(default_factory=set)
     """Ids of photos that were deleted because other photos took over their files."""
-    sightings: dict[int, Sighting | None] = field(default_factory=dict)
-    """The sightings of all these photos before."""
 
 
 def restack(
@@ -349,7 +346,7 @@ def _move(
     query = select(Photo).where(Photo.id.in_(photo_ids)).options(*LOADED)
     photos = {photo.id: photo for photo in session.scalars(query)}
     files = {file.id: file for photo in photos.values() for file in photo.files}
-    sightings = {photo.id: sighting(photo) for photo in photos.values() if photo.checked_at is not None}
+    mark_cameras(session, {photo.camera_id for photo in photos.values() if photo.camera_id})
     changed = dict(photos)
     heirs: dict[int, int] = {}
     for owner, part in moves:
@@ -364,7 +361,7 @@ def _move(
         for row in part:
             files[row.id].photo = target
     gone = remove_empty(session, list(photos.values()), heirs)
-    return Restacked([photo for photo_id, photo in changed.items() if photo_id not in gone], gone, sightings)
+    return Restacked([photo for photo_id, photo in changed.items() if photo_id not in gone], gone)
 
 
 def new_photo(session: Session, path: str, name: str, now: datetime, photo_id: int | None = None) -> Photo:
@@ -392,7 +389,7 @@ def unstack(session: Session, catalog: Catalog, file: File, now: datetime) -> Ph
     photo = new_photo(session, folder, base, now)
     session.flush()
     inherit(session, photo, left)
-    photo.stack, photo.place_due = UNSTACKED, True
+    photo.stack = UNSTACKED
     file.photo, file.unstacked = photo, True
     session.flush()
     changes.describe([left, photo])

@@ -23,12 +23,11 @@ from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import read_extraction, write_extraction
 from photosvc.index.identity import Contents, Identity, facts_of
 from photosvc.index.new_files import NewFiles, StoredFiles
-from photosvc.index.photo_changes import PhotoChanges
+from photosvc.index.photo_changes import PhotoChanges, mark_cameras
 from photosvc.index.quality import hide_photos
 from photosvc.index.restack import copies_of, new_photo, restack, write_keys
 from photosvc.index.scan import FoundFile, aside_folder
 from photosvc.index.sidecar_links import Folders, Sidecars
-from photosvc.index.sightings import stored_sightings
 from photosvc.index.stack_rules import keys_of, split_name
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile
 from photosvc.models.engine import begin_write
@@ -345,7 +344,7 @@ class Store:
         present = select(File.photo_id).where(among(session, File.photo_id, photo_ids), File.missing.is_(False))
         shown = set(connection.execute(present).scalars())
         if gone := photo_ids - shown:
-            self._photos.remember_sightings(stored_sightings(session, gone))
+            mark_cameras(session, select(Photo.camera_id).where(among(session, Photo.id, gone)))
             hide_photos(session, gone, self._now)
         self._change(shown)
         self._rejected |= dict.fromkeys(names)
@@ -379,7 +378,6 @@ class Store:
         self._photos.remember(self._changed)
         keys, is_outdated = self.write_keys(), self._contents.is_outdated
         restacked = restack(self._session, keys, self._kinds, self._now, self._new.photo_ids, is_outdated)
-        self._photos.remember_sightings(restacked.sightings)
         self._changed |= dict.fromkeys(restacked.changed)
         changed = [photo for photo in self._changed if photo.id not in restacked.gone]
         self._photos.describe(changed, self._new.extractions)

@@ -20,9 +20,9 @@ from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.core.times import ZERO_TIME
 from photosvc.index.catalog import Catalog, PlainCatalog
 from photosvc.index.describe import describe, rate_again
+from photosvc.index.photo_changes import mark_cameras
 from photosvc.index.places import Gazetteer
 from photosvc.index.sidecar_links import sidecars_of
-from photosvc.index.sightings import mark_due, sighting
 from photosvc.library.journal import (
     Change,
     changes_of_batch,
@@ -249,7 +249,7 @@ def changing(
     """
     photos = loaded.photos
     before = {photo.id: snapshot(photo) for photo in photos}
-    sightings = {photo.id: sighting(photo) for photo in photos}
+    cameras = {photo.camera_id for photo in photos}
     touched: list[Photo] = []
     yield touched
     changes = {photo.id: difference(before[photo.id], snapshot(photo)) for photo in photos}
@@ -273,7 +273,8 @@ def changing(
         return
     store_and_project(session, loaded, touched)
     record(session, change, now, {photo.uid: changes[photo.id] for photo in touched})
-    mark_due(session, sightings, {photo.id: sighting(photo) for photo in photos})
+    if wider:
+        mark_cameras(session, cameras | {photo.camera_id for photo in touched})
 
 
 def store_and_project(session: Session, loaded: LoadedPhotos, photos: Sequence[Photo]) -> None:

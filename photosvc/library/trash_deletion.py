@@ -27,10 +27,10 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.paths import PASSING, disk_name, open_folder
 from photosvc.core.problems import Reason
 from photosvc.core.words import in_portions
+from photosvc.index.photo_changes import mark_cameras
 from photosvc.index.quality import hide_photos
 from photosvc.index.requested import gathered, parent, wish
 from photosvc.index.scan import TRASH_FOLDER, UNFINISHED, aside_folder
-from photosvc.index.sightings import mark_due, stored_sightings
 from photosvc.library import disk
 from photosvc.library.journal import Change, record
 from photosvc.library.staging_part import NameTakenError, StorageFailedError, typed_errors
@@ -216,11 +216,10 @@ def delete_photos(
         portion = session.scalars(select(Photo.id).where(some, shown).order_by(Photo.id).with_for_update()).all()
         files = select(*_FILE).where(among(session, File.photo_id, portion), File.missing.is_(False))
         rows = session.execute(files.order_by(File.id).with_for_update()).all()
-        sightings = stored_sightings(session, portion)
         record(session, change, now, {uid: (lost, {}) for uid, lost in _lost_with(session, portion).items()})
         _set_aside(session, rows, deletion, now)
         hide_photos(session, portion, now)
-        mark_due(session, sightings, {})
+        mark_cameras(session, select(Photo.camera_id).where(among(session, Photo.id, portion)))
         folders |= {row.name.rpartition("/")[0] for row in rows}
         total += len(portion)
     _wish(session, folders, now)

@@ -11,7 +11,7 @@ from sqlalchemy import Index, text
 from photosvc.models.accounts import Credential
 from photosvc.models.base import TABLE_PREFIX
 from photosvc.models.jobs import Job, UploadedFile
-from photosvc.models.photo import Photo, RejectedFile
+from photosvc.models.photo import RejectedFile
 from photosvc.models.search import (
     PATTERN_COLUMNS,
     RARE_COLUMNS,
@@ -54,7 +54,6 @@ _partial(
 )
 # The duplicates of a file: their names count for its stack.
 _partial("rejected_files_duplicates", RejectedFile.detail, condition="reason = 'duplicate'")
-_partial("photos_due", Photo.id, condition="place_due", on_sqlite="place_due = 1")
 
 
 def _index(

@@ -30,6 +30,8 @@ class Camera(Numbered, table="cameras"):
     model: Mapped[str] = mapped_column(Text, default="")
     type: Mapped[str] = mapped_column(Text, default="")
     """For example `body`, `compact`, `phone` or `action`; empty when unknown."""
+    changes: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    """The number of changes of its photos after which places are yet to be estimated; see `index.estimates`."""
 
 
 class Lens(Numbered, table="lenses"):

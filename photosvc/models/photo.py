@@ -286,8 +286,6 @@ class Photo(Numbered, table="photos"):
     cell_id: Mapped[str] = mapped_column(Text, default=UNKNOWN_PLACE)
     place_id: Mapped[str] = mapped_column(Text, ForeignKey(Place.id), default=UNKNOWN_PLACE, index=True)
     place_src: Mapped[str] = mapped_column(Text, default="")
-    place_due: Mapped[bool] = mapped_column(default=False, server_default=false())
-    """True if the place is yet to be estimated, for the first time or again; see `index.estimates`."""
     quality: Mapped[int] = mapped_column(SmallInteger, default=-1)
     """0 to 7; -1: hidden or broken."""
     resolution: Mapped[int] = mapped_column(Integer, default=0)

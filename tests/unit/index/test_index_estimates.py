@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from photosvc.index.estimates import Estimate, Located, estimate
+from photosvc.index.estimates import Estimate, Located, estimate, neighbours
 
 NOON = datetime(2020, 5, 1, 12)  # noqa: DTZ001 - wall time
 
@@ -35,3 +35,13 @@ def test_a_photo_lies_between_its_neighbours_or_at_the_place_of_the_nearer_one()
                 assert abs(found.position[1]) == pytest.approx(expected.position[1], abs=1e-4)
         else:
             assert found == expected
+
+
+def test_neighbours_are_the_last_photo_before_or_at_a_time_and_the_first_one_after_it():
+    first, second, same, last = located = [at(0), at(2, 49.0), at(2, 50.0), at(9)]
+    for hours, expected in (
+        (-1, (None, first)), (0, (first, second)), (1, (first, second)), (2, (second, last)), (9, (last, None)),
+    ):  # fmt: skip
+        assert neighbours(located, NOON + timedelta(hours=hours)) == expected, hours
+    assert same is not second
+    assert neighbours([], NOON) == (None, None)

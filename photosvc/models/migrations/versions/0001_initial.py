@@ -110,7 +110,8 @@ def _create_tables() -> None:
         key="id", sqlite_autoincrement=True)
     index("audit", "part actor_uid id")
     index("audit", "part id")
-    table("cameras", *each(ROW_ID, "id"), *each(TEXT, "make model type"), key="id", unique=["make model"])
+    table("cameras", *each(ROW_ID, "id"), *each(TEXT, "make model type"), *each(NUMBER, "changes",
+        server_default="0"), key="id", unique=["make model"])
     table("dav_locks", *each(TEXT, "token root user_uid"), *each(FLAG, "exclusive deep"), *each(TEXT, "owner"),
         *each(NUMBER, "seconds"), *each(TIME, "expires_at"), key="token")
     index("dav_locks", "expires_at")
@@ -193,7 +194,7 @@ def _create_tables() -> None:
         *each(REAL, "f_number"), *each(TEXT, "f_number_src", server_default=""), *each(TEXT, "exposure"), *each(TEXT,
         "exposure_src", server_default=""), *each(ROW_ID, "camera_id"), *each(TEXT, "camera_src camera_serial"),
         *each(ROW_ID, "lens_id"), *each(REAL, "lat lng"), *each(NUMBER, "altitude"), *each(TEXT,
-        "cell_id place_id place_src"), *each(FLAG, "place_due", server_default=sa.false()), *each(SMALL, "quality"),
+        "cell_id place_id place_src"), *each(SMALL, "quality"),
         *each(NUMBER, "resolution"), *each(SMALL, "color"), *each(BIG, "duration_ns"), *each(SMALL, "rating"),
         *each(TEXT, "rating_src", server_default=""), *each(TEXT, "subject"), *each(TEXT, "subject_src",
         server_default=""), *each(TEXT, "artist"), *each(TEXT, "artist_src", server_default=""), *each(TEXT,
@@ -205,7 +206,6 @@ def _create_tables() -> None:
         ("lens_id", "lenses.id", None), ("place_id", "places.id", None)])
     index("photos", "camera_id camera_serial taken_at_local", name="ix_photosvc_photos_camera")
     index("photos", "document_id")
-    index("photos", "id", name="ix_photosvc_photos_due", where="place_due")
     index("photos", "lens_id")
     index("photos", "path name")
     index("photos", "place_id")
