@@ -14,6 +14,8 @@ from typing import Any
 
 from argon2 import PasswordHasher
 from flask import Flask
+from jinja2 import BytecodeCache, Environment
+from jinja2.bccache import Bucket
 from werkzeug.routing import Map, RuleFactory
 
 from photosvc import app as app_module
@@ -54,6 +56,7 @@ def replace_parts() -> None:
     app_module.engine_options = _with_shared_statements
     extension.mount = _mount_shared_routes
     job.WorkerPool = LastingPool
+    Flask.jinja_options = {**Flask.jinja_options, "bytecode_cache": _Templates()}
 
 
 def _new_key() -> str:
@@ -84,6 +87,27 @@ _STATEMENTS = _Statements()
 def _with_shared_statements(address: str) -> dict[str, Any]:
     """Return options of an engine that has no statement to compile which another one compiled."""
     return {**_engine_options(address), "execution_options": {"compiled_cache": _STATEMENTS}}
+
+
+class _Templates(BytecodeCache):
+    """The code of compiled templates, which apps share."""
+
+    def __init__(self) -> None:
+        self._code: dict[tuple[str, str], Any] = {}
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:
+        return f"{name} {filename}"
+
+    def get_bucket(self, environment: Environment, name: str, filename: str | None, source: str) -> Bucket:
+        escapes = environment.autoescape(name) if callable(environment.autoescape) else environment.autoescape
+        means = f"{escapes} {sorted(environment.extensions)}"
+        return super().get_bucket(environment, name, f"{filename} {means}", source)
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._code.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._code[bucket.key, bucket.checksum] = bucket.code
 
 
 class _SharedRoutes(Map):
