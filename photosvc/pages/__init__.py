@@ -1,4 +1,4 @@
-"""The web pages: HTML made by the server, which works without scripts."""
+"""The web pages: HTML made by the server; photos are shown by its scripts."""
 
 from flask import Response, request
 
@@ -16,7 +16,6 @@ from photosvc.pages import (  # noqa: F401 - each module adds its routes to the 
     library,
     links,
     look_alikes,
-    marks,
     names,
     photo,
     photos,

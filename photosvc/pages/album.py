@@ -44,7 +44,6 @@ _ON: Final = "yes"
 _schema: Final = AlbumEditSchema()
 _DONE: Final = {
     "made": N_("Album created."),
-    "added": N_("Added to the album."),
     "saved": N_("Album saved."),
     "restored": N_("Album restored."),
 }

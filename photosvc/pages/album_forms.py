@@ -1,6 +1,6 @@
-"""The forms of albums, which work without scripts: make, edit, delete, restore, and add, remove and order photos.
+"""The forms of albums, which work without scripts: make, edit, delete, restore, and remove and order photos.
 
-A new album has chosen photos, the photos that a search finds now, or always those that it finds.
+A new album is empty, or has the photos that a search finds now, or always those that it finds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,13 +48,11 @@ from photosvc.pages.album import (
 from photosvc.pages.forms import chosen, page_number, read_form
 from photosvc.pages.language import N_
 from photosvc.pages.layout import page, pages, see_other, show
-from photosvc.pages.photos import COUNT, Found, find_page
-from photosvc.pages.tiles import Asked, Tile
+from photosvc.pages.tiles import Asked, Thumbnails, Tile, records_of, tile_of
 from photosvc.query.areas import locate
 from photosvc.query.parser import parse_query, split_order
 from photosvc.search.limits import SearchEndedError
-from photosvc.search.reading.albums import ALBUM as OF_PEOPLE
-from photosvc.search.reading.albums import AlbumRecord, AlbumsRequest, KnownAlbums
+from photosvc.search.reading.albums import AlbumRecord
 from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL, parse_request
 from photosvc.search.reading.selection import Selection
 from photosvc.web.changes import change_photos
@@ -63,10 +61,8 @@ from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
 
-#: The most photos that one page hands over.
-MOST_PHOTOS: Final = 200
-_ALL: Final = 1 << 31
-_LONGEST: Final = 200
+#: The most photos on a page.
+COUNT: Final = 120
 #: The most ticked photos: more than a page shows.
 _MOST: Final = 500
 #: The most photos removed from a saved search that the page offers to restore, the last ones.
@@ -76,63 +72,6 @@ CHOSEN, FOUND, FOLLOWING = "chosen", "found", "following"
 _LONGEST_QUERY: Final = 4096
 #: The value of the button that leads to the links of the new album.
 _SHARE: Final = "share"
-
-
-#: The most albums to choose from, the last changed first.
-_SHOWN: Final = 60
-
-
-@pages.get("/albums/add", endpoint="choose_album")
-@page("albums.update")
-def choose() -> Response:
-    """Show the albums to choose from."""
-    return _choices(photos_in(request.args.getlist("photo")))
-
-
-@pages.post("/albums/add", endpoint="add_to_album")
-@page("albums.update")
-def add() -> Response:
-    """Add the photos, and lead to the album."""
-    form = read_form()
-    photos, album = photos_in(chosen("photo", MOST_PHOTOS)), form.get("album", "")
-    try:
-        _check(album)
-        change_photos(album, Selection(photos=photos), add_photos)
-    except (InvalidValueError, NotFoundError) as error:
-        return _choices(photos, error)
-    return see_other(url_for(".album", uid=album, done="added"))
-
-
-def _check(album: str) -> None:
-    if not is_uid(album, ALBUM):
-        raise InvalidValueError(N_("Choose an album."), field="album")
-
-
-def photos_in(given: Sequence[str]) -> list[str]:
-    """Return the UIDs of photos among these texts, each once."""
-    return [uid for uid in dict.fromkeys(given) if is_uid(uid, PHOTO)][:MOST_PHOTOS]
-
-
-def _choices(photos: Sequence[str], error: PhotosvcError | None = None) -> Response:
-    who, text = principal(), request.args.get("q", "").strip().replace("\0", "")[:_LONGEST]
-    if not photos:
-        raise NotFoundError(N_("There are no photos to add."))
-    asked = AlbumsRequest(OF_PEOPLE, "edited", text, _ALL, 0)
-    with searching(who.owner_uid) as connection:
-        known = current_service().only(KnownAlbums)
-        every = known.page(
-            connection, asked, sees_private=who.sees_private, today=current_service().today(), counted=False
-        )
-    albums = [album for album in every if not album.filter]
-    return show(
-        "album-add",
-        error.status if error else 200,
-        photos=photos,
-        text=text,
-        albums=albums[:_SHOWN],
-        more=max(len(albums) - _SHOWN, 0),
-        error=error,
-    )
 
 
 #: The actions on ticked photos, as values of the buttons.
@@ -221,24 +160,21 @@ def _last_but(session: Session, album: Album, photos: Sequence[str]) -> str | No
 def _photos(
     uid: str, *, error: PhotosvcError | None = None, ticked: Sequence[str] = (), removed: Sequence[str] | None = None
 ) -> Response:
-    who, number = principal(), page_number()
+    number = page_number()
     album = read_own_album(uid)
     search = Asked("", _order(album), "", album.uid)
-    asked = parse_request(
-        search.pairs(count=COUNT, offset=(number - 1) * COUNT, total="true"), current_service().today()
-    )
-    found = find_page(asked, who)
+    tiles = _tiles(search, count=COUNT + 1, offset=(number - 1) * COUNT)
     away = _taken_out(album.uid) if album.filter and number == 1 else []
     return show(
         "album-photos",
         error.status if error else 200,
         shown=album,
         title=title_of(album),
-        tiles=_tiles(found),
+        tiles=tiles[:COUNT],
         away=away,
-        search=search,
-        found=found,
         number=number,
+        more=len(tiles) > COUNT,
+        link=lambda page: url_for(".album_photos", uid=uid, page=page or None),
         error=error,
         ticked=frozenset(ticked),
         removed=removed,
@@ -251,8 +187,13 @@ def _order(album: AlbumRecord | Album) -> str:
     return album.order if album.order in ALBUM_ORDERS and album.order != "random" else "oldest"
 
 
-def _tiles(found: Found) -> list[Tile]:
-    return [tile for day in found.days for tile in day.tiles]
+def _tiles(search: Asked, **page: int) -> list[Tile]:
+    who = principal()
+    asked = parse_request(search.pairs(merged="", primary="true", **page), current_service().today())
+    with searching(who.owner_uid) as connection:
+        records, turns = records_of(connection, asked, sees_private=who.sees_private)
+    thumbs = Thumbnails(who, turns)
+    return [tile_of(record, thumbs) for record in records]
 
 
 def _taken_out(uid: str) -> list[Tile]:
@@ -263,8 +204,7 @@ def _taken_out(uid: str) -> list[Tile]:
         uids = photos_taken_out(session, album, most=_MOST_AWAY, sees_private=who.sees_private)
     if not uids:
         return []
-    asked = Asked(f"uid:{'|'.join(uids)}", "newest", "")
-    return _tiles(find_page(parse_request(asked.pairs(count=_MOST), current_service().today()), who))
+    return _tiles(Asked(f"uid:{'|'.join(uids)}", "newest", ""), count=_MOST_AWAY)
 
 
 class _StaleError(ConflictError):
@@ -355,7 +295,7 @@ def new_album() -> Response:
     if is_uid(album := request.args.get("s", ""), ALBUM):
         query = f"album:{album} ({query})" if query else f"album:{album}"
     values = {"Title": "", "Description": "", "Filter": query, "Order": order or "oldest"}
-    return _making_form(AlbumForm(values), FOLLOWING if query else CHOSEN, photos_in(request.args.getlist("photo")))
+    return _making_form(AlbumForm(values), FOLLOWING if query else CHOSEN)
 
 
 @pages.post("/albums/new", endpoint="make_album")
@@ -364,17 +304,16 @@ def make() -> Response:
     """Make the album, and lead to it, or to the page of its links."""
     form = read_album_form()
     values, kind = given_values(form), form.get("kind", "")
-    photos = photos_in(chosen("photo", MOST_PHOTOS))
     try:
-        uid = _make(values, kind if kind in _KINDS else CHOSEN, photos)
+        uid = _make(values, kind if kind in _KINDS else CHOSEN)
     except (InvalidValueError, ConflictError, SearchEndedError) as error:
-        return _making_form(refused(values, error), kind, photos)
+        return _making_form(refused(values, error), kind)
     if form.get("then") == _SHARE and not values["Private"] and may(principal(), "links.list"):
         return see_other(url_for(".album_links", uid=uid))
     return see_other(url_for(".album", uid=uid, done="made"))
 
 
-def _make(values: dict[str, Any], kind: str, photos: Sequence[str]) -> str:
+def _make(values: dict[str, Any], kind: str) -> str:
     """Make the album, and return its UID."""
     service, query = current_service(), values["Filter"].strip()
     if kind != CHOSEN and not query:
@@ -385,35 +324,33 @@ def _make(values: dict[str, Any], kind: str, photos: Sequence[str]) -> str:
     ids: list[int] = []
     if kind == FOUND:
         locate(parse_query(query, service.today(), "Filter"))
-        ids = _found(Selection(query=query), "Filter", "The search finds no photos now.")
-    elif photos and kind == CHOSEN:
-        ids = _found(Selection(photos=photos), "", "These photos are no longer in the library.")
+        ids = _found(query)
     with service.writing(library=True) as session:
         uid = make_album(session, loaded, service.now(), principal().owner_uid).uid
     change_members(service.writing, uid, ids, add_photos, service.now(), sees_private=principal().sees_private)
     return uid
 
 
-def _found(selection: Selection, field: str, nothing: str) -> list[int]:
-    """Return the ids of the selected photos; errors name `field`, with the message `nothing` when there are none."""
+def _found(query: str) -> list[int]:
+    """Return the ids of the photos that a search finds; errors name its field."""
     service, who = current_service(), principal()
     try:
-        with searching(who.owner_uid, field) as connection, session_on(connection) as session:
+        with searching(who.owner_uid, "Filter") as connection, session_on(connection) as session:
+            selection = Selection(query=query)
             return list(select_photos(session, selection, service.today(), sees_private=who.sees_private))
     except NotFoundError:
-        raise InvalidValueError(nothing, field=field) from None
+        raise InvalidValueError(N_("The search finds no photos now."), field="Filter") from None
     except InvalidValueError as error:  # it names a field of the selection, which the form does not have
-        raise InvalidValueError(error.message, field=field) from None
+        raise InvalidValueError(error.message, field="Filter") from None
 
 
-def _making_form(form: AlbumForm, kind: str, photos: Sequence[str]) -> Response:
+def _making_form(form: AlbumForm, kind: str) -> Response:
     return show(
         "album-new",
         form.status,
         form=form,
         chosen_kind=kind,
-        kinds=[] if photos else _KINDS.items(),
-        photos=photos,
+        kinds=_KINDS.items(),
         orders=order_choices(by_hand=True),
         share=_SHARE if may(principal(), "links.make") else "",
     )

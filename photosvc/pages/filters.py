@@ -10,9 +10,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.vocabulary import COLORS
 from photosvc.pages.language import N_, _, country_label, month_names
 from photosvc.pages.layout import page, pages, show_kept
-from photosvc.pages.photo import with_value
-from photosvc.pages.photo_values import STARS
-from photosvc.pages.tiles import Asked, chips_of, read_asked, with_condition
+from photosvc.pages.tiles import Asked, chips_of, read_asked, with_condition, with_value
 from photosvc.pages.wording import COLOR_LABELS, TYPES
 from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits import SearchTooLongError
@@ -26,7 +24,7 @@ from photosvc.web.searching import searching
 #: Values of a group that are shown at once, and after a click.
 _FIRST: Final = 12
 _MOST: Final = 200
-#: The names of colours.
+_STARS: Final = {str(stars): "★" * stars for stars in range(1, 6)} | {"0": N_("Not rated"), "-1": N_("Rejected")}
 _PRIMARY: Final = Filter("primary", True)
 
 
@@ -88,7 +86,7 @@ _GROUPS: Final = (
     Group(N_("Camera"), "camera"),
     Group(N_("Lens"), "lens"),
     Group(N_("Color"), "color", lambda value: _(COLOR_LABELS[value.label]), foreign=False),
-    Group(N_("Rating"), "rating", _table(dict(STARS)), in_order=lambda value: -_number(value), foreign=False),
+    Group(N_("Rating"), "rating", _table(_STARS), in_order=lambda value: -_number(value), foreign=False),
 )
 
 

@@ -13,7 +13,6 @@ from photosvc.pages import wording
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import form_path, page, pages, safe_path, sections_of, see_other
-from photosvc.pages.photo import size_text
 from photosvc.web import sessions
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
@@ -53,7 +52,7 @@ def administration_page(action: str) -> Callable[[Callable[Args, Response]], Cal
 def show_administration(template: str, section: str, **context: Any) -> Response:  # noqa: ANN401 - what templates read
     """Render `administration/<template>` as `show_form` does, with the navigation at the endpoint `section`."""
     frame: dict[str, Any] = {"sections": sections_of(principal()), "here": section, "told": {}}
-    words: dict[str, Any] = {"now": current_service().now(), "wording": wording, "size_text": size_text}
+    words: dict[str, Any] = {"now": current_service().now(), "wording": wording, "size_text": wording.size_text}
     return show_form(f"administration/{template}", **{**frame, **words, **context})
 
 

@@ -34,7 +34,6 @@ from photosvc.pages.forms import page_number, read_form
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.language import N_, P_, _, grouped, ngettext
 from photosvc.pages.layout import form_page, pages, see_other
-from photosvc.pages.photo import size_text
 from photosvc.pages.tiles import Thumbnails
 from photosvc.pictures.cache import cache_use
 from photosvc.search.reading.figures import read_statistics
@@ -192,7 +191,7 @@ def show_statistics() -> Response:
         "statistics",
         total=found.total,
         files=found.files,
-        size=size_text(found.size),
+        size=wording.size_text(found.size),
         years=columns(years, _search),
         undated=Bar(_("Without a date"), undated, _search("year:-1")) if undated else None,
         charts=[(N_("Cameras"), "camera", cameras), (N_("Types"), "type", types)],

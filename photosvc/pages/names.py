@@ -14,8 +14,7 @@ from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form
 from photosvc.pages.language import N_, _
 from photosvc.pages.layout import page, pages, see_other, show_kept
-from photosvc.pages.photo import with_value
-from photosvc.pages.tiles import Thumbnails, query_string
+from photosvc.pages.tiles import Thumbnails, query_string, with_value
 from photosvc.pictures.sizes import Area
 from photosvc.query.fold import fold
 from photosvc.records.people import LabelEditSchema, SubjectEditSchema

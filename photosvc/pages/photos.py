@@ -19,28 +19,22 @@ from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import SearchRow
-from photosvc.pages.forms import page_number
 from photosvc.pages.language import N_
 from photosvc.pages.layout import page, pages, see_other, show_kept
-from photosvc.pages.marks import acts, read_marked
 from photosvc.pages.tiles import (
     DEFAULT_ORDER,
     Asked,
     Chip,
-    Day,
-    Thumbnails,
     chips_of,
-    days_of,
     grid_data,
+    records_of,
     title_of,
     usual_order,
 )
 from photosvc.query.lexer import close_quote
 from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits import SearchTooLongError
-from photosvc.search.reading.files import turns_of
 from photosvc.search.reading.hints import Hint, find_hints, may_have_hints
-from photosvc.search.reading.pages import find
 from photosvc.search.reading.photos import PhotoQuery, find_photos, version_of
 from photosvc.search.reading.plan import ALL_ROWS
 from photosvc.search.reading.request import SearchRequest, parse_request
@@ -65,8 +59,8 @@ Record = Mapping[str, Any]
 _DIGITS = "0123456789abcdef"
 _HIDDEN: Final = Filter("hidden", True)
 _MOST_KEPT: Final = 256
-#: The most files on a page.
-COUNT: Final = 120
+#: The most files that a page contains for its scripts.
+_COUNT: Final = 120
 #: Orders in which photos of one day follow each other.
 _BY_DAY: Final = frozenset({"newest", "oldest"})
 ORDERS: Final = (
@@ -172,15 +166,12 @@ def _count(connection: Connection, query: PhotoQuery) -> Totals:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A page of search results for its template."""
+    """The first results of a search for its template."""
 
-    days: list[Day]
     total: int
     """The number of photos of the whole search."""
     hidden: int
     """The number of photos of low quality, which the search leaves out."""
-    more: bool
-    """True if there is a next page."""
     hints: Sequence[Hint]
     """If nothing was found: queries that find photos."""
     version: str
@@ -195,7 +186,7 @@ class Found:
 @page("photos.search")
 @for_visitors
 def show_photos() -> Response:
-    """Show the photos of a search, a page at a time; lead guests to the albums that are shared with them."""
+    """Show the photos of a search; lead guests to the albums that are shared with them."""
     if principal().shared is not None:
         return see_other(url_for(".shared_albums"))
     usual = usual_order(close_quote(request.args.get("q", "").strip()))
@@ -210,10 +201,8 @@ def show_search(
     album: str = "",
     usual: str = DEFAULT_ORDER,
     rights: Collection[str] = (),
-    marks: Sequence[str] = ("favorite", "archive", "private"),
     shelf: str = "",
     folder: str = "",
-    scripted: bool = True,
     **context: Any,  # noqa: ANN401
 ) -> Response:
     """Show the photos of the search that the request names.
@@ -222,17 +211,15 @@ def show_search(
         album: the UID of the album that is searched; empty: all photos.
         usual: the order when the request names none.
         rights: the rights on this album of principals that may change albums, by their names in the scripts.
-        marks: the actions on ticked photos, where no scripts make the grid.
         shelf: the named page, one of `SHELVES`; empty: none.
         folder: the path of the folder of which this is the album; empty: none.
-        scripted: whether scripts may make the grid.
         context: further values of the template, among them `orders`: keys and labels of the orders to choose from.
     """
     query, order, seed = (request.args.get(name, "").strip() for name in ("q", "order", "seed"))
-    search, number = Asked(close_quote(query), order, seed, album, usual, shelf, folder), page_number()
+    search = Asked(close_quote(query), order, seed, album, usual, shelf, folder)
     found, message, status, chips = None, "", 200, list[Chip]()
     try:
-        asked = parse_request(search.pairs(count=COUNT, offset=(number - 1) * COUNT), current_service().today())
+        asked = parse_request(search.pairs(count=_COUNT), current_service().today())
         chips = chips_of(search.query)
         found = find_page(asked, principal(), hinted=() if shelf else search.pairs())
         seed = str(asked.seed) if asked.order.base == "random" else ""
@@ -246,76 +233,56 @@ def show_search(
         query=search.query,
         order=search.order or usual,
         data=grid_data(principal(), search, of_album=rights),
-        # A page that is requested by its number is shown without the scripts of the grid.
-        scripted=scripted and "page" not in request.args,
         scripts=BY_TIME if found and found.by_time else IN_ORDER,
         chips=chips,
         found=found,
         message=message,
-        number=number,
         link=search.link,
         filters=may(principal(), "photos.facets"),
         saves=may(principal(), "albums.create"),
-        acts=acts(*marks) if may(principal(), "photos.update") else [],
-        adds=may(principal(), "albums.update"),
-        marked=read_marked(),
-        back=search.link(page=number if number > 1 else ""),
         **context,
     )
 
 
 def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[str, str]] = ()) -> Found:
-    """Find a page of a search as this principal may see it; `hinted` has its parameters if an empty one gets hints."""
+    """Find the first photos of a search for a principal; `hinted` has its parameters if an empty one gets hints."""
     hints: Sequence[Hint] = ()
     with searching(who.owner_uid) as connection:
-        found = find(connection, asked, sees_private=who.sees_private)
-        records = [record for records in found.results() for record in records]
+        records, turns = records_of(connection, asked, sees_private=who.sees_private)
         query = PhotoQuery(asked.node, asked.album, who.sees_private, asked.today)
         totals = current_service().only(KnownTotals).of(connection, query)
-        if may_have_hints(hinted) and not found.count and not asked.offset:
+        if may_have_hints(hinted) and not records:
             names = current_service().kept(read_names).read(connection, sees_private=who.sees_private)
             hints = find_hints(connection, hinted, names, sees_private=who.sees_private, today=asked.today)
-        behind = replace(asked, count=1, offset=asked.offset + asked.count)
-        more = found.count == asked.count and find(connection, behind, sees_private=who.sees_private).count > 0
         version = version_of(connection, sees_private=who.sees_private)
-        turns = turns_of(connection, {record["Hash"] for record in records})
     by_time, first = asked.order.name in _BY_DAY, None
     if records and by_time:
         first = first_screen(records, turns, oldest_first=asked.order.name == "oldest")
     elif records:
         photos = [_photo(one, turns) for one in records]
         first = {"version": version, "total": totals.found, **_columns(records), "photos": photos}
-    days = days_of(records, Thumbnails(who, turns), by_day=asked.order.base in _BY_DAY)
-    return Found(days, *totals, more=more, hints=hints, version=version, by_time=by_time, first=first)
+    return Found(*totals, hints=hints, version=version, by_time=by_time, first=first)
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """The words and actions of a named page."""
+    """The words of a named page."""
 
     title: str
     about: str
     nothing: str
     """The message when no photo is on it."""
-    marks: tuple[str, ...]
-    """The actions on its photos."""
-    every: tuple[str, ...] = ()
-    """The actions on all photos of the page at once."""
-    scripted: bool = True
-    """False if the page always has boxes to tick, because the grid of the scripts lacks its actions."""
 
 
 _FAVORITES: Final = Shelf(
     N_("Favorites"),
     N_("Photos that somebody marked with the heart."),
     N_("There are no favorites yet. Mark a photo with the heart, and it is here, too."),
-    ("plain", "archive", "private"),
 )
 _ARCHIVE: Final = Shelf(
     N_("Archive"),
     N_("Photos that are kept, but left out of all searches and albums."),
     N_("The archive is empty. Archive a photo to keep it out of sight; restore it here."),
-    ("restore", "favorite"),
 )
 _REVIEW: Final = Shelf(
     N_("Review"),
@@ -324,11 +291,7 @@ _REVIEW: Final = Shelf(
         "Approve or archive them."
     ),
     N_("There is nothing to review. Small pictures, screenshots, and photos without a date come here."),
-    ("approve", "archive"),
-    ("approve",),
-    scripted=False,
 )
-NAMED: Final = {"favorites": _FAVORITES, "archive": _ARCHIVE, "review": _REVIEW}
 
 
 @pages.get("/favorites", endpoint="favorites")
@@ -354,6 +317,4 @@ def show_review() -> Response:
 
 
 def _show(name: str, shelf: Shelf, *, trash: bool = False) -> Response:
-    return show_search(
-        "shelf", shelf=name, scripted=shelf.scripted, marks=shelf.marks, orders=ORDERS, named=shelf, trash=trash
-    )
+    return show_search("shelf", shelf=name, orders=ORDERS, named=shelf, trash=trash)

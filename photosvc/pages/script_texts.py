@@ -10,7 +10,6 @@ import orjson
 from markupsafe import Markup
 
 from photosvc.pages.language import ENGLISH, N_, NP_, P_, catalogue, language
-from photosvc.pages.photo_values import GROUPS, STARS, TYPES, YES_NO
 from photosvc.pages.wording import COLOR_LABELS
 from photosvc.pages.wording import TYPES as KINDS_OF_FILES
 from photosvc.query.filter_spec import Kind
@@ -19,9 +18,18 @@ from photosvc.query.filters import FILTERS
 Text: TypeAlias = str | tuple[str, str]
 #: The texts of the grid, its viewer, panels and dialogs, of uploads and of the map.
 _TEXTS: Final[dict[str, Text]] = {
-    **{field.name: field.label for group in GROUPS for field in group.fields},
-    **{f"group{number}": group.title for number, group in enumerate(GROUPS) if group.title},
-    **{value: label for value, label in (*STARS, *TYPES, *YES_NO) if not label.startswith("★")},
+    # The fields of the form of a photo, their groups and their choices.
+    "Title": N_("Title"), "Description": N_("Description"), "Rating": N_("Rating"), "TakenAtLocal": N_("Date and time"),
+    "Keywords": N_("Keywords"), "group1": N_("Place and time zone"), "Position": N_("Position"),
+    "Altitude": N_("Altitude in metres"), "Country": N_("Country (if there is no position)"),
+    "TimeZone": N_("Time zone"), "group2": N_("Rights and notes"), "Subject": N_("Subject"), "Artist": N_("Artist"),
+    "Copyright": N_("Copyright"), "License": N_("License"), "Notes": N_("Notes"), "group3": N_("Camera and kind"),
+    "CameraMake": N_("Camera make"), "CameraModel": N_("Camera model"), "LensMake": N_("Lens make"),
+    "LensModel": N_("Lens model"), "Iso": N_("ISO"), "FocalLength": N_("Focal length in mm"),
+    "FNumber": N_("Aperture (f/)"), "Exposure": N_("Exposure in seconds"), "Type": N_("Type"), "Scan": N_("Scanned"),
+    "Panorama": N_("Panorama"), "0": N_("Not rated"), "-1": N_("Rejected"), "image": N_("Picture"), "raw": N_("RAW"),
+    "live": N_("Live photo"), "video": N_("Video"), "animated": N_("Animated picture"), "true": N_("Yes"),
+    "false": N_("No"),
     # Names of further values, in the history of a photo.
     "TakenAt": N_("Time"), "Lat": N_("Latitude"), "Lng": N_("Longitude"), "CameraID": N_("Camera"),
     "LensID": N_("Lens"), "Primary": N_("Main file"), "Files": N_("Files"), "Orientations": N_("Orientation"),
@@ -48,6 +56,7 @@ _TEXTS: Final[dict[str, Text]] = {
     "askUnarchive": P_("Unarchive %(num)s photo?", "Unarchive %(num)s photos?"),
     "archived": P_("%(num)s photo archived", "%(num)s photos archived"),
     "unarchived": P_("%(num)s photo unarchived", "%(num)s photos unarchived"),
+    "approved": P_("%(num)s photo approved", "%(num)s photos approved"),
     "favored": P_("%(num)s photo made a favorite", "%(num)s photos made favorites"),
     "unfavored": P_("%(num)s photo no longer a favorite", "%(num)s photos no longer favorites"),
     "hid": P_("%(num)s photo made private", "%(num)s photos made private"),
@@ -143,7 +152,10 @@ _TEXTS: Final[dict[str, Text]] = {
     "near": P_("%(num)s photo near %(place)s", "%(num)s photos near %(place)s"),
 }  # fmt: skip
 #: Further texts, each with the context that tells its meaning.
-_MEANT: Final = {"archive": ("action", NP_("action", "Archive")), "keysDelete": ("key", NP_("key", "Delete"))}
+_MEANT: Final = {
+    "archive": ("action", NP_("action", "Archive")), "approve": ("action", NP_("action", "Approve")),
+    "keysDelete": ("key", NP_("key", "Delete")),
+}  # fmt: skip
 #: The texts of the script of Administration > Library, as attributes of the line that it changes.
 _OF_RUNS: Final = {
     "data-readin": N_("%(read)s of %(all)s files read in %(folder)s."),

@@ -15,16 +15,15 @@ from photosvc.auth import tokens
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, row_id_of
-from photosvc.pages.photo import size_text
-from photosvc.pages.tiles import Thumbnails, alt_text, days_of, taken_label
+from photosvc.pages.tiles import Thumbnails, alt_text, records_of, taken_label, tile_of
+from photosvc.pages.wording import size_text
 from photosvc.records.photo import bare_head
 from photosvc.search.reading.albums import AlbumRecord, KnownAlbums
-from photosvc.search.reading.files import SeenFile, files_of_photo, turns_of
-from photosvc.search.reading.pages import find, neighbours, result_heads, uids_of
+from photosvc.search.reading.files import SeenFile, files_of_photo
+from photosvc.search.reading.pages import neighbours, result_heads, uids_of
 from photosvc.search.reading.request import SearchRequest, parse_request
 from photosvc.search.reading.selection import album_bytes
 from photosvc.search.reading.shared import ORDERS, confine, seen
-from photosvc.web.contract import is_mounted
 from photosvc.web.current import Service
 from photosvc.web.searching import searching
 
@@ -56,16 +55,13 @@ def pictures_of(
     service: Service, connection: Connection, who: Principal, album: AlbumRecord, way: Way, number: int
 ) -> dict[str, Any]:
     """Return the values of the template for a page of an album; `cover` is the address of its first picture."""
-    page = find(connection, _asked(service, album, who, number), sees_private=False)
-    records = [record for found in page.results() for record in found]
-    turns = turns_of(connection, {record["Hash"] for record in records})
+    records, turns = records_of(connection, _asked(service, album, who, number), sees_private=False)
     thumbnails = Thumbnails(who, turns, waits=True)
-    downloads = who.shared is not None and who.shared.downloads
-    offers_zip = downloads and is_mounted("photos.download") and album.photo_count > 0
+    offers_zip = who.shared is not None and who.shared.downloads and album.photo_count > 0
     size = album_bytes(connection, album.uid, sees_private=False, today=service.today()) if offers_zip else 0
     return {
         "album": album,
-        "days": days_of(records, thumbnails, by_day=False),
+        "tiles": [tile_of(record, thumbnails) for record in records],
         "picture": way.picture,
         "zip": way.zip if 0 < size <= service.settings.zip_size * _MIB else "",
         "size": size_text(size),
@@ -127,13 +123,13 @@ def _asked(service: Service, album: AlbumRecord, who: Principal, number: int = 1
 
 
 def _video(files: Sequence[SeenFile], record: dict[str, Any], token: str) -> str:
-    if not any(file.media_type == "video" or file.motion for file in files) or not is_mounted("photos.preview"):
+    if not any(file.media_type == "video" or file.motion for file in files):
         return ""
     return url_for("photosvc.videos.video", content_hash=record["Hash"], token=token, video_format="avc")
 
 
 def download_of(service: Service, who: Principal, endpoint: str, **values: Any) -> str:  # noqa: ANN401 - of its path
     """Return the address of a download; empty if the principal may download none."""
-    if who.shared is None or not who.shared.downloads or not is_mounted("photos.download"):
+    if who.shared is None or not who.shared.downloads:
         return ""
     return url_for(endpoint, t=tokens.download_token(service.settings, who, service.now()), **values)

@@ -1,16 +1,14 @@
-"""The grid of a search: its query with the filters as chips, its results as tiles by day, and data for its scripts."""
+"""The grid of a search: its query with the filters as chips, its results as tiles, and data for its scripts."""
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
-from itertools import groupby
-from math import ceil
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import url_for
+from sqlalchemy import Connection
 from werkzeug.datastructures import MultiDict
 
 from photosvc.auth.policy import may
@@ -25,7 +23,9 @@ from photosvc.pictures.sizes import NAMED, Area, thumbnail_size
 from photosvc.query.lexer import TokenKind, close_quote, quote
 from photosvc.query.parser import read_tokens, split_order, understand
 from photosvc.records.fields import MOST_LISTED
-from photosvc.search.reading.request import best_order
+from photosvc.search.reading.files import turns_of
+from photosvc.search.reading.pages import find
+from photosvc.search.reading.request import SearchRequest, best_order
 from photosvc.search.reading.selection import MOST_SELECTED
 from photosvc.web.contract import is_mounted
 from photosvc.web.current import current_service
@@ -46,9 +46,6 @@ _NARROWEST, _WIDEST = 40, 300
 _SHOWN: Final = tuple(NAMED[name] for name in ("fit_360", "fit_720"))
 #: Heights of rows in the style sheet, in pixels, and the factor by which a row may grow until it is full.
 _ROW, _PHONE_ROW, _GROWTH = 220, 128, 1.3
-#: Widths of days in the style sheet, in tenths of a row's height; wider ones take the whole width.
-_WIDEST_DAY: Final = 140
-_GAP: Final = 0.03
 _VIDEO, _LIVE, _ANIMATED = "video", "live", "animated"
 _BADGES: Final = {_LIVE: N_("Live"), _ANIMATED: "GIF", "raw": "RAW"}
 #: The names that the scripts have for rights, with the actions that each needs.
@@ -57,6 +54,7 @@ _RIGHTS: Final = {
     "upload": ("files.upload",), "delete": ("photos.delete",), "untrash": ("trash.restore",),
 }  # fmt: skip
 _TIMELINE: Final = "/photos/timeline"
+_UNKNOWN: Final = frozenset({"", "Unknown", "zz"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ class Asked:
         return tuple((name, str(value)) for name, value in given.items())
 
     def link(self, **changes: object) -> str:
-        """Return the address of this search with another page, query or order."""
+        """Return the address of this search with another query or order."""
         asked = {"q": self.query, "order": self.order, "seed": self.seed}
         asked |= {name: str(value) for name, value in changes.items()}
         if "q" in changes or "order" in changes:
@@ -111,7 +109,7 @@ class Asked:
 
     @property
     def where(self) -> str:
-        """Return the search as query string of a photo's page, which leads to its neighbours and back."""
+        """Return the search as query string of a photo's page, which leads to its place in the search."""
         # That page does not read the album, so it does not know the album's usual order.
         order = "" if self.order == self.usual and not self.album else self.order
         return query_string({"s": self.album, "in": self.shelf, "q": self.query, "order": order, "seed": self.seed})
@@ -151,6 +149,11 @@ def with_condition(query: str, condition: str) -> str:
     with suppress(InvalidValueError):
         order = split_order(query)[1]
     return " ".join(filter(None, (narrowed(query), condition, order and f"order:{order}")))
+
+
+def with_value(name: str, value: str) -> str:
+    """Return the query for photos of which a filter has this value; empty for an unknown value."""
+    return "" if value in _UNKNOWN else f"{name}:{quote(value, always=True)}"
 
 
 def query_string(pairs: Mapping[str, object]) -> str:
@@ -229,7 +232,7 @@ def cover_sizes(covers: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A photo in the grid."""
+    """A photo in a grid that the server makes: of a shared album, or of an album to arrange."""
 
     uid: str
     alt: str
@@ -245,32 +248,15 @@ class Tile:
     badge: str
     """Its kind unless it is a plain picture; for a video its length."""
     playable: bool
-    favorite: bool
-    private: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Day:
-    """Successive photos that were taken on one day, or all photos in an order that does not follow time."""
-
-    iso: str
-    """Empty without a date."""
-    label: str
-    place: str
-    width: int
-    """The width in tenths of a row's height, a style class; 0 for the whole width."""
-    tiles: Sequence[Tile]
-
-
-def days_of(records: Iterable[Record], thumbs: Thumbnails, *, by_day: bool) -> list[Day]:
-    """Group the results by day if `by_day`, in orders that follow the time of photos, else all together."""
-    groups = groupby(records, key=lambda record: _day(record) if by_day else "")
-    return [_group(iso, list(found), thumbs, by_day=by_day) for iso, found in groups]
-
-
-def date_label(iso: str) -> str:
-    """Return a day in words from its date, such as `2026-10-18`."""
-    return date_text(date.fromisoformat(iso), "full")
+def records_of(
+    connection: Connection, asked: SearchRequest, *, sees_private: bool
+) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """Return the results of a search, and the turns of their files for `Thumbnails`."""
+    found = find(connection, asked, sees_private=sees_private)
+    records = [record for records in found.results() for record in records]
+    return records, turns_of(connection, {record["Hash"] for record in records})
 
 
 def month_label(year: int, month: int) -> str:
@@ -308,16 +294,8 @@ def duration_text(nanoseconds: int) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
-def _group(iso: str, records: Sequence[Record], thumbs: Thumbnails, *, by_day: bool) -> Day:
-    tiles = [_tile(record, thumbs) for record in records]
-    tenths = ceil(sum(tile.shape for tile in tiles) / 10 + _GAP * 10 * len(tiles))
-    places = Counter(filter(None, map(_place, records)))
-    place = places.most_common(1)[0][0] if places else ""
-    label = date_label(iso) if iso else (_("No date") if by_day else "")
-    return Day(iso, label, place if by_day else "", tenths if by_day and tenths <= _WIDEST_DAY else 0, tiles)
-
-
-def _tile(record: Record, thumbs: Thumbnails) -> Tile:
+def tile_of(record: Record, thumbs: Thumbnails) -> Tile:
+    """Return the tile of a search result."""
     width, height = record["Width"], record["Height"]
     ratio = width / height if width > 0 and height > 0 else 1.0
     shape = min(max(round(ratio * 100 / _STEP) * _STEP, _NARROWEST), _WIDEST)
@@ -342,8 +320,6 @@ def _tile(record: Record, thumbs: Thumbnails) -> Tile:
         height=height,
         badge=playing or _(_BADGES.get(kind, "")),
         playable=kind in {_VIDEO, _LIVE},
-        favorite=bool(record["Favorite"]),
-        private=bool(record["Private"]),
     )
 
 
@@ -359,12 +335,10 @@ def _place(record: Record) -> str:
 
 
 def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) -> dict[str, str]:
-    """Return the data attributes of the grid for its scripts; none where the API that they call is not mounted.
+    """Return the data attributes of the grid for its scripts.
 
     `of_album` are further rights of principals that may change albums.
     """
-    if not is_mounted("photos.timeline"):
-        return {}
     settings = current_service().settings
     token = preview_token(settings, who)
     in_archive = "archived:true" in search.whole.lower().split()
@@ -391,6 +365,7 @@ def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) 
         "seed": search.seed,
         "may": " ".join(rights),
         "archive": "1" if in_archive else "",
+        "review": "1" if search.shelf == "review" else "",
         "deletes": "trash" if settings.delete_originals else "",
         "trashdays": str(settings.trash_days),
         "user": who.user_uid or "",

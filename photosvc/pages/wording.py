@@ -32,6 +32,7 @@ COLOR_LABELS: Final = {
 }  # fmt: skip
 _LIBRARY: Final = "albums config files folders labels moments people photos places"
 _DAY: Final = 86_400
+_UNITS: Final = (N_("bytes"), N_("kB"), N_("MB"), N_("GB"), N_("TB"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,3 +194,11 @@ def _listed(names: list[str]) -> str:
     if len(names) == 1:
         return names[0]
     return _("%(names)s and %(last)s", names=", ".join(names[:-1]), last=names[-1])
+
+
+def size_text(size: int) -> str:
+    """Return a number of bytes in words: `3.4 MB`."""
+    number, unit = float(size), 0
+    while number >= 1000 and unit < len(_UNITS) - 1:
+        number, unit = number / 1000, unit + 1
+    return f"{decimal(number, 0 if unit == 0 or number >= 100 else 1)} {_(_UNITS[unit])}"

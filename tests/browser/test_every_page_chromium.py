@@ -22,7 +22,7 @@ DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimatio
 LOW = """() => [...document.querySelectorAll(
         "button, .button, input, select, textarea, summary, nav a, .tag[href], .chips a")]
     .filter((one) => one.checkVisibility({checkVisibilityCSS: true, checkOpacity: true}))
-    .filter((one) => !one.closest(".unseen, .unscripted, [aria-hidden=true]") && one.type !== "hidden")
+    .filter((one) => !one.closest(".unseen, [aria-hidden=true]") && one.type !== "hidden")
     .map((one) => [one, one.matches("[type=checkbox], [type=radio]") ? one.closest("label") ?? one : one])
     .filter(([one, box]) => box.getBoundingClientRect().height < 43.5)
     .map(([one]) => `${one.tagName} ${one.className} ${one.textContent.trim() || one.name}`)"""

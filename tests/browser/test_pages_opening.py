@@ -126,19 +126,36 @@ def test_the_viewer_is_there_after_a_reload_and_back_leads_to_the_grid_once(site
         assert path_of(page) == f"/photos/{uids[5]}"
 
 
-def test_its_page_is_shown_where_no_viewer_is_asked_for_or_possible(site, chromium):
+def test_a_photo_that_its_search_does_not_find_opens_alone_and_one_that_cannot_open_leaves_the_grid(site, chromium):
     uid = uids_of(site.library, order="newest")[0]
     with open_page(chromium, site.base, "/albums", expected=f"{FAILS}|photos:|net::ERR_FAILED") as page:
-        for query in ("q=year:1999", "page=1", "done=saved", "in=review", "q=year:x"):
+        for query in ("q=year:1999", "q=year:x", "in=archive"):
             page.goto(f"{site.base}/photos/{uid}?{query}")
-            page.wait_for_selector(".stage img")
-            assert page.url == f"{site.base}/photos/{uid}?{query}"
-        for refused in ("**/grid/tools*.js", "**/grid/viewer*.js", "**/photos/sequence*"):
+            viewed(page, 1, 1)
+            assert path_of(page) == f"/photos/{uid}"
+        for refused in ("**/grid/viewer*.js", "**/photos/sequence*"):
             page.route(refused, lambda route: route.abort())
             page.goto(f"{site.base}/photos/{uid}?q=year:2023")
-            page.wait_for_url(re.compile(r"&page=1$"))
-            page.wait_for_selector(".stage img")
+            page.wait_for_selector(".undo:has-text('The server cannot be reached. Try again.')")
+            assert page.url == f"{site.base}/?q=year%3A2023"
             page.unroute(refused)
+
+
+def test_photos_in_review_are_approved_one_by_one_and_together(own, chromium):
+    with open_page(chromium, own.base, "/review") as page:
+        shows(page, 6)
+        page.click(f"{FIRST} a")
+        viewed(page, 1, 6)
+        page.click(".pswp__button--approve")
+        viewed(page, 1, 5)
+        page.keyboard.press("Escape")
+        view_closes(page)
+        page.focus(f"{FIRST} a")
+        page.keyboard.press("Control+a")
+        page.click(".actions [title=Approve]")
+        page.wait_for_selector(".undo:has-text('5 photos approved')")
+        page.wait_for_selector("text=No photos left.")
+    assert own.library.find(q="review:true") == []
 
 
 def test_photos_that_the_months_have_elsewhere_than_the_sequence_open_in_the_viewer(own, chromium):

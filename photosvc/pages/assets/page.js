@@ -62,27 +62,6 @@ if (waiting) setInterval(() => { if (!document.querySelector("[data-unsaved], :i
 
 addEventListener("beforeunload", (event) => { if (document.querySelector("[data-unsaved]")) event.preventDefault(); });
 
-// Where scripts make the grid, the photos that the page came with are kept beside it: for a contact sheet that is printed,
-// also where the grid shows others since, and for a grid that cannot start.
-const grid = document.querySelector("#grid"), source = grid?.nextElementSibling;
-if (source?.matches(".unscripted")) {
-  source.remove();
-  const plain = () => [...source.cloneNode(true).children];
-  let sheet = null;
-  addEventListener("beforeprint", () => {
-    if (!grid.isConnected) return;
-    sheet = plain().find((part) => part.matches(".days"));
-    sheet.classList.add("sheet");
-    for (const image of sheet.querySelectorAll("img")) image.loading = "eager";
-    grid.before(sheet);
-  });
-  addEventListener("afterprint", () => sheet?.remove());
-  const fail = () => { if (grid.isConnected) grid.replaceWith(...plain()); };
-  grid.addEventListener("failed", fail);
-  if (grid.classList.contains("failed")) fail();  // before this script was there
-  addEventListener("load", () => { if (!grid.classList.contains("live")) fail(); });
-}
-
 // A thumbnail that is not made yet: ask again, less and less often. The viewer does so by itself.
 const thumbnails = "img[src*='quiet=']:not(.pswp *)", MOST = 40;
 const tries = new WeakMap();

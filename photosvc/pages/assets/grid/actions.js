@@ -6,7 +6,7 @@ import {Line} from "./line.js";
 import {locale, t} from "./words.js";
 
 const MANY = 500;      // photos from which on an action that is easily seen as a loss asks first
-const RIGHTS = {favorite: "update", private: "update", archive: "update", edit: "update", album: "albums", remove: "remove", delete: "delete", download: "download"};
+const RIGHTS = {favorite: "update", private: "update", archive: "update", approve: "update", edit: "update", album: "albums", remove: "remove", delete: "delete", download: "download"};
 const ASKING = new Set(["album", "edit", "delete"]);  // these open a dialog, one at a time
 
 export class Actions {
@@ -61,6 +61,12 @@ export class Actions {
       this.#follow(next);
       return whole(restored);
     });
+  }
+
+  async approve(chosen) {
+    const list = uids(chosen), next = this.#next(new Set(list)), result = await send(list, "approve", {});
+    this.#gone(next);
+    this.say(asFar(t("approved", {num: result.count}), result));
   }
 
   // Deleted photos can be restored: from the trash, or, where originals are not deleted, from where they are.

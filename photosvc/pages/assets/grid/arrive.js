@@ -1,17 +1,9 @@
 // From the page of a photo to the viewer over its grid; loaded where such a page led to the grid.
 
-import {photoPage, site} from "./api.js";
+import {photoPage} from "./api.js";
 
 // The photo to which the address of a grid leads, and how: `viewer` if the entry of the grid is before this one.
 const ledTo = (hash) => (/^#(photo|viewer)=(p\w+)$/.exec(hash) || []).slice(1);
-// The page of the photo, which does not lead here again.
-const showPage = (uid) => location.replace(`${photoPage(uid)}${site.photo.includes("?") ? "&" : "?"}page=1`);
-
-// Shows the page of the photo in the address, if there is one, because there is no grid.
-export function leave() {
-  const [, uid] = ledTo(location.hash);
-  if (uid) showPage(uid);
-}
 
 // The position of a photo among those of the search.
 export async function positionOf(uid, timeline) {
@@ -24,16 +16,16 @@ export async function positionOf(uid, timeline) {
   return at;
 }
 
-// Opens the viewer, which `load` loads.
-export async function arrive(hash, timeline, load) {
+// Opens the viewer, which `load` loads; `line` tells why it does not open.
+export async function arrive(hash, timeline, load, line) {
   const [kind, uid] = ledTo(hash);
   if (!uid) return;
-  try {
+  history.replaceState(null, "", location.pathname + location.search);
+  await line.after(async () => {
     const at = await positionOf(uid, timeline), {month, index} = timeline.at(at);
     await timeline.need(month, index, index + 1);
     const entry = kind === "photo";
-    if (entry) history.replaceState(null, "", location.pathname + location.search);
-    else history.replaceState({viewer: at}, "", photoPage(uid));
+    if (!entry) history.replaceState({viewer: at}, "", photoPage(uid));
     await (await load()).show(month, index, {entry});
-  } catch { showPage(uid); }
+  });
 }

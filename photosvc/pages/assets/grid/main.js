@@ -1,7 +1,6 @@
 // The photos of a search as a grid of any length. The page came with the first of them, which are shown before the rest
 // is known.
 
-import {site} from "./api.js";
 import {Window} from "./window.js";
 
 // The keys of the grid, alone and with Ctrl; the keys of tiles apply only when a tile has the focus.
@@ -61,13 +60,13 @@ async function start(root, first) {
 }
 
 const root = document.querySelector("#grid");
-if (root?.dataset.first && site.api) {
+if (root) {
   const passKeys = keepKeys(root);
   start(root, JSON.parse(root.dataset.first)).then(() => passKeys(true), (error) => {
     passKeys(false);
-    import("./arrive.js").then(({leave}) => leave());
     console.warn(`photos: ${error.message}`);
+    root.classList.remove("live");
     root.classList.add("failed");
-    root.dispatchEvent(new Event("failed"));
+    root.replaceChildren();
   });
-} else if (site.api) import("./tools.js");
+} else import("./tools.js");

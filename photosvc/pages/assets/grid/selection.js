@@ -154,6 +154,7 @@ const BUTTONS = [
   ["album", t("albumKey"), "album", "albums"],
   ["edit", t("editKey"), "edit", "update"],
   ["remove", t("removeKey"), "remove", "remove"],
+  ...(site.review ? [["approve", t("approve"), "check", "update"]] : []),
   ["archive", t(inArchive ? "unarchiveKey" : "archiveKey"), "archive", "update"],
   ["delete", t(may("remove") ? "delete" : "deleteKey"), "bin", "delete"],
   ["download", t("downloadKey"), "download", "download"],

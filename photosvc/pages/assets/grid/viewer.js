@@ -2,7 +2,7 @@
 
 import PhotoSwipe from "../vendor/photoswipe/photoswipe.js";
 
-import {may, photoPage, thumbnail, video} from "./api.js";
+import {may, photoPage, site, thumbnail, video} from "./api.js";
 import {icon, make} from "./icons.js";
 import {actionOf, isShortcut, isTyping, lettersCount} from "./keys.js";
 import {t} from "./words.js";
@@ -158,6 +158,7 @@ export class Viewer {
     add("moving", 7, t("playKey"), "play", () => this.#live(), {onInit: (element) => { this.#play = element; }});
     if (may("update")) add("favorite", 8, t("favoriteKey"), "heart", () => this.#run("favorite"), {onInit: (element) => { this.#heart = element; }});
     if (may("update")) add("private", 8, t("privateKey"), "lock", () => this.#run("private"), {onInit: (element) => { this.#lock = element; }});
+    if (may("update") && site.review) add("approve", 9, t("approve"), "check", () => this.#run("approve"));
     if (may("update")) add("archive", 9, t("archiveKey"), "archive", () => this.#run("archive"));
     if (may("albums")) add("album", 9, t("albumKey"), "album", () => this.#run("album"));
     if (may("download")) add("download", 9, t("downloadKey"), "download", () => this.#run("download"));

@@ -1,5 +1,7 @@
 // From the grid to the viewer and back.
 
+import {t} from "./words.js";
+
 // The viewer is loaded with the first photo that is opened; Back closes it, Forward opens it again.
 export function viewing(root, timeline, grid, actions) {
   let viewer = null;
@@ -18,8 +20,8 @@ export function viewing(root, timeline, grid, actions) {
     const tile = grid.tileOf(event.target);
     if (!tile || !event.target.closest("a") || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented) return;
     event.preventDefault();
-    const {href} = tile.link, {month, index} = tile;
-    try { await (await load()).show(month, index); } catch { if (!navigator.onLine) actions.line.after(load); else if (href) location.href = href; }
+    const {month, index} = tile;
+    try { await (await load()).show(month, index); } catch (error) { actions.say(error.status >= 0 ? error.message : t("unreachable")); }
   });
   root.addEventListener("pointerover", () => load().catch(() => {}), {once: true});
   addEventListener("popstate", async ({state}) => {
@@ -37,5 +39,5 @@ export function viewing(root, timeline, grid, actions) {
     } catch { location.reload(); }
   });
   const led = location.hash;
-  if (/^#[pv]\w+=/.test(led)) import("./arrive.js").then(({arrive}) => arrive(led, timeline, load));
+  if (/^#[pv]\w+=/.test(led)) import("./arrive.js").then(({arrive}) => arrive(led, timeline, load, actions.line));
 }

@@ -6,7 +6,7 @@ from io import BytesIO
 
 import pytest
 
-from photosvc.pages.photo import size_text
+from photosvc.pages.wording import size_text
 from tests.helpers.api_client import HASH, open_api
 from tests.helpers.browser import OWN, Browser, text_of
 from tests.helpers.factories.accounts import add_user

@@ -6,6 +6,7 @@ from html import escape, unescape
 import pytest
 
 from photosvc.pages import filters
+from tests.app.pages.photos.test_pages_photos import photos_of
 from tests.helpers.api_client import open_api
 from tests.helpers.browser import Browser
 from tests.helpers.pictures import exif, jpeg, showing
@@ -38,7 +39,7 @@ def groups(page):
 
 
 def photos(page):
-    return len(set(re.findall(r'<li class="r\d+ c\w"', page.text) and re.findall(r'<a href="/photos/(\w+)', page.text)))
+    return len(photos_of(page))
 
 
 def test_every_choice_leads_to_as_many_photos_as_it_says(browser):

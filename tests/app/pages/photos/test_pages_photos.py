@@ -1,4 +1,4 @@
-"""The photos as pages without scripts: search, order, paging, and one photo at a time."""
+"""The page of the photos of a search, and the address of a photo, which leads into it."""
 
 import json
 import re
@@ -8,7 +8,6 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.models import Photo
-from photosvc.pages import photos as page_of_photos
 from photosvc.search.rows.write import project
 from tests.helpers.api_client import open_api
 from tests.helpers.browser import OWN, Browser, text_of
@@ -40,7 +39,24 @@ def alice(filled_api):
 
 
 def photos_of(answer):
-    return re.findall(r'href="/photos/(p[0-9a-z]{15})', answer.text)
+    """Return the UIDs of the photos that a page contains for its scripts."""
+    first = re.search(r"data-first='([^']+)'", answer.text)
+    return [photo[0] for photo in json.loads(unescape(first[1]))["photos"]] if first else []
+
+
+def grid_of(browser, address):
+    """Return the address of the grid to which the page of a photo leads."""
+    page = browser.open(address, headers=OWN)
+    return unescape(re.search(r'data-grid="([^"]*)"', page.text)[1])
+
+
+def of_timeline(api, **parameters):
+    """Return the UIDs of dated photos in the order of the timeline."""
+    token, found = api.app_password("alice"), []
+    for month, _ in api.call("GET", "/photos/timeline", token, query_string=parameters).json["months"]:
+        photos = api.call("GET", f"/photos/timeline/{month}/photos", token, query_string=parameters).json["photos"]
+        found += [photo["uid"] for photo in photos if month != "0000-00"]
+    return found
 
 
 def uids(api, **parameters):
@@ -64,22 +80,9 @@ def test_every_list_that_scripts_send_may_have_the_length_that_the_page_names(fi
         assert answer.status_code in {200, 404}, (path, answer.text)
 
 
-@pytest.mark.parametrize("order", ["newest", "oldest", "added", "title", "name", "size", "edited", "similar"])
-def test_the_pages_together_are_the_search(filled_api, alice, monkeypatch, order):
-    monkeypatch.setattr(page_of_photos, "COUNT", 7)
-    found, address = [], f"/?order={order}"
-    while address:
-        answer = alice.open(address, headers=OWN)
-        assert answer.status_code == 200
-        found += photos_of(answer)
-        following = re.search(r'rel="next" href="([^"]+)"', answer.text)
-        address = unescape(following[1]) if following else ""
-    assert found == uids(filled_api, order=order)
-
-
 def test_without_an_order_it_is_the_newest_first_unless_the_query_names_one(filled_api, alice):
-    assert photos_of(alice.open("/", headers=OWN)) == uids(filled_api, order="newest")
-    assert photos_of(alice.open("/?q=order:oldest", headers=OWN)) == uids(filled_api, order="oldest")
+    assert photos_of(alice.open("/", headers=OWN)) == of_timeline(filled_api, order="newest")
+    assert photos_of(alice.open("/?q=order:oldest", headers=OWN)) == of_timeline(filled_api, order="oldest")
 
 
 def test_words_alone_are_shown_best_match_first_and_one_link_leads_to_the_newest(filled_api, alice):
@@ -91,21 +94,19 @@ def test_words_alone_are_shown_best_match_first_and_one_link_leads_to_the_newest
     assert photos_of(page) == best
     assert "Whole words first: show the newest first" in text_of(page)
     assert '<option value="" selected>Best match</option>' in page.text
-    photo = alice.open(f"/photos/{best[0]}?q={word}", headers=OWN)
-    assert f'rel="next" href="/photos/{best[1]}?q={word}"' in photo.text  # the same photo follows it
+    assert grid_of(alice, f"/photos/{best[0]}?q={word}") == f"/?q={word}"
     address = unescape(re.search(r'href="([^"]+)">show the newest first', page.text)[1])
     by_date = alice.open(address, headers=OWN)
-    assert photos_of(by_date) == newest
+    assert photos_of(by_date) == of_timeline(filled_api, q=word, order="newest")
     assert "Whole words first" not in text_of(by_date)
-    photo = alice.open(f"/photos/{newest[0]}?q={word}&order=newest", headers=OWN)
-    assert f'href="/?q={word}&amp;order=newest"' in photo.text
+    assert grid_of(alice, f"/photos/{newest[0]}?q={word}&order=newest") == f"/?q={word}&order=newest"
 
 
-@pytest.mark.parametrize("query", ["", "year:2020", "tree year:2020", "february 2020", "tree | lake", "a order:newest"])
-def test_filters_dates_and_a_named_order_keep_photos_by_date(filled_api, alice, query):
-    page = alice.open("/", headers=OWN, query_string={"q": query})
-    assert photos_of(page) == uids(filled_api, q=query, order="newest")
-    assert "Whole words first" not in text_of(page)
+def test_filters_dates_and_a_named_order_keep_photos_by_date(filled_api, alice):
+    for query in ("", "year:2020", "tree year:2020", "february 2020", "tree | lake", "a order:newest"):
+        page = alice.open("/", headers=OWN, query_string={"q": query})
+        assert photos_of(page) == of_timeline(filled_api, q=query, order="newest"), query
+        assert "Whole words first" not in text_of(page), query
 
 
 def test_it_tells_how_many_there_are_and_how_many_are_hidden(filled_api, alice):
@@ -132,12 +133,6 @@ def test_what_the_scripts_show_first_is_the_beginning_of_the_timeline(filled_api
         photos += filled_api.call("GET", f"{path}/photos?order={order}", token).json["photos"]
     keys = ("uid", "hash", "duration", "favorite", "private")
     assert [photo[:5] for photo in first["photos"]] == [[photo[key] for key in keys] for photo in photos]
-
-
-def test_photos_of_one_day_have_one_heading(alice):
-    text = text_of(alice.open("/", headers=OWN))
-    assert "Saturday, 29 February 2020" in text
-    assert text.index("Saturday, 29 February 2020") < text.index("Friday, 28 February 2020")
 
 
 def test_filters_are_chips_that_can_be_removed(alice):
@@ -174,54 +169,27 @@ def test_a_quote_that_is_not_closed_ends_with_the_query(alice):
     assert 'value="&#34;lake si&#34;"' in answer.text
 
 
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [
-        ("yaer:2020", 'did you mean "year"?'),
-        ("(lake", "this ( is not closed"),
-        ("year:x", "year"),
-        ("x" * 5000, "4,096 are allowed"),
-        ("a\x01b", "control character"),
-        ("near:ptouqe1kbhlaydg7", "no"),
-    ],
-)
-def test_what_is_wrong_with_a_query_is_told_beside_the_field(alice, query, message):
-    answer = alice.open("/", headers=OWN, query_string={"q": query})
-    assert answer.status_code == (404 if query.startswith("near:") else 400)
-    assert message in text_of(answer)
-    assert 'aria-invalid="true"' in answer.text
-    assert 'role="alert"' in answer.text
+def test_what_is_wrong_with_a_query_is_told_beside_the_field(alice):
+    for query, message in {
+        "yaer:2020": 'did you mean "year"?',
+        "(lake": "this ( is not closed",
+        "year:x": "year",
+        "x" * 5000: "4,096 are allowed",
+        "a\x01b": "control character",
+        "near:ptouqe1kbhlaydg7": "no",
+    }.items():
+        answer = alice.open("/", headers=OWN, query_string={"q": query})
+        assert answer.status_code == (404 if query.startswith("near:") else 400), query
+        assert message in text_of(answer), query
+        assert 'aria-invalid="true"' in answer.text, query
+        assert 'role="alert"' in answer.text, query
 
 
 def test_strange_parameters_are_no_errors_of_ours(alice):
-    fine = ("page=x", "page=-1", "page=99999999999999", "page=9999999")
-    fine += ("order=random&seed=7", "q=%ff%fe", "order=-newest")
+    fine = ("page=9", "order=random&seed=7", "q=%ff%fe", "order=-newest")
     wrong = ("q=%00", "seed=x", "order=none", "order=manual")
     for query in (*fine, *wrong):
         assert alice.open(f"/?{query}", headers=OWN).status_code == (400 if query in wrong else 200), query
-
-
-def test_a_page_behind_the_last_one_leads_to_the_first_alone(alice):
-    beyond = text_of(alice.open("/?page=9", headers=OWN))
-    assert "There is no page 9. First page" in beyond
-    assert "Previous" not in beyond
-
-
-def test_markup_in_a_title_is_text(alice, filled_api):
-    shown = 0
-    for path in ("/", *(f"/photos/{uid}" for uid in uids(filled_api))):
-        answer = alice.open(path, headers=OWN)
-        assert "<script>alert" not in answer.text
-        shown += "&gt;&lt;script&gt;alert(1)&lt;/script&gt;\u202e{{7*7}}" in answer.text
-    assert shown == 2  # the grid, and the photo
-
-
-def test_a_photo_outside_of_the_search_or_with_an_invalid_one_is_shown_alone(filled_api, alice):
-    uid = uids(filled_api)[0]
-    for query in ("year:1900", "(x", "order:none", "a\x01"):
-        answer = alice.open(f"/photos/{uid}", headers=OWN, query_string={"q": query})
-        assert answer.status_code == 200
-        assert 'rel="next"' not in answer.text
 
 
 def test_a_photo_that_may_not_be_seen_is_not_found(filled_api, alice):
@@ -248,58 +216,31 @@ def test_the_grid_begins_with_photos_whose_month_is_known_as_the_timeline_does(a
     assert [month["name"] for month in json.loads(text)["months"]] == ["2024-05"]
 
 
-#: Values that mean something in queries.
-STRANGE = {
-    "LensModel": 'Lens 1" Pro | 50*',
-    "CameraModel": "Back\\slash & Co",
-    "Details": {"Keywords": 'the "old" pier'},
-    "Lat": 47.2692,
-    "Lng": 11.4041,
-}
+def test_markup_in_a_title_is_text(alice):
+    page = alice.open("/", headers=OWN).text
+    assert "<script>alert" not in page
+    assert r"\u003e\u003cscript\u003ealert(1)\u003c/script\u003e" in page
 
 
-@pytest.fixture
-def strange(api):
-    """The UID of a photo with values that mean something in queries; there is another one without them."""
-    api.library.put("lake.jpg", jpeg(9, 6))
-    api.library.put("pier.jpg", jpeg(9, 8, exif=exif({}, {0x9003: "2024:05:01 10:00:00"})))
-    api.library.index()
-    (found,) = api.library.find(q="name:pier", count=1)
-    answer = api.call("PUT", f"/photos/{found['UID']}", api.access_token(), json=STRANGE)
-    assert answer.status_code == 200, answer.text
-    return found["UID"]
+def test_a_photo_leads_into_the_search_that_finds_it_or_to_itself_alone(filled_api, alice):
+    uid, *_ = uids(filled_api)
+    for query in ("", "uid:" + uid):
+        assert grid_of(alice, f"/photos/{uid}?q={query}") == (f"/?q=uid%3A{uid}" if query else "/")
+    alone = f"/?q=uid%3A{uid}+archived%3Atrue"
+    for query in ("year:1900", "(x", "a\x01"):
+        assert grid_of(alice, f"/photos/{uid}?q={query}") == f"/?q=uid%3A{uid}", query
+    hidden, *_ = uids(filled_api, q="hidden:true")
+    assert grid_of(alice, f"/photos/{hidden}") == f"/?q=uid%3A{hidden}+hidden%3Atrue"
+    token = filled_api.app_password("alice")
+    filled_api.call("POST", "/batch/photos/archive", token, json={"photos": [uid]})
+    assert grid_of(alice, f"/photos/{uid}") == alone
+    filled_api.call("POST", "/batch/photos/restore", token, json={"photos": [uid]})
+    page = alice.open(f"/photos/{uid}", headers=OWN)
+    assert f'data-photo="{uid}"' in page.text
+    assert f'href="/#photo={uid}"' in page.text  # if its script does not load
 
 
-def test_each_link_of_a_photo_finds_it_whatever_its_values_are(api, strange):
-    browser = Browser(api)
-    browser.sign_in()
-    page = browser.open(f"/photos/{strange}", headers=OWN)
-    links = [unescape(link) for link in re.findall(r'href="(/\?q=[^"]+)"', page.text)]
-    links = [link for link in links if "favorite" not in link and "archived" not in link]
-    assert [link[4:].partition(":")[0] for link in links] == ["taken", "city", "near", "camera", "lens", "keywords"]
-    for link in links:
-        assert set(photos_of(browser.open(link, headers=OWN))) == {strange}, link
-
-
-@pytest.mark.parametrize(
-    ("date", "shown", "query"),
-    [
-        ({"Month": 5, "Day": -1}, "May 1987", "year:1987+month:5"),
-        ({"Month": -1, "Day": -1}, "1987", "year:1987"),
-        ({"Month": 5, "Day": 1}, "Friday, 1 May 1987, 10:00", "taken:1987-05-01"),
-    ],
-)
-def test_a_date_is_shown_as_far_as_it_is_known(api, strange, date, shown, query):
-    body = {"TakenAtLocal": "1987-05-01T10:00:00Z", "Title": "", "Year": 1987, **date}
-    answer = api.call("PUT", f"/photos/{strange}", api.access_token(), json=body)
-    assert answer.status_code == 200, answer.text
-    browser = Browser(api)
-    browser.sign_in()
-    page = browser.open(f"/photos/{strange}", headers=OWN)
-    assert f'<a href="/?q={query}">{shown}</a>' in page.text
-    place = re.search("city:%22([^%]+)%22", page.text)[1]
-    day = shown.removeprefix("Friday, ").removesuffix(", 10:00")
-    assert f"<title>Photo, {day}, {place} · " in page.text
-    found = browser.open(f"/?q={query}", headers=OWN)
-    assert f'alt="Photo, {day}, {place}"' in found.text
-    assert set(photos_of(found)) == {strange}
+def test_browsers_without_scripts_read_what_shows_the_photos(filled_api, alice):
+    for path in ("/", "/favorites", f"/photos/{uids(filled_api)[0]}"):
+        (sentence,) = re.findall("<noscript>.*?</noscript>", alice.open(path, headers=OWN).text)
+        assert "Photos are shown with JavaScript." in sentence, path

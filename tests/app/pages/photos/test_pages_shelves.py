@@ -1,7 +1,6 @@
-"""Favorites, Archive and Review as pages with a title, their own words when they are empty, and their own actions."""
+"""Favorites, Archive and Review as pages with a title, and their own words when they are empty."""
 
 import re
-from html import unescape
 
 import pytest
 
@@ -45,10 +44,6 @@ def favor(api, *uids):
         send(api, f"/photos/{uid}/like")
 
 
-def acts_of(page):
-    return re.findall(r'name="act" value="(\w+)"', page.text)
-
-
 @pytest.mark.parametrize(
     ("path", "message"),
     [("/favorites", "There are no favorites yet."), ("/archive", "The archive is empty."),
@@ -61,32 +56,21 @@ def test_an_empty_page_says_what_comes_there(api, alice, photos, path, message):
     assert f"<h1>{PAGES[path]}</h1>" in page.text
     assert f"<title>{PAGES[path]} \u00b7" in page.text
     assert re.findall(r'href="([^"]+)" aria-current="page"', page.text)[0] == path
-    assert acts_of(page) == []
 
 
-def test_each_page_shows_its_photos_with_its_own_actions(api, alice, photos):
+def test_each_page_shows_its_photos_and_names_them_for_its_scripts(api, alice, photos):
     favor(api, photos["lake"])
     send(api, "/batch/photos/archive", photos=[photos["hill"]])
     favorites, archive, review = (alice.open(path, headers=OWN) for path in PAGES)
-    assert (photos_of(favorites), acts_of(favorites)) == ([photos["lake"]], ["plain", "archive", "private"])
-    assert (photos_of(archive), acts_of(archive)) == ([photos["hill"]], ["restore", "favorite"])
+    assert photos_of(favorites) == [photos["lake"]]
+    assert photos_of(archive) == [photos["hill"]]
     assert photos_of(review) == [photos["tree"], photos["town"]]
-    assert acts_of(review) == ["approve", "approve", "archive"]
-
-
-def test_photos_are_restored_in_the_archive_and_approved_in_review(api, alice, photos):
-    send(api, "/batch/photos/archive", photos=list(photos.values())[:2])
-    page = alice.open("/archive", headers=OWN)
-    back = unescape(re.search(r'name="next" value="([^"]*)"', page.text)[1])
-    answer = alice.send("/marks", {"act": "restore", "photo": photos_of(page), "next": back})
-    assert "2 photos restored from the archive." in text_of(alice.open(answer.headers["Location"], headers=OWN))
-    assert "The archive is empty." in text_of(alice.open("/archive", headers=OWN))
-    page = alice.open("/review", headers=OWN)
-    form = page.text[page.text.index('<form class="tools"') : page.text.index("Approve all")]
-    every = re.findall(r'name="photo" value="(\w+)"', form)
-    assert every == photos_of(page)
-    alice.send("/marks", {"act": "approve", "photo": every, "next": "/review"})
-    assert "There is nothing to review." in text_of(alice.open("/review", headers=OWN))
+    shown = [
+        re.search(r'data-archive="(1?)" data-review="(1?)"', page.text).groups()
+        for page in (favorites, archive, review)
+    ]
+    assert shown == [("", ""), ("1", ""), ("", "1")]
+    assert 'data-query="lake favorite:true"' in alice.open("/favorites?q=lake", headers=OWN).text
 
 
 @pytest.mark.parametrize(
@@ -113,22 +97,13 @@ def test_a_wrong_search_is_told_beside_the_field_which_keeps_it(api, alice, phot
     assert message == re.search(r'role="alert">([^<]*)<', alice.open("/?q=yaer:2023", headers=OWN).text)[1]
 
 
-def test_a_photo_leads_to_its_neighbours_on_the_page_and_back_to_it(api, alice, photos):
-    favor(api, photos["lake"], photos["town"])
+def test_a_photo_leads_to_its_place_on_the_page(api, alice, photos):
+    favor(api, photos["town"])
     page = alice.open("/favorites", headers=OWN)
-    assert f'href="/photos/{photos["town"]}?in=favorites"' in page.text
-    page = alice.open(f"/photos/{photos['town']}?in=favorites", headers=OWN)
-    assert f'rel="next" href="/photos/{photos["lake"]}?in=favorites"' in page.text
-    assert '<a class="button" href="/favorites">' in page.text
-    assert "?in=nowhere" not in alice.open(f"/photos/{photos['town']}?in=nowhere", headers=OWN).text
-
-
-def test_the_scripts_of_the_grid_search_on_the_page(api, alice, photos):
-    favor(api, photos["lake"])
-    page = alice.open("/favorites?q=lake", headers=OWN)
-    assert 'data-query="lake favorite:true"' in page.text
-    assert 'data-archive="1"' in alice.open("/archive", headers=OWN).text
-    assert 'id="grid" data-first=' not in alice.open("/review", headers=OWN).text
+    assert 'data-photo="/photos/UID?in=favorites"' in page.text
+    for name, shelf, grid in (("town", "favorites", "/favorites"), ("tree", "review", "/review"), ("tree", "x", "/")):
+        address = f"/photos/{photos[name]}?in={shelf}"
+        assert f'data-grid="{grid}"' in alice.open(address, headers=OWN).text, shelf
 
 
 def test_only_administrators_are_led_from_the_archive_to_the_trash(alice, ann):

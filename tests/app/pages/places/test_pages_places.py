@@ -72,13 +72,6 @@ def test_the_search_limits_the_places_and_stays_in_links(places):
     assert (photos, other) == ({"q": ["year:2023 | a"]}, {"q": ["a"]})
 
 
-def test_a_photo_leads_to_its_point_on_the_map(places):
-    uids = re.findall(r'href="/photos/(p\w+)', places.open("/?q=country:fr").text)
-    assert 'href="/places#14/48.85000/2.35000"' in places.open(f"/photos/{uids[0]}").text
-    nowhere = re.findall(r'href="/photos/(p\w+)', places.open("/?q=geo:false").text)
-    assert "/places#" not in places.open(f"/photos/{nowhere[0]}").text
-
-
 def test_a_square_of_the_clusters_has_exactly_the_photos_of_its_disc(places):
     """As the map asks: the squares around the discs, by the side that the answer tells, have the photos of each."""
     headers = {**OWN, "X-Photosvc": "1", "Sec-Fetch-Mode": "cors"}

@@ -1,5 +1,0 @@
-"""Chromium for the pages without scripts."""
-
-from tests.helpers.fixtures import chromium
-
-__all__ = ["chromium"]
