@@ -31,7 +31,6 @@ _FRESH: Final = timedelta(hours=24)
 #: Last year of the first dates of file systems, which files of an unset clock have.
 _UNSET_CLOCK: Final = 1980
 _PANORAMA_RATIO = 1.9
-_NONE: Final[Mapping[str, Extraction]] = {}
 #: Characters of city and country together that still leave room for more in a title.
 _MAX_PLACE = 45
 _LIVE_TYPES = ("jpg", "heic", "avif")
@@ -137,26 +136,19 @@ def _from_file_time(files: Sequence[StackedFile], indexed_at: datetime, zone: st
     return Taken(moment, local, _as_known(zone), AUTO, DAY if indexed_at - moment > _FRESH else 0)
 
 
-def describe(
-    photo: Photo,
-    sidecars: Mapping[int, list[StoredSidecar]],
-    catalog: Catalog,
-    now: datetime,
-    extractions: Mapping[str, Extraction] = _NONE,
-) -> None:
+def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], catalog: Catalog, now: datetime) -> None:
     """Bring the row of a photo up to date with its files, or hide a photo without files.
 
     Args:
         photo: its files are stored. Of a plain object, the caller writes `updated_at`.
         sidecars: those of its files, by the id of the file.
-        extractions: those of files that need not be read from the columns, by name.
     """
     files = sorted((file for file in photo.files if not file.missing), key=lambda file: file.name)
     if not files:
         photo.quality = HIDDEN
         _set_times(photo, now)
         return
-    stacked = [StackedFile(file.name, extractions.get(file.name) or read_extraction(file)) for file in files]
+    stacked = [StackedFile(file.name, read_extraction(file)) for file in files]
     own = without_previews(stacked)
     shown = [file for file, one in zip(files, stacked, strict=True) if one in own]
     chosen = (file for file in shown if file.primary_src == MANUAL and not file.problem)

@@ -32,10 +32,6 @@ _LARGEST: Final = {
     **dict.fromkeys(("width", "height", "frames", "diff", "iso", "focal_length", "altitude"), INT32),
     **dict.fromkeys(("size", "mtime_ns", "duration_ns"), INT64),
 }
-_BOUNDS: Final = {
-    record: [(name, largest) for name, largest in _LARGEST.items() if name in record.__dataclass_fields__]
-    for record in (Extraction, Metadata)
-}
 _METADATA: Final = msgspec.json.Decoder(Metadata)
 _REGIONS: Final = msgspec.json.Decoder(list[Region])
 _OWN: Final = frozenset((META, XMP))
@@ -46,8 +42,8 @@ def bounded(number: int, largest: int = INT32) -> int:
     return max(-largest - 1, min(number, largest))
 
 
-def write_extraction(file: File, extraction: Extraction, sent_name: str = "") -> Extraction:
-    """Write an extraction into the columns of its file, and return the result of `read_extraction` for them.
+def write_extraction(file: File, extraction: Extraction, sent_name: str = "") -> None:
+    """Write an extraction into the columns of its file.
 
     An orientation that a person chose stays. The name under which the file was sent or imported, if it was, counts
     before a former name in its metadata.
@@ -64,13 +60,6 @@ def write_extraction(file: File, extraction: Extraction, sent_name: str = "") ->
     file.details = dump_metadata(extraction.metadata)
     if chosen:
         choose_orientation(file, chosen)
-    has_size = (extraction.width, extraction.height) == (file.width, file.height)
-    fits = has_size and _fits(extraction) and _fits(extraction.metadata)
-    return extraction if fits else read_extraction(file)
-
-
-def _fits(record: Extraction | Metadata) -> bool:
-    return all(-largest <= getattr(record, name) <= largest for name, largest in _BOUNDS[type(record)])
 
 
 def choose_orientation(file: File, chosen: int | None) -> None:

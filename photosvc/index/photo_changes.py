@@ -4,7 +4,7 @@ Callers change photos and files, and name the photos. `library.changing` does th
 also journals. Other modules do not write search rows of photos; an import contract says so.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 
 from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
-from photosvc.index.extract import Extraction
 from photosvc.index.sidecar_links import sidecars_of
 from photosvc.models import Camera, File, Photo
 from photosvc.models.statements import UNLOADED
@@ -27,7 +26,6 @@ LOADED: Final = (
     selectinload(Photo.keywords),
     selectinload(Photo.files).selectinload(File.markers),
 )
-_NONE: Final[Mapping[str, Extraction]] = {}
 
 
 def mark_cameras(session: Session, cameras: Collection[int] | Select[int]) -> None:
@@ -49,16 +47,12 @@ class PhotoChanges:
         """Remember the cameras of these photos, before they change."""
         self._cameras.update(photo.camera_id for photo in photos if photo.camera_id)
 
-    def describe(self, photos: Collection[Photo], extractions: Mapping[str, Extraction] = _NONE) -> None:
-        """Describe photos by their files, which gives them their quality too, and flush.
-
-        Args:
-            extractions: of files that are not stored yet, by name.
-        """
+    def describe(self, photos: Collection[Photo]) -> None:
+        """Describe photos by their files, which gives them their quality too, and flush."""
         sidecars = sidecars_of(self._session, [photo.id for photo in photos])
         with self._session.no_autoflush:
             for photo in photos:
-                describe(photo, sidecars, self._catalog, self._now, extractions)
+                describe(photo, sidecars, self._catalog, self._now)
         self._session.flush()
 
     def project(self, photos: Sequence[Photo], *, gone: Collection[int] = ()) -> None:

@@ -295,7 +295,6 @@ def restack(
     keys: Mapping[int, Collection[int]],
     kinds: Collection[str],
     now: datetime,
-    new_ids: Iterator[int],
     is_outdated: Callable[[str], bool] = lambda _: False,
 ) -> Restacked:
     """Put these files, and those that they share keys with, into photos.
@@ -307,7 +306,6 @@ def restack(
     Args:
         keys: of each changed file, stored by `write_keys`, which returns them.
         kinds: the kinds of stacks that are on.
-        new_ids: their ids, as far as there are any; the database gives others.
         is_outdated: whether the file of a name is yet to be read, so that its row may move away from there. Such a file
             stays in its photo, and its photo apart from others, until it is stored and stacked itself.
     """
@@ -322,7 +320,7 @@ def restack(
         for owner, part in zip(_owners(parts), parts, strict=True)
         if any(row.photo_id != owner for row in part) and apart.isdisjoint(row.photo_id for row in part)
     ]
-    return _move(session, moves, now, new_ids) if moves else Restacked()
+    return _move(session, moves, now) if moves else Restacked()
 
 
 def _owners(parts: Sequence[Sequence[Row]]) -> list[int | None]:
@@ -338,9 +336,7 @@ def _owners(parts: Sequence[Sequence[Row]]) -> list[int | None]:
     return owners
 
 
-def _move(
-    session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], now: datetime, new_ids: Iterator[int]
-) -> Restacked:
+def _move(session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], now: datetime) -> Restacked:
     rows = [row for _, part in moves for row in part]
     photo_ids = {row.photo_id for row in rows} | {owner for owner, _ in moves if owner}
     query = select(Photo).where(Photo.id.in_(photo_ids)).options(*LOADED)
@@ -351,7 +347,7 @@ def _move(
     heirs: dict[int, int] = {}
     for owner, part in moves:
         first = photos[part[0].photo_id]
-        target = photos[owner] if owner else new_photo(session, first.path, first.name, now, next(new_ids, None))
+        target = photos[owner] if owner else new_photo(session, first.path, first.name, now)
         session.flush()
         changed[target.id] = target
         sources = {row.photo_id: row.quality for row in part if row.photo_id != owner}
@@ -364,10 +360,10 @@ def _move(
     return Restacked([photo for photo_id, photo in changed.items() if photo_id not in gone], gone)
 
 
-def new_photo(session: Session, path: str, name: str, now: datetime, photo_id: int | None = None) -> Photo:
-    """Make a photo without files, with the next id unless one is given."""
+def new_photo(session: Session, path: str, name: str, now: datetime) -> Photo:
+    """Make a photo without files."""
     uid = ids.new_uid(ids.PHOTO, now)
-    photo = Photo(id=photo_id, uid=uid, path=path, name=name, keywords=[], created_at=now, updated_at=now)
+    photo = Photo(uid=uid, path=path, name=name, keywords=[], created_at=now, updated_at=now)
     session.add(photo)
     return photo
 

@@ -22,13 +22,13 @@ from photosvc.index.catalog import Catalog
 from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import read_extraction, write_extraction
 from photosvc.index.identity import Contents, Identity, facts_of
-from photosvc.index.new_files import NewFiles, StoredFiles
 from photosvc.index.photo_changes import PhotoChanges, mark_cameras
 from photosvc.index.quality import hide_photos
 from photosvc.index.restack import copies_of, new_photo, restack, write_keys
 from photosvc.index.scan import FoundFile, aside_folder
 from photosvc.index.sidecar_links import Folders, Sidecars
 from photosvc.index.stack_rules import keys_of, split_name
+from photosvc.index.stored_files import SentFiles, StoredFiles
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile
 from photosvc.models.engine import begin_write
 from photosvc.models.statements import UNLOADED, among, is_below
@@ -127,14 +127,14 @@ class Store:
         self._new_photos: dict[tuple[str, str], Photo] = {}
         folders = folders or Folders(root)
         self._sidecars = Sidecars(session, folders, now, self._contents.is_outdated)
-        self._new = NewFiles(session, folders, kinds, now)
+        self._sent = SentFiles(session)
         self._photos = PhotoChanges(session, catalog, now)
 
     def load(self, names: Collection[str], read: Sequence[tuple[FoundFile, Extraction]] = ()) -> None:
         """Look up in advance the rows that files of these names change: a few statements for a whole batch."""
         self._sidecars.load(names)
         self._files.load(names, [one.hash for _, one in read])
-        self._new.load(read, self._files)
+        self._sent.load({found.name: one.hash for found, one in read if one.media_type != "sidecar"})
         contents = [one.metadata for _, one in read]
         self._catalog.load_gear(contents)
         self._catalog.load_cells((one.lat, one.lng) for one in contents if one.lat is not None and one.lng is not None)
@@ -146,7 +146,7 @@ class Store:
         if extraction.problem is not None and extraction.problem.reason.may_pass:
             return self._save_partly(found, extraction, extraction.problem)
         named = self._files.named(found.name)
-        is_contributed = self._new.is_contributed(found.name) if named is None else named.contributed
+        is_contributed = self._sent.is_contributed(found.name) if named is None else named.contributed
         same = [] if is_contributed else self._repeated(found.name, extraction.hash)
         awaited = None
         if not (same or is_contributed):
@@ -157,12 +157,6 @@ class Store:
             problem = Problem.of(Reason.DUPLICATE, awaited) if awaited is not None else Problem(Reason.REMOVED)
             self.reject(found, problem)
             return Saved(problem, new=False)
-        if found in self._new:
-            photo = self._new.add(found, extraction)
-            self._rejected[found.name] = None
-            self._sidecars.albums.add(found.name, photo.files[0])
-            self._changed[photo] = None
-            return Saved(extraction.problem, new=True)
         identity = self._contents.identify(self._session, found.name, extraction, named, same)
         if identity.original is not None:
             return self._save_duplicate(found, identity.original, identity.displaced)
@@ -171,7 +165,7 @@ class Store:
         new = file is None or not file.hash
         file = file or self._new_file(found, extraction)
         self._files.put(file, found.name, extraction.hash)
-        write_extraction(file, extraction, self._new.sent_name(found.name))
+        write_extraction(file, extraction, self._sent.sent_name(found.name))
         file.size, file.mtime_ns, file.missing = found.size, found.mtime_ns, False
         if new or has_moved or self._session.is_modified(file):  # asked before a query flushes the changes
             file.updated_at = self._now
@@ -292,7 +286,7 @@ class Store:
             former: the file that had the name; content that contradicts its facts is not private.
         """
         folder, base, _ = split_name(name)
-        photo = new_photo(self._session, folder, base, self._now, next(self._new.photo_ids, None))
+        photo = new_photo(self._session, folder, base, self._now)
         photo.private, photo.checked_at = True, self._now
         file = self._add_file(photo)
         file.hash, file.size, file.mtime_ns, file.missing = "", 0, 0, True
@@ -377,11 +371,10 @@ class Store:
         self._change(self._sidecars.finish())
         self._photos.remember(self._changed)
         keys, is_outdated = self.write_keys(), self._contents.is_outdated
-        restacked = restack(self._session, keys, self._kinds, self._now, self._new.photo_ids, is_outdated)
+        restacked = restack(self._session, keys, self._kinds, self._now, is_outdated)
         self._changed |= dict.fromkeys(restacked.changed)
         changed = [photo for photo in self._changed if photo.id not in restacked.gone]
-        self._photos.describe(changed, self._new.extractions)
-        self._new.insert()
+        self._photos.describe(changed)
         self._sidecars.albums.finish()
         self._photos.project(changed, gone=restacked.gone)
         self._changed.clear()
@@ -442,10 +435,10 @@ class Store:
         Not so those that visitors and contributors sent: they stay alone.
         """
         folder, base, _ = split_name(found.name)
-        is_contributed = self._new.is_contributed(found.name)
+        is_contributed = self._sent.is_contributed(found.name)
         picture = extraction.media_type != "video" and not is_contributed
         shared = self._new_photos.get((folder, base)) if picture else None
-        photo = shared or new_photo(self._session, folder, base, self._now, next(self._new.photo_ids, None))
+        photo = shared or new_photo(self._session, folder, base, self._now)
         if picture:
             self._new_photos[folder, base] = photo
         file = self._add_file(photo)
@@ -454,7 +447,7 @@ class Store:
 
     def _add_file(self, photo: Photo) -> File:
         times = {"created_at": self._now, "updated_at": self._now}
-        number, uid = next(self._new.file_ids, None), ids.new_uid(ids.FILE, self._now)
-        file = File(id=number, uid=uid, root=ORIGINALS_ROOT, photo=photo, markers=[], **times)
+        uid = ids.new_uid(ids.FILE, self._now)
+        file = File(uid=uid, root=ORIGINALS_ROOT, photo=photo, markers=[], **times)
         self._session.add(file)
         return file

@@ -13,9 +13,10 @@ from photosvc.index.scan import FoundFile
 from photosvc.index.store import Saved, Store
 from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Camera, File, Keyword, Photo, Place, RejectedFile, SearchDocument, SearchRow, SearchText
+from photosvc.models.engine import begin_write
 from photosvc.search.rows.renew import rebuild
 from tests.helpers.clock import NOW
-from tests.helpers.factories.photos import new_extraction, raw_of
+from tests.helpers.factories.photos import add_photos, new_extraction, raw_of
 
 
 @pytest.fixture
@@ -133,3 +134,27 @@ def test_a_new_file_makes_a_photo_and_its_row_and_shares_what_others_have(librar
     assert session.query(Camera).filter_by(make="Maker").count() == 2
     assert session.query(Place).filter(Place.id != "zz").count() == 1
     assert sorted(session.scalars(select(Keyword.word))) == ["number 1", "number 13", "number 5", "tree"]
+
+
+def test_storing_new_files_takes_as_many_steps_of_sqlite_in_a_large_library(library, session):
+    steps: list[int] = []
+    for first, photos in ((0, 10), (100, 200)):
+        begin_write(session)
+        add_photos(session, photos, NOW, first)
+        session.expunge_all()
+        driver = session.connection().connection.driver_connection
+        steps.append(0)
+
+        def step():
+            steps[-1] += 1
+
+        driver.set_progress_handler(step, 10)
+        one = store(library, session)
+        new = [(f"new/{first}-{n}.jpg", new_extraction(9000 + first + n, metadata=Metadata())) for n in range(5)]
+        batch = [(found(name, extraction), extraction) for name, extraction in new]
+        one.load([name for name, _ in new], batch)
+        for file, extraction in batch:
+            one.save(file, extraction)
+        one.finish()
+        driver.set_progress_handler(None, 0)
+    assert steps[1] < 1.2 * steps[0]
