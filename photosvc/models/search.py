@@ -18,7 +18,7 @@ from photosvc.models.library import Album
 from photosvc.models.named_numbers import CHANGES, OPEN_STATE, PROJECTION, PROJECTION_VERSION, STATE, LibraryState
 from photosvc.models.search_values import FileKey, of_file, of_photo, search_columns
 from photosvc.models.statements import run_one
-from photosvc.query.fold import fold, fold_recurring
+from photosvc.query.fold import fold
 
 #: The sort keys of the timeline, all descending: by local day, and within a day like the order `newest`.
 TIMELINE_KEYS = ("timeline_day", "taken_at", "newest_key")
@@ -60,7 +60,7 @@ class SearchRow(Base, table="search_rows"):
     photo_type: Mapped[str] = of_photo("type", Text, lookup="photo_type", scanned=True)
     path: Mapped[str] = of_photo("path", Text)
     name: Mapped[str] = of_photo("name", Text)
-    path_key: Mapped[str] = of_photo("path", Text, convert=fold_recurring, filter_name="path", lookup="path")
+    path_key: Mapped[str] = of_photo("path", Text, convert=fold, filter_name="path", lookup="path")
     name_key: Mapped[str] = of_photo("name", Text, convert=fold, filter_name="name", by_pattern=True)
     original_key: Mapped[str] = of_photo("original_name", Text, convert=fold, filter_name="original_name")
     title_key: Mapped[str] = of_photo(
@@ -98,8 +98,8 @@ class SearchRow(Base, table="search_rows"):
     altitude: Mapped[int] = of_photo("altitude", Integer, scanned=True)
     cell_id: Mapped[str] = of_photo("cell_id", Text)
     country: Mapped[str] = of_photo("country", Text, by_value=True, scanned=True)
-    state_key: Mapped[str] = of_photo("place.state", Text, convert=fold_recurring, filter_name="state", scanned=True)
-    city_key: Mapped[str] = of_photo("place.city", Text, convert=fold_recurring, filter_name="city", scanned=True)
+    state_key: Mapped[str] = of_photo("place.state", Text, convert=fold, filter_name="state", scanned=True)
+    city_key: Mapped[str] = of_photo("place.city", Text, convert=fold, filter_name="city", scanned=True)
     year: Mapped[int] = of_photo("year", Integer, by_value=True, scanned=True)
     month: Mapped[int] = of_photo("month", Integer, scanned=True)
     day: Mapped[int] = of_photo("day", Integer, scanned=True)
@@ -122,7 +122,7 @@ class SearchRow(Base, table="search_rows"):
     file_uid: Mapped[str] = of_file("uid", Text)
     file_key: Mapped[str] = of_file("name", Text, convert=fold, filter_name="file_name", by_pattern=True)
     hash: Mapped[str] = of_file("hash", Text)
-    codec: Mapped[str] = of_file("codec", Text, convert=fold_recurring, scanned=True)
+    codec: Mapped[str] = of_file("codec", Text, convert=fold, scanned=True)
     size: Mapped[int] = of_file("size", BigInteger, lookup="size")
     width: Mapped[int] = of_file("width", Integer, scanned=True)
     height: Mapped[int] = of_file("height", Integer, scanned=True)

@@ -18,9 +18,6 @@ LONGEST_WORD = 64
 """Characters to which a word is cut, both in the index and in queries."""
 MOST_WORDS = 4096
 LONGEST_TEXT = 65_536
-#: Most characters of a text that is remembered, and the number of texts.
-_SHORT: Final = 80
-_REMEMBERED: Final = 2048
 #: Scripts written without blanks: each character is a word, and a run of them a phrase.
 _UNSPACED = "\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
 #: Letters of Thai, Lao, Burmese and Khmer, which are written without blanks: a consonant with the vowels around it is a
@@ -116,20 +113,6 @@ def words(text: str, limit: int = MOST_WORDS) -> tuple[str, ...]:
     folded = fold(text)
     pattern = _ASCII_WORD if folded.isascii() else _WORD
     return tuple([match[0][:LONGEST_WORD] for match in islice(pattern.finditer(folded), limit)])
-
-
-def fold_recurring(text: str) -> str:
-    """Return `fold(text)`, cached for short texts: names of places and folders recur with each photo."""
-    return _remembered_fold(text) if len(text) <= _SHORT else fold(text)
-
-
-def words_recurring(text: str) -> tuple[str, ...]:
-    """Return `words(text)`, cached for short texts."""
-    return _remembered_words(text) if len(text) <= _SHORT else words(text)
-
-
-_remembered_fold = lru_cache(_REMEMBERED)(fold)
-_remembered_words = lru_cache(_REMEMBERED)(words)
 
 
 @lru_cache(2048)

@@ -285,8 +285,6 @@ def read_groups(raw: str, operators: str, *, empties: bool = False) -> list[list
     Empty alternatives and groups are left out: `a||b` is `a|b`. With `empties`, `""` is an alternative. A quote that is
     not closed ends with the value.
     """
-    if '"' not in raw and "\\" not in raw:
-        return _read_unquoted(raw, operators)
     groups: list[list[Alternative]] = [[]]
     draft, inside = _Draft(0, empties=empties), False
     for match in _PIECE.finditer(raw):
@@ -308,22 +306,3 @@ def read_groups(raw: str, operators: str, *, empties: bool = False) -> list[list
             draft.add(text, inside=inside)
     groups[-1] += draft.finish(len(raw), inside=inside)
     return [group for group in groups if group]
-
-
-def _read_unquoted(raw: str, operators: str) -> list[list[Alternative]]:
-    """Return the groups of a value without quotes and backslashes, which is faster to split."""
-    groups, start = [], 0
-    for part in raw.split("&") if "&" in operators else (raw,):
-        group = []
-        for piece in part.split("|") if "|" in operators else (part,):
-            text, end = piece.strip(), start + len(piece)
-            negated = text.startswith(("!", "-")) and text[0] in operators
-            if negated:
-                text = text[1:].lstrip()
-            if text:
-                pieces = tuple(text.split("*")) if "*" in operators else (text,)
-                group.append(Alternative(pieces, negated, False, start, end))
-            start = end + 1
-        if group:
-            groups.append(group)
-    return groups

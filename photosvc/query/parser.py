@@ -7,7 +7,6 @@ Some plain words, neither quoted nor with a `*` at the end, have a meaning of th
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
@@ -154,12 +153,6 @@ def understand(text: str, today: date) -> list[Understood]:
     return parser.understood
 
 
-@lru_cache(maxsize=512)
-def _meant(query: str, field: str) -> Node:
-    """Return the condition that words mean; all of its words stand in quotes."""
-    return _Parser(query, field, date.min).query()
-
-
 def find_filter(key: str, *, field: str, position: int) -> FilterSpec:
     """Find the filter with this name or alias, in any case.
 
@@ -244,7 +237,7 @@ class _Parser:
         self.next = first + meaning.words
         last = self.tokens[self.next - 1]
         self.understood.append(Understood(token.start, last.end, meaning))
-        node = _meant(meaning.query, self.field)
+        node = _Parser(meaning.query, self.field, date.min).query()  # all of its words stand in quotes
         if meaning.words == 1:
             return disjunction([self.text(token), self.counted(node, token)])
         return self.counted(node, token)

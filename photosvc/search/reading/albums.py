@@ -15,7 +15,7 @@ from photosvc.core.times import ZERO_TIME
 from photosvc.core.words import in_portions
 from photosvc.models import UNKNOWN_PLACE, Album, File, Place, SearchAlbum, SearchRow
 from photosvc.models.statements import unindexed
-from photosvc.query.fold import fold, fold_recurring
+from photosvc.query.fold import fold
 from photosvc.query.nodes import Everything
 from photosvc.search.limits import Steps, expected_steps, within_steps
 from photosvc.search.reading.compile import visible, visible_albums
@@ -404,14 +404,14 @@ def folders_in(albums: Iterable[AlbumRecord], path: str, *, recursive: bool) -> 
     Args:
         path: the path of the folder; empty for the originals.
     """
-    own = [fold_recurring(part) for part in path.split("/") if part]
+    own = [fold(part) for part in path.split("/") if part]
     names: dict[tuple[str, ...], str] = {}
     direct: dict[tuple[str, ...], int] = {}
     total: dict[tuple[str, ...], int] = {}
     newest: dict[tuple[str, ...], str] = {}
     for album in albums:
         parts = album.path.split("/")
-        key = tuple(map(fold_recurring, parts))
+        key = tuple(map(fold, parts))
         if list(key[: len(own)]) != own:
             continue
         last = len(parts) if recursive else min(len(parts), len(own) + 1)

@@ -33,7 +33,7 @@ from photosvc.models.search_values import gear_name, needles, word_text
 from photosvc.models.statements import after_prefix
 from photosvc.query.areas import locate
 from photosvc.query.filters import FILTERS
-from photosvc.query.fold import fold, words, words_recurring
+from photosvc.query.fold import fold, words
 from photosvc.query.nodes import (
     Choice,
     Circle,
@@ -189,7 +189,7 @@ def _cities(query: str, name: str, region: str) -> Sequence[_City]:
     code = country_code(region) or region
     state = next(map(text_words, own_names(region, "state")), region)
     for lat, lng, country, in_state in _TABLE.connection.execute(query, {"name": name}):
-        if region and code != country and " ".join(words_recurring(in_state)) not in {region, state}:
+        if region and code != country and " ".join(words(in_state)) not in {region, state}:
             continue
         here = cities[country, in_state]
         city = next((one for one in here if distance_m(lat, lng, *one.positions[0]) <= _CITY_M), None)

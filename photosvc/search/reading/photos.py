@@ -12,7 +12,7 @@ from photosvc.models import FILTER_COLUMNS, SEARCH_COLUMNS, Place, SearchRow
 from photosvc.models.search_values import RANK_BITS
 from photosvc.models.statements import unindexed
 from photosvc.query.filters import FILTERS
-from photosvc.query.fold import fold_recurring
+from photosvc.query.fold import fold
 from photosvc.query.nodes import Everything, Filter, Node, Word, leaves
 from photosvc.search.reading.candidates import is_covered
 from photosvc.search.reading.columns import Context
@@ -169,4 +169,4 @@ def find_towns(connection: Connection, query: PhotoQuery) -> list[CountedTown]:
 def _names(connection: Connection, countries: set[str]) -> dict[tuple[str, str], str]:
     """Return the names of towns by country and folded name: only places contain the spelling."""
     written = select(Place.country, Place.city).where(Place.country.in_(countries)).distinct().order_by(Place.city)
-    return {(code, fold_recurring(city)): city for code, city in connection.execute(written)}
+    return {(code, fold(city)): city for code, city in connection.execute(written)}

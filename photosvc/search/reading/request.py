@@ -348,16 +348,9 @@ def parse_node(pairs: Iterable[tuple[str, str]], today: date) -> Node:
     """
     pairs = list(pairs)
     query, _ = split_order(last_value(pairs, "q"))
-    parse = _parse_query if len(query) <= _LONGEST_KEPT else _parse_query.__wrapped__
-    asked, parameters = parse(query, today), parse_parameters(pairs)
+    asked, parameters = parse_query(query, today), parse_parameters(pairs)
     unset = () if isinstance(parameters, Everything) else unset_filters(query)
     return conjunction([combine(asked, parameters, unset), parse_scope(pairs, today)])
-
-
-@lru_cache(maxsize=256)
-def _parse_query(query: str, today: date) -> Node:
-    """Return the query; cached, because pages ask for its usual order first, and clients for one page after another."""
-    return parse_query(query, today)
 
 
 def last_value(pairs: Iterable[tuple[str, str]], name: str) -> str:
@@ -368,16 +361,10 @@ def last_value(pairs: Iterable[tuple[str, str]], name: str) -> str:
 def _check_cursor(cursor: Cursor, request: SearchRequest, pairs: Iterable[tuple[str, str]]) -> None:
     if last_value(pairs, "offset"):
         raise InvalidValueError("offset and cursor are two ways to say where a page begins; send one", field="offset")
-    kinds = [int] * bool(request.ranked) + _kinds(request.order)
+    kinds = [int] * bool(request.ranked) + [column.type.python_type for column in request.order.columns(0)]
     fits = cursor.order == request.order.name and cursor.seed == request.seed < PRIME
     if not fits or [type(value) for value in cursor.values] != kinds:
         raise InvalidValueError("cursor belongs to another search; begin again without it", field="cursor")
-
-
-@lru_cache(maxsize=64)
-def _kinds(order: Order) -> list[type]:
-    """Return the types of the keys of an order; cached, because SQLAlchemy looks each up in several places."""
-    return [column.type.python_type for column in order.columns(0)]
 
 
 def _terms(node: Node) -> Iterator[Term]:

@@ -34,7 +34,7 @@ from photosvc.models.statements import Prepared, prepare_statement, unindexed
 from photosvc.query.filter_spec import FilterSpec
 from photosvc.query.filter_spec import Kind as ValueKind
 from photosvc.query.filters import FILTERS
-from photosvc.query.fold import fold, words, words_recurring
+from photosvc.query.fold import fold, words
 from photosvc.query.lexer import quote
 from photosvc.query.reader import STATES
 from photosvc.query.typed import Typed
@@ -275,7 +275,7 @@ def keywords_of(connection: Connection, keys: Iterable[int]) -> list[Named]:
 
 def _named(found: Iterable[tuple[str, tuple[Any, ...]]]) -> Iterator[Named]:
     for label, keys in found:
-        if folded := words_recurring(label):  # a filter finds nothing by a name without words
+        if folded := words(label):  # a filter finds nothing by a name without words
             yield Named(label, label, keys, " " + " ".join(folded))
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.query.fold import LONGEST_WORD, fold, fold_recurring, words, words_recurring
+from photosvc.query.fold import LONGEST_WORD, fold, words
 from tests.helpers.examples import examples
 
 
@@ -54,12 +54,6 @@ def test_long_words_are_cut_and_many_words_are_limited() -> None:
     assert words("x" * 1000) == ("x" * LONGEST_WORD,)
     assert words("a b c d", limit=2) == ("a", "b")
     assert words("a b", limit=2) == ("a", "b")
-
-
-def test_texts_that_recur_fold_as_others_do() -> None:
-    for text in ("", "Côte d’Azur", "Ärger " * 13, "Ärger " * 14):
-        for _ in range(2):
-            assert (fold_recurring(text), words_recurring(text)) == (fold(text), words(text))
 
 
 @examples(400)

@@ -3,8 +3,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.query import parser
-from photosvc.search.reading import request
 from photosvc.search.reading.request import (
     DEFAULT_ORDER,
     ORDERS,
@@ -13,7 +11,6 @@ from photosvc.search.reading.request import (
     parse_cursor,
 )
 from tests.helpers.examples import examples
-from tests.helpers.queries.parsing import best_order, parse_request
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 COUNTS = st.integers(0, 2**53 - 1)
@@ -63,17 +60,3 @@ def test_an_unknown_order_is_refused_with_the_nearest():
             pytest.fail(f"{name!r} is not refused")
         assert reason in caught.value.message, name
         assert caught.value.field == "order", name
-
-
-def test_a_query_is_parsed_once_for_its_usual_order_and_all_of_its_pages(monkeypatch):
-    parsed = []
-
-    def parse_query(query, today):
-        parsed.append(query)
-        return parser.parse_query(query, today)
-
-    monkeypatch.setattr(request, "parse_query", parse_query)
-    assert best_order("parsed once") == "relevance"
-    for offset in ("0", "60", "120"):
-        parse_request({"q": "parsed once", "offset": offset})
-    assert parsed == ["parsed once"]
