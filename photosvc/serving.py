@@ -1,12 +1,11 @@
 """Hooks of gunicorn: `gunicorn --config python:photosvc.serving`, or a configuration file that imports them.
 
 Workers share the memory of modules that the master has imported, learn how many threads they have, end with a sentence
-when a setting is wrong, give freed memory back, and write down the refusals that they only counted.
+when a setting is wrong, and give freed memory back.
 """
 
 import gc
 import importlib
-import signal
 from contextlib import suppress
 from typing import Any, Final
 
@@ -20,7 +19,6 @@ from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import SchemaError, SettingError
 from photosvc.core.machine import give_back
 from photosvc.mounting import VIEWS
-from photosvc.web.auditing import write_last_refusals
 from photosvc.web.current import EXTENSION, Service
 
 #: gunicorn takes the mount from no header: `X-Forwarded-Prefix` of trusted proxies tells it.
@@ -72,17 +70,6 @@ def post_request(_worker: object, _request: object, _environ: object, _answer: o
     if SYSTEM_CLOCK.monotonic() >= _returned_at + _RETURN_SECONDS:
         _returned_at = SYSTEM_CLOCK.monotonic()
         give_back()
-
-
-def worker_exit(_server: object, worker: Any) -> None:  # noqa: ANN401
-    """Write the refusals that were only counted to the security log.
-
-    The master repeats its signal, and Ctrl+C in a terminal reaches this process too: neither may interrupt that.
-    """
-    if _service_of(worker) is not None:
-        for each in (signal.SIGINT, signal.SIGQUIT):
-            signal.signal(each, signal.SIG_IGN)
-        write_last_refusals(worker.wsgi)
 
 
 def _service_of(worker: Any) -> Service | None:  # noqa: ANN401

@@ -29,7 +29,6 @@ from photosvc.api import (
 )
 from photosvc.web import parts
 from photosvc.web.answers import add_security_headers, finish_request, start_timer, tag_by_body
-from photosvc.web.auditing import write_due_refusals
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 from photosvc.web.parts import OwnBlueprint
@@ -64,7 +63,6 @@ def create_api(mounted: Collection[str]) -> Blueprint:
         service.require_schema()
         service.follow_key(seldom=True)
         service.warn_of_unread_proxy(request)
-        write_due_refusals(service)
         # A form or script of another site would use up the log-in attempts of its visitor's address. Scripts that may
         # send a header, for which browsers ask us first (CORS), show a token of their own.
         if is_foreign(request, service.settings.base_url) and token_of(request) is None:

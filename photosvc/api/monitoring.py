@@ -254,7 +254,7 @@ def _parameters() -> list[dict[str, Any]]:
 def list_audit_entries() -> Response:
     """List the security log: log-ins, refusals, and changes of accounts, credentials and settings of access.
 
-    `times` counts the event: equal refusals within a minute are one entry for the first and one for the others.
+    `times` counts the event: equal refusals from one network within a minute are one entry.
     """
     given, service = request.args, current_service()
     count = parse_number(given.get("count", ""), "count", 1, _MOST, 100)

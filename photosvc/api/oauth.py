@@ -294,8 +294,8 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
             with service.reading() as connection:
                 return authenticate(connection, *request.credentials)
         except InvalidClientError:
-            refuse_client(request.credentials.client_id)
             service.throttle.count_unknown_token(service.now(), address=_address())
+            refuse_client(request.credentials.client_id)
             raise
 
     def save_token(self, token: dict[str, Any], request: OAuthRequest) -> None:

@@ -1,27 +1,37 @@
-"""The stored security log: its table, its log lines, and the refusals that this process still counts.
+"""The stored security log: its table and its log lines.
 
 A line is logged only after its entry has been committed. Each part of the table keeps its newest entries, at most a
 quarter of them of one actor, so that a flood of entries removes none of other parts, and few of other actors.
 
-Equal refusals are counted for a minute: the first of each kind is recorded at once, the number of the others at the
-end of the minute. A kind is made of the event, the name, the actor and the network. Names that no account has are kinds
-as well: if all of them were one kind, the time of an answer would show which names exist. Beyond a few kinds from one
-network, and some from all, refusals are counted together, so that the entries of a minute are bounded.
+Refusals of the last minute that are equal, from one network and with one credential, are counted in one entry. Wrong
+names and passwords are not: the throttle limits their number, and each entry has the account that was tried. If their
+entries depended on the name, the time of an answer would show which names exist.
 """
 
 import logging
-from collections import Counter, deque
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime, timedelta
-from threading import Lock
-from typing import Final, TypeAlias
+from dataclasses import fields
+from datetime import datetime, timedelta
+from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, Delete, Row, and_, bindparam, delete, func, insert, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Delete,
+    Row,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.orm import Session
 
-from photosvc.auth.audit_log import BY_USER, PARTS, REFUSALS, Entry, told
-from photosvc.auth.throttle import network_of
+from photosvc.auth.audit_log import BY_USER, PARTS, REFUSALS, Entry, Event, told
 from photosvc.core import ids
 from photosvc.core.accounts import is_name, normal_name
 from photosvc.core.logs import FIELDS, as_text
@@ -50,16 +60,12 @@ _BUSY = (
     .having(func.count() > bindparam("kept"))
     .limit(_SHARES)
 )
+#: Time for which equal refusals are counted in one entry, and the most entries that are looked at to find it.
 WINDOW: Final = timedelta(minutes=1)
-#: Kinds that are counted separately: of one network, and of all networks.
-MOST_OF_NETWORK: Final = 8
-MOST_KINDS: Final = 32
-#: Entries that wait for the database. Beyond these, the oldest are not stored; the log lines have them all the same.
-MOST_WAITING: Final = 256
-_OTHERS: Final = "others"
-_ANY_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
-#: The common fields of equal refusals, and a digest of the name that they showed.
-_Kind: TypeAlias = tuple[Entry, str]
+_LATEST: Final = 100
+_LATEST_REFUSALS = (
+    select(AuditEntry.id).where(AuditEntry.part == REFUSALS).order_by(AuditEntry.id.desc()).limit(_LATEST).subquery()
+)
 
 
 def keep(session: Session, entries: Sequence[Entry]) -> None:
@@ -111,6 +117,25 @@ def add(session: Session, entries: Sequence[Entry], *, keep: int) -> None:
             connection.execute(_SWEEP_PART, {"kept_part": part, "kept": keep})
 
 
+def add_refusal(session: Session, entry: Entry, *, keep: int) -> bool:
+    """Add a refusal as `add` does, or count it in an equal one of the last minute; return whether it was added."""
+    if entry.event in {Event.LOGIN_REFUSED, Event.CLIENT_REFUSED} and not entry.detail:
+        add(session, [entry], keep=keep)
+        return True
+    equal = select(func.max(AuditEntry.id)).where(
+        AuditEntry.id.in_(select(_LATEST_REFUSALS.c.id)),
+        AuditEntry.created_at.between(entry.created_at - WINDOW, entry.created_at),
+        *(getattr(AuditEntry, name) == getattr(entry, name) for name in ("event", "address", "credential", "detail")),
+    )
+    same_account = AuditEntry.subject_uid == entry.subject_uid
+    subject = {name: case((same_account, getattr(AuditEntry, name)), else_="") for name in ("subject", "subject_uid")}
+    counted = update(AuditEntry).where(AuditEntry.id == equal.scalar_subquery()).returning(AuditEntry.id)
+    if session.connection().execute(counted.values(times=AuditEntry.times + 1, **subject)).first() is not None:
+        return False
+    add(session, [entry], keep=keep)
+    return True
+
+
 def latest(
     connection: Connection,
     *,
@@ -149,78 +174,3 @@ def latest(
         concerns = and_(AuditEntry.subject == key, AuditEntry.subject_uid.startswith(ids.USER))
         query = query.where(or_(acts, concerns, AuditEntry.subject_uid == key))
     return connection.execute(query).all()
-
-
-@dataclass(slots=True)
-class Pending:
-    """The refusals that are counted, and the entries that wait for the database. Threads may share it."""
-
-    _began: datetime | None = None
-    _counts: dict[_Kind, int] = field(default_factory=dict)
-    """By kind: the number of refusals after the first."""
-    _of_network: Counter[str] = field(default_factory=Counter)
-    _waiting: deque[Entry] = field(default_factory=lambda: deque(maxlen=MOST_WAITING))
-    _lock: Lock = field(default_factory=Lock)
-
-    @property
-    def is_empty(self) -> bool:
-        """Return whether no refusal is counted and no entry waits."""
-        return self._began is None
-
-    def is_due(self, now: datetime) -> bool:
-        """Return whether the minute is over."""
-        return self._began is not None and not timedelta() <= now - self._began < WINDOW
-
-    def note(self, entry: Entry, *, typed: str = "") -> list[Entry]:
-        """Count a refusal of a name with the digest `typed`; return the entries to log, which wait to be stored."""
-        with self._lock:
-            told = self._end_minute(entry.created_at)
-            self._began = self._began or entry.created_at
-            kind, first = self._kind(entry, typed)
-            if kind in self._counts:
-                self._counts[kind] += 1
-            else:
-                self._counts[kind] = 0
-                self._of_network[kind[0].address] += 1
-                told.append(first)
-            self._waiting.extend(told)
-        return told
-
-    def end_minute(self, now: datetime, *, early: bool = False) -> list[Entry]:
-        """End the minute if it is over, or `early`; return the entries to log, which wait to be stored."""
-        with self._lock:
-            told = self._end_minute(now, early=early)
-            self._waiting.extend(told)
-        return told
-
-    def take(self) -> list[Entry]:
-        """Take out all entries that wait for the database, the oldest first; the caller stores or returns them."""
-        with self._lock:
-            taken = list(self._waiting)
-            self._waiting.clear()
-        return taken
-
-    def give_back(self, taken: Iterable[Entry], now: datetime) -> None:
-        """Put entries that could not be stored back until the end of this minute."""
-        with self._lock:
-            self._waiting.extendleft(reversed(list(taken)))
-            self._began = self._began or now
-
-    def _end_minute(self, now: datetime, *, early: bool = False) -> list[Entry]:
-        if not (early or self.is_due(now)):
-            return []
-        told = [replace(alike, created_at=now, times=count) for (alike, _typed), count in self._counts.items() if count]
-        self._began = None
-        self._counts.clear()
-        self._of_network.clear()
-        return told
-
-    def _kind(self, entry: Entry, typed: str) -> tuple[_Kind, Entry]:
-        """Return the kind of an entry, and the entry to log for the first refusal of that kind."""
-        alike = replace(entry, created_at=_ANY_TIME, address=network_of(entry.address), request_id="")
-        is_known = (alike, typed) in self._counts
-        if is_known or (len(self._counts) < MOST_KINDS and self._of_network[alike.address] < MOST_OF_NETWORK):
-            return (alike, typed), entry
-        address = alike.address if len(self._counts) < MOST_KINDS else ""
-        others = Entry(created_at=_ANY_TIME, event=entry.event, detail=_OTHERS, address=address)
-        return (others, ""), replace(others, created_at=entry.created_at)

@@ -8,7 +8,6 @@ from photosvc.dav.errors import error_answer
 from photosvc.dav.server import logged_in, respond
 from photosvc.library.staging import require_writable
 from photosvc.web.answers import add_security_headers, finish_request, start_timer
-from photosvc.web.auditing import write_due_refusals
 from photosvc.web.contract import public, undocumented
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
@@ -35,7 +34,6 @@ def create_dav(url_prefix: str = "") -> Blueprint:
         service = current_service()
         service.require_schema()
         service.warn_of_unread_proxy(request)
-        write_due_refusals(service)
         if is_foreign(request, service.settings.base_url):  # browsers keep passwords, and send them along
             raise OtherSiteError
 

@@ -29,7 +29,6 @@ from photosvc.pages import (  # noqa: F401 - each module adds its routes to the 
 )
 from photosvc.pages.layout import BLUEPRINT, add_page_headers, pages
 from photosvc.web.answers import finish_request, start_timer
-from photosvc.web.auditing import write_due_refusals
 from photosvc.web.current import current_service
 from photosvc.web.protector import token_of
 from photosvc.web.requests import OtherSiteError, changes, is_foreign, is_own
@@ -47,7 +46,6 @@ def begin() -> None:
     service.require_schema()
     service.follow_key(seldom=True)
     service.warn_of_unread_proxy(request)
-    write_due_refusals(service)
     if request.endpoint == f"{BLUEPRINT}.share_files":  # sent by an app, not by a page, and only led to a page
         if is_foreign(request, service.settings.base_url):
             raise OtherSiteError

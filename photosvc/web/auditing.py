@@ -11,9 +11,10 @@ import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
-from flask import Flask, g, has_request_context, request
+from flask import g, has_request_context, request
 from sqlalchemy import Select, bindparam, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -32,11 +33,12 @@ from photosvc.auth.errors import (
 )
 from photosvc.auth.operation import Operation
 from photosvc.auth.principal import Principal
+from photosvc.auth.throttle import network_of
 from photosvc.core import ids
 from photosvc.core.accounts import is_name, normal_name
 from photosvc.core.errors import PermissionDeniedError, SchemaError
 from photosvc.models import Client, User
-from photosvc.web.current import EXTENSION, Service, current_service
+from photosvc.web.current import current_service
 from photosvc.web.requests import client_address, is_behind_proxy
 
 _LOG = logging.getLogger("photosvc")
@@ -84,22 +86,32 @@ def record_alone(event: Event, *, target: str = "", detail: str = "") -> None:
         _LOG.warning("the database has no entry of the security log for this: %s", event)
 
 
-def refuse(event: Event, *, subject: Named | None = None, typed: str = "", detail: str = "") -> None:
-    """Record a refusal outside of any transaction; equal ones are counted for a minute.
+def refuse(event: Event, *, subject: Named | None = None, detail: str = "") -> None:
+    """Record a refusal outside of any transaction, unless others write for long; log it if it is a new entry.
 
     This never raises an error, so that the request is still answered with its refusal.
 
     Args:
-        subject: the account or client of the name that was shown; None if there is none.
-        typed: that name. It is not recorded: people type passwords into fields for names.
+        subject: the account or client of the name that was shown; None if there is none. That name is not recorded:
+            people type passwords into fields for names.
     """
     service = current_service()
     g.photosvc_refusal_recorded = True
-    entry = new_entry(service.now(), event, actor(), subject=subject, detail=detail)
-    told = service.refusals.note(entry, typed=typed and ids.digest(typed))
-    audit_store.log(told)
-    if told:
-        _write(service)
+    by = actor()
+    entry = new_entry(service.now(), event, replace(by, address=network_of(by.address)), subject=subject, detail=detail)
+    added = True
+
+    def write(session: Session) -> None:
+        nonlocal added
+        added = audit_store.add_refusal(session, entry, keep=service.settings.audit_entries)
+
+    try:
+        # The commit does not wait for the disk, so that a flood of refusals cannot slow it down.
+        service.write_if_free(write, lasting=False)
+    except (SQLAlchemyError, RuntimeError):  # the request is refused even if the database fails
+        _LOG.exception("the security log cannot be written")
+    if added:
+        audit_store.log([entry])
 
 
 @contextmanager
@@ -111,16 +123,16 @@ def refusing_login(username: str) -> Iterator[None]:
         name = normal_name(username)
         subject = _find(_USER, name) if is_name(name) else None
         if isinstance(error, ThrottledError):
-            refuse(Event.THROTTLED, subject=subject, typed=name, detail="login")
+            refuse(Event.THROTTLED, subject=subject, detail="login")
         else:
-            refuse(Event.LOGIN_REFUSED, subject=subject, typed=name, detail=_REASONS.get(type(error), ""))
+            refuse(Event.LOGIN_REFUSED, subject=subject, detail=_REASONS.get(type(error), ""))
         raise
 
 
 def refuse_client(client_id: str) -> None:
     """Record that a client of this id was refused."""
     subject = _find(_CLIENT, client_id) if ids.is_uid(client_id, ids.CLIENT) else None
-    refuse(Event.CLIENT_REFUSED, subject=subject, typed=client_id)
+    refuse(Event.CLIENT_REFUSED, subject=subject)
 
 
 def refuse_for(error: Exception, action: str) -> None:
@@ -139,27 +151,6 @@ def refuse_for(error: Exception, action: str) -> None:
             refuse(Event.TOKEN_REFUSED)
         case PermissionDeniedError():
             refuse(Event.ACCESS_REFUSED, detail=action)
-
-
-def write_due_refusals(service: Service) -> None:
-    """Record the number of refusals that followed the first ones, once their minute is over."""
-    if not service.refusals.is_empty and service.refusals.is_due(service.now()):
-        audit_store.log(service.refusals.end_minute(service.now()))
-        _write(service)
-
-
-def write_last_refusals(app: Flask) -> None:
-    """Record the refusals that this process still counts at its end; wait for other writers, which may do the same."""
-    service: Service | None = app.extensions.get(EXTENSION)
-    if service is None or service.refusals.is_empty:
-        return
-    audit_store.log(service.refusals.end_minute(service.now(), early=True))
-    with app.app_context():
-        try:
-            with service.writing() as session:
-                audit_store.add(session, service.refusals.take(), keep=service.settings.audit_entries)
-        except SQLAlchemyError:
-            _LOG.exception("the last refusals are missing in the table of the security log")
 
 
 def actor() -> Actor:
@@ -194,20 +185,3 @@ def _find(query: Select[Any, Any], shown: str) -> Named | None:
         row: Any = connection.execute(query, {"shown": shown}).first()
         found = row
     return found
-
-
-def _write(service: Service) -> None:
-    """Store the refusals that wait for the database."""
-    taken = service.refusals.take()
-
-    def write(session: Session) -> None:
-        audit_store.add(session, taken, keep=service.settings.audit_entries)
-
-    written = False
-    try:
-        # The commit does not wait for the disk, so that a flood of refusals cannot slow it down.
-        written = not taken or service.write_if_free(write, lasting=False)
-    except (SQLAlchemyError, RuntimeError):  # the request is refused even if the database fails
-        _LOG.exception("the security log cannot be written")
-    if not written:
-        service.refusals.give_back(taken, service.now())

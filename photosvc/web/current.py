@@ -21,7 +21,6 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from photosvc.auth import policy
-from photosvc.auth.audit_store import Pending
 from photosvc.auth.keys import check_key, claim, read_keys, stored_fingerprint
 from photosvc.auth.principal import HOST_USER, HostUser, Principal
 from photosvc.auth.signing_keys import SigningKeys
@@ -207,8 +206,6 @@ class Service(Transactions):
     """The time, by the monotonic clock, at which that file is checked again before links are made."""
     swept_at: datetime | None = field(default=None, init=False)
     """The time at which a log-in of this process last deleted expired sessions."""
-    refusals: Pending = field(default_factory=Pending, init=False)
-    """Refusals for the security log."""
     pages_path: str | None = None
     """The path of the cookie of the web page; None if the page is not mounted: then no cookie counts."""
     say: Callable[[str], str] = field(default=str, init=False)

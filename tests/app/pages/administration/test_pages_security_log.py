@@ -15,10 +15,10 @@ LOG = "/administration/security-log"
 
 @pytest.fixture
 def filled(ann, api):
-    """The browser of `ann`, after wrong passwords for alice, a log-in of hers an hour later, and a command."""
+    """The browser of `ann`, after refused sign-ins of alice, a log-in of hers an hour later, and a command."""
     other = Browser(api, address="198.51.100.9")
-    for _ in range(3):
-        assert other.sign_in(password="wrong").status_code == 403
+    for password in ("wrong", api.access_token(), api.access_token()):
+        assert other.sign_in(password=password).status_code == 403
     api.clock.move(minutes=50)
     assert other.sign_in().status_code == 303
     assert api.svc("users", "mod", "vera", "--role", "user").returncode == 0
