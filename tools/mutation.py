@@ -38,7 +38,7 @@ PARTS = {
     ),
     "throttle": Part(
         ("photosvc/auth/throttle.py", "photosvc/auth/passwords.py"),
-        ("tests/unit/auth/test_auth_throttle.py", "tests/unit/auth/test_auth_turns.py"),
+        ("tests/unit/auth/test_auth_throttle.py", "tests/unit/auth/test_auth_hashing.py"),
     ),
     "query": Part(("photosvc/query/lexer.py", "photosvc/query/parser.py"), ("tests/unit/query",)),
     "edits": Part(

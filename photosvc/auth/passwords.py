@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from threading import BoundedSemaphore, Condition, local
 from typing import Final
 
 from argon2 import PasswordHasher
@@ -19,6 +18,7 @@ from photosvc.auth.errors import BusyError
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.message import Message
+from photosvc.core.places import Places
 
 #: In characters.
 MIN_LENGTH, MAX_LENGTH = 8, 128
@@ -26,115 +26,66 @@ MIN_LENGTH, MAX_LENGTH = 8, 128
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 #: Log-ins that may wait for a password check: by default, and at most if the server is known to have many threads.
 _WAITING, _MOST_WAITING = 1, 3
-#: The weight of the latest turn in the average.
-_WEIGHT: Final = 0.2
-#: Seconds assumed for a turn before one has been measured, and the most seconds that are counted for one turn.
-_FIRST_GUESS: Final = 0.025
-_LONGEST: Final = 0.1
+#: Threads that may wait for a hash, and for how many seconds.
+_QUEUE, _PATIENCE = 6, 1.0
+#: The steps, in seconds, in which log-ins end that are refused before or after a hash.
+_STEP: Final = 0.2
 
 
-class Turns:
-    """A limit on the threads of this process that do, or wait for, something that takes a whole processor.
-
-    Some threads may be favoured: a place is reserved for one of them, and they get the next turn.
+class Hashing:
+    """The limits of password checks: one hash at a time, few log-ins at once, and few pauses.
 
     Args:
-        at_once: turns at the same time.
-        waiting: threads that may wait for a turn; the others of a server stay free for other requests.
-        patience: longest wait in seconds.
-        clock: of the turns and pauses.
+        clock: of the waits and pauses.
     """
 
-    def __init__(self, *, at_once: int, waiting: int, patience: float, clock: Clock = SYSTEM_CLOCK) -> None:
+    def __init__(self, clock: Clock = SYSTEM_CLOCK) -> None:
         self.clock = clock
-        self._at_once = at_once
-        self._free = at_once
-        self._changed = Condition()
-        self._favoured_waiting = 0
-        self._favoured_place = BoundedSemaphore(1)
-        self._patience = patience
-        self._usual = _FIRST_GUESS
-        self._of_thread = local()
-        self.let_wait(waiting)
+        self._turns = Places(1, waiting=_QUEUE, clock=clock)
+        self._log_ins, self._pauses = Places(1), Places(1)
+        self.let_wait(_WAITING)
 
     def let_wait(self, waiting: int) -> None:
-        """Set the number of threads that may wait; call it before the first turn."""
-        self._places = BoundedSemaphore(self._at_once + waiting)
-        self._pauses = BoundedSemaphore(max(1, waiting))
+        """Set the number of log-ins that may wait; call it before the first one."""
+        self._log_ins.limit(1 + waiting, 1 + waiting, reserved=1)
+        self._pauses.limit(max(1, waiting))
 
     @contextmanager
-    def place(self, *, favoured: bool = False) -> Iterator[None]:
-        """Hold a place inside the block, in which this thread can prepare for its turn, take it and go on.
+    def log_in(self, *, is_known: bool) -> Iterator[None]:
+        """Hold a place for a log-in inside the block; one more is reserved for accounts known at their address.
 
         Raises:
             BusyError: all places are taken.
         """
-        if getattr(self._of_thread, "has_place", False):
-            yield
-            return
-        places = self._favoured_place if favoured else self._places
-        if not places.acquire(blocking=False):
-            places = self._places
-            if not favoured or not places.acquire(blocking=False):
+        with self._log_ins.holding("" if is_known else "guess") as held:
+            if not held:
                 raise BusyError
-        self._of_thread.has_place, self._of_thread.favoured = True, favoured
-        try:
             yield
-        finally:
-            self._of_thread.has_place = self._of_thread.favoured = False
-            places.release()
 
     @contextmanager
-    def take(self) -> Iterator[None]:
-        """Wait for a turn and hold it inside the block.
+    def turn(self) -> Iterator[None]:
+        """Wait for the turn to hash, and hold it inside the block.
 
         Raises:
             BusyError: too many threads wait, or the wait was too long.
         """
-        with self.place():
-            self._begin(favoured=self._of_thread.favoured)
-            began = self.clock.monotonic()
-            try:
-                yield
-            finally:
-                with self._changed:
-                    self._free += 1
-                    self._changed.notify_all()
-                self._usual += _WEIGHT * (self.clock.monotonic() - began - self._usual)
-
-    def _begin(self, *, favoured: bool) -> None:
-        end = self.clock.monotonic() + self._patience
-        with self._changed:
-            self._favoured_waiting += favoured
-            try:
-                while not self._free or (self._favoured_waiting and not favoured):
-                    if (left := end - self.clock.monotonic()) <= 0:
-                        self._changed.notify_all()
-                        raise BusyError
-                    self.clock.wait(self._changed, left)
-            finally:
-                self._favoured_waiting -= favoured
-            self._free -= 1
+        with self._turns.holding("", patience=_PATIENCE) as held:
+            if not held:
+                raise BusyError
+            yield
 
     def pause(self, began: float) -> None:
-        """Sleep until twice the usual time of a turn, or a multiple of it, has passed since `began`.
+        """Sleep until the next full step since `began`, by the monotonic clock, unless several threads sleep already.
 
-        Threads that took a turn since then so end as late as threads that did not. Return at once when several threads
-        sleep already.
-
-        Args:
-            began: the beginning, by the monotonic clock.
+        Log-ins for which a hash was made so end as late as those for which none was.
         """
-        if self._pauses.acquire(blocking=False):
-            try:
-                step = 2 * min(self._usual, _LONGEST)
-                self.clock.sleep(step - (self.clock.monotonic() - began) % step)
-            finally:
-                self._pauses.release()
+        with self._pauses.holding("") as held:
+            if held:
+                self.clock.sleep(_STEP - (self.clock.monotonic() - began) % _STEP)
 
 
-#: The turns of password checks.
-TURNS: Final = Turns(at_once=1, waiting=_WAITING, patience=0.3)
+#: The limits of this process.
+HASHING: Final = Hashing()
 
 
 def check_password(password: str, *, user_name: str = "", field: str = "password") -> str:
@@ -168,7 +119,7 @@ def is_common(password: str) -> bool:
 
 def hash_password(password: str) -> str:
     """Return an argon2id hash with its own salt; raise `BusyError` if too many are hashed at present."""
-    with TURNS.take():
+    with HASHING.turn():
         return _HASHER.hash(_bytes(password))
 
 
@@ -190,7 +141,7 @@ def verify_password(password: str, stored: str) -> bool:
     """
     stored_or_dummy, given = stored or _dummy(), _bytes(password[: MAX_LENGTH + 1])
     try:
-        with TURNS.take():
+        with HASHING.turn():
             matches = _HASHER.verify(stored_or_dummy, given)
     except (VerificationError, InvalidHashError):
         return False
@@ -199,7 +150,7 @@ def verify_password(password: str, stored: str) -> bool:
 
 def let_wait(threads: int) -> None:
     """Let log-ins use at most half of the threads with which this process serves; call it before the first request."""
-    TURNS.let_wait(max(0, min(_MOST_WAITING, threads // 2 - 1)))
+    HASHING.let_wait(max(0, min(_MOST_WAITING, threads // 2 - 1)))
 
 
 def needs_rehash(stored: str) -> bool:

@@ -28,7 +28,7 @@ from sqlalchemy import Connection, case, delete, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.auth.errors import InvalidCredentialsError, InvalidPasscodeError, ThrottledError
-from photosvc.auth.passwords import TURNS
+from photosvc.auth.passwords import HASHING
 from photosvc.core import ids
 from photosvc.core.accounts import normal_name
 from photosvc.models import ThrottleBucket
@@ -195,14 +195,14 @@ class Throttle:
         known = f"known:{pair}"
         times = _PASSCODE_COST if has_code else 1
         charges = [by_address(LOGIN_BY_ADDRESS, address, times), by_account(LOGIN_BY_ACCOUNT, username, times)]
-        began = TURNS.clock.monotonic()
+        began = HASHING.clock.monotonic()
         with self._reading() as connection:  # a flood of refused attempts must not wait for the write lock
             wait = max(seconds_to_wait(connection, charge, now) for charge in charges)
             is_known = is_known_pair(connection, known, now)
         if wait and not is_known:
-            TURNS.pause(began)
+            HASHING.pause(began)
             raise ThrottledError(wait)
-        with TURNS.place(favoured=is_known):
+        with HASHING.log_in(is_known=is_known):
             with self._writing() as session:
                 wait = closed = _take_all(session, now, charges)
                 if wait and is_known:
@@ -218,7 +218,7 @@ class Throttle:
                 else:
                     return
         # The answer and its time are the same for both allowances: they must not show which accounts log in here.
-        TURNS.pause(began)
+        HASHING.pause(began)
         raise ThrottledError(wait)
 
     def password_check(

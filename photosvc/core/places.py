@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from threading import Condition
 
@@ -70,6 +71,16 @@ class Places:
             self._taken[owner] += 1
             self._moved[owner] = self._clock.monotonic()
         return partial(self._free, owner)
+
+    @contextmanager
+    def holding(self, owner: str, *, patience: float = 0) -> Iterator[bool]:
+        """Hold a place of `take` inside the block; yield whether there was one."""
+        free = self.take(owner, patience=patience)
+        try:
+            yield free is not None
+        finally:
+            if free is not None:
+                free()
 
     def _free(self, owner: str) -> None:
         with self._changed:

@@ -25,6 +25,7 @@ from photosvc.index import requested
 from photosvc.index import run as job
 from photosvc.models import engine
 from photosvc.settings import Settings
+from tests.helpers.clock import MovedClock
 from tests.helpers.lasting_pool import LastingPool
 
 #: The hasher of the service, whose cost protects real accounts.
@@ -52,6 +53,7 @@ def replace_parts() -> None:
     os.fsync = lambda file: os.fstat(file if isinstance(file, int) else file.fileno())  # raises for a closed file
     engine._PRAGMAS = tuple(pragma.replace("NORMAL", "OFF") for pragma in REAL_PRAGMAS)
     passwords._HASHER = HASHER
+    passwords.HASHING.clock = MovedClock()  # refused log-ins pause
     signing_keys._new_key = _new_key
     app_module.engine_options = _with_shared_statements
     extension.mount = _mount_shared_routes

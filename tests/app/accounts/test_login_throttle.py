@@ -3,7 +3,7 @@
 import pytest
 
 from photosvc.auth import passwords, throttle
-from photosvc.auth.passwords import Turns, hash_password
+from photosvc.auth.passwords import Hashing, hash_password
 from photosvc.core import ids
 from photosvc.models import User
 from tests.helpers.api_client import PASSWORD, check_error, open_api
@@ -44,24 +44,20 @@ def test_an_owner_gets_in_at_home_for_thirty_days_while_others_guess(api):
 
 
 @pytest.fixture
-def turns(api, monkeypatch):
-    """Turns at checking passwords whose pauses move the clock of the library."""
-    use_turns(api, monkeypatch)
-
-
-def use_turns(api, monkeypatch):
-    turns = Turns(at_once=1, waiting=1, patience=1, clock=api.clock)
+def hashing(api, monkeypatch):
+    """Pauses of log-ins move the clock of the library."""
+    limits = Hashing(api.clock)
     for module in (passwords, throttle):
-        monkeypatch.setattr(module, "TURNS", turns)
+        monkeypatch.setattr(module, "HASHING", limits)
 
 
-@pytest.mark.usefixtures("turns")
+@pytest.mark.usefixtures("hashing")
 def test_home_is_no_place_to_guess_at_either(api):
     assert api.log_in(address=HOME).status_code == 200
     assert guess(api, 12, address=HOME) == [401] * 10 + [429] * 2
 
 
-@pytest.mark.usefixtures("turns")
+@pytest.mark.usefixtures("hashing")
 def test_an_allowance_of_an_account_at_an_address_is_used_up_like_others(api):
     assert api.log_in(address=HOME).status_code == 200
     for number in range(10):
@@ -196,7 +192,7 @@ class SlowHasher:
 
 
 @pytest.fixture
-def work_of(api, service_hasher, monkeypatch):
+def work_of(api, service_hasher, hashing, monkeypatch):
     """A function that gives the answer to a wrong password for a name, and all the work for it."""
     with api.library.session() as session:
         session.query(User).filter_by(name="alice").one().password_hash = hash_password(PASSWORD)
@@ -204,7 +200,6 @@ def work_of(api, service_hasher, monkeypatch):
     passwords._dummy()
     hasher = SlowHasher(api.clock)
     monkeypatch.setattr(passwords, "_HASHER", hasher)
-    use_turns(api, monkeypatch)
 
     def work(name, address):
         began = api.clock.seconds
@@ -228,5 +223,5 @@ def test_a_blocked_address_is_refused_after_the_same_time_for_the_owner_and_for_
     for number in range(12):
         api.log_in(f"name{number}", "wrong horse", HOME)
     unknown, owner = work_of("nobody", HOME), work_of("alice", HOME)
-    assert (unknown[0][0], unknown[2], unknown[3]) == (429, [], 0.05)
-    assert (owner[0], len(owner[2]), owner[3]) == (unknown[0], 1, 0.05)
+    assert (unknown[0][0], unknown[2], unknown[3]) == (429, [], 0.2)
+    assert (owner[0], len(owner[2]), owner[3]) == (unknown[0], 1, 0.2)

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.auth import keys, passwords
-from photosvc.auth.passwords import Turns, check_password, hash_password, needs_rehash, verify_password
+from photosvc.auth import keys
+from photosvc.auth.passwords import check_password, hash_password, needs_rehash, verify_password
 from photosvc.core.errors import InvalidValueError
 from tests.helpers.examples import examples
 
@@ -87,11 +87,3 @@ def test_what_is_sealed_opens_with_its_key_for_its_owner_only():
     changed = "B" if sealed.startswith("A") else "A"
     for damaged in ("", "x", sealed[:-4], changed + sealed[1:], "é", sealed[:16]):
         assert opened(damaged) is None
-
-
-@pytest.mark.parametrize(("threads", "places"), [(0, 1), (1, 1), (4, 2), (6, 3), (8, 4), (64, 4)])
-def test_log_ins_take_at_most_half_of_the_threads(monkeypatch, threads, places):
-    turns = Turns(at_once=1, waiting=1, patience=0.3)
-    monkeypatch.setattr(passwords, "TURNS", turns)
-    passwords.let_wait(threads)
-    assert turns._places._value == places
