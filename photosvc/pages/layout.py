@@ -26,7 +26,7 @@ from photosvc.core.accounts import GUEST
 from photosvc.core.errors import NotFoundError
 from photosvc.pages.language import IN_TEMPLATES, N_
 from photosvc.pages.messages import message_text
-from photosvc.pages.script_texts import run_texts, script_texts
+from photosvc.pages.script_texts import script_texts
 from photosvc.web.contract import public
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
@@ -44,7 +44,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 API_DOCUMENT: Final = "photosvc.config.openapi"
 #: The names in templates of our functions that translate.
 _TRANSLATING: Final = {
-    **IN_TEMPLATES, "message_text": message_text, "run_texts": run_texts, "script_texts": script_texts,
+    **IN_TEMPLATES, "message_text": message_text, "script_texts": script_texts,
 }  # fmt: skip
 #: The key of the templates in the extensions of an app.
 _TEMPLATES: Final = "photosvc_templates"
@@ -208,12 +208,13 @@ def show_kept(template: str, status: int = 200, **context: Any) -> Response:  # 
 def templates() -> Environment:
     """Return the templates of the app and ours, with escaping of values even if a host app has turned it off.
 
-    They translate with our functions, also in macros; those of the host app stay as they are in its own templates.
+    They translate with our functions, also in macros, which know the addresses of assets; those of the host app stay as
+    they are in its own templates.
     """
     known: Environment | None = current_app.extensions.get(_TEMPLATES)
     if known is None:
         known = current_app.jinja_env.overlay(autoescape=True)
-        both: Any = ChainMap(dict(_TRANSLATING), known.globals)
+        both: Any = ChainMap({**_TRANSLATING, "asset": asset}, known.globals)
         known.globals = both
         current_app.extensions[_TEMPLATES] = known
     return known

@@ -151,7 +151,7 @@ const inArchive = site.archive === "1";
 const BUTTONS = [
   ["favorite", t("favoriteKey"), "heart", "update"],
   ["private", t("privateKey"), "lock", "update"],
-  ["album", t("albumKey"), "album", "albums"],
+  ["album", t("albumKey"), "add-to-album", "albums"],
   ["edit", t("editKey"), "edit", "update"],
   ["remove", t("removeKey"), "remove", "remove"],
   ...(site.review ? [["approve", t("approve"), "check", "update"]] : []),

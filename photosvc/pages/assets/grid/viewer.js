@@ -160,7 +160,7 @@ export class Viewer {
     if (may("update")) add("private", 8, t("privateKey"), "lock", () => this.#run("private"), {onInit: (element) => { this.#lock = element; }});
     if (may("update") && site.review) add("approve", 9, t("approve"), "check", () => this.#run("approve"));
     if (may("update")) add("archive", 9, t("archiveKey"), "archive", () => this.#run("archive"));
-    if (may("albums")) add("album", 9, t("albumKey"), "album", () => this.#run("album"));
+    if (may("albums")) add("album", 9, t("albumKey"), "add-to-album", () => this.#run("album"));
     if (may("download")) add("download", 9, t("downloadKey"), "download", () => this.#run("download"));
     if (may("delete")) add("delete", 9, t(may("remove") ? "delete" : "deleteKey"), "bin", () => this.#run("delete"));
     add("info", 9, t("detailsKey"), "info", () => this.#details(), {onInit: (element) => {
