@@ -15,7 +15,7 @@ from photosvc.api.search import overview_parameters
 from photosvc.auth.policy import may
 from photosvc.core.errors import InvalidValueError
 from photosvc.index.run_log import progress
-from photosvc.search.reading.clusters import DEEPEST_ZOOM, MOST_APART, MOST_CLUSTERS, find_clusters, parse_box
+from photosvc.search.reading.clusters import DEEPEST_ZOOM, MOST_CLUSTERS, find_clusters, parse_box
 from photosvc.search.reading.photos import PhotoQuery, parse_number, parse_query, version_of
 from photosvc.search.reading.request import ALBUM_ORDERS, DEFAULT_ORDER, PRIME, parse_request
 from photosvc.search.reading.state import state_tag
@@ -271,10 +271,6 @@ def _cluster_parameters() -> list[dict[str, Any]]:
     further: dict[str, tuple[dict[str, Any], str]] = {
         "bbox": (TEXT, "west,south,east,north in degrees; the whole globe when left out."),
         "zoom": ({"type": "integer", "minimum": 0, "maximum": DEEPEST_ZOOM, "default": 0}, "The zoom of the map."),
-        "apart": (
-            {"type": "integer", "minimum": 0, "maximum": MOST_APART, "default": 0},
-            "In squares with at most so many photos, each photo is a cluster of its own, unless these are too many.",
-        ),
         "version": (TEXT, "The version in an earlier answer; 409 if the library has changed since."),
     }
     return overview_parameters(further)
@@ -296,13 +292,12 @@ def cluster_photos() -> Response:
     query = parse_query(request.args.items(multi=True), today, sees_private=who.sees_private)
     box = parse_box(request.args.get("bbox", ""))
     zoom = parse_number(request.args.get("zoom", ""), "zoom", 0, DEEPEST_ZOOM, 0)
-    apart = parse_number(request.args.get("apart", ""), "apart", 0, MOST_APART, 0)
     with searching(who.owner_uid, "bbox") as connection:
         version = version_of(connection, request.args.get("version", "").strip(), sees_private=who.sees_private)
-        made_of = ("clusters", box, zoom, apart, query)
+        made_of = ("clusters", box, zoom, query)
         etag = state_tag(connection, *made_of, sees_private=query.sees_private, today=today)
         if is_fresh(etag):
             return not_modified(etag)
-        found = find_clusters(connection, query, box, zoom, apart)
+        found = find_clusters(connection, query, box, zoom)
     clusters = [(one.lat, one.lng, one.count, one.hash, one.place, one.turn) for one in found.clusters]
     return cached_answer({"version": version, "cell": found.side, "clusters": clusters}, etag)

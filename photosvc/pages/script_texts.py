@@ -156,13 +156,6 @@ _MEANT: Final = {
     "archive": ("action", NP_("action", "Archive")), "approve": ("action", NP_("action", "Approve")),
     "keysDelete": ("key", NP_("key", "Delete")),
 }  # fmt: skip
-#: The texts of the script of Administration > Library, as attributes of the line that it changes.
-_OF_RUNS: Final = {
-    "data-readin": N_("%(read)s of %(all)s files read in %(folder)s."),
-    "data-read": N_("%(read)s of %(all)s files read."),
-    "data-searched": N_("The folders are searched for new and changed files."),
-    "data-waits": N_("Waiting to begin."),
-}
 
 
 def script_texts() -> Markup:
@@ -189,9 +182,3 @@ def _packed(name: str) -> Markup:
     found["value"] = ""  # a suggested value of a filter, which the text before it names
     # No text ends the element: `<` is escaped, as `tojson` does.
     return Markup(orjson.dumps(found).decode().replace("<", "\\u003c"))  # noqa: S704  # nosec B704
-
-
-def run_texts() -> dict[str, str]:
-    """Return the texts of the script of index runs, by the names of their attributes."""
-    texts = catalogue(language())
-    return {name: texts.gettext(text) for name, text in _OF_RUNS.items()}

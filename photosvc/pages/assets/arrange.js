@@ -3,26 +3,14 @@
 const list = document.querySelector("#arrange .tiles");
 const place = (event) => event.target.closest?.("#arrange li");
 const box = (item) => item.querySelector("input");
-let dragged = null, last = null;
+let dragged = null;
 
 function mark(item) {
   for (const marked of list.querySelectorAll(".target")) if (marked !== item) marked.classList.remove("target");
   item?.classList.add("target");
 }
 
-// With Shift, all up to the one that was ticked before.
-function tick(event) {
-  const item = place(event);
-  if (!item || event.target !== box(item)) return;
-  if (event.shiftKey && last) {
-    const items = [...list.children], ends = [items.indexOf(last), items.indexOf(item)];
-    for (const one of items.slice(Math.min(...ends), Math.max(...ends) + 1)) box(one).checked = event.target.checked;
-  }
-  last = item;
-}
-
 if (list) {
-  list.addEventListener("click", tick);
   if (list.querySelector("button[name=before]")) {
     for (const item of list.children) item.draggable = true;
     list.addEventListener("dragstart", (event) => {

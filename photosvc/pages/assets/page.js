@@ -20,7 +20,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-document.querySelector("#order")?.addEventListener("change", (event) => event.target.form.requestSubmit());
+for (const order of document.querySelectorAll("#order, #sort")) order.addEventListener("change", () => order.form.requestSubmit());
 
 // The menu More on a phone is closed by a touch outside of it, and by Escape.
 const more = document.querySelector(".side .more");
@@ -56,9 +56,18 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
-// Something is under way of which scripts cannot ask: look again until it is there, unless somebody types.
-const waiting = document.querySelector("[data-waiting]");
-if (waiting) setInterval(() => { if (!document.querySelector("[data-unsaved], :is(input, textarea, select):focus")) location.reload(); }, 2000);
+// Something is under way: its part of the page is read again until it has ended, then all of the page.
+const live = document.querySelector("[data-live]");
+async function renew() {
+  try {
+    const text = document.hidden ? "" : await (await fetch(location, {credentials: "same-origin"})).text();
+    const now = new DOMParser().parseFromString(text, "text/html").querySelector("[data-live]");
+    if (now) live.replaceChildren(...now.childNodes);
+    else if (text && !document.querySelector("[data-unsaved], :is(input, textarea, select):focus")) location.reload();
+  } catch { /* the network is away: the next look may find it */ }
+  setTimeout(renew, 2000);
+}
+if (live) setTimeout(renew, 2000);
 
 addEventListener("beforeunload", (event) => { if (document.querySelector("[data-unsaved]")) event.preventDefault(); });
 

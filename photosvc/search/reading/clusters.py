@@ -6,7 +6,6 @@ more than `MOST_CLUSTERS` have photos.
 """
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -22,8 +21,6 @@ from photosvc.search.reading.plan import ALL_ROWS, Driver
 
 MOST_CLUSTERS: Final = 200
 DEEPEST_ZOOM: Final = 20
-#: The most photos of a cell that become clusters of their own.
-MOST_APART: Final = 8
 #: Cells of an area that the database may group by; it never has more groups than this.
 _MOST_CELLS: Final = 4096
 #: To find this many rows one by one takes as long as to read a library of 200,000.
@@ -92,25 +89,15 @@ def parse_box(text: str) -> Box:
     raise InvalidValueError("bbox must be west,south,east,north in degrees, such as 11.3,48,11.8,48.3", field="bbox")
 
 
-def find_clusters(connection: Connection, query: PhotoQuery, box: Box, zoom: int, apart: int = 0) -> Clusters:
-    """Return at most `MOST_CLUSTERS` clusters of the photos in the box, the largest first.
-
-    Args:
-        apart: photos of cells with at most so many are clusters of their own, unless these are too many.
-    """
+def find_clusters(connection: Connection, query: PhotoQuery, box: Box, zoom: int) -> Clusters:
+    """Return at most `MOST_CLUSTERS` clusters of the photos in the box, the largest first."""
     level = _level(box, zoom)
     grid = _Grid(connection, query, box)
     cells = grid.cells(level)
     while len(cells) > MOST_CLUSTERS:
         cells, level = _halved(cells), level - 1
     side = 360 / 2**level
-    few = {key for key, cell in cells.items() if 1 < cell.count <= apart}
-    if few and sum(cells[key].count for key in few) + len(cells) - len(few) <= MOST_CLUSTERS:
-        photos = grid.photos(level, few)
-        ordered = [*(cell for key, cell in cells.items() if key not in few), *photos]
-    else:
-        ordered = [*cells.values()]
-    ordered.sort(key=lambda cell: (-cell.count, -cell.newest_key))
+    ordered = sorted(cells.values(), key=lambda cell: (-cell.count, -cell.newest_key))
     shown = _shown(connection, [cell.newest_key for cell in ordered])
     found = []
     for cell in ordered:
@@ -154,19 +141,6 @@ class _Grid:
         for at_row, at_column, *values in self._connection.execute(statement.group_by(row.name, column.name)):
             found.setdefault(_key(at_row, at_column, level), _Cell()).add(_Cell(*values))
         return found
-
-    def photos(self, level: int, wanted: Collection[tuple[int, int]]) -> list[_Cell]:
-        """Return each photo in these cells as a cell of its own."""
-        row, column = self._place(level)
-        values = (SearchRow.newest_key, SearchRow.lat, SearchRow.lng)
-        rows = sorted({number for key in wanted for number in (key[0], key[0] + 1)})
-        statement = self._photos.select(row, column, *values).where(self._inside, row.element.in_(rows))
-        found: dict[int, _Cell] = {}
-        for at_row, at_column, newest_key, lat, lng in self._connection.execute(statement):
-            if _key(at_row, at_column, level) in wanted:
-                photo = found.setdefault(FileKey.unpack_photo_id(newest_key), _Cell(count=1))
-                photo.add(_Cell(0, 1, lat, lng, newest_key))
-        return [*found.values()]
 
     def _place(self, level: int) -> tuple[Label[int], Label[int]]:
         side = 360 / 2**level

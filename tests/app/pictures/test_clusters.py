@@ -156,18 +156,6 @@ def test_a_cluster_tells_how_its_picture_was_turned(scattered):
         shown = newest.files[0].hash
         session.commit()
     assert [one[3::2] for one in ask(scattered, zoom=20) if one[5] != 1] == [[shown, 6]]
-    assert ask(scattered, zoom=3, apart=8) == ask(scattered, zoom=3)  # more photos than clusters stay together
-
-
-def test_photos_of_squares_with_few_are_clusters_of_their_own_where_asked(scattered):
-    west = {"zoom": 2, "bbox": "-180,-90,0,90"}
-    whole, divided = ask(scattered, **west), ask(scattered, **west, apart=3)
-    alone = {one[3]: one for one in ask(scattered, zoom=20, bbox="-180,-90,0,90") if one[2] == 1}
-    assert {one[2] for one in whole} >= {2, 3, 4}
-    assert [one for one in divided if one[2] > 1] == [one for one in whole if one[2] > 3]
-    assert sum(one[2] for one in divided) == sum(one[2] for one in whole)
-    assert {one[3] for one in whole} <= {one[3] for one in divided}
-    assert all(alone.get(one[3], one) == one for one in divided if one[2] == 1)
 
 
 def test_a_moved_map_shows_the_same_clusters(scattered):

@@ -105,7 +105,7 @@ def test_a_search_takes_every_filter_of_the_table(document):
     assert set(parameters(document, "/photos/timeline/{month}/photos")) == of_month
     of_sequence = {"order", "seed", "version", "from", "n", "cursor", "locate", "total", *which}
     assert set(parameters(document, "/photos/sequence")) == of_sequence
-    assert set(parameters(document, "/photos/clusters")) == {"bbox", "zoom", "apart", "version", *which}
+    assert set(parameters(document, "/photos/clusters")) == {"bbox", "zoom", "version", *which}
 
 
 def test_every_example_of_a_filter_can_be_asked_for(api, document):

@@ -6,7 +6,7 @@ globalThis.BroadcastChannel = class { addEventListener() {} postMessage() {} };
 
 const grid = "../../../photosvc/pages/assets/grid";
 const {Queue} = await import(`${grid}/uploads.js`);
-const {pauseAfter, remember, hashes} = await import(`${grid}/transfer.js`);
+const {pauseAfter} = await import(`${grid}/transfer.js`);
 
 // Lets everything happen that waits for no timer.
 const settle = async () => { for (let turn = 0; turn < 200; turn++) await null; await new Promise(setImmediate); };
@@ -120,18 +120,6 @@ test("empty and too large files are refused unsent, and what the server refuses 
   await settle();
   assert.deepEqual(lines(), ["empty: because", "large: because", "duplicate: duplicate", "refused: refused", "good: added"]);
   assert.ok(!server.requests.some((one) => /empty|large/.test(one)));
-});
-
-test("a file that was added before is not sent while the library has it", async () => {
-  remember([[new File("there"), "h1"], [new File("gone"), "h2"]]);
-  assert.equal(hashes()(new File("there")), "h1");
-  const {add, lines, asked} = queue();
-  statuses.found = () => [{Hash: "h1", UID: "p1"}];
-  add(new File("there"), new File("gone"), new File("there", 11));
-  await settle();
-  assert.deepEqual(asked.slice(0, 1), ["/photos?q=hash:h1|h2&count=1000"]);
-  assert.equal(lines()[0].endsWith("duplicate"), true);
-  assert.deepEqual(server.requests.filter((one) => one.startsWith("POST")).sort(), ["POST gone", "POST there"]);
 });
 
 test("a lost connection goes on from where it stopped, after a pause or at once by the button", async (context) => {

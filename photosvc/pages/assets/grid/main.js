@@ -3,30 +3,6 @@
 
 import {Window} from "./window.js";
 
-// The keys of the grid, alone and with Ctrl; the keys of tiles apply only when a tile has the focus.
-const KEYS = /^([xXfpaAdDlemMyY?]|Delete|Escape)$/, WITH_CTRL = /^[az]$/, OF_TILES = /^(Arrow(Left|Right|Up|Down)|Home|End|Page(Up|Down))$/;
-
-// Keys that are pressed before the grid takes them; gives what passes them on.
-function keepKeys(root) {
-  const kept = [];
-  const keep = (event) => {
-    if (event.altKey || event.target.closest?.("input:not([type=checkbox]), textarea, select, dialog")) return;
-    const command = event.ctrlKey || event.metaKey, inside = root.contains(event.target), ofTile = OF_TILES.test(event.key) && inside;
-    if (event.target !== document.body && !inside) return;
-    if (!ofTile && !(command ? WITH_CTRL : KEYS).test(event.key)) return;
-    event.preventDefault();
-    kept.push(event);
-  };
-  document.addEventListener("keydown", keep);
-  return async (use) => {
-    document.removeEventListener("keydown", keep);
-    for (const {key, shiftKey, ctrlKey, metaKey} of use ? kept : []) {
-      (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent("keydown", {key, shiftKey, ctrlKey, metaKey, bubbles: true, cancelable: true}));
-      await new Promise(requestAnimationFrame);  // the focus moves before the next one
-    }
-  };
-}
-
 async function start(root, first) {
   root.classList.add("live");
   // By time the grid has months, in other orders positions.
@@ -61,9 +37,7 @@ async function start(root, first) {
 
 const root = document.querySelector("#grid");
 if (root) {
-  const passKeys = keepKeys(root);
-  start(root, JSON.parse(root.dataset.first)).then(() => passKeys(true), (error) => {
-    passKeys(false);
+  start(root, JSON.parse(root.dataset.first)).catch((error) => {
     console.warn(`photos: ${error.message}`);
     root.classList.remove("live");
     root.classList.add("failed");

@@ -47,30 +47,19 @@ export class Scrubber {
     this.#element.ariaValueMin = 0;
     this.#element.ariaValueMax = Math.max(0, months.length - 1);
     const marks = [];
-    let year = "", below = -LEAST, dot = -9;
+    let year = "", below = -LEAST;
     if (this.#timeline.headed) months.forEach(([name], month) => {
-      const top = this.#share(month) * height;
-      if (this.#timeline.part(month) !== year && name !== "0000-00") {
-        year = this.#timeline.part(month);
-        if (top - below >= LEAST) {
-          const mark = make("span", {textContent: year});
-          mark.style.top = `${top}px`;
-          marks.push(mark);
-          below = dot = top;
-          return;
-        }
-      }
-      if (top - dot >= 16 && top - below >= LEAST) {
-        const mark = make("i");
-        mark.style.top = `${top}px`;
-        marks.push(mark);
-        dot = top;
-      }
+      const top = this.#share(month) * height, own = this.#timeline.part(month);
+      if (own === year || name === "0000-00") return;
+      year = own;
+      if (top - below < LEAST) return;
+      const mark = make("span", {textContent: year});
+      mark.style.top = `${top}px`;
+      marks.push(mark);
+      below = top;
     });
-    const written = marks.filter((mark) => mark.tagName === "SPAN").map((mark) => parseFloat(mark.style.top));
-    const free = (mark) => mark.tagName === "SPAN" || written.every((top) => Math.abs(top - parseFloat(mark.style.top)) > 11);
     this.#shown = -1;
-    this.#years.replaceChildren(...marks.filter(free));
+    this.#years.replaceChildren(...marks);
     if (months.length) this.show(this.#window.place());
   }
 

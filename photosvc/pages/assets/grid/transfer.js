@@ -9,7 +9,7 @@ const QUICK = 4000, SLOW = 20000;          // milliseconds of a piece, after whi
 const STALLED = 60000;                     // milliseconds without a byte or an answer
 const PASSING = new Set([0, 408, 409, 423, 429, 500, 502, 503, 504]);
 const GONE = new Set([404, 410]);
-const KEY = "photosvc-uploads", ADDED = "photosvc-uploaded", LIFETIME = 3 * 86400000, REMEMBERED = 500, MOST_ADDED = 5000;  // as long as the server keeps incomplete files
+const KEY = "photosvc-uploads", LIFETIME = 3 * 86400000, REMEMBERED = 500;  // as long as the server keeps incomplete files
 const PAUSES = [1, 2, 4, 8, 16, 30, 60];   // seconds before each further try
 
 let size = 1 << 20;  // of the next piece
@@ -147,22 +147,6 @@ export function remembered() {
   });
 }
 
-// Remembers files that the server has added: pairs of a file and its hash.
-export function remember(added) {
-  const found = stored(ADDED, MOST_ADDED);
-  for (const [file, hash] of added) {
-    delete found[key(file)];
-    found[key(file)] = {hash, at: Date.now()};
-  }
-  store(ADDED, found);
-}
-
-// The hashes of files of this account that were added in the last days, by a function of the file.
-export function hashes() {
-  const found = stored(ADDED, MOST_ADDED);
-  return (file) => found[key(file)]?.hash;
-}
-
 // The request is answered with success, or fails; `fetch` does not tell how much of a body is sent.
 function ask(method, address, headers = {}, {body, signal, told} = {}) {
   return new Promise((resolve, reject) => {
@@ -194,25 +178,19 @@ const base64 = (text) => btoa(String.fromCharCode(...new TextEncoder().encode(te
 const key = (file) => `${site.user}/${file.size}/${file.lastModified}/${file.name}`;
 
 // The files that are not added yet, by account, size, time and name.
-const read = () => stored(KEY, REMEMBERED);
-
-function stored(name, most) {
+function read() {
   try {
-    const since = Date.now() - LIFETIME, found = Object.entries(JSON.parse(localStorage.getItem(name)) ?? {});
-    return Object.fromEntries(found.filter(([, {at}]) => at > since).slice(-most));
+    const since = Date.now() - LIFETIME, found = Object.entries(JSON.parse(localStorage.getItem(KEY)) ?? {});
+    return Object.fromEntries(found.filter(([, {at}]) => at > since).slice(-REMEMBERED));
   } catch { return {}; }
-}
-
-function store(name, found) {
-  try {
-    if (Object.keys(found).length) localStorage.setItem(name, JSON.stringify(found));
-    else localStorage.removeItem(name);
-  } catch { /* nothing is remembered */ }
 }
 
 function write(file, value) {
   const found = read();
   delete found[key(file)];
   if (value) found[key(file)] = value;
-  store(KEY, found);
+  try {
+    if (Object.keys(found).length) localStorage.setItem(KEY, JSON.stringify(found));
+    else localStorage.removeItem(KEY);
+  } catch { /* nothing is remembered */ }
 }

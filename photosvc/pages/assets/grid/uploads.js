@@ -1,8 +1,8 @@
 // The list of uploads: files become originals, a few at once, and each tells how far it is and what became of it.
 
-import {asked, call, get, may, photoPage, site} from "./api.js";
+import {call, may, photoPage, site} from "./api.js";
 import {icon, make} from "./icons.js";
-import {Transfer, hashes, pauseAfter, remember, remembered} from "./transfer.js";
+import {Transfer, pauseAfter, remembered} from "./transfer.js";
 import {locale, number, t} from "./words.js";
 
 // A bundle is added by one request, which must be answered before proxies give up (60 seconds are usual).
@@ -15,10 +15,9 @@ const WRONG = ["refused", "damaged", "not_shown"];
 const OPEN = ["waiting", "sending", "sent", "adding"];
 const LATER = new Set([401, 507]);  // failures after which the same file may be taken another time
 const LOST = new Set([0, 408, 502, 504]);
-const ASKED = 50;  // files of one question
 
 export class Queue {
-  #added; #box; #list; #title; #again; #all; #items = []; #waiting = []; #running = 0; #bundles = new Map(); #current = null; #tabs = null; #elsewhere = new Set(); #there = new Map(); #untold = false;
+  #added; #box; #list; #title; #again; #all; #items = []; #waiting = []; #running = 0; #bundles = new Map(); #current = null; #tabs = null; #elsewhere = new Set(); #untold = false;
 
   constructor(added) {
     this.#added = added;
@@ -100,9 +99,6 @@ export class Queue {
     if (!files.length) return;
     if (!this.#count(...OPEN, "stopped", "left")) { this.#list.replaceChildren(); this.#items = []; }
     if (files.length > FILES) this.#list.append(make("li", {className: "refused"}, make("small", {textContent: t("mostFiles", {most: FILES})})));
-    // Files that are chosen for an album are sent in any case: the server puts those that it has into it.
-    const hashOf = may("fill") ? () => "" : hashes();
-    this.#there.clear();
     for (const file of files.slice(0, FILES)) {
       const former = this.#items.find((item) => item.state === "left" && isSame(item.file, file));
       const item = former ?? this.#line(file);
@@ -113,7 +109,6 @@ export class Queue {
         this.#waiting.push(item);
         continue;
       }
-      item.hash = hashOf(file);
       this.#items.push(item);
       if (this.#list.childElementCount < SHOWN) this.#list.append(item.line);
       const most = Number(site.mostbytes);
@@ -165,25 +160,9 @@ export class Queue {
     this.#start();
   }
 
-  // Ends a file that was uploaded a short time ago, such as before a reload, if the library still has it.
-  async #isThere(item) {
-    if (!item.hash) return false;
-    if (!this.#there.has(item.hash)) {
-      const wanted = [...new Set([item, ...this.#waiting].map(({hash}) => hash).filter((hash) => hash && !this.#there.has(hash)))].slice(0, ASKED);
-      const found = await get(`/photos${asked({q: `hash:${wanted.join("|")}`, count: 1000})}`).catch(() => []);
-      for (const hash of wanted) this.#there.set(hash, found.find((record) => record.Hash === hash)?.UID);
-    }
-    const uid = this.#there.get(item.hash);
-    if (!uid || item.state !== "waiting") return item.state !== "waiting";
-    this.#link(item, uid);
-    this.#end(item, "duplicate");
-    return true;
-  }
-
   #link(item, uid) { item.name.replaceChildren(make("a", {href: photoPage(uid), textContent: item.file.name})); }
 
   async #send(item) {
-    if (await this.#isThere(item)) return;
     if (!this.#current || isFull(this.#current, item) || this.#current.kept) this.#current = this.#bundle(token());
     const transfer = item.transfer ??= this.#transfer(item, this.#current.token);
     const bundle = this.#bundle(transfer.bundle);
@@ -235,8 +214,6 @@ export class Queue {
     this.#tell();
     try {
       const files = new Map((await this.#add(bundle.token, sent[0].transfer.album)).map((file) => [file.token, file]));
-      const had = sent.map((item) => [item.file, files.get(item.transfer.token)]);
-      remember(had.filter(([, file]) => file && file.status !== "refused").map(([one, {hash}]) => [one, hash]));
       for (const item of sent) {
         const file = files.get(item.transfer.token);
         if (file?.PhotoUID) this.#link(item, file.PhotoUID);

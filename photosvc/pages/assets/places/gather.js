@@ -3,7 +3,6 @@
 const APART = 56; // pixels between the middles of two discs
 const MOST = 24; // squares of one disc: a query has its limits
 const FINEST = 90 / 2 ** 20; // side of the squares of single photos, in degrees
-export const RING = 8; // photos of a disc that are spread around it
 const digits = (value) => Number(value.toFixed(7));
 
 // The square of the grid around a position, in degrees; its upper edges belong to the squares beside it.
@@ -24,24 +23,9 @@ export function gather(clusters, side, at) {
     if (near) {
       near.count += count;
       near.squares.push(...one.squares);
-      near.members.push(one);
-    } else found.push({...one, squares: [...one.squares], members: [one]});
+    } else found.push(one);
   }
   return found;
-}
-
-// Spreads the photos of each disc around it, unless they are many or would cover other discs.
-export function spread(discs) {
-  const reach = ({count, members}) => count < 2 || count > RING || members.length < count ? 0 : Math.max(APART * .7, members.length * APART / (2 * Math.PI));
-  return discs.flatMap((one) => {
-    const far = reach(one), {members, point} = one;
-    const isFree = discs.every((other) => other === one || Math.hypot(other.point.x - point.x, other.point.y - point.y) > far + reach(other) + APART);
-    if (!far || !isFree) return [one];
-    return members.map((member, index) => {
-      const angle = (2 * Math.PI * index) / members.length - Math.PI / 2;
-      return {...member, from: point, point: {x: point.x + far * Math.cos(angle), y: point.y + far * Math.sin(angle)}};
-    });
-  });
 }
 
 // The area `north,east,south,west` of a view, which may cross 180 degrees or show more than the whole world.

@@ -4,8 +4,7 @@ import {asked, get, site, thumbnail} from "../grid/api.js";
 import "../grid/suggest.js";
 import {make} from "../grid/icons.js";
 import {number, photos, t} from "../grid/words.js";
-import {area, gather, RING, spread} from "./gather.js";
-import {drawGraticule} from "./graticule.js";
+import {area, gather} from "./gather.js";
 
 const L = globalThis.L;
 const EDGE = 85.05;
@@ -13,7 +12,6 @@ const DRAWN = 9; // up to this zoom the outline is true enough; without tiles th
 const DEEPEST = site.tiles ? 18 : DRAWN;
 const FINEST = 20; // the zoom of the finest clusters
 const NAMED = 6; // from this zoom on places have names, where no tiles have them
-const LINED = 7; // from this zoom on a view may show nothing of the outline
 const HASH = /^#(\d{1,2})\/(-?\d{1,2}(?:\.\d+)?)\/(-?\d{1,3}(?:\.\d+)?)$/;
 
 function placeOfHash() {
@@ -36,11 +34,10 @@ function start(container) {
   });
   L.control.zoom({zoomInTitle: t("closer"), zoomOutTitle: t("farther")}).addTo(map);
   L.control.scale().addTo(map);
-  for (const pane of ["outline", "lines"]) map.createPane(pane); // below that of tiles
+  map.createPane("outline"); // below that of tiles
   const outline = [-360, 0, 360].map((turn) => L.imageOverlay(container.dataset.outline, [[-85.0511287798, turn - 180], [85.0511287798, turn + 180]], {pane: "outline", className: "outline", alt: ""}));
   if (site.tiles) L.tileLayer(site.tiles, {maxZoom: DEEPEST, referrerPolicy: "strict-origin"}).addTo(map);
   const layer = L.layerGroup().addTo(map);
-  const lines = L.layerGroup().addTo(map);
   const draw = () => {
     const drawn = map.getZoom() <= DRAWN;
     for (const copy of outline) drawn ? copy.addTo(map) : copy.remove();
@@ -55,7 +52,7 @@ function start(container) {
     const seen = map.getBounds(), [north, east, south, west] = area(seen.getSouth(), seen.getWest(), seen.getNorth(), seen.getEast());
     const wide = seen.pad(.2), [top, right, bottom, left] = area(wide.getSouth(), wide.getWest(), wide.getNorth(), wide.getEast());
     try {
-      const found = await get(`/photos/clusters${asked({q: site.query, s: site.album, bbox: [left, bottom, right, top].join(","), zoom: String(Math.round(map.getZoom())), apart: isClosest(map) ? String(RING) : ""})}`, running.signal);
+      const found = await get(`/photos/clusters${asked({q: site.query, s: site.album, bbox: [left, bottom, right, top].join(","), zoom: String(Math.round(map.getZoom()))})}`, running.signal);
       mark(found, map, layer);
       const across = west > east, inside = (lng) => (across ? lng >= west || lng <= east : lng >= west && lng <= east);
       const count = found.clusters.filter(([lat, lng]) => lat >= south && lat <= north && inside(lng)).reduce((sum, one) => sum + one[2], 0);
@@ -66,8 +63,6 @@ function start(container) {
     }
   };
   map.on("moveend", () => {
-    if (!site.tiles && map.getZoom() >= LINED) drawGraticule(map, lines);
-    else lines.clearLayers();
     const {lat, lng} = map.getCenter().wrap();
     if (Math.abs(lat) > EDGE) { // beyond the end of the world
       map.setView([Math.sign(lat) * (EDGE - .05), lng], map.getZoom(), {animate: false});
@@ -122,14 +117,12 @@ async function extent() {
   return bounds;
 }
 
-const isClosest = (map) => !site.tiles && map.getZoom() >= DEEPEST;
-
 function mark({clusters, cell}, map, layer) {
   const zoom = map.getZoom(), on = ({x, y}) => map.unproject([x, y], zoom), named = new Set();
   const middle = map.getCenter().lng, held = document.activeElement?.closest?.(".spot") ? document.activeElement.href : "";
   const discs = gather(clusters, cell, (lat, lng) => map.project([lat, lng + 360 * Math.round((middle - lng) / 360)], zoom));
   layer.clearLayers();
-  for (const {point, from, count, hash, place, turn, squares} of isClosest(map) ? spread(discs) : discs) {
+  for (const {point, count, hash, place, turn, squares} of discs) {
     const size = count >= 100 ? 52 : count >= 10 ? 48 : 44, name = place.split(",")[0];
     const text = count > 1 && place ? t("near", {num: count, place}) : [photos(count), place].filter(Boolean).join(", ");
     const link = make("a", {href: searchOf(squares), ariaLabel: text, title: text},
@@ -137,7 +130,6 @@ function mark({clusters, cell}, map, layer) {
     if (count > 1) link.append(make("b", {textContent: number(count)}));
     if (zoom >= NAMED && !site.tiles && name && !named.has(name)) link.append(make("i", {dir: "auto", textContent: name}));
     named.add(name);
-    if (from) L.polyline([on(from), on(point)], {className: "leg", weight: 2, interactive: false}).addTo(layer);
     const icon = L.divIcon({className: "spot", html: link, iconSize: [size, size]});
     L.marker(on(point), {icon, keyboard: false, bubblingMouseEvents: true}).addTo(layer);
     if (link.href === held) link.focus({preventScroll: true});
@@ -145,4 +137,4 @@ function mark({clusters, cell}, map, layer) {
 }
 
 const container = document.querySelector("#map");
-if (container && site.api && L) start(container);
+if (container && L) start(container);

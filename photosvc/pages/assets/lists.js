@@ -1,3 +1,0 @@
-// The addition of scripts to the list of folders.
-
-document.querySelector("#sort")?.addEventListener("change", (event) => event.target.form.requestSubmit());
