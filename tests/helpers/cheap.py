@@ -16,6 +16,9 @@ from argon2 import PasswordHasher
 from flask import Flask
 from jinja2 import BytecodeCache, Environment
 from jinja2.bccache import Bucket
+from sqlalchemy.dialects import registry
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from werkzeug.routing import Map, RuleFactory
 
 from photosvc import app as app_module
@@ -58,6 +61,8 @@ def replace_parts() -> None:
     app_module.engine_options = _with_shared_statements
     extension.mount = _mount_shared_routes
     job.WorkerPool = LastingPool
+    registry.register("sqlite", __name__, SQLite.__name__)
+    registry.register("postgresql.psycopg", __name__, Psycopg.__name__)
     Flask.jinja_options = {**Flask.jinja_options, "bytecode_cache": _Templates()}
 
 
@@ -89,6 +94,30 @@ _STATEMENTS = _Statements()
 def _with_shared_statements(address: str) -> dict[str, Any]:
     """Return options of an engine that has no statement to compile which another one compiled."""
     return {**_engine_options(address), "execution_options": {"compiled_cache": _STATEMENTS}}
+
+
+class _Equal:
+    """A dialect that equals those of all other engines of its kind, whose prepared statements are the same."""
+
+    supports_statement_cache = True
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+
+class SQLite(_Equal, SQLiteDialect_pysqlite):
+    """The dialect of SQLite."""
+
+    supports_statement_cache = True
+
+
+class Psycopg(_Equal, PGDialect_psycopg):
+    """The dialect of PostgreSQL."""
+
+    supports_statement_cache = True
 
 
 class _Templates(BytecodeCache):
