@@ -12,10 +12,11 @@ from photosvc.api.uploads import taking_originals
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.words import counted
+from photosvc.index.catalog import Catalog
 from photosvc.library import batches, trash_deletion
 from photosvc.library.apply import apply
 from photosvc.library.batches import Flagging, change_flags, change_in_portions, selected_photos
-from photosvc.library.changing import Each, changing, load_with_catalog, undo_batch
+from photosvc.library.changing import Each, changing, load_photos, undo_batch
 from photosvc.library.journal import Actor, Change, find_own, first_of_batch
 from photosvc.library.trash_deletion import Deletion
 from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
@@ -100,9 +101,9 @@ def edit_photos(given: dict[str, Any]) -> Response:
 
     def edit(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
         nonlocal number
-        catalog, loaded = load_with_catalog(session, photo_ids, zone)
-        with changing(session, catalog, loaded, entry, now) as touched:
-            for photo in loaded.photos:
+        catalog, photos = Catalog(session, zone), load_photos(session, photo_ids)
+        with changing(session, catalog, photos, entry, now) as touched:
+            for photo in photos:
                 apply(photo, each.values(photo, given["values"]), catalog)
         if touched and number is None:
             number = first_of_batch(session, [photo.uid for photo in touched], entry, now)

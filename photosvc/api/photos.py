@@ -18,7 +18,6 @@ from photosvc.core.ids import PHOTO, is_hash, is_uid
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import choose_orientation
-from photosvc.index.places import Gazetteer
 from photosvc.index.restack import unstack
 from photosvc.library import trash_deletion
 from photosvc.library.apply import apply, approve
@@ -266,7 +265,7 @@ def unstack_file(photo_uid: str, file_uid: str) -> Response:
 
     def leave(session: Session, file: File) -> None:
         service = current_service()
-        now, catalog = service.now(), Catalog(session, Gazetteer.load(), service.settings.timezone)
+        now, catalog = service.now(), Catalog(session, service.settings.timezone)
         photo = unstack(session, catalog, file, now)
         record(session, Change("photos.unstack", Actor.of(principal())), now, {photo.uid: ({}, {FILES: [file.name]})})
 
@@ -293,7 +292,7 @@ def _without(photo_uid: str, file_uid: str, action: str, leave: Callable[[Sessio
         photo, session = editing.photo, editing.session
         leave(session, session.get_one(File, _leaving(photo, file_uid).id))
         session.flush()
-        editing.loaded.reload(photo)
+        session.expire_all()
 
     return answer_changed(photo_uid, action, change)
 

@@ -21,7 +21,6 @@ from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
 from photosvc.index.identity import Contents, ReadFile
 from photosvc.index.lease import Lease
-from photosvc.index.places import Gazetteer
 from photosvc.index.run_log import Outcome, Status, Summary
 from photosvc.index.scan import FoundFile
 from photosvc.index.sidecar_links import Folders
@@ -124,7 +123,7 @@ class BatchWriter:
             if self._lease:
                 self._lease.check(self._session)
             shared = (self._kinds, self._folders, self._contents)
-            catalog = Catalog(self._session, Gazetteer.load(), self._zone)
+            catalog = Catalog(self._session, self._zone)
             store = Store(self._session, catalog, self._originals, self._clock(), *shared)
             yield store
             store.finish()
@@ -176,7 +175,7 @@ def restack_library(
             with pace.writing(session, len(ids)):
                 if lease:
                     lease.check(session)
-                catalog = Catalog(session, Gazetteer.load(), settings.timezone)
+                catalog = Catalog(session, settings.timezone)
                 store = Store(session, catalog, settings.originals, clock(), kinds)
                 for file in session.scalars(select(File).where(File.id.in_(ids))):
                     store.restack(file)

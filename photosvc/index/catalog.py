@@ -10,7 +10,7 @@ from photosvc.core.geo import cell_token
 from photosvc.index.places import FoundPlace, Gazetteer
 from photosvc.media.metadata import Metadata, camera_type
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Photo, Place, Subject, SubjectName
-from photosvc.models.statements import among, insert_plain, next_ids, plain, select_plain
+from photosvc.models.statements import among
 from photosvc.query.fold import fold
 
 Shared = TypeVar("Shared", Camera, Lens, Cell, Place, Keyword)
@@ -20,11 +20,10 @@ Row = TypeVar("Row", Camera, Lens, Cell, Place)
 class Catalog:
     """Rows by their values, cached for one transaction: after a rollback, use a new catalog."""
 
-    def __init__(self, session: Session, gazetteer: Gazetteer, zone: str) -> None:
+    def __init__(self, session: Session, zone: str) -> None:
         """Open the catalog; `zone` is that of photos which tell neither a zone nor a position."""
         self.zone = zone
-        self._session = session
-        self._gazetteer = gazetteer
+        self.session = session
         self._cameras: dict[tuple[str, str], Camera] = {}
         self._lenses: dict[tuple[str, str], Lens] = {}
         self._keywords: dict[str, Keyword] = {}
@@ -33,6 +32,13 @@ class Catalog:
         self._people: dict[str, str] | None = None
         self._cell_ids: dict[tuple[float, float], str] = {}
         self._unknown: dict[type[Camera | Lens | Cell | Place], Any] = {}
+
+    def remember(self, photos: Iterable[Photo]) -> None:
+        """Remember the rows that these photos refer to, so that none is looked up again."""
+        for photo in photos:
+            self._cameras[photo.camera.make, photo.camera.model] = photo.camera
+            self._lenses[photo.lens.make, photo.lens.model] = photo.lens
+            self._keywords |= {keyword.folded: keyword for keyword in photo.keywords}
 
     def camera(self, make: str, model: str) -> Camera:
         """Return the camera of this make and model; the unknown camera when both are empty."""
@@ -76,7 +82,7 @@ class Catalog:
             self.load_cells([(lat, lng)])
         known = self._cells[cell_id]
         if known is None:
-            place = self._place(self._gazetteer.lookup(lat, lng))
+            place = self._place(Gazetteer.load().lookup(lat, lng))
             known = self._cells[cell_id] = self._new(Cell, id=cell_id, place_id=place.id, place=place)
         return known
 
@@ -88,7 +94,7 @@ class Catalog:
         """Return the name that was chosen for the person whom files call `name`; without one, `name`."""
         if self._people is None:
             query = select(SubjectName.folded, Subject.name).join(Subject)
-            self._people = {row.folded: row.name for row in self._session.execute(query)}
+            self._people = {row.folded: row.name for row in self.session.execute(query)}
         return self._people.get(fold(name), name) if self._people else name
 
     def keywords(self, texts: Iterable[str]) -> list[Keyword]:
@@ -103,12 +109,12 @@ class Catalog:
 
     def with_id(self, mapped: type[Row], key: int | str) -> Row | None:
         """Return the row with this id."""
-        return self._session.get(mapped, key)
+        return self.session.get(mapped, key)
 
     def _nothing(self, mapped: type[Row], key: int | str) -> Row:
         """Return the row that stands for unknown values."""
         if mapped not in self._unknown:
-            self._unknown[mapped] = self._session.get_one(mapped, key)
+            self._unknown[mapped] = self.session.get_one(mapped, key)
         return cast("Row", self._unknown[mapped])
 
     def _cell_id(self, lat: float, lng: float) -> str:
@@ -129,61 +135,15 @@ class Catalog:
 
     def _select(self, mapped: type[Shared], key: str, values: Collection[str]) -> Iterable[Shared]:
         """Return the rows whose column `key` has one of these values."""
-        return self._session.scalars(select(mapped).where(among(self._session, getattr(mapped, key), values)))
+        return self.session.scalars(select(mapped).where(among(self.session, getattr(mapped, key), values)))
 
     def _select_cells(self, ids: Collection[str]) -> Iterable[Cell]:
         """Return cells with their places."""
-        query = select(Cell).where(among(self._session, Cell.id, ids)).options(joinedload(Cell.place))
-        return self._session.scalars(query)
+        query = select(Cell).where(among(self.session, Cell.id, ids)).options(joinedload(Cell.place))
+        return self.session.scalars(query)
 
     def _new(self, mapped: type[Shared], **values: Any) -> Shared:  # noqa: ANN401 - of the columns
         """Make a new row, inserted when the session is flushed."""
         one = mapped(**values)
-        self._session.add(one)
-        return one
-
-
-class PlainCatalog(Catalog):
-    """A catalog for plain photos: its rows are plain objects as well, and inserted at once."""
-
-    @property
-    def session(self) -> Session:
-        """Return the session of the write transaction."""
-        return self._session
-
-    def remember(self, photos: Iterable[Photo]) -> None:
-        """Remember the rows that these photos refer to, so that none is looked up again."""
-        for photo in photos:
-            self._cameras[photo.camera.make, photo.camera.model] = photo.camera
-            self._lenses[photo.lens.make, photo.lens.model] = photo.lens
-            self._places[photo.place.id] = photo.place
-            self._keywords |= {keyword.folded: keyword for keyword in photo.keywords}
-
-    def with_id(self, mapped: type[Row], key: int | str) -> Row | None:
-        """Return the row with this id."""
-        keys = cast("list[str]", [key])
-        found = self._select_cells(keys) if mapped is Cell else select_plain(self._session, mapped, "id", keys)
-        return next(iter(found), None)
-
-    def _nothing(self, mapped: type[Row], key: int | str) -> Row:
-        if mapped not in self._unknown:
-            self._unknown[mapped] = self.with_id(mapped, key)
-        return cast("Row", self._unknown[mapped])
-
-    def _select(self, mapped: type[Shared], key: str, values: Collection[str]) -> Iterable[Shared]:
-        return select_plain(self._session, mapped, key, values)
-
-    def _select_cells(self, ids: Collection[str]) -> Iterable[Cell]:
-        cells = select_plain(self._session, Cell, "id", ids)
-        wanted = {cell.place_id for cell in cells} - self._places.keys()
-        self._places |= {place.id: place for place in select_plain(self._session, Place, "id", wanted)}
-        for cell in cells:
-            cell.place = self._places[cell.place_id]
-        return cells
-
-    def _new(self, mapped: type[Shared], **values: Any) -> Shared:  # noqa: ANN401
-        if "id" not in values:
-            values["id"] = next(next_ids(self._session, mapped, 1))
-        one = plain(mapped, **values)
-        insert_plain(self._session, mapped, [one])
+        self.session.add(one)
         return one

@@ -4,10 +4,9 @@ Pure functions put the files together: equal files give equal photos.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy.orm import object_session
 
@@ -24,8 +23,9 @@ from photosvc.index.stack_rules import LIVE_NS, is_cover, is_moving_part, is_pre
 from photosvc.media import text
 from photosvc.media.metadata import DAY, MONTH, SAME_MOMENT, Metadata, Region, merge
 from photosvc.media.xmp import upright
-from photosvc.models import UNKNOWN_PLACE, File, Photo
+from photosvc.models import UNKNOWN_PLACE, File, Marker, Photo
 
+Row = TypeVar("Row", File, Marker, Photo)
 #: The time of a file that changed shortly before it was indexed is more likely that of a copy than of the picture.
 _FRESH: Final = timedelta(hours=24)
 #: Last year of the first dates of file systems, which files of an unset clock have.
@@ -140,7 +140,7 @@ def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], catalog:
     """Bring the row of a photo up to date with its files, or hide a photo without files.
 
     Args:
-        photo: its files are stored. Of a plain object, the caller writes `updated_at`.
+        photo: its files are stored.
         sidecars: those of its files, by the id of the file.
     """
     files = sorted((file for file in photo.files if not file.missing), key=lambda file: file.name)
@@ -181,18 +181,23 @@ def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], catalog:
 def as_in_files(
     photo: Photo, sources: Iterable[str], sidecars: Mapping[int, list[StoredSidecar]], catalog: Catalog
 ) -> Photo:
-    """Return a copy of a plain photo in which the files decide the values of these source columns, and the stack."""
-    described = copy(photo)
-    described.files = [copy(file) for file in photo.files]
-    for file in described.files:
-        file.photo, file.markers = described, [copy(marker) for marker in file.markers]
-    described.stack, described.keywords = 0, list(photo.keywords)
+    """Return a copy of a photo in which the files decide the values of these source columns, and the stack."""
+    described = _copy(photo, camera=photo.camera, lens=photo.lens, place=photo.place, keywords=list(photo.keywords))
+    for file in photo.files:
+        _copy(file, photo=described, markers=[_copy(marker) for marker in file.markers])
+    described.stack = 0
     for source in sources:
         setattr(described, source, AUTO)
     if described.favorite_src == AUTO:
         described.favorite = False
     describe(described, sidecars, catalog, photo.created_at)
     return described
+
+
+def _copy(row: Row, **related: Any) -> Row:  # noqa: ANN401 - rows
+    """Return a copy of the columns of a row, which no session stores, with these related rows."""
+    columns = {column.key: getattr(row, column.key) for column in row.__table__.columns}
+    return type(row)(**columns | related)
 
 
 def _shown(area: Region, file: File, catalog: Catalog) -> Region:
@@ -221,7 +226,7 @@ def _write(photo: Photo, metadata: Metadata, *names: str) -> None:
 
 
 def _set_times(photo: Photo, now: datetime) -> None:
-    if photo.checked_at is not None and isinstance(photo, Photo):  # else it is new, or a plain object
+    if photo.checked_at is not None:  # else it is new
         session = object_session(photo)
         if session is not None and session.is_modified(photo):
             photo.updated_at = now

@@ -27,7 +27,6 @@ from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import load_metadata
 from photosvc.index.lease import Lease
 from photosvc.index.photo_changes import LOADED, PhotoChanges
-from photosvc.index.places import Gazetteer
 from photosvc.models import (
     ESTIMATES,
     UNKNOWN_ID,
@@ -184,7 +183,7 @@ def _write(session: Session, new: dict[int, Estimate | None], zone: str, now: da
     """Set, replace or remove the estimates of photos, and return the number of these photos."""
     query = select(Photo).where(Photo.id.in_(new), Photo.place_src.in_((AUTO, ESTIMATE)), Photo.quality >= 0)
     photos = session.scalars(query.options(*LOADED).order_by(Photo.id)).all()
-    catalog = Catalog(session, Gazetteer.load(), zone)
+    catalog = Catalog(session, zone)
     for photo in photos:
         _renew(session, photo, catalog, new[photo.id])
     changes = PhotoChanges(session, catalog, now)

@@ -20,7 +20,6 @@ from photosvc.index.exclusions import is_hidden
 from photosvc.index.identity import Contents
 from photosvc.index.lease import Lease
 from photosvc.index.photo_changes import PhotoChanges, mark_cameras
-from photosvc.index.places import Gazetteer
 from photosvc.index.requested import run_lock
 from photosvc.index.run_log import Summary
 from photosvc.index.scan import FoundFile, absent_disks, disk_numbers, is_gone, scan, start_folder
@@ -225,7 +224,7 @@ def _bring_up_to_date(session: Session, settings: Settings, clock: Clock, ids: C
     uids = select(Photo.uid).where(Photo.id.in_(gone))
     session.execute(delete(PhotoChange).where(PhotoChange.photo_uid.in_(uids)), execution_options=UNLOADED)
     delete_rows(session, Photo.__table__, gone)
-    changes = PhotoChanges(session, Catalog(session, Gazetteer.load(), settings.timezone), clock())
+    changes = PhotoChanges(session, Catalog(session, settings.timezone), clock())
     photos = session.scalars(select(Photo).where(Photo.id.in_(left))).all()
     changes.remember(photos)
     changes.describe(photos)

@@ -11,7 +11,7 @@ from photosvc.core.message import Message
 from photosvc.core.text import clean_line, clean_lines
 from photosvc.core.timezones import is_zone, to_local, to_utc
 from photosvc.core.vocabulary import MANUAL
-from photosvc.index.catalog import Catalog, PlainCatalog
+from photosvc.index.catalog import Catalog
 from photosvc.index.describe import as_in_files
 from photosvc.index.sidecar_links import sidecars_of
 from photosvc.library.journal import KEYWORDS
@@ -19,7 +19,7 @@ from photosvc.models import Camera, Lens, Photo
 from photosvc.models.photo import PLAIN_VALUES
 
 
-def apply(photo: Photo, values: Mapping[str, Any], catalog: PlainCatalog) -> None:
+def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
     """Write a person's values into a photo, inside `changing`. Values equal to the present ones change nothing.
 
     Args:
@@ -95,7 +95,7 @@ _SOURCES: Final = {
 }
 
 
-def _give_back(photo: Photo, names: Collection[str], catalog: PlainCatalog) -> None:
+def _give_back(photo: Photo, names: Collection[str], catalog: Catalog) -> None:
     """Restore values of the files; others of the same source stay those of a person.
 
     Args:

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.message import Message, of_field
-from photosvc.index.catalog import PlainCatalog
+from photosvc.index.catalog import Catalog
 from photosvc.library.apply import apply, keep_keywords
-from photosvc.library.changing import changing, load_photos, load_with_catalog, store_and_project
+from photosvc.library.changing import changing, load_photos, store_and_project
 from photosvc.library.journal import Actor, Change
 from photosvc.models import Keyword, Photo, SearchRow, photo_keywords
 from photosvc.models.search import record_change
@@ -63,9 +63,9 @@ def replace_in(
         folded: the keywords to replace, without case and accents.
         name: the keyword that replaces them; None: they are removed.
     """
-    catalog, loaded = load_with_catalog(session, photo_ids, zone)
-    with changing(session, catalog, loaded, change, now) as touched:
-        for photo in loaded.photos:
+    catalog, photos = Catalog(session, zone), load_photos(session, photo_ids)
+    with changing(session, catalog, photos, change, now) as touched:
+        for photo in photos:
             kept = [keyword.word for keyword in photo.keywords if keyword.folded not in folded]
             if len(kept) < len(photo.keywords):
                 apply(photo, {"keywords": [*kept, name] if name else kept}, catalog)
@@ -129,8 +129,7 @@ class Respelling:
 
 def _project_some(session: Session, photo_ids: Sequence[int], _now: datetime) -> int:
     """Project photos and return 0, because none is edited: some may be photos that the actor may not see."""
-    loaded = load_photos(session, photo_ids)
-    store_and_project(session, loaded, loaded.photos)
+    store_and_project(session, photo_ids)
     return 0
 
 
@@ -150,7 +149,7 @@ def _change(session: Session, keyword_id: int, **values: object) -> None:
     record_change(session, private=not photos_with(session.connection(), [keyword_id], sees_private=False))
 
 
-def add_label(catalog: PlainCatalog, photo: Photo, name: str) -> None:
+def add_label(catalog: Catalog, photo: Photo, name: str) -> None:
     """Add a keyword to a photo, inside `changing`.
 
     Raises:
@@ -164,7 +163,7 @@ def add_label(catalog: PlainCatalog, photo: Photo, name: str) -> None:
     keep_keywords(photo)
 
 
-def remove_label(catalog: PlainCatalog, photo: Photo, label: str) -> None:
+def remove_label(catalog: Catalog, photo: Photo, label: str) -> None:
     """Take a keyword from a photo, inside `changing`; the arguments are those of `label_of`.
 
     Raises:

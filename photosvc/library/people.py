@@ -15,9 +15,10 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index import file_columns
+from photosvc.index.catalog import Catalog
 from photosvc.index.describe import areas_of, describe
 from photosvc.index.sidecar_links import sidecars_of
-from photosvc.library.changing import changing, load_with_catalog, store_and_project
+from photosvc.library.changing import changing, load_photos, store_and_project
 from photosvc.library.journal import Actor, Change
 from photosvc.library.labels import ChangeSome
 from photosvc.models import STATE, File, LibraryState, Marker, Photo, SearchRow, Subject, SubjectName
@@ -178,18 +179,17 @@ def rename_photos(
     session: Session, photo_ids: Sequence[int], now: datetime, *, names: Collection[str], name: str, zone: str
 ) -> int:
     """Replace names of markers on photos, some hundreds at most; project these, and return their number."""
-    catalog, loaded = load_with_catalog(session, photo_ids, zone)
+    catalog, photos = Catalog(session, zone), load_photos(session, photo_ids)
     sidecars = sidecars_of(session, photo_ids)
-    for photo in loaded.photos:
+    for photo in photos:
         for file in photo.files:
             for marker in file.markers:
                 if marker.name in names:
                     marker.name = name
-        describe(photo, sidecars, catalog, now)  # titles may be made of names
-        if loaded.is_changed(photo):
-            photo.updated_at = now
-    store_and_project(session, loaded, loaded.photos)
-    return len(loaded.photos)
+        with session.no_autoflush:
+            describe(photo, sidecars, catalog, now)  # titles may be made of names
+    store_and_project(session, photo_ids)
+    return len(photos)
 
 
 def rename_seen(
@@ -203,10 +203,10 @@ def rename_seen(
     zone: str,
 ) -> int:
     """Replace names of the marked areas of photos, some hundreds at most, as edits; return how many photos changed."""
-    catalog, loaded = load_with_catalog(session, photo_ids, zone)
+    catalog, photos = Catalog(session, zone), load_photos(session, photo_ids)
     sidecars = sidecars_of(session, photo_ids)
-    with changing(session, catalog, loaded, change, now) as touched:
-        for file in (file for photo in loaded.photos for file in photo.files):
+    with changing(session, catalog, photos, change, now) as touched:
+        for file in (file for photo in photos for file in photo.files):
             own, areas = file_columns.own_markers(file), areas_of(file, sidecars.get(file.id, ()))
             for number, marker in enumerate(own):
                 if marker.name in names and len(own) == len(areas):

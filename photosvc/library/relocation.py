@@ -21,7 +21,6 @@ from photosvc.core.vocabulary import parse_kinds
 from photosvc.core.words import in_portions
 from photosvc.index.catalog import Catalog
 from photosvc.index.exclusions import is_hidden, is_left_out, is_rule
-from photosvc.index.places import Gazetteer
 from photosvc.index.requested import wish
 from photosvc.index.scan import aside_folder
 from photosvc.index.sidecar_values import is_read
@@ -130,7 +129,7 @@ class Relocation:
         return self.session.scalars(query.where(_named(RejectedFile.name, folder, is_folder=True))).all()
 
     def _rename_files(self, moves: Sequence[tuple[Any, str]]) -> None:
-        catalog = Catalog(self.session, Gazetteer.load(), self.settings.timezone)
+        catalog = Catalog(self.session, self.settings.timezone)
         kinds = parse_kinds(self.settings.stack_by)
         for portion in _portions(moves):
             store = Store(self.session, catalog, self.settings.originals, self.now, kinds)
@@ -163,7 +162,7 @@ class Relocation:
         self.session.flush()
 
     def _hide(self, names: Sequence[str]) -> None:
-        catalog = Catalog(self.session, Gazetteer.load(), self.settings.timezone)
+        catalog = Catalog(self.session, self.settings.timezone)
         for some in in_portions(names, _PORTION):
             store = Store(self.session, catalog, self.settings.originals, self.now, parse_kinds(self.settings.stack_by))
             store.mark_missing(some)

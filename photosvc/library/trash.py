@@ -20,7 +20,6 @@ from photosvc.core.paths import clamped_time
 from photosvc.core.vocabulary import parse_kinds
 from photosvc.core.words import in_portions
 from photosvc.index.catalog import Catalog
-from photosvc.index.places import Gazetteer
 from photosvc.index.scan import GONE_FOLDER, TRASH_FOLDER, disk_path
 from photosvc.index.store import Store
 from photosvc.library import disk
@@ -216,7 +215,7 @@ def _follow(session: Session, settings: Settings, files: Sequence[Kept], now: da
             relocation.gone(name, is_folder=False)
     present = File.root == ORIGINALS_ROOT, File.name.in_(both), File.missing
     rows = session.scalars(select(File).where(*present)).all()
-    catalog = Catalog(session, Gazetteer.load(), settings.timezone)
+    catalog = Catalog(session, settings.timezone)
     store = Store(session, catalog, settings.originals, now, parse_kinds(settings.stack_by))
     store.load(both)
     _rename_sidecars(session, settings, names)

@@ -6,13 +6,12 @@ same text for any number of values, so it too is compiled once. Plain objects st
 rows: untracked by sessions, read or inserted by one statement. Errors of the driver become those of SQLAlchemy.
 """
 
-import itertools
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any, Final, TypeVar, cast
 
 import orjson
@@ -36,7 +35,6 @@ from sqlalchemy import (
     func,
     insert,
     select,
-    text,
     update,
 )
 from sqlalchemy.dialects import sqlite
@@ -359,13 +357,6 @@ def plain(mapped: type[Plain], **values: object) -> Plain:
     return one
 
 
-def insert_plain(session: Session, mapped: type[Plain], rows: Iterable[Plain]) -> None:
-    """Insert plain objects by one statement."""
-    names, read = _table(mapped).columns.keys(), _reader(mapped)
-    given = [dict(zip(names, read(row), strict=True)) for row in rows]
-    run_many(session.connection(), insert_of(mapped), given)
-
-
 @cache
 def insert_of(mapped: type[Base]) -> Insert:
     """Return the INSERT for `run_many` into the table of a mapped class."""
@@ -373,7 +364,7 @@ def insert_of(mapped: type[Base]) -> Insert:
 
 
 def select_plain(
-    session: Session, mapped: type[Plain], key: str, values: Collection[int] | Collection[str], *, locked: bool = False
+    session: Session, mapped: type[Plain], key: str, values: Collection[int] | Collection[str]
 ) -> list[Plain]:
     """Return the rows whose column `key` has one of these values, in the order of their ids, as plain objects.
 
@@ -381,13 +372,12 @@ def select_plain(
         session: the session, whose unflushed changes are not seen.
         key: a column of integers or texts.
         values: texts without null characters.
-        locked: on PostgreSQL, lock these rows against changes until the transaction ends; SQLite has one writer anyway.
     """
     if not values:
         return []
     connection = session.connection()
     dialect = connection.dialect
-    read = _prepared(dialect, mapped, key, locked=locked and dialect.name == "postgresql")
+    read = _prepared(dialect, mapped, key)
     made, names = plain_class(mapped), _table(mapped).columns.keys()
     found: list[Plain] = []
     for row in read.run(connection, {_VALUES: as_parameter(dialect.name, values)}):
@@ -398,19 +388,10 @@ def select_plain(
 
 
 @lru_cache(256)
-def _prepared(dialect: Dialect, mapped: type[Base], key: str, *, locked: bool) -> Prepared:
+def _prepared(dialect: Dialect, mapped: type[Base], key: str) -> Prepared:
     table = _table(mapped)
     query = select(table).where(among_parameter(dialect.name, table.c[key], _VALUES)).order_by(table.c.id)
-    return prepare_statement(query.with_for_update() if locked else query, dialect)
-
-
-def next_ids(session: Session, mapped: type[Plain], count: int) -> Iterator[int]:
-    """Return ids for at least this number of new rows, as the database would give them in this write transaction."""
-    table = _table(mapped)
-    if session.get_bind().dialect.name != "postgresql":
-        return itertools.count((session.scalar(select(func.max(table.c.id))) or 0) + 1)
-    drawn = text("SELECT nextval(pg_get_serial_sequence(:name, 'id')) FROM generate_series(1, :count)")
-    return iter(session.scalars(drawn, {"name": table.fullname, "count": count}).all())
+    return prepare_statement(query, dialect)
 
 
 def _table(mapped: type[Base]) -> Table:
@@ -429,8 +410,3 @@ def _plain_class(mapped: type[Base]) -> type[object]:
     }
     properties = {name: value for name, value in vars(mapped).items() if isinstance(value, property)}
     return type(f"Plain{mapped.__name__}", (), defaults | properties)
-
-
-@cache
-def _reader(mapped: type[Base]) -> Callable[[object], tuple[Any, ...]]:
-    return attrgetter(*_table(mapped).columns.keys())

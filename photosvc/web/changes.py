@@ -19,12 +19,11 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.message import of_field
-from photosvc.index.catalog import PlainCatalog
-from photosvc.index.places import Gazetteer
+from photosvc.index.catalog import Catalog
 from photosvc.library import labels, people
 from photosvc.library.album_photos import select_photos
 from photosvc.library.albums import PhotosChange, album_of_people, change_members
-from photosvc.library.changing import LoadedPhotos, changing
+from photosvc.library.changing import changing
 from photosvc.library.changing import load_photo as load_for_change
 from photosvc.library.journal import Actor, Change
 from photosvc.library.labels import LabelChange, check_name
@@ -59,13 +58,8 @@ class Editing:
     """A photo with the write transaction that changes it."""
 
     session: Session
-    catalog: PlainCatalog
-    loaded: LoadedPhotos
-
-    @property
-    def photo(self) -> Photo:
-        """Return the photo."""
-        return self.loaded.photos[0]
+    catalog: Catalog
+    photo: Photo
 
 
 #: Changes the photo; returns the number of the change that it undoes, if any.
@@ -85,14 +79,12 @@ def read_record(photo_uid: str) -> tuple[bytes, str]:
         return _record_of(session, seen, sees_private=sees_private)
 
 
-def _record_of(
-    session: Session, seen: Sequence[SeenFile], photo: Photo | None = None, *, sees_private: bool
-) -> tuple[bytes, str]:
+def _record_of(session: Session, seen: Sequence[SeenFile], *, sees_private: bool) -> tuple[bytes, str]:
     """Return the record of the photo with these files as JSON, and its entity tag.
 
     The tag depends on the record alone, so that changes of other photos keep it.
     """
-    found = load_photo(session, seen, photo, sees_private=sees_private)
+    found = load_photo(session, seen, sees_private=sees_private)
     body = orjson.dumps(without_empty(_dump(found)))
     return body, hashlib.blake2b(body, digest_size=16).hexdigest()
 
@@ -115,19 +107,19 @@ def change_one(
     with service.writing(library=True) as session:
         connection, sees_private = session.connection(), who.sees_private
         seen = files_of_photo(connection, photo_uid, sees_private=sees_private) if valid else ()
-        loaded = load_for_change(session, photo_uid) if seen else None
-        if loaded is None or not loaded.photos:
+        photo = load_for_change(session, photo_uid) if seen else None
+        if photo is None:
             raise NotFoundError("there is no such photo", field="uid")
-        (photo,) = loaded.photos
-        if expected is not None and _record_of(session, seen, photo, sees_private=sees_private)[1] not in expected:
+        if expected is not None and _record_of(session, seen, sees_private=sees_private)[1] not in expected:
             raise PhotoChangedError
-        catalog = PlainCatalog(session, Gazetteer.load(), service.settings.timezone)
-        catalog.remember(loaded.photos)
+        catalog = Catalog(session, service.settings.timezone)
         entry = Change(action, Actor.of(who))
-        with changing(session, catalog, loaded, entry, now):
-            entry.undoes = change(Editing(session, catalog, loaded))
+        with changing(session, catalog, [photo], entry, now):
+            entry.undoes = change(Editing(session, catalog, photo))
+        session.flush()
+        session.expire_all()
         seen = files_of_photo(connection, photo_uid, sees_private=sees_private) or seen
-        return _record_of(session, seen, photo, sees_private=sees_private)
+        return _record_of(session, seen, sees_private=sees_private)
 
 
 def one_batch() -> AbstractContextManager[None]:

@@ -156,16 +156,13 @@ class PhotoEntity:
         return f"{self.photo.id}-{self.file.id}"
 
 
-def load_photo(
-    session: Session, seen: Sequence[SeenFile], photo: Photo | None = None, *, sees_private: bool
-) -> PhotoEntity:
+def load_photo(session: Session, seen: Sequence[SeenFile], *, sees_private: bool) -> PhotoEntity:
     """Return the photo of these files, which `files_of_photo` found in the same transaction.
 
     Args:
         seen: at least one file.
-        photo: the photo, if it is already loaded with all that belongs to it.
     """
-    photo = photo or session.scalars(_PHOTO, {"photo_id": seen[0].photo_id}).one()
+    photo = session.scalars(_PHOTO, {"photo_id": seen[0].photo_id}).one()
     files = {file.id: file for file in photo.files}
     Marker.identify(session, [marker for file in photo.files for marker in file.markers])
     connection = session.connection()

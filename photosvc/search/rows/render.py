@@ -57,18 +57,6 @@ def load(session: Session, photo_ids: Sequence[int]) -> list[Photo]:
     return shown
 
 
-def load_whole(session: Session, key: str, values: Collection[int] | Collection[str]) -> list[Photo]:
-    """Return the photos whose column `key` has one of these values, by id, to be changed.
-
-    Photos without search rows are included. On PostgreSQL, the rows of the photos are locked against changes until the
-    transaction ends.
-    """
-    photos = select_plain(session, Photo, key, values, locked=True)
-    _add_files(session, photos)
-    _add_others(session, photos)
-    return photos
-
-
 def is_missing(photo: Photo) -> bool:
     """Return whether none of the photo's files is on disk."""
     return all(file.missing for file in photo.files)

@@ -1,8 +1,7 @@
 import pytest
 from sqlalchemy import func, select
 
-from photosvc.index.catalog import Catalog, PlainCatalog
-from photosvc.index.places import Gazetteer
+from photosvc.index.catalog import Catalog
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Place
 
 
@@ -12,9 +11,9 @@ def session(library):
         yield session
 
 
-@pytest.fixture(params=[Catalog, PlainCatalog])
-def new_catalog(request, session):
-    return lambda: request.param(session, Gazetteer.load(), "UTC")
+@pytest.fixture
+def new_catalog(session):
+    return lambda: Catalog(session, "UTC")
 
 
 def values(catalog):

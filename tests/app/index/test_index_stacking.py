@@ -12,7 +12,6 @@ from photosvc.core.vocabulary import KINDS
 from photosvc.index import stack_rules
 from photosvc.index.batches import restack_library
 from photosvc.index.catalog import Catalog
-from photosvc.index.places import Gazetteer
 from photosvc.index.restack import unstack
 from photosvc.index.scan import FoundFile
 from photosvc.index.store import Store
@@ -243,7 +242,7 @@ def test_an_unstacked_file_is_a_photo_of_its_own_that_no_rule_joins_again(sessio
     photo = photo_of(session, "a/x.jpg")
     photo.favorite, photo.private, uid = True, True, photo.uid
     session.commit()
-    catalog = Catalog(session, Gazetteer.load(), "UTC")
+    catalog = Catalog(session, "UTC")
     file = session.scalars(select(File).where(File.name == "a/x.dng")).one()
     single = unstack(session, catalog, file, NOW)
     assert (single.stack, single.favorite, single.private, single.type) == (-1, True, True, "raw")
@@ -273,7 +272,7 @@ def test_another_choice_of_kinds_stacks_the_library_again_once(session, library)
 
 def use(session, act, now=NOW, kinds=KINDS):
     """Let a store do something and finish."""
-    one = Store(session, Catalog(session, Gazetteer.load(), "UTC"), Path("/nonexistent"), now, kinds)
+    one = Store(session, Catalog(session, "UTC"), Path("/nonexistent"), now, kinds)
     act(one)
     one.finish()
     session.commit()

@@ -8,7 +8,6 @@ from photosvc.core.problems import Problem, Reason
 from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import add_area, read_extraction
-from photosvc.index.places import Gazetteer
 from photosvc.index.scan import FoundFile
 from photosvc.index.store import Saved, Store
 from photosvc.media.metadata import Metadata, Region
@@ -26,7 +25,7 @@ def session(library):
 
 
 def store(library, session, now=NOW):
-    return Store(session, Catalog(session, Gazetteer.load(), "UTC"), library.originals, now)
+    return Store(session, Catalog(session, "UTC"), library.originals, now)
 
 
 def found(name, extraction):
