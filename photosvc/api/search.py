@@ -11,7 +11,6 @@ from sqlalchemy import Connection
 
 from photosvc.auth import tokens
 from photosvc.auth.principal import Principal
-from photosvc.models import STATE
 from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.lexer import LONGEST_QUERY, check
@@ -59,7 +58,7 @@ from photosvc.web.contract import (
 )
 from photosvc.web.current import Service, current_service
 from photosvc.web.parts import OwnBlueprint
-from photosvc.web.protector import commits, principal, require
+from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 from photosvc.web.sending import begin_transfer
 
@@ -185,14 +184,9 @@ def search_photos() -> Response:
     headers = [("X-Preview-Token", tokens.preview_token(service.settings, who))]
     if who.shared is None or who.shared.downloads:
         headers.append(("X-Download-Token", tokens.download_token(service.settings, who, service.now())))
-    number = commits()
-    known, etag = service.known_state.get(STATE, number), None
-    if known is not None and is_fresh(etag := page_tag(known, asked, sees_private=who.sees_private)):
-        return not_modified(etag, headers)
     with searching(who.owner_uid) as connection:
-        state = library_state(connection)
-        service.known_state.put(STATE, state, number)
-        if state != known and is_fresh(etag := page_tag(state, asked, sees_private=who.sees_private)):
+        etag = page_tag(library_state(connection), asked, sees_private=who.sees_private)
+        if is_fresh(etag):
             return not_modified(etag, headers)
         page = find(connection, asked, sees_private=who.sees_private)
         if not page.count and not asked.offset and asked.cursor is None:

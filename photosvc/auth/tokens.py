@@ -137,24 +137,20 @@ def is_jwt(secret: str) -> bool:
 
 
 def verify(connection: Connection, secret: str, now: datetime) -> Principal:
-    """Return the principal behind an access token or app password, or raise an error of `principal_of`."""
-    return principal_of(read(connection, secret), now)
-
-
-def read(connection: Connection, secret: str) -> Known | None:
-    """Return the credential with this secret and its owners, valid or not; None if there is none.
+    """Return the principal behind an access token or app password.
 
     Raises:
-        InvalidTokenError: the text cannot be a secret of this service.
+        ExpiredTokenError: it has expired; its row is to be deleted.
+        InvalidTokenError: it is not valid; the message is the same for all reasons.
     """
     if not (ids.is_access_token(secret) or ids.is_app_password(secret) or is_jwt(secret)):
         raise InvalidTokenError
-    return _read(connection, ids.digest(secret))
+    return _principal_of(_read(connection, ids.digest(secret)), now)
 
 
 def verify_uid(connection: Connection, credential_uid: str, now: datetime) -> Principal:
     """Return the principal of a UID from a trusted source (a signed link), or raise `InvalidTokenError`."""
-    return principal_of(_read(connection, credential_uid, by_uid=True), now)
+    return _principal_of(_read(connection, credential_uid, by_uid=True), now)
 
 
 class Found(NamedTuple):
@@ -182,13 +178,7 @@ def _read(connection: Connection, key: str, *, by_uid: bool = False) -> Known | 
     return Known._make(rows[0]) if rows else None
 
 
-def principal_of(row: Known | None, now: datetime) -> Principal:
-    """Return the principal behind a credential.
-
-    Raises:
-        ExpiredTokenError: it has expired; its row is to be deleted.
-        InvalidTokenError: it is not valid; the message is the same for all reasons.
-    """
+def _principal_of(row: Known | None, now: datetime) -> Principal:
     if row is None or _is_orphan(row):
         raise InvalidTokenError
     if has_expired(row, now) or _is_over(row.parent_expires_at, now) or _is_over(row.link_expires_at, now):

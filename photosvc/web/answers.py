@@ -72,7 +72,6 @@ _VARIES_BY = "Authorization, X-Auth-Token, X-Session-ID, Cookie"
 #: Names in `flask.g` of the request's own values; an app context that is older than the request would keep them.
 _OF_REQUEST = (
     "photosvc_principal", "photosvc_refused", "photosvc_request_id", "photosvc_refusal_recorded", "photosvc_by_cookie",
-    "photosvc_commits",
 )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from photosvc.auth.principal import HOST_USER, HostUser, Principal
 from photosvc.auth.signing_keys import SigningKeys
 from photosvc.auth.throttle import Throttle
 from photosvc.core.clock import Clock
-from photosvc.core.errors import PhotosvcError, SchemaError, SettingError
+from photosvc.core.errors import PhotosvcError, SettingError
 from photosvc.core.logs import START, Outages
 from photosvc.core.places import Places
 from photosvc.core.timezones import to_local
@@ -38,10 +38,9 @@ from photosvc.settings import Settings
 from photosvc.web.admission_gate import AdmissionGate, Cost
 from photosvc.web.parts import OAUTH, WELL_KNOWN
 from photosvc.web.requests import OtherSiteError, changes, client_address, has_unread_proxy, is_own
-from photosvc.web.transactions import Commits, Transactions, Unchanged
+from photosvc.web.transactions import Transactions
 
 if TYPE_CHECKING:
-    from photosvc.auth.tokens import Known
     from photosvc.pictures.cache import PictureCache
     from photosvc.pictures.service import Pictures
 
@@ -59,8 +58,6 @@ _SAFE: Final = "/!$&'()*+,;=:@~"
 _NO_ISSUER: Final = (
     "PHOTOSVC_BASE_URL is not set, and OAuth names the public address of the service: its operator must set it."
 )
-#: Seconds between two checks whether a later version has changed the schema so that this one must not go on.
-_SCHEMA_SECONDS: Final = 10.0
 #: Seconds between two checks of the file of the service key before links are made.
 _KEY_SECONDS: Final = 0.5
 
@@ -188,18 +185,11 @@ class Service(Transactions):
     """Limits of searches."""
     made: dict[Any, Any] = field(default_factory=dict, init=False)
     """The objects of `only` and `kept`, by what makes them."""
-    commits: Commits = field(init=False)
-    known_tokens: "Unchanged[Known]" = field(default_factory=Unchanged, init=False)
-    """Credentials by the digests of their secrets."""
-    known_state: Unchanged[int] = field(default_factory=Unchanged, init=False)
-    """The state number of the library."""
     indexers: Starter = field(default_factory=Starter, init=False)
     """The starter of indexers, for jobs that no running indexer takes."""
     is_alone: bool = field(default=False, init=False)
     """True if the app contains photosvc only."""
     schema_fits: bool = field(default=False, init=False)
-    schema_due: float = field(default=0, init=False)
-    """The time, by the monotonic clock, at which the schema is checked again."""
     key_stamp: tuple[int, int] | None = field(default=None, init=False)
     """Inode and time of the last change, in nanoseconds, of the service key's file when it was last read."""
     key_due: float = field(default=0, init=False)
@@ -220,7 +210,6 @@ class Service(Transactions):
         self.gate, self.outages = AdmissionGate(self.settings, self.clock), Outages(self.clock)
         self.writers = self.gate.places[Cost.WRITE]
         self.throttle = Throttle(self.reading, self.writing, self.write_if_free)
-        self.commits = Commits(self.engine)
         self.limits = Limits(self.settings.search_timeout, self.gate.places[Cost.COSTLY], self.clock)
 
     def enter(self, owner: str) -> None:
@@ -330,7 +319,7 @@ class Service(Transactions):
             )
 
     def require_schema(self) -> None:
-        """Check the database as `check_database` does, once in the life of the process, and its schema now and then.
+        """Check the database as `check_database` does, once in the life of the process.
 
         Raises:
             SchemaError: the tables are not those this code needs; the message names the command to run.
@@ -339,22 +328,11 @@ class Service(Transactions):
         if not self.schema_fits:
             self.check_database()
             self.schema_fits = True
-        elif self.clock.monotonic() >= self.schema_due:
-            self.schema_due = self.clock.monotonic() + _SCHEMA_SECONDS
-            try:
-                with self.reading() as connection:
-                    check_schema(connection)
-            except SchemaError:
-                self.schema_fits = False
-                raise
-        else:
-            return
-        self.schema_due = self.clock.monotonic() + _SCHEMA_SECONDS
 
     def explained(self, error: Exception) -> Exception:
         """Return the error of the schema if a change of it is why a statement failed, else the same error."""
         if isinstance(error, DBAPIError) and is_of_schema(error):
-            self.schema_due = 0
+            self.schema_fits = False
             try:
                 self.require_schema()
             except PhotosvcError as reason:

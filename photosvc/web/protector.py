@@ -297,12 +297,6 @@ def _is_about_accounts(who: Principal) -> bool:
     return rule is not None and who.role == GUEST and (rule.write or VISITOR not in rule.roles)
 
 
-def commits() -> int | None:
-    """Return the number of commits (`unchanged.Commits`) at the check of this request's token, or now."""
-    number: int | None = g.get("photosvc_commits")
-    return current_service().commits.number() if number is None else number
-
-
 def verify(service: Service, token: str, instead: Callable[[], Principal | None] = _no_principal) -> Principal:
     """Return the principal of a token of this request; note its use, or count the failure.
 
@@ -314,15 +308,9 @@ def verify(service: Service, token: str, instead: Callable[[], Principal | None]
         ThrottledError: the address showed too many such tokens.
     """
     now = service.now()
-    g.photosvc_commits = number = service.commits.number()
-    digest = ids.digest(token)
     try:
-        if (known := service.known_tokens.get(digest, number)) is None:
-            with service.reading() as connection:
-                known = tokens.read(connection, token)
-        who = tokens.principal_of(known, now)
-        if known is not None:
-            service.known_tokens.put(digest, known, number)
+        with service.reading() as connection:
+            who = tokens.verify(connection, token, now)
     except ExpiredTokenError as error:
         expired = error.credential_id  # deleted: it must not become valid if the clock is set back
         service.write_if_free(lambda session: delete_credentials(session, Credential.id == expired))

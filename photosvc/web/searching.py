@@ -5,9 +5,9 @@ the same parameters, rights and limits, and get the records of the API.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
-from types import TracebackType
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
@@ -39,7 +39,7 @@ _NOBODY: Final = "host app"
 Value: TypeAlias = str | float | bool | date | None
 
 
-def searching(owner: str, part: str = "q") -> "_Searching":
+def searching(owner: str, part: str = "q") -> AbstractContextManager[Connection]:
     """Open a connection as `Service.reading` does, whose statements are ended at the limits of a search.
 
     Args:
@@ -52,44 +52,27 @@ def searching(owner: str, part: str = "q") -> "_Searching":
         ClientGoneError: the client closed the connection during the block.
     """
     service = current_service()
-    return _Searching(service, Read(service.limits, owner, ClientGone(request.environ), part))
+    return _limited(service, Read(service.limits, owner, ClientGone(request.environ), part))
 
 
-def searching_apart(service: Service, owner: str) -> "_Searching":
-    """Open a connection as `searching` does, for a search that no request waits for."""
-    return _Searching(service, Read(service.limits, owner, lambda: False, "q"))
-
-
-class _Searching:
-    """The context manager of `searching`; a class, because a generator takes longer."""
-
-    __slots__ = ("_connection", "_outermost", "_read", "_reading")
-
-    def __init__(self, service: Service, read: Read) -> None:
-        self._read = read
-        self._reading = service.reading()
-
-    def __enter__(self) -> Connection:
-        self._connection = connection = self._reading.__enter__()
-        self._outermost = begin_read(connection, self._read)
-        return connection
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._outermost:
-            end_read(self._read)
-        self._reading.__exit__(kind, error, trace)
-        if error is not None and self._outermost:
-            _raise_if_ended(self._read, error)
-
-
-def _raise_if_ended(read: Read, error: BaseException) -> None:
-    """Raise the reason in place of the error with which a statement ended."""
-    if not ended_by_limit(error):
-        return
-    read.ended = read.ended or SearchTooLongError  # by the timeout of the database
-    if (reason := read.error()) is not None:
+@contextmanager
+def _limited(service: Service, read: Read) -> Iterator[Connection]:
+    outermost = False
+    try:
+        with service.reading() as connection:
+            outermost = begin_read(connection, read)
+            try:
+                yield connection
+            finally:
+                if outermost:
+                    end_read(read)
+    except BaseException as error:
+        if not outermost or not ended_by_limit(error):
+            raise
+        read.ended = read.ended or SearchTooLongError  # by the timeout of the database
+        reason = read.error()
+        if reason is None:
+            raise
         raise reason from error
 
 
@@ -143,7 +126,8 @@ def search_library(principal: HostUser | Principal | None, parameters: Mapping[s
     pairs = [(_known(name), _text(value)) for name, value in parameters.items() if value is not None]
     asked = parse_request(pairs, service.today())
     service.require_schema()
-    with searching_apart(service, _NOBODY if who is None else who.owner_uid) as connection:
+    owner = _NOBODY if who is None else who.owner_uid
+    with _limited(service, Read(service.limits, owner, lambda: False, "q")) as connection:
         page = find(connection, asked, sees_private=who is not None and who.sees_private)
         body = page.body
     return SearchResults(

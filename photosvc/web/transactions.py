@@ -1,21 +1,11 @@
-"""Transactions: one at a time of a request or command, a longer one of a streamed answer; values kept until a commit.
+"""Transactions: one at a time of a request or command, and a longer one of a streamed answer."""
 
-Values from the database stay cached until the next commit: credentials, the state of the library. SQLite numbers its
-commits, those of all processes, and gives the number in microseconds without reading the database. PostgreSQL has no
-such number, so there the values are read again each time.
-"""
-
-import os
 import sqlite3
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from http import HTTPStatus
-from pathlib import Path
 from threading import Lock, Timer
-from typing import Any, Final, Generic, Literal, TypeVar, overload
-from urllib.parse import quote
-from weakref import finalize
+from typing import Any, Final, Literal, overload
 
 from flask import g, has_request_context
 from flask_sqlalchemy import SQLAlchemy
@@ -37,9 +27,6 @@ from photosvc.models.engine import (
     write_session,
 )
 
-Value = TypeVar("Value")
-#: Most values in one cache.
-_MOST: Final = 512
 #: Seconds for which all pieces show the database at one moment. As long as anyone reads an old state, SQLite's
 #: write-ahead log grows, and PostgreSQL keeps deleted rows.
 ONE_MOMENT: Final = 30.0
@@ -59,69 +46,6 @@ _REST: Final = 0.02
 #: places change hands, ordinary writes are soon stored; when none does, somebody holds the write lock for long.
 _STILL: Final = 0.25
 _PATIENCE: Final = 1.0
-
-
-class Commits:
-    """A number for each commit to the database of an engine, which `engine` returns once in each process."""
-
-    def __init__(self, engine: Callable[[], Engine]) -> None:
-        self._engine = engine
-        self._lock = Lock()
-        self._process = 0
-        self._connection: sqlite3.Connection | None = None
-
-    def number(self) -> int | None:
-        """Return a number that changes with each commit, of this process or of others; None if it is unknown.
-
-        It is that of a connection which never writes, because its own commits would not count.
-        """
-        with self._lock:
-            if self._process != os.getpid():  # the first question, or the first after a fork
-                self._process, self._connection = os.getpid(), _connect(self._engine())
-            if self._connection is not None:
-                with suppress(sqlite3.Error):
-                    number: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
-                    return number
-            return None
-
-
-def _connect(engine: Engine) -> sqlite3.Connection | None:
-    file: Any = engine.url.database
-    if engine.dialect.name != "sqlite" or not file or file == ":memory:" or file.startswith("file:"):
-        return None
-    try:
-        address = f"file:{quote(str(Path(file).absolute()))}?mode=rw"
-        connection = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None, timeout=0)
-    except sqlite3.Error:
-        return None
-    finalize(engine, connection.close)
-    return connection
-
-
-class Unchanged(Generic[Value]):
-    """A cache of values that were read from a database, which the next commit empties."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._number: int | None = None
-        self._values: OrderedDict[object, Value] = OrderedDict()
-
-    def get(self, key: object, number: int | None) -> Value | None:
-        """Return the value that was read at this number of the commits (`Commits.number`)."""
-        with self._lock:
-            return self._values.get(key) if number is not None and number == self._number else None
-
-    def put(self, key: object, value: Value, number: int | None) -> None:
-        """Store a value with the number of the commits from before it was read."""
-        if number is None:
-            return
-        with self._lock:
-            if number != self._number:
-                self._values.clear()
-                self._number = number
-            self._values[key] = value
-            if len(self._values) > _MOST:
-                self._values.popitem(last=False)
 
 
 class StreamedRead:
@@ -201,10 +125,10 @@ class Transactions:
         return self.db.engines[self.bind_key]
 
     @overload
-    def reading(self) -> "_Reading": ...
+    def reading(self) -> AbstractContextManager[Connection]: ...
     @overload
     def reading(self, *, orm: Literal[True]) -> AbstractContextManager[Session]: ...
-    def reading(self, *, orm: bool = False) -> "_Reading | AbstractContextManager[Session]":
+    def reading(self, *, orm: bool = False) -> AbstractContextManager[Connection | Session]:
         """Open a connection in a read transaction, all of whose statements see the same state of the database.
 
         Within a request, the transaction stays open after the block: the token check and the view share it. It ends
@@ -216,11 +140,26 @@ class Transactions:
         Raises:
             RuntimeError: a write transaction is open.
         """
-        return self._loading() if orm else _Reading(self)
+        return self._loading() if orm else self._reading()
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        opened: Connection | Session | None = g.get(_OPEN)
+        if isinstance(opened, Session):
+            raise _already_writing()
+        if opened is None:
+            g.photosvc_open = opened = open_reader(self.engine())
+        try:
+            yield opened
+        except BaseException:
+            self.close()
+            raise
+        if not has_request_context():
+            self.close()
 
     @contextmanager
     def _loading(self) -> Iterator[Session]:
-        with _Reading(self) as connection, session_on(connection) as session:
+        with self._reading() as connection, session_on(connection) as session:
             yield session
 
     @contextmanager
@@ -296,27 +235,6 @@ class Transactions:
             give_back(opened)
         if error is not None and _STREAMED in g:
             g.photosvc_streamed.close()
-
-
-class _Reading:
-    """The context manager of `Transactions.reading`; a generator would cost a page of ten results 2 % of its time."""
-
-    __slots__ = ("_transactions",)
-
-    def __init__(self, transactions: Transactions) -> None:
-        self._transactions = transactions
-
-    def __enter__(self) -> Connection:
-        opened: Connection | Session | None = g.get(_OPEN)
-        if opened is None:
-            g.photosvc_open = opened = open_reader(self._transactions.engine())
-        elif isinstance(opened, Session):
-            raise _already_writing()
-        return opened
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if kind is not None or not has_request_context():
-            self._transactions.close()
 
 
 def _owner() -> str:

