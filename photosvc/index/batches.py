@@ -16,8 +16,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Problem, Reason, Validity
-from photosvc.core.vocabulary import KINDS
-from photosvc.index.catalog import Catalog
+from photosvc.core.vocabulary import KINDS, parse_kinds
 from photosvc.index.extract import Extraction
 from photosvc.index.identity import Contents, ReadFile
 from photosvc.index.lease import Lease
@@ -43,7 +42,7 @@ _LIBRARY_MOST: Final = 500
 
 
 class BatchWriter:
-    """The writer of batches of files, stacked by these kinds, which counts them in the summary of the run."""
+    """The writer of batches of files, which counts them in the summary of the run."""
 
     def __init__(
         self,
@@ -51,14 +50,11 @@ class BatchWriter:
         settings: Settings,
         clock: Clock,
         summary: Summary,
-        kinds: frozenset[str] = frozenset(),
         lease: Lease | None = None,
         contents: Contents | None = None,
     ) -> None:
         self._session = session
-        self._originals = settings.originals
-        self._zone = settings.timezone
-        self._kinds = kinds
+        self._settings = settings
         self._folders = Folders(settings.originals)
         self._contents = contents or Contents(settings.originals)
         self._clock = clock
@@ -122,9 +118,7 @@ class BatchWriter:
         with pace.writing(self._session, items):
             if self._lease:
                 self._lease.check(self._session)
-            shared = (self._kinds, self._folders, self._contents)
-            catalog = Catalog(self._session, self._zone)
-            store = Store(self._session, catalog, self._originals, self._clock(), *shared)
+            store = Store.of(self._session, self._settings, self._clock(), self._folders, self._contents)
             yield store
             store.finish()
             self._session.expunge_all()  # before the commit, which would mark each object as expired
@@ -159,13 +153,12 @@ def _save(store: Store, found: FoundFile, result: Extraction | Problem) -> Outco
     return Outcome(found.name, Status.INDEXED if saved.new else Status.UPDATED)
 
 
-def restack_library(
-    session: Session, settings: Settings, clock: Clock, kinds: frozenset[str], lease: Lease | None = None
-) -> int:
-    """Stack all files again unless they are stacked by these kinds and rules; return the number of files read.
+def restack_library(session: Session, settings: Settings, clock: Clock, lease: Lease | None = None) -> int:
+    """Stack all files again unless they are stacked by these settings and rules; return the number of files read.
 
     Commits after each batch. A run that was interrupted starts again.
     """
+    kinds = parse_kinds(settings.stack_by)
     rules = _RULES_VERSION << len(KINDS) | sum(1 << number for number, kind in enumerate(KINDS) if kind in kinds)
     if named_number(session, STACKING) == rules:
         return 0
@@ -175,8 +168,7 @@ def restack_library(
             with pace.writing(session, len(ids)):
                 if lease:
                     lease.check(session)
-                catalog = Catalog(session, settings.timezone)
-                store = Store(session, catalog, settings.originals, clock(), kinds)
+                store = Store.of(session, settings, clock())
                 for file in session.scalars(select(File).where(File.id.in_(ids))):
                     store.restack(file)
                     count += 1

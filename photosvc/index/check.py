@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self, TypeAlias
 
 from sqlalchemy import ColumnElement, func, select, true
 from sqlalchemy.orm import InstrumentedAttribute, Session
@@ -33,6 +33,7 @@ from photosvc.settings import Settings
 Progress = Callable[[int, int], None]
 _Conditions = list[ColumnElement[bool]]
 _PAGE: Final = 200
+_COLUMNS: Final = (File.id, File.photo_id, File.name, File.hash, File.size, File.mtime_ns)
 #: Name of the state: the first digits of the hash of the file that was checked last.
 _POSITION: Final = "checked"
 _DIGITS: Final = 15
@@ -95,15 +96,8 @@ class Report:
         return all(fault.is_due for fault in self.faults)
 
 
-class KnownOriginal(NamedTuple):
-    """A file as the library knows it."""
-
-    id: int
-    photo_id: int
-    name: str
-    hash: str
-    size: int
-    mtime_ns: int
+#: A row of `_COLUMNS`.
+KnownOriginal: TypeAlias = Any
 
 
 def fault_of(root: Path, known: KnownOriginal) -> Fault | None:
@@ -246,8 +240,7 @@ class Check:
             self.session.commit()
 
     def _read(self, order: InstrumentedAttribute[Any], which: _Conditions, number: int) -> list[KnownOriginal]:
-        query = select(File.id, File.photo_id, File.name, File.hash, File.size, File.mtime_ns).where(*which)
-        return [KnownOriginal(*row) for row in self.session.execute(query.order_by(order).limit(number))]
+        return list(self.session.execute(select(*_COLUMNS).where(*which).order_by(order).limit(number)))
 
     def _compare_all(self) -> None:
         last = 0

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from watchdog.events import (
     DirCreatedEvent,
@@ -48,11 +48,8 @@ _LATE_SECONDS: Final = 3.0
 _LOGGER: Final = logging.getLogger("watchdog")
 
 
-class Report(Protocol):
-    """The function that is called with a folder to look at, as the library writes it."""
-
-    def __call__(self, folder: str, *, new: bool = False) -> None:
-        """Report a folder; `new` if the folder itself has just appeared."""
+#: Called with a folder to look at, as the library writes it, and with `new` if the folder itself has just appeared.
+Report: TypeAlias = Callable[..., None]
 
 
 class FolderEvents:

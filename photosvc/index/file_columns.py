@@ -7,7 +7,6 @@ names that people chose, stay whatever files say later.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -23,8 +22,7 @@ from photosvc.models import File, Marker
 #: Fields of an extraction that have a column of the same name. The problem has two columns, behind one property.
 _COLUMNS: Final = tuple(name for name in Extraction.__dataclass_fields__ if name != "metadata")
 _FIELDS: Final = tuple(Metadata.__dataclass_fields__)
-_read_fields: Final = attrgetter(*_FIELDS)
-_UNSET_VALUES: Final = _read_fields(Metadata())
+_UNSET: Final = Metadata()
 INT16, INT32, INT64 = 2**15 - 1, 2**31 - 1, 2**63 - 1
 #: The largest number that the column of a field holds: headers of hostile files contain larger ones.
 _LARGEST: Final = {
@@ -87,11 +85,8 @@ def read_extraction(file: File) -> Extraction:
 
 def dump_metadata(metadata: Metadata) -> str:
     """Return the record as a JSON object of the fields that are set."""
-    values = {
-        name: _value(metadata, name)
-        for name, value, unset in zip(_FIELDS, _read_fields(metadata), _UNSET_VALUES, strict=True)
-        if value != unset
-    }
+    set_fields = (name for name in _FIELDS if getattr(metadata, name) != getattr(_UNSET, name))
+    values = {name: _value(metadata, name) for name in set_fields}
     return msgspec.json.encode(values).decode()
 
 

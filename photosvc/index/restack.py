@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, TypeAlias
 
 from sqlalchemy import delete, insert, literal_column, select, update
 from sqlalchemy.orm import Session
@@ -52,29 +52,9 @@ _VALUES: Final = {
 UNSTACKED = -1
 
 
-class Row(NamedTuple):
-    """A file in the database, as stacking needs it."""
-
-    id: int
-    name: str
-    media_type: str
-    duration_ns: int
-    missing: bool
-    unstacked: bool
-    primary: bool
-    photo_id: int
-    quality: int
-    """The quality of its photo."""
-    stack: int
-    """The `stack` of its photo; -1 when a person took that out of stacks."""
-    hash: str
-    details: str
-    colors: str
-    luminance: str
-    look_1: int
-    look_2: int
-    look_3: int
-    look_4: int
+#: A row of `_COLUMNS`: a file with the quality of its photo, and `stack`, which is -1 when a person took that out of
+#: stacks.
+Row: TypeAlias = Any
 
 
 def write_keys(session: Session, keys: Mapping[int, frozenset[int]]) -> dict[int, set[int]]:
@@ -205,7 +185,7 @@ def _rows_with_mates(session: Session, file_ids: Iterable[int], known: Mapping[i
         photos = select(File.photo_id).where(File.id.in_(some))
         query = select(*_COLUMNS).join(Photo, Photo.id == File.photo_id)
         for row in session.execute(query.where(File.photo_id.in_(photos))):
-            rows[row.id] = Row._make(row)
+            rows[row.id] = row
     return {file_id: row for file_id, row in rows.items() if file_id not in known}
 
 

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
@@ -17,7 +17,6 @@ from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.machine import usable_cores
 from photosvc.core.paths import clean_name, disk_name
 from photosvc.core.problems import FileProblemError, Problem, Reason, Validity
-from photosvc.core.vocabulary import parse_kinds
 from photosvc.index import jobs
 from photosvc.index.batches import BatchWriter, restack_library
 from photosvc.index.changes import Conditions, Worklist, find_changes, known_files
@@ -95,7 +94,7 @@ def run_index(
             reporter = Reporter(lease, summary)
             if is_stale(session):
                 summary.rebuilt = rebuild(session)
-            restack_library(session, settings, clock, parse_kinds(settings.stack_by), lease)
+            restack_library(session, settings, clock, lease)
             remember_disks(session, settings.originals)
             told = [reporter.progress, progress] if progress else [reporter.progress]
             _index(session, settings, clock, options, summary, pauses, told)
@@ -145,8 +144,7 @@ def _index(
         total = work.count_to_read()
         with _pool(content_hash, str, total, settings, options) as hashing:
             contents = Contents(settings.originals, work, clean_name(folder), hashing, pauses)
-            kinds = parse_kinds(settings.stack_by)
-            writer = BatchWriter(session, settings, clock, summary, kinds, pauses.lease, contents)
+            writer = BatchWriter(session, settings, clock, summary, pauses.lease, contents)
             goes_on = total > 0
             while goes_on:
                 _read(work, writer, settings, clock, options, summary, told, pauses, conditions)
@@ -282,46 +280,37 @@ def _read(
 def _results(
     paths: Iterator[Path], total: int, settings: Settings, options: IndexOptions, summary: Summary
 ) -> Generator[tuple[Path, Extraction | PhotosvcError], None, None]:
-    """Yield each path with its extraction or the error of its worker, in the order in which they finish."""
-    limit = settings.max_file_size * _MIB
-    again: list[Path] = []
+    """Yield each path with its extraction or the error of its worker, in the order in which they finish.
+
+    Where a decoder died or failed, the file is read again without thumbnails, and then without decoding.
+    """
+    read = partial(extract, max_bytes=settings.max_file_size * _MIB)
+    ways: list[tuple[Callable[[Path], Any], Any]] = [(read, Extraction), (partial(read, decode=False), Extraction)]
     if options.thumbnails:
-        thumbnails = UsualThumbnails(settings.cache, settings.cache_size * _MIB)
-        show = partial(extract_and_show, max_bytes=limit, thumbnails=thumbnails)
-        with _pool(show, tuple[Extraction, int, str], total, settings, options) as pool:
+        usual = UsualThumbnails(settings.cache, settings.cache_size * _MIB)
+        show = partial(extract_and_show, max_bytes=settings.max_file_size * _MIB, thumbnails=usual)
+        ways.insert(0, (show, tuple[Extraction, int, str]))
+    failed: dict[Path, FileProblemError] = {}
+    for number, (way, kind) in enumerate(ways, 1):
+        again = []
+        with _pool(way, kind, total, settings, options) as pool:
             for path, result in pool.run(paths):
-                if isinstance(result, FileProblemError) and _was_dear(result):
-                    again.append(path)  # decoding for thumbnails may fail where metadata and colours can be read
-                elif isinstance(result, PhotosvcError):
-                    yield path, result
-                else:
+                if number < len(ways) and isinstance(result, FileProblemError) and _was_dear(result):
+                    failed[path] = result
+                    again.append(path)
+                elif number == len(ways):
+                    problem = failed[path].problem
+                    yield path, replace(result, problem=problem) if isinstance(result, Extraction) else failed[path]
+                elif isinstance(result, tuple):
                     extraction, made, refusal = result
                     summary.thumbnails += made
                     summary.cache_refusal = refusal or summary.cache_refusal
                     yield path, extraction
+                else:
+                    yield path, result
+        if not again:
+            return
         paths, total = iter(again), len(again)
-    if total:
-        yield from _extracted(paths, total, settings, options)
-
-
-def _extracted(
-    paths: Iterator[Path], total: int, settings: Settings, options: IndexOptions
-) -> Generator[tuple[Path, Extraction | PhotosvcError], None, None]:
-    """Yield each path with its extraction or error; where a decoder died or failed, the metadata with that problem."""
-    limit = settings.max_file_size * _MIB
-    died: dict[Path, FileProblemError] = {}
-    with _pool(partial(extract, max_bytes=limit), Extraction, total, settings, options) as pool:
-        for path, result in pool.run(paths):
-            if isinstance(result, FileProblemError) and _was_dear(result):
-                died[path] = result
-            else:
-                yield path, result
-    if died:
-        without = partial(extract, max_bytes=limit, decode=False)
-        with _pool(without, Extraction, len(died), settings, options) as careful:
-            for path, result in careful.run(died):
-                problem = died[path].problem
-                yield path, replace(result, problem=problem) if isinstance(result, Extraction) else died[path]
 
 
 def _was_dear(error: FileProblemError) -> bool:

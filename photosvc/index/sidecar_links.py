@@ -8,12 +8,10 @@ import os
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from sqlalchemy import Column, Table, and_, delete, select
-from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from photosvc.core.paths import clean_name, disk_name
@@ -27,7 +25,7 @@ from photosvc.index.sidecar_formats import Kind
 from photosvc.index.sidecar_values import StoredSidecar, companions, confirms, is_read
 from photosvc.media.metadata import Metadata
 from photosvc.models import GONE, ORIGINALS_ROOT, File, RejectedFile, Sidecar, copy_sidecars, file_sidecars
-from photosvc.models.statements import Prepared, among, among_parameter, as_parameter, insert_into, prepare_statement
+from photosvc.models.statements import among, insert_into
 
 #: Folders that are kept in memory; batches are sorted by name, so few are in use at a time.
 _KEPT: Final = 4
@@ -306,26 +304,11 @@ def sidecars_of(session: Session, photo_ids: Collection[int]) -> dict[int, list[
     if session.autoflush:  # as before any query of the session
         session.flush()
     found: defaultdict[int, list[StoredSidecar]] = defaultdict(list)
-    connection = session.connection()
-    statements = _prepared(connection.dialect)
     for some in in_portions(list(photo_ids)):
-        given = as_parameter(connection.dialect.name, some)
-        for read in statements:
-            for file_id, picture, name, kind, details in read.run(connection, {"photo_ids": given}):
-                found[file_id].append(StoredSidecar(name, Kind(kind), load_metadata(details), picture))
+        for links, picture in ((file_sidecars, File.name), (copy_sidecars, copy_sidecars.c.name)):
+            query = select(links.c.file_id, picture, Sidecar.name, Sidecar.kind, Sidecar.details)
+            query = query.join(Sidecar, Sidecar.id == links.c.sidecar_id).join(File, File.id == links.c.file_id)
+            rows = session.connection().execute(query.where(among(session, File.photo_id, some)))
+            for file_id, one, name, kind, details in rows:
+                found[file_id].append(StoredSidecar(name, Kind(kind), load_metadata(details), one))
     return found
-
-
-@lru_cache(maxsize=8)
-def _prepared(dialect: Dialect) -> Sequence[Prepared]:
-    """Return the statements that read the sidecars of files, and those of their duplicates."""
-    return [
-        prepare_statement(
-            select(links.c.file_id, picture, Sidecar.name, Sidecar.kind, Sidecar.details)
-            .join(Sidecar, Sidecar.id == links.c.sidecar_id)
-            .join(File, File.id == links.c.file_id)
-            .where(among_parameter(dialect.name, File.photo_id, "photo_ids")),
-            dialect,
-        )
-        for links, picture in ((file_sidecars, File.name), (copy_sidecars, copy_sidecars.c.name))
-    ]

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core import ids
 from photosvc.core.problems import Problem, Reason, pause_after
+from photosvc.core.vocabulary import parse_kinds
 from photosvc.index.agreement import Facts, contradict, is_edit
 from photosvc.index.catalog import Catalog
 from photosvc.index.extract import READER_VERSION, Extraction
@@ -32,6 +33,7 @@ from photosvc.index.stored_files import SentFiles, StoredFiles
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile
 from photosvc.models.engine import begin_write
 from photosvc.models.statements import UNLOADED, among, is_below
+from photosvc.settings import Settings
 
 #: Files that are looked up at once; further ones are due at the next look.
 _MOST: Final = 1000
@@ -129,6 +131,19 @@ class Store:
         self._sidecars = Sidecars(session, folders, now, self._contents.is_outdated)
         self._sent = SentFiles(session)
         self._photos = PhotoChanges(session, catalog, now)
+
+    @classmethod
+    def of(
+        cls,
+        session: Session,
+        settings: Settings,
+        now: datetime,
+        folders: Folders | None = None,
+        contents: Contents | None = None,
+    ) -> "Store":
+        """Return a store with these settings."""
+        catalog, kinds = Catalog(session, settings.timezone), parse_kinds(settings.stack_by)
+        return cls(session, catalog, settings.originals, now, kinds, folders, contents)
 
     def load(self, names: Collection[str], read: Sequence[tuple[FoundFile, Extraction]] = ()) -> None:
         """Look up in advance the rows that files of these names change: a few statements for a whole batch."""

@@ -17,9 +17,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from photosvc.core.paths import disk_name
 from photosvc.core.problems import Reason
-from photosvc.core.vocabulary import parse_kinds
 from photosvc.core.words import in_portions
-from photosvc.index.catalog import Catalog
 from photosvc.index.exclusions import is_hidden, is_left_out, is_rule
 from photosvc.index.requested import wish
 from photosvc.index.scan import aside_folder
@@ -129,10 +127,8 @@ class Relocation:
         return self.session.scalars(query.where(_named(RejectedFile.name, folder, is_folder=True))).all()
 
     def _rename_files(self, moves: Sequence[tuple[Any, str]]) -> None:
-        catalog = Catalog(self.session, self.settings.timezone)
-        kinds = parse_kinds(self.settings.stack_by)
         for portion in _portions(moves):
-            store = Store(self.session, catalog, self.settings.originals, self.now, kinds)
+            store = Store.of(self.session, self.settings, self.now)
             store.load([name for row, target in portion for name in (row.name, target)])
             moved = select(File).where(File.id.in_([row.id for row, _ in portion]))
             files = {file.id: file for file in self.session.scalars(moved)}
@@ -162,9 +158,8 @@ class Relocation:
         self.session.flush()
 
     def _hide(self, names: Sequence[str]) -> None:
-        catalog = Catalog(self.session, self.settings.timezone)
         for some in in_portions(names, _PORTION):
-            store = Store(self.session, catalog, self.settings.originals, self.now, parse_kinds(self.settings.stack_by))
+            store = Store.of(self.session, self.settings, self.now)
             store.mark_missing(some)
             store.finish()
         self.session.expire_all()

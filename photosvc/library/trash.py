@@ -17,9 +17,7 @@ from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.message import Message
 from photosvc.core.paths import clamped_time
-from photosvc.core.vocabulary import parse_kinds
 from photosvc.core.words import in_portions
-from photosvc.index.catalog import Catalog
 from photosvc.index.scan import GONE_FOLDER, TRASH_FOLDER, disk_path
 from photosvc.index.store import Store
 from photosvc.library import disk
@@ -215,8 +213,7 @@ def _follow(session: Session, settings: Settings, files: Sequence[Kept], now: da
             relocation.gone(name, is_folder=False)
     present = File.root == ORIGINALS_ROOT, File.name.in_(both), File.missing
     rows = session.scalars(select(File).where(*present)).all()
-    catalog = Catalog(session, settings.timezone)
-    store = Store(session, catalog, settings.originals, now, parse_kinds(settings.stack_by))
+    store = Store.of(session, settings, now)
     store.load(both)
     _rename_sidecars(session, settings, names)
     photos: dict[str, list[str]] = {}

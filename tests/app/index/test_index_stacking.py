@@ -43,6 +43,10 @@ def store(session, *files):
     use(session, save)
 
 
+def stacked_by(library, *kinds):
+    return replace(library.settings, stack_by=", ".join(kinds) or "none")
+
+
 def vanish(session, *names):
     use(session, lambda one: one.mark_missing(names))
 
@@ -89,7 +93,7 @@ def test_a_library_that_was_stacked_by_identifiers_alone_is_divided_and_all_part
         file.look_2 = (0, 0xFF, 0xFF00, 0xFFFF)[file.id - 1]
     session.merge(LibraryState(name=STACKING, value=0))
     session.commit()
-    restack_library(session, library.settings, library.clock, frozenset(KINDS))
+    restack_library(session, stacked_by(library, *KINDS), library.clock)
     assert photos(session) == [["0.jpg"], ["1.jpg"], ["2.jpg"], ["3.jpg"]]
     assert set(stored(session, Photo.private, Photo.title)) == {(f"{number}.jpg", True, "Mine") for number in range(4)}
     assert photo_of(session, "0.jpg").uid == uid
@@ -229,7 +233,7 @@ def test_the_same_files_give_the_same_photos_in_any_order_and_in_any_batches(tmp
                 left = left[size:]
             results.append(photos(session))
             uids = stored(session, Photo.uid)
-            restack_library(session, library.settings, library.clock, frozenset(KINDS))
+            restack_library(session, stacked_by(library, *KINDS), library.clock)
             assert stored(session, Photo.uid) == uids
         library.close()
     assert results[1:] == results[:1] * 2
@@ -265,9 +269,9 @@ def test_another_choice_of_kinds_stacks_the_library_again_once(session, library)
         ({"document"}, [["a.jpg", "b.jpg"], ["b (2).jpg"]]),
         (set(), [["a.jpg"], ["b (2).jpg"], ["b.jpg"]]),
     ):
-        assert restack_library(session, library.settings, library.clock, frozenset(kinds)) == 3
+        assert restack_library(session, stacked_by(library, *kinds), library.clock) == 3
         assert photos(session) == expected
-        assert restack_library(session, library.settings, library.clock, frozenset(kinds)) == 0
+        assert restack_library(session, stacked_by(library, *kinds), library.clock) == 0
 
 
 def use(session, act, now=NOW, kinds=KINDS):
