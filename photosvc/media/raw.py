@@ -23,6 +23,7 @@ _RAF: Final = b"FUJIFILMCCD-RAW"
 _SUB_DIRECTORIES: Final = 0x014A
 _COMPRESSION, _STRIP_OFFSETS, _STRIP_SIZES = 0x0103, 0x0111, 0x0117
 _JPEG_OFFSET, _JPEG_SIZE = 0x0201, 0x0202
+_ORIENTATION: Final = 0x0112
 _MAX_DIRECTORIES: Final = 8
 _MAX_PREVIEW: Final = 64 << 20
 #: Frames that every JPEG decoder knows: baseline, extended, progressive. Data of the sensor may be lossless JPEG.
@@ -119,8 +120,9 @@ def open_raw(source: BinaryIO, longest: int = 0) -> Iterator[Image.Image]:
             raise
         picture = shown
         exif = read_raf(source) or read_exif_file(source)
+        turned = exif.orientation if exif.says_orientation else picture.getexif().get(_ORIENTATION, 1)
         if min(exif.size) >= min(picture.size):
-            picture.info["whole_size"] = exif.size[::-1] if exif.orientation >= 5 else exif.size
+            picture.info["whole_size"] = exif.size[::-1] if turned in range(5, 9) else exif.size
     with picture:
         yield picture
 

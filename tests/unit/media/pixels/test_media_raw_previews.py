@@ -77,7 +77,7 @@ def test_an_rw2_is_shown_by_its_preview_whose_exif_completes_that_of_the_raw():
     for extension in ("rw2", "rwl"):
         found = read_picture(BytesIO(data), sniff(data[:512], f"a.{extension}"))
         facts = found.metadata
-        assert (found.problem, found.width, found.height, found.colors is None) == (None, 5184, 3888, False)
+        assert (found.problem, found.width, found.height, found.colors is None) == (None, 3888, 5184, False)
         assert (facts.camera_make, facts.camera_model, facts.camera_serial) == ("Panasonic", "DC-GH5", "XG1")
         assert (str(facts.taken_local), facts.iso, facts.lens_model) == ("2021-02-03 04:05:06", 400, "LUMIX G 25/F1.7")
         assert (facts.lat, facts.lng, facts.artist, found.orientation) == (48.5, 2.25, "Ann", 6)
