@@ -29,8 +29,6 @@ RARE_COLUMNS = {"rating": "rating > 0", "faces": "faces > 0", "photo_type": "pho
 #: The full-text index: an FTS5 table on SQLite, a column on PostgreSQL.
 WORD_INDEX = TABLE_PREFIX + "search_text_index"
 WORD_TERMS = "terms"
-#: SQLite's table of the words that are in the index.
-WORD_VOCABULARY = TABLE_PREFIX + "search_text_vocabulary"
 
 
 class SearchRow(Base, table="search_rows"):
@@ -181,8 +179,8 @@ class SearchText(Base, table="search_texts"):
     A word, the beginning of a word or a phrase is compared as a substring of a word text (see `search_values`), so
     both databases and Python give the same answer. The few photos with a rare word are found by an index that the
     database maintains: on SQLite an FTS5 table with triggers, on PostgreSQL a generated tsvector column with a GIN
-    index. It contains each word of a section a second time, after the mark of the section. Migration 0037 creates both
-    indexes.
+    index. It contains each word of a section a second time, after the mark of the section. The first migration creates
+    both indexes.
     """
 
     photo_id: Mapped[int] = mapped_column(

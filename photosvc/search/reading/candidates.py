@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from sqlalchemy import Connection, or_, select, text, union_all
+from sqlalchemy import or_, select, text, union_all
 
 from photosvc.models import (
     FILTER_COLUMNS,
@@ -44,13 +44,11 @@ from photosvc.query.nodes import (
     Uid,
     Value,
     Word,
-    disjunction,
 )
-from photosvc.search.reading import words
 from photosvc.search.reading import words as word_index
 from photosvc.search.reading.columns import Context, identified, in_days
 from photosvc.search.reading.compile import compile_all, compile_query, members
-from photosvc.search.reading.word_plan import Candidates, Counter, few_with
+from photosvc.search.reading.word_plan import Candidates, Counter, with_words
 
 #: One in this many rows of the library is walked before the index of values is read; both take about the same time.
 _PART: Final = 20
@@ -86,52 +84,39 @@ def most_walked(photos: int, rows_needed: int) -> int | None:
 
 def scan_values(parts: Sequence[Node], context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
     """Return the SELECT of all photos that match these conjuncts, and maybe others; None without an index."""
-    scanned = sorted((one for one in parts if is_scanned(one, context)), key=words.is_words)
+    scanned = sorted((one for one in parts if is_scanned(one, context)), key=word_index.is_words)
     if context.opened or not scanned:  # the index has only listed rows
         return None
     found = select(SearchRow.newest_key // 2**RANK_BITS)  # words are looked up last, for the rows that are left
     return found.where(SearchRow.listed, compile_all(scanned, replace(context, words_as_sets=True)))
 
 
-def is_covered(node: Node, order: str, context: Context) -> bool:
-    """Return whether the index of an order decides alone what a query matches: a walk along it reads no rows.
-
-    On SQLite, words beside another condition are looked up once, and compared with the key that the index has.
-    """
-    appended = frozenset(SORT_KEYS[order].appended)
-    if isinstance(node, Or) and words.is_mixed(node, context) and "newest_key" in SORT_KEYS[order].columns:
-        others = [part for part in node.parts if not isinstance(part, Word)]
-        return not context.on_postgresql and all(is_scanned(part, context, appended) for part in others)
-    return is_scanned(node, context, appended)
-
-
-def is_scanned(node: Node, context: Context, columns: frozenset[str] = _SCANNED) -> bool:
+def is_scanned(node: Node, context: Context) -> bool:
     """Return whether the index of values, on SQLite with that of words, decides alone what a query matches.
 
-    PostgreSQL would read the rows of all photos with the words instead. With other `columns`, return this for an index
-    of these columns, and not of words.
+    PostgreSQL would read the rows of all photos with the words instead.
     """
     match node:
         case Everything() | Nothing():
             return True
-        case Word() | Filter() if words.is_words(node):
-            return columns is _SCANNED and not context.on_postgresql
+        case Word() | Filter() if word_index.is_words(node):
+            return not context.on_postgresql
         case Filter("unsorted") if not context.sees_private:  # its column counts private albums too
             return False
-        case Filter("primary") if columns is _SCANNED and not context.on_postgresql:  # the key of the file tells
+        case Filter("primary") if not context.on_postgresql:  # the key of the file tells
             return True
         case Filter(name):
-            return columns.issuperset(FILTER_COLUMNS.get(column, column) for column in FILTERS[name].columns)
+            return _SCANNED.issuperset(FILTER_COLUMNS.get(column, column) for column in FILTERS[name].columns)
         case Not(part):
-            return is_scanned(part, context, columns)
+            return is_scanned(part, context)
         case And(parts) | Or(parts):
-            return all(is_scanned(part, context, columns) for part in parts)
+            return all(is_scanned(part, context) for part in parts)
         case _:
             return False
 
 
 def most_selective(
-    parts: Sequence[Node], walked: Sequence[Node], context: Context, connection: Connection, counter: Counter
+    parts: Sequence[Node], walked: Sequence[Node], context: Context, counter: Counter
 ) -> Candidates | None:
     """Return the candidates of the most selective conjuncts; None if all exceed the counter's limit.
 
@@ -139,7 +124,7 @@ def most_selective(
         walked: the conjuncts whose value has an index in the order, which needs no sorting.
     """
     best, fewest = None, 0
-    for candidates in _candidates(parts, walked, context, connection, counter):
+    for candidates in _candidates(parts, walked, context):
         found, count = counter.find(candidates, context)
         if count <= counter.limit and (best is None or count < fewest):
             best, fewest = found, count
@@ -155,7 +140,6 @@ def found_by_any(parts: Sequence[Node], context: Context, counter: Counter) -> C
         if not (isinstance(part, Or) and word_index.is_mixed(part, context)):
             continue
         photos = _photos(part, replace(context, may_use_index=True))
-        photos = _scan_of_any(part, context) if photos is None else photos
         if photos is not None:
             found, count = counter.find(Candidates((part,), photos, scanned=True), context)
             if count <= counter.limit:
@@ -163,12 +147,9 @@ def found_by_any(parts: Sequence[Node], context: Context, counter: Counter) -> C
     return None
 
 
-def _candidates(
-    parts: Sequence[Node], walked: Sequence[Node], context: Context, connection: Connection, counter: Counter
-) -> Iterator[Candidates]:
-    words = word_index.needed(parts)
-    if words is not None:
-        yield from few_with(words, parts, context, connection, counter)
+def _candidates(parts: Sequence[Node], walked: Sequence[Node], context: Context) -> Iterator[Candidates]:
+    if (found := with_words(parts, context)) is not None:
+        yield found
     by_index = replace(context, may_use_index=True)
     for part in parts:
         photos = None if part in walked else _photos(part, by_index)
@@ -176,16 +157,9 @@ def _candidates(
             yield Candidates((part,), photos, scanned=_is_pattern(part))
 
 
-def _scan_of_any(node: Or, context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
-    """Return the photos of any of some words and values, for which an index is read from end to end."""
-    words_of = [word_index.matching(one, {}, context) for one in node.parts if isinstance(one, Word | Phrase)]
-    values = scan_values([disjunction([one for one in node.parts if not isinstance(one, Word | Phrase)])], context)
-    return None if values is None else union_all(*words_of, values)
-
-
 def _photos_of_any(part: Node, context: Context) -> Any:  # noqa: ANN401
     """Return the photos that an index finds by one part of an `Or`."""
-    return word_index.matching(part, {}, context) if isinstance(part, Word | Phrase) else _photos(part, context)
+    return word_index.matching(part, context) if isinstance(part, Word | Phrase) else _photos(part, context)
 
 
 def _photos(part: Node, context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ

@@ -23,8 +23,6 @@ MOST_CLUSTERS: Final = 200
 DEEPEST_ZOOM: Final = 20
 #: Cells of an area that the database may group by; it never has more groups than this.
 _MOST_CELLS: Final = 4096
-#: To find this many rows one by one takes as long as to read a library of 200,000.
-_MOST_FOUND: Final = 20_000
 _NUMBER: Final = re.compile(r"-?\d{1,3}(\.\d{1,12})?", re.ASCII)
 _GLOBE: Final = Box(-90.0, 90.0, -180.0, 180.0)
 
@@ -127,9 +125,7 @@ class _Grid:
     def __init__(self, connection: Connection, query: PhotoQuery, box: Box) -> None:
         self._connection = connection
         self._photos = find_photos(connection, query, rows_needed=ALL_ROWS)
-        by_index = self._photos.covered or (
-            self._photos.plan.driver is Driver.WALK_ORDER and _is_sparse(connection, box)
-        )
+        by_index = self._photos.covered or self._photos.plan.driver is Driver.WALK_ORDER
         self._inside = _inside(box, by_index=by_index)
 
     def cells(self, level: int) -> dict[tuple[int, int], _Cell]:
@@ -151,12 +147,6 @@ class _Grid:
 def _key(row: int, column: int, level: int) -> tuple[int, int]:
     """Return the cell with these numbers; the last meridian and the north pole belong to the cells before them."""
     return min(row, max(2**level // 2, 1) - 1), min(column, 2**level - 1)
-
-
-def _is_sparse(connection: Connection, box: Box) -> bool:
-    """Return whether SQLite finds the rows in the box faster by position than by reading all rows."""
-    some = select(SearchRow.newest_key).where(_inside(box, by_index=True)).limit(_MOST_FOUND + 1).subquery()
-    return (connection.scalar(select(func.count()).select_from(some)) or 0) <= _MOST_FOUND
 
 
 def _inside(box: Box, *, by_index: bool) -> ColumnElement[bool]:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, not_, or_, select
+from sqlalchemy import Connection, func, not_, select
 from sqlalchemy.orm import Session
 
 from photosvc.models import CHANGES, UNKNOWN_ID, Album, Camera, File, Photo, SearchRow, named_number
@@ -35,24 +35,15 @@ def read_counts(connection: Connection, sees_private: bool) -> Counts:
     """Count the photos, files and albums that a search without filters finds."""
     context = context_of(connection, Everything(), sees_private=sees_private)
     seen, one = visible(sees_private=sees_private), compile_query(Filter("primary", True), context)
-    files, favorites = func.count(), func.count().filter(SearchRow.favorite, one)
-    others = (
+    numbers = (
+        func.count(),
+        func.count().filter(SearchRow.favorite, one),
         func.count().filter(not_(one)),
         func.count().filter(one, SearchRow.photo_type == _LIVE),
         func.count().filter(one, SearchRow.photo_type == _VIDEO),
         func.count().filter(one, SearchRow.private),
     )
-    numbers: list[int] = []
-    if context.on_postgresql:
-        numbers += connection.execute(select(files, favorites, *others).where(seen)).one()
-    else:
-        # SQLite counts the entries of an index three times as fast as it compares each with several conditions, so
-        # these are for those that may differ from most. Favorites come first, as it compares in this order.
-        may_differ = or_(not_(one), SearchRow.private, SearchRow.photo_type.in_((_LIVE, _VIDEO)))
-        numbers += connection.execute(select(files).where(seen)).one()
-        numbers += connection.execute(select(func.count()).where(SearchRow.favorite, seen, one)).one()
-        numbers += connection.execute(select(*others).where(seen, may_differ)).one()
-    every, favorite, further, live, videos, private = numbers
+    every, favorite, further, live, videos, private = connection.execute(select(*numbers).where(seen)).one()
     albums = select(func.count()).select_from(Album).where(visible_albums(sees_private=sees_private))
     return Counts(
         all=every - further,
@@ -67,16 +58,9 @@ def read_counts(connection: Connection, sees_private: bool) -> Counts:
 
 
 def read_years(connection: Connection, sees_private: bool) -> tuple[int, ...]:
-    """Return the years of the photos that a search without filters finds, latest first.
-
-    Each year is looked up in the index as the one before the last: that costs as many look-ups as there are years.
-    """
-    seen = select(SearchRow.year).where(visible(sees_private=sees_private), SearchRow.year > 0)
-    latest = seen.order_by(SearchRow.year.desc()).limit(1)
-    found = select(latest.scalar_subquery().label("year")).cte("found", recursive=True)
-    before = latest.where(SearchRow.year < found.c.year).correlate(found).scalar_subquery()
-    found = found.union_all(select(before).where(found.c.year.is_not(None)))
-    return tuple(connection.scalars(select(found.c.year).where(found.c.year.is_not(None))))
+    """Return the years of the photos that a search without filters finds, latest first."""
+    seen = select(SearchRow.year).where(visible(sees_private=sees_private), SearchRow.year > 0).distinct()
+    return tuple(connection.scalars(seen.order_by(SearchRow.year.desc())))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from photosvc.models.statements import unindexed
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Everything, Filter, Node, Word, leaves
-from photosvc.search.reading.candidates import is_covered
 from photosvc.search.reading.columns import Context
 from photosvc.search.reading.compile import context_of
 from photosvc.search.reading.plan import ALL_ROWS, Plan, make_plan
@@ -56,8 +55,6 @@ class Photos:
     """True if there is one row for each photo; otherwise there is one for each matching file."""
     covered: bool
     """True if all rows are read and the covering indexes contain what the query compares: nothing, or words."""
-    in_places: bool
-    """True if the index of the order `place`, which has only listed rows, contains what the query compares."""
 
     def select(self, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         """Return the query for these columns of all rows, in no order."""
@@ -110,8 +107,7 @@ def find_photos(connection: Connection, query: PhotoQuery, *, rows_needed: int) 
     single = is_single(node, context)
     only_words = context.words_as_sets and all(isinstance(part, Word) for part in leaves(node))
     covered = not plan.sorts and (isinstance(node, Everything) or only_words)
-    in_places = not context.opened and (covered or is_covered(node, "place", context))
-    return Photos(connection, plan, single, covered, in_places)
+    return Photos(connection, plan, single, covered)
 
 
 def version_of(connection: Connection, expected: str = "", *, sees_private: bool) -> str:
@@ -151,8 +147,9 @@ def find_towns(connection: Connection, query: PhotoQuery) -> list[CountedTown]:
     """Return at most `MOST_TOWNS` towns of the photos whose country is known, most photos first."""
     photos = find_photos(connection, query, rows_needed=ALL_ROWS)
     columns = SearchRow.country, SearchRow.state_key, SearchRow.city_key
-    # The index of the order `place` gives them in order; of other queries, every row would be looked up through it.
-    by_index = photos.in_places and not photos.plan.sorts
+    # The index of the order `place`, which has only listed rows, gives them in order; of other queries, every row would
+    # be looked up through it.
+    by_index = photos.covered
     in_order = columns if by_index else map(unindexed, columns)
     known = unindexed(SearchRow.country) != _UNKNOWN
     grouped = photos.select(SearchRow.country, SearchRow.city_key, photos.count.label("photos")).where(known)

@@ -29,8 +29,7 @@ the indexes of these orders have both, so that a walk to them reads no rows.
 | conjuncts compare an indexed column with one value, in order `newest` | `WALK_VALUE` |
 | otherwise | `WALK_ORDER` |
 
-The last two end their walk after a twentieth of the library, where an index can be read instead (see `candidates`),
-unless the index of the order has all columns that the query compares: then the walk reads no rows.
+The last two end their walk after a twentieth of the library, where an index can be read instead (see `candidates`).
 """
 
 from collections.abc import Sequence
@@ -48,7 +47,6 @@ from photosvc.search.reading import words as full_text
 from photosvc.search.reading.candidates import (
     BY_VALUE,
     found_by_any,
-    is_covered,
     is_scanned,
     most_selective,
     most_walked,
@@ -149,9 +147,9 @@ def make_plan(
     found_tiers: tuple[Tier, ...] = ()
     if others and not context.on_postgresql:
         counter = Counter(connection, rows_needed, sum(map(count_terms, others)))
-        candidates = most_selective(others, valued, context, connection, counter)
+        candidates = most_selective(others, valued, context, counter)
         if candidates is None and ranked:
-            candidates, found_tiers = _by_rank(parts, ranked, context, connection)
+            candidates, found_tiers = _by_rank(parts, ranked, context)
         if candidates is not None and not in_order and value_column(candidates.parts[0]):
             valued = list(candidates.parts)
         elif candidates is not None or found_tiers:
@@ -172,7 +170,7 @@ def make_plan(
         if not context.words_as_sets:
             candidates = expected(parts, context, connection, counter) or found_by_any(parts, context, counter)
         if candidates is None and ranked:
-            candidates, found_tiers = _by_rank(parts, ranked, context, connection)
+            candidates, found_tiers = _by_rank(parts, ranked, context)
         if candidates is None:
             conditions = shown, compile_all(parts, context)
         else:
@@ -187,7 +185,7 @@ def make_plan(
     walk = None
     if not (valued or in_order or (by_values and all(is_scanned(part, context) for part in parts))):
         shown = visible(sees_private=context.sees_private, opened=context.opened, by_index=False)
-    elif others and in_order and not (order in SORT_KEYS and all(is_covered(part, order, context) for part in others)):
+    elif others and in_order:
         walk = _limited_walk(parts, context, counter, shown, by_value)
     return Plan(driver, (shown, *by_value, rest), walk=walk)
 
@@ -206,10 +204,10 @@ def _limited_walk(
 
 
 def _by_rank(
-    parts: Sequence[Node], ranked: Sequence[Term], context: Context, connection: Connection
+    parts: Sequence[Node], ranked: Sequence[Term], context: Context
 ) -> tuple[Candidates | None, tuple[Tier, ...]]:
     """Return all photos with the words of these conjuncts; if these may also mean a filter, in tiers."""
-    candidates = with_words(parts, context, connection)
+    candidates = with_words(parts, context)
     return candidates, () if candidates else mixed_tiers(parts, ranked, context)
 
 

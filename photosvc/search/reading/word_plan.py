@@ -1,13 +1,13 @@
 """Candidates, the photos that the index of one condition finds, and their number.
 
-The full-text index tells on SQLite the words with a prefix, and on PostgreSQL about how many photos have a word.
+The full-text index of PostgreSQL tells about how many photos have a word.
 
 Photos of words that may also mean a filter, such as `december`, need no word. Those with one are ranked and sorted; all
 others have the rank 0, and are found as if no rank counted.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -15,27 +15,19 @@ from sqlalchemy import Connection, func, select
 from sqlalchemy.util import memoized_property
 
 from photosvc.models import FileKey, SearchRow, SearchText
-from photosvc.models.search import WORD_INDEX, WORD_TERMS, WORD_VOCABULARY
+from photosvc.models.search import WORD_TERMS
 from photosvc.models.search_values import Term
-from photosvc.models.statements import after_prefix, run_text
+from photosvc.models.statements import run_text
 from photosvc.query.nodes import Node, Not, Or, Word, conjunction, disjunction, terms
 from photosvc.search.reading import words as word_index
 from photosvc.search.reading.columns import Context, select_ids
 
 #: Values that a row of a walk is compared with as fast as it is read.
 _LIGHT_VALUES = 8
-#: The most words that replace the prefixes of a query; FTS5 looks up the others by itself.
-_MOST_EXPANDED: Final = 128
-_WORDS: Final = f"SELECT term FROM {WORD_VOCABULARY} WHERE term >= ? AND term < ? LIMIT ?"  # noqa: S608 - constants
-_PHOTOS: Final = f"SELECT count(*) FROM {WORD_INDEX} WHERE {WORD_INDEX} MATCH ?"  # noqa: S608 - constants
 _MATCHING: Final = f"FROM {SearchText.__tablename__} WHERE {WORD_TERMS} @@ %(asked)s::tsquery"
 #: PostgreSQL expects a number by the shares of words in its statistics.
 _ESTIMATE: Final = f"EXPLAIN (FORMAT JSON) SELECT 1 {_MATCHING}"
 _FOUND: Final = f"SELECT photo_id {_MATCHING} LIMIT %(most)s"
-#: Prefixes of many words that are looked up without counting their photos first.
-_FEW_PREFIXES = 4
-#: Photos that the index may merge for all such prefixes, as a multiple of the limit.
-_MERGED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,32 +76,6 @@ class Counter:
         return replace(candidates, photos=select_ids(ids, context)), len(ids)
 
 
-def expand(prefixes: Iterable[str], connection: Connection) -> dict[str, list[str]]:
-    """Return the indexed words that begin with each prefix; leave out prefixes of many words.
-
-    FTS5 merges the photos of all words with a prefix before it gives the first one. Of words that are named one by one
-    it reads only as many photos as are wanted.
-    """
-    found: dict[str, list[str]] = {}
-    left = _MOST_EXPANDED
-    for prefix in prefixes:
-        rows = run_text(connection, _WORDS, (prefix, after_prefix(prefix), left + 1)) if left else ()
-        if left and len(rows) <= left:
-            found[prefix] = [row[0] for row in rows]
-            left -= len(rows)
-    return found
-
-
-def have_more(prefixes: Iterable[str], most: int, connection: Connection) -> bool:
-    """Return whether the photos of these prefixes, counted for each prefix alone, are more than `most`."""
-    found = 0
-    for prefix in prefixes:
-        found += run_text(connection, _PHOTOS, (f'"{prefix}" *',))[0][0]
-        if found > most:
-            return True
-    return False
-
-
 def estimate(asked: str, connection: Connection) -> int:
     """Return how many photos PostgreSQL expects of a text search, by its statistics and in half a millisecond."""
     ((plans,),) = run_text(connection, _ESTIMATE, {"asked": asked})
@@ -153,7 +119,7 @@ def mixed_tiers(parts: Sequence[Node], ranked: Sequence[Term], context: Context)
         else part
         for part in parts
     ]
-    best = Tier(conjunction(parts), word_index.matching(asked, {}, context))
+    best = Tier(conjunction(parts), word_index.matching(asked, context))
     return best, Tier(conjunction([*others, Not(asked)]))
 
 
@@ -163,10 +129,9 @@ def expected(parts: Sequence[Node], context: Context, connection: Connection, co
     Of frequent words it would compare the index's text of each row that it walks, which costs more than a substring. It
     may expect far too many photos of any of several words, as it knows the shares of frequent words only.
     """
-    words = word_index.needed(parts)
-    if words is None:
+    found, words = with_words(parts, context), word_index.needed(parts)
+    if found is None or words is None:
         return None
-    found = _found_by(words, parts, {}, context)
     asked = word_index.as_tsquery(words)
     number = estimate(asked, connection)
     if number > counter.limit and terms(words) > 1:
@@ -176,30 +141,10 @@ def expected(parts: Sequence[Node], context: Context, connection: Connection, co
     return found if number <= counter.limit else None
 
 
-def with_words(parts: Sequence[Node], context: Context, connection: Connection) -> Candidates | None:
+def with_words(parts: Sequence[Node], context: Context) -> Candidates | None:
     """Return the photos that the words of these conjuncts find, however many; None without words."""
     words = word_index.needed(parts)
     if words is None:
         return None
-    expanded = {} if context.on_postgresql else expand(word_index.prefixes(words), connection)
-    return _found_by(words, parts, expanded, context)
-
-
-def _found_by(words: Node, parts: Sequence[Node], expanded: Mapping[str, list[str]], context: Context) -> Candidates:
     exact = tuple(part for part in parts if word_index.is_words(part))
-    return Candidates((words,), word_index.matching(words, expanded, context), exact)
-
-
-def few_with(
-    words: Node, parts: Sequence[Node], context: Context, connection: Connection, counter: Counter
-) -> Iterator[Candidates]:
-    """Yield the candidates that these words find, unless a glance at the index shows that they are many."""
-    # A word that has more photos than the limit as a whole word has even more as a prefix: skip that costlier lookup.
-    whole = word_index.whole_words(words)
-    if counter.count(Candidates((whole,), word_index.matching(whole, {}, context))) > counter.limit:
-        return
-    prefixes = word_index.prefixes(words)
-    expanded = expand(prefixes, connection)
-    wide = [prefix for prefix in prefixes if prefix not in expanded]
-    if len(wide) <= _FEW_PREFIXES or not have_more(wide, counter.limit * _MERGED, connection):
-        yield _found_by(words, parts, expanded, context)
+    return Candidates((words,), word_index.matching(words, context), exact)

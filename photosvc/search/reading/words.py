@@ -4,7 +4,7 @@ The full-text index (FTS5 on SQLite, a `tsvector` on PostgreSQL) finds photos wh
 are read. A condition decides about one photo: whether `SearchText` contains a substring, on both databases alike.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +31,6 @@ from photosvc.query.nodes import (
     Word,
     conjunction,
     disjunction,
-    leaves,
 )
 from photosvc.search.reading.columns import Condition, Context, fits
 
@@ -57,30 +56,23 @@ class _TsQuery(UserDefinedType[str]):
         return lambda text: "'" + text.replace("'", "''") + "'"
 
 
-def matching(words: Node, expanded: Mapping[str, Sequence[str]], context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy 2.0 and 2.1 differ
+def matching(words: Node, context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy 2.0 and 2.1 differ
     """Return the ids of photos that the full-text index finds; the words of a phrase count in any order.
 
     Args:
         words: a query of words, phrases, `And` and `Or` alone, as `needed` gives it.
-        expanded: SQLite: all words that some prefixes stand for; other prefixes are left to the index.
     """
     if context.on_postgresql:
         return select(SearchText.photo_id).where(in_index(words, context))
     index = table(WORD_INDEX, column("rowid"))
-
-    def written(word: str, prefix: bool) -> str:
-        if not prefix or expanded.get(word) == []:  # no word begins with it
-            return f'"{word}"'
-        return '("' + '" OR "'.join(expanded[word]) + '")' if word in expanded else f'"{word}" *'
-
-    asked = _written(words, written, " AND ", " OR ")
+    asked = _written(words, lambda word, prefix: f'"{word}" *' if prefix else f'"{word}"', " AND ", " OR ")
     return select(index.c.rowid).where(literal_column(WORD_INDEX).op("MATCH")(asked))
 
 
 def in_index(words: Node, context: Context) -> Condition:
     """Return the condition on `SearchText` that the full-text index finds the photo."""
     if not context.on_postgresql:
-        return SearchText.photo_id.in_(matching(words, {}, context))
+        return SearchText.photo_id.in_(matching(words, context))
     terms: Any = literal_column(f"{SearchText.__tablename__}.{WORD_TERMS}")
     found: Condition = terms.op("@@")(cast(as_tsquery(words), _TsQuery))
     return found
@@ -110,23 +102,6 @@ def _written(words: Node, written: Callable[[str, bool], str], both: str, either
             return either.join(f"({_written(part, written, both, either)})" for part in parts)
         case _:
             raise TypeError(words)
-
-
-def whole_words(words: Node) -> Node:
-    """Return the query with every prefix as a whole word, which matches some of the photos."""
-    match words:
-        case And(parts) | Or(parts):
-            return type(words)(tuple(map(whole_words, parts)))
-        case Word() | Phrase():
-            return replace(words, prefix=False)
-        case _:
-            raise TypeError(words)
-
-
-def prefixes(words: Node) -> list[str]:
-    """Return the words of the query that may be the beginning of a longer one, each once."""
-    terms = (term for term in leaves(words) if isinstance(term, Word | Phrase))
-    return list(dict.fromkeys(word for term in terms for word, prefix in _words(term) if prefix))
 
 
 def _words(term: Term) -> list[tuple[str, bool]]:
@@ -241,7 +216,7 @@ def contains(section: str, term: Term, context: Context) -> Condition:
 
 def by_index(words: Node, context: Context) -> Condition:
     """Return the condition that the full-text index finds a row's photo; for phrases, by all their words."""
-    photos = matching(needed([words]) or words, {}, context)
+    photos = matching(needed([words]) or words, context)
     if context.on_postgresql:
         return SearchRow.photo_id.in_(photos)
     # A part of the key, which the covering indexes of all rows contain; `photo_id` is not in them.

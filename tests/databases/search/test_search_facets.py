@@ -171,17 +171,3 @@ def test_the_years_of_a_library_are_those_of_what_is_found(session):
         assert read_years(session.connection(), sees_private) == tuple(sorted(found - {-1}, reverse=True))
         session.rollback()
         assert len(found) > 3, sees_private
-
-
-def test_the_years_of_a_library_are_looked_up_one_by_one(session):
-    if session.get_bind().dialect.name != "sqlite":
-        pytest.skip("PostgreSQL scans a table of 80 photos")
-    connection, statements = session.connection(), []
-    event.listen(connection, "before_cursor_execute", lambda *given: statements.append(given[2:4]))
-    read_years(connection, sees_private=False)
-    ((text, values),) = statements
-    steps = [row[3] for row in connection.exec_driver_sql("EXPLAIN QUERY PLAN " + text, values)]
-    assert [step for step in steps if "photosvc_search_rows" in step] == [
-        "SEARCH photosvc_search_rows USING INDEX ix_photosvc_search_rows_year_taken (year>?)",
-        "SEARCH photosvc_search_rows USING INDEX ix_photosvc_search_rows_year_taken (year>? AND year<?)",
-    ]

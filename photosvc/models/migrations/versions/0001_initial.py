@@ -48,7 +48,6 @@ def upgrade() -> None:
 def downgrade() -> None:
     """Remove all tables."""
     if op.get_bind().dialect.name == "sqlite":
-        op.execute("DROP TABLE photosvc_search_text_vocabulary")
         op.execute(f"DROP TABLE {INDEX}")
         op.execute(f"DROP VIEW {VIEW}")
     found = sa.MetaData()
@@ -75,7 +74,6 @@ def _create_text_index() -> None:
         f"CREATE VIRTUAL TABLE {INDEX} USING fts5(words, content='{VIEW}', content_rowid='photo_id', "
         "tokenize='ascii', detail='none', columnsize=0)"
     )
-    op.execute(f"CREATE VIRTUAL TABLE photosvc_search_text_vocabulary USING fts5vocab('{INDEX}', 'row')")
     op.execute(f"CREATE TRIGGER {INDEX}_insert AFTER INSERT ON {TEXTS} BEGIN {add}; END")
     op.execute(f"CREATE TRIGGER {INDEX}_delete AFTER DELETE ON {TEXTS} BEGIN {remove}; END")
     op.execute(
