@@ -3,14 +3,12 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
 from flask import Blueprint, Flask
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import Engine, StaticPool
-from werkzeug.routing import Rule
 
 from photosvc.core.errors import SettingError
 from photosvc.core.logs import START
@@ -24,25 +22,10 @@ _LOG = logging.getLogger(START)
 VIEWS: Final = ("photosvc.api", "photosvc.api.well_known", "photosvc.dav", "photosvc.pages")
 
 
-class _Rule(Rule):
-    """A route that compiles the functions which build its URLs with the first URL: 80 of 100 ms of a start."""
-
-    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
-        compiled = cache(partial(super()._compile_builder, append_unknown))
-
-        def build(rule: Rule, /, **values: object) -> tuple[str, str]:
-            return compiled()(rule, **values)
-
-        return build
-
-
 def mount(app: Flask, parts: frozenset[str], prefix: str, settings: Settings) -> None:
     """Register the blueprints of these parts; import the views of no other part."""
-    rules = app.url_rule_class
-    app.url_rule_class = _Rule if rules is Rule else rules
     for blueprint, path in _blueprints(parts, prefix, settings):
         app.register_blueprint(blueprint, url_prefix=path)
-    app.url_rule_class = rules
 
 
 def _blueprints(parts: frozenset[str], prefix: str, settings: Settings) -> Iterator[tuple[Blueprint, str]]:
