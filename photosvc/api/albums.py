@@ -58,7 +58,6 @@ from photosvc.web.contract import (
     for_visitors,
     json_object,
     outcome,
-    refuses,
     takes,
     takes_query,
 )
@@ -112,8 +111,7 @@ def list_albums() -> Response:
 
 @albums.get("/albums/<album_uid>")
 @require("albums.view")
-@answers(AlbumResultSchema, "The album.", headers=ETAG)
-@refuses(404)
+@answers(AlbumResultSchema, "The album.", headers=ETAG, refuses=(404,))
 @for_visitors
 def read_album(album_uid: str) -> Response:
     """Show an album with the number of its photos; the parameter `s` of the search finds these."""
@@ -140,8 +138,7 @@ def read_album(album_uid: str) -> Response:
 @albums.post("/albums")
 @require("albums.create")
 @takes(AlbumEditSchema, any_type=True)
-@answers(AlbumResultSchema, "The new album.")
-@refuses(400, 409)
+@answers(AlbumResultSchema, "The new album.", refuses=(400, 409))
 def create_album(given: dict[str, Any]) -> Response:
     """Make an album; with a `Filter` a smart one, which contains the photos that this query finds."""
     service = current_service()
@@ -154,8 +151,7 @@ def create_album(given: dict[str, Any]) -> Response:
 @albums.patch("/albums/<album_uid>", endpoint="patch_album")
 @require("albums.update")
 @takes(AlbumEditSchema, any_type=True)
-@answers(AlbumResultSchema, "The changed album.")
-@refuses(400, 404, 409)
+@answers(AlbumResultSchema, "The changed album.", refuses=(400, 404, 409))
 def update_album(given: dict[str, Any], album_uid: str) -> Response:
     """Change an album: fields that are absent or null stay as they are."""
     return json_answer(_changed(album_uid, given))
@@ -163,8 +159,7 @@ def update_album(given: dict[str, Any], album_uid: str) -> Response:
 
 @albums.post("/albums/<album_uid>/like")
 @require("albums.update")
-@answers(MESSAGE, "The album is a favourite.")
-@refuses(404, 409)
+@answers(MESSAGE, "The album is a favourite.", refuses=(404, 409))
 def like_album(album_uid: str) -> Response:
     """Make an album a favourite."""
     return json_answer({"code": 200, "message": "Album saved", **_changed(album_uid, {"favorite": True})})
@@ -172,8 +167,7 @@ def like_album(album_uid: str) -> Response:
 
 @albums.delete("/albums/<album_uid>/like")
 @require("albums.update")
-@answers(MESSAGE, "The album is not a favourite.")
-@refuses(404, 409)
+@answers(MESSAGE, "The album is not a favourite.", refuses=(404, 409))
 def dislike_album(album_uid: str) -> Response:
     """Remove an album from the favourites."""
     return json_answer({"code": 200, "message": "Album saved", **_changed(album_uid, {"favorite": False})})
@@ -181,8 +175,7 @@ def dislike_album(album_uid: str) -> Response:
 
 @albums.delete("/albums/<album_uid>")
 @require("albums.delete")
-@answers(MESSAGE, "The album that is deleted, with `code` and `message`.")
-@refuses(404, 409)
+@answers(MESSAGE, "The album that is deleted, with `code` and `message`.", refuses=(404, 409))
 def remove_album(album_uid: str) -> Response:
     """Delete an album. Its photos stay in the library."""
     service, sees_private = current_service(), principal().sees_private
@@ -196,8 +189,7 @@ def remove_album(album_uid: str) -> Response:
 @albums.post("/batch/albums/delete")
 @require("albums.delete")
 @takes(AlbumSelectionSchema, any_type=True, max_body=LONG_BODY)
-@answers(outcome(albums=_UIDS), "The UIDs of the albums that are deleted.")
-@refuses(400, 404, 409, 429)
+@answers(outcome(albums=_UIDS), "The UIDs of the albums that are deleted.", refuses=(400, 404, 409, 429))
 def delete_albums(given: dict[str, Any]) -> Response:
     """Delete the albums in `albums`; unknown ones are left out."""
     service, sees_private = current_service(), principal().sees_private
@@ -266,8 +258,7 @@ def _no_album() -> NotFoundError:
 
 @albums.get("/albums/<album_uid>/photos")
 @require("albums.view")
-@answers(_ORDER, "The UIDs of the photos.")
-@refuses(404, 409)
+@answers(_ORDER, "The UIDs of the photos.", refuses=(404, 409))
 def list_album_photos(album_uid: str) -> Response:
     """List the photos of an album in the order that people gave them; new ones are the last."""
     return _in_order(album_uid)
@@ -276,8 +267,7 @@ def list_album_photos(album_uid: str) -> Response:
 @albums.put("/albums/<album_uid>/photos")
 @require("albums.update")
 @takes(ArrangementSchema, any_type=True, max_body=LONG_BODY)
-@answers(_ORDER, "The UIDs of all photos in their new order.")
-@refuses(400, 404, 409)
+@answers(_ORDER, "The UIDs of all photos in their new order.", refuses=(400, 404, 409))
 def arrange_album_photos(given: dict[str, Any], album_uid: str) -> Response:
     """Move photos of an album, in the order given, before the photo `before`, or to the beginning."""
     service, who = current_service(), principal()
@@ -294,8 +284,7 @@ def arrange_album_photos(given: dict[str, Any], album_uid: str) -> Response:
 @albums.post("/albums/<album_uid>/photos")
 @require("albums.update")
 @takes(ZipSelectionSchema, any_type=True, max_body=LONG_BODY)
-@answers(_ADDED, "The album, the selection, and the photos that were added.")
-@refuses(400, 404, 409)
+@answers(_ADDED, "The album, the selection, and the photos that were added.", refuses=(400, 404, 409))
 def add_album_photos(given: dict[str, Any], album_uid: str) -> Response:
     """Add photos to an album: by their UIDs, by files or albums, or by a query.
 
@@ -307,8 +296,7 @@ def add_album_photos(given: dict[str, Any], album_uid: str) -> Response:
 @albums.delete("/albums/<album_uid>/photos")
 @require("albums.update")
 @takes(ZipSelectionSchema, any_type=True, max_body=LONG_BODY)
-@answers(_REMOVED, "The album, the selection, and the photos that were removed.")
-@refuses(400, 404, 409)
+@answers(_REMOVED, "The album, the selection, and the photos that were removed.", refuses=(400, 404, 409))
 def remove_album_photos(given: dict[str, Any], album_uid: str) -> Response:
     """Remove photos from an album, also from a smart one. They stay in the library."""
     return _with_photos(album_uid, given, remove_photos, "removed")
@@ -317,8 +305,7 @@ def remove_album_photos(given: dict[str, Any], album_uid: str) -> Response:
 @albums.post("/albums/<album_uid>/clone")
 @require("albums.update")
 @takes(AlbumSelectionSchema, any_type=True, max_body=LONG_BODY)
-@answers(_ADDED, "The album, the selection, and the photos that were added.")
-@refuses(400, 404, 409)
+@answers(_ADDED, "The album, the selection, and the photos that were added.", refuses=(400, 404, 409))
 def clone_albums(given: dict[str, Any], album_uid: str) -> Response:
     """Add the photos of the albums in `albums`, also of smart and computed ones, to an album of chosen photos."""
     return _with_photos(album_uid, {"photos": None, "files": None, "q": None, **given}, add_photos, "added")

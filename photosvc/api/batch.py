@@ -22,7 +22,7 @@ from photosvc.library.trash_deletion import Deletion
 from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
 from photosvc.web.answers import json_answer
 from photosvc.web.changes import one_batch
-from photosvc.web.contract import LONG_BODY, NUMBER, answers, outcome, refuses, takes
+from photosvc.web.contract import LONG_BODY, NUMBER, answers, outcome, takes
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -47,8 +47,7 @@ _MEANING: Final = "Number of changed photos."
 @batch.post("/batch/photos/archive")
 @require("photos.update")
 @takes(BatchSchema, any_type=True, max_body=LONG_BODY)
-@answers(_COUNTED, _MEANING)
-@refuses(400, 409, 429)
+@answers(_COUNTED, _MEANING, refuses=(400, 409, 429))
 def archive_photos(given: dict[str, Any]) -> Response:
     """Archive photos: searches show them only with `archived:true`."""
     return _flag(given, "photos.archive", batches.archive, "archived")
@@ -57,8 +56,7 @@ def archive_photos(given: dict[str, Any]) -> Response:
 @batch.post("/batch/photos/restore")
 @require("photos.update")
 @takes(BatchSchema, any_type=True, max_body=LONG_BODY)
-@answers(_COUNTED, _MEANING)
-@refuses(400, 409, 429)
+@answers(_COUNTED, _MEANING, refuses=(400, 409, 429))
 def restore_photos(given: dict[str, Any]) -> Response:
     """Bring archived photos back."""
     return _flag(given, "photos.restore", batches.unarchive, "restored")
@@ -67,8 +65,7 @@ def restore_photos(given: dict[str, Any]) -> Response:
 @batch.post("/batch/photos/approve")
 @require("photos.update")
 @takes(BatchSchema, any_type=True, max_body=LONG_BODY)
-@answers(_COUNTED, _MEANING)
-@refuses(400, 409, 429)
+@answers(_COUNTED, _MEANING, refuses=(400, 409, 429))
 def approve_photos(given: dict[str, Any]) -> Response:
     """Take photos out of review."""
     return _flag(given, "photos.approve", batches.approve_many, "approved")
@@ -77,8 +74,7 @@ def approve_photos(given: dict[str, Any]) -> Response:
 @batch.post("/batch/photos/private")
 @require("photos.update")
 @takes(PrivateBatchSchema, any_type=True, max_body=LONG_BODY)
-@answers(_COUNTED, _MEANING)
-@refuses(400, 409, 429)
+@answers(_COUNTED, _MEANING, refuses=(400, 409, 429))
 def hide_photos(given: dict[str, Any]) -> Response:
     """Make photos private, or no longer private; without `private`, invert the flag of each, as clients expect."""
     return _flag(given, "photos.private", batches.make_private(given["private"]), "changed")
@@ -87,8 +83,7 @@ def hide_photos(given: dict[str, Any]) -> Response:
 @batch.post("/batch/photos/edit")
 @require("photos.update")
 @takes(EditBatchSchema, any_type=True, max_body=LONG_BODY)
-@answers(_EDITED, _MEANING)
-@refuses(400, 409, 429)
+@answers(_EDITED, _MEANING, refuses=(400, 409, 429))
 def edit_photos(given: dict[str, Any]) -> Response:
     """Write the same `values` into photos, as `PUT /photos/<uid>` does; at most 10,000 photos.
 
@@ -115,8 +110,11 @@ def edit_photos(given: dict[str, Any]) -> Response:
 @batch.post("/batch/photos/undo")
 @require("photos.update")
 @takes(UndoBatchSchema, any_type=True, max_body=LONG_BODY)
-@answers(_UNDONE, "Number of photos that were restored, and of those left alone because they changed since.")
-@refuses(400, 404, 409, 429)
+@answers(
+    _UNDONE,
+    "Number of photos that were restored, and of those left alone because they changed since.",
+    refuses=(400, 404, 409, 429),
+)
 def undo_edit(given: dict[str, Any]) -> Response:
     """Undo an edit of many photos by the same account; photos that changed since then stay as they are."""
     actor, left, zone = Actor.of(principal()), 0, current_service().settings.timezone
@@ -134,8 +132,7 @@ def undo_edit(given: dict[str, Any]) -> Response:
 @batch.post("/batch/photos/delete")
 @require("photos.delete")
 @takes(BatchSchema, any_type=True, max_body=LONG_BODY)
-@answers(_COUNTED, "Number of deleted photos.")
-@refuses(400, 409, 413, 429, 507)
+@answers(_COUNTED, "Number of deleted photos.", refuses=(400, 409, 413, 429, 507))
 def delete_photos(given: dict[str, Any]) -> Response:
     """Delete photos: their originals move into the trash, from which they are restored with all that people entered.
 
@@ -146,8 +143,7 @@ def delete_photos(given: dict[str, Any]) -> Response:
 
 @batch.delete("/photos/<photo_uid>")
 @require("photos.delete")
-@answers(_COUNTED, "The photo is deleted.")
-@refuses(404, 409, 413, 507)
+@answers(_COUNTED, "The photo is deleted.", refuses=(404, 409, 413, 507))
 def remove_photo(photo_uid: str) -> Response:
     """Delete one photo, as `POST /batch/photos/delete` does."""
     answer = _remove({"photos": [photo_uid], "q": None}) if is_uid(photo_uid, PHOTO) else None

@@ -38,7 +38,6 @@ from photosvc.web.contract import (
     describe,
     for_visitors,
     outcome,
-    refuses,
     takes,
     takes_query,
 )
@@ -80,8 +79,7 @@ def download_parameters() -> list[dict[str, Any]]:
 @or_icon
 @require_download
 @takes_query(download_parameters)
-@answers(_BINARY, "The file; a part of it with status 206.", media_type="*/*")
-@refuses(404, 410, 412, 416, 429, 503)
+@answers(_BINARY, "The file; a part of it with status 206.", media_type="*/*", refuses=(404, 410, 412, 416, 429, 503))
 @for_visitors
 def download_file(content_hash: str) -> Response:
     """Send the original with this SHA1, whole or in ranges."""
@@ -97,8 +95,7 @@ def download_file(content_hash: str) -> Response:
 @or_icon
 @require_download
 @takes_query(download_parameters)
-@answers(_BINARY, "The file; a part of it with status 206.", media_type="*/*")
-@refuses(404, 410, 412, 416, 429, 503)
+@answers(_BINARY, "The file; a part of it with status 206.", media_type="*/*", refuses=(404, 410, 412, 416, 429, 503))
 @for_visitors
 def download_photo(photo_uid: str) -> Response:
     """Send the primary original of a photo, whole or in ranges."""
@@ -145,8 +142,7 @@ def _harmless(media_type: str) -> str:
 @downloads.post("/zip")
 @require("photos.download")
 @takes(ZipSelectionSchema, max_body=LONG_BODY)
-@answers(_STORED, "The archive's name below `/zip/`; it waits there for an hour.")
-@refuses(400, 404, 413, 429, 503)
+@answers(_STORED, "The archive's name below `/zip/`; it waits there for an hour.", refuses=(400, 404, 413, 429, 503))
 @for_visitors
 def select_files(given: dict[str, Any]) -> Response:
     """Select files to download as one archive, with the same credential or its download token."""
@@ -160,8 +156,7 @@ def select_files(given: dict[str, Any]) -> Response:
 @downloads.get("/zip/<name>")
 @require_download
 @takes_query(download_parameters)
-@answers(_BINARY, "The archive.", media_type="application/zip")
-@refuses(404, 413, 429, 503)
+@answers(_BINARY, "The archive.", media_type="application/zip", refuses=(404, 413, 429, 503))
 @for_visitors
 def download_selection(name: str) -> Response:
     """Send the archive of files that were selected with the same credential."""
@@ -174,8 +169,7 @@ def download_selection(name: str) -> Response:
 @downloads.get("/albums/<album_uid>/dl")
 @require_download
 @takes_query(download_parameters)
-@answers(_BINARY, "The archive.", media_type="application/zip")
-@refuses(404, 413, 429, 503)
+@answers(_BINARY, "The archive.", media_type="application/zip", refuses=(404, 413, 429, 503))
 @for_visitors
 def download_album(album_uid: str) -> Response:
     """Send the files of an album as an archive, in its order; of a smart album, the files that it contains now."""

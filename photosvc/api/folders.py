@@ -21,7 +21,7 @@ from photosvc.search.reading.library_albums import FOLDER, MONTH
 from photosvc.search.reading.pages import file_documents as file_records
 from photosvc.search.reading.state import state_tag
 from photosvc.web.answers import cached_answer, is_fresh, json_answer, not_modified, page_parameters, read_page
-from photosvc.web.contract import ETAG, FLAG, TEXT, answers, describe, json_object, read_switch, refuses, takes_query
+from photosvc.web.contract import ETAG, FLAG, TEXT, answers, describe, json_object, read_switch, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -52,8 +52,7 @@ def _parameters() -> list[dict[str, Any]]:
 @folders.get("/folders/originals/<path:folder>", endpoint="list_folder", strict_slashes=False)
 @require("folders.view")
 @takes_query(_parameters)
-@answers(_LISTED, "The folders in it and, with `files`, its files.", headers=ETAG)
-@refuses(404)
+@answers(_LISTED, "The folders in it and, with `files`, its files.", headers=ETAG, refuses=(404,))
 def list_folders(folder: str = "") -> Response:
     """List the folders with photos in a folder of the originals and, with `files`, its files, as searches see them."""
     service, who, path = current_service(), principal(), folder.strip("/")
@@ -84,8 +83,7 @@ def list_folders(folder: str = "") -> Response:
 @folders.get("/folders/import/<path:folder>", endpoint="list_import_folder", strict_slashes=False)
 @require("files.imports")
 @takes_query(_parameters)
-@answers(_LISTED, "The folders in it and, with `files`, its files.")
-@refuses(404)
+@answers(_LISTED, "The folders in it and, with `files`, its files.", refuses=(404,))
 def list_import_folders(folder: str = "") -> Response:
     """List the folders in the import folder, or in one below it, as they are on the disk; at most 10,000 names."""
     service, path = current_service(), folder.strip("/")

@@ -39,7 +39,6 @@ from photosvc.web.contract import (
     describe,
     json_object,
     outcome,
-    refuses,
     takes,
     takes_query,
     uses,
@@ -93,8 +92,7 @@ def list_index_runs() -> Response:
 @index_runs.post("/index")
 @require("photos.index")
 @takes(IndexRunSchema, any_type=True)
-@answers(outcome(indexer=INDEXER), "The indexer that takes the job.")
-@refuses(400, 503)
+@answers(outcome(indexer=INDEXER), "The indexer that takes the job.", refuses=(400, 503))
 def start_index(given: dict[str, Any]) -> Response:
     """Request an index run over the originals or one of their folders. Equal waiting requests are merged."""
     service = current_service()
@@ -106,8 +104,7 @@ def start_index(given: dict[str, Any]) -> Response:
 
 @index_runs.delete("/index")
 @require("photos.index")
-@answers(outcome(stopped=FLAG), "Whether a run was stopped.")
-@refuses(503)
+@answers(outcome(stopped=FLAG), "Whether a run was stopped.", refuses=(503,))
 def stop_index() -> Response:
     """Ask the running index run to stop before its next batch, and drop the requests that wait.
 
@@ -122,8 +119,7 @@ def stop_index() -> Response:
 
 @index_runs.get("/jobs/<int:job_id>")
 @require("jobs.view")
-@answers(JobSchema, "The job.")
-@refuses(404)
+@answers(JobSchema, "The job.", refuses=(404,))
 def show_job(job_id: int) -> Response:
     """Show the progress of a job that the account or client asked for; administrators see the jobs of everybody.
 
@@ -189,8 +185,7 @@ def list_imports() -> Response:
 @require("files.import")
 @uses("albums.update", "albums.create")
 @takes(ImportRunSchema, any_type=True)
-@answers(_STARTED, "The indexer that takes the job.")
-@refuses(400, 404, 409, 429, 503)
+@answers(_STARTED, "The indexer that takes the job.", refuses=(400, 404, 409, 429, 503))
 def start_import(given: dict[str, Any]) -> Response:
     """Request an import of the import folder, or of a folder in it, into the originals.
 
@@ -204,8 +199,7 @@ def start_import(given: dict[str, Any]) -> Response:
 @require("files.import")
 @uses("albums.update", "albums.create")
 @takes(ImportRunSchema, any_type=True)
-@answers(_STARTED, "The indexer that takes the job.")
-@refuses(400, 404, 409, 429, 503)
+@answers(_STARTED, "The indexer that takes the job.", refuses=(400, 404, 409, 429, 503))
 def start_import_of_folder(given: dict[str, Any], folder: str) -> Response:
     """Request an import of the folder that the path names, below the import folder."""
     return _start(given, folder)
@@ -228,8 +222,7 @@ def _start(given: dict[str, Any], path: str) -> Response:
 
 @imports.delete("/import", strict_slashes=False)
 @require("files.import")
-@answers(outcome(stopped=FLAG), "Whether a run was stopped.")
-@refuses(503)
+@answers(outcome(stopped=FLAG), "Whether a run was stopped.", refuses=(503,))
 def stop_import() -> Response:
     """Ask the running import to stop after the files that it is copying, and drop the imports that wait.
 

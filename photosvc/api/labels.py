@@ -47,7 +47,6 @@ from photosvc.web.contract import (
     or_answers,
     outcome,
     read_switch,
-    refuses,
     takes,
     takes_query,
 )
@@ -148,9 +147,8 @@ def list_labels() -> Response:
 @labels.put("/labels/<label_uid>")
 @require("labels.update")
 @takes(LabelEditSchema, any_type=True)
-@answers(LabelEntitySchema, "The changed label.")
+@answers(LabelEntitySchema, "The changed label.", refuses=(400, 404, 429))
 @or_answers(JOB)
-@refuses(400, 404, 429)
 def rename_label(given: dict[str, Any], label_uid: str) -> Response:
     """Rename a label, or make it a favourite.
 
@@ -170,8 +168,7 @@ def rename_label(given: dict[str, Any], label_uid: str) -> Response:
 @labels.post("/labels/<label_uid>/like", endpoint="label_like")
 @labels.post("/labels/<label_uid>/favorite", endpoint="label_favorite")
 @require("labels.update")
-@answers(LabelEntitySchema, "The changed label.")
-@refuses(404)
+@answers(LabelEntitySchema, "The changed label.", refuses=(404,))
 def like_label(label_uid: str) -> Response:
     """Make a label a favourite."""
     change_label(find_label(label_uid), None, favorite=True)
@@ -181,8 +178,7 @@ def like_label(label_uid: str) -> Response:
 @labels.delete("/labels/<label_uid>/like", endpoint="label_no_like")
 @labels.delete("/labels/<label_uid>/favorite", endpoint="label_no_favorite")
 @require("labels.update")
-@answers(LabelEntitySchema, "The changed label.")
-@refuses(404)
+@answers(LabelEntitySchema, "The changed label.", refuses=(404,))
 def dislike_label(label_uid: str) -> Response:
     """Remove a label from the favourites."""
     change_label(find_label(label_uid), None, favorite=False)
@@ -192,9 +188,8 @@ def dislike_label(label_uid: str) -> Response:
 @labels.post("/batch/labels/delete")
 @require("labels.update")
 @takes(LabelSelectionSchema, any_type=True)
-@answers(_DELETED, "UIDs of the deleted labels, and the number of changed photos.")
+@answers(_DELETED, "UIDs of the deleted labels, and the number of changed photos.", refuses=(400, 429))
 @or_answers(JOB)
-@refuses(400, 429)
 def delete_labels(given: dict[str, Any]) -> Response:
     """Remove the labels in `labels` from all photos, as by an edit of their keywords; unknown ones are left out.
 
@@ -222,8 +217,7 @@ def _answer(uid: str) -> Response:
 @labels.post("/photos/<photo_uid>/label")
 @require("photos.update")
 @takes(PhotoLabelEditSchema, any_type=True)
-@answers(PhotoSchema, "The changed photo.")
-@refuses(400, 404, 409, 412)
+@answers(PhotoSchema, "The changed photo.", refuses=(400, 404, 409, 412))
 def label_photo(given: dict[str, Any], photo_uid: str) -> Response:
     """Add a label to a photo: a keyword, which outlives every index run as other edits do."""
     name = given["name"]
@@ -236,8 +230,7 @@ def label_photo(given: dict[str, Any], photo_uid: str) -> Response:
 @labels.put("/photos/<photo_uid>/label/<label_id>")
 @require("photos.update")
 @takes(PhotoLabelEditSchema, any_type=True)
-@answers(PhotoSchema, "The changed photo.")
-@refuses(400, 404, 412)
+@answers(PhotoSchema, "The changed photo.", refuses=(400, 404, 412))
 def confirm_label(given: dict[str, Any], photo_uid: str, label_id: str) -> Response:
     """Keep the label, even if the files say something else later; an `Uncertainty` of 100 removes it from the photo."""
 
@@ -253,8 +246,7 @@ def confirm_label(given: dict[str, Any], photo_uid: str, label_id: str) -> Respo
 
 @labels.delete("/photos/<photo_uid>/label/<label_id>")
 @require("photos.update")
-@answers(PhotoSchema, "The changed photo.")
-@refuses(404, 412)
+@answers(PhotoSchema, "The changed photo.", refuses=(404, 412))
 def unlabel_photo(photo_uid: str, label_id: str) -> Response:
     """Remove a label from a photo; it stays away when the files are read again."""
     return answer_changed(

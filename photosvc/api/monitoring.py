@@ -40,7 +40,6 @@ from photosvc.web.contract import (
     for_visitors,
     json_object,
     public,
-    refuses,
     takes_query,
 )
 from photosvc.web.current import current_service
@@ -153,8 +152,7 @@ def status() -> Response:
 
 @monitoring.get("/credential")
 @public
-@answers(None, "The credential is valid.", status=204)
-@refuses(401, 403, 429)
+@answers(None, "The credential is valid.", status=204, refuses=(401, 403, 429))
 @for_visitors
 def credential() -> Response:
     """Answer 204 for a valid credential of any scope, else 401; proxies ask before they accept a large body."""
@@ -209,8 +207,7 @@ def _parameters() -> list[dict[str, Any]]:
 @audit.get("/audit")
 @require("audit.view")
 @takes_query(_parameters)
-@answers(AuditEntrySchema, "The entries, the newest first.", many=True)
-@refuses(400)
+@answers(AuditEntrySchema, "The entries, the newest first.", many=True, refuses=(400,))
 def list_audit_entries() -> Response:
     """List the security log: log-ins, refusals, and changes of accounts, credentials and settings of access.
 

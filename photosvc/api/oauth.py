@@ -52,7 +52,6 @@ from photosvc.web.contract import (
     json_object,
     public,
     read_body,
-    refuses,
     takes_client_form,
     undocumented,
     uses,
@@ -355,8 +354,7 @@ register_errors(oauth, render_oauth)
 @oauth.post("/token")
 @public
 @takes_client_form(_TOKEN_REQUEST)
-@answers(_TOKEN, "The access token.")
-@refuses(401, 403, 429)
+@answers(_TOKEN, "The access token.", refuses=(401, 403, 429))
 def token() -> Response:
     """Issue an access token to a client that shows its secret (RFC 6749 section 4.4)."""
     answer: Response = current_oauth_server().create_token_response()
@@ -366,8 +364,7 @@ def token() -> Response:
 @oauth.post("/revoke")
 @public
 @takes_client_form(_NAMED_TOKEN)
-@answers(None, "The token is revoked, or never existed.")
-@refuses(401, 403, 429)
+@answers(None, "The token is revoked, or never existed.", refuses=(401, 403, 429))
 def revoke() -> Response:
     """Revoke a token (RFC 7009)."""
     answer: Response = current_oauth_server().create_endpoint_response("revocation")
@@ -378,8 +375,7 @@ def revoke() -> Response:
 @public
 @uses("oauth.introspect")
 @takes_client_form(_NAMED_TOKEN)
-@answers(json_object(active=FLAG), "The state of the token.")
-@refuses(401, 403, 429)
+@answers(json_object(active=FLAG), "The state of the token.", refuses=(401, 403, 429))
 def introspect() -> Response:
     """Show whether a token is valid, and for which scope (RFC 7662)."""
     answer: Response = current_oauth_server().create_endpoint_response("introspection")

@@ -32,7 +32,7 @@ from photosvc.search.reading.photos import parse_number
 from photosvc.search.reading.state import state_tag
 from photosvc.web.answers import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, json_text, not_modified
 from photosvc.web.changes import Editing, EditingChange, change_one, read_record
-from photosvc.web.contract import ETAG, LONG_BODY, answers, describe, json_object, refuses, takes, takes_query
+from photosvc.web.contract import ETAG, LONG_BODY, answers, describe, json_object, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -65,8 +65,7 @@ def read_photo(photo_uid: str) -> Response:
 
 @photos.get("/photos/<photo_uid>/yaml")
 @require("photos.view")
-@answers(PhotoSchema, "The photo as YAML.", media_type="text/x-yaml", headers=ETAG)
-@refuses(404)
+@answers(PhotoSchema, "The photo as YAML.", media_type="text/x-yaml", headers=ETAG, refuses=(404,))
 def read_photo_as_yaml(photo_uid: str) -> Response:
     """Show the record of a photo as YAML; with `download`, as a file that is named by the UID."""
     body, etag = read_record(photo_uid)
@@ -101,8 +100,7 @@ def read_file(content_hash: str) -> Response:
 @photos.patch("/photos/<photo_uid>", endpoint="patch_photo")
 @require("photos.update")
 @takes(PhotoEditSchema, any_type=True, quoted=True, max_body=LONG_BODY)
-@answers(PhotoSchema, "The changed photo.", headers=ETAG)
-@refuses(400, 404, 412)
+@answers(PhotoSchema, "The changed photo.", headers=ETAG, refuses=(400, 404, 412))
 def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
     """Change a photo: absent fields stay as they are, null restores the value of the files.
 
@@ -114,8 +112,7 @@ def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
 
 @photos.post("/photos/<photo_uid>/like")
 @require("photos.update")
-@answers(WRAPPED, "The changed photo.")
-@refuses(404, 412)
+@answers(WRAPPED, "The changed photo.", refuses=(404, 412))
 def like_photo(photo_uid: str) -> Response:
     """Make a photo a favourite."""
     return _favorite(photo_uid, favorite=True)
@@ -123,8 +120,7 @@ def like_photo(photo_uid: str) -> Response:
 
 @photos.delete("/photos/<photo_uid>/like")
 @require("photos.update")
-@answers(WRAPPED, "The changed photo.")
-@refuses(404, 412)
+@answers(WRAPPED, "The changed photo.", refuses=(404, 412))
 def dislike_photo(photo_uid: str) -> Response:
     """Remove a photo from the favourites."""
     return _favorite(photo_uid, favorite=False)
@@ -137,8 +133,7 @@ def _favorite(photo_uid: str, *, favorite: bool) -> Response:
 
 @photos.post("/photos/<photo_uid>/approve")
 @require("photos.update")
-@answers(WRAPPED, "The changed photo.")
-@refuses(404, 412)
+@answers(WRAPPED, "The changed photo.", refuses=(404, 412))
 def approve_photo(photo_uid: str) -> Response:
     """Take a photo out of review: it counts as edited, with a score that is good enough."""
     return _wrapped(photo_uid, "photos.approve", lambda editing: approve(editing.photo))
@@ -168,8 +163,7 @@ def _parameters() -> list[dict[str, Any]]:
 @photos.get("/photos/<photo_uid>/history")
 @require("photos.history")
 @takes_query(_parameters)
-@answers(ChangeSchema, "The changes, the last one first.", many=True)
-@refuses(400, 404)
+@answers(ChangeSchema, "The changes, the last one first.", many=True, refuses=(400, 404))
 def read_history(photo_uid: str) -> Response:
     """List the changes of a photo with their authors and times; `Before` and `After` contain the values that differ.
 
@@ -200,8 +194,7 @@ def read_history(photo_uid: str) -> Response:
 
 @photos.post("/photos/<photo_uid>/history/<number>/undo")
 @require("photos.update")
-@answers(WRAPPED, "The changed photo.")
-@refuses(404, 409, 412)
+@answers(WRAPPED, "The changed photo.", refuses=(404, 409, 412))
 def undo_change(photo_uid: str, number: str) -> Response:
     """Undo a change: its values become what they were before. This is a change of its own, which can be undone.
 
@@ -218,8 +211,7 @@ def undo_change(photo_uid: str, number: str) -> Response:
 
 @photos.post("/photos/<photo_uid>/files/<file_uid>/primary")
 @require("photos.update")
-@answers(PhotoSchema, "The changed photo.")
-@refuses(404, 409, 412)
+@answers(PhotoSchema, "The changed photo.", refuses=(404, 409, 412))
 def choose_file(photo_uid: str, file_uid: str) -> Response:
     """Choose this file as the primary file of the photo, also after index runs."""
 
@@ -238,8 +230,7 @@ def choose_file(photo_uid: str, file_uid: str) -> Response:
 @photos.put("/photos/<photo_uid>/files/<file_uid>/orientation")
 @require("photos.update")
 @takes(OrientationSchema)
-@answers(PhotoSchema, "The changed photo.")
-@refuses(400, 404, 409, 412)
+@answers(PhotoSchema, "The changed photo.", refuses=(400, 404, 409, 412))
 def turn_file(given: dict[str, Any], photo_uid: str, file_uid: str) -> Response:
     """Turn a file by this Exif orientation, also after index runs; null restores the orientation of the file.
 
@@ -258,8 +249,7 @@ def turn_file(given: dict[str, Any], photo_uid: str, file_uid: str) -> Response:
 
 @photos.post("/photos/<photo_uid>/files/<file_uid>/unstack")
 @require("photos.update")
-@answers(PhotoSchema, "The photo that the file left.")
-@refuses(404, 409, 412)
+@answers(PhotoSchema, "The photo that the file left.", refuses=(404, 409, 412))
 def unstack_file(photo_uid: str, file_uid: str) -> Response:
     """Take a file out of its stack: it becomes a photo of its own, which no index run stacks again."""
 
@@ -274,8 +264,7 @@ def unstack_file(photo_uid: str, file_uid: str) -> Response:
 
 @photos.delete("/photos/<photo_uid>/files/<file_uid>")
 @require("photos.delete")
-@answers(PhotoSchema, "The photo without the file.")
-@refuses(404, 409, 412, 413, 507)
+@answers(PhotoSchema, "The photo without the file.", refuses=(404, 409, 412, 413, 507))
 def delete_file(photo_uid: str, file_uid: str) -> Response:
     """Delete a file of a photo: its original moves into the trash, from which it can be restored.
 

@@ -25,7 +25,7 @@ from photosvc.library.uploads import REFUSED
 from photosvc.models import Upload
 from photosvc.models.statements import UNLOADED
 from photosvc.pictures.originals import safe_name
-from photosvc.web.contract import Header, answers, public, refuses, takes_bytes, takes_headers
+from photosvc.web.contract import Header, answers, public, takes_bytes, takes_headers
 from photosvc.web.current import current_service
 from photosvc.web.incoming import add_uploads, has_vanished
 from photosvc.web.indexer import wake_indexer
@@ -177,8 +177,13 @@ def describe_uploads(token: str = "") -> Response:  # noqa: ARG001 - alike for e
 @takes_headers(
     Tus_Resumable=VERSION, Upload_Length="Bytes of the file.", Upload_Metadata="`filename` and `upload`, in Base64."
 )
-@answers(None, "The upload was created.", 201, headers={"Location": Header("string", "The address for its pieces.")})
-@refuses(400, 412, 413, 503, 507)
+@answers(
+    None,
+    "The upload was created.",
+    201,
+    headers={"Location": Header("string", "The address for its pieces.")},
+    refuses=(400, 412, 413, 503, 507),
+)
 def create_upload() -> Response:
     """Begin a resumable upload (tus 1.0, creation) of `Upload-Length` bytes.
 
@@ -220,8 +225,7 @@ def create_upload() -> Response:
 @resumable.route("/uploads/<token>", methods=["HEAD"], provide_automatic_options=False)
 @with_tus_headers
 @require("files.upload")
-@answers(None, "Size of the received part, in headers.")
-@refuses(404, 410, 412, 422, 423, 429, 503, 507)
+@answers(None, "Size of the received part, in headers.", refuses=(404, 410, 412, 422, 423, 429, 503, 507))
 def measure_upload(token: str) -> Response:
     """Show in `Upload-Offset` where to continue an upload.
 
@@ -246,8 +250,13 @@ def measure_upload(token: str) -> Response:
 @require("files.upload")
 @takes_bytes(_PIECE_TYPE)
 @takes_headers(Tus_Resumable=VERSION, Upload_Offset="Where the piece begins.")
-@answers(None, "The piece is stored.", 204, headers={"Upload-Offset": Header("integer", "Bytes received so far.")})
-@refuses(400, 404, 409, 410, 412, 413, 415, 422, 423, 429, 503, 507)
+@answers(
+    None,
+    "The piece is stored.",
+    204,
+    headers={"Upload-Offset": Header("integer", "Bytes received so far.")},
+    refuses=(400, 404, 409, 410, 412, 413, 415, 422, 423, 429, 503, 507),
+)
 def continue_upload(token: str) -> Response:
     """Send the next piece of a file, from `Upload-Offset` on. The last one adds the file to the library."""
     check_version()
@@ -284,8 +293,7 @@ def continue_upload(token: str) -> Response:
 @resumable.delete("/uploads/<token>", provide_automatic_options=False)
 @with_tus_headers
 @require("files.upload")
-@answers(None, "The upload is gone.", 204)
-@refuses(404, 410, 412)
+@answers(None, "The upload is gone.", 204, refuses=(404, 410, 412))
 def end_upload(token: str) -> Response:
     """Cancel an upload (tus 1.0, termination); a file that was added stays."""
     check_version()

@@ -52,7 +52,6 @@ from photosvc.web.contract import (
     describe,
     for_visitors,
     json_object,
-    refuses,
     takes_query,
 )
 from photosvc.web.current import Service, current_service
@@ -167,8 +166,7 @@ def _value(spec: FilterSpec) -> str:
 @search.get("/photos")
 @require("photos.search")
 @takes_query(search_parameters)
-@answers(PhotoResultSchema, "A page of results.", many=True, headers={**PAGE_HEADERS, **ETAG})
-@refuses(404, 429)
+@answers(PhotoResultSchema, "A page of results.", many=True, headers={**PAGE_HEADERS, **ETAG}, refuses=(404, 429))
 @for_visitors
 def search_photos() -> Response:
     """Search: files with the metadata of their photos, a page at a time."""
@@ -232,8 +230,7 @@ def headers_of_page(service: Service, page: Page, path: str, pairs: Pairs) -> li
 @search.get("/photos/facets")
 @require("photos.facets")
 @takes_query(facet_parameters)
-@answers(_FACETS, "The values of each filter, the most frequent first.", headers=ETAG)
-@refuses(404)
+@answers(_FACETS, "The values of each filter, the most frequent first.", headers=ETAG, refuses=(404,))
 def count_facets() -> Response:
     """Count the files of a search by each value of the filters in `by`; with `primary=true`, its photos."""
     who, today = principal(), current_service().today()

@@ -27,7 +27,6 @@ from photosvc.web.contract import (
     json_object,
     outcome,
     public,
-    refuses,
     roles_of,
     takes,
     uses,
@@ -48,8 +47,7 @@ _PROVIDERS: Final = {LOGIN_SESSION: "local", VISIT: "link"}
 @public
 @uses("session.create")
 @takes(LoginSchema, any_type=True)  # three known clients send another Content-Type, or none at all
-@answers(LoginSessionSchema, "The login session.")
-@refuses(401, 403, 404, 429)
+@answers(LoginSessionSchema, "The login session.", refuses=(401, 403, 404, 429))
 def log_in(body: dict[str, Any]) -> Response:
     """Exchange a password, or an app password, for a login session.
 
@@ -99,8 +97,7 @@ def log_out(session_id: str | None = None) -> Response:
 @session.post("/session/confirm")
 @require("session.confirm")
 @takes(PasswordSchema)
-@answers(outcome(confirmed_for=NUMBER), "The password is right.")
-@refuses(429)
+@answers(outcome(confirmed_for=NUMBER), "The password is right.", refuses=(429,))
 def confirm_session(body: dict[str, Any]) -> Response:
     """Confirm the account's password: for an hour from now on, an administrator may change other accounts."""
     sessions.confirm_password(principal().user_uid or "", body["password"])

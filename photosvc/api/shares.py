@@ -44,7 +44,6 @@ from photosvc.web.contract import (
     for_visitors,
     json_object,
     outcome,
-    refuses,
     takes,
     takes_files,
 )
@@ -73,8 +72,7 @@ _TAKEN_OUT: Final = outcome(photos={"type": "array", "items": TEXT})
 
 @shares.get("/albums/<album_uid>/accounts")
 @require("links.list")
-@answers(ShareSchema, "The accounts, the latest first.", many=True)
-@refuses(404, 409)
+@answers(ShareSchema, "The accounts, the latest first.", many=True, refuses=(404, 409))
 def list_accounts(album_uid: str) -> Response:
     """List the accounts that an album is shared with."""
     with current_service().reading(orm=True) as session:
@@ -85,8 +83,7 @@ def list_accounts(album_uid: str) -> Response:
 @shares.post("/albums/<album_uid>/accounts")
 @require("links.make")
 @takes(NewShareSchema, any_type=True)
-@answers(ShareSchema, "The account, with its role.")
-@refuses(400, 404, 409)
+@answers(ShareSchema, "The account, with its role.", refuses=(400, 404, 409))
 def add_account(given: dict[str, Any], album_uid: str) -> Response:
     """Share an album with an account: a `viewer` sees its photos, a `contributor` adds photos too.
 
@@ -101,8 +98,7 @@ def add_account(given: dict[str, Any], album_uid: str) -> Response:
 @shares.put("/albums/<album_uid>/accounts/<account_uid>")
 @require("links.make")
 @takes(ShareEditSchema, any_type=True)
-@answers(ShareSchema, "The account, with its role.")
-@refuses(400, 404, 409)
+@answers(ShareSchema, "The account, with its role.", refuses=(400, 404, 409))
 def change_account(given: dict[str, Any], album_uid: str, account_uid: str) -> Response:
     """Change the role of an account in a shared album."""
     with operating() as operation:
@@ -114,8 +110,7 @@ def change_account(given: dict[str, Any], album_uid: str, account_uid: str) -> R
 
 @shares.delete("/albums/<album_uid>/accounts/<account_uid>")
 @require("links.make")
-@answers(ShareSchema, "The account, with the role that it had.")
-@refuses(404, 409)
+@answers(ShareSchema, "The account, with the role that it had.", refuses=(404, 409))
 def remove_account(album_uid: str, account_uid: str) -> Response:
     """Share an album with an account no longer: from now on, a guest sees none of its photos by any address."""
     with operating() as operation:
@@ -143,8 +138,7 @@ def list_shared() -> Response:
 
 @shares.delete("/shared/<album_uid>")
 @require("shared.leave")
-@answers(MESSAGE, "The album is shared with the own account no longer.")
-@refuses(404)
+@answers(MESSAGE, "The album is shared with the own account no longer.", refuses=(404,))
 def leave(album_uid: str) -> Response:
     """Leave an album that is shared with the own account."""
     with operating() as operation:
@@ -155,8 +149,9 @@ def leave(album_uid: str) -> Response:
 @shares.post("/shared/<album_uid>/photos")
 @require("shared.add")
 @takes_files("Pictures and videos.")
-@answers(outcome(files={"type": "array", "items": _FILE}), "The result of each file.")
-@refuses(400, 404, 413, 429, 503, 507)
+@answers(
+    outcome(files={"type": "array", "items": _FILE}), "The result of each file.", refuses=(400, 404, 413, 429, 503, 507)
+)
 @for_visitors
 def add_photos(album_uid: str) -> Response:
     """Add photos to an album that is shared with the own account as a contributor, or by a link that takes files.
@@ -172,8 +167,7 @@ def add_photos(album_uid: str) -> Response:
 @shares.delete("/shared/<album_uid>/photos")
 @require("shared.remove")
 @takes(TakenOutSchema)
-@answers(_TAKEN_OUT, "The photos that were taken out.")
-@refuses(400, 404, 409)
+@answers(_TAKEN_OUT, "The photos that were taken out.", refuses=(400, 404, 409))
 def remove_photos(given: dict[str, Any], album_uid: str) -> Response:
     """Take photos that the own account uploaded out of a shared album; they stay in the library."""
     service, user_id = current_service(), user_id_of(principal())
@@ -188,8 +182,7 @@ def _contributes(given: dict[str, Any]) -> bool:
 
 @links.get("/albums/<album_uid>/links")
 @require("links.list")
-@answers(LinkSchema, "The links, the latest first.", many=True)
-@refuses(404, 409)
+@answers(LinkSchema, "The links, the latest first.", many=True, refuses=(404, 409))
 def list_album_links(album_uid: str) -> Response:
     """List the public links of an album; their tokens are not stored."""
     with current_service().reading(orm=True) as session:
@@ -200,8 +193,7 @@ def list_album_links(album_uid: str) -> Response:
 @links.post("/albums/<album_uid>/links")
 @require("links.make")
 @takes(LinkEditSchema, any_type=True)
-@answers(LinkSchema, "The new link, and its `Token`, which is shown only now.")
-@refuses(400, 404, 409, 503)
+@answers(LinkSchema, "The new link, and its `Token`, which is shown only now.", refuses=(400, 404, 409, 503))
 def add_album_link(given: dict[str, Any], album_uid: str) -> Response:
     """Make a public link to an album: `/s/<Token>` shows its photos to people without an account.
 
@@ -217,8 +209,7 @@ def add_album_link(given: dict[str, Any], album_uid: str) -> Response:
 @links.put("/albums/<album_uid>/links/<link_uid>")
 @require("links.make")
 @takes(LinkEditSchema, any_type=True)
-@answers(LinkSchema, "The changed link.")
-@refuses(400, 404, 409, 503)
+@answers(LinkSchema, "The changed link.", refuses=(400, 404, 409, 503))
 def change_album_link(given: dict[str, Any], album_uid: str, link_uid: str) -> Response:
     """Change a public link: fields that are absent or null stay as they are. Another password ends its visits."""
     password_hash = new_password_hash(given)
@@ -231,8 +222,7 @@ def change_album_link(given: dict[str, Any], album_uid: str, link_uid: str) -> R
 
 @links.delete("/albums/<album_uid>/links/<link_uid>")
 @require("links.make")
-@answers(LinkSchema, "The link as it was.")
-@refuses(404, 409)
+@answers(LinkSchema, "The link as it was.", refuses=(404, 409))
 def end_album_link(album_uid: str, link_uid: str) -> Response:
     """End a public link: it opens nothing from now on, neither do the addresses of pictures that it gave out."""
     with operating() as operation:

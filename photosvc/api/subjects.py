@@ -23,7 +23,7 @@ from photosvc.search.reading.files import files_of_photo, load_file
 from photosvc.search.reading.people import read_people, with_covers_of_people
 from photosvc.web.answers import json_answer
 from photosvc.web.changes import Editing, change_person, check_name_of_person, find_person
-from photosvc.web.contract import ETAG, answers, or_answers, read_switch, refuses, takes, takes_query
+from photosvc.web.contract import ETAG, answers, or_answers, read_switch, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -57,8 +57,7 @@ def list_faces() -> Response:
 
 @subjects.get("/subjects/<subject_uid>")
 @require("people.search")
-@answers(SubjectSchema, "The person.")
-@refuses(404)
+@answers(SubjectSchema, "The person.", refuses=(404,))
 def read_subject(subject_uid: str) -> Response:
     """Show a person with the number of their photos."""
     return _answer(subject_uid)
@@ -67,9 +66,8 @@ def read_subject(subject_uid: str) -> Response:
 @subjects.put("/subjects/<subject_uid>")
 @require("people.update")
 @takes(SubjectEditSchema, any_type=True)
-@answers(SubjectSchema, "The changed person.")
+@answers(SubjectSchema, "The changed person.", refuses=(400, 404, 429))
 @or_answers(JOB)
-@refuses(400, 404, 429)
 def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
     """Rename a person, make them a favourite, or hide them.
 
@@ -88,8 +86,7 @@ def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
 
 @subjects.post("/subjects/<subject_uid>/like")
 @require("people.update")
-@answers(SubjectSchema, "The changed person.")
-@refuses(404)
+@answers(SubjectSchema, "The changed person.", refuses=(404,))
 def like_subject(subject_uid: str) -> Response:
     """Make a person a favourite."""
     change_person(find_person(subject_uid), None, favorite=True)
@@ -98,8 +95,7 @@ def like_subject(subject_uid: str) -> Response:
 
 @subjects.delete("/subjects/<subject_uid>/like")
 @require("people.update")
-@answers(SubjectSchema, "The changed person.")
-@refuses(404)
+@answers(SubjectSchema, "The changed person.", refuses=(404,))
 def dislike_subject(subject_uid: str) -> Response:
     """Remove a person from the favourites."""
     change_person(find_person(subject_uid), None, favorite=False)
@@ -133,8 +129,7 @@ def read_marker(marker_uid: str) -> Response:
 @subjects.post("/markers")
 @require("people.update")
 @takes(NewMarkerSchema, any_type=True)
-@answers(MarkerSchema, "The new area.")
-@refuses(400, 404, 409, 412)
+@answers(MarkerSchema, "The new area.", refuses=(400, 404, 409, 412))
 def add_marker(given: dict[str, Any]) -> Response:
     """Mark an area of a file, with the name of the person on it if it is known.
 
@@ -164,8 +159,7 @@ def add_marker(given: dict[str, Any]) -> Response:
 @subjects.put("/markers/<marker_uid>")
 @require("people.update")
 @takes(MarkerEditSchema, any_type=True)
-@answers(MarkerSchema, "The changed or removed area.")
-@refuses(400, 404, 409, 412)
+@answers(MarkerSchema, "The changed or removed area.", refuses=(400, 404, 409, 412))
 def change_marker(given: dict[str, Any], marker_uid: str) -> Response:
     """Name the person on a marked area, or remove an area that a person added; null restores the name in the file.
 
@@ -183,8 +177,7 @@ def change_marker(given: dict[str, Any], marker_uid: str) -> Response:
 
 @subjects.delete("/markers/<marker_uid>/subject")
 @require("people.update")
-@answers(MarkerSchema, "The area, without a name.")
-@refuses(404, 409, 412)
+@answers(MarkerSchema, "The area, without a name.", refuses=(404, 409, 412))
 def unname_marker(marker_uid: str) -> Response:
     """Remove the name of the person on a marked area, also if the file has one."""
     return _named(marker_uid, "")

@@ -31,7 +31,7 @@ from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_i
 from photosvc.search.reading.people import read_labels
 from photosvc.search.reading.request import parse_request
 from photosvc.search.reading.shared import seen, seen_with_hash
-from photosvc.web.contract import answers, for_visitors, refuses
+from photosvc.web.contract import answers, for_visitors
 from photosvc.web.current import Service, current_service
 from photosvc.web.errors import accepts, is_quiet, or_icon, quiet
 from photosvc.web.parts import OwnBlueprint
@@ -82,8 +82,12 @@ _FILE_TYPES: Final = frozenset(row.name for row in FORMATS if row.media_type == 
 @or_icon
 @quiet
 @require_link_token
-@answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/*")
-@refuses(403, 404, 410, 412, 422, 503)
+@answers(
+    {"type": "string", "format": "binary"},
+    "The thumbnail.",
+    media_type="image/*",
+    refuses=(403, 404, 410, 412, 422, 503),
+)
 @for_visitors
 def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: ARG001 - `require_link_token` reads it
     """Send a thumbnail of the file with this hash; `<hash>-<crop>` shows an area of it.
@@ -181,8 +185,9 @@ def _target(content_hash: str, name: str) -> tuple[Target, str]:
 @or_icon
 @quiet
 @require_link_token
-@answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/*")
-@refuses(403, 404, 412, 422, 503)
+@answers(
+    {"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/*", refuses=(403, 404, 412, 422, 503)
+)
 def album_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001 - `require_link_token` reads it
     """Send a thumbnail of the latest photo of an album or folder; the token is a preview or download token."""
     who = principal()
@@ -195,8 +200,9 @@ def album_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001 - 
 @or_icon
 @quiet
 @require_link_token
-@answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/*")
-@refuses(403, 404, 412, 422, 503)
+@answers(
+    {"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/*", refuses=(403, 404, 412, 422, 503)
+)
 def label_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001
     """Send a thumbnail of the latest photo with a label; the token is a preview or download token."""
     who = principal()
@@ -221,8 +227,12 @@ def _cover(file_ids: Sequence[int], size: str) -> Response:
 @videos.get("/videos/<content_hash>/<token>/<video_format>", strict_slashes=False)
 @or_icon
 @require_link_token
-@answers({"type": "string", "format": "binary"}, "The video; a part of it with status 206.", media_type=_MP4)
-@refuses(403, 404, 410, 412, 415, 416, 422, 429, 503, 507)
+@answers(
+    {"type": "string", "format": "binary"},
+    "The video; a part of it with status 206.",
+    media_type=_MP4,
+    refuses=(403, 404, 410, 412, 415, 416, 422, 429, 503, 507),
+)
 @for_visitors
 def video(content_hash: str, token: str, video_format: str) -> Response:  # noqa: ARG001 - `require_link_token` reads it
     """Send the video with this hash, or the one of the live or motion photo with it, whole or in ranges.

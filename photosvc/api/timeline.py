@@ -36,7 +36,7 @@ from photosvc.search.reading.timeline import (
     write_month,
 )
 from photosvc.web.answers import cached_answer, is_fresh, json_answer, not_modified
-from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
+from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -119,8 +119,7 @@ def library_version() -> Response:
 @timeline.get("/photos/timeline", endpoint="timeline")
 @require("photos.timeline")
 @takes_query(_parameters)
-@answers(_MONTHS, "The months in order, each with the number of its photos.", headers=ETAG)
-@refuses(404, 409)
+@answers(_MONTHS, "The months in order, each with the number of its photos.", headers=ETAG, refuses=(404, 409))
 def timeline_months() -> Response:
     """Count the photos of a search by month.
 
@@ -139,8 +138,7 @@ def timeline_months() -> Response:
 @timeline.get("/photos/timeline/<month>")
 @require("photos.timeline")
 @takes_query(_parameters)
-@answers(_COLUMNS, "A value for each photo of the month, in order.", headers=ETAG)
-@refuses(404, 409)
+@answers(_COLUMNS, "A value for each photo of the month, in order.", headers=ETAG, refuses=(404, 409))
 def timeline_month(month: str) -> Response:
     """List what a page needs to lay out the photos of a month before it shows them.
 
@@ -160,8 +158,9 @@ def timeline_month(month: str) -> Response:
 @timeline.get("/photos/timeline/<first>..<last>")
 @require("photos.timeline")
 @takes_query(_parameters)
-@answers(_FULL_MONTHS, "The months with photos, each with its columns and its photos.", headers=ETAG)
-@refuses(404, 409)
+@answers(
+    _FULL_MONTHS, "The months with photos, each with its columns and its photos.", headers=ETAG, refuses=(404, 409)
+)
 def timeline_months_between(first: str, last: str) -> Response:
     """List several months with few photos at once: their columns, and the photos themselves.
 
@@ -178,8 +177,7 @@ def timeline_months_between(first: str, last: str) -> Response:
 @timeline.get("/photos/timeline/<month>/photos")
 @require("photos.timeline")
 @takes_query(partial(_parameters, positions=True))
-@answers(_PHOTOS, "The photos at these positions.", headers=ETAG)
-@refuses(404, 409)
+@answers(_PHOTOS, "The photos at these positions.", headers=ETAG, refuses=(404, 409))
 def timeline_photos(month: str) -> Response:
     """List the photos at positions of a month, counted from 0 in the order of its columns; fewer at its end.
 
@@ -232,8 +230,9 @@ def _sequence_parameters() -> list[dict[str, Any]]:
 @timeline.get("/photos/sequence")
 @require("photos.timeline")
 @takes_query(_sequence_parameters)
-@answers(_SEQUENCE, "The photos at these positions, in columns and with their details.", headers=ETAG)
-@refuses(404, 409)
+@answers(
+    _SEQUENCE, "The photos at these positions, in columns and with their details.", headers=ETAG, refuses=(404, 409)
+)
 def photo_sequence() -> Response:
     """List the photos at positions of a search in any order, counted from 0; fewer at its end.
 
@@ -279,8 +278,12 @@ def _cluster_parameters() -> list[dict[str, Any]]:
 @timeline.get("/photos/clusters")
 @require("photos.clusters")
 @takes_query(_cluster_parameters)
-@answers(_CLUSTERS, "Latitude, longitude, photos, hash, place and turn of each, the largest first.", headers=ETAG)
-@refuses(404, 409)
+@answers(
+    _CLUSTERS,
+    "Latitude, longitude, photos, hash, place and turn of each, the largest first.",
+    headers=ETAG,
+    refuses=(404, 409),
+)
 def cluster_photos() -> Response:
     """Group the photos of a search inside `bbox` into at most 200 clusters by a grid that `zoom` divides.
 

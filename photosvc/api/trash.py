@@ -21,7 +21,7 @@ from photosvc.library.trash_folder import Trash, is_deletion
 from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
 from photosvc.web.changes import empty_files, restore_files
-from photosvc.web.contract import FLAG, LONG_BODY, NUMBER, TEXT, answers, describe, outcome, refuses, takes, takes_query
+from photosvc.web.contract import FLAG, LONG_BODY, NUMBER, TEXT, answers, describe, outcome, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import require
@@ -54,8 +54,11 @@ def list_trash() -> Response:
 @trash.post("/trash/restore")
 @require("trash.restore")
 @takes(RestoreSchema, any_type=True, max_body=LONG_BODY)
-@answers(_RESTORED, "Names of restored files, and of those that cannot be restored because their name is in use.")
-@refuses(400, 404, 409, 429, 507)
+@answers(
+    _RESTORED,
+    "Names of restored files, and of those that cannot be restored because their name is in use.",
+    refuses=(400, 404, 409, 429, 507),
+)
 def restore_trash(given: dict[str, Any]) -> Response:
     """Restore originals under their names, and their photos under the same UIDs with all that people entered.
 
@@ -86,8 +89,7 @@ def restore_trash(given: dict[str, Any]) -> Response:
 @trash.delete("/trash")
 @require("trash.empty")
 @takes(EmptySchema, any_type=True)
-@answers(_EMPTIED, "Number of permanently deleted files.")
-@refuses(400, 409, 429)
+@answers(_EMPTIED, "Number of permanently deleted files.", refuses=(400, 409, 429))
 def empty_trash(given: dict[str, Any]) -> Response:
     """Delete files in the trash for good: those older than `days`, or all, if their number is `expected`.
 

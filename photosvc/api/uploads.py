@@ -24,7 +24,7 @@ from photosvc.library.uploads import ADDED, DAMAGED, DUPLICATE, NOT_SHOWN, REFUS
 from photosvc.query.fold import fold
 from photosvc.records.albums import AdditionSchema
 from photosvc.web.answers import json_answer
-from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, outcome, refuses, takes, takes_files, uses
+from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, outcome, takes, takes_files, uses
 from photosvc.web.current import Service, current_service
 from photosvc.web.incoming import (
     add_uploads,
@@ -104,8 +104,7 @@ def _album(session: Session, name: str, titles: dict[str, list[str]], now: datet
 @uploads.post("/users/<user_uid>/upload/<token>")
 @require("files.upload")
 @takes_files("Pictures, videos and their sidecars.")
-@answers(_RECEIVED, "The received files.")
-@refuses(400, 413, 429, 503, 507)
+@answers(_RECEIVED, "The received files.", refuses=(400, 413, 429, 503, 507))
 def send_files(user_uid: str, token: str) -> Response:
     """Send files in a form (`multipart/form-data`); they wait until PUT adds them to the originals.
 
@@ -123,8 +122,7 @@ def send_files(user_uid: str, token: str) -> Response:
 @require("files.upload")
 @uses("albums.update", "albums.create")
 @takes(AdditionSchema, any_type=True)
-@answers(_ADDED, "The result of each file.")
-@refuses(400, 404, 409, 429, 503, 507)
+@answers(_ADDED, "The result of each file.", refuses=(400, 404, 409, 429, 503, 507))
 def add_files(given: dict[str, Any], user_uid: str, token: str) -> Response:
     """Add the files that were sent to this address to the originals, and their photos to albums.
 

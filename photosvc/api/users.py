@@ -26,7 +26,7 @@ from photosvc.records.accounts import (
 from photosvc.web import sessions
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
-from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, outcome, refuses, roles_of, takes
+from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, outcome, roles_of, takes
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -55,8 +55,7 @@ def list_users() -> Response:
 @users.post("/users")
 @require("users.add")
 @takes(NewUserSchema)
-@answers(UserSchema, "The account.", 201)
-@refuses(409)
+@answers(UserSchema, "The account.", 201, refuses=(409,))
 def add_user(body: dict[str, Any]) -> Response:
     """Add an account."""
     user = accounts.new_user(current_service().now(), **body)
@@ -76,8 +75,7 @@ def view_user(user_uid: str) -> Response:
 @users.put("/users/<user_uid>")
 @require("users.change")
 @takes(UserChangesSchema)
-@answers(UserSchema, "The account.")
-@refuses(409)
+@answers(UserSchema, "The account.", refuses=(409,))
 def change_user(changes: dict[str, Any], user_uid: str) -> Response:
     """Change an account; its own user may change only the displayed name and the address.
 
@@ -89,8 +87,7 @@ def change_user(changes: dict[str, Any], user_uid: str) -> Response:
 
 @users.delete("/users/<user_uid>")
 @require("users.remove")
-@answers(MESSAGE, "The account is removed.")
-@refuses(409)
+@answers(MESSAGE, "The account is removed.", refuses=(409,))
 def remove_user(user_uid: str) -> Response:
     """Remove an account with all of its credentials."""
     with operating() as operation:
@@ -101,8 +98,7 @@ def remove_user(user_uid: str) -> Response:
 @users.put("/users/<user_uid>/password")
 @require("users.password")
 @takes(PasswordChangeSchema)
-@answers(MESSAGE, "The password is changed.")
-@refuses(429)
+@answers(MESSAGE, "The password is changed.", refuses=(429,))
 def change_password(body: dict[str, Any], user_uid: str) -> Response:
     """Change a password. Other login sessions of the account end; its app passwords stay valid.
 
@@ -124,8 +120,7 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
 @users.post("/users/<user_uid>/passcode")
 @require("users.passcode")
 @takes(PasswordSchema)
-@answers(EnrolmentSchema, "The secret of the authenticator app.")
-@refuses(409, 429)
+@answers(EnrolmentSchema, "The secret of the authenticator app.", refuses=(409, 429))
 def enrol(body: dict[str, Any], user_uid: str) -> Response:
     """Start to set up two-factor authentication: a secret as text, `otpauth` URI and QR code."""
     enrolment = sessions.with_password(user_uid, body["password"], second_factor.enrol)
@@ -135,8 +130,11 @@ def enrol(body: dict[str, Any], user_uid: str) -> Response:
 @users.post("/users/<user_uid>/passcode/confirm")
 @require("users.passcode")
 @takes(PasscodeSchema)
-@answers(json_object(code=NUMBER, recovery_codes={"type": "array", "items": TEXT}), "Two-factor authentication is on.")
-@refuses(409, 429)
+@answers(
+    json_object(code=NUMBER, recovery_codes={"type": "array", "items": TEXT}),
+    "Two-factor authentication is on.",
+    refuses=(409, 429),
+)
 def confirm(body: dict[str, Any], user_uid: str) -> Response:
     """Turn two-factor authentication on with a first code; only this answer has the recovery codes.
 
@@ -148,8 +146,7 @@ def confirm(body: dict[str, Any], user_uid: str) -> Response:
 
 @users.post("/users/<user_uid>/passcode/activate")
 @require("users.passcode")
-@answers(MESSAGE, "Two-factor authentication is on.")
-@refuses(409)
+@answers(MESSAGE, "Two-factor authentication is on.", refuses=(409,))
 def activate(user_uid: str) -> Response:
     """Make sure that two-factor authentication is on, for clients that send this after the first code."""
     with current_service().reading(orm=True) as session:
@@ -162,8 +159,7 @@ def activate(user_uid: str) -> Response:
 @users.post("/users/<user_uid>/passcode/deactivate", endpoint="deactivate")
 @require("users.passcode")
 @takes(ProofSchema)
-@answers(MESSAGE, "Two-factor authentication is off.")
-@refuses(429)
+@answers(MESSAGE, "Two-factor authentication is off.", refuses=(429,))
 def disable(body: dict[str, Any], user_uid: str) -> Response:
     """Turn two-factor authentication off; the account's password and a code, or recovery code, confirm it."""
     sessions.end_second_factor(user_uid, password=body["password"], code=body["code"])
@@ -172,8 +168,7 @@ def disable(body: dict[str, Any], user_uid: str) -> Response:
 
 @users.delete("/users/<user_uid>/passcode")
 @require("users.passcode.reset")
-@answers(MESSAGE, "Two-factor authentication is off.")
-@refuses(409)
+@answers(MESSAGE, "Two-factor authentication is off.", refuses=(409,))
 def reset(user_uid: str) -> Response:
     """Turn two-factor authentication off for an account whose owner lost the phone and the recovery codes."""
     with operating() as operation:
@@ -195,8 +190,7 @@ def list_app_passwords(user_uid: str) -> Response:
 @users.post("/users/<user_uid>/app-passwords")
 @require("users.app_passwords.add")
 @takes(NewAppPasswordSchema)
-@answers(_CREATED, "The app password and its secret.", 201)
-@refuses(409, 429)
+@answers(_CREATED, "The app password and its secret.", 201, refuses=(409, 429))
 def add_app_password(body: dict[str, Any], user_uid: str) -> Response:
     """Create an app password; only this answer has the secret.
 

@@ -18,7 +18,7 @@ from photosvc.search.reading.request import MAX_COUNT, parse_request
 from photosvc.search.reading.shared import confine
 from photosvc.search.reading.state import library_state, page_tag
 from photosvc.web.answers import cache_headers, is_fresh, not_modified
-from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, for_visitors, json_object, refuses, takes_query
+from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, for_visitors, json_object, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -57,8 +57,7 @@ _COLLECTION: Final = json_object(
 @viewer.get("/photos/view")
 @require("photos.search")
 @takes_query(search_parameters)
-@answers(_VIEW, "A page of results.", many=True, headers=_FEW_HEADERS)
-@refuses(404, 429)
+@answers(_VIEW, "A page of results.", many=True, headers=_FEW_HEADERS, refuses=(404, 429))
 @for_visitors
 def search_for_viewer() -> Response:
     """Search: files with the addresses of their thumbnails and originals, a page at a time.
@@ -83,8 +82,12 @@ def search_for_viewer() -> Response:
 @viewer.get("/geo")
 @require("places.view")
 @takes_query(search_parameters)
-@answers(_COLLECTION, "A page of photos as a GeoJSON FeatureCollection (RFC 7946).", headers={**_FEW_HEADERS, **ETAG})
-@refuses(404, 429)
+@answers(
+    _COLLECTION,
+    "A page of photos as a GeoJSON FeatureCollection (RFC 7946).",
+    headers={**_FEW_HEADERS, **ETAG},
+    refuses=(404, 429),
+)
 def search_for_map() -> Response:
     """Search for photos with a position: as many as a page can have, or `count`.
 

@@ -257,16 +257,24 @@ def answers(
     many: bool = False,
     media_type: str = _JSON,
     headers: Headers | None = None,
+    refuses: tuple[int, ...] = (),
 ) -> Callable[[View], View]:
-    """Declare the answer of the view when it succeeds.
+    """Declare the answer of the view when it succeeds, and its error statuses.
 
     Args:
         answer: the body; None for an answer without one.
         meaning: a sentence for the reader of the OpenAPI document.
         headers: the headers that a client can use.
+        refuses: statuses of errors, in addition to those that every view can answer.
     """
     return _with(
-        answer=answer, meaning=meaning, status=status, many=many, answer_type=media_type, headers=headers or {}
+        answer=answer,
+        meaning=meaning,
+        status=status,
+        many=many,
+        answer_type=media_type,
+        headers=headers or {},
+        errors=refuses,
     )
 
 
@@ -320,11 +328,6 @@ def takes_headers(**headers: str) -> Callable[[View], View]:
 def takes_query(parameters: Callable[[], list[dict[str, Any]]]) -> Callable[[View], View]:
     """Declare the parameters that the view reads from the query string, as OpenAPI describes them."""
     return _with(parameters=parameters)
-
-
-def refuses(*errors: int) -> Callable[[View], View]:
-    """Declare the error statuses of the view, in addition to those that every view can answer."""
-    return _with(errors=errors)
 
 
 def undocumented(view: View) -> View:
