@@ -28,8 +28,7 @@ from photosvc.api import (
     viewer,
 )
 from photosvc.web import parts
-from photosvc.web.answers import add_security_headers, finish_request, start_timer, tag_by_body
-from photosvc.web.current import current_service
+from photosvc.web.answers import add_security_headers, begin_request, finish_request, tag_by_body
 from photosvc.web.errors import register_errors
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import token_of
@@ -56,13 +55,10 @@ def create_api(mounted: Collection[str]) -> Blueprint:
 
     @api.before_request
     def begin() -> None:
-        start_timer()
         if (request.endpoint or "").endswith(monitoring.ALIVE):
+            begin_request(is_ready=False)
             return
-        service = current_service()
-        service.require_schema()
-        service.follow_key(seldom=True)
-        service.warn_of_unread_proxy(request)
+        service = begin_request()
         # A form or script of another site would use up the log-in attempts of its visitor's address. Scripts that may
         # send a header, for which browsers ask us first (CORS), show a token of their own.
         if is_foreign(request, service.settings.base_url) and token_of(request) is None:

@@ -6,7 +6,7 @@ from flask import Blueprint, Response, request
 
 from photosvc.auth import metadata
 from photosvc.auth.policy import scopes_in_use
-from photosvc.web.answers import add_security_headers, finish_request, json_answer, start_timer
+from photosvc.web.answers import add_security_headers, begin_request, finish_request, json_answer
 from photosvc.web.contract import answers, mounted_actions, public
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
@@ -70,7 +70,11 @@ def _blueprint(name: str, path: str = "") -> Blueprint:
     blueprint.add_url_rule(f"/{metadata.OPENID}{path}", view_func=openid_configuration)
     blueprint.add_url_rule(f"/{metadata.PROTECTED_RESOURCE}{path}", view_func=protected_resource)
     register_errors(blueprint)
-    blueprint.before_request(start_timer)
+
+    @blueprint.before_request
+    def begin() -> None:
+        begin_request(is_ready=False)
+
     blueprint.after_request(add_security_headers)
     blueprint.after_request(finish_request)
     return blueprint

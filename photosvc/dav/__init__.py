@@ -7,7 +7,7 @@ from flask import Blueprint, Response, request
 from photosvc.dav.errors import error_answer
 from photosvc.dav.server import logged_in, respond
 from photosvc.library.staging import require_writable
-from photosvc.web.answers import add_security_headers, finish_request, start_timer
+from photosvc.web.answers import add_security_headers, begin_request, finish_request
 from photosvc.web.contract import public, undocumented
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
@@ -30,10 +30,7 @@ def create_dav(url_prefix: str = "") -> Blueprint:
 
     @dav.before_request
     def begin() -> None:
-        start_timer()
-        service = current_service()
-        service.require_schema()
-        service.warn_of_unread_proxy(request)
+        service = begin_request()
         if is_foreign(request, service.settings.base_url):  # browsers keep passwords, and send them along
             raise OtherSiteError
 

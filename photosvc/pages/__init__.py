@@ -28,8 +28,7 @@ from photosvc.pages import (  # noqa: F401 - each module adds its routes to the 
     upload,
 )
 from photosvc.pages.layout import BLUEPRINT, add_page_headers, pages
-from photosvc.web.answers import finish_request, start_timer
-from photosvc.web.current import current_service
+from photosvc.web.answers import begin_request, finish_request
 from photosvc.web.protector import token_of
 from photosvc.web.requests import OtherSiteError, changes, is_foreign, is_own
 
@@ -39,13 +38,10 @@ __all__ = ["BLUEPRINT", "pages"]
 @pages.before_request
 def begin() -> None:
     """Prepare a request, and refuse one that a page of another site sends."""
-    start_timer()
     if request.endpoint == f"{BLUEPRINT}.asset":  # needs no database: pages of errors load assets, too
+        begin_request(is_ready=False)
         return
-    service = current_service()
-    service.require_schema()
-    service.follow_key(seldom=True)
-    service.warn_of_unread_proxy(request)
+    service = begin_request()
     if request.endpoint == f"{BLUEPRINT}.share_files":  # sent by an app, not by a page, and only led to a page
         if is_foreign(request, service.settings.base_url):
             raise OtherSiteError

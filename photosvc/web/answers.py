@@ -20,7 +20,7 @@ from photosvc.core.ids import digest
 from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
 from photosvc.web.contract import Header, Parameters
 from photosvc.web.contract import Headers as HeaderDocs
-from photosvc.web.current import current_service
+from photosvc.web.current import Service, current_service
 
 JSON = "application/json; charset=utf-8"
 _SECURITY = (
@@ -144,12 +144,25 @@ def cache_headers(etag: str | None) -> list[tuple[str, str]]:
     return headers if etag is None else [*headers, ("ETag", f'"{etag}"')]
 
 
-def start_timer() -> None:
-    """Note the request's beginning; forget notes of an earlier one in the same app context, as in tests of hosts."""
+def begin_request(*, is_ready: bool = True) -> Service:
+    """Begin a request and return its service; forget notes of an earlier one in the same app context, as in hosts.
+
+    Args:
+        is_ready: False for requests that are answered without the database.
+
+    Raises:
+        PhotosvcError: the database does not fit.
+    """
+    service = current_service()
     noted = vars(g._get_current_object())  # noqa: SLF001 - the proxy would look it up each time
-    noted["photosvc_began"] = current_service().clock.monotonic()
+    noted["photosvc_began"] = service.clock.monotonic()
     for name in _OF_REQUEST:
         noted.pop(name, None)
+    if is_ready:
+        service.require_schema()
+        service.follow_key(seldom=True)
+        service.warn_of_unread_proxy(request)
+    return service
 
 
 def finish_request(answer: Response) -> Response:
