@@ -94,6 +94,7 @@ def list_failures() -> Response:
             files=found[:_COUNT],
             more=len(found) > _COUNT,
             number=number,
+            link=lambda page: url_for(".failures", q=text or None, page=page or None),
             total=count_failed(session),
             photos=photos,
             thumbs=Thumbnails(principal(), turns),

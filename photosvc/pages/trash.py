@@ -109,6 +109,7 @@ def _trash(error: PhotosvcError | None = None) -> Response:
             files=files[:_COUNT],
             more=len(files) > _COUNT,
             number=number,
+            link=lambda page: url_for(".trash", page=page or None),
             photos=photos_of(session, files[:_COUNT]),
             use=trash_use(trash),
             days=service.settings.trash_days,

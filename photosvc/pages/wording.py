@@ -1,9 +1,8 @@
 """Types of photos, scopes, roles, times and browsers in plain words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from photosvc.auth.scopes import ALL, MODES, READ, WRITE
 from photosvc.core.accounts import (
@@ -35,8 +34,7 @@ _DAY: Final = 86_400
 _UNITS: Final = (N_("bytes"), N_("kB"), N_("MB"), N_("GB"), N_("TB"))
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """One of the usual scopes of app passwords."""
 
     scope: str
@@ -73,8 +71,7 @@ LIFETIMES: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
+class Role(NamedTuple):
     """A role of accounts."""
 
     name: str

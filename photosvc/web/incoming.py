@@ -218,24 +218,6 @@ def contribute(album_uid: str) -> list[Admitted]:
     return outcomes
 
 
-def add_form(who: Sender) -> list[Admitted]:
-    """Receive the files of the request's form, add them, and wait for the index.
-
-    Raises:
-        PhotosvcError: `receive_form` or `add_uploads` fails; no file waits.
-    """
-    service = current_service()
-    with receiving():
-        received = receive_form(who, secrets.token_hex(16))
-        try:
-            outcomes = add_uploads(who, received, service.now())
-        except PhotosvcError:
-            _forget(who, received)
-            raise
-    wait_for_index(service, outcomes)
-    return outcomes
-
-
 def _require_contributor(connection: Connection, album_uid: str) -> None:
     who = principal()
     if who.kind == VISIT:

@@ -41,7 +41,7 @@ def test_accounts_clients_devices_and_the_log_are_managed_by_keyboard_alone(chro
         enter(page, "a[href='/administration/accounts']", then="h1:has-text('Accounts')")
         enter(page, "details.new > summary", then="#name")
         type_into(page, "#name", "bob")
-        type_into(page, "#new", "a long password")
+        type_into(page, "#password", "a long password")
         type_into(page, "#again", "a long password")
         page.keyboard.press("Enter")
         page.wait_for_selector("text=Account created.")

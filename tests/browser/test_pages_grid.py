@@ -324,7 +324,7 @@ def test_a_page_whose_scripts_do_not_run_says_so_in_one_sentence(site, chromium)
         assert page.is_hidden(".unloaded")
     with open_page(chromium, site.base, java_script_enabled=False) as page:
         page.wait_for_selector("noscript p")
-        assert page.inner_text("noscript p").startswith("Photos are shown with JavaScript.")
+        assert page.inner_text("noscript p").startswith("Photos are shown and uploaded with JavaScript.")
         assert page.is_hidden(".unloaded")
 
 

@@ -49,7 +49,6 @@ TABLE = {
     "GET /api-docs": PUBLIC,
     "GET /api-docs/<name>": PUBLIC,
     "GET /upload": LOG_IN,
-    "POST /upload": LOG_IN,
     "POST /upload/shared": PUBLIC,
     "GET /places": EVERYBODY,
     "GET /albums": ALBUMS,

@@ -50,5 +50,5 @@ export function uploading(added) {
   });
 }
 
-// The page that uploads: its form sends by itself where scripts do not run.
+// The page that uploads.
 if (document.querySelector("form.sending")) uploading(() => {});

@@ -155,7 +155,7 @@ def test_of_two_at_once_one_makes_it(fresh, code):
 def test_the_page_says_where_the_code_is_and_which_passwords_it_takes_before_any_is_typed(fresh, code):
     text = text_of(fresh.open("/welcome", headers=OWN))
     assert "in the line “Account” that svc run printed at its start" in text
-    assert f"{MIN_LENGTH} to {MAX_LENGTH} characters, not the name, and not a common password." in text
+    assert f"{MIN_LENGTH} to {MAX_LENGTH} characters, not the name, and not a common password" in text
     for wrong in ("x" * (MIN_LENGTH - 1), "password"):
         page = make(fresh, code, password=wrong, again=wrong).text
-        assert 'aria-describedby="rule wrong" aria-invalid="true"' in page
+        assert 'aria-invalid="true" aria-describedby="wrong-password"' in page

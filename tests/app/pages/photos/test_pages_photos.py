@@ -243,4 +243,4 @@ def test_a_photo_leads_into_the_search_that_finds_it_or_to_itself_alone(filled_a
 def test_browsers_without_scripts_read_what_shows_the_photos(filled_api, alice):
     for path in ("/", "/favorites", f"/photos/{uids(filled_api)[0]}"):
         (sentence,) = re.findall("<noscript>.*?</noscript>", alice.open(path, headers=OWN).text)
-        assert "Photos are shown with JavaScript." in sentence, path
+        assert "Photos are shown and uploaded with JavaScript." in sentence, path
