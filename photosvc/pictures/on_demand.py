@@ -11,7 +11,6 @@ from typing import Final, TypeAlias
 
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import ConflictError, PhotosvcError
-from photosvc.core.machine import ByteLocks
 from photosvc.core.places import Places
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.originals import Original
@@ -34,8 +33,6 @@ _LOOK_SECONDS: Final = 0.1
 #: generation falls below .99 SSIM of a thumbnail made from the original.
 _ENOUGH: Final = 2.0
 _POLL_SECONDS: Final = 0.02
-#: The file in the folder of the cache with the locks on originals whose thumbnails are being made.
-LOCKS: Final = "making.lock"
 Workers: TypeAlias = OnDemandWorkers[Job, list[bytes]]
 
 
@@ -123,7 +120,6 @@ class Thumbnails:
         self._clock = clock
         self._making: dict[str, Making] = {}
         self._guard = threading.Lock()
-        self._locks = ByteLocks(cache.folder / LOCKS)
 
     def find(
         self,
@@ -171,7 +167,7 @@ class Thumbnails:
         what = file_name(target)
         while (kept := self._kept(original, what)) is None:
             job, making = self._begin(original, target, owner, keep=keep)
-            if making is None:  # another process makes thumbnails of this picture, or the queue of the workers is full
+            if making is None:  # the thumbnail is finished by now, or the queue of the workers is full
                 if patience.is_over():
                     raise ThumbnailsBusyError
                 self._clock.sleep(_POLL_SECONDS)
@@ -213,26 +209,20 @@ class Thumbnails:
     def _begin(self, original: Original, target: Target, owner: str, *, keep: bool) -> tuple[Job | None, Making | None]:
         """Start the work, or join the work on the same picture in this process.
 
-        Both job and work are None while another process works on the picture or the queue of the workers is full.
+        Both are None if the thumbnail is finished by now, and while the queue of the workers is full.
         """
         key = original.hash
         with self._guard:
             if (making := self._making.get(key)) is not None:
                 making.callers += 1
                 return None, making
-            if not self._locks.take(key):
-                return None, None
             if self._cache.has(key, file_name(target)):  # finished between the check of the cache and the lock
-                self._locks.release(key)
                 return None, None
             job = self._job(original, target) if keep else Job(original, (target,), kept=False)
             try:
                 making = Making(self._workers().submit(job, owner), kept=job.kept)
-            except BaseException as error:
-                self._locks.release(key)
-                if isinstance(error, WorkersBusyError):
-                    return None, None
-                raise
+            except WorkersBusyError:
+                return None, None
             self._making[key] = making
         making.work.add_done_callback(lambda made: self._finish(job, made, making.finished))
         return job, making
@@ -250,7 +240,6 @@ class Thumbnails:
         finally:
             with self._guard:
                 del self._making[key]
-                self._locks.release(key)
             if error is None:
                 finished.set_result(made.result())
             else:

