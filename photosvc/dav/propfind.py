@@ -1,7 +1,6 @@
 """PROPFIND (RFC 4918 section 9.1): one read of the folder, one query for properties, one for locks, and a stream."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request
 
 
-#: The most files and folders of an answer with `Depth: infinity`.
-MOST: Final = 10_000
 #: Up to this many properties may be asked for of any number of files; with more, the values of an answer are limited.
 _FEW: Final = 40
 MOST_VALUES: Final = 100_000
@@ -59,13 +56,13 @@ def propfind(request: "Request") -> Response:
 
     Raises:
         XmlError: the body is not a request for properties; further errors of `read_xml`.
-        DAVError: 400, the header `Depth` is wrong; 403, over 10,000 resources at any depth; 507, too many properties
-            of too many resources.
+        DAVError: 400, the header `Depth` is wrong; 403, it asks for all that is in a folder at any depth; 507, too many
+            properties of too many resources.
         PhotosvcError: too many large answers are being sent.
     """
     environ, provider, found = request.environ, request.provider, request.existing()
     request.check_if()
-    depth = environ.get("HTTP_DEPTH", "infinity")
+    depth = environ.get("HTTP_DEPTH", "1")  # RFC 4918 means infinity, but programs that send none need less
     if depth not in {"0", "1", "infinity"}:
         raise DAVError(HTTPStatus.BAD_REQUEST, "the header Depth is 0, 1 or infinity")
     asked, mount = _asked(environ), provider.mount_path
@@ -114,26 +111,10 @@ def _resources(root: Path, found: Original, depth: str) -> Iterable[Resource]:
     first = Resource(found.path.rstrip("/"), found.name or "originals", found.status)
     if depth == "0" or not found.is_folder:
         return [first]
-    if depth == "1":
-        return chain([first], _inside(root, first))
-    tree, folders = [first], [first]
-    while folders and len(tree) <= MOST:
-        folder = folders.pop()
-        # A folder in it that cannot be read, or is gone by now, is listed without members.
-        with nullcontext() if folder is first else suppress(DAVError):
-            for resource in islice(_inside(root, folder), MOST + 1 - len(tree)):
-                tree.append(resource)
-                if resource.is_folder:
-                    folders.append(resource)
-    if len(tree) > MOST:
+    if depth == "infinity":  # RFC 4918 section 9.1 lets a server refuse it
         raise DAVError(HTTPStatus.FORBIDDEN, condition=FINITE_DEPTH)
-    return tree
-
-
-def _inside(root: Path, folder: Resource) -> Iterator[Resource]:
-    """Yield the resources directly in a folder."""
-    for name, status in members(root, folder.path.strip("/")):
-        yield Resource(f"{folder.path}/{name}", name, status)
+    inside = members(root, first.path.strip("/"))
+    return chain([first], (Resource(f"{first.path}/{name}", name, status) for name, status in inside))
 
 
 def _stored(
