@@ -1,8 +1,7 @@
 """The errors of WebDAV: conditions as XML (RFC 4918 section 16), all others in the form of the API."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from http import HTTPStatus
-from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from flask import Response
@@ -42,18 +41,6 @@ class DAVError(Exception):
         self.paths = paths
 
 
-class PartlyDoneError(DAVError):
-    """The failure of a part of a request, or after a part that cannot be undone (RFC 4918 section 13).
-
-    Args:
-        failed: path of each resource that failed, below the folder of originals -> its error.
-    """
-
-    def __init__(self, failed: Mapping[str, PhotosvcError | DAVError]) -> None:
-        super().__init__(HTTPStatus.MULTI_STATUS)
-        self.failed = failed
-
-
 class ChangedMeanwhileError(ConflictError):
     """Another request changed the file or folder at the same time; try again."""
 
@@ -64,16 +51,6 @@ def dav_error_answer(error: DAVError, mount: str) -> Response:
     Args:
         mount: the quoted address of the folder of originals, for the names of resources in conditions.
     """
-    if error.status == HTTPStatus.NOT_MODIFIED:
-        return Response(status=error.status)
-    if isinstance(error, PartlyDoneError):
-        tree = Element("{DAV:}multistatus")
-        for path, reason in error.failed.items():
-            failed = SubElement(tree, "{DAV:}response")
-            SubElement(failed, "{DAV:}href").text = mount + quote(path)
-            SubElement(failed, "{DAV:}status").text = f"HTTP/1.1 {reason.status} {reason.status.phrase}"
-            SubElement(failed, "{DAV:}responsedescription").text = str(reason)
-        return Response(tostring(tree, "utf-8", xml_declaration=True), error.status, content_type=_XML)
     if not error.condition:
         return render(Failure(error, error.status, str(error)))
     tree = Element("{DAV:}error")

@@ -7,13 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final
 
 import orjson
 from sqlalchemy import ColumnElement, bindparam, delete, func, or_, select
-from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from photosvc.auth.principal import Principal
@@ -25,7 +23,7 @@ from photosvc.index.file_columns import added_areas, choose_orientation, chosen_
 from photosvc.media.metadata import Region
 from photosvc.models import Camera, Lens, Photo, PhotoChange, Place
 from photosvc.models.photo import PLAIN_VALUES
-from photosvc.models.statements import UNLOADED, Prepared, insert_of, prepare_statement, run_many
+from photosvc.models.statements import UNLOADED, insert_of, run_many
 
 KEYWORDS: Final = "keywords"
 #: Source column -> the columns that it is the source of.
@@ -218,24 +216,12 @@ def _forget_oldest(session: Session, photo_uids: Sequence[str]) -> None:
     """Delete the oldest changes of photos that have more than `MOST_OF_PHOTO`."""
     connection = session.connection()
     for some in in_portions(photo_uids):
-        if len(some) == 1:
-            row = _prepared(connection.dialect).run(connection, {"photo_uid": some[0]})[0]
-            too_many = some if row[0] > MOST_OF_PHOTO else []
-        else:
-            values = {"photo_uids": list(some), "most": MOST_OF_PHOTO}
-            too_many = [row[0] for row in connection.execute(_TOO_MANY, values)]
-        for uid in too_many:
+        values = {"photo_uids": list(some), "most": MOST_OF_PHOTO}
+        for uid in connection.scalars(_TOO_MANY, values).all():
             own = PhotoChange.photo_uid == uid
             last = select(PhotoChange.id).where(own).order_by(PhotoChange.id.desc()).offset(MOST_OF_PHOTO).limit(1)
             gone = delete(PhotoChange).where(own, PhotoChange.id <= session.scalar(last))
             session.execute(gone, execution_options=UNLOADED)
-
-
-@lru_cache(maxsize=2)
-def _prepared(dialect: Dialect) -> Prepared:
-    """Return the query for the number of changes of one photo; it is compiled once, because every edit asks."""
-    query = select(func.count()).where(PhotoChange.photo_uid == bindparam("photo_uid"))
-    return prepare_statement(query, dialect)
 
 
 def changes_of(
