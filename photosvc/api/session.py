@@ -14,7 +14,6 @@ from photosvc.core import ids
 from photosvc.core.accounts import PROOF_SECONDS, VISITOR
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, VISIT, User
-from photosvc.models.statements import plain
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordSchema
 from photosvc.web import sessions
 from photosvc.web.answers import json_answer
@@ -124,7 +123,8 @@ def _answer_login(service: Service, login: Login) -> Response:
 
 def _answer(service: Service, who: Principal, token: str) -> Response:
     if who.kind == VISIT:
-        user = plain(User, uid="", name="", role=VISITOR, created_at=who.created_at, updated_at=who.created_at)
+        texts = dict.fromkeys(("uid", "name", "display_name", "email", "password_hash"), "")
+        user = User(role=VISITOR, created_at=who.created_at, updated_at=who.created_at, **texts)
     else:
         with service.reading(orm=True) as session:
             user = find_user(session, who.user_uid or "")

@@ -26,7 +26,7 @@ from photosvc.core.words import in_portions
 from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import load_metadata
 from photosvc.index.lease import Lease
-from photosvc.index.photo_changes import LOADED, PhotoChanges
+from photosvc.index.photo_changes import PhotoChanges
 from photosvc.models import (
     ESTIMATES,
     UNKNOWN_ID,
@@ -40,6 +40,7 @@ from photosvc.models import (
 )
 from photosvc.models.engine import begin_write
 from photosvc.models.pace import Pace
+from photosvc.models.photo import WITH_ALL
 from photosvc.models.statements import UNLOADED
 
 #: Photos further away in time say nothing.
@@ -182,7 +183,7 @@ def _with_utc_alone(session: Session, videos: set[int]) -> set[int]:
 def _write(session: Session, new: dict[int, Estimate | None], zone: str, now: datetime) -> int:
     """Set, replace or remove the estimates of photos, and return the number of these photos."""
     query = select(Photo).where(Photo.id.in_(new), Photo.place_src.in_((AUTO, ESTIMATE)), Photo.quality >= 0)
-    photos = session.scalars(query.options(*LOADED).order_by(Photo.id)).all()
+    photos = session.scalars(query.options(*WITH_ALL).order_by(Photo.id)).all()
     catalog = Catalog(session, zone)
     for photo in photos:
         _renew(session, photo, catalog, new[photo.id])

@@ -6,26 +6,16 @@ also journals. Other modules do not write search rows of photos; an import contr
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Final
 
 from sqlalchemy import Select, update
-from sqlalchemy.orm import Session, joinedload, selectinload
+from sqlalchemy.orm import Session
 
 from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
 from photosvc.index.sidecar_links import sidecars_of
-from photosvc.models import Camera, File, Photo
+from photosvc.models import Camera, Photo
 from photosvc.models.statements import UNLOADED
 from photosvc.search.rows.write import project
-
-#: Relations that are loaded with photos to describe them or move their files.
-LOADED: Final = (
-    joinedload(Photo.camera),
-    joinedload(Photo.lens),
-    joinedload(Photo.place),
-    selectinload(Photo.keywords),
-    selectinload(Photo.files).selectinload(File.markers),
-)
 
 
 def mark_cameras(session: Session, cameras: Collection[int] | Select[int]) -> None:

@@ -22,10 +22,10 @@ from photosvc.core.words import in_portions
 from photosvc.index.agreement import Facts
 from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import load_metadata
-from photosvc.index.photo_changes import LOADED, PhotoChanges, mark_cameras
+from photosvc.index.photo_changes import PhotoChanges, mark_cameras
 from photosvc.index.stack_rules import MAX_FILES, Member, divide, is_moving_part, is_preview, name_key, split_name
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, RejectedFile, StackKey
-from photosvc.models.photo import PLAIN_VALUES
+from photosvc.models.photo import PLAIN_VALUES, WITH_ALL
 from photosvc.models.schema import delete_rows
 from photosvc.models.statements import UNLOADED, among, unindexed
 
@@ -319,7 +319,7 @@ def _owners(parts: Sequence[Sequence[Row]]) -> list[int | None]:
 def _move(session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], now: datetime) -> Restacked:
     rows = [row for _, part in moves for row in part]
     photo_ids = {row.photo_id for row in rows} | {owner for owner, _ in moves if owner}
-    query = select(Photo).where(Photo.id.in_(photo_ids)).options(*LOADED)
+    query = select(Photo).where(Photo.id.in_(photo_ids)).options(*WITH_ALL)
     photos = {photo.id: photo for photo in session.scalars(query)}
     files = {file.id: file for photo in photos.values() for file in photo.files}
     mark_cameras(session, {photo.camera_id for photo in photos.values() if photo.camera_id})

@@ -13,7 +13,7 @@ from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.core.times import ZERO_TIME
 from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe, rate_again
-from photosvc.index.photo_changes import LOADED, mark_cameras
+from photosvc.index.photo_changes import mark_cameras
 from photosvc.index.sidecar_links import sidecars_of
 from photosvc.library.journal import (
     Change,
@@ -28,6 +28,7 @@ from photosvc.library.journal import (
     wire_name,
 )
 from photosvc.models import Photo, PhotoChange
+from photosvc.models.photo import WITH_ALL
 from photosvc.models.statements import among
 from photosvc.query.fold import fold
 from photosvc.search.rows.write import renew
@@ -46,7 +47,7 @@ def load_photos(session: Session, photo_ids: Collection[int]) -> Sequence[Photo]
 
 
 def _load(session: Session, which: ColumnElement[bool]) -> Sequence[Photo]:
-    query = select(Photo).where(which).options(*LOADED).order_by(Photo.id).with_for_update(of=Photo)
+    query = select(Photo).where(which).options(*WITH_ALL).order_by(Photo.id).with_for_update(of=Photo)
     return session.scalars(query.execution_options(populate_existing=True)).all()
 
 

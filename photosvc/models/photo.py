@@ -15,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
     false,
 )
-from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
+from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship, selectinload
 
 from photosvc.core.problems import Problem
 from photosvc.core.times import ZERO_TIME
@@ -319,6 +319,16 @@ class Photo(Numbered, table="photos"):
     lens: Mapped[Lens] = relationship()
     place: Mapped[Place] = relationship()
     keywords: Mapped[list[Keyword]] = relationship(secondary=photo_keywords, order_by=Keyword.word)
+
+
+#: Options of a query that load photos with all that their records and search rows show.
+WITH_ALL: Final = (
+    joinedload(Photo.camera),
+    joinedload(Photo.lens),
+    joinedload(Photo.place),
+    selectinload(Photo.keywords),
+    selectinload(Photo.files).selectinload(File.markers),
+)
 
 
 class Sidecar(Numbered, table="sidecars"):

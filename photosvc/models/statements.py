@@ -2,8 +2,7 @@
 
 SQLAlchemy needs ten times as long to build a frequent query and wrap its rows as SQLite needs to answer it, and twice
 as long to convert the values of a row as SQLite needs to store it with all indexes. A condition on many values has the
-same text for any number of values, so it too is compiled once. Plain objects stand in place of mapped ones for many
-rows: untracked by sessions, read or inserted by one statement. Errors of the driver become those of SQLAlchemy.
+same text for any number of values, so it too is compiled once. Errors of the driver become those of SQLAlchemy.
 """
 
 from collections import defaultdict
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from operator import itemgetter
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, cast
 
 import orjson
 from sqlalchemy import (
@@ -58,9 +57,6 @@ _LAST_CHARACTER: Final = chr(0x10FFFF)
 _FIRST_SURROGATE: Final = 0xD800
 _AFTER_SURROGATES: Final = 0xE000
 _SIGN: Final[custom_op[Any]] = custom_op("+")
-Plain = TypeVar("Plain", bound=Base)
-#: The parameter of `select_plain`.
-_VALUES: Final = "given"
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,63 +346,7 @@ def _statement(mapped: type[Base], key: str, names: tuple[str, ...]) -> Update:
     return statement.values({name: bindparam(f"new_{name}") for name in names})
 
 
-def plain(mapped: type[Plain], **values: object) -> Plain:
-    """Return an object with the columns, defaults and properties of a mapped class, and these further attributes."""
-    one = plain_class(mapped)()
-    vars(one).update(values)
-    return one
-
-
 @cache
 def insert_of(mapped: type[Base]) -> Insert:
     """Return the INSERT for `run_many` into the table of a mapped class."""
-    return insert(_table(mapped))
-
-
-def select_plain(
-    session: Session, mapped: type[Plain], key: str, values: Collection[int] | Collection[str]
-) -> list[Plain]:
-    """Return the rows whose column `key` has one of these values, in the order of their ids, as plain objects.
-
-    Args:
-        session: the session, whose unflushed changes are not seen.
-        key: a column of integers or texts.
-        values: texts without null characters.
-    """
-    if not values:
-        return []
-    connection = session.connection()
-    dialect = connection.dialect
-    read = _prepared(dialect, mapped, key)
-    made, names = plain_class(mapped), _table(mapped).columns.keys()
-    found: list[Plain] = []
-    for row in read.run(connection, {_VALUES: as_parameter(dialect.name, values)}):
-        one = made()
-        vars(one).update(zip(names, row, strict=True))
-        found.append(one)
-    return found
-
-
-@lru_cache(256)
-def _prepared(dialect: Dialect, mapped: type[Base], key: str) -> Prepared:
-    table = _table(mapped)
-    query = select(table).where(among_parameter(dialect.name, table.c[key], _VALUES)).order_by(table.c.id)
-    return prepare_statement(query, dialect)
-
-
-def _table(mapped: type[Base]) -> Table:
-    return cast("Table", mapped.__table__)
-
-
-def plain_class(mapped: type[Plain]) -> type[Plain]:
-    """Return the class of the plain objects that stand for this mapped class."""
-    return cast("type[Plain]", _plain_class(mapped))
-
-
-@cache
-def _plain_class(mapped: type[Base]) -> type[object]:
-    defaults = {
-        column.key: getattr(column.default, "arg", None) for column in _table(mapped).columns if not column.primary_key
-    }
-    properties = {name: value for name, value in vars(mapped).items() if isinstance(value, property)}
-    return type(f"Plain{mapped.__name__}", (), defaults | properties)
+    return insert(cast("Table", mapped.__table__))

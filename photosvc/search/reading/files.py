@@ -13,7 +13,8 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, joinedload, selectinl
 
 from photosvc.core.ids import PHOTO, is_hash, is_uid
 from photosvc.models import Album, AlbumPhoto, File, Marker, Photo, SearchRow
-from photosvc.models.statements import Prepared, plain, prepare_statement
+from photosvc.models.photo import WITH_ALL
+from photosvc.models.statements import Prepared, prepare_statement
 from photosvc.search.reading.compile import EVERY_SWITCH, visible, visible_albums
 from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.window import prepare
@@ -24,18 +25,7 @@ _COLUMNS: tuple[Any, ...] = (
     File.duration_ns, File.primary, File.error, File.error_detail, Photo.uid.label("photo_uid"), Photo.type,
     Photo.title, Photo.taken_at_local,
 )  # fmt: skip
-_PHOTO: Final = (
-    select(Photo)
-    .where(Photo.id == bindparam("photo_id"))
-    .options(
-        joinedload(Photo.camera),
-        joinedload(Photo.lens),
-        joinedload(Photo.place),
-        selectinload(Photo.keywords),
-        selectinload(Photo.files).selectinload(File.markers),
-    )
-)
-_ALBUM: Final = tuple(Album.__table__.columns)
+_PHOTO: Final = select(Photo).where(Photo.id == bindparam("photo_id")).options(*WITH_ALL)
 _Text: TypeAlias = InstrumentedAttribute[str]
 
 
@@ -165,19 +155,9 @@ def load_photo(session: Session, seen: Sequence[SeenFile], *, sees_private: bool
     photo = session.scalars(_PHOTO, {"photo_id": seen[0].photo_id}).one()
     files = {file.id: file for file in photo.files}
     Marker.identify(session, [marker for file in photo.files for marker in file.markers])
-    connection = session.connection()
-    rows = _albums(connection.dialect, sees_private=sees_private).run(connection, {"photo_id": photo.id})
-    albums = [plain(Album, **dict(zip((column.key for column in _ALBUM), row, strict=True))) for row in rows]
-    return PhotoEntity(photo, [files[file.file_id] for file in seen], albums)
-
-
-@lru_cache(maxsize=8)
-def _albums(dialect: Dialect, *, sees_private: bool) -> Prepared:
-    """Return the statement that finds the albums of a photo that may be seen."""
-    members = select(*_ALBUM).join(AlbumPhoto, AlbumPhoto.album_id == Album.id)
-    members = members.where(AlbumPhoto.photo_id == bindparam("photo_id"), not_(AlbumPhoto.hidden))
-    seen = members.where(visible_albums(sees_private=sees_private))
-    return prepare_statement(seen.order_by(Album.title, Album.id), dialect)
+    members = select(Album).join(AlbumPhoto).where(AlbumPhoto.photo_id == photo.id, not_(AlbumPhoto.hidden))
+    members = members.where(visible_albums(sees_private=sees_private)).order_by(Album.title, Album.id)
+    return PhotoEntity(photo, [files[file.file_id] for file in seen], session.scalars(members).all())
 
 
 def load_file(session: Session, file_id: int) -> File:

@@ -1,19 +1,15 @@
 """The content of the search tables for a photo: its rows, its words, and its records as JSON text.
 
-Photos are loaded as plain objects with their files, markers, keywords, cameras, lenses and places. The columns follow
-the declarations of `SearchRow`; `reading.pages` completes the records to results.
+The columns follow the declarations of `SearchRow`; `reading.pages` completes the records to results.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from operator import attrgetter
-from typing import Any, Final, TypeVar
+from typing import Any
 
 import orjson
 from sqlalchemy import select
-from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from photosvc.models import (
@@ -22,100 +18,30 @@ from photosvc.models import (
     UNKNOWN_PLACE,
     Camera,
     File,
-    Keyword,
     Lens,
-    Marker,
     Photo,
-    Place,
-    photo_keywords,
 )
+from photosvc.models.photo import WITH_ALL
 from photosvc.models.search_values import LONGEST_WORDS, FileSource, gear_name, photo_source, word_text
-from photosvc.models.statements import (
-    Prepared,
-    among_parameter,
-    as_parameter,
-    plain_class,
-    prepare_statement,
-    select_plain,
-)
+from photosvc.models.statements import among
 from photosvc.query.fold import fold
 from photosvc.records.fields import compile_schema
 from photosvc.records.photo import FileSchema, PhotoResultSchema, without_empty
 
-Row = TypeVar("Row", Camera, Lens, Place)
-_WORD: Final = tuple(column.key for column in Keyword.__table__.columns if not column.primary_key)
 _dump_head = compile_schema(PhotoResultSchema(exclude=("Merged", "Files")))
 _dump_file = compile_schema(FileSchema())
 
 
 def load(session: Session, photo_ids: Sequence[int]) -> list[Photo]:
-    """Return the photos with these ids that have search rows, by id, without changes that are not flushed."""
-    photos = select_plain(session, Photo, "id", photo_ids)
-    _add_files(session, photos)
-    shown = [photo for photo in photos if not is_missing(photo)]
-    _add_others(session, shown)
-    return shown
+    """Return the photos with these ids that have search rows, by id, as the database has them."""
+    query = select(Photo).where(among(session, Photo.id, photo_ids)).order_by(Photo.id)
+    photos = session.scalars(query.options(*WITH_ALL), execution_options={"populate_existing": True})
+    return [photo for photo in photos if not is_missing(photo)]
 
 
 def is_missing(photo: Photo) -> bool:
     """Return whether none of the photo's files is on disk."""
     return all(file.missing for file in photo.files)
-
-
-def _add_files(session: Session, photos: Collection[Photo]) -> None:
-    by_id = {photo.id: photo for photo in photos}
-    for photo in photos:
-        photo.files = []
-    files = {file.id: file for file in select_plain(session, File, "photo_id", by_id.keys())}
-    for file in files.values():
-        file.photo, file.markers = by_id[file.photo_id], []
-        file.photo.files.append(file)
-    for marker in select_plain(session, Marker, "file_id", files.keys()):
-        marker.file = files[marker.file_id]
-        marker.file.markers.append(marker)
-
-
-def _add_others(session: Session, photos: Collection[Photo]) -> None:
-    words = _keywords(session, [photo.id for photo in photos])
-    cameras = _by_id(session, Camera, {photo.camera_id for photo in photos})
-    lenses = _by_id(session, Lens, {photo.lens_id for photo in photos})
-    places = _by_id(session, Place, {photo.place_id for photo in photos})
-    for photo in photos:
-        photo.keywords = words[photo.id]
-        photo.camera, photo.lens = cameras[photo.camera_id], lenses[photo.lens_id]
-        photo.place = places[photo.place_id]
-
-
-def _by_id(session: Session, mapped: type[Row], ids: Collection[Any]) -> dict[Any, Row]:
-    return {one.id: one for one in select_plain(session, mapped, "id", ids)}
-
-
-def _keywords(session: Session, photo_ids: Collection[int]) -> defaultdict[int, list[Keyword]]:
-    words: defaultdict[int, list[Keyword]] = defaultdict(list)
-    if not photo_ids:
-        return words
-    known: dict[int, Keyword] = {}
-    keyword_class = plain_class(Keyword)
-    connection = session.connection()
-    given = {"photo_ids": as_parameter(connection.dialect.name, photo_ids)}
-    for photo_id, keyword_id, *values in _prepared(connection.dialect).run(connection, given):
-        if keyword_id not in known:
-            known[keyword_id] = one = keyword_class()
-            one.id = keyword_id
-            vars(one).update(zip(_WORD, values, strict=True))
-        words[photo_id].append(known[keyword_id])
-    return words
-
-
-@lru_cache(maxsize=8)
-def _prepared(dialect: Dialect) -> Prepared:
-    query = (
-        select(photo_keywords.c.photo_id, Keyword.id, *(getattr(Keyword, name) for name in _WORD))
-        .join(Keyword, Keyword.id == photo_keywords.c.keyword_id)
-        .where(among_parameter(dialect.name, photo_keywords.c.photo_id, "photo_ids"))
-        .order_by(photo_keywords.c.photo_id, Keyword.word)
-    )
-    return prepare_statement(query, dialect)
 
 
 def search_rows(photo: Photo, *, has_album: bool) -> Iterator[tuple[File, dict[str, Any]]]:
