@@ -6,7 +6,7 @@ import math
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -17,8 +17,6 @@ from photosvc.core.clock import Clock
 START: Final = "photosvc.start"
 #: Attribute of a log record: its message as names and values.
 FIELDS: Final = "photosvc_fields"
-#: Attribute of a log record: names and values that `add_to_lines` has added.
-_ADDED: Final = "photosvc_added"
 #: The formats of lines.
 TEXT, JSON = "text", "json"
 #: Failures with shorter pauses between them are one outage.
@@ -42,8 +40,6 @@ class LineFormatter(logging.Formatter):
         """Return the time in UTC, level, logger and message."""
         message = _one_line(record.getMessage())
         text = f"{_time_of(record)} {record.levelname} {record.name}: {message}"
-        if added := getattr(record, _ADDED, None):
-            text += f" {as_text(added)}"
         if record.exc_info:
             trace = self.formatException(record.exc_info).split("\n")
             text = "\n    ".join([text, *map(_one_line, trace)])
@@ -57,7 +53,6 @@ class JsonFormatter(logging.Formatter):
         """Return an object with `time`, `level`, `logger`, the message's fields or `message`, and any `exception`."""
         line = {"time": _time_of(record), "level": record.levelname, "logger": record.name}
         line |= getattr(record, FIELDS, None) or {"message": record.getMessage()}
-        line |= getattr(record, _ADDED, {})
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return json.dumps(line, default=str)
@@ -78,8 +73,6 @@ class OwnHandler(logging.StreamHandler[Any]):
 
     def __init__(self) -> None:
         logging.Handler.__init__(self)
-        self.read_more: Callable[[], dict[str, str]] = dict
-        """Returns the names and values to add to each line."""
 
     @property
     def stream(self) -> Any:  # noqa: ANN401 - stderr may be any stream
@@ -89,7 +82,6 @@ class OwnHandler(logging.StreamHandler[Any]):
     def emit(self, record: logging.LogRecord) -> None:
         """Write the record, unless the root logger has a handler."""
         if not logging.root.handlers:
-            setattr(record, _ADDED, self.read_more())
             super().emit(record)
 
 
@@ -98,15 +90,6 @@ def write_lines(logger: str, style: str) -> None:
     handler = _own_handler(logger) or OwnHandler()
     handler.setFormatter(JsonFormatter() if style == JSON else LineFormatter())
     logging.getLogger(logger).addHandler(handler)
-
-
-def add_to_lines(logger: str, read: Callable[[], dict[str, str]]) -> None:
-    """Add the names and values that `read` returns to each line of `logger` and the loggers below it.
-
-    They take the place of those that an earlier call has added.
-    """
-    if handler := _own_handler(logger):
-        handler.read_more = read
 
 
 def write_warnings_only(logger: str) -> None:

@@ -10,7 +10,6 @@ from photosvc.core.logs import (
     FIELDS,
     JsonFormatter,
     LineFormatter,
-    add_to_lines,
     as_text,
     write_lines,
     write_warnings_only,
@@ -100,20 +99,3 @@ def test_who_configures_logging_gets_the_lines_alone(log, capsys, monkeypatch):
 def test_a_logger_that_writes_no_lines_stays_so():
     write_warnings_only("photosvc.nobody")
     assert logging.getLogger("photosvc.nobody").handlers == []
-
-
-def test_values_are_added_to_each_line_by_the_last_function_that_was_given(log, capsys, monkeypatch):
-    monkeypatch.setattr(logging.root, "handlers", [])
-    add_to_lines(log.name, dict)  # no lines are written yet
-    write_lines(log.name, "text")
-    add_to_lines(log.name, lambda: {"trace_id": "former"})
-    add_to_lines(log.name, lambda: {"trace_id": "a b"})
-    log.warning("text")
-    write_lines(log.name, "json")
-    log.warning("json")
-    add_to_lines(log.name, dict)
-    log.warning("none")
-    text, told, none = capsys.readouterr().err.splitlines()
-    assert text.endswith(' text trace_id="a b"')
-    assert json.loads(told)["trace_id"] == "a b"
-    assert "trace_id" not in json.loads(none)
