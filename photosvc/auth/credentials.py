@@ -45,8 +45,6 @@ from photosvc.models.engine import MOST_SWEPT
 MAX_NAME = 160
 #: App passwords that an account may have at the same time: each can have sessions of its own.
 MOST_APP_PASSWORDS = 100
-#: Login sessions that one log-in deletes beyond the limit.
-_MOST_ENDED = 5
 _UID = re.compile(r"sess[0-9a-z]{8}\Z")
 #: Sessions in one list, the most recently used ones.
 MOST_LISTED = 1000
@@ -228,19 +226,14 @@ def end_login_sessions(session: Session, user_id: int, *, keep: int | None = Non
 
 
 def end_oldest_sessions(session: Session, user_id: int, parent_id: int | None, *, keep: int) -> None:
-    """Delete the oldest login sessions of an account, or of its app password `parent_id`, beyond the `keep` newest.
-
-    One call deletes about `_MOST_ENDED` of them: after an upgrade there can be any number.
-    """
+    """Delete the oldest login sessions of an account, or of its app password `parent_id`, beyond the `keep` newest."""
     of_owner = (
         Credential.user_id == user_id,
         Credential.kind == LOGIN_SESSION,
         Credential.parent_id.is_(None) if parent_id is None else Credential.parent_id == parent_id,
     )
     newest_surplus = select(Credential.id).where(*of_owner).order_by(Credential.id.desc()).offset(keep).limit(1)
-    surplus = Credential.id <= newest_surplus.scalar_subquery()
-    oldest = ENDED.where(*of_owner, surplus).order_by(Credential.id).limit(_MOST_ENDED)
-    end_credentials(session, session.execute(oldest).all())
+    delete_credentials(session, *of_owner, Credential.id <= newest_surplus.scalar_subquery())
 
 
 def sweep(session: Session, now: datetime, *, most: int = MOST_SWEPT) -> int:

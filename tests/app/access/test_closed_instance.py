@@ -1,6 +1,5 @@
 """What lies in the instance folder is closed to other accounts; a damaged database is one sentence."""
 
-import logging
 import os
 import stat
 
@@ -64,18 +63,6 @@ def test_a_web_server_that_sends_files_may_pass_through_the_folder(tmp_path, per
     tmp_path.chmod(0o755)
     opened(tmp_path, PHOTOSVC_SENDFILE_HEADER="X-Accel-Redirect")
     assert mode(tmp_path) == 0o711
-
-
-def test_what_cannot_be_closed_is_told_with_the_command_that_does(tmp_path, caplog, monkeypatch):
-    tmp_path.chmod(0o755)
-
-    def refuse(*_):
-        raise PermissionError
-
-    monkeypatch.setattr("pathlib.Path.chmod", refuse)
-    with caplog.at_level(logging.WARNING, "photosvc"):
-        create_app(instance=tmp_path, environ={})
-    assert f"as its owner, run chmod 700 {tmp_path}" in caplog.text
 
 
 @pytest.mark.parametrize("damage", ["no database", "broken page"])

@@ -1,12 +1,11 @@
 """How a request shows its token, and how errors of every kind are answered (RFC 6750)."""
 
-import logging
 import sqlite3
 
 from sqlalchemy.exc import OperationalError
 
 from tests.helpers.api_client import check_error
-from tests.helpers.library import RESOURCE, open_library
+from tests.helpers.library import RESOURCE
 
 
 def test_a_token_is_found_in_each_of_three_headers(api):
@@ -90,24 +89,6 @@ def test_every_answer_forbids_sniffing_framing_and_referrers(api):
         assert headers["X-Frame-Options"] == "DENY"
         assert headers["Referrer-Policy"] == "no-referrer"
         assert "Set-Cookie" not in headers
-
-
-def test_a_surprise_is_500_without_details_and_logged_whole(api, monkeypatch, caplog):
-    def surprise(*_arguments, **_options):
-        raise RuntimeError("the inner workings")
-
-    monkeypatch.setattr("photosvc.api.search.find", surprise)
-    with caplog.at_level(logging.ERROR):
-        answer = api.call("GET", "/photos", api.access_token())
-    assert check_error(answer, 500) == {"code": 500, "error": "Internal error; the log has details."}
-    assert "the inner workings" in caplog.text
-
-
-def test_a_database_without_tables_is_503_and_names_the_command(tmp_path):
-    library = open_library(tmp_path / "instance", upgrade=False)
-    for path in ("/api/v1/photos", "/api/v1/status"):
-        body = check_error(library.app.test_client().get(path), 503)
-        assert body["error"] == "The database has no photosvc tables yet: run `svc db upgrade`."
 
 
 def test_a_database_that_is_locked_is_503_with_a_time_to_try_again(api, monkeypatch):

@@ -8,13 +8,10 @@ from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import event, inspect, select, text
 from sqlalchemy.orm import Session
 
-from photosvc.auth import accounts, credentials
-from photosvc.auth.scopes import parse_scope
 from photosvc.core.errors import SettingError
 from photosvc.extension import PhotoService
 from photosvc.index.run import IndexOptions, run_index
 from photosvc.models import schema
-from photosvc.web.auditing import operating, operation_in
 from photosvc.web.current import current_service
 from tests.helpers.clock import MovedClock
 from tests.helpers.factories.accounts import add_token
@@ -252,22 +249,6 @@ def test_what_the_host_rolls_back_stays_undone(host):
     host.app.after_request(lambda answer: host.db.session.rollback() or answer)
     assert host.get("/media/api/v1/photos", host.token).status_code == 200
     assert diary() == []
-
-
-def test_a_removed_accounts_app_password_is_over_on_the_hosts_engine_too(host):
-    with host.app.app_context():
-        service = current_service()
-        now = service.now()
-        with service.writing() as session:
-            assert session.connection().exec_driver_sql("PRAGMA foreign_keys").scalar() == 0
-            operation = operation_in(session)
-            vera = accounts.add(operation, accounts.new_user(now, name="vera", role="viewer"))
-            secret = credentials.issue(operation, vera, name="frame", scope=parse_scope("*")).secret
-    assert host.get("/media/api/v1/photos", secret).status_code == 200
-    with host.app.app_context(), operating() as operation:
-        accounts.remove(operation, "vera")
-        accounts.add(operation, accounts.new_user(now, name="boss", role="admin"))
-    assert host.get("/media/api/v1/photos", secret).status_code == 401
 
 
 def test_when_all_connections_are_in_use_clients_are_asked_to_come_back(tmp_path):

@@ -12,7 +12,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDen
 from photosvc.records.photo import OPTIONAL, FileSchema, MarkerSchema, PhotoResultSchema
 from photosvc.records.results import FoundMarker
 from photosvc.search.limits import SearchTooLongError
-from tests.helpers.host import NAMES, open_host, token_of, who_signed_in
+from tests.helpers.host import NAMES, open_host, who_signed_in
 
 JANE = HostUser(id="jane", role="user")
 PHOTOS = "/media/api/v1/photos"
@@ -207,8 +207,3 @@ def test_thumbnails_that_nobody_could_open_are_refused(tmp_path):
 def test_a_thumbnail_of_a_size_that_does_not_exist_is_refused(host):
     with pytest.raises(InvalidValueError, match='"huge" is no size of thumbnails'):
         host.service.thumbnail_url("0" * 40, "huge", JANE)
-
-
-def test_the_search_of_the_api_is_unchanged_by_it(host):
-    headers = {"X-Auth-Token": token_of(host)}
-    assert len(host.test_client().get(PHOTOS, headers=headers).json) == len(host.service.search())

@@ -4,22 +4,14 @@ import io
 from zipfile import ZipFile
 
 import pytest
-from flask import Flask
-from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import event
 from sqlalchemy.orm import Session
 
-from photosvc import HostUser, PhotoService
-from photosvc.index.run import run_index
-from photosvc.index.run_log import IndexOptions
-from photosvc.models import File, ZipSelection
-from photosvc.models.engine import begin_write
+from photosvc import HostUser
+from photosvc.models import ZipSelection
 from photosvc.pictures.selections import MOST_WAITING
 from photosvc.web.current import current_service
-from tests.helpers.clock import MovedClock
-from tests.helpers.factories.photos import edit_photos
-from tests.helpers.host import NAMES, add_sign_in, open_host, who_signed_in
-from tests.helpers.pictures import jpeg
+from tests.helpers.host import NAMES, open_host, who_signed_in
 
 API = "/media/api/v1"
 OWN = {"Sec-Fetch-Site": "same-origin"}
@@ -34,36 +26,10 @@ def with_foreign_keys(app):
     event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA foreign_keys=ON"))
 
 
-def on_postgresql(folder, address):
-    """A host with the same photos, whose database is PostgreSQL."""
-    (folder / "originals").mkdir(parents=True)
-    for number, name in enumerate(NAMES):
-        (folder / "originals" / name).write_bytes(jpeg(64 + number, 48))
-    app = Flask("host", instance_path=str(folder))
-    app.config.update(SECRET_KEY="x" * 32, SQLALCHEMY_DATABASE_URI=address, PHOTOSVC_ORIGINALS=folder / "originals")
-    app.service = PhotoService(
-        app, db=SQLAlchemy(app), url_prefix="/media", principal_loader=who_signed_in, environ={}, clock=MovedClock()
-    )
-    add_sign_in(app)
-    with app.app_context():
-        service = current_service()
-        with Session(service.engine()) as session:
-            run_index(session, service.settings, service.clock, IndexOptions(workers=1))
-            begin_write(session)
-            edit_photos(session, [session.query(File.photo_id).filter_by(name=NAMES[-1]).scalar()], private=True)
-    return app
-
-
-@pytest.fixture(params=["sqlite with foreign keys", "postgresql"])
-def host(request, tmp_path):
-    if request.param == "postgresql":
-        app = on_postgresql(tmp_path / "host", request.getfixturevalue("new_postgres")())
+@pytest.fixture
+def host(tmp_path):
+    with open_host(tmp_path / "host", prepare=with_foreign_keys, principal_loader=who_signed_in) as app:
         yield app
-        with app.app_context():
-            current_service().engine().dispose()
-    else:
-        with open_host(tmp_path / "host", prepare=with_foreign_keys, principal_loader=who_signed_in) as app:
-            yield app
 
 
 def signed_in(app, name):

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pyotp
 import pytest
-from sqlalchemy import event, func, insert, select
+from sqlalchemy import insert, select
 
-from photosvc.auth import credentials, passwords, policy, second_factor
+from photosvc.auth import passwords, policy, second_factor
 from photosvc.auth.accounts import set_password
 from photosvc.auth.credentials import issue, list_sessions, revoke, sweep
 from photosvc.auth.errors import (
@@ -16,14 +16,13 @@ from photosvc.auth.errors import (
     InvalidTokenError,
     PasscodeRequiredError,
 )
-from photosvc.auth.login import check_app_password, log_out
+from photosvc.auth.login import check_app_password
 from photosvc.auth.login import log_in as open_session
 from photosvc.auth.passwords import hash_password
 from photosvc.auth.principal import APP_SESSION, Origin
 from photosvc.auth.scopes import EVERYTHING, parse_scope
 from photosvc.auth.tokens import verify
 from photosvc.core import ids
-from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential, User
 from photosvc.models.engine import begin_write
 from tests.helpers.api_client import HASH, PASSWORD
@@ -98,14 +97,6 @@ def test_a_weaker_hash_is_replaced_at_log_in(session, settings, alice, service_h
     assert "m=19456,t=2,p=1" in alice.password_hash
     assert alice.password_version == version
     log_in(session, settings, NOW, username="alice", password=PASSWORD)
-
-
-def test_an_app_password_cannot_be_logged_out(session, settings, alice):
-    app = issue(by_command(session), name="frame", scope=parse_scope("*"), user=alice)
-    with pytest.raises(PermissionDeniedError):
-        log_out(by_anonymous(session), verify(session.connection(), app.secret, NOW))
-    log_out(by_anonymous(session), log_in(session, settings, NOW, username="alice", password=app.secret).principal)
-    verify(session.connection(), app.secret, NOW)
 
 
 def test_a_second_factor_turned_on_in_the_middle_of_a_log_in_is_asked_for(session, settings, alice, monkeypatch):
@@ -256,50 +247,9 @@ def test_the_sessions_of_each_app_password_are_limited_apart(session, three):
     assert all(is_alive(session, secret) for secret in (*kept, first, second))
 
 
-def test_what_an_earlier_version_left_over_the_limit_ends_in_portions(session, three):
-    alice = add_user(session, password_hash=HASH)
-    add_sessions(session, alice, 50)
-    left = []
-    for _ in range(4):
-        log_in(session, three, NOW, username="alice", password=PASSWORD)
-        left.append(session.scalar(select(func.count()).select_from(Credential)))
-    assert left == [46, 42, 38, 34]
-
-
 def test_a_sweep_deletes_no_more_than_it_may(session):
     alice = add_user(session)
     add_sessions(session, alice, 30, expires_at=NOW)
     assert [sweep(session, NOW, most=20) for _ in range(3)] == [20, 10, 0]
     add_sessions(session, alice, 30, idle_seconds=60, last_used_at=NOW - 60 * SECOND)
     assert [sweep(session, NOW, most=20) for _ in range(3)] == [20, 10, 0]
-
-
-def plans(session, work):
-    """Return the ways in which the database looks up rows in the statements of `work`."""
-    found, connection = [], session.connection()
-
-    def explain(_connection, cursor, statement, parameters, *_):
-        if not statement.startswith(("EXPLAIN", "INSERT")):
-            rows = connection.connection.driver_connection.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)
-            found.extend(row[3] for row in rows)
-
-    event.listen(connection, "before_cursor_execute", explain)
-    work()
-    event.remove(connection, "before_cursor_execute", explain)
-    return found
-
-
-def test_neither_the_limit_nor_the_sweep_reads_all_sessions(session):
-    alice = add_user(session)
-    add_sessions(session, alice, 10, idle_seconds=60, expires_at=NOW)
-    session.commit()
-    begin_write(session)
-    of_account = plans(session, lambda: credentials.end_oldest_sessions(session, alice.id, None, keep=3))
-    of_app = plans(session, lambda: credentials.end_oldest_sessions(session, alice.id, 7, keep=3))
-    swept = plans(session, lambda: sweep(session, NOW))
-    assert of_account
-    assert of_app
-    assert swept
-    assert [step for step in (*of_account, *of_app, *swept) if step.startswith("SCAN") and "list" not in step] == []
-    assert any("ix_photosvc_credentials_owner" in step for step in of_account)
-    assert any("ix_photosvc_credentials_idle" in step for step in swept)

@@ -68,11 +68,6 @@ def test_a_token_ends_exactly_when_it_expires(session):
             verify(session.connection(), secret, NOW + offset * SECOND)
 
 
-def test_a_token_without_limit_never_ends(session):
-    secret = add_credential(session, ACCESS_TOKEN)
-    assert verify(session.connection(), secret, NOW.replace(year=9999)).expires_in(NOW) == 0
-
-
 def test_a_deleted_expired_token_stays_invalid_when_the_clock_is_set_back(session):
     secret = add_credential(session, ACCESS_TOKEN, expires_at=NOW)
     with pytest.raises(ExpiredTokenError) as caught:

@@ -143,11 +143,6 @@ def test_a_plus_code_names_a_box(code, box):
     assert decode_plus_code(code) == pytest.approx(box, abs=1e-12)
 
 
-def test_a_code_of_ten_digits_is_fourteen_metres_high():
-    south, north, west, east = decode_plus_code("8FWC2345+G6")
-    assert (north - south, east - west) == pytest.approx((0.000125, 0.000125))
-
-
 @pytest.mark.parametrize(
     "code",
     [

@@ -29,12 +29,6 @@ def test_a_clean_name_is_text_without_control_characters(name):
     assert cleaned.count("/") == name.count("/")
 
 
-@examples(100)
-@given(NAMES, NAMES)
-def test_different_names_stay_different(first, second):
-    assert (clean_name(first) == clean_name(second)) == (first == second)
-
-
 @pytest.mark.parametrize(
     ("raw", "cleaned"),
     [
