@@ -18,6 +18,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from photosvc.core.paths import PASSING, clean_name, disk_name
 from photosvc.dav.errors import ForeignAddressError, UnfitPathError
 from photosvc.library.staging_part import StorageFailedError, is_staging_folder
+from photosvc.models.statements import begins
 from photosvc.web.current import current_service
 
 #: The most characters of a path that can have locks and properties: PostgreSQL indexes at most 2,700 bytes.
@@ -43,9 +44,8 @@ def ancestors(path: str) -> list[str]:
 
 
 def below(column: InstrumentedAttribute[str], path: str) -> ColumnElement[bool]:
-    """Return the condition that the column names a resource inside the folder; `0` is the character after `/`."""
-    folder = path.rstrip("/")
-    return and_(column > folder + "/", column < folder + "0")
+    """Return the condition that the column names a resource inside the folder."""
+    return and_(begins(column, path.rstrip("/") + "/"), column != "/")
 
 
 def within(column: InstrumentedAttribute[str], path: str) -> ColumnElement[bool]:

@@ -327,7 +327,7 @@ def _copy_folder(request: "Request", source: Original, path: str) -> Original | 
 
 
 def _copy_members(request: "Request", folder: Original, path: str) -> None:
-    for inner in folder.members():
+    for inner in list(folder.members()):
         inner_path = f"{path.rstrip('/')}/{inner.name}"
         checked_name(inner_path.strip("/"))
         if not inner.is_folder:

@@ -5,12 +5,11 @@ PROPPATCH (section 9.2) are written in one transaction, or none.
 """
 
 import os
-import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import escape
@@ -83,34 +82,14 @@ def quota_properties(session: Session, settings: Settings, user_id: int, asked: 
     return found
 
 
-class Resource(NamedTuple):
-    """A file or folder."""
-
-    path: str
-    """The path below the folder of originals, with a slash at its beginning and none at its end."""
-    name: str
-    status: os.stat_result
-
-    @property
-    def is_folder(self) -> bool:
-        """Return whether it is a folder."""
-        return stat.S_ISDIR(self.status.st_mode)
-
-    def href(self, mount: str) -> str:
-        """Return its quoted address, which ends with a slash for a folder."""
-        # Parentheses and the like are not quoted: some clients compare addresses as text.
-        address = quote(mount + self.path, safe="/!*'(),$")
-        return address.rstrip("/") + "/" if self.is_folder else address
-
-
-def _of_files(value: Callable[[Resource], str]) -> Callable[[Resource], str | None]:
+def _of_files(value: Callable[[Original], str]) -> Callable[[Original], str | None]:
     return lambda resource: None if resource.is_folder else value(resource)
 
 
 #: Name -> rendered value of a resource, None where it has none. Lock properties are rendered apart.
-LIVE: Final[Mapping[str, Callable[[Resource], str | None]]] = {
+LIVE: Final[Mapping[str, Callable[[Original], str | None]]] = {
     f"{DAV}resourcetype": lambda resource: "<D:collection/>" if resource.is_folder else "",
-    f"{DAV}displayname": lambda resource: text(resource.name),
+    f"{DAV}displayname": lambda resource: text(resource.name or "originals"),
     f"{DAV}creationdate": lambda resource: _timestamp(min(resource.status.st_mtime, resource.status.st_ctime)),
     f"{DAV}getlastmodified": lambda resource: http_date(_second(resource.status.st_mtime)),
     f"{DAV}getcontentlength": _of_files(lambda resource: str(resource.status.st_size)),
@@ -349,6 +328,5 @@ def _answer(request: "Request", found: Original, changes: Changes, refused: dict
         status = refused.get(name, HTTPStatus.FAILED_DEPENDENCY if refused else HTTPStatus.OK)
         by_status.setdefault(status, []).append(element(name))
     propstats = [propstat(status, "".join(names)) for status, names in by_status.items()]
-    resource = Resource(request.as_asked(found.path.rstrip("/")), found.name, found.status)
-    parts = (xml.BEGIN, xml.response(resource.href(request.provider.mount_path), propstats), xml.END)
+    parts = (xml.BEGIN, xml.response(found.href(request.as_asked(found.path)), propstats), xml.END)
     return Response("".join(parts), HTTPStatus.MULTI_STATUS, content_type=xml.CONTENT_TYPE)

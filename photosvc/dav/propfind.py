@@ -1,13 +1,10 @@
 """PROPFIND (RFC 4918 section 9.1): one read of the folder, one query for properties, one for locks, and a stream."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from http import HTTPStatus
 from itertools import chain, islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote
 
 from flask import Response
 from sqlalchemy.orm import Session
@@ -15,8 +12,8 @@ from sqlalchemy.orm import Session
 from photosvc.dav import locks, properties, xml
 from photosvc.dav.dav_request import PATIENCE
 from photosvc.dav.errors import FINITE_DEPTH, DAVError
-from photosvc.dav.properties import LIVE, LOCKDISCOVERY, SUPPORTEDLOCK, LockProperties, Resource, quota_properties
-from photosvc.dav.tree import Original, Originals, members
+from photosvc.dav.properties import LIVE, LOCKDISCOVERY, SUPPORTEDLOCK, LockProperties, quota_properties
+from photosvc.dav.tree import Original, Originals
 from photosvc.dav.xml import DAV, XmlError, element, propstat, read_xml
 from photosvc.models import DavLock
 from photosvc.web.protector import principal
@@ -65,17 +62,16 @@ def propfind(request: "Request") -> Response:
     depth = environ.get("HTTP_DEPTH", "1")  # RFC 4918 means infinity, but programs that send none need less
     if depth not in {"0", "1", "infinity"}:
         raise DAVError(HTTPStatus.BAD_REQUEST, "the header Depth is 0, 1 or infinity")
-    asked, mount = _asked(environ), provider.mount_path
-    first, rest = _begun(_resources(provider.root, found, depth), len(asked.names))
+    asked = _asked(environ)
+    first, rest = _begun(_resources(found, depth), len(asked.names))
     with provider.service.reading(orm=True) as session:
         dead, covering = _stored(session, request.key(request.path), asked, depth, provider)
         quota = quota_properties(session, provider.service.settings, principal().user_id or 0, asked.names)
     provider.service.close()
-    address = partial(_address, request, mount)
     # The properties that no resource of the answer has are rendered once for all.
     known = {*LIVE, *_LOCK_PROPERTIES, *quota, *(name for own in dead.values() for name in own)}
     absent = {name: element(name) for name in asked.names if name not in known}
-    parts = (_response(one, asked, absent, dead, covering, address, quota) for one in chain(first, rest))
+    parts = (_response(request, one, asked, absent, dead, covering, quota) for one in chain(first, rest))
     answer = Response(_document(parts), HTTPStatus.MULTI_STATUS, content_type=xml.CONTENT_TYPE)
     if len(first) > _SHORT:
         answer.call_on_close(begin_transfer(answer, PATIENCE))
@@ -96,7 +92,7 @@ def _asked(environ: Mapping[str, Any]) -> Asked:
     return Asked(tuple(dict.fromkeys((*_USUAL, *included))), dead=True, values=kinds == ["allprop"])
 
 
-def _begun(resources: Iterable[Resource], names: int) -> tuple[list[Resource], Iterator[Resource]]:
+def _begun(resources: Iterable[Original], names: int) -> tuple[list[Original], Iterator[Original]]:
     """Split a list into its beginning, whose length shows whether the list is long, and its rest."""
     most = _SHORT if names <= _FEW else MOST_VALUES // names
     rest = iter(resources)
@@ -107,14 +103,12 @@ def _begun(resources: Iterable[Resource], names: int) -> tuple[list[Resource], I
     return first, rest
 
 
-def _resources(root: Path, found: Original, depth: str) -> Iterable[Resource]:
-    first = Resource(found.path.rstrip("/"), found.name or "originals", found.status)
+def _resources(found: Original, depth: str) -> Iterable[Original]:
     if depth == "0" or not found.is_folder:
-        return [first]
+        return [found]
     if depth == "infinity":  # RFC 4918 section 9.1 lets a server refuse it
         raise DAVError(HTTPStatus.FORBIDDEN, condition=FINITE_DEPTH)
-    inside = members(root, first.path.strip("/"))
-    return chain([first], (Resource(f"{first.path}/{name}", name, status) for name, status in inside))
+    return chain([found], found.members())
 
 
 def _stored(
@@ -135,15 +129,15 @@ def _stored(
 
 
 def _response(
-    resource: Resource,
+    request: "Request",
+    resource: Original,
     asked: Asked,
     absent: Mapping[str, str],
     dead: properties.Found,
     covering: LockProperties,
-    address: Callable[[Resource], str],
     quota: Mapping[str, str],
 ) -> str:
-    path = quote(resource.path) or "/"
+    path = request.key(resource.path)
     own = dead.get(path, {})
     present, missing = [], list(absent.values())
     for name in asked.names:
@@ -168,12 +162,7 @@ def _response(
     propstats = [propstat(HTTPStatus.OK, "".join(present))] if present or not missing else []
     if missing:
         propstats.append(propstat(HTTPStatus.NOT_FOUND, "".join(missing)))
-    return xml.response(address(resource), propstats)
-
-
-def _address(request: "Request", mount: str, resource: Resource) -> str:
-    asked = request.as_asked(resource.path)
-    return (resource if asked == resource.path else resource._replace(path=asked)).href(mount)
+    return xml.response(resource.href(request.as_asked(resource.path)), propstats)
 
 
 def _document(parts: Iterator[str]) -> Iterator[bytes]:

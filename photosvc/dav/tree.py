@@ -9,6 +9,7 @@ from http import HTTPStatus
 from io import FileIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.paths import PASSING, clean_name, disk_name, open_folder, open_inside
@@ -55,6 +56,12 @@ class Original:
         """Return the last part of the path; empty for the folder of originals."""
         return self.path.rstrip("/").rpartition("/")[2]
 
+    def href(self, path: str) -> str:
+        """Return the quoted address, which ends with a slash for a folder; `path` as the client spells it."""
+        # Parentheses and the like are not quoted: some clients compare addresses as text.
+        address = quote(self.provider.mount_path + path, safe="/!*'(),$")
+        return address.rstrip("/") + "/" if self.is_folder else address
+
     def get_content(self) -> FileIO:
         """Open this file for reading.
 
@@ -72,11 +79,11 @@ class Original:
             denied = error.errno in (errno.EACCES, errno.EPERM)
             raise DAVError(HTTPStatus.FORBIDDEN if denied else HTTPStatus.NOT_FOUND) from None
 
-    def members(self) -> "list[Original]":
-        """Return the files and folders directly in this folder that clients may see."""
+    def members(self) -> "Iterator[Original]":
+        """Yield the files and folders directly in this folder that clients may see; see `members`."""
         path = self.path.rstrip("/")
-        found = members(self.provider.root, self.path.strip("/"))
-        return [Original(f"{path}/{name}", self.provider, status) for name, status in found]
+        for name, status in members(self.provider.root, self.path.strip("/")):
+            yield Original(f"{path}/{name}", self.provider, status)
 
 
 def is_folder(found: Original | None) -> bool:
