@@ -12,18 +12,13 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Generic, TypeVar
 
-import msgspec
-
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.problems import Reason
 from photosvc.workers.answers import Answers
-from photosvc.workers.pool import WorkerStartError, WorkerTimeoutError, death_of, start_worker
-from photosvc.workers.process import Worker
+from photosvc.workers.process import Worker, WorkerStartError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Answer = TypeVar("Answer")
 
 _FAREWELL_SECONDS = 1.0
 
@@ -36,8 +31,9 @@ class OnDemandWorkers(Generic[Item, Result]):
     """A set of child processes that apply a function to items, each to one item at a time.
 
     Args:
-        function: takes one item; it is found by name in a module. Items (at most 32 KiB each) must be picklable.
-        result: the type of its results, as for `WorkerPool`.
+        function: takes one item. Defined at the top level of a module other than `__main__`, or a `partial` of
+            such a function. Items (at most 32 KiB each) must be picklable.
+        result: the type of its results: of dataclasses, lists, tuples, texts, numbers, bytes and times.
         workers: most processes.
         queued: items that may wait in addition to those in progress.
         each: items of one owner that may wait or be in progress; None: only the limit for all owners applies.
@@ -69,8 +65,11 @@ class OnDemandWorkers(Generic[Item, Result]):
         self._waiting: deque[tuple[Item, Future[Result]]] = deque()
         self._unfinished_of = Counter[str]()
         self._changed = threading.Condition()
-        self._threads = 0
+        self._threads: set[threading.Thread] = set()
         self._idle = 0
+        self._asked: set[Worker] = set()
+        """The workers that have an item."""
+        self._is_closed = False
 
     def submit(self, item: Item, owner: str = "") -> Future[Result]:
         """Hand an item to the workers; the future ends with its result, or a `PhotosvcError`.
@@ -91,7 +90,7 @@ class OnDemandWorkers(Generic[Item, Result]):
                 raise WorkersBusyError
             if self._idle:
                 self._changed.notify()
-            if self._threads < self._size and len(self._waiting) >= self._idle:
+            if len(self._threads) < self._size and len(self._waiting) >= self._idle:
                 self._start_thread()
             self._unfinished_of[owner] += 1
             self._waiting.append((item, future))
@@ -100,12 +99,13 @@ class OnDemandWorkers(Generic[Item, Result]):
 
     def _start_thread(self) -> None:
         try:
-            threading.Thread(target=self._serve, name="photosvc-worker", daemon=True).start()
+            thread = threading.Thread(target=self._serve, name="photosvc-worker", daemon=True)
+            thread.start()
         except RuntimeError as error:  # the system has no room for one
             if not self._threads:
                 raise WorkerStartError(f"Worker processes cannot start ({error}).") from None
         else:
-            self._threads += 1
+            self._threads.add(thread)
 
     def _finished(self, owner: str, future: Future[Result]) -> None:
         with self._changed:
@@ -124,8 +124,8 @@ class OnDemandWorkers(Generic[Item, Result]):
                     if future.set_running_or_notify_cancel():
                         return item, future
                 left = end - SYSTEM_CLOCK.monotonic()
-                if left <= 0:
-                    self._threads -= 1
+                if left <= 0 or self._is_closed:
+                    self._threads.discard(threading.current_thread())
                     return None
                 self._idle += 1
                 self._changed.wait(left)
@@ -133,50 +133,41 @@ class OnDemandWorkers(Generic[Item, Result]):
 
     def _serve(self) -> None:
         """Run a thread: it owns one process, replaces it when it dies, and ends it when idle."""
-        worker: Worker[Item] | None = None
+        worker: Worker | None = None
         while (work := self._next()) is not None:
             item, future = work
             try:
-                if worker is not None and not worker.is_alive:  # killed while idle, not by this item
-                    worker.end()
-                    worker = None
-                worker = worker or self._start()
-                worker.give(item)
-                result = self._answer(worker)
-            except PhotosvcError as error:
-                if worker is not None and worker.pending:  # it was ended, because an answer was still missing
-                    worker = None
-                future.set_exception(error)
+                if worker is None or not worker.is_alive:  # killed while idle, not by this item
+                    if worker is not None:
+                        worker.end()
+                    worker = Worker(self._function, self._timeout, self._memory_bytes)
+                result = self._ask(worker, item)
             except BaseException as error:  # noqa: BLE001 - after any error, the caller must not wait for ever
-                if worker is not None:
-                    worker.end()
-                worker = None
                 future.set_exception(error)
             else:
                 future.set_result(result)
         if worker is not None:
             worker.end(_FAREWELL_SECONDS)
 
-    def _start(self) -> Worker[Item]:
-        worker: Worker[Item] = start_worker(self._function, self._timeout, self._memory_bytes)
-        problem = self._receive(worker, worker.receive_start)
-        if problem is not None:
-            worker.end()
-            raise WorkerStartError(f"Worker processes cannot start ({problem}).")
-        return worker
-
-    def _answer(self, worker: Worker[Item]) -> Result:
-        answer = self._receive(worker, lambda: worker.receive(self._answers))
-        worker.done()
-        if isinstance(answer, PhotosvcError):
-            raise answer
-        return answer
-
-    def _receive(self, worker: Worker[Item], receive: Callable[[], Answer]) -> Answer:
-        if not worker.connection.poll(max(0.0, worker.deadline - SYSTEM_CLOCK.monotonic())):
-            worker.end()
-            raise WorkerTimeoutError(Reason.TIMEOUT, f"{worker.seconds:g}")
+    def _ask(self, worker: Worker, item: Item) -> Result:
+        with self._changed:
+            if self._is_closed:
+                raise WorkersBusyError
+            self._asked.add(worker)
         try:
-            return receive()
-        except (EOFError, OSError, msgspec.MsgspecError):  # a dead child, or one that sends what is no answer
-            raise death_of(worker.end(_FAREWELL_SECONDS)) from None
+            return worker.ask(item, self._answers)
+        finally:
+            self._asked.discard(worker)
+
+    def close(self) -> None:
+        """End all processes, and drop all items; there may be no further ones."""
+        with self._changed:
+            self._is_closed = True
+            for _, future in list(self._waiting):
+                future.cancel()
+            for worker in self._asked:
+                worker.kill()
+            threads = list(self._threads)
+            self._changed.notify_all()
+        for thread in threads:
+            thread.join()

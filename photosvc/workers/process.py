@@ -1,4 +1,4 @@
-"""The pool's side of one worker process: start it, send items, receive answers, end it."""
+"""The side of the caller of one worker process: start it, ask it for results, end it."""
 
 import os
 import pickle
@@ -7,26 +7,29 @@ import socket
 import struct
 import subprocess
 import sys
-from collections import deque
 from contextlib import suppress
-from itertools import islice
+from http import HTTPStatus
 from multiprocessing import spawn
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TypeVar
 
-from photosvc.core.clock import SYSTEM_CLOCK
+import msgspec
+
 from photosvc.core.errors import PhotosvcError
+from photosvc.core.problems import FileProblemError, Reason, signal_symbol
 from photosvc.workers.answers import Answers
+from photosvc.workers.child import OUT_OF_MEMORY
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _PROGRAM = "from photosvc.workers.child import main; main()"
-_MAX_ITEM = 32 << 10  # bytes: twice as many fit into the buffer of the socket, so sending never blocks
+_MAX_ITEM = 32 << 10  # bytes: as many fit into the buffer of the socket, so sending never blocks
 _MAX_ANSWER = 64 << 20
 _STARTS = Answers[str | None](str | None)  # type: ignore[arg-type] # a type for the decoder
 _START_SECONDS = 60.0
+_MOST_STARTS = 3
+_FAREWELL_SECONDS = 1.0
 _STALL_SECONDS = 10  # for the rest of a message that has begun
 _BYTES_PER_SECOND = 4 << 20  # of the slowest disk or network
 _MOST_SECONDS = 86_400  # for reading a file
@@ -58,33 +61,55 @@ def seconds_for(item: object, timeout: float) -> float:
     return timeout + min(size // _BYTES_PER_SECOND, _MOST_SECONDS)
 
 
-class Worker(Generic[Item]):
-    """A child process, which ends when this process ends, even when this process is killed.
+class WorkerTimeoutError(FileProblemError):
+    """The file took too long to read."""
+
+
+class WorkerDiedError(FileProblemError):
+    """The reader of the file crashed or was killed."""
+
+
+class WorkerStartError(PhotosvcError):
+    """Worker processes cannot start."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    retry_after = 10
+
+
+class Worker:
+    """A child process, which ends when the thread that started it ends, even when that is killed.
 
     Args:
-        function: pickled; see `WorkerPool`.
+        function: pickled; see `OnDemandWorkers`.
         timeout: seconds an item may take, without the time to read its file, see `seconds_for`.
         memory_bytes: address space that the child may map in addition to that at its start.
 
     Raises:
-        OSError: the system refuses to start a process.
+        WorkerStartError: the system refuses to start a process, or the process cannot import the function.
     """
 
     def __init__(self, function: bytes, timeout: float, memory_bytes: int) -> None:
-        self.pending: deque[Item] = deque()
-        """Items without an answer; the child works on the first."""
-        self.started = False
-        self._sizes: deque[int] = deque()
-        self._seconds: deque[float] = deque()
-        self._answers = 0
-        self._since = 0.0
-        self.deadline = SYSTEM_CLOCK.monotonic() + _START_SECONDS
         self._timeout = timeout
+        for _ in range(_MOST_STARTS):
+            try:
+                self._start(function, memory_bytes)
+                problem = self._receive(_STARTS, _START_SECONDS)
+            except OSError as error:
+                raise WorkerStartError(f"Worker processes cannot start ({error.strerror}).") from None
+            except FileProblemError:  # killed before it began
+                continue
+            if problem is not None:
+                self.end()
+                raise WorkerStartError(f"Worker processes cannot start ({problem}).")
+            return
+        raise WorkerStartError
+
+    def _start(self, function: bytes, memory_bytes: int) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
-            # A child that stops in the middle of an answer must not block the pool.
+            # A child that stops in the middle of an answer must not block the caller.
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", _STALL_SECONDS, 0))
-            self.connection = Connection(ours.detach())
+            self._connection = Connection(ours.detach())
             arguments = (theirs.fileno(), os.getpid(), memory_bytes)
             self._process = subprocess.Popen(  # noqa: S603 - our own program
                 [os.fsdecode(spawn.get_executable()), "-P", "-c", _PROGRAM, *map(str, arguments)],
@@ -102,75 +127,55 @@ class Worker(Generic[Item]):
         """Return whether the process runs."""
         return self._process.poll() is None
 
-    @property
-    def seconds(self) -> float:
-        """Return the seconds that the first item may take."""
-        return self._seconds[0] if self._seconds else self._timeout
+    def ask(self, item: object, answers: Answers[Result]) -> Result:
+        """Return the result of the function for an item, which must have at most 32 KiB when pickled.
 
-    @property
-    def has_room(self) -> bool:
-        """Return whether another item fits into the buffer of the socket."""
-        return sum(self._sizes) <= _MAX_ITEM
-
-    @property
-    def rate(self) -> float:
-        """Return the number of answers per second since the first one; 0 if it is unknown."""
-        return (self._answers - 1) / max(SYSTEM_CLOCK.monotonic() - self._since, 1e-3) if self._answers > 1 else 0.0
-
-    def give(self, item: Item) -> None:
-        """Send an item, which must have at most 32 KiB when pickled."""
+        Raises:
+            PhotosvcError: the function raised it.
+            WorkerTimeoutError: it took too long, and the process was ended.
+            WorkerDiedError: the process died, or sent what is no answer.
+        """
         message = pickle.dumps(item)
         if len(message) > _MAX_ITEM:
             raise ValueError("an item is too large")
-        self.pending.append(item)
-        self._sizes.append(len(message))
-        self._seconds.append(seconds_for(item, self._timeout))
-        if self.started and len(self.pending) == 1:
-            self.deadline = SYSTEM_CLOCK.monotonic() + self.seconds
         self._send(message)
-
-    def done(self) -> Item:
-        """Remove and return the first item: it was answered, or ended the child."""
-        self._sizes.popleft()
-        self._seconds.popleft()
-        return self.pending.popleft()
+        answer = self._receive(answers, seconds_for(item, self._timeout), item)
+        if isinstance(answer, PhotosvcError):
+            raise answer
+        return answer
 
     def _send(self, message: bytes) -> None:
         with suppress(OSError):  # the child died: the next receive raises
-            self.connection.send_bytes(message)
+            self._connection.send_bytes(message)
 
-    def receive_start(self) -> str | None:
-        """Receive the first answer: the name of the error that kept the child from starting, or None.
-
-        Raises:
-            EOFError, OSError, msgspec.MsgspecError: the child died, or its message is broken.
-        """
-        answer = _STARTS.read(self._message())
-        return None if answer is None else str(answer)
-
-    def receive(self, answers: Answers[Result]) -> Result | PhotosvcError:
-        """Receive the answer to the first item: its result or error.
-
-        Raises:
-            EOFError, OSError, msgspec.MsgspecError: the child died, or its message is broken.
-        """
-        return answers.read(self._message(), self.pending[0])
-
-    def _message(self) -> bytes:
-        message = self.connection.recv_bytes(_MAX_ANSWER)
-        first = next(islice(self._seconds, int(self.started), None), self._timeout)  # the child begins it now
-        self.deadline = SYSTEM_CLOCK.monotonic() + first
-        self.started = True
-        self._since = self._since or SYSTEM_CLOCK.monotonic()
-        self._answers += 1
-        return message
+    def _receive(self, answers: Answers[Result], seconds: float, item: object = "") -> Result | PhotosvcError:
+        try:
+            if not self._connection.poll(seconds):
+                self.end()
+                raise WorkerTimeoutError(Reason.TIMEOUT, f"{seconds:g}")
+            return answers.read(self._connection.recv_bytes(_MAX_ANSWER), item)
+        except (EOFError, OSError, msgspec.MsgspecError):  # a dead child, or one that sends what is no answer
+            raise _death_of(self.end(_FAREWELL_SECONDS)) from None
 
     def end(self, patience: float = 0) -> int:
         """Close the connection, wait `patience` seconds, then kill; return the exit code, negative for a signal."""
-        self.connection.close()
+        self._connection.close()
         try:
             return self._process.wait(patience)
         except subprocess.TimeoutExpired:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)  # and the processes it started
+            self.kill()
             return self._process.wait()
+
+    def kill(self) -> None:
+        """Kill the process and those that it started; any thread may do so."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+
+def _death_of(code: int) -> WorkerDiedError:
+    """Return the error of a worker that ended with this exit code; negative for a signal."""
+    if code == OUT_OF_MEMORY:
+        return WorkerDiedError(Reason.OUT_OF_MEMORY)
+    if code < 0:
+        return WorkerDiedError(Reason.KILLED, signal_symbol(-code))
+    return WorkerDiedError(Reason.CRASHED)

@@ -25,7 +25,7 @@ from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Reason
 from photosvc.workers.answers import Answers
-from photosvc.workers.pool import WorkerDiedError
+from photosvc.workers.process import WorkerDiedError
 from photosvc.workers.remote import BATCHES, MOST_ITEMS, Landmarks, UnfitError, Work, work
 
 Item = TypeVar("Item")

@@ -1,7 +1,6 @@
 """Workers of index runs that outlive a run: to start one takes longer than most runs of tests."""
 
 import sys
-from threading import current_thread, main_thread
 from typing import Any, ClassVar, Self
 
 from photosvc.workers import process
@@ -13,29 +12,27 @@ _KEPT = 4
 class LastingPool(WorkerPool[Any, Any]):
     """A pool that leaves its idle workers to the next one with the same function, limits and environment."""
 
-    _idle: ClassVar[dict[object, list[process.Worker[Any]]]] = {}
+    _left: ClassVar[dict[object, Self]] = {}
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        limits = (self._function, self._size, self._timeout, self._memory_bytes)
+        limits = (self._function, self._taken, self._size, self._timeout, self._memory_bytes)
         self._key = (*limits, tuple(sys.path), tuple(process._environment().items()))
+        self._used = self
 
     def __enter__(self) -> Self:
-        if current_thread() is main_thread():
-            self._workers = [worker for worker in self._idle.pop(self._key, ()) if worker.is_alive]
-        return self
+        self._used = self._left.pop(self._key, self)
+        return self._used
 
-    def __exit__(self, *error: object) -> None:
-        # Linux ends the workers with the thread that started them.
-        if current_thread() is main_thread() and not self._busy():
-            self.end_idle(_KEPT - 1)
-            self._idle[self._key] = self._workers
+    def __exit__(self, *_: object) -> None:
+        if self._used._unfinished_of.total():
+            self._used.close()
         else:
-            super().__exit__(*error)
+            self.end_idle(_KEPT - 1)
+            self._left[self._key] = self._used
 
     @classmethod
     def end_idle(cls, kept: int) -> None:
         """End the workers of all pools but the last ones."""
-        while len(cls._idle) > kept:
-            for worker in cls._idle.pop(next(iter(cls._idle))):
-                worker.end(patience=1)
+        while len(cls._left) > kept:
+            cls._left.pop(next(iter(cls._left))).close()

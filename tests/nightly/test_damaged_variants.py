@@ -9,7 +9,8 @@ import pytest
 from photosvc.core.problems import FileProblemError, Problem, Reason
 from photosvc.index.extract import Extraction, extract
 from photosvc.index.file_columns import dump_metadata, load_metadata
-from photosvc.workers.pool import WorkerDiedError, WorkerPool, WorkerTimeoutError
+from photosvc.workers.pool import WorkerPool
+from photosvc.workers.process import WorkerDiedError, WorkerTimeoutError
 from tests.helpers.library import CAMERA_ORIGINALS
 from tests.nightly.damage import samples, variants
 

@@ -16,7 +16,7 @@ from photosvc import __version__
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.problems import Reason
 from photosvc.workers import scheduler as schedulers
-from photosvc.workers.pool import WorkerDiedError
+from photosvc.workers.process import WorkerDiedError
 from photosvc.workers.remote import Landmarks
 from photosvc.workers.scheduler import SchedulerError, connected
 from tests.helpers import shared

@@ -10,7 +10,7 @@ import pytest
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.problems import Reason
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
-from photosvc.workers.pool import WorkerDiedError, WorkerStartError, WorkerTimeoutError
+from photosvc.workers.process import WorkerDiedError, WorkerStartError, WorkerTimeoutError
 from tests.helpers.programs.worker_tasks import hang_unless_large, obey, read_pipe, square
 
 

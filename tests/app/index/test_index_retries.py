@@ -7,7 +7,7 @@ import pytest
 from photosvc.core.problems import Problem, Reason, pause_after
 from photosvc.index import run as job
 from photosvc.index.store import Store
-from photosvc.workers.pool import WorkerTimeoutError
+from photosvc.workers.process import WorkerTimeoutError
 from tests.app.index import deadly_extract
 from tests.helpers.factories.indexing_requests import InlinePool
 from tests.helpers.library import reasons

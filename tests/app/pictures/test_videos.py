@@ -19,7 +19,7 @@ from photosvc.pictures.originals import Original
 from photosvc.pictures.videos import VideoJob, make_video
 from photosvc.web.current import current_service
 from photosvc.workers.on_demand import WorkersBusyError
-from photosvc.workers.pool import WorkerDiedError, WorkerTimeoutError
+from photosvc.workers.process import WorkerDiedError, WorkerTimeoutError
 from tests.helpers.api_client import check_error, open_api
 from tests.helpers.clients.picture_client import BROWSER, PictureClient, WorkersInProcess, named
 from tests.helpers.files.videos import film, google_photo, heic_photo, micro_video, samsung_photo, turned

@@ -15,7 +15,7 @@ from PIL import Image, ImageChops, ImageStat
 
 from photosvc.core.problems import Reason
 from photosvc.web.current import current_service
-from photosvc.workers.pool import WorkerDiedError
+from photosvc.workers.process import WorkerDiedError
 from tests.helpers.api_client import check_error, open_api
 from tests.helpers.clients.picture_client import PictureClient, replace_workers
 from tests.helpers.clock import until
@@ -106,13 +106,13 @@ class NoProcess:
     def __class_getitem__(cls, _):
         return cls
 
-    def __init__(self, *_):
+    def __init__(self, *_, **__):
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
 
 
 def test_a_system_without_room_for_processes_is_answered_503_until_it_has_some(limited, hashes, request, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("photosvc.workers.pool.Worker", NoProcess)
+        patch.setattr("photosvc.workers.process.subprocess.Popen", NoProcess)
         answer = limited.thumbnail(hashes[3], "right_224")
         assert answer.headers["Retry-After"] == "10"
         check_error(answer, 503)
