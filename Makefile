@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint requirements.lock
 
 # What decides by dates, and the moments: ends of months with and without a leap day, the hour that clocks skip, a Sunday.
-DATES := tests/unit/query/test_query_spoken.py tests/unit/query/test_query_last_moments.py tests/unit/media/test_media_dates.py tests/unit/index/test_index_names.py tests/unit/index/test_index_taken.py tests/unit/index/test_index_timezone.py tests/app/index/test_index_dates.py tests/databases/search/test_search_days.py tests/databases/search/test_habits.py tests/app/search/test_search_spoken.py
+DATES := tests/unit/query/test_query_spoken.py tests/unit/query/test_query_last_moments.py tests/unit/media/test_media_dates.py tests/unit/index/test_index_names.py tests/unit/index/test_index_taken.py tests/unit/index/test_index_timezone.py tests/app/index/test_index_dates.py tests/databases/search/test_search_days.py tests/app/search/test_search_spoken.py
 MOMENTS := 2027-02-28T12:00 2028-02-29T12:00 2027-03-28T01:59:58@Europe/Berlin 2026-11-29T12:00 2026-12-31T23:59:58
 
 help: ## Show this help

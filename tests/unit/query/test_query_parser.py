@@ -17,7 +17,6 @@ from photosvc.query.nodes import (
 )
 from photosvc.query.parser import MOST_TERMS
 from tests.helpers.queries.parsing import parse_query
-from tests.unit.query.canonical import canonical_text
 
 
 def word(text: str) -> Word:
@@ -196,7 +195,6 @@ def test_some_plain_words_also_mean_a_filter() -> None:
         ("2020..2023", Or((Phrase(("2020", "2023"), prefix=True), Filter("year", Choice((Range(2020, 2023),)))))),
     ):
         assert parse_query(text) == node
-        assert parse_query(canonical_text(node)) == node, text
 
 
 def test_a_comparison_that_is_no_filter_is_refused_with_a_hint() -> None:

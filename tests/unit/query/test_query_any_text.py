@@ -1,0 +1,52 @@
+"""Any text ends as nodes in normal form or as the one error, and no text becomes more than text."""
+
+import string
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from photosvc.query.filters import FILTERS, NAMES
+from photosvc.query.lexer import quote
+from photosvc.query.nodes import And, Everything, InvalidQueryError, Node, Not, Or
+from photosvc.query.parser import combine, parse_parameters
+from tests.helpers.examples import examples
+from tests.helpers.queries.parsing import parse_query
+from tests.helpers.queries.query_strategies import HOSTILE, ODD_QUERIES, ODD_VALUES
+
+
+def normal(node: Node) -> bool:
+    """Whether the tree has the form that `nodes` promises."""
+    match node:
+        case And(parts) | Or(parts):
+            own = type(node)
+            return len(parts) > 1 and all(not isinstance(part, own | Everything) and normal(part) for part in parts)
+        case Not(part):
+            return not isinstance(part, Not | Everything) and normal(part)
+        case _:
+            return True
+
+
+@examples(1000)
+@given(st.one_of(HOSTILE, ODD_QUERIES))
+def test_any_text_ends_as_nodes_in_normal_form_or_as_the_one_error(text: str) -> None:
+    try:
+        fits = normal(parse_query(text))
+    except InvalidQueryError as error:
+        fits = error.field == "q" and error.position is not None and 0 <= error.position < len(text)
+    assert fits
+
+
+@examples(1000)
+@given(st.sampled_from(sorted(FILTERS)), ODD_VALUES, st.sampled_from(sorted(NAMES)), ODD_VALUES)
+def test_any_parameters_end_as_nodes_or_as_the_one_error(name: str, text: str, other: str, more: str) -> None:
+    try:
+        fits = normal(combine(Everything(), parse_parameters([(name, text), (other, more)])))
+    except InvalidQueryError as error:
+        fits = error.field in {name, other}
+    assert fits
+
+
+def test_injections_are_only_text() -> None:
+    for payload in ("' OR 1=1 --", "'; DROP TABLE x; --", "%' UNION SELECT", string.punctuation):
+        [item] = parse_query(f"name:{quote(payload)}").value.any_of  # type: ignore[union-attr]
+        assert item.pieces == (payload.lower(),)
