@@ -25,7 +25,7 @@ from photosvc.records.albums import AlbumEditSchema
 from photosvc.search.reading.albums import ALBUM, AlbumRecord, AlbumsRequest, KnownAlbums
 from photosvc.search.reading.library_albums import FOLDER, MONTH, STATE
 from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL
-from photosvc.web.contract import is_mounted, load_values, uses
+from photosvc.web.contract import load_values, uses
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
@@ -262,9 +262,7 @@ def _deleted(uid: str, who: Principal) -> Album | None:
 
 
 def _covers(who: Principal) -> dict[str, str]:
-    """Return the addresses of covers by size, with `UID` for that of an album; none where the API is not mounted."""
-    if not is_mounted("photos.preview"):
-        return {}
+    """Return the addresses of covers by size, with `UID` for that of an album."""
     token = tokens.preview_token(current_service().settings, who)
     return {
         size: url_for("photosvc.thumbnails.album_cover", uid="UID", token=token, size=size, quiet=1) for size in COVERS

@@ -267,7 +267,7 @@ def restore(uid: str) -> Response:
 
 def _form(album: AlbumRecord, form: AlbumForm, present: Mapping[str, Any] | None = None) -> Response:
     return show(
-        "album-edit",
+        "album-form",
         form.status,
         shown=album,
         form=form,
@@ -277,11 +277,11 @@ def _form(album: AlbumRecord, form: AlbumForm, present: Mapping[str, Any] | None
     )
 
 
-_KINDS: Final = {
-    CHOSEN: (N_("Photos that I choose"), N_("Empty until you add photos.")),
-    FOUND: (N_("The current results of a search"), N_("They are added once. Later results of the search are not.")),
-    FOLLOWING: (N_("A saved search"), N_("Always the current results of the search, also photos added later.")),
-}
+_KINDS: Final = (
+    (CHOSEN, N_("Photos that I choose"), N_("Empty until you add photos.")),
+    (FOUND, N_("The current results of a search"), N_("They are added once. Later results of the search are not.")),
+    (FOLLOWING, N_("A saved search"), N_("Always the current results of the search, also photos added later.")),
+)
 
 
 @pages.get("/albums/new")
@@ -305,7 +305,7 @@ def make() -> Response:
     form = read_album_form()
     values, kind = given_values(form), form.get("kind", "")
     try:
-        uid = _make(values, kind if kind in _KINDS else CHOSEN)
+        uid = _make(values, kind if kind in {FOUND, FOLLOWING} else CHOSEN)
     except (InvalidValueError, ConflictError, SearchEndedError) as error:
         return _making_form(refused(values, error), kind)
     if form.get("then") == _SHARE and not values["Private"] and may(principal(), "links.list"):
@@ -346,11 +346,12 @@ def _found(query: str) -> list[int]:
 
 def _making_form(form: AlbumForm, kind: str) -> Response:
     return show(
-        "album-new",
+        "album-form",
         form.status,
         form=form,
+        present={},
         chosen_kind=kind,
-        kinds=_KINDS.items(),
+        kinds=_KINDS,
         orders=order_choices(by_hand=True),
         share=_SHARE if may(principal(), "links.make") else "",
     )

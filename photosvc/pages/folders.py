@@ -32,7 +32,7 @@ from photosvc.search.reading.albums import (
 )
 from photosvc.search.reading.files import turns_of
 from photosvc.search.reading.library_albums import FOLDER
-from photosvc.web.contract import is_mounted, uses
+from photosvc.web.contract import uses
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
@@ -125,15 +125,15 @@ def _list(connection: Connection, albums: Sequence[AlbumRecord], path: str, who:
     shown = found[(number - 1) * COUNT : number * COUNT]
     shown = folders_with_covers(connection, shown, sees_private=who.sees_private)
     turns = turns_of(connection, {one.thumb for one in shown if one.thumb})
-    thumbs = Thumbnails(who, turns) if is_mounted("photos.preview") else None
+    thumbs = Thumbnails(who, turns)
     cards = [_card(one, path, thumbs) for one in shown]
     return Listing(cards, text, sort, number, more=len(found) > number * COUNT, any=bool(direct))
 
 
-def _card(one: Folder, path: str, thumbs: Thumbnails | None) -> dict[str, Any]:
+def _card(one: Folder, path: str, thumbs: Thumbnails) -> dict[str, Any]:
     """Return the values of a folder in the list of another one; `within` are the folders between them."""
     within = one.path[len(path) :].strip("/").rpartition("/")[0]
-    cover, srcset = thumbs.cover(one.thumb) if thumbs else ("", "")
+    cover, srcset = thumbs.cover(one.thumb)
     shown = {"name": one.name, "within": within, "count": one.total_count}
     return {**shown, "href": url_for(".folder", folder=one.path), "cover": cover, "srcset": srcset}
 

@@ -30,7 +30,7 @@ from photosvc.search.reading.people import (
 )
 from photosvc.search.reading.state import Kept
 from photosvc.web.changes import change_label, change_person, find_label, find_person, remove_labels
-from photosvc.web.contract import is_mounted, load_values
+from photosvc.web.contract import load_values
 from photosvc.web.current import current_service
 from photosvc.web.indexer import wake_indexer
 from photosvc.web.protector import principal
@@ -127,7 +127,7 @@ def _list(kind: Kind) -> Response:
         shown = kind.with_covers(connection, shown, sees_private=who.sees_private)
         turns = turns_of(connection, {one.thumb for one in shown if one.thumb})
         faces = areas_on_covers(connection, [one for one in shown if isinstance(one, Person)])
-    thumbs = Thumbnails(who, turns) if is_mounted("photos.preview") else None
+    thumbs = Thumbnails(who, turns)
     return show_kept(
         "names",
         kind=kind,
@@ -159,12 +159,10 @@ def _link(kind: Kind, asked: dict[str, object]) -> str:
     return url_for(f".{kind.endpoint}") + query_string(asked)
 
 
-def _card(
-    one: Named, kind: Kind, thumbs: Thumbnails | None, face: tuple[float, float, float, float] | None
-) -> dict[str, Any]:
+def _card(one: Named, kind: Kind, thumbs: Thumbnails, face: tuple[float, float, float, float] | None) -> dict[str, Any]:
     """Return the values of a name in the list, with the address of the search for its photos."""
     area = None if face is None else Area.around(*face)
-    cover, srcset = thumbs.cover(one.thumb, area) if thumbs else ("", "")
+    cover, srcset = thumbs.cover(one.thumb, area)
     shown = {"uid": one.uid, "name": one.name, "count": one.photo_count, "favorite": one.favorite}
     href = url_for(".photos", q=with_value(kind.filter, one.name))
     return {**shown, "href": href, "cover": cover, "srcset": srcset}

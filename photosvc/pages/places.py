@@ -19,7 +19,6 @@ from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.photos import CountedTown, PhotoQuery, find_towns
 from photosvc.search.reading.request import parse_request
 from photosvc.settings import Settings
-from photosvc.web.contract import is_mounted
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
@@ -129,8 +128,5 @@ def show_places() -> Response:
 
 
 def _map_data(search: Asked, within: str, source: MapSource) -> dict[str, Any]:
-    """Return the data attributes of the map for its scripts; none where the API that they call is not mounted."""
-    if not is_mounted("photos.clusters"):
-        return {}
-    data = grid_data(principal(), search)
-    return data and {**data, "photos": search.address, "within": within, "tiles": source.tiles}
+    """Return the data attributes of the map for its scripts."""
+    return {**grid_data(principal(), search), "photos": search.address, "within": within, "tiles": source.tiles}

@@ -31,7 +31,7 @@ from photosvc.pages.language import _
 from photosvc.pages.layout import pages, public_page, see_other, show
 from photosvc.pages.shared_pictures import NoPictureError, Way, download_of, only_album, picture_of, pictures_of
 from photosvc.pages.wording import day
-from photosvc.web.contract import is_mounted, uses
+from photosvc.web.contract import uses
 from photosvc.web.current import Service, current_service
 from photosvc.web.incoming import contribute
 from photosvc.web.protector import is_secure
@@ -175,7 +175,7 @@ def _lead_to_link(service: Service, link_token: str) -> Response:
 
 def _way(link_token: str) -> Way:
     return Way(
-        page=lambda number: url_for(".shared", link_token=link_token, page=number if number > 1 else None),
+        page=lambda page="": url_for(".shared", link_token=link_token, page=page or None),
         picture=lambda uid: url_for(".shared_picture", link_token=link_token, uid=uid),
         zip=url_for(".shared_zip", link_token=link_token),
     )
@@ -209,7 +209,7 @@ def _show(
     # A card shows what everybody with the link sees; a password would not protect the copies that messengers keep.
     card = not password_hash and number == 1
     cover = values["cover"] if card else ""
-    takes = may(who, "shared.add") and is_mounted("shared.add") and not album.filter and not service.settings.readonly
+    takes = may(who, "shared.add") and not album.filter and not service.settings.readonly
     return show_form(
         "shared",
         error,

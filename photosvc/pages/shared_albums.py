@@ -19,7 +19,7 @@ from photosvc.pages.tiles import Thumbnails
 from photosvc.search.reading.albums import KnownAlbums
 from photosvc.search.reading.shared import narrowed
 from photosvc.web.auditing import operating
-from photosvc.web.contract import is_mounted, uses
+from photosvc.web.contract import uses
 from photosvc.web.current import current_service
 from photosvc.web.incoming import contribute
 from photosvc.web.protector import principal
@@ -62,7 +62,7 @@ def show_shared_picture(uid: str, photo: str) -> Response:
         share = find_shared(connection, user_id_of(who), uid)
         own = share.contributes and photo in own_photos(connection, user_id_of(who), uid)
     values = picture_of(service, narrowed(who, uid), photo, _way(uid))
-    return show("shared-album-picture", own=own, **values)
+    return show("shared-picture", own=own, **values)
 
 
 @pages.get("/shared/<uid>/pictures.zip", endpoint="shared_album_zip")
@@ -132,7 +132,7 @@ def _show(
         error,
         **{**values, "cover": ""},
         share=share,
-        adds=share.contributes and is_mounted("shared.add") and not service.settings.readonly,
+        adds=share.contributes and not service.settings.readonly,
         added=added,
         gone=gone,
         refused=refused,
@@ -144,7 +144,7 @@ def _show(
 
 def _way(uid: str) -> Way:
     return Way(
-        page=lambda number: url_for(".shared_album", uid=uid, page=number if number > 1 else None),
+        page=lambda page="": url_for(".shared_album", uid=uid, page=page or None),
         picture=lambda photo: url_for(".shared_album_picture", uid=uid, photo=photo),
         zip=url_for(".shared_album_zip", uid=uid),
     )

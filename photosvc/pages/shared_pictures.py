@@ -43,8 +43,8 @@ class NoPictureError(NotFoundError):
 class Way:
     """The addresses of the pages of one shared album."""
 
-    page: Callable[[int], str]
-    """Returns the address of the page with this number."""
+    page: Callable[..., str]
+    """Returns the address of the page with the number `page`; without it, of the first one."""
     picture: Callable[[str], str]
     """Returns the address of the page of the picture with this UID."""
     zip: str
@@ -100,7 +100,7 @@ def picture_of(service: Service, who: Principal, uid: str, way: Way) -> dict[str
         "src": Thumbnails(who, turns, waits=True).address(record["Hash"], _SIZE),
         "video": _video(files, record, token),
         "original": download_of(service, who, "photosvc.downloads.download_file", content_hash=record["Hash"]),
-        "back": way.page(1),
+        "back": way.page(),
         "before": way.picture(beside.before) if beside and beside.before else "",
         "behind": way.picture(beside.behind) if beside and beside.behind else "",
     }

@@ -27,7 +27,6 @@ from photosvc.search.reading.files import turns_of
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import SearchRequest, best_order
 from photosvc.search.reading.selection import MOST_SELECTED
-from photosvc.web.contract import is_mounted
 from photosvc.web.current import current_service
 
 DEFAULT_ORDER: Final = "newest"
@@ -342,10 +341,8 @@ def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) 
     settings = current_service().settings
     token = preview_token(settings, who)
     in_archive = "archived:true" in search.whole.lower().split()
-    rights = [
-        name for name, actions in _RIGHTS.items() if all(is_mounted(action) and may(who, action) for action in actions)
-    ]
-    if is_mounted("albums.update") and may(who, "albums.update"):
+    rights = [name for name, actions in _RIGHTS.items() if all(may(who, action) for action in actions)]
+    if may(who, "albums.update"):
         rights += of_album
     # Without a trash and the right to restore from it, somebody has to archive a photo before it can be deleted.
     comes_back = settings.delete_originals and "untrash" in rights
