@@ -1,4 +1,4 @@
-"""The app factory: a Flask app with photosvc as its only content, its error pages and headers."""
+"""The app factory: a Flask app with photosvc as its only content, its error pages, headers and access log."""
 
 import logging
 import os
@@ -18,7 +18,7 @@ from photosvc.core.paths import close_files, close_folder
 from photosvc.extension import PhotoService
 from photosvc.models.engine import configure_engine, engine_options
 from photosvc.settings import load_settings
-from photosvc.web.current import EXTENSION, current_service
+from photosvc.web.current import EXTENSION, Service, current_service
 from photosvc.web.parts import PAGES, chosen_parts
 from photosvc.web.requests import PublicPath, TrustedProxies
 
@@ -73,20 +73,23 @@ def create_app(
     app.extensions[EXTENSION].is_alone = True
     logging.getLogger(LOGGER).setLevel(logging.INFO)
     if with_views:
-        _prepare_answers(app)
+        _prepare_answers(app, app.extensions[EXTENSION])
     return app
 
 
-def _prepare_answers(app: Flask) -> None:
-    """Let the app answer errors outside all blueprints, and add headers.
+def _prepare_answers(app: Flask, service: Service) -> None:
+    """Let the app answer errors outside all blueprints, and add headers and the access log.
 
     Commands answer nothing and do not import the modules that this needs.
     """
-    from photosvc.web.answers import add_security_headers
+    from photosvc.web import answers
     from photosvc.web.errors import register_errors
 
     register_errors(app, _render)
-    app.after_request(add_security_headers)
+    logging.getLogger(answers.LOGGER).setLevel(logging.INFO)
+    app.after_request(answers.add_security_headers)
+    if service.settings.access_log:
+        app.after_request(answers.note_access)  # also logs requests that reach no route
 
 
 def _render(failure: "Failure") -> Response:

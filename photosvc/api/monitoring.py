@@ -1,11 +1,13 @@
 """For operators: checks and metrics, and the security log (/audit).
 
 GET /healthz, /readyz and /metrics are for monitors, /credential for proxies, /status for clients.
-The metrics are in the text format 0.0.4 of Prometheus: gauges of the library, its upkeep and the disks that it uses,
-measured at each request.
+The metrics are in the text format 0.0.4 of Prometheus: gauges of the library and its upkeep, the disks that it uses,
+and the processes that answer, measured at each request.
 """
 
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -50,6 +52,9 @@ from photosvc.web.searching import searching
 if TYPE_CHECKING:
     from prometheus_client import Metric
 
+_PROCESSES: Final = Path("/proc")
+#: Children of a server that are looked at: more than workers it may have.
+_MOST_PROCESSES: Final = 512
 monitoring: OwnBlueprint = OwnBlueprint("monitoring", __name__)
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
 #: The end of the name of the endpoint that answers even if the database fails.
@@ -104,6 +109,41 @@ def of_disks(settings: Settings, instance: Path, cache: PictureCache) -> "Iterat
     yield _gauge("photosvc_disk_free_bytes", "Free bytes of the disk with a folder.", free, label="folder")
     sizes = {name: disk.total for name, disk in disks.items()}
     yield _gauge("photosvc_disk_size_bytes", "Bytes of the disk with a folder.", sizes, label="folder")
+
+
+def of_processes() -> "Iterator[Metric]":
+    """Yield figures of the processes of the server, where the system tells them (Linux)."""
+    memory = files = number = 0
+    for folder in _workers():
+        with suppress(OSError, ValueError, StopIteration):
+            lines = (folder / "status").read_text().splitlines()
+            kibibytes = next(int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
+            files += sum(1 for _ in (folder / "fd").iterdir())
+            memory += kibibytes << 10
+            number += 1
+    for name, meaning, value in (
+        ("photosvc_processes", "Processes that answer requests.", number),
+        ("photosvc_process_memory_bytes", "Memory of their own of these processes.", memory),
+        ("photosvc_process_open_files", "Open files and connections of these processes.", files),
+    ):
+        yield _gauge(name, meaning, {"": value} if number else {})
+
+
+def _workers() -> list[Path]:
+    """Return the folders in /proc of this process and of those that the same server has started by the same command."""
+    own, parent = _PROCESSES / str(os.getpid()), os.getppid()
+    try:
+        command = (own / "cmdline").read_bytes()
+        children = (_PROCESSES / str(parent) / "task" / str(parent) / "children").read_text().split()
+    except OSError:
+        return [own]
+    found = [own]
+    for child in children[:_MOST_PROCESSES]:
+        folder = _PROCESSES / child
+        with suppress(OSError):
+            if folder != own and (folder / "cmdline").read_bytes() == command:
+                found.append(folder)
+    return found
 
 
 def _seconds(moment: datetime | None) -> int | None:
@@ -166,7 +206,7 @@ def credential() -> Response:
 @require("metrics.view")
 @answers(TEXT, "Prometheus text format 0.0.4.", media_type="text/plain")
 def metrics() -> Response:
-    """Show the size of the library, its upkeep and disks, as metrics.
+    """Show the size of the library, its upkeep, disks and processes, as metrics.
 
     Private photos and albums count for clients that may see them.
     """
@@ -179,8 +219,8 @@ def metrics() -> Response:
         upkeep = [*of_upkeep(session)]
     registry = CollectorRegistry(auto_describe=False)
     library = [*of_library(found, away=away), *upkeep]
-    disks = of_disks(service.settings, service.instance, service.picture_cache)
-    registry.register(_Collected([*library, *disks]))
+    machine = [*of_disks(service.settings, service.instance, service.picture_cache), *of_processes()]
+    registry.register(_Collected([*library, *machine]))
     return Response(generate_latest(registry), content_type=_TEXT)
 
 

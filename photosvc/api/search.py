@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from photosvc.auth import tokens
 from photosvc.auth.principal import Principal
 from photosvc.query.filter_spec import FilterSpec, Kind
-from photosvc.query.filters import FILTERS
+from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.lexer import LONGEST_QUERY, check
 from photosvc.query.typed import find_typed
 from photosvc.records.photo import PhotoResultSchema
@@ -53,6 +53,7 @@ from photosvc.web.contract import (
     for_visitors,
     json_object,
     takes_query,
+    unknown_parameters,
 )
 from photosvc.web.current import Service, current_service
 from photosvc.web.parts import OwnBlueprint
@@ -83,6 +84,8 @@ _HOW: Parameters = {
     "merged": (_FLAG, "One result for each photo, with its files in `Files`."),
     "total": (_FLAG, "Count all matches, in `X-Total-Count`."),
 }
+#: Every parameter of a search, with its aliases.
+_KNOWN = frozenset({*_WHICH, *_HOW, *NAMES})
 #: Names and values of a query string, in order.
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 #: Most characters of a `Link`: many servers and clients read only 4 or 8 KiB of headers.
@@ -91,6 +94,9 @@ _LONGEST_LINK = 2048
 PAGE_HEADERS = {
     **page_headers("files"),
     "X-Total-Count": Header("integer", "Files that match, if `total` was asked for."),
+    "X-Unknown-Parameters": Header(
+        "string", "Parameters that were ignored, each with the one that may be meant: `limit (count)`."
+    ),
     "X-Search-Hint": Header(
         "string", "If nothing was found: similar words, and shorter queries that find photos; percent-encoded UTF-8."
     ),
@@ -211,6 +217,9 @@ def send_page(page: Page, pieces: Iterable[str], headers: list[tuple[str, str]])
 def headers_of_page(service: Service, page: Page, path: str, pairs: Pairs) -> list[tuple[str, str]]:
     """Return the headers with the numbers of a page and the address of the next one; `path` is that of the route."""
     headers = page_numbers(page.count, page.limit, page.offset)
+    names = tuple(name for name, _ in pairs if name not in _KNOWN)
+    if names and (unknown := unknown_parameters(names, _KNOWN)):
+        headers.append(("X-Unknown-Parameters", unknown))
     if page.hint:
         headers.append(("X-Search-Hint", page.hint))
     if page.total is not None:

@@ -68,8 +68,8 @@ _LOG_VALUES = ("id", *_LOG_COLUMNS, "actor_kind", "actor_uid", "credential", "su
 def check(service: Service, subfolder: str, sample: str | None) -> None:
     """Check the library, or one SUBFOLDER of its originals.
 
-    Reads every original and compares its hash, which shows damage that no program notices; and compares the search
-    rows with the library. Changes nothing. The exit code is 1 if anything is wrong.
+    Reads every original and compares its hash, which shows damage that no program notices; compares the search rows
+    with the library; and decodes the cached thumbnails. Changes nothing. The exit code is 1 if anything is wrong.
     """
     number, percent = _parse_sample(sample)
     listed: list[Finding] = []
@@ -84,7 +84,7 @@ def check(service: Service, subfolder: str, sample: str | None) -> None:
     os.nice(10)  # requests come first
     options = CheckOptions(subfolder=subfolder, sample=number, percent=percent)
     with progress_bar("Checking") as progress, UnitOfWork(service.engine()) as session:
-        check = Check(session, service.settings, options, found, progress, service.clock)
+        check = Check(session, service.settings, service.picture_cache, options, found, progress, service.clock)
         report = check.run()
     _print_report(report, listed)
     if not report.is_sound:
@@ -104,7 +104,7 @@ def _parse_sample(sample: str | None) -> tuple[int | None, float | None]:
 
 
 def _print_report(report: Report, listed: list[Finding]) -> None:
-    counts = {"files": report.files, "bytes": report.bytes, "photos": report.photos}
+    counts = {"files": report.files, "bytes": report.bytes, "photos": report.photos, "thumbnails": report.thumbnails}
     faults = {fault.value: count for fault, count in sorted(report.faults.items())}
     record = {
         **counts,

@@ -88,6 +88,12 @@ class Request:
             raise DAVError(HTTPStatus.NOT_FOUND)
         return found
 
+    @property
+    def is_deep(self) -> bool:
+        """Return whether a PROPFIND asks for everything in a folder, at any depth."""
+        is_propfind: bool = self.environ["REQUEST_METHOD"] == "PROPFIND"
+        return is_propfind and self.environ.get("HTTP_DEPTH", "infinity") == "infinity"
+
     def check_disk(self, name: str, *, within: bool = False) -> None:
         """Check that the disk of this name is mounted: clients delete their copies of files that seem to be gone.
 

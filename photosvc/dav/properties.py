@@ -159,11 +159,10 @@ def find_all(session: Session, path: str, wanted: Sequence[str] | None, depth: s
     Args:
         path: the resource, in the form of `addresses.key`.
         wanted: names of properties; None for all.
-        depth: `0`: the resource alone; `1`: also those directly in it.
+        depth: `0`: the resource alone; `1`: also those directly in it; `infinity`: also all inside it.
     """
-    chosen = DavProperty.path == path
+    chosen = DavProperty.path == path if depth == "0" else within(DavProperty.path, path)
     if depth == "1":
-        chosen = within(DavProperty.path, path)
         rest = func.substr(DavProperty.path, len(path.rstrip("/")) + 2)
         chosen &= func.replace(rest, "/", "") == rest
     if wanted is not None:

@@ -1,6 +1,7 @@
 """PROPFIND (RFC 4918 section 9.1): one read of the folder, one query for properties, one for locks, and a stream."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import chain, islice
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request
 
 
+#: The most files and folders of an answer with `Depth: infinity`.
+MOST: Final = 10_000
 #: Up to this many properties may be asked for of any number of files; with more, the values of an answer are limited.
 _FEW: Final = 40
 MOST_VALUES: Final = 100_000
@@ -53,13 +56,13 @@ def propfind(request: "Request") -> Response:
 
     Raises:
         XmlError: the body is not a request for properties; further errors of `read_xml`.
-        DAVError: 400, the header `Depth` is wrong; 403, it asks for all that is in a folder at any depth; 507, too many
-            properties of too many resources.
+        DAVError: 400, the header `Depth` is wrong; 403, over 10,000 resources at any depth; 507, too many properties
+            of too many resources.
         PhotosvcError: too many large answers are being sent.
     """
     environ, provider, found = request.environ, request.provider, request.existing()
     request.check_if()
-    depth = environ.get("HTTP_DEPTH", "1")  # RFC 4918 means infinity, but programs that send none need less
+    depth = environ.get("HTTP_DEPTH", "infinity")
     if depth not in {"0", "1", "infinity"}:
         raise DAVError(HTTPStatus.BAD_REQUEST, "the header Depth is 0, 1 or infinity")
     asked = _asked(environ)
@@ -106,9 +109,20 @@ def _begun(resources: Iterable[Original], names: int) -> tuple[list[Original], I
 def _resources(found: Original, depth: str) -> Iterable[Original]:
     if depth == "0" or not found.is_folder:
         return [found]
-    if depth == "infinity":  # RFC 4918 section 9.1 lets a server refuse it
+    if depth == "1":
+        return chain([found], found.members())
+    tree, folders = [found], [found]
+    while folders and len(tree) <= MOST:
+        folder = folders.pop()
+        # A folder in it that cannot be read, or is gone by now, is listed without members.
+        with nullcontext() if folder is found else suppress(DAVError):
+            for one in islice(folder.members(), MOST + 1 - len(tree)):
+                tree.append(one)
+                if one.is_folder:
+                    folders.append(one)
+    if len(tree) > MOST:
         raise DAVError(HTTPStatus.FORBIDDEN, condition=FINITE_DEPTH)
-    return chain([found], found.members())
+    return tree
 
 
 def _stored(

@@ -113,7 +113,7 @@ def respond(folder: str) -> Response:
     provider = Originals(service, mount)
     asked = path_in(environ["PATH_INFO"], folder)
     present = Request(provider, environ, spelled(provider.root, asked), asked)
-    present.check_disk(present.name, within=environ["REQUEST_METHOD"] in _WHOLE)
+    present.check_disk(present.name, within=environ["REQUEST_METHOD"] in _WHOLE or present.is_deep)
     try:
         return _METHODS[environ["REQUEST_METHOD"]](present)
     except DAVError as error:

@@ -1,4 +1,4 @@
-"""A check of the library: originals and search rows compared with what is recorded about them.
+"""A check of the library: originals, search rows and thumbnails compared with what is recorded about them.
 
 It changes nothing but the place at which the next sample begins.
 """
@@ -9,6 +9,7 @@ import stat
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self, TypeAlias
 
@@ -23,6 +24,8 @@ from photosvc.index.scan import are_away, start_folder
 from photosvc.models import ORIGINALS_ROOT, File, Photo, named_number, set_named_numbers
 from photosvc.models.engine import begin_write
 from photosvc.models.statements import is_below
+from photosvc.pictures.ahead import is_sound
+from photosvc.pictures.cache import PictureCache
 from photosvc.search.rows.renew import count_orphans, differing, is_stale
 from photosvc.settings import Settings
 
@@ -56,6 +59,8 @@ class Fault(StrEnum):
     SEARCH = "search", "its search rows are not what the library says; `svc index --rebuild-search` renders them again"
     SEARCH_ORPHANS = "search_orphans", "search rows of files that the library does not have"
     SEARCH_VERSION = "search_version", "the search rows are of another version; an index run renders them again", True
+    THUMBNAIL = "thumbnail", "a cached thumbnail or video of it is broken or has other pixels"
+    THUMBNAIL_ORPHANS = "thumbnail_orphans", "cached files of originals that the library does not have", True
 
 
 class Finding(NamedTuple):
@@ -63,7 +68,7 @@ class Finding(NamedTuple):
 
     fault: Fault
     name: str = ""
-    """The file relative to the originals; empty for the library as a whole."""
+    """The file relative to the originals or the cached file; empty for the library as a whole."""
     number: int = 1
     """The number of rows or files that it stands for."""
 
@@ -74,13 +79,14 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class Report:
-    """The counts of a check: files and search rows compared, and the faults found."""
+    """The counts of a check: files, search rows and thumbnails compared, and the faults found."""
 
     files: int = 0
     bytes: int = 0
     """Bytes of originals that were read."""
     photos: int = 0
     """Photos whose search rows were compared."""
+    thumbnails: int = 0
     faults: dict[Fault, int] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -139,6 +145,7 @@ class Check:
 
     session: Session
     settings: Settings
+    cache: PictureCache
     options: CheckOptions
     found: Callable[[Finding], None]
     progress: Progress | None = None
@@ -146,7 +153,7 @@ class Check:
     report: Report = field(init=False, default_factory=Report)
 
     def run(self) -> Report:
-        """Check originals, then search rows.
+        """Check originals, then search rows, then thumbnails.
 
         Raises:
             NotFoundError: the originals or the subfolder do not exist.
@@ -161,14 +168,18 @@ class Check:
         compares = not is_stale(self.session)
         if not compares:
             self.note(Fault.SEARCH_VERSION)
+        hashes: set[str] | None = None if whole_library else set()
         for page in self._pages(clean_name(folder)):
             self.session.rollback()  # reading originals takes long; no transaction is open meanwhile
             for known in page:
                 self._check_original(known)
-            if compares and not whole_library:
-                self._compare({known.photo_id for known in page})
+            if hashes is not None:
+                hashes.update(known.hash for known in page)
+                if compares:
+                    self._compare({known.photo_id for known in page})
         if whole_library and compares:
             self._compare_all()
+        self._check_thumbnails(hashes)
         self.session.rollback()
         self.report.seconds = self.clock.monotonic() - started
         return self.report
@@ -250,3 +261,21 @@ class Check:
             names = select(Photo.path, Photo.name).where(Photo.id.in_(wrong)).order_by(Photo.path, Photo.name)
             for path, name in self.session.execute(names):
                 self.note(Fault.SEARCH, f"{path}/{name}" if path else name)
+
+    def _check_thumbnails(self, hashes: Collection[str] | None) -> None:
+        derived = self.cache.derived(hashes)
+        while page := list(islice(derived, _PAGE)):
+            self.session.rollback()
+            query = select(File.hash, File.name, File.width, File.height, File.turn)
+            rows = self.session.execute(query.where(File.hash.in_({content_hash for content_hash, _ in page})))
+            known = {row.hash: row for row in rows}
+            self.session.rollback()
+            for content_hash, what in page:
+                row = known.get(content_hash)
+                if row is None:
+                    self.note(Fault.THUMBNAIL_ORPHANS, f"{content_hash}_{what}")
+                    continue
+                self.report.thumbnails += 1
+                path = self.cache.path(content_hash, what)
+                if not is_sound(path, what, (row.width, row.height), row.turn):
+                    self.note(Fault.THUMBNAIL, f"{row.name} ({what})")

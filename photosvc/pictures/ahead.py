@@ -1,14 +1,20 @@
-"""Thumbnails made before they are requested."""
+"""Thumbnails made before they are requested, and the check of cached thumbnails."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from PIL import Image
+
 from photosvc.core.errors import ConflictError, PhotosvcError
-from photosvc.pictures.cache import PictureCache
+from photosvc.core.vocabulary import swaps_sides
+from photosvc.media.decode import guarded
+from photosvc.media.errors import DecodeError
+from photosvc.pictures.cache import PictureCache, has_both_ends, open_file
 from photosvc.pictures.originals import Original
-from photosvc.pictures.sizes import USUAL, Job, Size, Target, canonical, file_name
+from photosvc.pictures.sizes import USUAL, Job, Size, Target, canonical, file_name, named_target, thumbnail_size
 from photosvc.workers.pool import Pool
 
 
@@ -89,3 +95,30 @@ def _keep(cache: PictureCache, content_hash: str, targets: Sequence[Target], mad
     if any(due):
         with suppress(ConflictError):
             cache.evict()
+
+
+def is_sound(path: str, name: str, whole: tuple[int, int], turn: int = 1) -> bool:
+    """Return whether a thumbnail can be decoded and has the right size, or whether a video is whole.
+
+    It is true for derived files of other kinds, and for files that count as missing, which are made again anyway.
+
+    Args:
+        whole: pixels of the upright original; zeros when unknown.
+        turn: Exif orientation that the library applies to the original; thumbnails with other turns are older.
+    """
+    descriptor = open_file(path)
+    if descriptor is None:
+        return True
+    with os.fdopen(descriptor, "rb") as file:
+        target = named_target(name)
+        if target is None:
+            return not name.endswith(".mp4") or has_both_ends(descriptor, name)
+        try:
+            with guarded(), Image.open(file, formats=("JPEG" if target.encoding == "jpg" else "WEBP",)) as picture:
+                picture.load()
+                size = picture.size
+        except DecodeError:
+            return False
+    if swaps_sides(turn) != swaps_sides(target.turn):
+        whole = whole[::-1]
+    return not all(whole) or size == thumbnail_size(whole, target.size, target.area)

@@ -246,6 +246,14 @@ class PictureCache:
                 count += sum(discard(entry.path) for entry in entries if entry.name.partition("_")[0] in hashes)
         return count
 
+    def derived(self, hashes: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
+        """Yield content hash and name of each derived file of these contents, or of all contents."""
+        folders = None if hashes is None else sorted({self.path(one, "").rpartition("/")[0] for one in hashes})
+        for entry, _ in self._entries(folders):
+            content_hash, _, what = entry.name.partition("_")
+            if not entry.name.startswith(TEMPORARY) and (hashes is None or content_hash in hashes):
+                yield content_hash, what
+
     def folders(self) -> Iterator[str]:
         """Yield the folders of files, whether they exist or not, in a shuffled but constant order."""
         digits = "0123456789abcdef"

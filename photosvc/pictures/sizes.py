@@ -11,6 +11,7 @@ from photosvc.pictures.originals import Original
 
 Method = Literal["tile", "left", "right", "fit"]
 _CROP: Final = re.compile(r"[0-9a-f]{12}")
+_TURNED: Final = re.compile(r"turn([2-8])_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +214,18 @@ def file_name(target: Target) -> str:
     area = "" if target.area == WHOLE else f"{target.area}_"
     turn = "" if target.turn == 1 else f"turn{target.turn}_"
     return f"{turn}{area}{target.size.name}.{target.encoding}"
+
+
+def named_target(name: str) -> Target | None:
+    """Return the thumbnail of this name in the cache; None for other derived files."""
+    turned = _TURNED.match(name)
+    stem, _, encoding = name[turned.end() if turned else 0 :].partition(".")
+    area, _, size = stem.partition("_")
+    shown = Area.parse(area)
+    known = NAMED.get(stem if shown is None else size)
+    if known is None or encoding not in ("jpg", "webp"):
+        return None
+    return Target(known, shown or WHOLE, encoding, int(turned[1]) if turned else 1)
 
 
 def encoding_of(size: Size, target: Target) -> str:

@@ -314,6 +314,9 @@ class Settings:
         100, 1_000_000, "entries",
         "Entries of the security log to keep of each kind: refusals, accesses, changes", default=10_000,
     )  # fmt: skip
+    access_log: bool = _yes_or_no(
+        "Log a line for each request, without secrets; see docs/security-log.md", default=False
+    )
     log_format: str = _setting(
         _log_format, "`text` or `json`",
         "How lines of the log are written to stderr; not inside another app", default=TEXT,

@@ -1,27 +1,59 @@
-"""Answers: JSON, the headers of every answer, conditional requests (RFC 9110 section 13), and pages.
+"""Answers: JSON, the headers of every answer, conditional requests (RFC 9110 section 13), pages, and the access log.
 
 A page is the part of a list that the parameters `count` and `offset` ask for; headers tell which part it is.
+
+The access log has one line for each request, without secrets. Addresses of pictures contain tokens, clients write
+tokens in wrong places, and people type passwords into name fields: the line has `-` in place of secrets, no referrer,
+and the id of a credential instead of a name.
 """
 
 import gzip
 import hashlib
+import logging
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import unquote_plus
 
 import orjson
 from flask import Response, g, request
 from werkzeug.datastructures import Headers
 
+from photosvc.auth.principal import Principal
 from photosvc.core.clock import Clock
 from photosvc.core.ids import digest
+from photosvc.core.logs import FIELDS, as_text
 from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
+from photosvc.web.auditing import request_id
 from photosvc.web.contract import Header, Parameters
 from photosvc.web.contract import Headers as HeaderDocs
 from photosvc.web.current import Service, current_service
+from photosvc.web.requests import client_address
 
+#: The logger of the access log, at the level of information.
+LOGGER: Final = "photosvc.access"
+_LOG = logging.getLogger(LOGGER)
+#: Key in the environ of a request whose line was logged.
+_NOTED: Final = "photosvc.access"
+_LONGEST: Final = 2000
+_LONGEST_AGENT: Final = 200
+#: Paths that contain tokens: thumbnails, covers and videos, sessions, and public links.
+_PLACES: Final = (
+    re.compile(r"(/(?:albums|labels)/+[^/]+/+t/+)[^/]+"),
+    re.compile(r"(/(?:t|videos)/+[^/]+/+)[^/]+"),
+    re.compile(r"(/sessions?/+)[^/]+"),
+    re.compile(r"(/s/+)[^/]+"),
+)
+#: The shape of tokens, app passwords and client secrets anywhere in a line.
+_SECRET: Final = re.compile(
+    r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{48,}|[0-9A-Za-z]{6}(?:-[0-9A-Za-z]{6}){3}|[0-9A-Za-z]{32}|[0-9a-z]{26}"
+    r"|eyJ[\w-]+\.[\w.-]+)(?![0-9A-Za-z])"
+)
+_SECRET_NAME: Final = re.compile(r"t|code|.*(?:token|secret|pass|auth|session).*", re.IGNORECASE | re.DOTALL)
 JSON = "application/json; charset=utf-8"
 _SECURITY = (
     ("X-Content-Type-Options", "nosniff"),
@@ -41,6 +73,58 @@ _VARIES_BY = "Authorization, X-Auth-Token, X-Session-ID, Cookie"
 _OF_REQUEST = (
     "photosvc_principal", "photosvc_refused", "photosvc_request_id", "photosvc_refusal_recorded", "photosvc_by_cookie",
 )  # fmt: skip
+
+
+def note_access(answer: Response, began: float | None = None) -> Response:
+    """Log the request once its answer is sent.
+
+    Args:
+        began: the beginning, by the monotonic clock; None for a request without a route of this service.
+    """
+    environ = request.environ
+    if _NOTED in environ or not _LOG.isEnabledFor(logging.INFO):
+        return answer
+    environ[_NOTED] = True
+    who: Principal | None = None if began is None else g.get("photosvc_principal")
+    values: dict[str, Any] = {
+        "request_id": request_id(),
+        "address": client_address(request),
+        "method": request.method,
+        "path": masked_path(request.path) + masked_query(request.query_string.decode("latin-1")),
+        "status": answer.status_code,
+        "bytes": answer.headers.get("Content-Length", ""),
+        "credential_kind": "" if who is None else who.kind,
+        "credential": "" if who is None else who.credential_uid,
+        "agent": request.user_agent.string[:_LONGEST_AGENT],
+    }
+    clock = current_service().clock
+    answer.call_on_close(partial(_log, values, clock, clock.monotonic() if began is None else began))
+    return answer
+
+
+def masked_path(path: str) -> str:
+    """Return the path with `-` in place of every part that is or looks like a secret."""
+    for place in _PLACES:
+        path = place.sub(r"\1-", path)
+    return _SECRET.sub("-", path)[:_LONGEST]
+
+
+def masked_query(query: str) -> str:
+    """Return the query string, with its question mark, with `-` in place of values that are or look like secrets."""
+    return "?" + "&".join(map(_masked_pair, query[:_LONGEST].split("&"))) if query else ""
+
+
+def _masked_pair(pair: str) -> str:
+    name, equals, value = pair.partition("=")
+    if _SECRET.search(unquote_plus(name)):
+        return "-"
+    is_secret = _SECRET_NAME.fullmatch(unquote_plus(name)) or _SECRET.search(unquote_plus(value))
+    return f"{name}{equals}-" if is_secret and equals else pair
+
+
+def _log(values: dict[str, Any], clock: Clock, began: float) -> None:
+    values["ms"] = round((clock.monotonic() - began) * 1000, 1)
+    _LOG.info("%s", as_text(values), extra={FIELDS: values})
 
 
 class ReadyResponse(Response):
@@ -166,7 +250,7 @@ def begin_request(*, is_ready: bool = True) -> Service:
 
 
 def finish_request(answer: Response) -> Response:
-    """End the transaction of a request.
+    """End the transaction of a request, and log it if that is set.
 
     The hooks of a host app come later and may commit: on SQLite, an open transaction of ours could block that.
     """
@@ -174,6 +258,8 @@ def finish_request(answer: Response) -> Response:
     service.close()
     if answer.status_code >= HTTPStatus.BAD_REQUEST and service.settings.proxies:
         _discard_body(service.clock)
+    if service.settings.access_log:
+        note_access(answer, g.get("photosvc_began"))
     return answer
 
 

@@ -1,12 +1,14 @@
 """The contract of a view: its right, parameters, body, answers and errors, declared by decorators beside the view.
 
 `@takes` also reads the body: a JSON object whose values a schema checks. The other decorators only set an attribute,
-which costs a request nothing.
+which costs a request nothing. Parameters that are like a known one are reported in a header: clients misspell them.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import wraps
+from functools import lru_cache, wraps
+from itertools import islice
 from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 import orjson
@@ -18,6 +20,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from photosvc.auth import policy
 from photosvc.core.errors import Detail, InvalidValueError
 from photosvc.core.message import of_field
+from photosvc.core.words import names_like
 from photosvc.query.filter_spec import BOOLEANS
 
 Args = ParamSpec("Args")
@@ -37,6 +40,16 @@ MAX_BODY = 64 * 1024
 LONG_BODY: Final = 1 << 20
 #: The JSON Schema and the meaning of each parameter.
 Parameters: TypeAlias = Mapping[str, tuple[dict[str, Any], str]]
+#: Names of other services for these parameters.
+_ELSEWHERE: Final = {
+    "desc": "reverse", "descending": "reverse", "limit": "count", "max": "count", "num": "count", "order_by": "order",
+    "orderby": "order", "page": "offset", "page_size": "count", "pagesize": "count", "per_page": "count",
+    "query": "q", "search": "q", "skip": "offset", "sort": "order", "sort_by": "order", "sortby": "order",
+    "start": "offset", "text": "q",
+}  # fmt: skip
+#: Names that a header may quote; others are left out.
+_NAME: Final = re.compile(r"[\w.-]{1,40}", re.ASCII)
+_MOST: Final = 10
 #: A Marshmallow schema or a JSON Schema.
 Shape: TypeAlias = type[Schema] | dict[str, Any]
 #: The attribute of a view that holds its contract.
@@ -192,6 +205,23 @@ def read_switch(name: str) -> bool:
     if given and given not in BOOLEANS:
         raise InvalidValueError(f"{name} is true or false", field=name)
     return bool(given) and BOOLEANS[given]
+
+
+@lru_cache(maxsize=256)
+def unknown_parameters(names: tuple[str, ...], known: frozenset[str]) -> str:
+    """Return the header `X-Unknown-Parameters`: unknown names, each with a similar known one; empty if none.
+
+    Names that resemble no parameter are left out: clients may add parameters of their own, which is no error.
+    """
+    return ", ".join(islice(_alike(names, known), _MOST))
+
+
+def _alike(names: Iterable[str], known: frozenset[str]) -> Iterator[str]:
+    for name in dict.fromkeys(names):
+        if name not in known and _NAME.fullmatch(name):
+            meant = _ELSEWHERE.get(name.lower()) or next(iter(names_like(name, sorted(known))), "")
+            if meant:
+                yield f"{name} ({meant})"
 
 
 class Header(NamedTuple):

@@ -26,7 +26,7 @@ def test_what_is_gone_is_purged_and_the_rest_is_as_the_library_says(tmp_path, ne
     with library.app.app_context(), UnitOfWork(current_service().engine()) as session:
         service = current_service()
         options = CheckOptions(sample=100)
-        report = Check(session, service.settings, options, findings.append).run()
+        report = Check(session, service.settings, service.picture_cache, options, findings.append).run()
     assert {finding.fault.value for finding in findings} == {"missing", "changed"}
     assert (report.files, report.photos) == (len(names), 12)
     done = CliRunner().invoke(svc, ["purge", "--hard", "--yes", "--json"], obj=lambda: library.app)
@@ -34,7 +34,7 @@ def test_what_is_gone_is_purged_and_the_rest_is_as_the_library_says(tmp_path, ne
     assert json.loads(done.stdout)["removed"]["files"] == len(names) - 4
     findings.clear()
     with library.app.app_context(), UnitOfWork(current_service().engine()) as session:
-        report = Check(session, service.settings, CheckOptions(), findings.append).run()
+        report = Check(session, service.settings, service.picture_cache, CheckOptions(), findings.append).run()
         assert set(session.scalars(select(File.name))) == set(names[:4])
         assert session.scalars(select(Photo.id)).all()
     assert {finding.fault.value for finding in findings} == {"changed"}

@@ -1,6 +1,10 @@
 """PROPFIND and PROPPATCH: what clients see of files and folders, and what they may store beside them."""
 
 import os
+import resource
+import shutil
+from itertools import count, islice
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -105,13 +109,39 @@ def test_depth_says_how_far_a_listing_goes(dav):
     assert set(dav.find("tree", depth="0")) == {"/originals/tree/"}
     near = {"/originals/tree/", "/originals/tree/a/", "/originals/tree/d.unknown"}
     assert set(dav.find("tree", depth="1")) == near
-    assert set(responses(dav.ask("PROPFIND", "tree"))) == near
-    for depth in ("infinity", "Infinity"):
-        assert "propfind-finite-depth" in dav.ask("PROPFIND", "tree", status=403, Depth=depth).text
-        assert set(dav.find("one.jpg", depth=depth)) == {"/originals/one.jpg"}
+    everything = near | {"/originals/tree/a/b/", "/originals/tree/a/b/c.jpg"}
+    assert set(dav.find("tree", depth="infinity")) == everything
+    assert set(dav.find("tree", depth="Infinity")) == everything
+    assert set(responses(dav.ask("PROPFIND", "tree"))) == everything
     assert set(dav.find("tree/d.unknown", depth="1")) == {"/originals/tree/d.unknown"}
     dav.ask("PROPFIND", "tree", Depth="2", status=400)
     dav.ask("PROPFIND", "none", status=404)
+
+
+def test_too_large_a_tree_is_refused(dav, monkeypatch):
+    monkeypatch.setattr(propfind, "MOST", 5)
+    assert len(dav.find("tree", depth="infinity")) == 5
+    refused = dav.ask("PROPFIND", "", status=403, Depth="infinity")
+    assert "propfind-finite-depth" in refused.text
+
+
+@pytest.mark.parametrize(("most", "listed"), [(10_000, (207, 121)), (60, (403, 0))], ids=["listed", "refused"])
+def test_a_wide_tree_takes_few_descriptors_and_leaves_none_open(dav, monkeypatch, most, listed):
+    for number in range(60):
+        (dav.api.library.originals / f"wide/{number}/inner").mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr(propfind, "MOST", most)
+    dav.ask("PROPFIND", Depth="0")
+    before = {int(one.name) for one in Path("/proc/self/fd").iterdir()}
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    thirty_free = next(islice((number for number in count() if number not in before), 30, None))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (thirty_free, hard))
+    try:
+        answer = dav.call("PROPFIND", "/wide", headers={"Depth": "infinity"})
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        shutil.rmtree(dav.api.library.originals / "wide")
+    assert (answer.status_code, answer.data.count(b"<D:href>")) == listed
+    assert len(list(Path("/proc/self/fd").iterdir())) == len(before)
 
 
 def test_addresses_lead_back_to_files_of_every_name(dav):
@@ -155,9 +185,11 @@ def test_properties_of_a_listing_are_those_of_each_file(dav):
         listed = dav.find(path, body, depth)
         return {href: found["{urn:x}a"].text for href, (found, _) in listed.items() if "{urn:x}a" in found}
 
+    tree = {"/originals/tree/": "1", "/originals/tree/a/": "2", "/originals/tree/a/b/": "3"}
     for body in (b"", asking("<x:a/>")):
         assert values("tree", "0", body) == {"/originals/tree/": "1"}
         assert values("tree", "1", body) == {"/originals/tree/": "1", "/originals/tree/a/": "2"}
+        assert values("tree", "infinity", body) == tree | {"/originals/tree/a/b/c.jpg": "4"}
         assert values("", "1", body) == {"/originals/tree/": "1", "/originals/one.jpg": "5"}
 
 
@@ -215,8 +247,9 @@ def test_many_properties_of_too_many_files_are_refused_by_number(dav, monkeypatc
     found = dav.find("names/", many, depth="1")
     assert {len(missing) for _, missing in found.values()} == {100}
     monkeypatch.setattr(propfind, "MOST_VALUES", 100 * (len(NAMES) + 1) - 1)
-    refused = dav.ask("PROPFIND", "names/", many, status=507, Depth="1")
-    assert ET.fromstring(refused.data)[0].tag == f"{{DAV:}}{propfind.TOO_MANY_VALUES}"
+    for depth in ("1", "infinity"):
+        refused = dav.ask("PROPFIND", "names/", many, status=507, Depth=depth)
+        assert ET.fromstring(refused.data)[0].tag == f"{{DAV:}}{propfind.TOO_MANY_VALUES}"
     few = NAMED % b"".join(b"<x:a%d/>" % number for number in range(40))
     assert len(dav.find("names/", few, depth="1")) == len(NAMES) + 1
 

@@ -24,7 +24,8 @@ def check(library, **options):
     with library.app.app_context():
         service = current_service()
         with UnitOfWork(service.engine()) as session:
-            report = Check(session, service.settings, CheckOptions(**options), findings.append).run()
+            cache = service.picture_cache
+            report = Check(session, service.settings, cache, CheckOptions(**options), findings.append).run()
     return [(finding.fault.value, finding.name or finding.number) for finding in findings], report
 
 
@@ -41,7 +42,7 @@ def made(tmp_path_factory):
     library.put("a/a.jpg", jpeg(900, 600))
     library.put("a/b.jpg", jpeg(80, 120))
     library.put("c.jpg", jpeg(96, 48))
-    library.index()
+    library.index(thumbnails=True)
     with library.session() as session:
         photo = session.query(Photo).filter_by(name="b").one()
         session.add(Album(id=1, uid="a" * 16, title="Some", created_at=NOW, updated_at=NOW))
@@ -65,6 +66,7 @@ def test_a_sound_library_has_no_findings_and_is_not_changed(sound):
     findings, report = check(sound)
     assert (findings, report.is_sound) == ([], True)
     assert (report.files, report.photos) == (3, 3)
+    assert report.thumbnails == len(list((sound.instance / "cache/pictures").rglob("*.jpg"))) > 9
     assert report.bytes == sum(path.stat().st_size for path in sound.originals.rglob("*.jpg"))
     assert {path for path in hashes(sound.instance) if b"photosvc.db" not in path} == {
         path for path in before if b"photosvc.db" not in path
@@ -104,6 +106,22 @@ def test_search_rows_of_another_version_are_not_compared(sound):
     assert (findings, report.is_sound, report.photos) == ([("search_version", 1)], True, 0)
 
 
+def test_broken_and_strange_thumbnails_are_named(sound):
+    cache = sound.instance / "cache/pictures"
+    tiles = sorted(cache.rglob("*_tile_100.jpg"), key=lambda path: path.stat().st_size)
+    (large,) = cache.rglob("*_fit_720.jpg") if len(list(cache.rglob("*_fit_720.jpg"))) == 1 else [tiles[2]]
+    tiles[0].write_bytes(tiles[0].read_bytes()[:-300])
+    tiles[1].write_bytes(jpeg(99, 100))
+    large.write_bytes(b"")
+    orphan = cache / "0/0/0" / ("0" * 40 + "_tile_100.jpg")
+    orphan.parent.mkdir(parents=True, exist_ok=True)
+    orphan.write_bytes(jpeg())
+    findings, report = check(sound)
+    assert sorted(code for code, _ in findings) == ["thumbnail", "thumbnail", "thumbnail_orphans"]
+    assert all("tile_100.jpg" in name for _, name in findings)
+    assert not report.is_sound
+
+
 def test_samples_take_every_file_in_turn(library):
     found = [(f"{number:02}.jpg", new_extraction(0, hash=f"{number * 23 % 256:02x}" * 20)) for number in range(30)]
     with library.session() as session:
@@ -133,7 +151,7 @@ def test_the_command_reports_and_ends_with_1_when_something_is_wrong(library):
         1,
         "damaged a.jpg: its content has changed although its size and time have not\n",
     )
-    assert done.stdout.startswith("2 files, 2 photos checked in ")
+    assert done.stdout.startswith("2 files, 2 photos, 0 thumbnails checked in ")
     assert done.stdout.endswith(" s: 1 damaged\n")
     done = call_svc("check", "--json", instance=library.instance)
     record = json.loads(done.stdout)

@@ -14,6 +14,7 @@ from PIL import Image
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.problems import Reason
 from photosvc.media.slices import Slice
+from photosvc.pictures.ahead import is_sound
 from photosvc.pictures.cache import PictureCache, Usage
 from photosvc.pictures.originals import Original
 from photosvc.pictures.videos import VideoJob, make_video
@@ -322,6 +323,7 @@ def test_a_damaged_video_in_the_cache_is_converted_again_and_never_sent(movies, 
     damages = (cut, emptied_by_a_crash, of_other_bytes, longer, a_link, a_folder, a_pipe)
     for tries, damage in enumerate(damages, start=2):
         damage(path, elsewhere)
+        assert is_sound(str(path), "h264.mp4", (0, 0)) is (damage in {a_link, a_folder, a_pipe}), damage
         assert movies.ready(new_video).data == path.read_bytes() == whole, damage
         assert len(converter.jobs) == tries, damage
     assert elsewhere.read_bytes() == whole[::-1]

@@ -148,6 +148,21 @@ def test_a_place_that_is_unknown_is_said_so(filled_library):
         assert answer.json["error"].startswith(message), place
 
 
+def test_parameters_that_are_ignored_are_named_when_they_are_like_known_ones(filled_library):
+    for parameters, header in (
+        ("limit=5&page=2&sort=newest", "limit (count), page (offset), sort (order)"),
+        ("coutn=5", "coutn (count)"),
+        ("Count=5&contry=de", "Count (count), contry (country)"),
+        ("count=5&offset=0&order=added&is=raw&extension=jpg&folder=x&reverse=false", None),
+        ("utm_source=x&_=17", None),
+        ("limit%0d%0aX-Evil:1=5", None),
+        ("&".join(f"limi{n}=1" for n in range(200)) + "&sort=x", "sort (order)"),
+        ("limit=1&limit=2", "limit (count)"),
+    ):
+        answer = filled_library.get(parameters)
+        assert (answer.status_code, answer.headers.get("X-Unknown-Parameters")) == (200, header), parameters
+
+
 def test_the_order_may_stand_in_the_query(filled_library):
     oldest = filled_library.find(order="oldest")
     assert filled_library.find(q="order:oldest") == oldest != filled_library.find()

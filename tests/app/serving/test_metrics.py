@@ -99,7 +99,7 @@ def test_a_backup_of_a_database_that_others_write_to_is_made_without_its_time(li
     assert ("photosvc_backup_timestamp_seconds",) not in scrape(library)
 
 
-def test_disks_cache_and_trash_are_measured(library):
+def test_disks_cache_trash_and_processes_are_measured(library):
     library.put("one.jpg", jpeg())
     library.index()
     (uid,) = (record["UID"] for record in library.find())
@@ -111,13 +111,16 @@ def test_disks_cache_and_trash_are_measured(library):
     for folder in ("originals", "cache", "instance"):
         size = found["photosvc_disk_size_bytes", ("folder", folder)]
         assert 0 < found["photosvc_disk_free_bytes", ("folder", folder)] <= size
+    assert found["photosvc_processes",] >= 1
+    assert found["photosvc_process_memory_bytes",] > 10 << 20
+    assert found["photosvc_process_open_files",] > 3
 
 
 def test_the_guide_names_every_metric(library):
     guide = (Path(__file__).parents[3] / "docs/oauth.md").read_text()
     text = library.get(path="/api/v1/metrics", token=library.token("metrics")).text
     families = {(family.name, family.type) for family in text_string_to_metric_families(text)}
-    assert len(families) == 18
+    assert len(families) == 21
     for name, kind in families:
         (row,) = [line for line in guide.splitlines() if line.startswith("|") and f"`{name}" in line]
         assert row.split(" | ")[1] == kind

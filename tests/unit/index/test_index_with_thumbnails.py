@@ -11,7 +11,7 @@ from photosvc.media.errors import DecodeError
 from photosvc.media.formats import HEAD_SIZE, sniff
 from photosvc.pictures import render
 from photosvc.pictures.ahead import UsualThumbnails
-from photosvc.pictures.sizes import NAMED, Target, file_name
+from photosvc.pictures.sizes import named_target
 from tests.helpers.pictures import (
     avif_with_plain_alpha,
     clouds,
@@ -113,8 +113,7 @@ def test_the_index_finds_the_same_and_thumbnails_are_those_made_on_demand(tmp_pa
     assert extraction.problem is None
     with path.open("rb") as file:
         row = sniff(file.read(HEAD_SIZE), path.name)
-        named = {file_name(target): target for target in map(Target, NAMED.values())}
-        targets = [named[name] for name in thumbnails]
+        targets = [named_target(file_name) for file_name in thumbnails]
         expected = render.render_file(file, row, (extraction.width, extraction.height), targets)
     assert len(expected) >= 3
     assert list(thumbnails.values()) == expected

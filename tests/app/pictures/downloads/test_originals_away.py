@@ -88,6 +88,7 @@ def test_while_a_disk_below_the_originals_is_away_only_what_it_had_is_not_there_
         assert (answer.status_code, answer.headers["Retry-After"]) == (503, "30"), answer.request
     dav = DavClient(away.api)
     assert dav.call("PROPFIND", "/", headers={"Depth": "1"}).status_code == 207
+    assert dav.call("PROPFIND", "/", headers={"Depth": "infinity"}).status_code == 503
     assert dav.call("MOVE", "/own.jpg", headers={"Destination": "/originals/nas/own.jpg"}).status_code == 503
     assert available(away) == 0
     assert away.api.call("GET", "/readyz").status_code == 200
