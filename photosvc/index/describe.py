@@ -211,13 +211,6 @@ def areas_of(file: File, sidecars: Sequence[StoredSidecar]) -> list[tuple[str, R
     return list(marked(extraction.metadata.regions, extraction.orientation, ranked(sidecars)))
 
 
-def rate_again(photo: Photo, now: datetime) -> None:
-    """Bring the quality of an edited photo up to date, when the edit changed nothing else that `describe` writes."""
-    if photo.quality != HIDDEN:
-        photo.quality = quality_of(photo, edited=True)
-    photo.updated_at = photo.checked_at = now
-
-
 def _write(photo: Photo, metadata: Metadata, *names: str) -> None:
     """Write some of `PLAIN_VALUES`, except those that a person set."""
     for name in names:

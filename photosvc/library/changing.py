@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.core.times import ZERO_TIME
 from photosvc.index.catalog import Catalog
-from photosvc.index.describe import describe, rate_again
+from photosvc.index.describe import describe
 from photosvc.index.photo_changes import mark_cameras
 from photosvc.index.sidecar_links import sidecars_of
 from photosvc.library.journal import (
@@ -20,7 +20,6 @@ from photosvc.library.journal import (
     changes_of_batch,
     decided,
     difference,
-    has_effects,
     record,
     restore,
     snapshot,
@@ -34,6 +33,8 @@ from photosvc.query.fold import fold
 from photosvc.search.rows.write import renew
 
 _MOST_KEYWORDS: Final = 256
+#: Sources of the values from which index runs estimate those of other photos of a camera.
+_ESTIMATED_FROM: Final = frozenset(("taken_src", "place_src", "camera_src"))
 
 
 def load_photo(session: Session, photo_uid: str) -> Photo | None:
@@ -106,18 +107,13 @@ def changing(
     touched += [photo for photo in photos if changes[photo.id][1]]
     if not touched:
         return
-    wider = {photo.id for photo in touched if has_effects(changes[photo.id][1])}
-    sidecars = sidecars_of(session, wider) if wider else {}
+    sidecars = sidecars_of(session, [photo.id for photo in touched])
     with session.no_autoflush:
         for photo in touched:
-            photo.edited_at = now
-            if photo.id in wider:
-                describe(photo, sidecars, catalog, now)
-                photo.updated_at = now
-            else:
-                rate_again(photo, now)
+            photo.edited_at = photo.updated_at = now
+            describe(photo, sidecars, catalog, now)
     session.flush()
-    changes |= {photo.id: difference(before[photo.id], snapshot(photo)) for photo in touched if photo.id in wider}
+    changes |= {photo.id: difference(before[photo.id], snapshot(photo)) for photo in touched}
     for photo in [photo for photo in touched if not changes[photo.id][1]]:  # the files say the same
         photo.edited_at, photo.updated_at, photo.quality = former[photo.id]
         touched.remove(photo)
@@ -125,7 +121,7 @@ def changing(
         return
     store_and_project(session, [photo.id for photo in touched])
     record(session, change, now, {photo.uid: changes[photo.id] for photo in touched})
-    if wider:
+    if not all(_ESTIMATED_FROM.isdisjoint(changes[photo.id][1]) for photo in touched):
         mark_cameras(session, cameras | {photo.camera_id for photo in touched})
 
 

@@ -62,14 +62,6 @@ _RELATED: Final[dict[str, tuple[str, type[Camera | Lens | Place]]]] = {
     "place_id": ("place", Place),
 }
 _COPIED: Final = tuple(name for name in COLUMNS if name not in _RELATED)
-#: Values that no other value but the score follows from, with their sources.
-_WITHOUT_EFFECT: Final = frozenset(
-    (
-        *(name for source in _SOURCED.keys() - {"taken_src", "place_src", "camera_src"}
-          for name in (*_SOURCED[source], source)),
-        "private", "approved",
-    )
-)  # fmt: skip
 _TIMES: Final = frozenset(("taken_at", "taken_at_local", "archived_at"))
 #: The values that differ, as they were and as they are.
 Difference = tuple[dict[str, Any], dict[str, Any]]
@@ -120,12 +112,6 @@ def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Differenc
     names |= {source for source, sourced in _SOURCED.items() if not names.isdisjoint(sourced)}
     listed = [name for name in before if name in names]
     return {name: before[name] for name in listed}, {name: after[name] for name in listed}
-
-
-def has_effects(after: Mapping[str, Any]) -> bool:
-    """Return whether the values after a person's change have effects on others, or the files decide one again."""
-    given_back = any(after[source] != MANUAL for source in _SOURCED if source in after)
-    return given_back or not _WITHOUT_EFFECT.issuperset(after)
 
 
 def decided(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
