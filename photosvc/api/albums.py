@@ -158,19 +158,13 @@ def update_album(given: dict[str, Any], album_uid: str) -> Response:
 
 
 @albums.post("/albums/<album_uid>/like")
+@albums.delete("/albums/<album_uid>/like", endpoint="dislike_album")
 @require("albums.update")
-@answers(MESSAGE, "The album is a favourite.", refuses=(404, 409))
+@answers(MESSAGE, "The changed album, with `code` and `message`.", refuses=(404, 409))
 def like_album(album_uid: str) -> Response:
-    """Make an album a favourite."""
-    return json_answer({"code": 200, "message": "Album saved", **_changed(album_uid, {"favorite": True})})
-
-
-@albums.delete("/albums/<album_uid>/like")
-@require("albums.update")
-@answers(MESSAGE, "The album is not a favourite.", refuses=(404, 409))
-def dislike_album(album_uid: str) -> Response:
-    """Remove an album from the favourites."""
-    return json_answer({"code": 200, "message": "Album saved", **_changed(album_uid, {"favorite": False})})
+    """Make an album a favourite by POST, and no longer by DELETE."""
+    values = {"favorite": request.method == "POST"}
+    return json_answer({"code": 200, "message": "Album saved", **_changed(album_uid, values)})
 
 
 @albums.delete("/albums/<album_uid>")

@@ -5,7 +5,7 @@ Also /services, which are none, and the description of the API for programs, /op
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from flask import Response, request, url_for
@@ -14,7 +14,7 @@ from photosvc import __version__
 from photosvc.auth import policy, tokens
 from photosvc.auth.principal import Principal
 from photosvc.core.vocabulary import DOCUMENT, MOMENT, NAMES, parse_kinds
-from photosvc.pictures.sizes import SIZES, Size
+from photosvc.pictures.sizes import SIZES
 from photosvc.records.accounts import FEATURES, ConfigSchema, OptionsSchema, SettingsSchema
 from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.figures import Counts, read_counts, read_years
@@ -62,54 +62,20 @@ _WRITING: Final = frozenset({"import", "upload"})
 _SETTINGS, _OPTIONS = SettingsSchema(), OptionsSchema()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientConfig:
-    """The part of the configuration that every client reads; `ClientConfigSchema` dumps it."""
-
-    download_token: str
-    preview_token: str
-    years: Sequence[int]
-    public: bool = False
-    version: str = __version__
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionConfig(ClientConfig):
-    """The part of the configuration in the answer to a log-in; `SessionConfigSchema` dumps it."""
-
-    count: Counts | None
-    """None for visitors, and if counting takes too long."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Config(ClientConfig):
-    """The whole configuration; `ConfigSchema` dumps it."""
-
-    name: str
-    site_url: str
-    base_uri: str
-    api_uri: str
-    count: Counts
-    edition: str = "photosvc"
-    mode: str = "user"
-    auth_mode: str = "password"
-    readonly: bool
-    """The originals are read-only."""
-    thumbs: Sequence[Size] = tuple(SIZES.values())
-
-
-def client_config(service: Service, who: Principal, years: Sequence[int]) -> ClientConfig:
-    """Return the configuration for this principal; a token that it may not use is empty."""
+def client_config(service: Service, who: Principal, years: Sequence[int]) -> dict[str, Any]:
+    """Return the part of the configuration that every client reads; a token that it may not use is empty."""
     settings, now = service.settings, service.now()
     may_download = policy.may(who, "photos.download")
-    return ClientConfig(
-        download_token=tokens.download_token(settings, who, now) if may_download else "",
-        preview_token=tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
-        years=years,
-    )
+    return {
+        "download_token": tokens.download_token(settings, who, now) if may_download else "",
+        "preview_token": tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
+        "public": False,
+        "years": years,
+        "version": __version__,
+    }
 
 
-def session_config(service: Service, who: Principal) -> SessionConfig:
+def session_config(service: Service, who: Principal) -> dict[str, Any]:
     """Return the configuration for the answer to a log-in of this principal; a visitor learns no counts and years.
 
     The log-in is stored by now, and a code of the second factor spent, so that no search may make it fail.
@@ -119,7 +85,7 @@ def session_config(service: Service, who: Principal) -> SessionConfig:
     with suppress(SearchEndedError):
         if who.shared is None:
             years, count = _years(service, who), _count(service, who)
-    return SessionConfig(**asdict(client_config(service, who, years)), count=count)
+    return {**client_config(service, who, years), "count": count}
 
 
 def _years(service: Service, who: Principal) -> Sequence[int]:
@@ -142,15 +108,19 @@ def read_config() -> Response:
     service, who = current_service(), principal()
     count = _count(service, who)
     api_uri = url_for(".read_config").removesuffix("/config")
-    config = _Config(
-        **asdict(client_config(service, who, _years(service, who))),
-        name=service.settings.site_name,
-        site_url=service.address_of(request, "/"),
-        base_uri=api_uri.removesuffix("/api/v1"),
-        api_uri=api_uri,
-        count=count,
-        readonly=service.settings.readonly,
-    )
+    config = {
+        **client_config(service, who, _years(service, who)),
+        "name": service.settings.site_name,
+        "site_url": service.address_of(request, "/"),
+        "base_uri": api_uri.removesuffix("/api/v1"),
+        "api_uri": api_uri,
+        "count": count,
+        "edition": "photosvc",
+        "mode": "user",
+        "auth_mode": "password",
+        "readonly": service.settings.readonly,
+        "thumbs": tuple(SIZES.values()),
+    }
     return json_answer(ConfigSchema().dump(config))
 
 

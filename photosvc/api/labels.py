@@ -167,21 +167,13 @@ def rename_label(given: dict[str, Any], label_uid: str) -> Response:
 
 @labels.post("/labels/<label_uid>/like", endpoint="label_like")
 @labels.post("/labels/<label_uid>/favorite", endpoint="label_favorite")
-@require("labels.update")
-@answers(LabelEntitySchema, "The changed label.", refuses=(404,))
-def like_label(label_uid: str) -> Response:
-    """Make a label a favourite."""
-    change_label(find_label(label_uid), None, favorite=True)
-    return _answer(label_uid)
-
-
 @labels.delete("/labels/<label_uid>/like", endpoint="label_no_like")
 @labels.delete("/labels/<label_uid>/favorite", endpoint="label_no_favorite")
 @require("labels.update")
 @answers(LabelEntitySchema, "The changed label.", refuses=(404,))
-def dislike_label(label_uid: str) -> Response:
-    """Remove a label from the favourites."""
-    change_label(find_label(label_uid), None, favorite=False)
+def like_label(label_uid: str) -> Response:
+    """Make a label a favourite by POST, and no longer by DELETE."""
+    change_label(find_label(label_uid), None, favorite=request.method == "POST")
     return _answer(label_uid)
 
 

@@ -111,23 +111,12 @@ def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
 
 
 @photos.post("/photos/<photo_uid>/like")
+@photos.delete("/photos/<photo_uid>/like", endpoint="dislike_photo")
 @require("photos.update")
 @answers(WRAPPED, "The changed photo.", refuses=(404, 412))
 def like_photo(photo_uid: str) -> Response:
-    """Make a photo a favourite."""
-    return _favorite(photo_uid, favorite=True)
-
-
-@photos.delete("/photos/<photo_uid>/like")
-@require("photos.update")
-@answers(WRAPPED, "The changed photo.", refuses=(404, 412))
-def dislike_photo(photo_uid: str) -> Response:
-    """Remove a photo from the favourites."""
-    return _favorite(photo_uid, favorite=False)
-
-
-def _favorite(photo_uid: str, *, favorite: bool) -> Response:
-    values = {"favorite": favorite}
+    """Make a photo a favourite by POST, and no longer by DELETE."""
+    values = {"favorite": request.method == "POST"}
     return _wrapped(photo_uid, "photos.like", lambda editing: apply(editing.photo, values, editing.catalog))
 
 

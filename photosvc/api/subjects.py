@@ -85,20 +85,12 @@ def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
 
 
 @subjects.post("/subjects/<subject_uid>/like")
+@subjects.delete("/subjects/<subject_uid>/like", endpoint="dislike_subject")
 @require("people.update")
 @answers(SubjectSchema, "The changed person.", refuses=(404,))
 def like_subject(subject_uid: str) -> Response:
-    """Make a person a favourite."""
-    change_person(find_person(subject_uid), None, favorite=True)
-    return _answer(subject_uid)
-
-
-@subjects.delete("/subjects/<subject_uid>/like")
-@require("people.update")
-@answers(SubjectSchema, "The changed person.", refuses=(404,))
-def dislike_subject(subject_uid: str) -> Response:
-    """Remove a person from the favourites."""
-    change_person(find_person(subject_uid), None, favorite=False)
+    """Make a person a favourite by POST, and no longer by DELETE."""
+    change_person(find_person(subject_uid), None, favorite=request.method == "POST")
     return _answer(subject_uid)
 
 
