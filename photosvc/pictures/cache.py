@@ -37,10 +37,9 @@ _TOUCH_SECONDS: Final = 3600
 _CHECK_EVERY: Final = 64 << 20
 REMEDY: Final = "Free space on its disk, or set PHOTOSVC_CACHE to another folder."
 _FOLDER: Final = "pictures"
-#: Least files and folders that are read before the rest is estimated.
+#: Least files that are read before the rest is estimated.
 _ENOUGH_FILES: Final = 4000
-_ENOUGH_FOLDERS: Final = 128
-_FOLDERS: Final = 4096
+_PARTS: Final = 256
 _HEAD: Final = 12
 #: No whole WebP over `_FLAT` bytes ends in `_TAIL` zeros: those of one colour are smaller, and end in 36 at most.
 _FLAT: Final = 1024
@@ -254,17 +253,10 @@ class PictureCache:
             if not entry.name.startswith(TEMPORARY) and (hashes is None or content_hash in hashes):
                 yield content_hash, what
 
-    def folders(self) -> Iterator[str]:
-        """Yield the folders of files, whether they exist or not, in a shuffled but constant order."""
-        digits = "0123456789abcdef"
-        names = [f"{one}/{two}/{three}" for one in digits for two in digits for three in digits]
-        random.Random(0).shuffle(names)  # noqa: S311 - no secret
-        return (f"{self._root}/{name}" for name in names)
-
-    def usage(self) -> Usage:
-        """Return the usage, including temporary files; this reads every folder."""
+    def usage(self, part: int | None = None) -> Usage:
+        """Return the usage, including temporary files, of all folders, or of one of `_PARTS` about equal parts."""
         files = size = 0
-        for _, status in self._entries():
+        for _, status in self._entries(None if part is None else [f"{self._root}/{part >> 4:x}/{part & 15:x}"]):
             files, size = files + 1, size + status.st_size
         return Usage(files, size)
 
@@ -372,33 +364,10 @@ class CacheUse:
 def cache_use(cache: PictureCache) -> CacheUse:
     """Return the usage of the cache, estimated from some folders: names are hashes, so all have similar sizes."""
     files = size = read = 0
-    present: dict[str, set[str]] = {}
-    for read, folder in enumerate(cache.folders(), 1):
-        if _exists(folder, present):
-            for path in Path(folder).iterdir() if Path(folder).is_dir() else ():
-                with suppress(OSError):  # it was removed meanwhile
-                    files, size = files + 1, size + path.lstat().st_size
-        if files >= _ENOUGH_FILES and read >= _ENOUGH_FOLDERS:
-            break
-    if read == _FOLDERS:
-        return CacheUse(files, size, cache.limit, is_exact=True)
-    return CacheUse(files * _FOLDERS // read, size * _FOLDERS // read, cache.limit, is_exact=False)
-
-
-def _exists(folder: str, present: dict[str, set[str]]) -> bool:
-    """Return whether a folder exists, by the lists of its parent folders, each of which is read once."""
-    upper, _, name = folder.rpartition("/")
-    top, _, middle = upper.rpartition("/")
-    return middle in _names(top, present) and name in _names(upper, present)
-
-
-def _names(folder: str, present: dict[str, set[str]]) -> set[str]:
-    if folder not in present:
-        try:
-            present[folder] = set(os.listdir(folder))  # noqa: PTH208 - names alone
-        except OSError:
-            present[folder] = set()
-    return present[folder]
+    while read < _PARTS and files < _ENOUGH_FILES:
+        used = cache.usage(read)
+        files, size, read = files + used.files, size + used.bytes, read + 1
+    return CacheUse(files * _PARTS // read, size * _PARTS // read, cache.limit, is_exact=read == _PARTS)
 
 
 def has_both_ends(descriptor: int, name: str) -> bool:
