@@ -9,6 +9,7 @@ import errno
 import logging
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
@@ -135,6 +136,11 @@ def write_flushed(path: Path, data: bytes) -> None:
 def clamped_time(status: os.stat_result) -> int:
     """Return the time of the last change in nanoseconds since 1970, limited to 64 bits: from 1677 to 2262."""
     return max(-_INT64, min(status.st_mtime_ns, _INT64 - 1))
+
+
+def is_as_known(status: os.stat_result, size: int, mtime_ns: int) -> bool:
+    """Return whether this is the status of a regular file with the size and time that the library knows."""
+    return stat.S_ISREG(status.st_mode) and (status.st_size, clamped_time(status)) == (size, mtime_ns)
 
 
 def clean_name(name: str) -> str:

@@ -5,7 +5,6 @@ It changes nothing but the place at which the next sample begins.
 
 import os
 import random
-import stat
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -18,7 +17,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import ConflictError, NotFoundError
-from photosvc.core.paths import clamped_time, clean_name, open_inside
+from photosvc.core.paths import clean_name, is_as_known, open_inside
 from photosvc.index.extract import hash_of
 from photosvc.index.scan import are_away, start_folder
 from photosvc.models import ORIGINALS_ROOT, File, Photo, named_number, set_named_numbers
@@ -109,7 +108,7 @@ def fault_of(root: Path, known: KnownOriginal) -> Fault | None:
     except OSError:
         return Fault.UNREADABLE
     with os.fdopen(descriptor, "rb") as file:
-        if not _is_known(os.fstat(descriptor), known):
+        if not is_as_known(os.fstat(descriptor), known.size, known.mtime_ns):
             return Fault.CHANGED
         try:
             digest = hash_of(file)
@@ -117,11 +116,7 @@ def fault_of(root: Path, known: KnownOriginal) -> Fault | None:
             return Fault.UNREADABLE
         if digest == known.hash:
             return None
-        return Fault.DAMAGED if _is_known(os.fstat(descriptor), known) else Fault.CHANGED
-
-
-def _is_known(status: os.stat_result, known: KnownOriginal) -> bool:
-    return stat.S_ISREG(status.st_mode) and (status.st_size, clamped_time(status)) == (known.size, known.mtime_ns)
+        return Fault.DAMAGED if is_as_known(os.fstat(descriptor), known.size, known.mtime_ns) else Fault.CHANGED
 
 
 @dataclass(frozen=True, slots=True)

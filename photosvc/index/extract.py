@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from io import BufferedReader
+from io import BufferedReader, FileIO
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
@@ -185,7 +185,7 @@ def _row(file: BinaryIO, state: _State, name: str) -> Format:
     raise UnsupportedFileError(Reason.WRONG_CONTENT, kind)
 
 
-def hash_of(file: BufferedReader) -> str:
+def hash_of(file: BufferedReader | FileIO) -> str:
     """Return the SHA-1 of an open file in hexadecimal digits, by which the library knows its content."""
     file.seek(0)
     return hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()

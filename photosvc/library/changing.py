@@ -30,9 +30,9 @@ from photosvc.models import Photo, PhotoChange
 from photosvc.models.photo import WITH_ALL
 from photosvc.models.statements import among
 from photosvc.query.fold import fold
+from photosvc.records.edits import MOST_KEYWORDS
 from photosvc.search.rows.write import renew
 
-_MOST_KEYWORDS: Final = 256
 #: Sources of the values from which index runs estimate those of other photos of a camera.
 _ESTIMATED_FROM: Final = frozenset(("taken_src", "place_src", "camera_src"))
 
@@ -83,8 +83,8 @@ class Each:
         gone = {fold(word) for word in self.remove_keywords}
         kept = {fold(word): word for word in (*self.add_keywords, *words)}
         kept = {folded: word for folded, word in kept.items() if folded not in gone}
-        if len(kept) > _MOST_KEYWORDS:
-            raise InvalidValueError(f"{photo.uid} would have more than {_MOST_KEYWORDS} keywords", field="add_keywords")
+        if len(kept) > MOST_KEYWORDS:
+            raise InvalidValueError(f"{photo.uid} would have more than {MOST_KEYWORDS} keywords", field="add_keywords")
         return list(kept.values())
 
 

@@ -25,13 +25,13 @@ from photosvc.core.errors import NotFoundError
 from photosvc.core.machine import exclusive_lock
 from photosvc.core.paths import open_inside
 from photosvc.core.problems import FileProblemError, Problem, Reason, Severity, system_symbol
-from photosvc.index.extract import Extraction
+from photosvc.index.extract import Extraction, hash_of
 from photosvc.index.scan import FoundFile, Unreachable
 from photosvc.index.sidecar_formats import MAX_BYTES, Kind
 from photosvc.library.albums import album_of_people, make_album, uids_by_title
 from photosvc.library.import_folder import ImportFolder, is_as_found, known_sizes
 from photosvc.library.staging import Staging, add_original
-from photosvc.library.staging_part import Part, ReadOnlyError, new_hash
+from photosvc.library.staging_part import Part, ReadOnlyError
 from photosvc.library.upload_checks import InspectionPool, ReceivedFile, inspection_pool, kind_of
 from photosvc.library.uploads import ADDED, DUPLICATE, Admission, Admitted
 from photosvc.media.formats import HEAD_SIZE
@@ -218,8 +218,8 @@ class Portion:
         for one in sources:
             try:
                 with self.run.source.open(one.found) as file:
-                    one.received = replace(one.received, hash=_hash(file))
-            except FileProblemError:
+                    one.received = replace(one.received, hash=hash_of(file))
+            except (FileProblemError, OSError):
                 return False
             # Without albums nothing is written, and others may write meanwhile.
             begin = write_session if admission.albums_in(one.received.folder) else UnitOfWork
@@ -292,13 +292,6 @@ def _album_of(session: Session, described: Metadata, now: datetime) -> str:
         if not album_of_people(session, uid, sees_private=True).filter:
             return uid
     return make_album(session, {"title": described.title, "description": described.description}, now).uid
-
-
-def _hash(file: FileIO) -> str:
-    digest = new_hash()
-    while piece := _read(file, _PIECE):
-        digest.update(piece)
-    return digest.hexdigest()
 
 
 def _read(file: FileIO, size: int) -> bytes:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import ClassVar, Final, TypeAlias
+from typing import ClassVar, TypeAlias
 
 from sqlalchemy import Connection, select, update
 from sqlalchemy.orm import Session
@@ -18,10 +18,8 @@ from photosvc.library.journal import Actor, Change
 from photosvc.models import Keyword, Photo, SearchRow, photo_keywords
 from photosvc.models.search import record_change
 from photosvc.query.fold import fold
+from photosvc.records.edits import MOST_KEYWORDS
 from photosvc.search.reading.compile import EVERY_SWITCH, visible
-
-#: Labels that a photo may have, as many as an edit of its keywords takes.
-MOST_OF_PHOTO: Final = 256
 
 #: A function that changes some hundreds of photos in a write transaction at the given time, and returns how many
 #: changed.
@@ -157,8 +155,8 @@ def add_label(catalog: Catalog, photo: Photo, name: str) -> None:
     """
     words = [keyword.word for keyword in photo.keywords]
     if fold(name) not in {keyword.folded for keyword in photo.keywords}:
-        if len(words) >= MOST_OF_PHOTO:
-            raise ConflictError(Message("a photo has at most {most} labels", most=MOST_OF_PHOTO), field="Name")
+        if len(words) >= MOST_KEYWORDS:
+            raise ConflictError(Message("a photo has at most {most} labels", most=MOST_KEYWORDS), field="Name")
         apply(photo, {"keywords": [*words, name]}, catalog)
     keep_keywords(photo)
 

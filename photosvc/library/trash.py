@@ -1,7 +1,6 @@
 """The trash: deleted files are restored, or deleted for good, on request or when they are old enough."""
 
 import os
-import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.message import Message
-from photosvc.core.paths import clamped_time
+from photosvc.core.paths import is_as_known
 from photosvc.core.words import in_portions
 from photosvc.index.scan import GONE_FOLDER, TRASH_FOLDER, disk_path
 from photosvc.index.store import Store
@@ -248,9 +247,7 @@ def _rename_sidecars(session: Session, settings: Settings, names: Mapping[str, s
 
 def _is_unchanged(originals: Path, name: str, file: File | Sidecar) -> bool:
     with suppress(OSError):
-        status = os.lstat(disk_path(originals, name))
-        is_same = (status.st_size, clamped_time(status)) == (file.size, file.mtime_ns)
-        return stat.S_ISREG(status.st_mode) and is_same
+        return is_as_known(os.lstat(disk_path(originals, name)), file.size, file.mtime_ns)
     return False
 
 

@@ -6,7 +6,6 @@ The names are valid on every system and unique within an archive.
 import errno
 import os
 import re
-import stat
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Final
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
-from photosvc.core.paths import clamped_time, open_inside
+from photosvc.core.paths import is_as_known, open_inside
 
 _LONGEST_NAME: Final = 200
 #: Control and direction characters, and characters that Windows does not allow in names.
@@ -142,7 +141,7 @@ def open_file(original: Original) -> FileIO:
 
 def is_unchanged(file: FileIO, original: Original) -> bool:
     """Return whether an open file is still as the library knows it."""
-    return _is_known(os.fstat(file.fileno()), original)
+    return is_as_known(os.fstat(file.fileno()), original.size, original.mtime_ns)
 
 
 def descriptor_of(original: Original) -> int:
@@ -160,12 +159,7 @@ def descriptor_of(original: Original) -> int:
         raise OriginalChangedError from None
     except OSError as error:
         raise (OriginalChangedError if error.errno in _CHANGED else OriginalUnreadableError) from None
-    if not _is_known(os.fstat(descriptor), original):
+    if not is_as_known(os.fstat(descriptor), original.size, original.mtime_ns):
         os.close(descriptor)
         raise OriginalChangedError
     return descriptor
-
-
-def _is_known(status: os.stat_result, original: Original) -> bool:
-    known = status.st_size == original.size and clamped_time(status) == original.mtime_ns
-    return known and stat.S_ISREG(status.st_mode)

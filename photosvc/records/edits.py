@@ -27,7 +27,7 @@ from photosvc.records.fields import (
 
 #: Longest texts, in characters, as in the metadata of files.
 _SHORT, _TITLE, _LONG = 255, 200, 4096
-_MOST_KEYWORDS: Final = 256
+MOST_KEYWORDS: Final = 256
 #: Most bytes of all keywords of an edit: the journal stores the keywords before and after each change.
 _KEYWORD_BYTES: Final = 16_384
 #: The type of times in the OpenAPI document.
@@ -71,9 +71,9 @@ class Keywords(fields.Field[list[str]]):
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise ValidationError("send keywords separated by commas, or a list of them")
         clean = [text for word in words if (text := clean_line(word))]
-        if len(clean) > _MOST_KEYWORDS or any(len(word) > _SHORT for word in clean):
+        if len(clean) > MOST_KEYWORDS or any(len(word) > _SHORT for word in clean):
             raise ValidationError(
-                Message("at most {most} keywords of {length} characters", most=_MOST_KEYWORDS, length=_SHORT)
+                Message("at most {most} keywords of {length} characters", most=MOST_KEYWORDS, length=_SHORT)
             )
         if sum(len(word.encode()) for word in clean) > _KEYWORD_BYTES:
             raise ValidationError(f"at most {_KEYWORD_BYTES} bytes in all (UTF-8)")
@@ -97,7 +97,7 @@ class DetailsEditSchema(AnyCaseSchema):
         allow_none=True,
         metadata={
             **KEYWORDS,
-            "description": f"Separated by commas, or a list; at most {_MOST_KEYWORDS}.",
+            "description": f"Separated by commas, or a list; at most {MOST_KEYWORDS}.",
             "example": "lake, boat",
         },
     )
