@@ -181,3 +181,12 @@ def test_what_is_rolled_back_is_neither_stored_nor_logged(api, caplog):
         raise KeyError
     assert told(api.library) == []
     assert caplog.messages == []
+
+
+def test_a_log_that_is_set_to_higher_levels_gets_fewer_lines(api, caplog):
+    for level, lines in ((logging.WARNING, 1), (logging.ERROR, 0)):
+        caplog.clear()
+        with caplog.at_level(level, "photosvc.security"):
+            api.session_of("alice")
+            api.log_in("alice", "wrong")
+        assert len(caplog.messages) == lines, level

@@ -175,7 +175,7 @@ def test_nothing_else_opens_a_session_without_a_user_name(session, settings, ali
         with pytest.raises(ClientLoginError):
             check_app_password(connection, NOW, shown)
     opened = log_in(session, settings, NOW, username="alice", password=PASSWORD).secret
-    for shown in (PASSWORD, opened, ids.new_app_password(), ids.new_access_token(), ""):
+    for shown in (PASSWORD, opened, ids.new_app_password(), ids.new_access_token(), ids.new_client_secret(), ""):
         with pytest.raises(InvalidCredentialsError):
             check_app_password(connection, NOW, shown)
 
