@@ -183,16 +183,6 @@ def test_pieces_of_a_page_arrive_in_the_largest_size(nginx, signed_in):
     assert nginx(path, "DELETE", **tus)[0] == 204
 
 
-def test_files_of_the_form_without_scripts_arrive(nginx, signed_in):
-    head = b'--b\r\nContent-Disposition: form-data; name="files"; filename="letter.jpg"\r\n\r\n'
-    body = head + bytes(2 << 20) + b"\r\n--b--\r\n"
-    form = {"Content_Type": "multipart/form-data; boundary=b"}
-    status, _, page = nginx("/upload", "POST", body=body, **signed_in, **form)
-    assert (status, b"0 of 1 files added" in page) == (200, True)
-    foreign = {**signed_in, "Origin": "http://other.test"}
-    assert nginx("/upload", "POST", body=body, **foreign, **form)[0] == 403
-
-
 def test_files_of_visitors_arrive_only_by_links_that_take_them(nginx, pictures):
     """And the log of nginx has none of their tokens."""
     head = b'--b\r\nContent-Disposition: form-data; name="files"; filename="letter.jpg"\r\n\r\n'
