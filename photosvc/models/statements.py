@@ -17,7 +17,6 @@ import orjson
 from sqlalchemy import (
     ARRAY,
     BigInteger,
-    BindParameter,
     Boolean,
     ColumnElement,
     Connection,
@@ -221,34 +220,15 @@ def _refused(error: Exception, connection: Connection, cursor: Any, text: str) -
 
 
 def among(session: Session, key: Any, values: Collection[int] | Collection[str]) -> ColumnElement[bool]:  # noqa: ANN401
-    """Return `key IN values` for a column of integers or texts without null characters."""
-    dialect = session.get_bind().dialect.name
-    if dialect == "postgresql" and not values:  # the type of an empty array is unknown
-        return false()
-    is_text = isinstance(next(iter(values), None), str)
-    value = as_parameter(dialect, values)
-    return _is_one(dialect, key, bindparam(None, value, type_=_type(dialect, is_text=is_text)))
-
-
-def among_parameter(dialect: str, key: Any, name: str) -> ColumnElement[bool]:  # noqa: ANN401
-    """Return `key IN values` for a column and a parameter of this name, whose value `as_parameter` makes."""
-    return _is_one(dialect, key, bindparam(name, type_=_type(dialect, is_text=isinstance(key.type, Text))))
-
-
-def as_parameter(dialect: str, values: Collection[int] | Collection[str]) -> Any:  # noqa: ANN401 - what the driver takes
-    """Return the values as one parameter: an array on PostgreSQL, JSON on SQLite."""
-    return list(values) if dialect == "postgresql" else orjson.dumps(list(values)).decode()
-
-
-def _type(dialect: str, *, is_text: bool) -> Any:  # noqa: ANN401
-    return ARRAY(Text if is_text else BigInteger) if dialect == "postgresql" else Text
-
-
-def _is_one(dialect: str, key: Any, parameter: BindParameter[Any]) -> ColumnElement[bool]:  # noqa: ANN401
-    if dialect == "postgresql":
-        every: ColumnElement[bool] = key == any_(parameter)
+    """Return `key IN values`, as one parameter, for a column of integers or texts without null characters."""
+    if session.get_bind().dialect.name == "postgresql":
+        if not values:  # the type of an empty array is unknown
+            return false()
+        kind = Text if isinstance(next(iter(values)), str) else BigInteger
+        every: ColumnElement[bool] = key == any_(bindparam(None, list(values), type_=ARRAY(kind)))
         return every
-    found: ColumnElement[bool] = key.in_(select(column("value")).select_from(func.json_each(parameter)))
+    listed = func.json_each(bindparam(None, orjson.dumps(list(values)).decode(), type_=Text))
+    found: ColumnElement[bool] = key.in_(select(column("value")).select_from(listed))
     return found
 
 

@@ -40,10 +40,6 @@ _SHORTEST: Final = 4
 _SLIPS: Final = 2
 #: The most letters that a similar word is shorter than the typed one.
 _MOST_SHORTER: Final = 1
-#: Endings of German plurals, and the least letters of the word without one. Folded words have no umlauts: `hauser` is
-#: the plural of `haus`. Words without an `s` at their end are found anyway.
-_PLURAL_ENDINGS: Final = ("e", "n", "en", "er", "nen")
-_SHORTEST_STEM: Final = 3
 #: The photos added last whose words are compared, and the keywords.
 _RECENT: Final = 1000
 _MOST_KEYWORDS: Final = 5000
@@ -189,8 +185,7 @@ def _similar(search: _Search, query: str, parts: Sequence[_Part], names: Names) 
         if len(folded) != 1 or search.count(part.word, alone=True, most=0) != 0:
             continue
         known = known or _vocabulary(search, names)
-        near = _near(folded[0], [*known, *_keywords(search, folded[0])])
-        for word in dict.fromkeys((*near, *_singulars(search, folded[0]))):
+        for word in _near(folded[0], [*known, *_keywords(search, folded[0])]):
             text = query[: part.start] + word + query[part.end :]
             if count := search.count(text):
                 yield _hint("word", text, f"did you mean {word}?", count)
@@ -211,17 +206,6 @@ def _near(typed: str, known: Sequence[str]) -> list[str]:
         and len(letters.difference(word)) <= _SLIPS
     }
     return names_like(typed, likely, _MOST_TRIED)
-
-
-def _singulars(search: _Search, typed: str) -> Iterator[str]:
-    """Yield the words that the typed one is a German plural of, as far as photos have them as whole words.
-
-    They are looked up among the words of all photos, while the nearest words are those of the photos added last.
-    """
-    for ending in _PLURAL_ENDINGS:
-        word = typed.removesuffix(ending)
-        if word != typed and len(word) >= _SHORTEST_STEM and search.count(f'"{word}"', alone=True, most=0):
-            yield word
 
 
 def _vocabulary(search: _Search, names: Names) -> frozenset[str]:

@@ -11,8 +11,6 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import lru_cache
-from itertools import chain
 
 import orjson
 from sqlalchemy import BigInteger, cast
@@ -30,7 +28,6 @@ from photosvc.search.reading.compile import asked_open
 DEFAULT_COUNT = 100
 MAX_COUNT = 100_000
 _MAX_OFFSET = 2**53
-_LONGEST_KEPT = 1024
 #: Modulus and range of seeds: products stay below 2^62 on both databases.
 PRIME = 2**31 - 1
 
@@ -263,24 +260,15 @@ def parse_request(parameters: Mapping[str, str] | Iterable[tuple[str, str]], tod
         cursor = parse_cursor(text)
         pairs = tuple(pair for pair in pairs if pair[0] != "cursor")
     begun = (cursor.order, cursor.seed) if cursor else None
-    parse = _parse if is_short((*pairs, (cursor.order if cursor else "", ""))) else _parse.__wrapped__
-    request = parse(pairs, today, begun)
+    request = _parse(pairs, today, begun)
     if cursor:
         request = replace(request, cursor=cursor, offset=cursor.position)
         _check_cursor(cursor, request, pairs)
     return request if request.repeats else replace(request, seed=secrets.randbelow(PRIME))
 
 
-def is_short(pairs: Iterable[tuple[str, str]]) -> bool:
-    """Return whether parameters are short enough to be cached: clients choose them, and memory is limited."""
-    return sum(map(len, chain.from_iterable(pairs))) <= _LONGEST_KEPT
-
-
-@lru_cache(maxsize=256)
 def _parse(pairs: tuple[tuple[str, str], ...], today: date, begun: tuple[str, int] | None) -> SearchRequest:
     """Return the request, except for its cursor and a seed that must be drawn.
-
-    It is cached, because clients ask for one page after another of the same search.
 
     Args:
         pairs: the parameters without the cursor.

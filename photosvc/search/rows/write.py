@@ -6,13 +6,12 @@ value; `remove` deletes rows.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from itertools import islice
 from operator import itemgetter
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, delete, not_, or_, select
-from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from photosvc.models import Album, AlbumPhoto, File, Marker, Photo, SearchAlbum, SearchDocument, SearchRow, SearchText
@@ -20,13 +19,10 @@ from photosvc.models.search import record_change
 from photosvc.models.statements import (
     Updates,
     among,
-    among_parameter,
-    as_parameter,
     changed_values,
     insert_for,
     insert_of,
     run_many,
-    run_text,
 )
 from photosvc.search.rows.render import is_missing, load, render_file, render_head, search_rows, search_text
 
@@ -219,21 +215,9 @@ def _renew(session: Session, photo_ids: Sequence[int]) -> int:
 def _stored(session: Session, photo_ids: Collection[int]) -> defaultdict[int, dict[int, Stored]]:
     """Return the stored values of each file of these photos, by photo and file."""
     stored: defaultdict[int, dict[int, Stored]] = defaultdict(dict)
-    connection = session.connection()
-    text, is_positional = _read_stored(connection.dialect)
-    given = as_parameter(connection.dialect.name, photo_ids)
-    # As the driver gives them, without conversions: SQLite's booleans are equal to those of Python.
-    for row in run_text(connection, text, (given,) if is_positional else {"photo_ids": given}):
+    for row in session.connection().execute(_STORED.where(among(session, SearchRow.photo_id, photo_ids))):
         stored[row[_PHOTO_ID]][row[_FILE_ID]] = tuple(row)
     return stored
-
-
-@lru_cache(maxsize=8)
-def _read_stored(dialect: Dialect) -> tuple[str, bool]:
-    """Return `_STORED` of some photos as text for the driver, and whether its parameters go by position."""
-    query = _STORED.where(among_parameter(dialect.name, SearchRow.photo_id, "photo_ids"))
-    compiled = query.compile(dialect=dialect)
-    return compiled.string, compiled.positional
 
 
 def _stored_albums(session: Session, photo_ids: Collection[int]) -> defaultdict[int, set[tuple[int, ...]]]:

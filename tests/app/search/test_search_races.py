@@ -16,7 +16,6 @@ from photosvc.web.current import current_service
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos, edit_photos
 from tests.helpers.library import DATABASE, open_library
-from tests.helpers.queries.parsing import parse_request
 
 ALBUMS = [f"a{number:015}" for number in range(1001)]
 
@@ -237,36 +236,3 @@ def test_a_smart_album_that_cannot_be_read_is_empty_and_tells_nothing(open_it):
         assert library.find(token=viewer, s=ALBUMS[0]) == [], query
         assert library.find(token=viewer, q="-albums:around", count=50) == library.find(token=viewer, count=50), query
         assert library.get({"near": private}, token=viewer).status_code == 404, query
-
-
-def test_long_parameters_are_not_kept_in_memory():
-    from photosvc.search.reading.request import _parse
-
-    before = _parse.cache_info().currsize
-    for number in range(20):
-        parse_request({"count": "7", "padding": f"{number}" * 2000})
-    assert _parse.cache_info().currsize == before
-    parse_request({"count": "7", "padding": "short and new"})
-    assert _parse.cache_info().currsize >= min(before + 1, 256)
-
-
-def test_all_pages_of_a_search_share_one_parsed_request():
-    from photosvc.search.reading.request import Cursor, _parse
-
-    asked = {"count": "7", "q": "shared by pages"}
-    pages = [{**asked, "cursor": str(Cursor("newest", 0, place, (place, place)))} for place in range(1, 50)]
-    first = parse_request(pages[0])
-    before = _parse.cache_info().misses
-    assert [parse_request(page).offset for page in pages] == [*range(1, 50)]
-    assert _parse.cache_info().misses == before
-    assert (first.offset, first.cursor.values, first.ordered, first.count) == (1, (1, 1), True, 7)
-
-
-def test_a_long_name_of_an_order_in_a_cursor_is_not_kept_in_memory():
-    from photosvc.core.errors import InvalidValueError
-    from photosvc.search.reading.request import Cursor, _parse
-
-    before = _parse.cache_info().currsize
-    with pytest.raises(InvalidValueError, match="cursor belongs to another search"):
-        parse_request({"order": "newest", "cursor": str(Cursor("o" * 2000, 0, 1, (1, 1)))})
-    assert _parse.cache_info().currsize == before
