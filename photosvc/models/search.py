@@ -17,7 +17,6 @@ from photosvc.models.base import TABLE_PREFIX, Base, RowId, Text
 from photosvc.models.library import Album
 from photosvc.models.named_numbers import CHANGES, OPEN_STATE, PROJECTION, PROJECTION_VERSION, STATE, LibraryState
 from photosvc.models.search_values import FileKey, of_file, of_photo, search_columns
-from photosvc.models.statements import run_one
 from photosvc.query.fold import fold
 
 #: The sort keys of the timeline, all descending: by local day, and within a day like the order `newest`.
@@ -213,8 +212,8 @@ def record_change(session: Session, *, private: bool = False) -> None:
         private: True if only callers who see private photos may notice the change.
     """
     state = secrets.randbits(62)
-    counted = run_one(session.connection(), _COUNT, {"state": state, "open_state": STATE if private else OPEN_STATE})
-    if counted < (2 if private else 3):
+    values = {"state": state, "open_state": STATE if private else OPEN_STATE}
+    if session.connection().execute(_COUNT, values).rowcount < (2 if private else 3):
         first = {CHANGES: 1, PROJECTION: PROJECTION_VERSION, STATE: state, OPEN_STATE: state}
         known = set(session.scalars(select(LibraryState.name)))
         session.add_all(LibraryState(name=name, value=value) for name, value in first.items() if name not in known)

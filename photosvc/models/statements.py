@@ -1,8 +1,8 @@
 """Statements for both databases: compiled once and passed directly to the driver, with conditions that allow this.
 
-SQLAlchemy needs ten times as long to build a frequent query and wrap its rows as SQLite needs to answer it, and twice
-as long to convert the values of a row as SQLite needs to store it with all indexes. A condition on many values has the
-same text for any number of values, so it too is compiled once. Errors of the driver become those of SQLAlchemy.
+SQLAlchemy needs ten times as long to build a frequent query and wrap its rows as SQLite needs to answer it. A condition
+on many values has the same text for any number of values, so it too is compiled once. Errors of the driver become those
+of SQLAlchemy.
 """
 
 from collections import defaultdict
@@ -10,14 +10,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from operator import itemgetter
 from typing import Any, Final, cast
 
 import orjson
 from sqlalchemy import (
     ARRAY,
     BigInteger,
-    Boolean,
     ColumnElement,
     Connection,
     Float,
@@ -129,28 +127,10 @@ def read_tuples(connection: Connection, query: Any, size: int) -> Iterator[Seque
             raise _refused(error, connection, cursor, str(query)) from error
 
 
-def run_many(connection: Connection, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:  # noqa: ANN401
-    """Run an INSERT or UPDATE for each of these rows, in the connection's transaction.
-
-    Args:
-        statement: the statement; it is compiled once and kept for the lifetime of the process.
-        rows: the values of its named bind parameters, of the types of the columns; for an INSERT without `values`, the
-            values of the columns that it writes. All rows have the same names.
-    """
-    if not rows:
-        return
-    many = _prepare_many(statement, tuple(rows[0]), connection.dialect)
-    with _cursor(connection, many.text) as cursor:
-        cursor.executemany(many.text, many.values(rows))
-
-
-def run_one(connection: Connection, statement: Any, values: Mapping[str, Any]) -> int:  # noqa: ANN401
-    """Run an INSERT or UPDATE like `run_many` for one row of values; return the number of rows written."""
-    one = _prepare_many(statement, tuple(values), connection.dialect)
-    with _cursor(connection, one.text) as cursor:
-        cursor.execute(one.text, one.values([values])[0])
-        written: int = cursor.rowcount
-        return written
+def run_many(connection: Connection, statement: Insert | Update, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Run an INSERT or UPDATE for each of these rows, which all have the same names of parameters or columns."""
+    if rows:
+        connection.execute(statement, rows)
 
 
 @contextmanager
@@ -163,47 +143,6 @@ def _cursor(connection: Connection, text: str) -> Iterator[Any]:
         raise _refused(error, connection, cursor, text) from error
     finally:
         cursor.close()
-
-
-@dataclass(frozen=True, slots=True)
-class _Many:
-    text: str
-    names: tuple[str, ...]
-    is_positional: bool
-    processors: tuple[tuple[int, Processor], ...]
-    """The number and the conversion of each value that the driver takes in another type."""
-
-    constants: dict[str, Any]
-    """The values that the statement contains."""
-
-    def values(self, rows: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
-        read = itemgetter(*self.names)
-        if self.constants:
-            rows = [{**self.constants, **row} for row in rows]
-        values = [read(row) for row in rows] if len(self.names) > 1 else [(read(row),) for row in rows]
-        if self.processors:
-            values = [self._processed(row) for row in values]
-        return values if self.is_positional else [dict(zip(self.names, row, strict=True)) for row in values]
-
-    def _processed(self, row: Row) -> Row:
-        values = list(row)
-        for number, process in self.processors:
-            values[number] = process(values[number])
-        return values
-
-
-@lru_cache(256)
-def _prepare_many(statement: Any, columns: tuple[str, ...], dialect: Dialect) -> _Many:  # noqa: ANN401
-    compiled = statement.compile(dialect=dialect, column_keys=list(columns))
-    types = {name: parameter.type for parameter, name in compiled.bind_names.items()}
-    names = tuple(compiled.positiontup or types)
-    found = ((number, types[name]) for number, name in enumerate(names))
-    # The drivers take booleans as they are; SQLAlchemy would check each value.
-    converted = ((number, kind.dialect_impl(dialect)) for number, kind in found if not isinstance(kind, Boolean))
-    processors = ((number, kind.bind_processor(dialect)) for number, kind in converted)
-    used = tuple((number, processor) for number, processor in processors if processor is not None)
-    constants = {name: value for name, value in compiled.params.items() if name not in columns}
-    return _Many(compiled.string, names, compiled.positional, used, constants)
 
 
 def _refused(error: Exception, connection: Connection, cursor: Any, text: str) -> Exception:  # noqa: ANN401
