@@ -4,7 +4,7 @@ import pytest
 
 from photosvc.core.errors import NotFoundError
 from photosvc.media.metadata import Metadata
-from photosvc.query.place_names import country_in, names_in_text, places_named
+from photosvc.query.place_names import names_in_text, places_named
 from photosvc.search.reading.lookups import find_town
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import new_extraction, store_extractions
@@ -131,18 +131,3 @@ def test_hostile_names_are_bounded():
     assert places_named("x" * 10_000) == ()
     parse_query(" ".join(["wien", "new york", "vereinigte staaten"] * 40))
     assert str(parse_query(" ".join(f"w{number}" for number in range(60)) + " wien")).count("vienna") == 0
-
-
-def test_a_country_is_named_in_the_first_language_that_is_known():
-    for languages, name in (
-        (["de-AT", "en"], "Deutschland"),
-        (["fr"], "Allemagne"),
-        (["zh-TW"], "\u5fb7\u570b"),
-        (["zh"], "\u5fb7\u56fd"),
-        (["xx", "es-MX"], "Alemania"),
-        (["en-GB", "de"], None),
-        (["*"], None),
-        ([], None),
-        (["x" * 5000] * 100, None),
-    ):
-        assert country_in(languages, "de") == name, languages[:2]

@@ -1,7 +1,5 @@
 """Merged pages: every photo once and whole, in every order, by offset and by cursor, whatever the client's habit."""
 
-from urllib.parse import parse_qsl, urlsplit
-
 import pytest
 from sqlalchemy import select
 
@@ -9,8 +7,7 @@ from photosvc.models import Photo
 from photosvc.search.reading.request import ORDERS
 from tests.app.search.paging import paging
 from tests.helpers.clock import NOW
-from tests.helpers.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
-from tests.helpers.library import open_library
+from tests.helpers.factories.photos import edit_photos, new_extraction, store_extractions
 
 #: Results of a page, and the orders in which the library is paged so.
 PAGES = {1: ("added", "random"), 3: tuple(ORDERS), 8: ("name", "-size")}
@@ -105,23 +102,3 @@ def test_merged_by_size_goes_by_the_largest_file_of_a_photo(stacked_library):
     sizes = {row["file_uid"]: row["photo_size"] for _, _, row in stacked_library.stored().values()}
     found = [sizes[record["FileUID"]] for record in stacked_library.find(merged="true", order="size", count=1000)]
     assert found == sorted(found, reverse=True)
-
-
-def test_what_is_added_meanwhile_neither_loses_nor_repeats_what_was_there(new_database, tmp_path):
-    library = open_library(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_database()})
-    with library.session() as session:
-        add_photos(session, 20, NOW)
-    before = {record["UID"] for record in library.find(count=1000)}
-    found, query, number = [], {"order": "name", "merged": "true", "count": 3}, 0
-    while query:
-        answer = library.get(query)
-        found += [record["UID"] for record in answer.json]
-        number += 1
-        with library.session() as session:
-            store_extractions(session, [(f"{'aA'[number % 2]}/new{number}.jpg", new_extraction(700 + number))], NOW)
-        link = answer.headers.get("Link")
-        query = dict(parse_qsl(urlsplit(link.partition(">")[0][1:]).query)) if link else None
-        assert number < 60
-    assert len(set(found)) == len(found)
-    assert before <= set(found)
-    library.close()
