@@ -21,7 +21,7 @@ from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.machine import ByteLocks
 from photosvc.core.paths import flush_file
 from photosvc.core.places import Places
-from photosvc.core.problems import FileProblemError, Problem, Reason, pause_after, signal_symbol
+from photosvc.core.problems import FileProblemError, Problem, Reason, signal_symbol
 from photosvc.media.errors import DecodeError, MissingExtraError, StorageError, UnsupportedFileError, has_extra
 from photosvc.media.slices import Slice, open_slices
 from photosvc.pictures.cache import PictureCache, being_written, discard, open_file, open_new
@@ -36,7 +36,7 @@ _PROGRESS: Final = "h264.progress"
 _LONGEST_SHARE: Final = 10
 #: Name of the cached file with the reason why a video cannot be converted.
 _FAILED: Final = "h264.failed"
-#: Seconds until a conversion that failed for a lasting reason is tried again.
+#: Seconds until a conversion that failed is tried again.
 _REMEMBERED: Final = 3600
 _POLL_SECONDS: Final = 0.05
 
@@ -192,11 +192,9 @@ class Videos:
         with os.fdopen(descriptor, encoding="utf-8") as file:
             # A negative age means that the clock was set back since, so the age is unknown.
             age = SYSTEM_CLOCK().timestamp() - os.fstat(descriptor).st_mtime
-            with suppress(KeyError, ValueError, TypeError):  # written by another version
-                code, detail, tries = json.load(file)
-                tries = int(tries)
-                problem = Problem.from_columns(code, detail)
-        if problem is not None and 0 <= age < _rest(problem, tries):
+            with suppress(ValueError, TypeError):  # it is damaged
+                problem = Problem.from_columns(*json.load(file))
+        if problem is not None and 0 <= age < _REMEMBERED:
             raise DecodeError(problem.reason, *problem.details)
 
     def _begin(self, original: Original, part: Slice, owner: str) -> Future[None] | None:
@@ -255,16 +253,13 @@ class Videos:
             self._cache.evict()
 
     def _remember(self, key: str, error: BaseException) -> None:
-        """Record why a video cannot be converted, unless the cause is outside the video, and the number of tries."""
+        """Record why a video cannot be converted, unless the cause is outside the video."""
         if not isinstance(error, FileProblemError) or isinstance(error, MissingExtraError):
             return
         problem = error.problem
         # The system may have killed the worker because of another process, so the next request tries again at once.
-        tries = 0 if problem == Problem.of(Reason.KILLED, signal_symbol(signal.SIGKILL)) else 1
-        if (descriptor := self._cache.open(key, _FAILED)) is not None:
-            with os.fdopen(descriptor, encoding="utf-8") as file, suppress(LookupError, ValueError, TypeError):
-                tries = json.load(file)[2] + 1
-        self._cache.write(key, _FAILED, json.dumps([problem.reason, problem.detail, tries]).encode())
+        if problem != Problem.of(Reason.KILLED, signal_symbol(signal.SIGKILL)):
+            self._cache.write(key, _FAILED, json.dumps([problem.reason, problem.detail]).encode())
 
     def _not_ready(self, original: Original) -> PhotosvcError:
         msg = f"The video is being converted ({self._progress(original):.0%} done); try again in a moment."
@@ -277,10 +272,3 @@ class Videos:
                 with os.fdopen(descriptor, encoding="ascii") as file:
                     return float(file.read(_LONGEST_SHARE))
         return 0.0
-
-
-def _rest(problem: Problem, tries: int) -> float:
-    """Return the seconds before the next try of a conversion that failed `tries` times."""
-    if not problem.reason.may_pass:
-        return _REMEMBERED
-    return pause_after(tries).total_seconds() if tries else 0
