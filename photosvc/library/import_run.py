@@ -108,184 +108,6 @@ class _Source:
     part: Part | None = None
 
 
-@dataclass(slots=True)
-class Portion:
-    """The import of groups of files; usable for many portions of one run."""
-
-    run: "ImportRun"
-    sizes: set[int]
-    pool: InspectionPool
-    _emptied: set[str] = field(default_factory=set, init=False)
-    _albums: dict[str, str] = field(default_factory=dict, init=False)
-    """The UIDs of albums by the folders that have one in Google Takeout."""
-
-    def bring(self, groups: Sequence[Sequence[FoundFile]]) -> list[Sequence[FoundFile]]:
-        """Import these files and pass each to the observer; return the groups that may still be written to.
-
-        Raises:
-            PhotosvcError: the files cannot be stored. Those before them are added, and none is removed or half there.
-        """
-        staged: dict[Path, _Source] = {}
-
-        def place(file: ReceivedFile, name: str, undo: ExitStack) -> None:
-            if (part := staged[file.path].part) is not None:
-                add_original(self.run.settings, part, name, undo)
-
-        admission = Admission(
-            self.run.settings,
-            lambda: write_session(self.run.engine),
-            place,
-            self.run.clock(),
-            self.run.options.user_id,
-            self.run.options.albums,
-            self.pool,
-            checks_quota=True,
-            folder_albums=self._albums,
-        )
-        left: list[Sequence[FoundFile]] = []
-        with ExitStack() as parts:
-            for group in groups:
-                if self._may_be_written(group):
-                    left.append(group)
-                    continue
-                sources = self._opened(group)
-                if not self._are_known(sources, admission):
-                    for one in self._staged(sources, parts):
-                        staged[one.received.path] = one
-            for outcome in admission.admit([one.received for one in staged.values()]) if staged else ():
-                self._finish(staged[outcome.file.path], outcome, admission)
-        for folder in sorted(self._emptied, key=len, reverse=True):
-            self.run.source.remove_empty(folder, self.run.options.folder)
-        self._emptied.clear()
-        return left
-
-    def _may_be_written(self, group: Sequence[FoundFile]) -> bool:
-        """Return whether one of these files was written a moment ago; the future of a file server does not count."""
-        now = self.run.clock().timestamp()
-        return any(abs(now - found.ctime_ns / 1e9) < self.run.options.settle for found in group)
-
-    def _opened(self, group: Sequence[FoundFile]) -> list[_Source]:
-        """Return the files of a group that may be added; the observer gets the others."""
-        opened = []
-        for found in group:
-            try:
-                opened.append(self._looked_at(found))
-            except FileProblemError as error:
-                self.run.observer(Imported.refused(found.name, error.problem))
-        if all(one.media_type == "sidecar" for one in opened):
-            for one in opened:
-                if self._is_album(one):
-                    self.run.observer(Imported(one.found.name, Fate.IMPORTED))
-                    continue
-                self.run.observer(Imported.refused(one.found.name, Problem(Reason.UNRELATED)))
-            return []
-        return opened
-
-    def _is_album(self, one: _Source) -> bool:
-        """Return whether a file names the album of its folder in Google Takeout, for which the library has one then.
-
-        The file stays where it is, for files of its folder that another run imports.
-        """
-        is_json = one.found.name.lower().endswith(".json") and one.found.size <= MAX_BYTES
-        if self.run.options.dry_run or not is_json:
-            return False
-        with ExitStack() as parts:
-            try:
-                part = self._copy(one, parts)
-            except FileProblemError:
-                return False
-            ((_, read),) = self.pool.run([(part.path, one.received.name)])
-        if not isinstance(read, Extraction) or read.problem is not None or read.codec != Kind.ALBUM:
-            return False
-        with write_session(self.run.engine, library=True) as session:
-            self._albums[one.received.folder] = _album_of(session, read.metadata, self.run.clock())
-        return True
-
-    def _looked_at(self, found: FoundFile) -> _Source:
-        folder, _, name = found.name.rpartition("/")
-        with self.run.source.open(found) as file:
-            kind = kind_of(name, found.size, _read(file, HEAD_SIZE), self.run.settings)
-            if isinstance(kind, Problem):
-                raise FileProblemError(kind.reason, *kind.details)
-            received = ReceivedFile(Path(), name, found.size, "", folder)
-            return _Source(found, os.fstat(file.fileno()), kind[0], received)
-
-    def _are_known(self, sources: Sequence[_Source], admission: Admission) -> bool:
-        """Return whether the library has all of these files; they are finished then, without a copy."""
-        if not all(one.found.size in self.sizes for one in sources):
-            return False
-        known = []
-        for one in sources:
-            try:
-                with self.run.source.open(one.found) as file:
-                    one.received = replace(one.received, hash=hash_of(file))
-            except (FileProblemError, OSError):
-                return False
-            # Without albums nothing is written, and others may write meanwhile.
-            begin = write_session if admission.albums_in(one.received.folder) else UnitOfWork
-            name = admission.find(partial(begin, self.run.engine), one.received)
-            if name is None:
-                return False
-            known.append((one, name))
-        for one, name in known:
-            self._finish(one, Admitted(one.received, DUPLICATE, name), admission)
-        return True
-
-    def _staged(self, sources: Sequence[_Source], parts: ExitStack) -> Sequence[_Source]:
-        """Return the files that could be copied, each with its part."""
-        if self.run.options.dry_run:
-            for one in sources:
-                self.run.observer(Imported(one.found.name, Fate.IMPORTED))
-            return ()
-        copied = []
-        for one in sources:
-            try:
-                part = self._copy(one, parts)
-            except FileProblemError as error:
-                self.run.observer(Imported.refused(one.found.name, error.problem))
-                continue
-            one.part, one.received = part, replace(one.received, path=part.path, hash=part.hash)
-            copied.append(one)
-        return copied
-
-    def _copy(self, one: _Source, parts: ExitStack) -> Part:
-        left = one.found.size
-        with self.run.source.open(one.found) as file, ExitStack() as undo:
-            staging = Staging(self.run.settings.originals)
-            part = undo.enter_context(staging.receive(most_bytes=left, expected_length=left))
-            while piece := _read(file, min(left, _PIECE)):
-                part.write(piece)
-                left -= len(piece)
-            if left or not is_as_found(os.fstat(file.fileno()), one.found):
-                raise FileProblemError(Reason.CHANGED)
-            part.date(one.status.st_mtime_ns)
-            part.flush()  # now, and not within the write transaction
-            parts.enter_context(undo.pop_all())
-        return part
-
-    def _finish(self, one: _Source, outcome: Admitted, admission: Admission) -> None:
-        """Report the result for a file, and remove the file if it is to be moved and its original is there."""
-        if outcome.problem is not None:
-            self.run.observer(Imported.refused(one.found.name, outcome.problem))
-            return
-        self.sizes.add(one.found.size)
-        is_new = outcome.status == ADDED
-        self.run.observer(Imported(one.found.name, Fate.IMPORTED if is_new else Fate.DUPLICATE, outcome.placed))
-        if not self.run.options.moves or self.run.options.dry_run:
-            return
-        if is_new or (self._is_other_file(one, outcome.placed) and admission.is_same(outcome.file, outcome.placed)):
-            self.run.source.remove(one.found, one.status)
-            self._emptied.add(one.found.name.rpartition("/")[0])
-
-    def _is_other_file(self, one: _Source, name: str) -> bool:
-        """Return whether the original is another file, and not this one in a folder that is mounted twice."""
-        try:
-            with FileIO(open_inside(self.run.settings.originals, name)) as original:
-                return not os.path.samestat(os.fstat(original.fileno()), one.status)
-        except (OSError, NotFoundError):
-            return False
-
-
 def _album_of(session: Session, described: Metadata, now: datetime) -> str:
     """Return the UID of the first album of this title that people can add to; make it if there is none."""
     for uid in uids_by_title(session).get(fold(described.title), ()):
@@ -302,7 +124,7 @@ def _read(file: FileIO, size: int) -> bytes:
         raise FileProblemError(Reason.UNREADABLE, system_symbol(error)) from None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ImportRun:
     """One import from a folder."""
 
@@ -312,6 +134,12 @@ class ImportRun:
     source: ImportFolder
     options: ImportOptions
     observer: Observer
+    _sizes: set[int] = field(default_factory=set, init=False)
+    """The sizes of the files that the library has: a file of another size is new."""
+    _pool: InspectionPool = field(init=False)
+    _emptied: set[str] = field(default_factory=set, init=False)
+    _albums: dict[str, str] = field(default_factory=dict, init=False)
+    """The UIDs of albums by the folders that have one in Google Takeout."""
 
     def portions(self) -> Generator[int, None, None]:
         """Import one portion after the other; yield the number of its files, or 0 while it waits for a writer.
@@ -327,22 +155,21 @@ class ImportRun:
         if self.settings.readonly:
             raise ReadOnlyError
         folder = self.source.check(self.settings.originals, self.options.folder)
-        options = replace(self.options, folder=folder)
+        self.options = replace(self.options, folder=folder)
         with UnitOfWork(self.engine) as session:
-            sizes = known_sizes(session)
+            self._sizes = known_sizes(session)
         with (
             exclusive_lock(self.settings.cache / "import.lock", _REFUSAL),
-            inspection_pool(self.settings) as pool,
+            inspection_pool(self.settings) as self._pool,
             closing(self._readable_groups()) as found,
         ):
-            portion = Portion(replace(self, options=options), sizes, pool)
             left: list[Sequence[FoundFile]] = []
             for groups in _portioned(found):
-                left += portion.bring(groups)
+                left += self._bring(groups)
                 yield sum(map(len, groups))
-            yield from self._wait_for(left, portion)
+            yield from self._wait_for(left)
 
-    def _wait_for(self, left: Sequence[Sequence[FoundFile]], portion: Portion) -> Generator[int, None, None]:
+    def _wait_for(self, left: Sequence[Sequence[FoundFile]]) -> Generator[int, None, None]:
         """Import groups whose files are no longer being written."""
         end = self.clock.monotonic() + _PATIENCE
         while left and self.clock.monotonic() < end:
@@ -351,7 +178,7 @@ class ImportRun:
                 yield 0
             again, left = filter(None, map(self.source.again, left)), []
             for groups in _portioned(again):
-                left += portion.bring(groups)
+                left += self._bring(groups)
                 yield sum(map(len, groups))
         for file in chain.from_iterable(left):
             self.observer(Imported.refused(file.name, Problem(Reason.UNSETTLED)))
@@ -367,6 +194,172 @@ class ImportRun:
                 self.observer(Imported.refused(group.name, group.problem))
             else:
                 yield group
+
+    def _bring(self, groups: Sequence[Sequence[FoundFile]]) -> list[Sequence[FoundFile]]:
+        """Import these files and pass each to the observer; return the groups that may still be written to.
+
+        Raises:
+            PhotosvcError: the files cannot be stored. Those before them are added, and none is removed or half there.
+        """
+        staged: dict[Path, _Source] = {}
+
+        def place(file: ReceivedFile, name: str, undo: ExitStack) -> None:
+            if (part := staged[file.path].part) is not None:
+                add_original(self.settings, part, name, undo)
+
+        admission = Admission(
+            self.settings,
+            lambda: write_session(self.engine),
+            place,
+            self.clock(),
+            self.options.user_id,
+            self.options.albums,
+            self._pool,
+            checks_quota=True,
+            folder_albums=self._albums,
+        )
+        left: list[Sequence[FoundFile]] = []
+        with ExitStack() as parts:
+            for group in groups:
+                if self._may_be_written(group):
+                    left.append(group)
+                    continue
+                sources = self._opened(group)
+                if not self._are_known(sources, admission):
+                    for one in self._staged(sources, parts):
+                        staged[one.received.path] = one
+            for outcome in admission.admit([one.received for one in staged.values()]) if staged else ():
+                self._finish(staged[outcome.file.path], outcome, admission)
+        for folder in sorted(self._emptied, key=len, reverse=True):
+            self.source.remove_empty(folder, self.options.folder)
+        self._emptied.clear()
+        return left
+
+    def _may_be_written(self, group: Sequence[FoundFile]) -> bool:
+        """Return whether one of these files was written a moment ago; the future of a file server does not count."""
+        now = self.clock().timestamp()
+        return any(abs(now - found.ctime_ns / 1e9) < self.options.settle for found in group)
+
+    def _opened(self, group: Sequence[FoundFile]) -> list[_Source]:
+        """Return the files of a group that may be added; the observer gets the others."""
+        opened = []
+        for found in group:
+            try:
+                opened.append(self._looked_at(found))
+            except FileProblemError as error:
+                self.observer(Imported.refused(found.name, error.problem))
+        if all(one.media_type == "sidecar" for one in opened):
+            for one in opened:
+                if self._is_album(one):
+                    self.observer(Imported(one.found.name, Fate.IMPORTED))
+                    continue
+                self.observer(Imported.refused(one.found.name, Problem(Reason.UNRELATED)))
+            return []
+        return opened
+
+    def _is_album(self, one: _Source) -> bool:
+        """Return whether a file names the album of its folder in Google Takeout, for which the library has one then.
+
+        The file stays where it is, for files of its folder that another run imports.
+        """
+        is_json = one.found.name.lower().endswith(".json") and one.found.size <= MAX_BYTES
+        if self.options.dry_run or not is_json:
+            return False
+        with ExitStack() as parts:
+            try:
+                part = self._copy(one, parts)
+            except FileProblemError:
+                return False
+            ((_, read),) = self._pool.run([(part.path, one.received.name)])
+        if not isinstance(read, Extraction) or read.problem is not None or read.codec != Kind.ALBUM:
+            return False
+        with write_session(self.engine, library=True) as session:
+            self._albums[one.received.folder] = _album_of(session, read.metadata, self.clock())
+        return True
+
+    def _looked_at(self, found: FoundFile) -> _Source:
+        folder, _, name = found.name.rpartition("/")
+        with self.source.open(found) as file:
+            kind = kind_of(name, found.size, _read(file, HEAD_SIZE), self.settings)
+            if isinstance(kind, Problem):
+                raise FileProblemError(kind.reason, *kind.details)
+            received = ReceivedFile(Path(), name, found.size, "", folder)
+            return _Source(found, os.fstat(file.fileno()), kind[0], received)
+
+    def _are_known(self, sources: Sequence[_Source], admission: Admission) -> bool:
+        """Return whether the library has all of these files; they are finished then, without a copy."""
+        if not all(one.found.size in self._sizes for one in sources):
+            return False
+        known = []
+        for one in sources:
+            try:
+                with self.source.open(one.found) as file:
+                    one.received = replace(one.received, hash=hash_of(file))
+            except (FileProblemError, OSError):
+                return False
+            # Without albums nothing is written, and others may write meanwhile.
+            begin = write_session if admission.albums_in(one.received.folder) else UnitOfWork
+            name = admission.find(partial(begin, self.engine), one.received)
+            if name is None:
+                return False
+            known.append((one, name))
+        for one, name in known:
+            self._finish(one, Admitted(one.received, DUPLICATE, name), admission)
+        return True
+
+    def _staged(self, sources: Sequence[_Source], parts: ExitStack) -> Sequence[_Source]:
+        """Return the files that could be copied, each with its part."""
+        if self.options.dry_run:
+            for one in sources:
+                self.observer(Imported(one.found.name, Fate.IMPORTED))
+            return ()
+        copied = []
+        for one in sources:
+            try:
+                part = self._copy(one, parts)
+            except FileProblemError as error:
+                self.observer(Imported.refused(one.found.name, error.problem))
+                continue
+            one.part, one.received = part, replace(one.received, path=part.path, hash=part.hash)
+            copied.append(one)
+        return copied
+
+    def _copy(self, one: _Source, parts: ExitStack) -> Part:
+        left = one.found.size
+        with self.source.open(one.found) as file, ExitStack() as undo:
+            staging = Staging(self.settings.originals)
+            part = undo.enter_context(staging.receive(most_bytes=left, expected_length=left))
+            while piece := _read(file, min(left, _PIECE)):
+                part.write(piece)
+                left -= len(piece)
+            if left or not is_as_found(os.fstat(file.fileno()), one.found):
+                raise FileProblemError(Reason.CHANGED)
+            part.date(one.status.st_mtime_ns)
+            part.flush()  # now, and not within the write transaction
+            parts.enter_context(undo.pop_all())
+        return part
+
+    def _finish(self, one: _Source, outcome: Admitted, admission: Admission) -> None:
+        """Report the result for a file, and remove the file if it is to be moved and its original is there."""
+        if outcome.problem is not None:
+            self.observer(Imported.refused(one.found.name, outcome.problem))
+            return
+        self._sizes.add(one.found.size)
+        is_new = outcome.status == ADDED
+        self.observer(Imported(one.found.name, Fate.IMPORTED if is_new else Fate.DUPLICATE, outcome.placed))
+        if not self.options.moves or self.options.dry_run:
+            return
+        if is_new or (self._is_other_file(one, outcome.placed) and admission.is_same(outcome.file, outcome.placed)):
+            self.source.remove(one.found, one.status)
+            self._emptied.add(one.found.name.rpartition("/")[0])
+
+    def _is_other_file(self, one: _Source, name: str) -> bool:
+        """Return whether the original is another file, and not this one in a folder that is mounted twice."""
+        try:
+            with FileIO(open_inside(self.settings.originals, name)) as original:
+                return not os.path.samestat(os.fstat(original.fileno()), one.status)
+        except (OSError, NotFoundError):
+            return False
 
 
 def _portioned(groups: Iterable[Sequence[FoundFile]]) -> Iterator[list[Sequence[FoundFile]]]:
