@@ -4,7 +4,6 @@ import pytest
 
 from tests.helpers.browser import Browser
 from tests.helpers.chromium import open_chromium
-from tests.helpers.files.small_disk import mounted
 from tests.helpers.programs.dav_server import serve_dav
 
 
@@ -49,10 +48,3 @@ def dav(dav_of_module):
     """The WebDAV server of the module, without originals."""
     dav_of_module.empty()
     return dav_of_module
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A folder on a file system of 4 MiB."""
-    with mounted(tmp_path / "disk", 4) as folder:
-        yield folder

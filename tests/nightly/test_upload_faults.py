@@ -1,4 +1,4 @@
-"""Uploads and imports that meet, are cut or killed, or find the disk full: real servers, real processes."""
+"""Uploads and imports that meet, are cut or killed: real servers, real processes."""
 
 import os
 import random
@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import time
-from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -25,13 +24,12 @@ from photosvc.cli.thumbs import chores_of
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
 from tests.helpers.api_client import API, ApiClient, open_api
-from tests.helpers.clients.upload_client import FORM, form_of, originals, parts, picture, sha1
+from tests.helpers.clients.upload_client import FORM, form_of, originals, parts, picture
 from tests.helpers.clock import until
 from tests.helpers.library import SURROUNDINGS
 from tests.helpers.programs import forks
 from tests.helpers.programs.server import serve
 
-TUS_PIECE = "application/offset+octet-stream"
 DONE = {"added", "duplicate"}
 
 
@@ -61,16 +59,6 @@ class Served:
     def put(self, bundle) -> requests.Response:
         return self.call("PUT", f"{self.api.user_path()}/upload/{bundle}", json={})
 
-    def tus(self, method, path, data=None, **headers) -> requests.Response:
-        given = {name.replace("_", "-"): str(value) for name, value in headers.items()}
-        given |= {"Tus-Resumable": "1.0.0", "Content-Type": TUS_PIECE}
-        return requests.request(method, self.base + path, data=data, headers=self.headers | given, timeout=300)
-
-    def create(self, length) -> str:
-        answer = self.tus("POST", "/uploads", Upload_Length=length)
-        assert answer.status_code == 201, answer.text
-        return answer.headers["Location"].removeprefix(API)
-
     def photos(self) -> int:
         return len(self.call("GET", "/photos?count=99").json())
 
@@ -94,20 +82,6 @@ def at_once(number, call):
         return list(pool.map(call, range(number)))
 
 
-def test_of_eight_puts_of_one_upload_at_once_each_says_what_became_of_the_files(tmp_path):
-    with served(tmp_path, uploads=8) as service:
-        for turn in range(2):
-            data = [picture(turn * 10 + number) for number in range(4)]
-            sent = service.post(turn, *((f"{number}.jpg", one) for number, one in enumerate(data)))
-            assert sent.status_code == 200, sent.text
-            answers = at_once(8, lambda _, turn=turn: service.put(turn))
-            assert {answer.status_code for answer in answers} == {200}, [answer.text for answer in answers]
-            found = Counter(file["status"] for answer in answers for file in answer.json()["files"])
-            assert found.pop("added") == 4
-            assert set(found) <= {"duplicate"}
-        assert (len(originals(service.api)), parts(service.api)) == (8, [])
-
-
 def test_eight_uploads_of_one_picture_at_once_are_one_file_and_one_photo(tmp_path):
     data = picture(1)
     with served(tmp_path, workers=4) as service:
@@ -122,17 +96,6 @@ def test_eight_uploads_of_one_picture_at_once_are_one_file_and_one_photo(tmp_pat
         assert [answer["indexed"] for answer in answers] == [True] * 8
         assert len({file["PhotoUID"] for file in files}) == 1
         assert (list(originals(service.api).values()), service.photos(), parts(service.api)) == ([data], 1, [])
-
-
-def test_uploads_at_once_never_exceed_a_quota(tmp_path):
-    with served(tmp_path, uploads=8, upload_quota=1) as service:
-        data = [picture(number) + bytes(300_000) for number in range(8)]
-        statuses = at_once(8, lambda number: service.post(number, ("a.jpg", data[number])).status_code)
-        assert Counter(statuses) == {200: 3, 507: 5}
-        assert set(at_once(8, lambda number: service.put(number).status_code)) == {200}
-        assert (len(originals(service.api)), parts(service.api)) == (3, [])
-        refused = at_once(4, lambda _: service.tus("POST", "/uploads", Upload_Length=200_000).status_code)
-        assert refused == [507] * 4
 
 
 def test_a_server_killed_at_any_moment_leaves_whole_files_only(tmp_path):
@@ -203,38 +166,6 @@ def test_requests_for_an_index_run_start_one_process_that_outlives_its_worker(tm
         assert service.call("POST", "/index", json={}).json()["indexer"] == "running"
         until(lambda: service.photos() == 2, "the second photo")
         os.kill(indexers(service.api)[0], signal.SIGTERM)
-
-
-def test_of_eight_pieces_sent_to_one_place_at_once_by_several_processes_one_is_stored(tmp_path):
-    size = 3 << 20
-    contents = [(picture(1) + bytes([number]) * size)[:size] for number in range(8)]
-    with served(tmp_path) as service:
-        path = service.create(size)
-        for start, end in ((0, size // 2), (size // 2, size)):
-            statuses = at_once(
-                8,
-                lambda number, start=start, end=end: (
-                    service.tus("PATCH", path, contents[number][start:end], Upload_Offset=start).status_code
-                ),
-            )
-            assert statuses.count(204) == 1, statuses
-            assert set(statuses) <= {204, 409, 423, 429, 503}, statuses
-        (stored,) = originals(service.api).values()
-        assert stored[: size // 2] in {data[: size // 2] for data in contents}
-        assert stored[size // 2 :] in {data[size // 2 :] for data in contents}
-
-
-def test_the_pieces_of_one_file_may_go_to_any_process(tmp_path):
-    data, workers = picture(2) + bytes(100_000), set()
-    with served(tmp_path) as service:
-        path = service.create(len(data))
-        for start in range(0, len(data), 5000):
-            answer = service.tus("PATCH", path, data[start : start + 5000], Upload_Offset=start)
-            end = str(min(len(data), start + 5000))
-            assert (answer.status_code, answer.headers["Upload-Offset"]) == (204, end)
-            workers.add(answer.headers["X-Worker"])
-        assert list(originals(service.api).values()) == [data]
-        assert len(workers) == 2
 
 
 def test_a_resumable_upload_is_completed_whenever_its_server_is_killed(tmp_path):
@@ -329,35 +260,3 @@ def test_an_import_on_request_goes_on_at_once_after_its_indexer_was_killed(tmp_p
             run.kill()
             run.wait(10)
         assert set(originals(api).values()) <= set(given.values())
-
-
-def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, small_disk):
-    originals_folder = tmp_path / "instance/originals"
-    originals_folder.parent.mkdir()
-    originals_folder.symlink_to(small_disk)
-    with served(tmp_path) as service:
-        api = service.api
-        large = picture(1) + bytes(5_000_000)
-        assert service.post("x", ("a.jpg", large)).status_code == 507
-        assert service.tus("POST", "/uploads", Upload_Length=len(large)).status_code == 507
-        assert parts(api) == []
-        assert service.post("y", ("a.jpg", picture(2))).status_code == 200
-        filler = small_disk / "filler"
-        with suppress(OSError), filler.open("wb") as file:
-            file.write(bytes(5_000_000))
-        answer = service.put("y")
-        assert answer.status_code in {200, 507}
-        filler.unlink()
-        if answer.status_code == 507:
-            assert service.put("y").json()["files"][0]["status"] == "added"
-        assert originals(api) == {f"2024/05/20240501_120000_{sha1(picture(2))[:8].upper()}.jpg": picture(2)}
-        card = tmp_path / "card"
-        card.mkdir()
-        (card / "1.jpg").write_bytes(picture(3))
-        (card / "2.jpg").write_bytes(picture(4) + os.urandom(5_000_000))
-        environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(api.library.instance)}
-        environ["PHOTOSVC_ORIGINALS"] = str(small_disk)
-        done = forks.run("import", str(card), "--move", environ=environ, timeout=60)
-        assert (done.returncode, "There is no space left" in done.stderr) == (1, True)
-        assert sorted(path.name for path in card.iterdir()) in (["1.jpg", "2.jpg"], ["2.jpg"])
-        assert parts(api) == []

@@ -287,11 +287,3 @@ def test_records_are_answered_304_until_the_library_changes(tmp_path):
                 project(session, [photo.id])
             assert api.call("GET", path, admin, headers=tag).status_code == 200
         assert read(api, f"/photos/{photo_uid}", admin)["Title"].startswith("changed by /files")
-
-
-def test_a_scope_opens_its_own_records_only(api):
-    photo_uid, (content_hash, *_), _ = next(found for found in photos(api) if found[2])
-    paths = (f"/photos/{photo_uid}", f"/files/{content_hash}")
-    for scope, *statuses in (("photos", 200, 403), ("files", 403, 200), ("read", 200, 200), ("metrics", 403, 403)):
-        token = api.access_token(scope)
-        assert [api.call("GET", path, token).status_code for path in paths] == statuses, scope

@@ -257,9 +257,3 @@ def test_bad_parameters_are_refused_as_in_a_search(api, admin):
 
 def search_error(api, token, query):
     return api.call("GET", "/photos", token, query_string=query).json
-
-
-def test_a_scope_opens_the_map_and_another_the_viewer(api):
-    for scope, *statuses in (("photos", 200, 403), ("places", 403, 200), ("read", 200, 200), ("albums", 403, 403)):
-        token = api.access_token(scope)
-        assert [api.call("GET", path, token).status_code for path in ("/photos/view", "/geo")] == statuses, scope

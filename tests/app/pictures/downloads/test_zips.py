@@ -295,16 +295,6 @@ def test_a_selection_is_open_only_to_the_credential_that_posted_it(filled):
     check_error(filled.call("GET", f"{path}?t=nonsense"), 403)
 
 
-def test_archives_need_the_scope_of_photos(filled):
-    for scope in ("albums", "metrics", "photos write"):
-        token = filled.access_token(scope)
-        check_error(post(filled, token, photos=[uid(filled, "2021/tree.jpg")]), 403)
-        check_error(filled.call("GET", f"/albums/{album(1)}/dl", token), 403)
-        check_error(filled.call("GET", "/zip/a.zip", token), 403)
-    token = filled.client_token("photos read")
-    assert list(fetch(filled, token, "name=file", albums=[album(2)])) == ["lake.jpg", "lake.png", "tree.jpg"]
-
-
 def test_a_selection_ends_after_an_hour_and_those_over_the_limit_are_deleted(own):
     token, other = own.access_token(), own.access_token()
     tree = uid(own, "2021/tree.jpg")
