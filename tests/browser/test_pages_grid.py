@@ -178,17 +178,9 @@ def test_photos_are_selected_by_mouse_by_keys_and_as_a_whole(page, site):
     selected(page, TOTAL)
 
 
-def test_keys_that_are_pressed_before_the_tools_or_the_viewer_are_there_count(page, site):
-    held = []
-    page.route("**/grid/tools.js*", lambda route: held.append(route))  # noqa: PLW0108 - Playwright sets attributes
-    with page.expect_request("**/grid/tools.js*"):
-        page.goto(site.base, wait_until="commit")
-    page.wait_for_selector(".tiles li:first-child img.here")
-    page.focus(".tiles li a[tabindex='0']")
-    press(page, "x", "ArrowRight", "x")
-    held[0].continue_()
-    page.wait_for_selector(".actions .count:has-text('2')")
-    press(page, "Escape")
+def test_keys_that_are_pressed_before_the_viewer_is_there_count(page, site):
+    page.goto(site.base)
+    shows(page, TOTAL)
     page.focus(f"{FIRST} a")
     press(page, "Enter")
     page.wait_for_selector(".pswp", state="attached")

@@ -67,7 +67,6 @@ ADMINISTRATION = {
     "emptying the trash": "/administration/library/trash/empty",
     "look-alikes": "/administration/look-alikes",
     "statistics": "/administration/statistics",
-    "machines": "/administration/machines",
 }
 
 

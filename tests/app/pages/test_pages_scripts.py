@@ -108,3 +108,9 @@ def test_scripts_evaluate_no_text_and_write_no_markup():
             assert forbidden not in text, (path.name, forbidden)
         assert 'setAttribute("style"' not in text, path.name
         assert not re.search(r"https?://(?!www\.w3\.org)", text), path.name
+
+
+def test_templates_take_nothing_as_html_but_qr_codes():
+    texts = "".join(path.read_text() for path in ASSETS.with_name("templates").rglob("*.html"))
+    assert sorted(re.findall(r"[\w.]+ \| safe", texts)) == ["enrolment.qr_svg | safe", "qr | safe"]
+    assert not re.search(r"autoescape|Markup", texts)
