@@ -1,5 +1,6 @@
 """The table keeps the newest entries of each part, on both databases; refusals push nothing else out."""
 
+from dataclasses import replace
 from datetime import timedelta
 from itertools import cycle
 
@@ -65,6 +66,17 @@ def test_entries_since_a_moment(engine):
     with engine.connect() as connection:
         assert [row.event for row in audit_store.latest(connection, count=9, since=NOW)] == ["logout"]
         assert audit_store.latest(connection, count=9, since=NOW + timedelta(days=1)) == []
+
+
+def test_equal_refusals_of_a_minute_are_one_entry_without_a_subject_of_several(engine):
+    refused = Entry(created_at=NOW, event=Event.THROTTLED, address="192.0.2.7", subject="ann", subject_uid="u1")
+    other, later = replace(refused, subject="bob", subject_uid="u2"), replace(refused, created_at=NOW + 61 * SECOND)
+    with write_session(engine) as session:
+        added = [audit_store.add_refusal(session, one, keep=400) for one in (refused, refused, other, later)]
+    assert added == [True, False, False, True]
+    with engine.connect() as connection:
+        found = [(row.times, row.subject) for row in audit_store.latest(connection, count=9)]
+    assert found == [(1, "ann"), (3, "")]
 
 
 def test_two_that_sweep_at_once_do_not_wait_for_each_other(new_postgres):
