@@ -7,7 +7,7 @@ pages are translated: the API, the command line and the log speak English. Nothi
 
 from collections.abc import Mapping
 from datetime import date
-from functools import cache, lru_cache
+from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from types import MappingProxyType
@@ -35,12 +35,6 @@ _LONGEST: Final = 400
 _NOTED: Final = "photosvc.language"
 #: The forms of dates; English ones begin with the day.
 _DATES: Final = {
-    "full": {
-        "de": "{weekday}, {day}. {month} {year}",
-        "en": "{weekday}, {day} {month} {year}",
-        "es": "{weekday}, {day} de {month} de {year}",
-        "fr": "{weekday} {day} {month} {year}",
-    },
     "long": {
         "de": "{day}. {month} {year}",
         "en": "{day} {month} {year}",
@@ -54,12 +48,6 @@ _MONTHS: Final = {
     "en": "January February March April May June July August September October November December",
     "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
     "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-}
-_WEEKDAYS: Final = {
-    "de": "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag",
-    "en": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
-    "es": "lunes martes miércoles jueves viernes sábado domingo",
-    "fr": "lundi mardi mercredi jeudi vendredi samedi dimanche",
 }
 #: The characters between thousands; in French a narrow space at which no line ends.
 _SEPARATORS: Final = {"de": ".", "en": ",", "es": ".", "fr": "\u202f"}
@@ -175,14 +163,9 @@ def decimal(number: float, digits: int) -> str:
 
 
 def date_text(day: date, form: str = "long") -> str:
-    """Return a date, such as `3 March 2027`; `full`: with its day of the week; `month`: without the day."""
-    return _formatted(day, form, language())
-
-
-@lru_cache(maxsize=2048)
-def _formatted(day: date, form: str, name: str) -> str:
-    weekday, month = _WEEKDAYS[name].split()[day.weekday()], _MONTHS[name].split()[day.month - 1]
-    return _DATES[form][name].format(weekday=weekday, day=day.day, month=month, year=day.year)
+    """Return a date, such as `3 March 2027`; `month`: without the day."""
+    name = language()
+    return _DATES[form][name].format(day=day.day, month=_MONTHS[name].split()[day.month - 1], year=day.year)
 
 
 def month_names() -> Mapping[int, str]:
@@ -192,14 +175,8 @@ def month_names() -> Mapping[int, str]:
 
 def _marked(text: str, /, **values: object) -> Markup:
     """Return a text of a template, whose own marks are HTML and whose values are escaped."""
-    found = _markup(text, language())
+    found = Markup(catalogue(language()).gettext(text) if text else "")  # noqa: S704  # nosec B704
     return found % values if values else found
-
-
-@cache
-def _markup(text: str, name: str) -> Markup:
-    """Return a text of a template in a language; templates have literal texts alone, so that these are few."""
-    return Markup(catalogue(name).gettext(text) if text else "")  # noqa: S704  # nosec B704
 
 
 def _marked_plural(one: str, many: str, number: int, /, **values: object) -> Markup:
