@@ -54,7 +54,10 @@ def move(request: "Request") -> Response:
     request.check_disk(name, within=True)
     check_depth(request, request.find(request.path), ("infinity",))
     with disk.undo_on_error() as undo, request.writing(library=True) as session:
-        found, replaced = check_move(request, path)
+        found = source_of(request)
+        request.check_conditions(found)
+        request.check_unlocked(request.path, is_named=True)
+        replaced = check_target(request, path)
         relocation = request.relocation()
         over = replaced is not None and not (replaced.is_folder or found.is_folder or relocation.knows(request.name))
         if replaced is not None and over:
@@ -71,18 +74,6 @@ def move(request: "Request") -> Response:
         locks.release_all(session, request.key(path))
         properties.move(session, request.key(request.path), request.key(path))
     return Response(status=201 if replaced is None else 204)
-
-
-def check_move(request: "Request", path: str) -> tuple[Original, Original | None]:
-    """Return the file or folder to move and the one at the target, if any, after the checks of a MOVE.
-
-    Raises:
-        DAVError: the request cannot be met as it is.
-    """
-    found = source_of(request)
-    request.check_conditions(found)
-    request.check_unlocked(request.path, is_named=True)
-    return found, check_target(request, path)
 
 
 def check_copy(request: "Request", path: str) -> tuple[Original, Original | None]:
@@ -103,9 +94,17 @@ def make_folder(request: "Request") -> Response:
         DAVError: the request cannot be met as it is.
         PhotosvcError: the disk refuses it.
     """
-    require_no_body(request)
+    environ = request.environ
+    if environ.get("CONTENT_LENGTH") not in {None, "", "0"} or "HTTP_TRANSFER_ENCODING" in environ:
+        raise DAVError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "MKCOL has no body")
+    checked_name(request.name or "/")
     with request.writing():
-        check_new_folder(request)
+        if request.find(request.path) is not None:
+            raise FolderExistsError
+        if not is_folder(request.find(request.parent_of(request.path))):
+            raise DAVError(HTTPStatus.CONFLICT, "the folder around it does not exist")
+        request.check_conditions(None)
+        request.check_unlocked(request.path, is_named=True)
         try:
             disk.make_folder(request.provider.root, request.name)
         except NameTakenError:  # by another request meanwhile, or by a link
@@ -118,33 +117,6 @@ class FolderExistsError(DAVError):
 
     def __init__(self) -> None:
         super().__init__(HTTPStatus.METHOD_NOT_ALLOWED, "a file or folder of this name exists already")
-
-
-def require_no_body(request: "Request") -> None:
-    """Check that a MKCOL has no body, and a name that a folder may have.
-
-    Raises:
-        DAVError: 415, it has a body.
-        NameRefusedError: no folder can have the name.
-    """
-    environ = request.environ
-    if environ.get("CONTENT_LENGTH") not in {None, "", "0"} or "HTTP_TRANSFER_ENCODING" in environ:
-        raise DAVError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "MKCOL has no body")
-    checked_name(request.name or "/")
-
-
-def check_new_folder(request: "Request") -> None:
-    """Check that a MKCOL may make its folder.
-
-    Raises:
-        DAVError: it may not.
-    """
-    if request.find(request.path) is not None:
-        raise FolderExistsError
-    if not is_folder(request.find(request.parent_of(request.path))):
-        raise DAVError(HTTPStatus.CONFLICT, "the folder around it does not exist")
-    request.check_conditions(None)
-    request.check_unlocked(request.path, is_named=True)
 
 
 def target_path(request: "Request") -> str:
@@ -269,7 +241,11 @@ def copy(request: "Request") -> Response:
         DAVError: the request cannot be met as it is.
         PhotosvcError: the disk refuses it.
     """
-    path, found, deep = copy_of(request)
+    path = target_path(request)
+    request.check_disk(path.strip("/"), within=True)
+    found, deep = request.existing(), request.environ.get("HTTP_DEPTH") != "0"
+    check_depth(request, found, ("0", "infinity"))
+    _check_size(request, found, deep=deep)
     check_copy(request, path)  # and again when the content is there
     request.service.close()  # copying takes long and needs no database
     with receiving(PATIENCE):
@@ -280,22 +256,6 @@ def copy(request: "Request") -> Response:
             if deep:
                 _copy_members(request, found, path)
     return Response(status=201 if replaced is None else 204)
-
-
-def copy_of(request: "Request") -> tuple[str, Original, bool]:
-    """Return the target of a COPY, the file or folder to copy, and true if all that is in it is copied too.
-
-    Raises:
-        DAVError: the request cannot be met as it is.
-        PhotosvcError: the disk has no room for it.
-    """
-    path = target_path(request)
-    request.check_disk(path.strip("/"), within=True)
-    found = request.existing()
-    check_depth(request, found, ("0", "infinity"))
-    deep = request.environ.get("HTTP_DEPTH") != "0"
-    _check_size(request, found, deep=deep)
-    return path, found, deep
 
 
 def _check_size(request: "Request", found: Original, *, deep: bool) -> None:
