@@ -44,6 +44,9 @@ _SEALED: Final[tuple[tuple[Any, Any, str], ...]] = (
 )
 #: Name of the row that holds the fingerprint.
 _NAME: Final = "service_key"
+_SEPARATOR: Final = "."
+#: Characters of the longest signed text.
+_LONGEST: Final = 200
 
 
 @lru_cache(maxsize=64)
@@ -62,6 +65,18 @@ def sign(key: bytes, message: str) -> str:
 def is_signed(key: bytes, message: str, signature: str) -> bool:
     """Return whether `signature` is the signature of `message`; compare in constant time."""
     return hmac.compare_digest(sign(key, message).encode("ascii"), signature.encode("utf-8", "surrogatepass"))
+
+
+def signed_text(key: bytes, *parts: object) -> str:
+    """Return the parts, which contain no dots, and their signature as one text; `parts_of` reads it."""
+    message = _SEPARATOR.join(map(str, parts))
+    return message + _SEPARATOR + sign(key, message)
+
+
+def parts_of(key: bytes, text: str) -> list[str] | None:
+    """Return the parts of a signed text; None if it was not signed with this key, or is too long."""
+    message, _, signature = text[:_LONGEST].rpartition(_SEPARATOR)
+    return message.split(_SEPARATOR) if is_signed(key, message, signature) else None
 
 
 def fingerprint(key: str) -> int:

@@ -18,7 +18,7 @@ from photosvc.auth import passwords, policy, tokens
 from photosvc.auth.audit_log import Event
 from photosvc.auth.credentials import delete_credentials, end_oldest_sessions
 from photosvc.auth.errors import ClientLoginError, InvalidCredentialsError, InvalidTokenError, PasscodeRequiredError
-from photosvc.auth.keys import derive_key, is_signed, sign
+from photosvc.auth.keys import derive_key, parts_of, signed_text
 from photosvc.auth.operation import Operation
 from photosvc.auth.principal import NOWHERE, Origin, Principal
 from photosvc.auth.scopes import EVERYTHING, Scope
@@ -31,8 +31,6 @@ from photosvc.settings import Settings
 _CLIENT_SECRET = re.compile(r"[0-9A-Za-z]{32}\Z")
 #: Seconds for typing the code.
 SECONDS: Final = 300
-_SEPARATOR: Final = "."
-_LONGEST: Final = 200
 _PURPOSE: Final = "half log-in"
 
 
@@ -57,8 +55,10 @@ class Proof:
     """The password's hash with today's parameters, if the stored one is weaker."""
 
 
-def find_app_password(connection: Connection, now: datetime, *, username: str, password: str) -> Proof | None:
-    """Return the proof that `password` is an app password of the account of this name; None if it is not.
+def find_app_password(
+    connection: Connection, now: datetime, *, password: str, username: str | None = None
+) -> Proof | None:
+    """Return the proof that `password` is an app password, of the account of this name if one is given; else None.
 
     This is one indexed read. It needs no protection against guessing: app passwords have 137 random bits.
 
@@ -66,26 +66,24 @@ def find_app_password(connection: Connection, now: datetime, *, username: str, p
         InsufficientScopeError: the app password's scope does not cover sessions.
     """
     found = _app_password(connection, password, now)
-    if found is None or found.user_id is None or found.user_name != normal_name(username):
+    if found is None or found.user_id is None or (username is not None and found.user_name != normal_name(username)):
         return None
     policy.decide(found, "session.create")
     return Proof(user_id=found.user_id, app_password=found)
 
 
 def check_app_password(connection: Connection, now: datetime, secret: str) -> Proof:
-    """Return the proof that `secret`, shown without a user name, is an app password.
+    """Return the proof of `find_app_password` for a secret that is shown without a user name.
 
     Raises:
         InvalidCredentialsError: it is none.
         ClientLoginError: it is a client's secret or token.
         InsufficientScopeError: the app password's scope does not cover sessions.
     """
-    found = _app_password(connection, secret, now)
-    if found is None or found.user_id is None:
+    if (proof := find_app_password(connection, now, password=secret)) is None:
         _refuse_clients(connection, secret, now)
         raise InvalidCredentialsError
-    policy.decide(found, "session.create")
-    return Proof(user_id=found.user_id, app_password=found)
+    return proof
 
 
 def check_login(
@@ -223,8 +221,7 @@ def _store(operation: Operation, proof: Proof, scope: Scope, method: str, origin
 def begin(settings: Settings, now: datetime, error: PasscodeRequiredError) -> str:
     """Return the signed text for the account whose password was right."""
     expires = int(now.timestamp()) + SECONDS
-    message = _SEPARATOR.join(map(str, (error.user_id, error.password_version, expires)))
-    return message + _SEPARATOR + sign(derive_key(settings.secret_key, _PURPOSE), message)
+    return signed_text(derive_key(settings.secret_key, _PURPOSE), error.user_id, error.password_version, expires)
 
 
 def account_of(connection: Connection, settings: Settings, now: datetime, text: str) -> tuple[Proof, str]:
@@ -233,10 +230,10 @@ def account_of(connection: Connection, settings: Settings, now: datetime, text: 
     Raises:
         InvalidCredentialsError: this service did not make the text, it is too old, or the account was removed.
     """
-    message, _, signature = text[:_LONGEST].rpartition(_SEPARATOR)
-    if not is_signed(derive_key(settings.secret_key, _PURPOSE), message, signature):
+    parts = parts_of(derive_key(settings.secret_key, _PURPOSE), text)
+    if parts is None:
         raise InvalidCredentialsError
-    user_id, version, expires = map(int, message.split(_SEPARATOR))
+    user_id, version, expires = map(int, parts)
     name = connection.scalar(select(User.name).where(User.id == user_id))
     if name is None or now.timestamp() >= expires:
         raise InvalidCredentialsError

@@ -19,7 +19,7 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session, aliased
 
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
-from photosvc.auth.keys import derive_key, is_signed, sign
+from photosvc.auth.keys import derive_key, parts_of, signed_text
 from photosvc.auth.policy import SHARERS, UPLOADERS
 from photosvc.auth.principal import NOWHERE, Origin, Principal, Shared, is_host_uid
 from photosvc.auth.scopes import parse_scope
@@ -44,8 +44,6 @@ _BLANK: Final[Any] = literal_column("' '")
 _JWT = re.compile(r"eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\Z")
 #: Lifetime of a download token in seconds.
 DOWNLOAD_SECONDS = 3600
-_SEPARATOR = "."
-_MAX_LENGTH = 200
 #: A function that returns the signed-in user of a host app, or None when no user is signed in.
 HostLoader: TypeAlias = Callable[[], Principal | None]
 _NO_HOST: Final[HostLoader] = lambda: None  # noqa: E731
@@ -295,13 +293,13 @@ def preview_token(settings: Settings, principal: Principal) -> str:
 
     It is valid as long as the credential lives and its account keeps its role and password.
     """
-    return _signed(settings, "preview", principal.credential_uid, _standing(principal))
+    return signed_text(_key(settings, "preview"), principal.credential_uid, _standing(principal))
 
 
 def download_token(settings: Settings, principal: Principal, now: datetime) -> str:
     """Return a token that is valid for an hour, and only as long as a preview token of the same credential."""
     expires = int(now.timestamp()) + DOWNLOAD_SECONDS
-    return _signed(settings, "download", principal.credential_uid, f"{_standing(principal)}{_SEPARATOR}{expires}")
+    return signed_text(_key(settings, "download"), principal.credential_uid, _standing(principal), expires)
 
 
 def verify_preview(
@@ -335,8 +333,7 @@ def verify_download(
     Raises:
         InvalidTokenError: it is not valid, for the same reasons as a preview token, or it is an hour old.
     """
-    credential_uid, detail = _opened(settings, "download", token)
-    standing, _, expires = detail.partition(_SEPARATOR)
+    credential_uid, standing, expires = _opened(settings, "download", token)
     if now.timestamp() >= int(expires):
         raise InvalidTokenError
     return _unchanged(connection, credential_uid, standing, now, host_user)
@@ -362,17 +359,11 @@ def _standing(principal: Principal) -> str:
     return f"{principal.password_version}{principal.role[0]}"
 
 
-def _signed(settings: Settings, purpose: str, owner: str, detail: str) -> str:
-    message = f"{owner}{_SEPARATOR}{detail}"
-    return message + _SEPARATOR + sign(_key(settings, purpose), message)
-
-
-def _opened(settings: Settings, purpose: str, token: str) -> tuple[str, str]:
-    message, _, signature = token[:_MAX_LENGTH].rpartition(_SEPARATOR)
-    if not is_signed(_key(settings, purpose), message, signature):
+def _opened(settings: Settings, purpose: str, token: str) -> list[str]:
+    parts = parts_of(_key(settings, purpose), token)
+    if parts is None:
         raise InvalidTokenError
-    owner, _, detail = message.partition(_SEPARATOR)
-    return owner, detail
+    return parts
 
 
 def alias_key(settings: Settings, who: Principal) -> bytes:

@@ -5,6 +5,7 @@ its answer or its body is large, it writes, or changes many photos. Accounts hav
 from being answered. The places are those of one process.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum, auto
@@ -112,21 +113,20 @@ class AdmissionGate:
         Raises:
             NotAdmittedError: the owner has too many requests in progress.
         """
-        free = self.places[Cost.PLAIN].take(owner, patience=_PATIENCE, still=_STILL)
-        return self._admitted(Cost.PLAIN, free)
+        return self.take(Cost.PLAIN, owner, patience=_PATIENCE, still=_STILL)
 
-    def take(self, cost: Cost, owner: str, *, patience: float = 0) -> Callable[[], None]:
-        """Take a place for costly work; return the function that frees it, to be called once.
-
-        Args:
-            cost: the kind of work.
-            owner: the `owner_uid` of the principal.
-            patience: seconds to wait for a place.
+    def take(self, cost: Cost, owner: str, *, patience: float = 0, still: float = math.inf) -> Callable[[], None]:
+        """Take a place for costly work, as `Places.take` does; return the function that frees it, to be called once.
 
         Raises:
             NotAdmittedError: with 503, all places are taken; with 429, the owner has taken its own.
         """
-        return self._admitted(cost, self.places[cost].take(owner, patience=patience))
+        if (free := self.places[cost].take(owner, patience=patience, still=still)) is not None:
+            return free
+        busy, too_many, retry_after = _REFUSALS[cost]
+        if self.places[cost].are_all_taken:
+            raise NotAdmittedError(busy, status=HTTPStatus.SERVICE_UNAVAILABLE, retry_after=retry_after)
+        raise NotAdmittedError(too_many, status=HTTPStatus.TOO_MANY_REQUESTS, retry_after=retry_after)
 
     @contextmanager
     def holding(self, cost: Cost, owner: str, *, patience: float = 0) -> Iterator[None]:
@@ -136,11 +136,3 @@ class AdmissionGate:
             yield
         finally:
             free()
-
-    def _admitted(self, cost: Cost, free: Callable[[], None] | None) -> Callable[[], None]:
-        if free is not None:
-            return free
-        busy, too_many, retry_after = _REFUSALS[cost]
-        if self.places[cost].are_all_taken:
-            raise NotAdmittedError(busy, status=HTTPStatus.SERVICE_UNAVAILABLE, retry_after=retry_after)
-        raise NotAdmittedError(too_many, status=HTTPStatus.TOO_MANY_REQUESTS, retry_after=retry_after)
