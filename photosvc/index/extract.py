@@ -114,7 +114,7 @@ def extract(
     try:
         with _opened(path) as (file, state):
             row = _row(file, state, name or PurePath(path.name).name)
-            is_too_large = state.size > max_bytes and row.media_type != "sidecar"
+            is_too_large = state.st_size > max_bytes and row.media_type != "sidecar"
             digest = hash_of(file)
             decoded: list[Decoded] = []
             keep = decoded.append if then else None
@@ -130,21 +130,12 @@ def extract(
     return extraction
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    """The state of an open file."""
-
-    size: int
-    mtime_ns: int
-    is_regular: bool = True
-
-
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[BufferedReader, _State]]:
+def _opened(path: Path) -> Iterator[tuple[BufferedReader, os.stat_result]]:
     """Open a file for reading, and check at the end of the block that it has not changed meanwhile."""
     with _opened_on_disk(path) as file:
         before = os.fstat(file.fileno())
-        yield file, _State(before.st_size, clamped_time(before), stat.S_ISREG(before.st_mode))
+        yield file, before
     _check_unchanged(path, before)
 
 
@@ -170,10 +161,10 @@ def _opened_on_disk(path: Path) -> BufferedReader:
     return open(path, "rb", opener=lambda name, given: os.open(name, given | flags))
 
 
-def _row(file: BinaryIO, state: _State, name: str) -> Format:
-    if not state.is_regular:
+def _row(file: BinaryIO, state: os.stat_result, name: str) -> Format:
+    if not stat.S_ISREG(state.st_mode):
         raise UnsupportedFileError(Reason.NOT_REGULAR)
-    if state.size == 0:
+    if state.st_size == 0:
         raise UnsupportedFileError(Reason.EMPTY)
     row = sniff(file.read(HEAD_SIZE), name)
     if row is not None:
@@ -192,12 +183,12 @@ def hash_of(file: BufferedReader | FileIO) -> str:
 
 
 def _extraction(
-    file: BinaryIO, row: Format, digest: str, state: _State, *, decode: bool, keep: _Keep | None
+    file: BinaryIO, row: Format, digest: str, state: os.stat_result, *, decode: bool, keep: _Keep | None
 ) -> Extraction:
     base = Extraction(
         hash=digest,
-        size=state.size,
-        mtime_ns=state.mtime_ns,
+        size=state.st_size,
+        mtime_ns=clamped_time(state),
         file_type=row.name,
         media_type=row.media_type,
         mime=row.mime,

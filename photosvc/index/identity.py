@@ -23,7 +23,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.paths import clamped_time, disk_name
+from photosvc.core.paths import disk_name, is_as_known
 from photosvc.core.problems import Problem, UnreadableFileError
 from photosvc.index.agreement import Facts, is_edit
 from photosvc.index.changes import Worklist
@@ -233,10 +233,10 @@ class Contents:
                 return False
         except OSError:
             return True
-        if self._work is None or self._work.content(row.name) is None:
-            unchanged = (status.st_size, clamped_time(status)) == (row.size, row.mtime_ns)
-            if unchanged and not row.error:  # with an error, another file may have been refused under this name
-                return True
+        is_unread = self._work is None or self._work.content(row.name) is None
+        # With an error, another file may have been refused under this name.
+        if is_unread and is_as_known(status, row.size, row.mtime_ns) and not row.error:
+            return True
         return self.hash_of(row.name) in {row.hash, ""}
 
     def is_changed(self, name: str) -> bool:

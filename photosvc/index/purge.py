@@ -1,6 +1,5 @@
 """The purge of files that are gone from the originals: rows are marked or removed; originals are never touched."""
 
-from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -37,13 +36,13 @@ _EXAMPLES: Final = 5
 
 @dataclass(slots=True)
 class Survey:
-    """The files and photos that are gone. Ids are kept in arrays: 8 bytes for each file."""
+    """The files and photos that are gone."""
 
-    files: "array[int]" = field(default_factory=lambda: array("q"))
+    files: list[int] = field(default_factory=list)
     """Ids of files of the library that the disk does not have."""
-    unmarked: "array[int]" = field(default_factory=lambda: array("q"))
+    unmarked: list[int] = field(default_factory=list)
     """Ids of the files among them that are not marked as missing yet."""
-    photos: "array[int]" = field(default_factory=lambda: array("q"))
+    photos: list[int] = field(default_factory=list)
     """Ids of photos that have no other file."""
     edited: int = 0
     """Photos among them that people have edited."""
@@ -80,7 +79,6 @@ def survey(session: Session, settings: Settings) -> Survey:
     found = Survey(disks=disk_numbers(settings.originals), absent=absent_disks(session, settings.originals))
     present = False
     gone: dict[int, Any] = {}
-    unmarked = array("q")
     columns = (File.id, File.photo_id, File.name, File.missing, File.size, File.mtime_ns, File.hash)
     rows = select(*columns).where(File.root == ORIGINALS_ROOT)
     rows = rows.order_by(File.photo_id, File.id).execution_options(yield_per=1000)
@@ -93,7 +91,7 @@ def survey(session: Session, settings: Settings) -> Survey:
             found.files.append(row.id)
             gone[row.id] = row
             if not row.missing:
-                unmarked.append(row.id)
+                found.unmarked.append(row.id)
         if gone_all:
             found.photos.append(photo_id)
     if found.files and not present:
@@ -101,10 +99,10 @@ def survey(session: Session, settings: Settings) -> Survey:
     moved = {row.id: row.photo_id for row in _elsewhere(session, settings, gone.values())}
     _check_disks(settings, found)
     found.moved = len(moved)
-    found.files = array("q", (one for one in found.files if one not in moved))
-    found.unmarked = array("q", (one for one in unmarked if one not in moved))
+    found.files = [one for one in found.files if one not in moved]
+    found.unmarked = [one for one in found.unmarked if one not in moved]
     with_moved = set(moved.values())
-    found.photos = array("q", (one for one in found.photos if one not in with_moved))
+    found.photos = [one for one in found.photos if one not in with_moved]
     named = select(File.name).where(File.id.in_(found.files[:_EXAMPLES])).order_by(File.photo_id, File.id)
     found.examples.extend(session.scalars(named))
     without_files = select(Photo.id).where(Photo.id.not_in(select(File.photo_id)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
-from sqlalchemy import delete, insert, literal_column, select, update
+from sqlalchemy import delete, func, insert, literal_column, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core import ids
@@ -153,29 +153,19 @@ def _members(session: Session, keys: Iterable[int], changed: int) -> tuple[dict[
 
     A key stops linking when more than `MAX_FILES` files have it: those that it linked become photos of their own.
     """
-    few: dict[int, list[int]] = {}
+    few: dict[int, list[int]] = defaultdict(list)
     freed: set[int] = set()
     for some in in_portions(list(keys)):
-        for key, members in _bounded(session, some, MAX_FILES + changed):
-            if len(members) <= MAX_FILES:
-                few[key] = members
-            elif len(members) <= MAX_FILES + changed:
-                freed.update(members)
+        files = func.count().label("files")
+        counted = select(StackKey.key, files).where(StackKey.key.in_(some)).group_by(StackKey.key)
+        linking = session.execute(counted.having(files <= MAX_FILES + changed))
+        numbers = {key: number for key, number in linking}  # noqa: C416 - rows, not pairs
+        for key, file_id in session.execute(select(*_KEY).where(StackKey.key.in_(numbers))):
+            if numbers[key] <= MAX_FILES:
+                few[key].append(file_id)
+            else:
+                freed.add(file_id)
     return few, freed
-
-
-def _bounded(session: Session, keys: Sequence[int], most: int) -> Iterator[tuple[int, list[int]]]:
-    """Yield each key with its files, at most `most` + 1 of them; a key without files may be left out."""
-    limit = 1 + (most if len(keys) == 1 else most + 4 * len(keys))
-    members: dict[int, list[int]] = defaultdict(list)
-    rows = session.execute(select(*_KEY).where(StackKey.key.in_(keys)).limit(limit)).all()
-    if len(rows) == limit and len(keys) > 1:  # many files have one of the keys: find out which
-        yield from _bounded(session, keys[: len(keys) // 2], most)
-        yield from _bounded(session, keys[len(keys) // 2 :], most)
-        return
-    for key, file_id in rows:
-        members[key].append(file_id)
-    yield from members.items()
 
 
 def _rows_with_mates(session: Session, file_ids: Iterable[int], known: Mapping[int, Row]) -> dict[int, Row]:
