@@ -213,21 +213,20 @@ def remove_all(session: Session, path: str) -> None:
     session.execute(delete(DavProperty).where(within(DavProperty.path, path)), execution_options=UNLOADED)
 
 
-def copy(session: Session, source: str, target: str, user_uid: str, *, deep: bool = False) -> None:
-    """Copy the properties of a resource to its copy, with `deep` also those of all resources inside it.
+def copy(session: Session, source: str, target: str, user_uid: str) -> None:
+    """Copy the properties of a resource to its copy.
 
     If they would exceed a limit of the user, none is copied, as RFC 4918 section 9.8.2 allows.
     """
     remove_all(session, target)
-    chosen = within(DavProperty.path, source) if deep else DavProperty.path == source
-    new_path = renamed(DavProperty.path, source, target)
-    chosen &= func.length(new_path) <= LONGEST
+    chosen = DavProperty.path == source
     sums = select(func.count(), func.coalesce(func.sum(DavProperty.size), 0)).where(chosen)
     count, size = session.execute(sums).one()
-    if not count or not _has_room(session, user_uid, count, size):
+    if not count or len(target) > LONGEST or not _has_room(session, user_uid, count, size):
         return
     columns = ("path", "name", "value", "size", "user_uid")
-    rows = select(new_path, DavProperty.name, DavProperty.value, DavProperty.size, literal(user_uid)).where(chosen)
+    own = (DavProperty.name, DavProperty.value, DavProperty.size)
+    rows = select(literal(target), *own, literal(user_uid)).where(chosen)
     session.execute(insert(DavProperty).from_select(columns, rows))
 
 
