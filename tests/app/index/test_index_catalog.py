@@ -2,7 +2,7 @@ import pytest
 from sqlalchemy import func, select
 
 from photosvc.index.catalog import Catalog
-from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Place
+from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Keyword, Place
 
 
 @pytest.fixture
@@ -46,13 +46,3 @@ def test_what_is_not_known_yet_is_inserted_once(session, new_catalog):
     assert session.scalar(select(func.count()).select_from(Camera)) == cameras + 1
     assert session.scalars(select(Keyword.folded).order_by(Keyword.id)).all() == ["ete", "sun"]
     assert session.scalar(select(func.count()).select_from(Place).where(Place.city == "Zürich")) == 1
-
-
-def test_rows_are_found_by_their_ids(session, new_catalog):
-    catalog = new_catalog()
-    camera = catalog.camera("Canon", "EOS R5")
-    session.flush()
-    again = new_catalog()
-    assert again.with_id(Camera, camera.id).model == "EOS R5"
-    assert again.with_id(Cell, UNKNOWN_PLACE).place.id == UNKNOWN_PLACE
-    assert again.with_id(Lens, 999) is None

@@ -9,7 +9,7 @@ from photosvc.core.errors import NotFoundError
 from photosvc.index import changes
 from photosvc.index import scan as disks
 from photosvc.index.scan import scan as scan_folder
-from photosvc.models import File, Photo, RejectedFile
+from photosvc.models import File, RejectedFile
 from tests.helpers.library import call_svc, counts, reasons
 from tests.helpers.pictures import encoded, exif, jpeg, quarters
 
@@ -175,20 +175,6 @@ def test_what_a_file_no_longer_says_is_forgotten(library):
     }  # fmt: skip
     assert {name: after[name] for name in forgotten} == forgotten
     assert "Altitude" not in after
-
-
-def test_what_people_said_stays_whatever_the_file_says(library):
-    library.put("a.jpg", jpeg(exif=exif({0x010E: "the camera's"})))
-    library.index()
-    with library.session() as session:
-        photo = session.query(Photo).one()
-        photo.title, photo.title_src = "Mine", "manual"
-        photo.description, photo.description_src = "Mine too", "manual"
-        photo.lat, photo.lng, photo.place_src, photo.favorite = 1.5, 2.5, "manual", True
-    library.index(force=True)
-    (after,) = library.find()
-    assert (after["Title"], after["Description"]) == ("Mine", "Mine too")
-    assert (after["Lat"], after["Lng"], after["Favorite"]) == (1.5, 2.5, True)
 
 
 def test_the_last_file_of_a_subfolder_is_missing_when_there_are_others_elsewhere(library):

@@ -47,15 +47,6 @@ def test_a_photo_of_broken_files_only_is_hidden_and_one_sound_file_shows_it(desc
     assert (photo.quality >= 0, [file.primary for file in photo.files]) == (True, [False, True])
 
 
-def test_a_stack_stays_one_and_what_people_took_apart_stays_apart(described):
-    assert described(("a.jpg", new_extraction(1))).stack == 0
-    same = new_extraction(1).metadata
-    photo = described(("a.png", new_extraction(2, metadata=same)))
-    assert photo.stack == 1
-    photo.stack = -1
-    assert described(("a.gif", new_extraction(3, metadata=same)), now=NOW + timedelta(hours=1)).stack == -1
-
-
 def test_what_changes_is_stamped_and_what_does_not_is_only_checked_and_people_name_a_photo(described):
     later = NOW + timedelta(days=1)
     described(("a.jpg", new_extraction(1)))

@@ -1,7 +1,7 @@
 import pytest
 
 from photosvc.index import scan
-from photosvc.index.scan import absent_disks, forget_disks, remember_disks
+from photosvc.index.scan import absent_disks, remember_disks
 
 
 @pytest.fixture
@@ -10,22 +10,6 @@ def mounted(tmp_path, monkeypatch):
     names = []
     monkeypatch.setattr(scan, "mounts_below", lambda root: {f"{root}/{name}": "1" for name in names})
     return names
-
-
-def test_disks_are_remembered_until_they_are_forgotten(session, mounted, tmp_path):
-    assert absent_disks(session, tmp_path) == frozenset()
-    mounted += ["usb", "nas/100%_a", ".snapshots/1", "b" * 2000]
-    remember_disks(session, tmp_path)
-    assert absent_disks(session, tmp_path) == frozenset()
-    mounted[:] = ["other"]
-    remember_disks(session, tmp_path)
-    mounted.clear()
-    assert absent_disks(session, tmp_path) == {"usb", "nas/100%_a", "other"}
-    forget_disks(session, ["usb", "other"])
-    assert absent_disks(session, tmp_path) == {"nas/100%_a"}
-    forget_disks(session, [])
-    mounted.append("nas/100%_a")
-    assert absent_disks(session, tmp_path) == frozenset()
 
 
 def test_no_more_disks_than_the_limit_are_remembered(session, mounted, tmp_path, monkeypatch):

@@ -37,9 +37,3 @@ def test_a_verdict_holds_as_long_as_the_setting_or_extra_that_it_depends_on():
     ):
         settings = SimpleNamespace(max_file_size=1000, index_memory=2048)
         assert Conditions.of(settings).have_changed(problem) is changed, problem
-
-
-def test_a_duplicate_knows_of_which_file():
-    assert KnownFile(1, 1, Problem.of(Reason.DUPLICATE, "a/b.jpg")).duplicate_of == "a/b.jpg"
-    assert KnownFile(1, 1, Problem(Reason.EMPTY)).duplicate_of == ""
-    assert KnownFile(1, 1, None).duplicate_of == ""
