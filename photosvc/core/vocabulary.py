@@ -9,6 +9,8 @@ COLORS = (
 )  # fmt: skip
 #: The name of a place or camera that is not known, and the title of a photo of which nothing is.
 UNKNOWN: Final = "Unknown"
+#: The id of the unknown place, cell and country.
+UNKNOWN_PLACE: Final = "zz"
 COLOR_NUMBERS = {name: number for number, name in enumerate(COLORS)} | {"gray": COLORS.index("grey")}
 AUTO, DEFAULT, ESTIMATE, NAME, LOCATION = "", "default", "estimate", "name", "location"
 META, XMP, MANUAL, ADMIN = "meta", "xmp", "manual", "admin"

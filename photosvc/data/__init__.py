@@ -1,6 +1,7 @@
 """Tables shipped with the service: places, country names, common passwords. See NOTICE for their sources."""
 
 import sqlite3
+from functools import cache
 from pathlib import Path
 from threading import local
 
@@ -18,6 +19,13 @@ COUNTRIES = Path(__file__).with_name("countries.txt")
 
 #: Common passwords in lower case, one a line, sorted; written by `tools/build_common_passwords.py`.
 COMMON_PASSWORDS = Path(__file__).with_name("common_passwords.txt")
+
+
+@cache
+def countries() -> dict[str, str]:
+    """Return the English names of all countries by their codes in lower case."""
+    lines = COUNTRIES.read_text("utf-8").splitlines()
+    return {line[:2].lower(): line[3:] for line in lines}
 
 
 class PlacesTable(local):

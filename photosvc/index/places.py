@@ -98,7 +98,7 @@ def place_of(city: str, state: str, country: str) -> FoundPlace:
 
 def country_name(code: str) -> str:
     """Return the English name of a country code, in either case; `Unknown` when there is none."""
-    return _countries().get(code.lower(), UNKNOWN)
+    return data.countries().get(code.lower(), UNKNOWN)
 
 
 def _label(city: str, state: str, country: str) -> str:
@@ -118,9 +118,3 @@ def _repeats(state: str, name: str) -> bool:
 def _fold(text: str) -> str:
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     return "".join(character for character in decomposed if not unicodedata.combining(character))
-
-
-@cache
-def _countries() -> dict[str, str]:
-    lines = data.COUNTRIES.read_text("utf-8").splitlines()
-    return {line[:2].lower(): line[3:] for line in lines}

@@ -1,5 +1,6 @@
 """The tables of the database, on a declarative base of their own that a host application does not share."""
 
+from photosvc.core.vocabulary import UNKNOWN_PLACE
 from photosvc.models import indexes as indexes
 from photosvc.models.accounts import (
     ACCESS_TOKEN,
@@ -22,7 +23,6 @@ from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
 from photosvc.models.jobs import DavLock, DavProperty, Job, JobFailure, Upload, UploadedFile, ZipSelection
 from photosvc.models.library import (
     UNKNOWN_ID,
-    UNKNOWN_PLACE,
     Album,
     Camera,
     Cell,

@@ -15,8 +15,6 @@ from photosvc.models.base import Base, Numbered, RowId, Text, UTCDateTime
 
 #: The id of the unknown camera and of the unknown lens.
 UNKNOWN_ID = 1
-#: The id of the unknown place, cell and country.
-UNKNOWN_PLACE = "zz"
 #: Most values in one statement.
 _MOST_NAMES: Final = 500
 

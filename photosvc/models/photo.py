@@ -19,10 +19,10 @@ from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relations
 
 from photosvc.core.problems import Problem
 from photosvc.core.times import ZERO_TIME
+from photosvc.core.vocabulary import UNKNOWN_PLACE
 from photosvc.models.base import TABLE_PREFIX, Base, Numbered, RowId, Text, UTCDateTime
 from photosvc.models.library import (
     UNKNOWN_ID,
-    UNKNOWN_PLACE,
     Album,
     Camera,
     Keyword,

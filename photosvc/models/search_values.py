@@ -15,7 +15,7 @@ from sqlalchemy import FromClause
 from sqlalchemy.orm import MappedColumn, mapped_column
 
 from photosvc.core.geo import unit_vector
-from photosvc.models.library import UNKNOWN_PLACE
+from photosvc.core.vocabulary import UNKNOWN_PLACE
 from photosvc.models.photo import File, Photo
 from photosvc.query.fold import MOST_WORDS, fold, words
 from photosvc.query.nodes import Phrase, Word

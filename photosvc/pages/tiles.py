@@ -16,8 +16,7 @@ from photosvc.auth.principal import Principal
 from photosvc.auth.tokens import preview_token
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM, is_uid
-from photosvc.core.vocabulary import UNKNOWN
-from photosvc.models.library import UNKNOWN_PLACE
+from photosvc.core.vocabulary import UNKNOWN, UNKNOWN_PLACE
 from photosvc.pages.language import N_, _, date_text
 from photosvc.pictures.sizes import NAMED, Area, thumbnail_size
 from photosvc.query.lexer import TokenKind, close_quote, quote
@@ -53,7 +52,7 @@ _RIGHTS: Final = {
     "upload": ("files.upload",), "delete": ("photos.delete",), "untrash": ("trash.restore",),
 }  # fmt: skip
 _TIMELINE: Final = "/photos/timeline"
-_UNKNOWN: Final = frozenset({"", "Unknown", "zz"})
+_UNKNOWN: Final = frozenset({"", UNKNOWN, UNKNOWN_PLACE})
 
 
 @dataclass(frozen=True, slots=True)

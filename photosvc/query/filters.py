@@ -1,5 +1,6 @@
 """The table of search filters: all names that `key:value` and GET parameters may use."""
 
+from photosvc.core.vocabulary import UNKNOWN_PLACE
 from photosvc.query.filter_spec import (
     CHOICE,
     FALSE,
@@ -141,7 +142,7 @@ _ROWS = (
     text("city", "Cities.", 'city:"New York*"'),
     words("place", "place",
           "Words in the names of cities, states and countries.", "place:tuscany", aliases=("location",)),
-    flag("geo", "cell_id", "Photos with a known position.", is_not(Pattern(("zz",)))),
+    flag("geo", "cell_id", "Photos with a known position.", is_not(Pattern((UNKNOWN_PLACE,)))),
     number("alt", "altitude", "Altitude in metres.", "alt:300-500", Kind.SIGNED),
     FilterSpec("near", Kind.NEAR, ("lat", "lng"),
                "Near another photo, given by its UID, or a place, given by its name; dist is the distance.",

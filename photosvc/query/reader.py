@@ -82,8 +82,7 @@ def country_code(name: str) -> str | None:
 @cache
 def country_codes() -> dict[str, str]:
     """Return the codes of all countries, by the folded words of their names."""
-    lines = data.COUNTRIES.read_text("utf-8").splitlines()
-    return _FURTHER | {" ".join(words(line[3:])): line[:2].lower() for line in lines}
+    return _FURTHER | {" ".join(words(name)): code for code, name in data.countries().items()}
 
 
 def _read_states(spec: FilterSpec, group: Sequence[Alternative], source: Source) -> Node:

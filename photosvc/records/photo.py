@@ -18,7 +18,7 @@ from marshmallow import Schema, fields, post_dump
 
 from photosvc.core.ids import FILE, PHOTO, alias, permuted
 from photosvc.core.times import ZERO_TIME
-from photosvc.core.vocabulary import COLORS
+from photosvc.core.vocabulary import COLORS, UNKNOWN, UNKNOWN_PLACE
 from photosvc.records.fields import (
     FLAG,
     NUMBER,
@@ -35,8 +35,6 @@ from photosvc.records.fields import (
 
 #: Fields of PhotoPrism that are left out of search results if they are empty.
 OPTIONAL = ("DocumentID", "Rating", "Faces", "Altitude", "Duration", "CameraType", "LensMake")
-#: The name of an unknown camera or lens.
-_UNKNOWN: Final = "Unknown"
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 _NEVER: Final = rfc3339(ZERO_TIME)
 #: Fields that are told; of the optional ones, those that an answer has.
@@ -59,7 +57,7 @@ UNTOLD: Final[dict[str, Any]] = {
         ),
         "",
     ),
-    **dict.fromkeys(("Country", "CellID", "PlaceID", "PlaceCountry"), "zz"),
+    **dict.fromkeys(("Country", "CellID", "PlaceID", "PlaceCountry"), UNKNOWN_PLACE),
     **dict.fromkeys(("CameraID", "LensID"), 1),
     **dict.fromkeys(("Stack", "Iso", "FocalLength", "FNumber", "Quality", "Lat", "Lng"), 0),
     **dict.fromkeys(("Favorite", "Private", "Scan"), False),
@@ -212,12 +210,12 @@ def without_empty(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _name(gear: Any) -> str:  # noqa: ANN401 - records do not import models
-    return f"{gear.make} {gear.model}".strip() or _UNKNOWN
+    return f"{gear.make} {gear.model}".strip() or UNKNOWN
 
 
 def slug(text: str) -> str:
     """Return a name in the form for a part of an address."""
-    return _SEPARATORS.sub("-", text.casefold()).strip("-") or _UNKNOWN.lower()
+    return _SEPARATORS.sub("-", text.casefold()).strip("-") or UNKNOWN.lower()
 
 
 def _milliseconds(moment: datetime) -> int:

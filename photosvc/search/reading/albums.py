@@ -18,7 +18,7 @@ from photosvc.models.statements import unindexed
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Everything
 from photosvc.search.limits import Steps, expected_steps, within_steps
-from photosvc.search.reading.compile import visible, visible_albums
+from photosvc.search.reading.compile import visible, visible_albums, visible_photos
 from photosvc.search.reading.library_albums import FOLDER, MONTH, STATE, LibraryAlbum, kind_of
 from photosvc.search.reading.photos import PhotoQuery, find_photos
 from photosvc.search.reading.plan import ALL_ROWS
@@ -300,7 +300,7 @@ def _photo_counts(
     query = select(SearchAlbum.album_id, func.count(), latest(SearchAlbum)).join(
         SearchRow, SearchRow.file_id == SearchAlbum.file_id
     )
-    query = query.where(SearchRow.is_first, visible(sees_private=sees_private, by_index=False), *which)
+    query = query.where(visible_photos(sees_private=sees_private), *which)
     return {row[0]: (row[1], row[2]) for row in connection.execute(query.group_by(SearchAlbum.album_id))}
 
 
@@ -316,7 +316,7 @@ def _grouped(
     """Return the groups of photos by these columns, each with the first of their paths, their number and the latest."""
     columns = tuple(columns)
     query = select(*columns, func.min(SearchRow.path), func.count(), latest()).where(
-        SearchRow.is_first, visible(sees_private=sees_private, by_index=False), *conditions
+        visible_photos(sees_private=sees_private), *conditions
     )
     return connection.execute(query.group_by(*columns)).all()
 
@@ -346,8 +346,8 @@ def _folders(connection: Connection, *, sees_private: bool) -> Iterable[AlbumRec
 def _months(connection: Connection, *, sees_private: bool) -> Iterable[AlbumRecord]:
     # Group by day: an index of the timeline contains the days and all that the condition compares.
     day = SearchRow.timeline_day
-    shown = visible(sees_private=sees_private, by_index=False)
-    query = select(day, func.count(), latest()).where(SearchRow.is_first, shown, unindexed(day) > 0).group_by(day)
+    shown = visible_photos(sees_private=sees_private)
+    query = select(day, func.count(), latest()).where(shown, unindexed(day) > 0).group_by(day)
     months: dict[int, tuple[int, str]] = {}
     for number, count, of_day in connection.execute(query):
         known = months.get(number // _DAYS, _EMPTY)

@@ -13,8 +13,8 @@ from sqlalchemy import ColumnElement, Connection, Integer, Label, and_, cast, fu
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import Box, is_position
+from photosvc.core.vocabulary import UNKNOWN_PLACE
 from photosvc.models import File, FileKey, Photo, Place, SearchRow
-from photosvc.models.library import UNKNOWN_PLACE
 from photosvc.models.statements import unindexed
 from photosvc.search.reading.photos import PhotoQuery, find_photos
 from photosvc.search.reading.plan import ALL_ROWS, Driver

@@ -71,6 +71,12 @@ def visible(*, sees_private: bool, opened: tuple[str, ...] = (), by_index: bool 
 
 
 @cache
+def visible_photos(*, sees_private: bool) -> ColumnElement[bool]:
+    """Return the condition for one row of each photo that a search without filters finds, to count photos."""
+    return and_(SearchRow.is_first, visible(sees_private=sees_private, by_index=False))
+
+
+@cache
 def visible_albums(*, sees_private: bool) -> ColumnElement[bool]:
     """Return the condition for albums that a search may use and name."""
     return and_(Album.deleted_at.is_(None), *([] if sees_private else [not_(Album.private)]))

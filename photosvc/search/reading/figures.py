@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from photosvc.models import CHANGES, UNKNOWN_ID, Album, Camera, File, Photo, SearchRow, named_number
 from photosvc.models.search_values import gear_name
 from photosvc.query.nodes import Everything, Filter
-from photosvc.search.reading.compile import compile_query, context_of, visible, visible_albums
+from photosvc.search.reading.compile import compile_query, context_of, visible, visible_albums, visible_photos
 
 _LIVE, _VIDEO = "live", "video"
 
@@ -93,7 +93,7 @@ class Statistics:
 def read_statistics(connection: Connection, sees_private: bool) -> Statistics:
     """Return the present statistics; this reads every search row."""
     groups = (SearchRow.year, SearchRow.camera_id, SearchRow.photo_type)
-    query = select(*groups, func.count()).where(visible(sees_private=sees_private, by_index=False), SearchRow.is_first)
+    query = select(*groups, func.count()).where(visible_photos(sees_private=sees_private))
     years, cameras, types = Counter[int](), Counter[int](), Counter[str]()
     for year, camera, kind, photos in connection.execute(query.group_by(*groups)):
         years[year] += photos

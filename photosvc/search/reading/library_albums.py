@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from photosvc.core.ids import ALBUM, computed_uid, is_uid
 from photosvc.models import UNKNOWN_PLACE, Photo, Place
@@ -83,11 +83,7 @@ def _number(name: str, value: int) -> Node:
 
 
 def _folders(connection: Connection) -> Iterator[LibraryAlbum]:
-    """Yield the folders of photos, read along an index from each to the next."""
-    found = select(func.min(Photo.path).label("path")).where(Photo.path != "").cte("folders", recursive=True)
-    following = select(func.min(Photo.path)).where(Photo.path > found.c.path).scalar_subquery()
-    folders = found.union_all(select(following).where(found.c.path.is_not(None)))
-    for path in connection.scalars(select(folders.c.path).where(folders.c.path.is_not(None))):
+    for path in connection.scalars(select(Photo.path).where(Photo.path != "").distinct()):
         yield LibraryAlbum(FOLDER, path=path)
 
 

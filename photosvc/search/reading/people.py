@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import Connection, Select, Text, cast, exists, func, select
+from sqlalchemy import Connection, Select, Text, cast, func, select
 
 from photosvc.core.ids import LABEL, computed_uid
 from photosvc.core.words import in_portions
@@ -14,7 +14,7 @@ from photosvc.models.library import subject_uid
 from photosvc.models.statements import unindexed
 from photosvc.query.fold import fold
 from photosvc.search.reading.albums import hashes_of_covers, latest
-from photosvc.search.reading.compile import visible
+from photosvc.search.reading.compile import visible, visible_photos
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +140,7 @@ def with_covers_of_labels(connection: Connection, labels: Sequence[Label], *, se
     for portion in in_portions([label.id for label in labels]):
         query = select(photo_keywords.c.keyword_id, latest())
         query = query.join(SearchRow, SearchRow.photo_id == photo_keywords.c.photo_id)
-        query = query.where(photo_keywords.c.keyword_id.in_(portion), SearchRow.is_first)
-        query = query.where(visible(sees_private=sees_private, by_index=False))
+        query = query.where(photo_keywords.c.keyword_id.in_(portion), visible_photos(sees_private=sees_private))
         packed.update((row[0], row[1]) for row in connection.execute(query.group_by(photo_keywords.c.keyword_id)))
     hashes = hashes_of_covers(connection, packed.values(), sees_private=sees_private)
     return [replace(label, thumb=hashes.get(packed.get(label.id, ""), "")) for label in labels]
@@ -166,16 +165,15 @@ def _keyword_counts(connection: Connection, sees_private: bool) -> dict[int, int
     The numbers of all photos are counted along an index. Those of the few photos that may not be seen are subtracted:
     looking up each keyword's photos among the visible ones takes ten times as long.
     """
-    seen = visible(sees_private=sees_private, by_index=False)
+    shown = select(SearchRow.photo_id).where(visible_photos(sees_private=sees_private))
     every = connection.scalar(select(func.count()).select_from(Photo)) or 0
-    hidden = every - (connection.scalar(select(func.count()).where(SearchRow.is_first, seen)) or 0)
+    hidden = every - (connection.scalar(select(func.count()).select_from(shown.subquery())) or 0)
     if hidden * 2 > every:
-        return _counts_among(connection, select(SearchRow.photo_id).where(SearchRow.is_first, seen))
+        return _counts_among(connection, shown)
     counted = select(photo_keywords.c.keyword_id, func.count()).group_by(photo_keywords.c.keyword_id)
     counts = Counter({row[0]: row[1] for row in connection.execute(counted)})
     if hidden:
-        rest = select(Photo.id).where(~exists().where(SearchRow.photo_id == Photo.id, seen))
-        counts.subtract(_counts_among(connection, rest))
+        counts.subtract(_counts_among(connection, select(Photo.id).where(Photo.id.not_in(shown))))
     return {keyword: count for keyword, count in counts.items() if count > 0}
 
 

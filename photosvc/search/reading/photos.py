@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, ColumnElement, Connection, cast, func, select
 
 from photosvc.core.errors import ConflictError, InvalidValueError
-from photosvc.models import FILTER_COLUMNS, SEARCH_COLUMNS, Place, SearchRow
+from photosvc.models import FILTER_COLUMNS, SEARCH_COLUMNS, UNKNOWN_PLACE, Place, SearchRow
 from photosvc.models.search_values import RANK_BITS
 from photosvc.models.statements import unindexed
 from photosvc.query.filters import FILTERS
@@ -29,7 +29,6 @@ _PLAN_BY_VALUES: Final = select(
 )
 #: The most towns of an answer.
 MOST_TOWNS: Final = 2000
-_UNKNOWN: Final = "zz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +150,7 @@ def find_towns(connection: Connection, query: PhotoQuery) -> list[CountedTown]:
     # be looked up through it.
     by_index = photos.covered
     in_order = columns if by_index else map(unindexed, columns)
-    known = unindexed(SearchRow.country) != _UNKNOWN
+    known = unindexed(SearchRow.country) != UNKNOWN_PLACE
     grouped = photos.select(SearchRow.country, SearchRow.city_key, photos.count.label("photos")).where(known)
     if by_index:
         grouped = grouped.where(SearchRow.listed)

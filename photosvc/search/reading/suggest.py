@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, exists, func, liter
 from sqlalchemy.engine import Dialect
 
 from photosvc import data
-from photosvc.core.vocabulary import COLORS
+from photosvc.core.vocabulary import COLORS, UNKNOWN_PLACE
 from photosvc.models import (
     Album,
     AlbumPhoto,
@@ -28,7 +28,7 @@ from photosvc.models import (
     SearchRow,
     photo_keywords,
 )
-from photosvc.models.library import UNKNOWN_ID, UNKNOWN_PLACE
+from photosvc.models.library import UNKNOWN_ID
 from photosvc.models.search_values import gear_name
 from photosvc.models.statements import Prepared, prepare_statement, unindexed
 from photosvc.query.filter_spec import FilterSpec
@@ -297,22 +297,14 @@ def _of_places(connection: Connection, column: Any, sees_private: bool) -> list[
 def _countries(connection: Connection, sees_private: bool) -> Iterator[Named]:
     used = is_used(sees_private, Photo.place_id == Place.id, SearchRow.photo_id == Photo.id)
     present = set(connection.scalars(select(Place.country).where(used).distinct())) - {UNKNOWN_PLACE}
-    for line in data.COUNTRIES.read_text("utf-8").splitlines():
-        code, name = line[:2].lower(), line[3:]
+    for code, name in data.countries().items():
         if code in present:
             yield Named(name, code, (code,), " " + " ".join((*words(name), code)))
 
 
 def _marker_names(connection: Connection, sees_private: bool) -> Iterable[str]:
-    """Return the names on markers, each looked up in the index from the last: few names are on many markers."""
-    first = select(func.min(Marker.name)).where(Marker.name != "")
-    found = select(first.scalar_subquery().label("name"), literal(1).label("number")).cte("found", recursive=True)
-    behind = select(func.min(Marker.name)).where(Marker.name > found.c.name).correlate(found).scalar_subquery()
-    found = found.union_all(
-        select(behind, found.c.number + 1).where(found.c.name.is_not(None), found.c.number < _MOST_NAMES)
-    )
-    used = is_used(sees_private, Marker.name == found.c.name, SearchRow.file_id == Marker.file_id)
-    return connection.scalars(select(found.c.name).where(found.c.name.is_not(None), used))
+    used = is_used(sees_private, SearchRow.file_id == Marker.file_id)
+    return connection.scalars(select(Marker.name).where(Marker.name != "", used).distinct().limit(_MOST_NAMES))
 
 
 @dataclass(frozen=True, slots=True)
