@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from sqlalchemy.orm import Session
-from werkzeug.datastructures import EnvironHeaders
-from werkzeug.http import parse_date, parse_etags
+from werkzeug.datastructures import EnvironHeaders, Headers
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.dav import locks
@@ -27,6 +26,7 @@ from photosvc.library.upload_checks import check_disk
 from photosvc.models.engine import begin_write
 from photosvc.web.current import Service
 from photosvc.web.protector import principal
+from photosvc.web.sending import check_preconditions
 
 #: Seconds for which a large transfer waits for a place: clients send several files at once, and few of them try again.
 PATIENCE: Final = 5.0
@@ -175,18 +175,13 @@ class Request:
         Raises:
             DAVError: 412, one does not hold.
         """
-        headers = EnvironHeaders(self.environ)
-        etag = None if found is None else found.etag
-        if match := headers.get("If-Match"):
-            tags = parse_etags(match)
-            holds = found is not None and (tags.star_tag or (etag is not None and tags.contains(etag)))
-        elif found is not None and (since := parse_date(headers.get("If-Unmodified-Since"))):
-            holds = datetime.fromtimestamp(int(found.status.st_mtime), UTC) <= since
+        headers = Headers(EnvironHeaders(self.environ))
+        headers.pop("If-Modified-Since", None)  # it is for reading alone
+        if found is None:
+            holds = not headers.get("If-Match")
         else:
-            holds = True
-        if found is not None and (none_match := headers.get("If-None-Match")):
-            tags = parse_etags(none_match)
-            holds = holds and not (tags.star_tag or (etag is not None and tags.contains_weak(etag)))
+            modified = datetime.fromtimestamp(int(found.status.st_mtime), UTC)
+            holds = check_preconditions(headers, found.etag or "", modified) is None
         if not holds:
             raise DAVError(HTTPStatus.PRECONDITION_FAILED)
         self.check_if()
