@@ -5,11 +5,9 @@ photos for these scripts, in the form of `GET /photos/timeline/{month}` or, in o
 `GET /photos/sequence`.
 """
 
-from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from threading import Lock
 from typing import Any, Final, NamedTuple
 
 from flask import Response, request, url_for
@@ -38,7 +36,6 @@ from photosvc.search.reading.hints import Hint, find_hints, may_have_hints
 from photosvc.search.reading.photos import PhotoQuery, find_photos, version_of
 from photosvc.search.reading.plan import ALL_ROWS
 from photosvc.search.reading.request import SearchRequest, parse_request
-from photosvc.search.reading.state import library_state
 from photosvc.search.reading.suggest import read_names
 from photosvc.search.reading.timeline import TYPES, count_photos
 from photosvc.web.contract import for_visitors, uses
@@ -58,7 +55,6 @@ BY_TIME, IN_ORDER = (
 Record = Mapping[str, Any]
 _DIGITS = "0123456789abcdef"
 _HIDDEN: Final = Filter("hidden", True)
-_MOST_KEPT: Final = 256
 #: The most files that a page contains for its scripts.
 _COUNT: Final = 120
 #: Orders in which photos of one day follow each other.
@@ -126,31 +122,6 @@ class Totals(NamedTuple):
     found: int
     hidden: int
     """Photos of low quality, which the search leaves out."""
-
-
-class KnownTotals:
-    """The totals of the last searches of a service."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._known: OrderedDict[tuple[object, ...], Totals] = OrderedDict()
-
-    def of(self, connection: Connection, query: PhotoQuery) -> Totals:
-        """Count the photos of a query, once for each state of the library."""
-        state = library_state(connection)
-        key = (state, query)
-        with self._lock:
-            if known := self._known.get(key):
-                self._known.move_to_end(key)
-                return known
-        totals = _count(connection, query)
-        if not state:  # without a state number, a change of the library would not be noticed
-            return totals
-        with self._lock:
-            self._known[key] = totals
-            while len(self._known) > _MOST_KEPT:
-                self._known.popitem(last=False)
-        return totals
 
 
 def _count(connection: Connection, query: PhotoQuery) -> Totals:
@@ -250,7 +221,7 @@ def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[st
     with searching(who.owner_uid) as connection:
         records, turns = records_of(connection, asked, sees_private=who.sees_private)
         query = PhotoQuery(asked.node, asked.album, who.sees_private, asked.today)
-        totals = current_service().only(KnownTotals).of(connection, query)
+        totals = _count(connection, query)
         if may_have_hints(hinted) and not records:
             names = current_service().kept(read_names).read(connection, sees_private=who.sees_private)
             hints = find_hints(connection, hinted, names, sees_private=who.sees_private, today=asked.today)
