@@ -12,8 +12,8 @@ from photosvc.auth.principal import Principal
 from photosvc.core.accounts import ADMIN
 from photosvc.core.errors import NotFoundError
 from photosvc.core.words import counted
-from photosvc.index import requested, run_log
-from photosvc.index.jobs import State, is_running
+from photosvc.index import jobs, requested, run_log
+from photosvc.index.jobs import IMPORT, State, is_running
 from photosvc.library import import_jobs
 from photosvc.library.import_folder import ImportFolder
 from photosvc.library.names import is_asked_by
@@ -175,7 +175,7 @@ def clear_failures() -> Response:
 def list_imports() -> Response:
     """List the imports that wait, and the last ones that began, with their counts and the first files that failed."""
     with current_service().reading(orm=True) as session:
-        waiting = [_import_wish.dump(one) for one in import_jobs.waiting(session)]
+        waiting = [_import_wish.dump(one) for one in jobs.requested(session, IMPORT)]
         reports = import_jobs.reports(session, count=SHOWN, failures=_SHOWN_FAILURES)
         began = [_import_report.dump(one) for one in reports]
     return json_answer({"waiting": waiting, "imports": began})
@@ -214,8 +214,8 @@ def _start(given: dict[str, Any], path: str) -> Response:
     folder = source.check(service.settings.originals, path.strip("/"))
     albums = albums_by_name(service, given["albums"] or (), now)
     with service.writing() as session:
-        one = import_jobs.Wish(folder, bool(given["move"]), principal().user_id, tuple(albums), now)
-        import_jobs.wish(session, one)
+        arguments = {"moves": bool(given["move"]), "albums": list(albums)}
+        jobs.add(session, IMPORT, folder, now, arguments, user_id=principal().user_id)
     indexer = wake_indexer(service)
     return json_answer({"code": 200, "message": MESSAGES[indexer], "indexer": indexer.value})
 

@@ -27,35 +27,6 @@ MOST_FAILURES: Final = 1000
 _MOST_LOGGED: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """A request to import a folder."""
-
-    folder: str
-    """Relative to the folder of imports, in the form of `core.paths.clean_name`; empty for all of it."""
-    moves: bool
-    """True if imported files are removed from the folder of imports."""
-    user_id: int | None
-    albums: tuple[str, ...]
-    """UIDs of albums that the photos are added to."""
-    created_at: datetime
-
-
-def wish(session: Session, new: Wish) -> None:
-    """Ask for a folder to be imported, in a write transaction; it replaces an earlier request that waits.
-
-    Raises:
-        TooManyJobsError: as many folders of the account wait as are allowed.
-    """
-    arguments = {"moves": new.moves, "albums": list(new.albums)}
-    jobs.add(session, IMPORT, new.folder, new.created_at, arguments, user_id=new.user_id)
-
-
-def waiting(session: Session) -> list[Wish]:
-    """Return the imports that were asked for and are not done, the one that waits longest first."""
-    return [_wish(one) for one in jobs.requested(session, IMPORT)]
-
-
 def withdraw(session: Session, now: datetime) -> bool:
     """Drop waiting imports and stop the running one, in a write transaction; return whether there is any."""
     gone = jobs.withdraw(session, IMPORT)
@@ -63,8 +34,12 @@ def withdraw(session: Session, now: datetime) -> bool:
 
 
 def import_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Generator[bool, None, None]:
-    """Import a folder as a `library.jobs.Handler`."""
-    wanted, counts = _wish(job), Counter[Fate]()
+    """Import the folder that is the subject of a job, as a `library.jobs.Handler`.
+
+    Its arguments are `moves`, true if imported files are removed from the folder of imports, and `albums`, the UIDs of
+    albums that the photos are added to.
+    """
+    wanted, counts = job.arguments, Counter[Fate]()
     failures: list[tuple[str, Problem]] = []
 
     def observe(file: Imported) -> None:
@@ -77,7 +52,11 @@ def import_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Genera
 
     lease.report = lambda: {fate.value: counts[fate] for fate in Fate}
     options = ImportOptions(
-        wanted.folder, moves=wanted.moves, settle=settings.watch_settle, user_id=wanted.user_id, albums=wanted.albums
+        job.subject,
+        moves=wanted["moves"],
+        settle=settings.watch_settle,
+        user_id=job.user_id,
+        albums=wanted["albums"],
     )
     source = ImportFolder(settings.import_folder)
     run = ImportRun(lease.engine, settings, lease.clock, source, options, observe)
@@ -127,8 +106,3 @@ def reports(session: Session, *, count: int, failures: int) -> list[Report]:
         problems = [(name, problem) for name, problem in named if problem is not None]
         found.append(Report(job, state, problems))
     return found
-
-
-def _wish(one: Waiting) -> Wish:
-    albums = tuple(one.arguments["albums"])
-    return Wish(one.subject, bool(one.arguments["moves"]), one.user_id, albums, one.created_at)

@@ -102,8 +102,8 @@ class IndexReportSchema(Schema):
 class ImportWishSchema(Schema):
     """An import that waits."""
 
-    Path = fields.String(attribute="folder")
-    Move = fields.Boolean(attribute="moves")
+    Path = fields.String(attribute="subject")
+    Move = fields.Boolean(attribute="arguments.moves")
     WishedAt = Timestamp(attribute="created_at")
 
 

@@ -3,7 +3,8 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
-from photosvc.library import import_jobs
+from photosvc.index import jobs
+from photosvc.index.jobs import IMPORT
 from photosvc.web.current import current_service
 from tests.helpers.clients.upload_client import picture
 from tests.helpers.factories.import_folder import Imports
@@ -23,11 +24,11 @@ def test_an_import_is_wished_for_done_and_found(tmp_path, new_postgres, monkeypa
         service = current_service()
         for moves in (False, True):
             with service.writing() as session:
-                import_jobs.wish(session, import_jobs.Wish("a", moves, None, (), service.now()))
+                jobs.add(session, IMPORT, "a", service.now(), {"moves": moves, "albums": []})
         index_at_once(service)  # imports
         index_at_once(service)  # and indexes what was imported
         with service.reading(orm=True) as session:
-            assert import_jobs.waiting(session) == []
+            assert jobs.requested(session, IMPORT) == []
     assert imports.left() == ["a"]
     assert len(imports.originals()) == 3
     assert library.names() == sorted(imports.originals())

@@ -10,10 +10,11 @@ from sqlalchemy.orm import Session
 from photosvc.cli.thumbs import chores_of
 from photosvc.index import requested
 from photosvc.index.jobs import IMPORT, KINDS, RunCancelledError
+from photosvc.index.jobs import requested as requested_jobs
 from photosvc.index.lease import Lease
 from photosvc.index.run import run_index
 from photosvc.index.run_log import IndexOptions
-from photosvc.library.import_jobs import import_in_portions, waiting
+from photosvc.library.import_jobs import import_in_portions
 from photosvc.library.jobs import HANDLERS
 from photosvc.models import Job
 from photosvc.web.current import current_service
@@ -83,7 +84,10 @@ def killed_indexer(api):
 
 def wished(api):
     with api.library.session() as session:
-        return {one.folder: (one.moves, " ".join(one.albums)) for one in waiting(session)}
+        return {
+            one.subject: (one.arguments["moves"], " ".join(one.arguments["albums"]))
+            for one in requested_jobs(session, IMPORT)
+        }
 
 
 def named(data):
@@ -212,7 +216,7 @@ def test_an_album_that_is_none_is_named(api, token):
 
 
 def test_only_so_many_folders_wait(api, token, monkeypatch):
-    monkeypatch.setattr("photosvc.library.import_jobs.IMPORT", replace(IMPORT, most_waiting=3))
+    monkeypatch.setattr("photosvc.api.index_runs.IMPORT", replace(IMPORT, most_waiting=3))
     statuses = []
     for folder in ("0", "1", "2", "3", "0"):
         (api.library.instance / "import" / folder).mkdir(exist_ok=True)
