@@ -21,7 +21,7 @@ from photosvc.query.fold import fold
 
 #: The sort keys of the timeline, all descending: by local day, and within a day like the order `newest`.
 TIMELINE_KEYS = ("timeline_day", "taken_at", "newest_key")
-#: The first columns of the index `values`: lenses are looked up in it, and facets are counted by these columns.
+#: The first columns of the index `values`: lenses are looked up in it.
 VALUE_GROUPS = ("lens_id", "year")
 #: Columns in which few photos differ from the others, and the condition of the rows in their indexes.
 RARE_COLUMNS = {"rating": "rating > 0", "faces": "faces > 0", "photo_type": "photo_type <> 'image'"}

@@ -33,7 +33,7 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.compiler import compiles
@@ -179,8 +179,6 @@ def insert_into(table: Any, session: Session) -> Any:  # noqa: ANN401 - either d
 def insert_for(table: Any, dialect: str) -> Any:  # noqa: ANN401 - either dialect's own insert
     """Return the INSERT of this SQL dialect, which supports ON CONFLICT."""
     if dialect == "postgresql":
-        from sqlalchemy.dialects import postgresql  # whose import would delay each command on SQLite
-
         return postgresql.insert(table)
     return sqlite.insert(table)
 

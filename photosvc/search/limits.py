@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, Select, StaticPool
 from sqlalchemy.exc import DBAPIError
@@ -22,9 +22,8 @@ from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import Detail, PhotosvcError
 from photosvc.core.places import Places
 from photosvc.models.statements import run_text
-
-if TYPE_CHECKING:
-    from photosvc.query.nodes import Node
+from photosvc.query.nodes import Node
+from photosvc.search.costly_parts import costly_parts
 
 #: Seconds of work after which a search is costly, and seconds between two checks of a costly one.
 COSTLY: Final = 0.05
@@ -92,7 +91,7 @@ class Read:
     """The data that the pool keeps with the connection, and the driver's connection."""
     free: Callable[[], None] | None = None
     """The function that frees the place of a costly search; None while it is cheap."""
-    node: "Node | None" = None
+    node: Node | None = None
     """The query of the search."""
     ended: type[SearchEndedError] | None = None
     """The reason why it was ended."""
@@ -120,8 +119,6 @@ class Read:
     def error(self) -> SearchEndedError | None:
         """Return the error to answer if a statement was ended."""
         if self.ended is SearchTooLongError:
-            from photosvc.search.costly_parts import costly_parts  # few processes answer searches
-
             return SearchTooLongError(costly_parts(self.node, self.part))
         return self.ended() if self.ended else None
 
@@ -242,7 +239,7 @@ def _ending() -> Iterator[None]:
             raise
 
 
-def expected_steps(connection: Connection, query: "Select[Any]") -> float:
+def expected_steps(connection: Connection, query: Select[Any]) -> float:
     """Return the steps that PostgreSQL expects of a query, by the cost of its plan."""
     compiled = query.compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True})
     sql = "EXPLAIN (FORMAT JSON) " + str(compiled).replace("%%", "%")  # without parameters, the driver reads no escapes
@@ -263,7 +260,7 @@ def each_of(connection: Connection, names: Iterable[_Name]) -> Iterator[_Name]:
         yield name
 
 
-def note_query(connection: Connection, node: "Node", *, in_album: bool) -> None:
+def note_query(connection: Connection, node: Node, *, in_album: bool) -> None:
     """Record the query of the search, so that an error can name its costly part."""
     read: Read | None = connection.info.get(_READ)
     if read is not None:
