@@ -1,7 +1,7 @@
 """Rows that photos share: cameras, lenses, places, cells, keywords; looked up, or inserted when missing."""
 
 from collections.abc import Collection, Iterable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
@@ -30,8 +30,6 @@ class Catalog:
         self._places: dict[str, Place] = {}
         self._cells: dict[str, Cell | None] = {}
         self._people: dict[str, str] | None = None
-        self._cell_ids: dict[tuple[float, float], str] = {}
-        self._unknown: dict[type[Camera | Lens | Cell | Place], Any] = {}
 
     def remember(self, photos: Iterable[Photo]) -> None:
         """Remember the rows that these photos refer to, so that none is looked up again."""
@@ -43,7 +41,7 @@ class Catalog:
     def camera(self, make: str, model: str) -> Camera:
         """Return the camera of this make and model; the unknown camera when both are empty."""
         if not (make or model):
-            return self._nothing(Camera, UNKNOWN_ID)
+            return self.session.get_one(Camera, UNKNOWN_ID)
         known = self._cameras.get((make, model))
         if known is None:
             same = (one for one in self._select(Camera, "model", [model]) if one.make == make)
@@ -61,7 +59,7 @@ class Catalog:
     def lens(self, make: str, model: str) -> Lens:
         """Return the lens of this make and model; the unknown lens when the model is empty."""
         if not model:
-            return self._nothing(Lens, UNKNOWN_ID)
+            return self.session.get_one(Lens, UNKNOWN_ID)
         known = self._lenses.get((make, model))
         if known is None:
             same = (one for one in self._select(Lens, "model", [model]) if one.make == make)
@@ -71,13 +69,14 @@ class Catalog:
 
     def load_cells(self, positions: Iterable[tuple[float, float]]) -> None:
         """Look up in advance the cells of these positions that are known."""
-        wanted = {self._cell_id(lat, lng) for lat, lng in positions} - self._cells.keys()
+        wanted = {_cell_id(lat, lng) for lat, lng in positions} - self._cells.keys()
         if wanted:
-            self._cells |= dict.fromkeys(wanted) | {cell.id: cell for cell in self._select_cells(wanted)}
+            query = select(Cell).where(among(self.session, Cell.id, wanted)).options(joinedload(Cell.place))
+            self._cells |= dict.fromkeys(wanted) | {cell.id: cell for cell in self.session.scalars(query)}
 
     def cell(self, lat: float, lng: float) -> Cell:
         """Return the S2 cell of a position, with its place."""
-        cell_id = self._cell_id(lat, lng)
+        cell_id = _cell_id(lat, lng)
         if cell_id not in self._cells:
             self.load_cells([(lat, lng)])
         known = self._cells[cell_id]
@@ -88,7 +87,7 @@ class Catalog:
 
     def nowhere(self) -> Cell:
         """Return the cell of photos without a position."""
-        return self._nothing(Cell, UNKNOWN_PLACE)
+        return self.session.get_one(Cell, UNKNOWN_PLACE)
 
     def person(self, name: str) -> str:
         """Return the name that was chosen for the person whom files call `name`; without one, `name`."""
@@ -111,21 +110,9 @@ class Catalog:
         """Return the row with this id."""
         return self.session.get(mapped, key)
 
-    def _nothing(self, mapped: type[Row], key: int | str) -> Row:
-        """Return the row that stands for unknown values."""
-        if mapped not in self._unknown:
-            self._unknown[mapped] = self.session.get_one(mapped, key)
-        return cast("Row", self._unknown[mapped])
-
-    def _cell_id(self, lat: float, lng: float) -> str:
-        known = self._cell_ids.get((lat, lng))
-        if known is None:
-            known = self._cell_ids[lat, lng] = f"s2:{cell_token(lat, lng)}"
-        return known
-
     def _place(self, found: FoundPlace | None) -> Place:
         if found is None:
-            return self._nothing(Place, UNKNOWN_PLACE)
+            return self.session.get_one(Place, UNKNOWN_PLACE)
         known = self._places.get(found.id) or self.with_id(Place, found.id)
         if known is None:
             names = {"label": found.label, "city": found.city, "state": found.state, "country": found.country}
@@ -137,13 +124,12 @@ class Catalog:
         """Return the rows whose column `key` has one of these values."""
         return self.session.scalars(select(mapped).where(among(self.session, getattr(mapped, key), values)))
 
-    def _select_cells(self, ids: Collection[str]) -> Iterable[Cell]:
-        """Return cells with their places."""
-        query = select(Cell).where(among(self.session, Cell.id, ids)).options(joinedload(Cell.place))
-        return self.session.scalars(query)
-
     def _new(self, mapped: type[Shared], **values: Any) -> Shared:  # noqa: ANN401 - of the columns
         """Make a new row, inserted when the session is flushed."""
         one = mapped(**values)
         self.session.add(one)
         return one
+
+
+def _cell_id(lat: float, lng: float) -> str:
+    return f"s2:{cell_token(lat, lng)}"

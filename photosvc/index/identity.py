@@ -14,7 +14,7 @@ transaction leaves rows that are right, also when it is the last one of a run th
 import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -102,8 +102,12 @@ class Contents:
         batch = sorted(batch, key=lambda read: read[0].name)
         if self._work is None or not self._work.compares:
             return batch
-        with self._learning(session):
+        self._learns = session  # reads may pause; the session has no open transaction meanwhile
+        try:
             edited = self._learn(session, self._work, batch)
+        finally:
+            self._learns = None
+            session.rollback()
 
         def place(read: ReadFile) -> tuple[int, str]:
             name = read[0].name
@@ -111,16 +115,6 @@ class Contents:
 
         changed = self._work.is_changed
         return sorted(batch, key=place)
-
-    @contextmanager
-    def _learning(self, session: Session) -> Iterator[None]:
-        """Let reads inside the block pause; the session has no open transaction meanwhile, nor after the block."""
-        self._learns = session
-        try:
-            yield
-        finally:
-            self._learns = None
-            session.rollback()
 
     def _learn(self, session: Session, work: Worklist, batch: Sequence[ReadFile]) -> set[str]:
         """Read the contents that storing this batch needs, and return the names of files that were edited in place."""

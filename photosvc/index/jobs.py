@@ -136,22 +136,24 @@ def count_waiting(session: Session, kind: Kind, user_id: int | None = None, aske
     return session.scalar(select(func.count()).select_from(Job).where(own)) or 0
 
 
+def _find(session: Session, kind: Kind, *conditions: Any) -> Sequence[Waiting]:  # noqa: ANN401 - conditions
+    query = select(*WAITING_COLUMNS).where(Job.kind == kind.name, *conditions)
+    return [Waiting(*row) for row in session.execute(query.order_by(Job.large, Job.created_at, Job.id))]
+
+
 def requested(session: Session, kind: Kind) -> Sequence[Waiting]:
-    """Return the jobs of a kind that were asked for and are not done, the oldest first."""
-    query = select(*WAITING_COLUMNS).where(Job.kind == kind.name, IS_OPEN, Job.requested, ~Job.cancelled)
-    return [Waiting(*row) for row in session.execute(query.order_by(Job.created_at, Job.id))]
+    """Return the jobs of a kind that were asked for and are not done, small ones first, then the oldest."""
+    return _find(session, kind, IS_OPEN, Job.requested, ~Job.cancelled)
 
 
 def waiting(session: Session, kind: Kind) -> Sequence[Waiting]:
     """Return the jobs of a kind that wait, also those whose time has not come."""
-    query = select(*WAITING_COLUMNS).where(Job.kind == kind.name, Job.state == State.WAITING.value)
-    return [Waiting(*row) for row in session.execute(query)]
+    return _find(session, kind, Job.state == State.WAITING.value)
 
 
 def due(session: Session, kind: Kind, now: datetime) -> Sequence[Waiting]:
     """Return the jobs of a kind that may begin now, small ones first, then the oldest."""
-    query = select(*WAITING_COLUMNS).where(Job.kind == kind.name, is_due(now))
-    return [Waiting(*row) for row in session.execute(query.order_by(Job.large, Job.created_at, Job.id))]
+    return _find(session, kind, is_due(now))
 
 
 def is_due_now(
