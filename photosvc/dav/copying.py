@@ -1,7 +1,7 @@
-"""MOVE, COPY and MKCOL.
+"""MOVE, COPY, MKCOL and DELETE.
 
-MOVE is one rename on disk; the library, properties and locks follow in the same transaction. COPY makes its files in
-the staging folder, as uploads are received.
+MOVE is one rename on disk, as is DELETE, into the trash; the library, properties and locks follow in the same
+transaction. COPY makes its files in the staging folder, as uploads are received.
 """
 
 import os
@@ -220,6 +220,25 @@ def remove(request: "Request", name: str, found: Original, undo: ExitStack) -> s
     kept = Trash(root).put(name, request.service.now())
     undo.callback(disk.rename, root, kept, name)
     return kept
+
+
+def delete(request: "Request") -> Response:
+    """Delete a file or folder: move it into the trash, unless it is junk or empty.
+
+    Raises:
+        DAVError: the request cannot be met as it is.
+        PhotosvcError: the disk refuses it, or fails.
+    """
+    check_depth(request, request.find(request.path), ("infinity",))
+    with disk.undo_on_error() as undo, request.writing(library=True) as session:
+        found = source_of(request)
+        request.check_conditions(found)
+        request.check_unlocked(request.path, is_named=True)
+        kept = remove(request, request.name, found, undo)
+        request.relocation().gone(request.name, is_folder=found.is_folder, kept=kept)
+        properties.remove_all(session, request.key(request.path))
+        locks.release_all(session, request.key(request.path))
+    return Response(status=204)
 
 
 def check_depth(request: "Request", found: Original | None, allowed: tuple[str, ...]) -> None:

@@ -20,9 +20,8 @@ from photosvc.core import ids
 from photosvc.core.accounts import normal_name
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.dav.addresses import path_in, spelled
-from photosvc.dav.copying import copy, make_folder, move
+from photosvc.dav.copying import copy, delete, make_folder, move
 from photosvc.dav.dav_request import Request
-from photosvc.dav.deleting import delete
 from photosvc.dav.errors import DAVError, UnfitPathError, dav_error_answer
 from photosvc.dav.files import get, put
 from photosvc.dav.lock_methods import lock, unlock

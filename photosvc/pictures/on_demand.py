@@ -41,7 +41,6 @@ class Making:
     """A picture whose thumbnails are being made in this process."""
 
     work: Future[list[bytes]]
-    kept: bool
     finished: Future[list[bytes]] = field(default_factory=Future)
     """Done when the thumbnails are in the cache."""
     callers: int = 1
@@ -220,7 +219,7 @@ class Thumbnails:
                 return None, None
             job = self._job(original, target) if keep else Job(original, (target,), kept=False)
             try:
-                making = Making(self._workers().submit(job, owner), kept=job.kept)
+                making = Making(self._workers().submit(job, owner))
             except WorkersBusyError:
                 return None, None
             self._making[key] = making
