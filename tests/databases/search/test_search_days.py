@@ -67,25 +67,3 @@ def test_a_day_finds_its_photos_in_every_order(session):
             found = titles(session, q=query, order=order)
             assert set(found) == expected(low, high), (order, query)
             assert found, query
-
-
-def test_a_year_finds_its_photos_wherever_their_times_are(session):
-    for order in ("newest", "oldest", "added"):
-        for query, found in (
-            ("year:1970", {"clock in 1970", "only the year"}),
-            ("year:2033", {"clock in 2033", "only the month"}),
-            ("year:1969-1970", {"clock in 1970", "only the year"}),
-            ("year:1970|2033", {"clock in 1970", "only the year", "clock in 2033", "only the month"}),
-            ("year:1", {"first day of all"}),
-            ("year:9999", {"last day of all"}),
-            ("year:-1", {"nothing known"}),
-            ("year:1970 year:2033", set()),
-        ):
-            parts = {"only the year": (1970, -1, -1), "only the month": (2033, 3, -1), "nothing known": (-1, -1, -1)}
-            titles_of = ("day before", "day after", "same day")
-            photos = session.scalars(select(Photo).where(Photo.title.in_(titles_of)).order_by(Photo.id)).all()
-            for photo, (title, (year, month, day)) in zip(photos, parts.items(), strict=True):
-                photo.title, photo.year, photo.month, photo.day = title, year, month, day
-            project(session, [photo.id for photo in photos])
-            assert set(titles(session, q=query, order=order)) == found
-            session.rollback()
