@@ -17,7 +17,7 @@ def test_the_examples_of_the_timeline_and_the_map_run(tmp_path):
     library = open_library(tmp_path / "instance")
     with library.session() as session:
         fill_varied_library(session, photos=12)
-    examples = re.findall(r"^```sh\n(curl .*\$BASE.*)\n```$", GUIDE, re.MULTILINE)
+    examples = re.findall(r"^curl .*\$BASE.*$", GUIDE, re.MULTILINE)
     with serve(library.instance, workers=1) as base:
         environ = {**SURROUNDINGS, "TOKEN": library.token(), "BASE": base}
         answers = [
@@ -26,8 +26,5 @@ def test_the_examples_of_the_timeline_and_the_map_run(tmp_path):
             )
             for example in examples
         ]
-    keys = [set(orjson.loads(text)) for text in re.findall(r'^```json\n(\{"version.*)\n```$', GUIDE, re.MULTILINE)]
-    month = {"version", "month", "days", "ratio", "color", "type"}
-    sequence = {"version", "from", "ratio", "color", "type", "photos", "next", "total"}
-    assert [set(answer) for answer in answers] == [keys[0], month, sequence, keys[1]]
+    assert [set(answer) for answer in answers] == [{"version", "total", "months"}, {"version", "cell", "clusters"}]
     assert answers[0]["total"] > 0
