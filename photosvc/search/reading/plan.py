@@ -15,8 +15,8 @@ rows that are compared with many values take longer, so that the limit grows wit
 candidates reads n rows, each in a random place, which costs about four times as much. Timed in libraries of 10,000 and
 100,000 files, sorting was faster up to n = limit, walking from n = 1.5 * limit.
 
-The estimate assumes that the matching rows are spread evenly over the order. Days and years in orders by time are not;
-the indexes of these orders have both, so that a walk to them reads no rows.
+The estimate assumes that the matching rows are spread evenly over the order. Days and years in orders by time are not:
+a walk that does not reach them ends at its limit.
 
 | the first case that applies | plan |
 |---|---|
