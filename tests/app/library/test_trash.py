@@ -38,10 +38,7 @@ def filled(fill):
 
 
 def call(library, method, path, status=200, **options):
-    headers = {"X-Auth-Token": library.token(role="admin")}
-    answer = library.app.test_client().open(f"/api/v1{path}", method=method, headers=headers, **options)
-    assert answer.status_code == status, answer.text
-    return answer.json
+    return library.call(method, path, status, token=library.token(role="admin"), **options)
 
 
 def svc(library, *arguments, code=0):

@@ -20,10 +20,7 @@ def filled(fill):
 
 
 def call(library, method, path, status=200, *, role="admin", **options):
-    headers = {"X-Auth-Token": library.token(role=role)}
-    answer = library.app.test_client().open(f"/api/v1{path}", method=method, headers=headers, **options)
-    assert answer.status_code == status, answer.text
-    return answer.json
+    return library.call(method, path, status, token=library.token(role=role), **options)
 
 
 def uids(library):
