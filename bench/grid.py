@@ -14,7 +14,7 @@ from typing import Any
 from bench.library import FREQUENT_WORD
 from bench.servers import percentile, serve
 from photosvc.pages.photos import ORDERS
-from tests.helpers.chromium import open_chromium
+from tests.browser.chromium import open_chromium
 
 _SWEEPS, _STEPS, _STEP_MS = 8, 45, 25
 _SLOWER = 4

@@ -18,7 +18,7 @@ from bench.servers import with_spread
 from photosvc.models import SearchRow
 from photosvc.search.reading.facets import count_values, parse_facets
 from photosvc.search.reading.pages import Page, find
-from tests.helpers.queries.parsing import parse_request, photo_query
+from tests.helpers.parsing import parse_request, photo_query
 
 _ROUNDS, _REPEATS, _WARM_UP = 5, 20, 2
 #: Seconds of a round of a query in the slowest library; it is asked less often when more would not fit.

@@ -2,10 +2,10 @@
 
 import pytest
 
+from tests.browser.chromium import FAILS, open_page
+from tests.browser.cut_off import TABLET, assert_no_text_is_cut_off
+from tests.browser.every_page import ADMINISTRATION, PAGES, serve_every_page
 from tests.helpers.api_client import HASH, open_api
-from tests.helpers.chromium import FAILS, open_page
-from tests.helpers.cut_off import TABLET, assert_no_text_is_cut_off
-from tests.helpers.every_page import ADMINISTRATION, PAGES, serve_every_page
 from tests.helpers.factories.accounts import add_user
 from tests.helpers.programs.needed import package
 from tests.helpers.programs.server import serve

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from tests.browser.chromium import FAILS, FIRST, enter, open_page, says, selected, shows, tab_to, until, viewed
 from tests.browser.conftest import FEW
 from tests.helpers.api_client import PASSWORD
-from tests.helpers.chromium import FAILS, FIRST, enter, open_page, says, selected, shows, tab_to, until, viewed
 from tests.helpers.pictures import exif, jpeg
 
 pytestmark = pytest.mark.timeout(180)

@@ -12,8 +12,8 @@ import pytest
 from photosvc.auth import second_factor
 from photosvc.auth.accounts import find_user
 from photosvc.web.auditing import operating
+from tests.browser.chromium import open_page, open_panel
 from tests.helpers.api_client import PASSWORD, open_api
-from tests.helpers.chromium import open_page, open_panel
 from tests.helpers.pictures import exif, jpeg
 from tests.helpers.programs.server import serve
 

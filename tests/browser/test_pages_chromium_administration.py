@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import update
 
 from photosvc.models import Credential
+from tests.browser.chromium import enter, open_page, tab_to
 from tests.helpers.api_client import PASSWORD, open_api
-from tests.helpers.chromium import enter, open_page, tab_to
 from tests.helpers.factories.accounts import add_client, add_user
 from tests.helpers.programs.server import serve
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.browser.chromium import open_page
 from tests.helpers.api_client import open_api
-from tests.helpers.chromium import open_page
 from tests.helpers.pictures import exif
 from tests.helpers.programs.server import serve
 

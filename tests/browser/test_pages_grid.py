@@ -5,8 +5,8 @@ from datetime import date
 
 import pytest
 
+from tests.browser.chromium import FAILS, FIRST, focus_at, open_page, selected, shows, tile, until, view_closes, viewed
 from tests.browser.conftest import DAYS
-from tests.helpers.chromium import FAILS, FIRST, focus_at, open_page, selected, shows, tile, until, view_closes, viewed
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -7,8 +7,8 @@ from sqlalchemy import delete
 
 from photosvc.index.jobs import INDEX, State
 from photosvc.models import Job
+from tests.browser.chromium import open_page
 from tests.helpers.api_client import open_api
-from tests.helpers.chromium import open_page
 from tests.helpers.pictures import exif, jpeg
 from tests.helpers.programs.server import serve
 

@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.browser.chromium import FIRST, open_page, tab_to, view_closes
 from tests.helpers.api_client import open_api
-from tests.helpers.chromium import FIRST, open_page, tab_to, view_closes
 from tests.helpers.pictures import clouds, encoded, exif, jpeg
 from tests.helpers.programs.server import serve
 

@@ -4,9 +4,7 @@ import re
 
 import pytest
 
-from tests.browser.conftest import DAYS
-from tests.helpers.api_client import open_api
-from tests.helpers.chromium import (
+from tests.browser.chromium import (
     FAILS,
     FIRST,
     focus_at,
@@ -18,9 +16,11 @@ from tests.helpers.chromium import (
     view_closes,
     viewed,
 )
-from tests.helpers.files.videos import film
+from tests.browser.conftest import DAYS
+from tests.helpers.api_client import open_api
 from tests.helpers.pictures import exif, jpeg
 from tests.helpers.programs.server import serve
+from tests.unit.media.video.videos import film
 
 pytestmark = pytest.mark.timeout(180)
 

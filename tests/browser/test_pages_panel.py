@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from tests.browser.conftest import FEW
-from tests.helpers.chromium import (
+from tests.browser.chromium import (
     FAILS,
     FIRST,
     open_page,
@@ -17,6 +16,7 @@ from tests.helpers.chromium import (
     view_closes,
     viewed,
 )
+from tests.browser.conftest import FEW
 from tests.helpers.pictures import exif, jpeg
 
 pytestmark = pytest.mark.timeout(180)

@@ -10,9 +10,9 @@ from sqlalchemy import select
 
 from photosvc.models import File
 from tests.app.pages.places.test_pages_places import at, put_spots
+from tests.browser.chromium import FAILS, open_page, until
 from tests.browser.tile_server import COLOR, serve_tiles
 from tests.helpers.api_client import open_api
-from tests.helpers.chromium import FAILS, open_page, until
 from tests.helpers.pictures import exif, jpeg
 from tests.helpers.programs.server import serve
 

@@ -5,8 +5,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from tests.browser.conftest import FEW
-from tests.helpers.chromium import (
+from tests.browser.chromium import (
     FAILS,
     FIRST,
     downloaded,
@@ -20,6 +19,7 @@ from tests.helpers.chromium import (
     view_closes,
     viewed,
 )  # fmt: skip
+from tests.browser.conftest import FEW
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.browser.chromium import FAILS
+from tests.browser.chromium import open_page as open_any_page
 from tests.helpers.api_client import PASSWORD, open_api
-from tests.helpers.chromium import FAILS
-from tests.helpers.chromium import open_page as open_any_page
 from tests.helpers.pictures import exif, jpeg
 from tests.helpers.programs.server import serve
 

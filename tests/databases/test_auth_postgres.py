@@ -23,7 +23,7 @@ from tests.helpers.api_client import open_api
 from tests.helpers.clock import NOW
 from tests.helpers.factories.accounts import add_user, log_in
 from tests.helpers.library import new_settings
-from tests.helpers.operations import by_anonymous, by_command
+from tests.unit.auth.operations import by_anonymous, by_command
 
 PASSWORD = "correct horse"
 

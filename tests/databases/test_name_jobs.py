@@ -10,7 +10,7 @@ from photosvc.models import Job, Photo
 from photosvc.search.rows.renew import differing
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
-from tests.helpers.factories.indexing_requests import index_at_once
+from tests.app.index.indexing_requests import index_at_once
 from tests.helpers.factories.photos import edit_photos
 from tests.helpers.library import open_library
 from tests.helpers.pictures import exif, jpeg, showing

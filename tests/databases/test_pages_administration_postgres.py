@@ -2,8 +2,8 @@
 
 import re
 
+from tests.app.pages.browser import OWN, Browser, text_of
 from tests.helpers.api_client import PASSWORD, open_api
-from tests.helpers.browser import OWN, Browser, text_of
 
 HERE = "/administration"
 HOSTILE = "%00", "%ff", "%ED%A0%80", "'", "%25", "9" * 300, "\u202e"

@@ -6,8 +6,8 @@ from photosvc.library import albums
 from photosvc.models import Photo
 from photosvc.search.rows.write import project
 from tests.app.pages.albums.test_pages_albums import make, open_text, uids
+from tests.app.pages.browser import Browser
 from tests.helpers.api_client import open_api
-from tests.helpers.browser import Browser
 from tests.helpers.factories.photos import add_photos
 
 

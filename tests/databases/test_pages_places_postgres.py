@@ -1,8 +1,8 @@
 """Places as pages on PostgreSQL."""
 
+from tests.app.pages.browser import Browser, text_of
 from tests.app.pages.places.test_pages_places import put_spots
 from tests.helpers.api_client import open_api
-from tests.helpers.browser import Browser, text_of
 
 
 def test_on_postgresql_places_are_the_same_with_hostile_texts_too(tmp_path, new_postgres):

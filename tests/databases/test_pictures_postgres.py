@@ -3,8 +3,8 @@
 import pytest
 
 from tests.app.pictures import test_clusters, test_hostile_names, test_photo_records, test_sequence
+from tests.databases.search.varied_library import fill_varied_library
 from tests.helpers.api_client import check_error, open_api
-from tests.helpers.factories.varied_library import fill_varied_library
 from tests.helpers.library import open_library
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from photosvc.library import links, shares
 from tests.app.library.sharing import Sharing
+from tests.app.uploads.upload_client import open_uploads, picture
 from tests.helpers.api_client import check_error
-from tests.helpers.clients.upload_client import open_uploads, picture
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.helpers.browser import Browser
-from tests.helpers.chromium import open_chromium
-from tests.helpers.programs.dav_server import serve_dav
+from tests.app.pages.browser import Browser
+from tests.browser.chromium import open_chromium
+from tests.system.clients.dav_server import serve_dav
 
 
 # Not for the whole session: Playwright keeps the event loop of its thread running, and clients of other tests need one.

@@ -4,9 +4,9 @@ import random
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tests.helpers.files.containers import bigtiff, gif_with_xmp, photoshop_resource, png_after_pixels, psd, raw_profile
-from tests.helpers.files.videos import google_photo, samsung_photo
 from tests.helpers.pictures import dng, encoded, exif, heic, iptc, jpeg, quarters, video, xmp
+from tests.unit.media.containers import bigtiff, gif_with_xmp, photoshop_resource, png_after_pixels, psd, raw_profile
+from tests.unit.media.video.videos import google_photo, samsung_photo
 
 #: Bytes that are exchanged between two files of different formats: both headers.
 _HEADER = 64

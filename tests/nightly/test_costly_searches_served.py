@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.app.search.limits.slow_rows import slow_rows
 from tests.helpers.clock import until
-from tests.helpers.factories.slow_rows import slow_rows
 from tests.helpers.programs.server import serve
 
 SEARCH, OTHER = "/api/v1/photos?q=-iso:1-", "/api/v1/metrics"

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.helpers.programs.dav_server import USER, serve_dav
+from tests.system.clients.dav_server import USER, serve_dav
 
 OPTIONS = {"workers": 2, "threads": 16, "options": ["--config", "python:photosvc.serving"]}
 

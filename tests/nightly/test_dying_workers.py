@@ -16,7 +16,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from photosvc.core.clock import SYSTEM_CLOCK
-from tests.helpers.clients.oauth_client import GRANT, basic, open_oauth_api
+from tests.app.oauth.oauth_client import GRANT, basic, open_oauth_api
 from tests.helpers.clock import until
 from tests.helpers.programs.server import serve
 

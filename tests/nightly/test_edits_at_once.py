@@ -7,7 +7,7 @@ from photosvc.search.rows.renew import differing
 from tests.helpers.api_client import ApiClient
 from tests.helpers.factories.photos import add_photos
 from tests.helpers.library import hashes, open_library
-from tests.helpers.programs.processes import at_once
+from tests.nightly.processes import at_once
 
 PHOTOS = 24
 

@@ -9,7 +9,7 @@ from photosvc.models import Photo
 from photosvc.models.engine import UnitOfWork
 from photosvc.search.rows.renew import differing
 from photosvc.web.current import current_service
-from tests.helpers.factories.indexing_requests import InlinePool
+from tests.app.index.indexing_requests import InlinePool
 from tests.helpers.library import copy_library, hashes, open_library
 from tests.helpers.pictures import exif, jpeg, xmp
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.helpers.clients.upload_client import picture
+from tests.app.uploads.upload_client import picture
 from tests.helpers.clock import until
 from tests.helpers.pictures import jpeg
 from tests.nightly.test_upload_faults import served

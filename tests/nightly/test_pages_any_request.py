@@ -6,8 +6,8 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.app.pages.browser import OWN, Browser
 from tests.helpers.api_client import ROLES, open_api
-from tests.helpers.browser import OWN, Browser
 from tests.helpers.factories.photos import add_photos
 from tests.helpers.pictures import jpeg
 

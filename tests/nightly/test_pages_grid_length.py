@@ -8,8 +8,8 @@ import re
 
 import pytest
 
+from tests.browser.chromium import open_page
 from tests.helpers.api_client import open_api
-from tests.helpers.chromium import open_page
 from tests.helpers.pictures import exif, jpeg
 from tests.helpers.programs.server import serve
 

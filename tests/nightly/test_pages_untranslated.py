@@ -6,8 +6,8 @@ import pytest
 from babel.messages.pofile import read_po
 
 from photosvc.pages.language import FOLDER
-from tests.helpers.chromium import open_page
-from tests.helpers.every_page import ADMINISTRATION, PAGES, serve_every_page
+from tests.browser.chromium import open_page
+from tests.browser.every_page import ADMINISTRATION, PAGES, serve_every_page
 
 pytestmark = pytest.mark.timeout(900)
 

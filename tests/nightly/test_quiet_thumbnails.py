@@ -14,13 +14,13 @@ from photosvc.pictures.on_demand import Thumbnails, ThumbnailsBusyError
 from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import SIZES, Target
 from photosvc.workers.on_demand import OnDemandWorkers
+from tests.app.pictures.picture_client import PictureClient
 from tests.app.pictures.thumbnails.test_making_thumbnails import overwrite
 from tests.helpers.api_client import check_error, open_api
-from tests.helpers.clients.picture_client import PictureClient
 from tests.helpers.clock import until
 from tests.helpers.pictures import jpeg
-from tests.helpers.programs.worker_tasks import count_thumbnails
 from tests.system.test_thumbnail_processes import HASHES, children, made
+from tests.system.worker_tasks import count_thumbnails
 
 
 @pytest.fixture(scope="module")

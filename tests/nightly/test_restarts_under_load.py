@@ -24,9 +24,9 @@ import pytest
 
 from photosvc.cli.deploy import Deployment, files_of
 from photosvc.core.clock import SYSTEM_CLOCK
+from tests.app.oauth.oauth_client import GRANT, OAuthClients, basic
+from tests.app.uploads.upload_client import picture, sha1
 from tests.helpers.api_client import open_api
-from tests.helpers.clients.oauth_client import GRANT, OAuthClients, basic
-from tests.helpers.clients.upload_client import picture, sha1
 from tests.helpers.clock import until
 from tests.helpers.library import SURROUNDINGS, SVC
 from tests.helpers.programs.ports import free_port, wait_for

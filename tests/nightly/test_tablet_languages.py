@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.helpers.cut_off import TABLET, assert_no_text_is_cut_off
-from tests.helpers.every_page import serve_every_page
+from tests.browser.cut_off import TABLET, assert_no_text_is_cut_off
+from tests.browser.every_page import serve_every_page
 
 pytestmark = pytest.mark.timeout(600)
 

@@ -10,8 +10,8 @@ from urllib.request import urlopen
 from sqlalchemy import select
 
 from photosvc.models import File
+from tests.app.pictures.picture_client import PictureClient
 from tests.helpers.api_client import open_api
-from tests.helpers.clients.picture_client import PictureClient
 from tests.helpers.pictures import jpeg
 from tests.helpers.programs.server import serve
 from tests.system.test_thumbnail_processes import children

@@ -23,8 +23,8 @@ from tusclient.exceptions import TusCommunicationError
 from photosvc.cli.thumbs import chores_of
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
+from tests.app.uploads.upload_client import FORM, form_of, originals, parts, picture
 from tests.helpers.api_client import API, ApiClient, open_api
-from tests.helpers.clients.upload_client import FORM, form_of, originals, parts, picture
 from tests.helpers.clock import until
 from tests.helpers.library import SURROUNDINGS
 from tests.helpers.programs import forks

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.helpers.clock import until
-from tests.helpers.programs.dav_server import USER, serve_dav
+from tests.system.clients.dav_server import USER, serve_dav
 
 ROUNDS = 20
 

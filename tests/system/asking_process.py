@@ -13,7 +13,7 @@ from photosvc.pictures.on_demand import Thumbnails
 from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import SIZES, Target
 from photosvc.workers.on_demand import OnDemandWorkers
-from tests.helpers.programs.worker_tasks import count_thumbnails
+from tests.system.worker_tasks import count_thumbnails
 
 
 def find(folder: Path, pipe: str, hashes: list[str]) -> None:

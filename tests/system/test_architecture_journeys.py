@@ -26,7 +26,7 @@ def _paths(text):
 
 @pytest.fixture(scope="module")
 def traced(tmp_path_factory):
-    command = [sys.executable, "-m", "tests.helpers.journeys", str(tmp_path_factory.mktemp("journeys"))]
+    command = [sys.executable, "-m", "tests.system.journeys", str(tmp_path_factory.mktemp("journeys"))]
     done = subprocess.run(command, cwd=ROOT, env=SURROUNDINGS, capture_output=True, text=True, timeout=100, check=True)
     return json.loads(done.stdout)
 

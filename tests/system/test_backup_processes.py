@@ -17,8 +17,8 @@ from tests.app.backup.conftest import _made_once, accounts, backed_up, make  # n
 from tests.app.backup.test_backup_hostile import COSTLY, with_database
 from tests.app.backup.test_backup_making import NOW, left
 from tests.app.backup.test_backup_restoring import ASIDE, names, restore
+from tests.app.pictures.thumbnails import small_disk
 from tests.helpers.clock import until
-from tests.helpers.files import small_disk
 from tests.helpers.library import DATABASE, SVC, call_svc, hashes, open_library, svc
 from tests.helpers.pictures import jpeg
 from tests.helpers.programs.server import serve

@@ -11,10 +11,10 @@ import pytest
 
 from tests.helpers.api_client import ApiClient, open_api
 from tests.helpers.clock import until
-from tests.helpers.files.videos import film
 from tests.helpers.library import SURROUNDINGS, SVC
 from tests.helpers.pictures import exif, heic, jpeg
 from tests.helpers.programs.server import serve
+from tests.unit.media.video.videos import film
 
 DOCS = Path(__file__).parents[2] / "docs"
 pytestmark = [pytest.mark.needs("curl")]

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from photosvc.records.accounts import OptionsSchema
-from tests.helpers.factories.varied_library import fill_varied_library
+from tests.databases.search.varied_library import fill_varied_library
 from tests.helpers.library import SURROUNDINGS, open_library
 from tests.helpers.programs.server import serve
 

@@ -10,7 +10,7 @@ from photosvc.auth.grants import authenticate
 from tests.app.cli import test_destructive_commands as everyday
 from tests.app.cli.test_destructive_commands import dump, in_shell
 from tests.helpers.library import svc
-from tests.helpers.programs.terminal import type_at
+from tests.system.terminal import type_at
 
 api = everyday.api
 

@@ -12,7 +12,7 @@ from sqlalchemy import create_engine, delete, func, select, text
 
 from photosvc.models import Base, Camera, Client, schema
 from photosvc.models.engine import configure_engine, engine_options
-from tests.helpers.factories.varied_library import fill_varied_library
+from tests.databases.search.varied_library import fill_varied_library
 from tests.helpers.library import call_svc, open_library
 
 

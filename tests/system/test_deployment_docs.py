@@ -19,8 +19,8 @@ from photosvc import __version__
 from photosvc.models import SCHEMA_VERSION
 from tests.helpers.pictures import jpeg
 from tests.helpers.programs.forks import ROOT, SURROUNDINGS
-from tests.helpers.programs.played import HTTP, HTTPS, SERVICE, Machine
 from tests.helpers.programs.ports import free_port
+from tests.system.clients.played import HTTP, HTTPS, SERVICE, Machine
 
 GUIDE = (ROOT / "docs/deployment.md").read_text()
 NEXT = "99.1"

@@ -22,8 +22,8 @@ from photosvc.workers.scheduler import SchedulerError, connected
 from tests.helpers import shared
 from tests.helpers.library import call_svc, open_library, svc
 from tests.helpers.pictures import jpeg
-from tests.helpers.programs import dask_cluster as programs
-from tests.helpers.programs.dask_cluster import DaskCluster, dask_cluster, kill
+from tests.system import dask_cluster as programs
+from tests.system.dask_cluster import DaskCluster, dask_cluster, kill
 
 # Its import takes half a second, which every process of a test run would pay.
 pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="the extra cluster is not installed")

@@ -4,8 +4,8 @@ import pytest
 
 from tests.app.pages.albums import test_pages_link_uploads as everyday
 from tests.app.pages.albums.test_pages_link_uploads import make
-from tests.helpers.chromium import open_chromium
-from tests.helpers.clients.upload_client import originals, picture
+from tests.app.uploads.upload_client import originals, picture
+from tests.browser.chromium import open_chromium
 from tests.helpers.programs.server import serve
 
 filled, sharing = everyday.filled, everyday.sharing

@@ -11,7 +11,7 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.core.problems import Reason
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
 from photosvc.workers.process import WorkerDiedError, WorkerStartError, WorkerTimeoutError
-from tests.helpers.programs.worker_tasks import hang_unless_large, obey, read_pipe, square
+from tests.system.worker_tasks import hang_unless_large, obey, read_pipe, square
 
 
 def workers(function=square, **options):

@@ -2,7 +2,7 @@
 
 from tests.app.cli.accounts.test_passwd_commands import NEW, passwd
 from tests.helpers.api_client import PASSWORD
-from tests.helpers.programs.terminal import type_at
+from tests.system.terminal import type_at
 
 
 def test_a_new_password_ends_the_log_ins_and_keeps_the_app_passwords(api):

@@ -16,8 +16,8 @@ from tests.helpers.factories.accounts import add_user
 from tests.helpers.library import DATABASE, SURROUNDINGS, SVC, call_svc, migrated_database, open_library
 from tests.helpers.pictures import jpeg
 from tests.helpers.programs.ports import free_port, wait_for
-from tests.helpers.programs.terminal import type_at
-from tests.helpers.programs.watching import QUICK
+from tests.system.terminal import type_at
+from tests.system.watching import QUICK
 
 
 def children(process):

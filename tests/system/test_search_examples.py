@@ -6,7 +6,7 @@ from pathlib import Path
 
 import orjson
 
-from tests.helpers.factories.varied_library import fill_varied_library
+from tests.databases.search.varied_library import fill_varied_library
 from tests.helpers.library import SURROUNDINGS, open_library
 from tests.helpers.programs.server import serve
 

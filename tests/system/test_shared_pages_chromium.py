@@ -6,7 +6,7 @@ import pytest
 
 from tests.app.pages.albums import test_pages_sharing as everyday
 from tests.app.pages.albums.test_pages_sharing import make
-from tests.helpers.chromium import open_chromium
+from tests.browser.chromium import open_chromium
 from tests.helpers.programs.server import serve
 
 sharing = everyday.sharing

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.app.pictures.picture_client import PictureClient
 from tests.helpers.api_client import open_api
-from tests.helpers.clients.picture_client import PictureClient
 from tests.helpers.clock import until
 from tests.helpers.pictures import jpeg
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlencode, urlsplit
 
 from photosvc.core.clock import SYSTEM_CLOCK
-from tests.helpers.clients.oauth_client import GRANT, basic, count_live, open_oauth_api
+from tests.app.oauth.oauth_client import GRANT, basic, count_live, open_oauth_api
 from tests.helpers.programs.server import serve
 
 WORKERS, ASKING, EACH = 4, 8, 20

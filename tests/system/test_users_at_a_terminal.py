@@ -3,7 +3,7 @@
 import pytest
 
 from tests.helpers.api_client import PASSWORD
-from tests.helpers.programs.terminal import type_at
+from tests.system.terminal import type_at
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ import pytest
 import requests
 from PIL import Image
 
+from tests.app.pictures.picture_client import PictureClient
 from tests.helpers.api_client import check_error, open_api
-from tests.helpers.clients.picture_client import PictureClient
 from tests.helpers.clock import until
-from tests.helpers.files.videos import X265, film
 from tests.helpers.programs.server import serve
 from tests.unit.media.video.test_media_video_convert import converted, shown
+from tests.unit.media.video.videos import X265, film
 
 
 def clip(folder, frames):

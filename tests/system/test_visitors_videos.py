@@ -4,8 +4,8 @@ import pytest
 
 from tests.helpers.api_client import open_api
 from tests.helpers.clock import until
-from tests.helpers.files.videos import film, google_photo, micro_video, samsung_photo, told, turned
 from tests.helpers.pictures import jpeg
+from tests.unit.media.video.videos import film, google_photo, micro_video, samsung_photo, told, turned
 
 SECRET = b"+45.7640+004.8357/ Maplecam"
 

@@ -10,7 +10,7 @@ from photosvc.models.engine import write_session
 from photosvc.web.current import current_service
 from tests.helpers.clock import NOW
 from tests.helpers.pictures import jpeg
-from tests.helpers.programs.watching import watch
+from tests.system.watching import watch
 
 
 def pictures(count, first=0):

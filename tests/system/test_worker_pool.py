@@ -17,7 +17,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.core.problems import Problem, Reason, UnreadableFileError
 from photosvc.workers.pool import WorkerPool
 from photosvc.workers.process import WorkerDiedError, WorkerStartError, WorkerTimeoutError, seconds_for
-from tests.helpers.programs.worker_tasks import (
+from tests.system.worker_tasks import (
     chatter,
     echo,
     hang_unless_large,
@@ -212,7 +212,7 @@ def test_workers_that_cannot_start_are_reported(monkeypatch):
 PROGRAM = """
     import sys
     from photosvc.workers.pool import WorkerPool
-    from tests.helpers.programs.worker_tasks import obey
+    from tests.system.worker_tasks import obey
 
     print("main", flush=True)  # no main guard: a child that imported this would print, and start children
     with WorkerPool(obey, result=str, workers=2) as pool:

@@ -6,9 +6,9 @@ import pyotp
 import pytest
 
 from photosvc.web.current import current_service
+from tests.app.search.limits.slow_rows import slow_rows
 from tests.helpers.api_client import PASSWORD, check_error
 from tests.helpers.factories.photos import add_photos
-from tests.helpers.factories.slow_rows import slow_rows
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from photosvc.auth import accounts, second_factor
 from tests.helpers.api_client import HASH, PASSWORD, check_error
-from tests.helpers.operations import by_command
+from tests.unit.auth.operations import by_command
 
 NEW = "new horse battery"
 

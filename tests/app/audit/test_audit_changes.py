@@ -10,9 +10,9 @@ from sqlalchemy import select
 from photosvc.auth.audit_log import Event
 from photosvc.models import User
 from photosvc.web.auditing import operating
+from tests.app.audit.audit_rows import rows, told
+from tests.app.oauth.oauth_client import basic
 from tests.helpers.api_client import PASSWORD
-from tests.helpers.audit_rows import rows, told
-from tests.helpers.clients.oauth_client import basic
 from tests.helpers.clock import NOW
 
 NEW = "new horse battery"

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from tests.app.audit.audit_rows import rows
 from tests.helpers.api_client import check_error
-from tests.helpers.audit_rows import rows
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import json
 import sqlite3
 
 from photosvc.core import ids
+from tests.app.audit.audit_rows import rows
+from tests.app.oauth.oauth_client import basic
 from tests.helpers.api_client import PASSWORD, check_error
-from tests.helpers.audit_rows import rows
-from tests.helpers.clients.oauth_client import basic
 from tests.helpers.library import DATABASE
 
 

@@ -17,7 +17,7 @@ from photosvc.backup import snapshot
 from photosvc.backup.archive import NotABackupError
 from photosvc.core.errors import PhotosvcError
 from tests.app.backup.test_backup_restoring import names, restore
-from tests.helpers.files import small_disk
+from tests.app.pictures.thumbnails import small_disk
 from tests.helpers.library import svc
 
 

@@ -20,7 +20,7 @@ from photosvc.core.errors import ConflictError
 from photosvc.models.base import SCHEMA_VERSION
 from photosvc.settings import load_settings
 from tests.app.backup.conftest import make
-from tests.helpers.files import small_disk
+from tests.app.pictures.thumbnails import small_disk
 from tests.helpers.library import DATABASE, call_svc, svc
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)

@@ -18,7 +18,7 @@ from photosvc.core.errors import ConflictError, PhotosvcError, SettingError
 from photosvc.core.instance import require_finished
 from photosvc.models.base import SCHEMA_VERSION
 from tests.app.backup.conftest import accounts, make
-from tests.helpers.files import small_disk
+from tests.app.pictures.thumbnails import small_disk
 from tests.helpers.library import DATABASE, call_svc, hashes, open_library, svc
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)

@@ -16,7 +16,7 @@ from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import edit_photos, new_extraction, store_extractions
 from tests.helpers.library import counts, hashes
 from tests.helpers.pictures import jpeg
-from tests.helpers.programs.terminal import type_at
+from tests.system.terminal import type_at
 
 
 @pytest.fixture

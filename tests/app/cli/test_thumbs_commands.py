@@ -5,7 +5,7 @@ import json
 import pytest
 
 from photosvc.pictures.sizes import NAMED
-from tests.helpers.clients.picture_client import PictureClient
+from tests.app.pictures.picture_client import PictureClient
 from tests.helpers.library import svc
 from tests.helpers.pictures import encoded, jpeg, quarters
 

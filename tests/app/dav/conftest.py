@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.app.dav.dav_client import DavClient
 from tests.helpers.api_client import open_api
-from tests.helpers.dav_client import DavClient
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -9,8 +9,8 @@ from photosvc.auth.throttle import TOKEN_BY_ADDRESS
 from photosvc.core import ids
 from photosvc.models import LOGIN_SESSION, Credential, User
 from photosvc.web.parts import PARTS
+from tests.app.dav.dav_client import READING, WRITING, DavClient
 from tests.helpers.api_client import HASH, PASSWORD, check_error, open_api
-from tests.helpers.dav_client import READING, WRITING, DavClient
 from tests.helpers.factories.accounts import add_client, add_credential, add_user
 
 ALL = {*READING, *WRITING}

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sqlalchemy import delete
 
 from photosvc.models import DavLock
+from tests.app.dav.dav_client import LOCKINFO, METHODS, PATCH, DavClient
 from tests.helpers.api_client import open_api
-from tests.helpers.dav_client import LOCKINFO, METHODS, PATCH, DavClient
 from tests.helpers.examples import examples
 from tests.helpers.library import hashes
 

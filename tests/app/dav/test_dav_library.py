@@ -8,10 +8,10 @@ from photosvc.index import requested
 from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library.relocation import Relocation
 from photosvc.models import Album, AlbumPhoto, File, Job, Photo, RejectedFile
+from tests.app.dav.dav_client import LOCKINFO, DavClient
+from tests.app.index.indexing_requests import InlinePool
+from tests.app.uploads.upload_client import changed
 from tests.helpers.api_client import open_api
-from tests.helpers.clients.upload_client import changed
-from tests.helpers.dav_client import LOCKINFO, DavClient
-from tests.helpers.factories.indexing_requests import InlinePool
 from tests.helpers.pictures import clouds, dng, encoded, exif, jpeg
 
 

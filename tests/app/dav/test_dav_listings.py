@@ -12,8 +12,8 @@ import pytest
 from photosvc.dav import dav_request, properties, propfind
 from photosvc.models import DavProperty
 from photosvc.web.admission_gate import Cost
+from tests.app.dav.dav_client import DavClient
 from tests.helpers.api_client import open_api
-from tests.helpers.dav_client import DavClient
 
 LIVE = {"resourcetype", "displayname", "creationdate", "getlastmodified", "lockdiscovery", "supportedlock"}
 OF_FILES = LIVE | {"getcontentlength", "getcontenttype", "getetag"}

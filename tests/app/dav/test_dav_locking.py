@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.helpers.dav_client import LOCKINFO, PATCH
+from tests.app.dav.dav_client import LOCKINFO, PATCH
 
 HOUR = 3600
 END = b"</lockinfo>"

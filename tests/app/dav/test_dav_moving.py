@@ -8,11 +8,11 @@ from photosvc.library.staging import Staging
 from photosvc.library.staging_part import Part, StorageFullError
 from photosvc.models import Job
 from photosvc.web.transactions import WritersBusyError
+from tests.app.dav.dav_client import LOCKINFO, PATCH, DavClient
 from tests.app.dav.folder import call, exists, on_disk, parts, put, read, root, store, to, trashed
+from tests.app.index.indexing_requests import InlinePool
+from tests.app.uploads.upload_client import picture
 from tests.helpers.api_client import open_api
-from tests.helpers.clients.upload_client import picture
-from tests.helpers.dav_client import LOCKINFO, PATCH, DavClient
-from tests.helpers.factories.indexing_requests import InlinePool
 from tests.helpers.pictures import clouds, encoded, exif
 
 

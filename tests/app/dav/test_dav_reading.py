@@ -8,10 +8,10 @@ from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 
 from photosvc.extension import PhotoService
+from tests.app.dav.dav_client import LOCKINFO, DavClient
 from tests.helpers import shared
 from tests.helpers.api_client import HASH, ApiClient, open_api
 from tests.helpers.clock import MovedClock
-from tests.helpers.dav_client import LOCKINFO, DavClient
 from tests.helpers.factories.accounts import add_user
 from tests.helpers.library import Library, migrated_database
 

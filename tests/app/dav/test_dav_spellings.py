@@ -6,8 +6,8 @@ from urllib.parse import quote, unquote
 
 import pytest
 
+from tests.app.dav.dav_client import LOCKINFO, PATCH, DavClient
 from tests.helpers.api_client import open_api
-from tests.helpers.dav_client import LOCKINFO, PATCH, DavClient
 
 NFC, NFD = BOTH = [unicodedata.normalize(form, "Café Zoë") for form in ("NFC", "NFD")]
 

@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 
 from photosvc.library.staging_part import Part
+from tests.app.dav.dav_client import LOCKINFO, WRITING, DavClient
 from tests.app.dav.folder import call, exists, on_disk, parts, put, read, root, to, trashed
+from tests.app.uploads.upload_client import picture, unmounted
 from tests.helpers.api_client import open_api
-from tests.helpers.clients.upload_client import picture, unmounted
-from tests.helpers.dav_client import LOCKINFO, WRITING, DavClient
 
 
 def test_nothing_is_stored_while_the_disk_of_the_originals_is_away(dav):

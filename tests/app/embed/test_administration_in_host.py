@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy.orm import Session
 
 from photosvc.models import User
+from tests.app.embed.host import open_host, who_signed_in
 from tests.helpers.api_client import HASH, PASSWORD
 from tests.helpers.clock import MovedClock
 from tests.helpers.factories.accounts import add_user
-from tests.helpers.host import open_host, who_signed_in
 
 OWN = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "document"}
 HERE = "/media/administration"

@@ -4,7 +4,7 @@ import pytest
 from flask import redirect, request
 
 from photosvc import HostUser
-from tests.helpers.host import NAMES, found, open_host, token_of
+from tests.app.embed.host import NAMES, found, open_host, token_of
 
 flask_login, flask_wtf, flask_limiter, flask_talisman = (
     pytest.importorskip(name, reason="needs the extra `test`")

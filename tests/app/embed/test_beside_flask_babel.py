@@ -5,7 +5,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from flask import render_template_string
 
-from tests.helpers.host import open_host
+from tests.app.embed.host import open_host
 
 flask_babel = pytest.importorskip("flask_babel", reason="needs the extra `test`")
 OWN = {"Sec-Fetch-Site": "same-origin", "Accept-Language": "de"}

@@ -16,7 +16,7 @@ from flask_sqlalchemy import SQLAlchemy
 from photosvc import PhotoService
 from photosvc.app import create_app
 from photosvc.cli import svc
-from tests.helpers.host import NAMES, open_host
+from tests.app.embed.host import NAMES, open_host
 
 
 def test_the_runner_of_the_hosts_tests_finds_the_commands(tmp_path):

@@ -13,7 +13,7 @@ from photosvc.app import create_app
 from photosvc.core.errors import SettingError
 from photosvc.web.current import current_service
 from photosvc.web.parts import PARTS
-from tests.helpers.host import found, new_app, open_host, token_of
+from tests.app.embed.host import found, new_app, open_host, token_of
 
 #: One address of each part, below the prefix.
 ADDRESSES = {

@@ -8,10 +8,10 @@ from sqlalchemy.orm import Session
 
 from photosvc import HostUser
 from photosvc.models import SearchRow, User
+from tests.app.embed.host import open_host
+from tests.app.pages.browser import text_of
 from tests.helpers.api_client import HASH, PASSWORD
-from tests.helpers.browser import text_of
 from tests.helpers.factories.accounts import add_user
-from tests.helpers.host import open_host
 
 OWN = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "document"}
 

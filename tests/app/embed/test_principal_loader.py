@@ -6,7 +6,7 @@ from sqlalchemy import text
 
 from photosvc import HostUser, PhotoService
 from photosvc.core.errors import SettingError
-from tests.helpers.host import NAMES, found, new_app, open_host, token_of, who_signed_in
+from tests.app.embed.host import NAMES, found, new_app, open_host, token_of, who_signed_in
 
 PHOTOS = "/media/api/v1/photos"
 OWN = {"Sec-Fetch-Site": "same-origin"}

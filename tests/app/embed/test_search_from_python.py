@@ -12,7 +12,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDen
 from photosvc.records.photo import OPTIONAL, FileSchema, MarkerSchema, PhotoResultSchema
 from photosvc.records.results import FoundMarker
 from photosvc.search.limits import SearchTooLongError
-from tests.helpers.host import NAMES, open_host, who_signed_in
+from tests.app.embed.host import NAMES, open_host, who_signed_in
 
 JANE = HostUser(id="jane", role="user")
 PHOTOS = "/media/api/v1/photos"

@@ -23,8 +23,8 @@ from tests.helpers.api_client import ApiClient
 from tests.helpers.clock import NOW
 from tests.helpers.factories.accounts import add_client, add_credential, add_user
 from tests.helpers.library import open_library
-from tests.helpers.operations import by_command
 from tests.helpers.pictures import dng, exif, jpeg, showing, xmp
+from tests.unit.auth.operations import by_command
 
 TAKEN = exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})
 

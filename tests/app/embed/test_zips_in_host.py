@@ -11,7 +11,7 @@ from photosvc import HostUser
 from photosvc.models import ZipSelection
 from photosvc.pictures.selections import MOST_WAITING
 from photosvc.web.current import current_service
-from tests.helpers.host import NAMES, open_host, who_signed_in
+from tests.app.embed.host import NAMES, open_host, who_signed_in
 
 API = "/media/api/v1"
 OWN = {"Sec-Fetch-Site": "same-origin"}

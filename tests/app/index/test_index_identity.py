@@ -16,9 +16,9 @@ from photosvc.index.extract import content_hash
 from photosvc.models import Album, AlbumPhoto, File, Photo, SearchDocument, SearchRow
 from photosvc.search.rows.write import project
 from photosvc.workers.pool import WorkerPool
+from tests.app.index.indexing_requests import InlinePool
 from tests.helpers.clock import NOW
 from tests.helpers.examples import examples
-from tests.helpers.factories.indexing_requests import InlinePool
 from tests.helpers.library import call_svc, open_library
 from tests.helpers.pictures import encoded, jpeg, quarters, xmp
 

@@ -8,7 +8,7 @@ from photosvc.index.requested import waiting, wish
 from photosvc.models import Job
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
-from tests.helpers.factories.indexing_requests import InlinePool
+from tests.app.index.indexing_requests import InlinePool
 from tests.helpers.library import open_library
 from tests.helpers.pictures import jpeg, showing
 

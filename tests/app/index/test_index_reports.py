@@ -15,7 +15,7 @@ from photosvc.index.run import run_index
 from photosvc.index.run_log import IndexOptions
 from photosvc.models import Job
 from photosvc.web.current import current_service
-from tests.helpers.factories.indexing_requests import InlinePool
+from tests.app.index.indexing_requests import InlinePool
 from tests.helpers.library import open_library
 from tests.helpers.pictures import jpeg
 

@@ -9,7 +9,7 @@ from photosvc.index import run as job
 from photosvc.index.store import Store
 from photosvc.workers.process import WorkerTimeoutError
 from tests.app.index import deadly_extract
-from tests.helpers.factories.indexing_requests import InlinePool
+from tests.app.index.indexing_requests import InlinePool
 from tests.helpers.library import reasons
 from tests.helpers.pictures import exif, jpeg
 

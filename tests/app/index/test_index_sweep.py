@@ -17,7 +17,7 @@ from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.selections import Waiting, store
 from photosvc.web.current import current_service
 from tests.helpers.clock import NOW
-from tests.helpers.operations import by_command
+from tests.unit.auth.operations import by_command
 
 
 @pytest.fixture

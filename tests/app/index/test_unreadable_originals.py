@@ -13,8 +13,8 @@ from photosvc.index import extract
 from photosvc.index import run as job
 from photosvc.index.store import Store
 from tests.app.index import deadly_extract
+from tests.app.index.indexing_requests import InlinePool
 from tests.helpers import shared
-from tests.helpers.factories.indexing_requests import InlinePool
 from tests.helpers.library import call_svc, counts, open_library, reasons
 from tests.helpers.pictures import encoded, exif, jpeg, quarters, video
 

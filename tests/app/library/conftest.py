@@ -10,7 +10,7 @@ import pytest
 from photosvc.models import Photo
 from photosvc.search.rows.renew import count_orphans, differing
 from tests.app.library.sharing import Sharing
-from tests.helpers.clients.upload_client import open_uploads
+from tests.app.uploads.upload_client import open_uploads
 from tests.helpers.library import Library, copy_library, open_library
 
 

@@ -3,8 +3,8 @@
 from sqlalchemy import select
 
 from photosvc.models import Upload
+from tests.app.uploads.upload_client import FORM, form_of, parts, picture, used_quota
 from tests.helpers.api_client import HASH, check_error
-from tests.helpers.clients.upload_client import FORM, form_of, parts, picture, used_quota
 from tests.helpers.factories.accounts import add_user
 
 ALBUM = "Summer at the lake"

@@ -14,8 +14,8 @@ from photosvc.web import incoming, sessions
 from photosvc.web.admission_gate import Cost
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
+from tests.app.uploads.upload_client import changed, picture, sha1, upload
 from tests.helpers.api_client import check_error
-from tests.helpers.clients.upload_client import changed, picture, sha1, upload
 from tests.helpers.pictures import clouds, encoded, exif, jpeg, titled
 
 

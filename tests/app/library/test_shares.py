@@ -7,8 +7,8 @@ from sqlalchemy import select, update
 
 from photosvc.library import shares as shares_module
 from photosvc.models import File, Photo
+from tests.app.uploads.upload_client import changed, picture
 from tests.helpers.api_client import check_error
-from tests.helpers.clients.upload_client import changed, picture
 
 FIELDS = {"AlbumUID", "AccountUID", "Name", "DisplayName", "Role", "CreatedBy", "CreatedAt", "ModifiedAt"}
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.helpers.clients.oauth_client import OAuthClients, open_oauth_api
+from tests.app.oauth.oauth_client import OAuthClients, open_oauth_api
 
 
 @pytest.fixture(scope="module")

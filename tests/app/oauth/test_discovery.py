@@ -8,7 +8,7 @@ from photosvc.auth.metadata import well_known_url
 from photosvc.extension import PhotoService
 from photosvc.models import schema
 from photosvc.web.current import current_service
-from tests.helpers.clients.oauth_client import GRANT, ISSUER, open_oauth_api
+from tests.app.oauth.oauth_client import GRANT, ISSUER, open_oauth_api
 
 SERVER, OPENID = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
 RESOURCE, JWKS = "/.well-known/oauth-protected-resource", "/.well-known/jwks.json"

@@ -11,9 +11,9 @@ from photosvc.auth.clients import change
 from photosvc.core import ids
 from photosvc.core.accounts import JWT, OPAQUE
 from photosvc.web.current import current_service
-from tests.helpers.clients.oauth_client import ISSUER, open_oauth_api
+from tests.app.oauth.oauth_client import ISSUER, open_oauth_api
 from tests.helpers.clock import NOW
-from tests.helpers.operations import by_command
+from tests.unit.auth.operations import by_command
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,10 @@ from photosvc.auth.clients import change, remove, remove_all
 from photosvc.auth.scopes import parse_scope
 from photosvc.auth.tokens import verify
 from photosvc.models import Client, Credential
-from tests.helpers.clients.oauth_client import GRANT, Pair, check_oauth_error
+from tests.app.oauth.oauth_client import GRANT, Pair, check_oauth_error
 from tests.helpers.clock import NOW
 from tests.helpers.factories.accounts import add_token, add_user
-from tests.helpers.operations import by_command
+from tests.unit.auth.operations import by_command
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import pytest
 
 from photosvc.auth.clients import change, remove
 from photosvc.core import ids
+from tests.app.oauth.oauth_client import GRANT, Pair, basic, check_oauth_error, open_oauth_api
 from tests.helpers.api_client import in_chunks
-from tests.helpers.clients.oauth_client import GRANT, Pair, basic, check_oauth_error, open_oauth_api
 from tests.helpers.factories.accounts import add_user
-from tests.helpers.operations import by_command
+from tests.unit.auth.operations import by_command
 
 
 @pytest.fixture(scope="module")

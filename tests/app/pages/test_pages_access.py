@@ -5,8 +5,8 @@ from photosvc.pages import BLUEPRINT
 from photosvc.web.contract import ACTION, PUBLIC
 from photosvc.web.protector import PLACE
 from photosvc.web.requests import Place
+from tests.app.pages.browser import OWN, Browser
 from tests.helpers.api_client import HASH, PASSWORD
-from tests.helpers.browser import OWN, Browser
 from tests.helpers.factories.accounts import add_user
 
 EVERYBODY, LOG_IN = "everybody", "log-ins"

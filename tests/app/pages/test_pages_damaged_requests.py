@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.helpers.browser import OWN
+from tests.app.pages.browser import OWN
 
 
 @pytest.mark.parametrize("host", ["[::1", "[x]", "a[b", "//", "a/b?c#d", "xn--a@b", "%", "localhost:port"])

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from photosvc.pages.language import COOKIE
+from tests.app.pages.browser import OWN, text_of
 from tests.helpers.api_client import PASSWORD
-from tests.helpers.browser import OWN, text_of
 from tests.helpers.pictures import exif, jpeg
 
 SIGN_IN = {

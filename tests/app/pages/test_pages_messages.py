@@ -19,7 +19,7 @@ from photosvc.pages import messages
 from photosvc.pages.language import FOLDER
 from photosvc.pages.messages import message_text
 from photosvc.query.filter_spec import Kind
-from tests.helpers.browser import OWN
+from tests.app.pages.browser import OWN
 from tests.helpers.pictures import jpeg
 
 PACKAGE = Path(photosvc.__file__).parent

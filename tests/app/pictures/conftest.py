@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from tests.app.pictures.picture_client import PictureClient
 from tests.helpers.api_client import open_api
-from tests.helpers.clients.picture_client import PictureClient
 from tests.helpers.pictures import dng, encoded, exif, heic, jpeg, quarters, swapped_profile, video
 
 ORIENTATIONS = range(1, 9)

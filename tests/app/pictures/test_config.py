@@ -6,8 +6,8 @@ from photosvc import __version__
 from photosvc.models import Photo
 from photosvc.pictures.sizes import SIZES
 from photosvc.search.rows.write import project
+from tests.databases.search.varied_library import fill_varied_library
 from tests.helpers.api_client import check_error, open_api
-from tests.helpers.factories.varied_library import fill_varied_library
 from tests.helpers.pictures import exif, jpeg
 
 

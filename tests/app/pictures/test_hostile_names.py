@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.app.pictures.picture_client import PictureClient, replace_workers
 from tests.helpers.api_client import open_api
-from tests.helpers.clients.picture_client import PictureClient, replace_workers
 from tests.helpers.pictures import dng, encoded, jpeg, quarters, video
 
 #: What leads out of a folder somewhere: plain, encoded once and twice, with NUL, backslashes, and Unicode.

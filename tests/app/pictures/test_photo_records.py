@@ -7,8 +7,8 @@ from photosvc.records.fields import rfc3339
 from photosvc.search.rows.write import project
 from tests.app.index.test_record_fields import EXTRA, RESULT, check
 from tests.app.index.test_record_fields import FILE as RESULT_FILE
+from tests.databases.search.varied_library import START, fill_varied_library, visible_to_all
 from tests.helpers.api_client import check_error, open_api
-from tests.helpers.factories.varied_library import START, fill_varied_library, visible_to_all
 from tests.helpers.pictures import exif, jpeg, video, xmp
 
 SOURCED = ("Keywords", "Notes", "Subject", "Artist", "Copyright", "License", "Software")

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from photosvc.search.reading import window
 from photosvc.search.reading.request import ORDERS
+from tests.databases.search.query_strategies import QUERIES
+from tests.databases.search.varied_library import fill_varied_library
 from tests.helpers.examples import examples
-from tests.helpers.factories.varied_library import fill_varied_library
 from tests.helpers.library import open_library
-from tests.helpers.queries.query_strategies import QUERIES
 
 PATH = "/api/v1/photos/sequence"
 #: Every order, and two of them backwards.

@@ -14,12 +14,12 @@ from sqlalchemy import update
 from photosvc.models import SearchRow
 from photosvc.search.reading.timeline import TYPES, to_columns
 from photosvc.search.rows.write import project
+from tests.databases.search.query_model import Matcher, shown
+from tests.databases.search.query_strategies import QUERIES
+from tests.databases.search.varied_library import fill_varied_library, uid
 from tests.helpers.examples import examples
-from tests.helpers.factories.varied_library import fill_varied_library, uid
 from tests.helpers.library import open_library
-from tests.helpers.queries.parsing import parse_node
-from tests.helpers.queries.query_model import Matcher, shown
-from tests.helpers.queries.query_strategies import QUERIES
+from tests.helpers.parsing import parse_node
 
 PATH = "/api/v1/photos/timeline"
 QUICK = examples(250, everyday=5, suppress_health_check=list(HealthCheck))

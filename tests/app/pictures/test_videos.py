@@ -21,10 +21,10 @@ from photosvc.pictures.videos import VideoJob, make_video
 from photosvc.web.current import current_service
 from photosvc.workers.on_demand import WorkersBusyError
 from photosvc.workers.process import WorkerDiedError, WorkerTimeoutError
+from tests.app.pictures.picture_client import BROWSER, PictureClient, WorkersInProcess, named
 from tests.helpers.api_client import check_error, open_api
-from tests.helpers.clients.picture_client import BROWSER, PictureClient, WorkersInProcess, named
-from tests.helpers.files.videos import film, google_photo, heic_photo, micro_video, samsung_photo, turned
 from tests.helpers.pictures import apple_note, exif, jpeg
+from tests.unit.media.video.videos import film, google_photo, heic_photo, micro_video, samsung_photo, turned
 
 
 class VideoClient(PictureClient):

@@ -9,10 +9,10 @@ from flask_sqlalchemy import SQLAlchemy
 from PIL import Image
 
 from photosvc.extension import PhotoService
+from tests.databases.search.varied_library import fill_varied_library
 from tests.helpers.api_client import check_error, open_api
 from tests.helpers.clock import NOW, MovedClock
 from tests.helpers.factories.photos import add_photos
-from tests.helpers.factories.varied_library import fill_varied_library
 from tests.helpers.library import Library, migrated_database
 from tests.helpers.pictures import encoded, exif, jpeg, quarters
 

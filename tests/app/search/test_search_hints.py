@@ -13,11 +13,11 @@ from photosvc.search.reading import hints
 from photosvc.search.reading.hints import Hint, find_hints, header_of
 from photosvc.search.reading.suggest import read_names
 from photosvc.web.current import current_service
+from tests.databases.search.typed_library import fill_typed_library
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import edit_photos, new_extraction, store_extractions
-from tests.helpers.factories.typed_library import fill_typed_library
 from tests.helpers.library import open_library
-from tests.helpers.queries.parsing import TODAY
+from tests.helpers.parsing import TODAY
 
 
 @pytest.fixture(scope="module")

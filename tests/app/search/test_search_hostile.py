@@ -11,10 +11,10 @@ from sqlalchemy import select
 from photosvc.models import File
 from photosvc.query.filters import NAMES
 from photosvc.search.reading.request import ORDERS
+from tests.databases.search.query_strategies import ANY_QUERIES
+from tests.databases.search.varied_library import fill_varied_library, visible_to_all
 from tests.helpers.examples import examples
-from tests.helpers.factories.varied_library import fill_varied_library, visible_to_all
 from tests.helpers.library import Library, open_library
-from tests.helpers.queries.query_strategies import ANY_QUERIES
 
 PAYLOADS = (
     "'", '"', "' OR '1'='1", "1 OR 1=1", "1); DROP TABLE photosvc_photos; --", "x' UNION SELECT 1 --", "%", "_", "\\",

@@ -7,10 +7,10 @@ from sqlalchemy import select
 
 from photosvc.models import Photo
 from photosvc.search.reading.request import ORDERS
-from tests.helpers.clients.oauth_client import open_oauth_api
+from tests.app.oauth.oauth_client import open_oauth_api
+from tests.databases.search.query_strategies import QUERIES
+from tests.databases.search.varied_library import fill_varied_library, uid, visible_to_all
 from tests.helpers.examples import examples
-from tests.helpers.factories.varied_library import fill_varied_library, uid, visible_to_all
-from tests.helpers.queries.query_strategies import QUERIES
 
 QUICK = examples(300, everyday=20, suppress_health_check=list(HealthCheck))
 SECRET_ALBUM = uid("a", 2)

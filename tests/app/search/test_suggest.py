@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from photosvc.models import Marker
 from photosvc.search.rows.write import project
-from tests.helpers.factories.varied_library import fill_varied_library
+from tests.databases.search.varied_library import fill_varied_library
 from tests.helpers.library import open_library
 
 PATH = "/api/v1/suggest"

@@ -13,7 +13,7 @@ from werkzeug.test import Client
 
 from photosvc.extension import PhotoService
 from photosvc.web.current import current_service
-from tests.helpers.clients.oauth_client import OAuthClients, check_oauth_error
+from tests.app.oauth.oauth_client import OAuthClients, check_oauth_error
 from tests.helpers.clock import NOW, MovedClock
 from tests.helpers.factories.photos import add_photos
 from tests.helpers.library import call_svc, copy_library, migrated_database, open_library

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.helpers.clients.upload_client import open_uploads
+from tests.app.uploads.upload_client import open_uploads
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -6,8 +6,7 @@ import zipfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.helpers.api_client import check_error
-from tests.helpers.clients.upload_client import (
+from tests.app.uploads.upload_client import (
     CRLF,
     FORM,
     form,
@@ -19,6 +18,7 @@ from tests.helpers.clients.upload_client import (
     sha1,
     upload,
 )
+from tests.helpers.api_client import check_error
 from tests.helpers.examples import examples
 from tests.helpers.pictures import clouds, encoded
 

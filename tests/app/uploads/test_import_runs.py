@@ -14,9 +14,9 @@ from photosvc.index.requested import waiting
 from photosvc.library.staging_part import Part, StorageFailedError, StorageFullError
 from photosvc.models import Album, AlbumPhoto, Photo, UploadedFile
 from photosvc.web.current import current_service
-from tests.helpers.clients.upload_client import picture, sha1, unmounted
-from tests.helpers.factories.import_folder import open_imports
-from tests.helpers.factories.indexing_requests import index_at_once
+from tests.app.index.indexing_requests import index_at_once
+from tests.app.uploads.import_folder import open_imports
+from tests.app.uploads.upload_client import picture, sha1, unmounted
 from tests.helpers.pictures import clouds, dng, encoded, xmp
 
 ABOUT = xmp('<dc:title><rdf:Alt><rdf:li xml:lang="x-default">At the lake</rdf:li></rdf:Alt></dc:title>')

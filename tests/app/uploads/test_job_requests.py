@@ -19,10 +19,10 @@ from photosvc.library.jobs import HANDLERS
 from photosvc.models import Job
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
+from tests.app.index.indexing_requests import InlinePool, index_at_once
+from tests.app.uploads.upload_client import changed, originals, parts, picture, sha1
 from tests.helpers.api_client import check_error, open_api
-from tests.helpers.clients.upload_client import changed, originals, parts, picture, sha1
 from tests.helpers.factories.accounts import add_user
-from tests.helpers.factories.indexing_requests import InlinePool, index_at_once
 from tests.helpers.pictures import clouds, encoded
 
 

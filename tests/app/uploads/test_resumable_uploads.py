@@ -11,9 +11,9 @@ from sqlalchemy import delete, update
 from photosvc.library.staging import Staging
 from photosvc.models import Upload, User
 from photosvc.models.engine import begin_write
+from tests.app.uploads.tus_client import TYPE, cancel, create, metadata, offset_of, patch, path_of, tus
+from tests.app.uploads.upload_client import changed, originals, parts, picture, post, put, sha1, unmounted
 from tests.helpers.api_client import check_error
-from tests.helpers.clients.tus_client import TYPE, cancel, create, metadata, offset_of, patch, path_of, tus
-from tests.helpers.clients.upload_client import changed, originals, parts, picture, post, put, sha1, unmounted
 from tests.helpers.examples import examples
 
 LARGEST = 1000 << 20

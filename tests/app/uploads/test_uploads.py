@@ -13,8 +13,8 @@ from photosvc.web.current import current_service
 from photosvc.web.incoming import add_uploads
 from photosvc.web.indexer import Indexer
 from photosvc.web.transactions import WritersBusyError
-from tests.helpers.api_client import check_error
-from tests.helpers.clients.upload_client import (
+from tests.app.index.indexing_requests import index_at_once
+from tests.app.uploads.upload_client import (
     changed,
     originals,
     parts,
@@ -25,7 +25,7 @@ from tests.helpers.clients.upload_client import (
     unmounted,
     upload,
 )
-from tests.helpers.factories.indexing_requests import index_at_once
+from tests.helpers.api_client import check_error
 from tests.helpers.pictures import clouds, dng, encoded, exif, jpeg, quarters, xmp
 
 

@@ -11,9 +11,9 @@ from photosvc.library import upload_albums
 from photosvc.models import Job
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
-from tests.helpers.clients.upload_client import originals, picture, post, put
-from tests.helpers.dav_client import DavClient
-from tests.helpers.factories.indexing_requests import index_at_once
+from tests.app.dav.dav_client import DavClient
+from tests.app.index.indexing_requests import index_at_once
+from tests.app.uploads.upload_client import originals, picture, post, put
 from tests.helpers.pictures import xmp
 
 

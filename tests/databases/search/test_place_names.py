@@ -8,7 +8,7 @@ from photosvc.query.place_names import names_in_text, places_named
 from photosvc.search.reading.lookups import find_town
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import new_extraction, store_extractions
-from tests.helpers.queries.parsing import parse_query, understand
+from tests.helpers.parsing import parse_query, understand
 
 PHOTOS = {
     "beach.jpg": (36.72, -4.42),  # Málaga

@@ -4,9 +4,9 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.models import Photo
+from tests.databases.search.typed_library import CLIP, EVERY, IMG, NIGHT, PARK, fill_typed_library
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import edit_photos
-from tests.helpers.factories.typed_library import CLIP, EVERY, IMG, NIGHT, PARK, fill_typed_library
 
 FOUND = {
     # Ranges, in which an unknown number is never.

@@ -15,11 +15,11 @@ from photosvc.models.engine import configure_engine
 from photosvc.query.filters import FILTERS
 from photosvc.search.reading.request import ORDERS
 from photosvc.search.reading.window import prepare
+from tests.databases.search.query_model import Matcher, shown
+from tests.databases.search.query_strategies import ANY_QUERIES, LARGE_QUERIES, QUERIES, VALUES
+from tests.databases.search.varied_library import KEYWORDS, PEOPLE, fill_varied_library, uid, visible_to_all
 from tests.helpers.examples import examples
-from tests.helpers.factories.varied_library import KEYWORDS, PEOPLE, fill_varied_library, uid, visible_to_all
-from tests.helpers.queries.parsing import parse_node, parse_request
-from tests.helpers.queries.query_model import Matcher, shown
-from tests.helpers.queries.query_strategies import ANY_QUERIES, LARGE_QUERIES, QUERIES, VALUES
+from tests.helpers.parsing import parse_node, parse_request
 
 QUICK = examples(300, suppress_health_check=list(HealthCheck))
 

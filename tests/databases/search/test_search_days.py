@@ -11,7 +11,7 @@ from photosvc.search.reading.pages import find
 from photosvc.search.rows.write import project
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos
-from tests.helpers.queries.parsing import parse_request
+from tests.helpers.parsing import parse_request
 
 #: For each photo the local day and the time by UTC.
 TAKEN = {

@@ -25,7 +25,7 @@ from tests.databases.search.example_library import (
     SONG,
     fill_example_library,
 )
-from tests.helpers.queries.parsing import parse_request
+from tests.helpers.parsing import parse_request
 
 #: The files that the example of each filter finds.
 FOUND = {

@@ -13,8 +13,8 @@ from photosvc.models.search import record_change
 from photosvc.search.reading.facets import FACETS, KnownFacets, count_values, parse_facets
 from photosvc.search.reading.figures import read_years
 from photosvc.search.reading.pages import find
-from tests.helpers.factories.varied_library import fill_varied_library
-from tests.helpers.queries.parsing import parse_request, photo_query
+from tests.databases.search.varied_library import fill_varied_library
+from tests.helpers.parsing import parse_request, photo_query
 
 import orjson  # isort: skip
 

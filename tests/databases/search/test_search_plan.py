@@ -17,7 +17,7 @@ from photosvc.search.rows.write import project
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos
 from tests.helpers.library import migrated_database
-from tests.helpers.queries.parsing import TODAY, parse_request, photo_query
+from tests.helpers.parsing import TODAY, parse_request, photo_query
 
 ALBUM = "a" + "1" * 15
 SELECTION = Selection(photos=("p" + "1" * 15,), files=("f" + "1" * 15, "a" * 40))

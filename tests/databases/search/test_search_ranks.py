@@ -17,7 +17,7 @@ from photosvc.search.reading.window import prepare
 from photosvc.search.rows.write import project
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos
-from tests.helpers.queries.parsing import parse_request
+from tests.helpers.parsing import parse_request
 
 PHOTOS = 300
 #: Where a photo has the word `family`, with the points it gets for that, and for how many photos of a hundred.

@@ -12,7 +12,7 @@ from photosvc.models import File, SearchDocument
 from photosvc.records.photo import FileSchema, PhotoResultSchema
 from photosvc.search.reading.pages import join_results, merge_result
 from photosvc.search.rows.render import Result
-from tests.helpers.factories.varied_library import fill_varied_library
+from tests.databases.search.varied_library import fill_varied_library
 from tests.helpers.library import migrated_database
 
 

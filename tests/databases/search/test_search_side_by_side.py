@@ -16,7 +16,7 @@ from photosvc.search.limits import Limits, Read, begin_read, end_read, ended_by_
 from photosvc.search.reading.pages import find
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos
-from tests.helpers.queries.parsing import parse_request
+from tests.helpers.parsing import parse_request
 
 #: Their first statement asks how large the library is, to choose a plan.
 QUERIES = ("-iso:1-", "faces:3")

@@ -12,7 +12,7 @@ from photosvc.search.reading import candidates
 from photosvc.search.reading.pages import find
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos
-from tests.helpers.queries.parsing import parse_request
+from tests.helpers.parsing import parse_request
 
 PHOTOS = 240
 #: Queries, and the rows that they match.

@@ -11,8 +11,8 @@ from photosvc.models import Photo, Place
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.photos import find_towns
 from photosvc.search.rows.write import project
-from tests.helpers.factories.varied_library import fill_varied_library
-from tests.helpers.queries.parsing import parse_request, photo_query
+from tests.databases.search.varied_library import fill_varied_library
+from tests.helpers.parsing import parse_request, photo_query
 
 #: A town with the name of another one, in another state.
 SAME_NAME = {"id": "de:2", "label": "MÜNCHEN, Other, Germany", "city": "MÜNCHEN", "state": "Other", "country": "de"}

@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from tests.helpers.programs.dav_server import USER, DavServer
+from tests.system.clients.dav_server import USER, DavServer
 
 _COMMANDS = """lcd {local}
 mkcol trip

@@ -5,7 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from tests.helpers.programs.dav_server import USER, DavServer
+from tests.system.clients.dav_server import USER, DavServer
 
 #: Tests of each suite of litmus 0.13: one that dies prints no summary.
 SUITES = {"basic": 16, "copymove": 13, "props": 30, "locks": 41, "http": 4}

@@ -14,8 +14,8 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from photosvc.cli.deploy import Deployment, files_of
+from tests.app.pictures.picture_client import PictureClient
 from tests.helpers.api_client import PASSWORD, open_api
-from tests.helpers.clients.picture_client import PictureClient
 from tests.helpers.clock import until
 from tests.helpers.pictures import encoded, quarters
 from tests.helpers.programs.ports import free_port, wait_for

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from photosvc.cli.deploy import Deployment, files_of
+from tests.app.pictures.picture_client import PictureClient
 from tests.helpers.api_client import open_api
-from tests.helpers.clients.picture_client import PictureClient
 from tests.helpers.pictures import encoded, quarters
 from tests.helpers.programs.needed import require
 from tests.helpers.programs.ports import free_port, wait_for

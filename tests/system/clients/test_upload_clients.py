@@ -11,8 +11,8 @@ from aiophotoprism import Photoprism
 from tusclient.client import TusClient
 from tusclient.exceptions import TusCommunicationError
 
+from tests.app.uploads.upload_client import originals, parts, picture, sha1
 from tests.helpers.api_client import API, PASSWORD, open_api
-from tests.helpers.clients.upload_client import originals, parts, picture, sha1
 from tests.helpers.clock import until
 from tests.helpers.library import SURROUNDINGS
 from tests.helpers.pictures import clouds, encoded

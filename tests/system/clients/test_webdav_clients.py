@@ -12,9 +12,9 @@ from webdav3.client import Client as WebdavClient3
 from webdav4.client import Client as Webdav4
 
 from tests.helpers.pictures import jpeg
-from tests.helpers.programs.dav_server import USER
-from tests.helpers.programs.watching import watch
 from tests.system.clients.cadaver import use_cadaver
+from tests.system.clients.dav_server import USER
+from tests.system.watching import watch
 
 NAMES = ["plain.jpg", "a b.jpg", "100% #1?&;=+.jpg", "Über 日本.jpg", "(1) 'q'!.jpg"]
 DATA = os.urandom(300_000)

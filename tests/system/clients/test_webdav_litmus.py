@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.helpers.programs.dav_server import serve_dav
+from tests.system.clients.dav_server import serve_dav
 from tests.system.clients.litmus import require_all_passed
 
 pytestmark = pytest.mark.needs("litmus")

@@ -19,7 +19,7 @@ from tests.helpers.clock import NOW
 from tests.helpers.examples import examples
 from tests.helpers.factories.accounts import add_client, add_user
 from tests.helpers.library import open_session
-from tests.helpers.operations import by_anonymous, by_command, by_user
+from tests.unit.auth.operations import by_anonymous, by_command, by_user
 
 LATER = NOW + timedelta(hours=1)
 

@@ -14,7 +14,7 @@ from tests.helpers.clock import NOW, SECOND
 from tests.helpers.examples import examples
 from tests.helpers.factories.accounts import add_credential, add_user
 from tests.helpers.library import new_settings
-from tests.helpers.operations import by_anonymous, by_command, by_principal
+from tests.unit.auth.operations import by_anonymous, by_command, by_principal
 
 
 def login(session, user, **values):

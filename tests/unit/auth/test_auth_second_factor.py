@@ -11,7 +11,7 @@ from tests.helpers.api_client import HASH
 from tests.helpers.clock import NOW, SECOND
 from tests.helpers.factories.accounts import add_user
 from tests.helpers.library import new_settings
-from tests.helpers.operations import by_command
+from tests.unit.auth.operations import by_command
 
 STEP = 30 * SECOND
 

@@ -28,7 +28,7 @@ from photosvc.models.engine import begin_write
 from tests.helpers.api_client import HASH, PASSWORD
 from tests.helpers.clock import NOW, SECOND
 from tests.helpers.factories.accounts import add_client, add_credential, add_user, log_in
-from tests.helpers.operations import by_anonymous, by_command
+from tests.unit.auth.operations import by_anonymous, by_command
 
 
 def test_a_log_in_gives_a_session_with_all_rights_of_its_user(session, settings, alice):

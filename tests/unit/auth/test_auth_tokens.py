@@ -21,7 +21,7 @@ from photosvc.core.errors import NotFoundError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
 from tests.helpers.clock import NOW, SECOND
 from tests.helpers.factories.accounts import add_client, add_credential, add_user
-from tests.helpers.operations import by_command
+from tests.unit.auth.operations import by_command
 
 MINUTE = 60 * SECOND
 

@@ -7,7 +7,7 @@ from photosvc.auth.second_factor import find_proven, prove_password
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import User
 from tests.helpers.clock import NOW
-from tests.helpers.operations import by_anonymous, by_command, by_user
+from tests.unit.auth.operations import by_anonymous, by_command, by_user
 
 PASSWORD = "correct horse"
 

@@ -27,7 +27,7 @@ from photosvc.models import (
 from tests.helpers.clock import NOW, SECOND
 from tests.helpers.factories.accounts import add_client, add_credential, add_user
 from tests.helpers.library import database_of_models
-from tests.helpers.operations import by_anonymous, by_command
+from tests.unit.auth.operations import by_anonymous, by_command
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from photosvc.index.extract import extract
-from tests.helpers.files.containers import bigtiff, box
+from tests.unit.media.containers import bigtiff, box
 
 #: The longest file of ext4 is 2**44 bytes; 2**63 does not fit the number that the system takes.
 FAR = [1 << 33, 1 << 44, (1 << 61) + 8, (1 << 63) - 8, 1 << 63, (1 << 64) - 8]

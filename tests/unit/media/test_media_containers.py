@@ -13,7 +13,8 @@ from photosvc.media.formats import sniff
 from photosvc.media.isobmff import XMP_BOX, read_heif
 from photosvc.media.packets import Packets, resource
 from photosvc.media.picture import open_shown
-from tests.helpers.files.containers import (
+from tests.helpers.pictures import clouds, encoded, exif, heic, iptc, jpeg, quarters, xmp
+from tests.unit.media.containers import (
     bigtiff,
     box,
     gif_with_xmp,
@@ -24,7 +25,6 @@ from tests.helpers.files.containers import (
     psd,
     raw_profile,
 )
-from tests.helpers.pictures import clouds, encoded, exif, heic, iptc, jpeg, quarters, xmp
 
 EXIF = exif({0x010F: "Canon", 0x0110: "Canon EOS R", 0x0112: 6}, {0x9003: "2020:01:02 03:04:05"})
 XMP = xmp(attributes='photoshop:Headline="From XMP" tiff:Orientation="8"')

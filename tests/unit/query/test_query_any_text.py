@@ -9,9 +9,9 @@ from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.lexer import quote
 from photosvc.query.nodes import And, Everything, InvalidQueryError, Node, Not, Or
 from photosvc.query.parser import combine, parse_parameters
+from tests.databases.search.query_strategies import HOSTILE, ODD_QUERIES, ODD_VALUES
 from tests.helpers.examples import examples
-from tests.helpers.queries.parsing import parse_query
-from tests.helpers.queries.query_strategies import HOSTILE, ODD_QUERIES, ODD_VALUES
+from tests.helpers.parsing import parse_query
 
 
 def normal(node: Node) -> bool:

@@ -6,7 +6,7 @@ from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.nodes import Choice, Everything, Filter, InvalidQueryError, conjuncts
 from photosvc.query.parser import find_filter
-from tests.helpers.queries.parsing import parse_query
+from tests.helpers.parsing import parse_query
 
 
 def test_every_filter_explains_itself_in_one_sentence() -> None:

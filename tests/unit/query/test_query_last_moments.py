@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from photosvc.query.nodes import Since
-from tests.helpers.queries.parsing import parse_query
+from tests.helpers.parsing import parse_query
 
 
 def test_after_a_moment_or_period_means_the_first_moment_behind_it() -> None:

@@ -19,7 +19,7 @@ from photosvc.query.nodes import (
     Word,
 )
 from photosvc.query.parser import combine, parse_parameters, split_order
-from tests.helpers.queries.parsing import parse_query, parse_scope
+from tests.helpers.parsing import parse_query, parse_scope
 
 UID = "pqbcf5j446s0futy"
 

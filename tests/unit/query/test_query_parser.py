@@ -16,7 +16,7 @@ from photosvc.query.nodes import (
     Word,
 )
 from photosvc.query.parser import MOST_TERMS
-from tests.helpers.queries.parsing import parse_query
+from tests.helpers.parsing import parse_query
 
 
 def word(text: str) -> Word:

@@ -10,7 +10,7 @@ from photosvc.query.filters import FILTERS
 from photosvc.search.costly_parts import costly_parts
 from photosvc.search.reading import lookups
 from photosvc.search.reading.lookups import _names_like, find_town
-from tests.helpers.queries.parsing import parse_query
+from tests.helpers.parsing import parse_query
 
 UNINDEXED = "no index finds photos by this: it is compared with every one"
 MANY = "this part of the search reads very many photos"

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from photosvc.models.search_values import needles, word_text
 from photosvc.query.fold import MOST_WORDS, words
 from photosvc.query.nodes import Phrase, Word
+from tests.databases.search.query_model import has_term
 from tests.helpers.examples import examples
-from tests.helpers.queries.query_model import has_term
 
 
 def test_sections_are_separate_and_occur_once():

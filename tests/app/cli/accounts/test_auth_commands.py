@@ -7,7 +7,7 @@ import pytest
 
 from photosvc.core import ids
 from tests.helpers.api_client import open_api
-from tests.helpers.programs.terminal import type_at
+from tests.system.terminal import type_at
 
 
 @pytest.fixture(scope="module")

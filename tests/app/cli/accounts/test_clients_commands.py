@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from photosvc.cli import svc as command
-from tests.helpers.clients.oauth_client import Pair, open_oauth_api
+from tests.app.oauth.oauth_client import Pair, open_oauth_api
 from tests.helpers.factories.accounts import add_user
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from photosvc.settings import load_settings
 from photosvc.web.current import EXTENSION
+from tests.app.audit.audit_rows import rows
 from tests.helpers.api_client import PASSWORD, check_error, open_api
-from tests.helpers.audit_rows import rows
 from tests.helpers.library import call_svc
 
 PICTURE = "/t/" + "0" * 40 + "/{}/fit_720"

@@ -5,8 +5,8 @@ from itertools import product
 import pytest
 
 from photosvc.web.parts import PAGES, PARTS
+from tests.app.pages.browser import OWN, TYPED, Browser
 from tests.helpers.api_client import ApiClient, check_error
-from tests.helpers.browser import OWN, TYPED, Browser
 from tests.helpers.library import open_library
 
 #: Requests by cookie: kind, Sec-Fetch-Site, Origin, X-Photosvc -> what happens.

@@ -8,8 +8,8 @@ from sqlalchemy import select
 from photosvc.auth import accounts
 from photosvc.auth.passwords import MAX_LENGTH, MIN_LENGTH
 from photosvc.models import User
+from tests.app.pages.browser import OWN, Browser, text_of
 from tests.helpers.api_client import ApiClient
-from tests.helpers.browser import OWN, Browser, text_of
 from tests.helpers.library import open_library
 
 PASSWORD = "a library of my own"

@@ -6,8 +6,8 @@ from html import unescape
 import pyotp
 import pytest
 
+from tests.app.pages.browser import OWN, Browser, text_of
 from tests.helpers.api_client import PASSWORD
-from tests.helpers.browser import OWN, Browser, text_of
 
 ACCOUNT = "/settings/account"
 APPS = f"{ACCOUNT}/apps"

@@ -8,8 +8,8 @@ from sqlalchemy import select, update
 from photosvc.auth import login, second_factor
 from photosvc.auth.accounts import find_user
 from photosvc.models import Credential, User
+from tests.app.pages.browser import LOCAL, OWN, TYPED, text_of
 from tests.helpers.api_client import HASH, PASSWORD, in_chunks
-from tests.helpers.browser import LOCAL, OWN, TYPED, text_of
 from tests.helpers.factories.accounts import add_user
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.app.pages.browser import OWN, Browser, text_of
 from tests.helpers.api_client import PASSWORD
-from tests.helpers.browser import OWN, Browser, text_of
 
 ACCOUNTS = "/administration/accounts"
 CONFIRM = "/administration/confirm"

@@ -6,7 +6,7 @@ import re
 from sqlalchemy import update
 
 from photosvc.models import Credential
-from tests.helpers.browser import OWN, text_of
+from tests.app.pages.browser import OWN, text_of
 
 CLIENTS = "/administration/clients"
 SEE = "albums config files folders labels moments people photos places read"

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from photosvc.models import Credential
-from tests.helpers.browser import OWN, text_of
+from tests.app.pages.browser import OWN, text_of
 
 DEVICES = "/administration/devices"
 SEE = "albums config files folders labels moments people photos places read"

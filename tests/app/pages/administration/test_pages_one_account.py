@@ -5,8 +5,8 @@ import re
 import pyotp
 import pytest
 
+from tests.app.pages.browser import OWN, Browser, text_of
 from tests.helpers.api_client import PASSWORD
-from tests.helpers.browser import OWN, Browser, text_of
 
 ACCOUNTS = "/administration/accounts"
 NEW = "a much better password"

@@ -7,7 +7,7 @@ import pytest
 from photosvc.auth.audit_log import Event
 from photosvc.models import AuditEntry
 from photosvc.pages.accounts import EVENTS, PARTS
-from tests.helpers.browser import OWN, Browser, text_of
+from tests.app.pages.browser import OWN, Browser, text_of
 from tests.helpers.clock import NOW
 
 LOG = "/administration/security-log"

@@ -10,9 +10,9 @@ from photosvc.library import albums
 from photosvc.models import Album, Photo
 from photosvc.pages import album as listing
 from photosvc.search.rows.write import project
+from tests.app.pages.browser import OWN, Browser, text_of
 from tests.app.pages.photos.test_pages_photos import grid_of, of_timeline, photos_of
 from tests.helpers.api_client import open_api
-from tests.helpers.browser import OWN, Browser, text_of
 from tests.helpers.factories.photos import add_photos, edit_photos
 
 HOSTILE = '"><img src=x onerror=alert(1)>\u202e{{7*7}}'

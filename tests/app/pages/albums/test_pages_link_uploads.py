@@ -6,8 +6,8 @@ import pytest
 
 from photosvc.auth.throttle import Allowance
 from photosvc.library import links
-from tests.helpers.browser import OWN, Browser, text_of
-from tests.helpers.clients.upload_client import FORM, changed, form_of, open_uploads, originals, picture
+from tests.app.pages.browser import OWN, Browser, text_of
+from tests.app.uploads.upload_client import FORM, changed, form_of, open_uploads, originals, picture
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from tests.app.pages.browser import Browser, text_of
+from tests.app.uploads.upload_client import FORM, form_of, open_uploads, picture
 from tests.helpers.api_client import HASH, PASSWORD
-from tests.helpers.browser import Browser, text_of
-from tests.helpers.clients.upload_client import FORM, form_of, open_uploads, picture
 from tests.helpers.factories.accounts import add_user
 
 ORIGIN = {"Origin": "http://localhost"}

@@ -7,8 +7,8 @@ from io import BytesIO
 import pytest
 
 from photosvc.pages.wording import size_text
+from tests.app.pages.browser import OWN, Browser, text_of
 from tests.helpers.api_client import HASH, open_api
-from tests.helpers.browser import OWN, Browser, text_of
 from tests.helpers.factories.accounts import add_user
 from tests.helpers.pictures import exif, jpeg
 

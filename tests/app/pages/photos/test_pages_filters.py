@@ -6,9 +6,9 @@ from html import escape, unescape
 import pytest
 
 from photosvc.pages import filters
+from tests.app.pages.browser import Browser
 from tests.app.pages.photos.test_pages_photos import photos_of
 from tests.helpers.api_client import open_api
-from tests.helpers.browser import Browser
 from tests.helpers.pictures import exif, jpeg, showing
 
 HOSTILE = '"><img src=x onerror=alert(1)>'

@@ -7,9 +7,9 @@ from html import unescape
 import pytest
 
 from photosvc.pages import folders as listing
+from tests.app.pages.browser import OWN, Browser, text_of
 from tests.app.pages.photos.test_pages_photos import grid_of, photos_of
 from tests.helpers.api_client import open_api
-from tests.helpers.browser import OWN, Browser, text_of
 from tests.helpers.pictures import exif, jpeg
 
 #: A name of characters that mean something in addresses, queries and HTML.

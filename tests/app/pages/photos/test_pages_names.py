@@ -7,9 +7,9 @@ import pytest
 
 from photosvc.library import names as library_names
 from photosvc.pages import names as listing
+from tests.app.pages.browser import OWN, Browser, text_of
 from tests.app.pages.photos.test_pages_photos import photos_of
 from tests.helpers.api_client import open_api
-from tests.helpers.browser import OWN, Browser, text_of
 from tests.helpers.pictures import exif, jpeg, showing
 
 HOSTILE = '"><img src=x onerror=alert(1)>'

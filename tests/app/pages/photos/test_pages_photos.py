@@ -9,8 +9,8 @@ from sqlalchemy import select
 
 from photosvc.models import Photo
 from photosvc.search.rows.write import project
+from tests.app.pages.browser import OWN, Browser, text_of
 from tests.helpers.api_client import open_api
-from tests.helpers.browser import OWN, Browser, text_of
 from tests.helpers.factories.photos import add_photos, edit_photos
 from tests.helpers.pictures import exif, jpeg
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from tests.app.pages.browser import OWN, text_of
 from tests.app.pages.photos.test_pages_photos import photos_of
 from tests.helpers.api_client import open_api
-from tests.helpers.browser import OWN, text_of
 from tests.helpers.pictures import exif, jpeg
 
 PAGES = {"/favorites": "Favorites", "/archive": "Archive", "/review": "Review"}

@@ -9,8 +9,8 @@ import pytest
 from photosvc.core.errors import SettingError
 from photosvc.pages.tiles import narrowed
 from photosvc.settings import load_settings
+from tests.app.pages.browser import OWN, Browser, text_of
 from tests.helpers.api_client import open_api
-from tests.helpers.browser import OWN, Browser, text_of
 from tests.helpers.pictures import exif, jpeg
 
 TILES = "https://tiles.example.org/{z}/{x}/{y}.png"

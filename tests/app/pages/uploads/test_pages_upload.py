@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.helpers.browser import OWN, Browser, text_of
-from tests.helpers.clients.upload_client import FORM, changed, form, open_uploads, originals, picture
+from tests.app.pages.browser import OWN, Browser, text_of
+from tests.app.uploads.upload_client import FORM, changed, form, open_uploads, originals, picture
 
 
 @pytest.fixture(scope="module")

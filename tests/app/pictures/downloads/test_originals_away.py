@@ -5,9 +5,9 @@ from contextlib import contextmanager
 import pytest
 
 from photosvc.index import scan
+from tests.app.dav.dav_client import DavClient
+from tests.app.pictures.picture_client import PictureClient, replace_workers
 from tests.helpers.api_client import check_error, open_api
-from tests.helpers.clients.picture_client import PictureClient, replace_workers
-from tests.helpers.dav_client import DavClient
 from tests.helpers.pictures import jpeg
 
 

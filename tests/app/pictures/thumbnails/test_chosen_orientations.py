@@ -6,8 +6,8 @@ from photosvc.core.vocabulary import followed_by, inverse
 from photosvc.media.decode import UPRIGHT
 from photosvc.models import Photo
 from photosvc.search.rows.renew import differing
+from tests.app.pictures.picture_client import PictureClient
 from tests.helpers.api_client import open_api
-from tests.helpers.clients.picture_client import PictureClient
 from tests.helpers.library import hashes
 from tests.helpers.pictures import exif, jpeg, quarters, video, xmp
 

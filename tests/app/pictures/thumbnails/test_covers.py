@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.app.pictures.picture_client import PictureClient
 from tests.helpers.api_client import open_api
-from tests.helpers.clients.picture_client import PictureClient
 from tests.helpers.pictures import exif, jpeg, xmp
 
 

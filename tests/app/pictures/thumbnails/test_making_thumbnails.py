@@ -16,10 +16,10 @@ from PIL import Image, ImageChops, ImageStat
 from photosvc.core.problems import Reason
 from photosvc.web.current import current_service
 from photosvc.workers.process import WorkerDiedError
+from tests.app.pictures.picture_client import PictureClient, replace_workers
+from tests.app.pictures.thumbnails.small_disk import mounted
 from tests.helpers.api_client import check_error, open_api
-from tests.helpers.clients.picture_client import PictureClient, replace_workers
 from tests.helpers.clock import until
-from tests.helpers.files.small_disk import mounted
 from tests.helpers.pictures import CORNERS, clouds, encoded, jpeg, png_bomb, quarters
 
 

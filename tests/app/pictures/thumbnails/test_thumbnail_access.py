@@ -4,8 +4,8 @@ from itertools import count
 
 import pytest
 
+from tests.app.pictures.picture_client import BROWSER, PictureClient
 from tests.helpers.api_client import HASH, check_error, open_api
-from tests.helpers.clients.picture_client import BROWSER, PictureClient
 from tests.helpers.factories.accounts import add_user
 from tests.helpers.pictures import encoded, quarters
 

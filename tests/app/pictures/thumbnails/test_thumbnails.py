@@ -8,8 +8,8 @@ from sqlalchemy import select
 
 from photosvc.models import File, Marker
 from photosvc.pictures.sizes import NAMED
+from tests.app.pictures.picture_client import BROWSER
 from tests.helpers.api_client import check_error
-from tests.helpers.clients.picture_client import BROWSER
 from tests.helpers.clock import NOW
 from tests.helpers.pictures import CORNERS
 

@@ -10,10 +10,10 @@ from sqlalchemy import func, select
 from photosvc.models import Album, Photo
 from photosvc.search.reading.library_albums import LibraryAlbum
 from photosvc.web.current import current_service
+from tests.app.search.limits.slow_rows import slow_rows
 from tests.helpers.api_client import check_error
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos
-from tests.helpers.factories.slow_rows import slow_rows
 from tests.helpers.library import open_library
 
 TOO_LONG = "the search took too long"

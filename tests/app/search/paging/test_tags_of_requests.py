@@ -9,10 +9,10 @@ from photosvc.models import Album
 from photosvc.query.filters import FILTERS
 from photosvc.search.reading.photos import PhotoQuery
 from photosvc.search.reading.request import ALBUM_ORDERS, DEFAULT_ORDER, SearchRequest
+from tests.databases.search.query_strategies import VALUES
+from tests.databases.search.varied_library import fill_varied_library, uid
 from tests.helpers.examples import examples
-from tests.helpers.factories.varied_library import fill_varied_library, uid
-from tests.helpers.queries.parsing import parse_request
-from tests.helpers.queries.query_strategies import VALUES
+from tests.helpers.parsing import parse_request
 
 #: One album of the library is ordered by hand.
 BY_HAND = uid("a", 0)

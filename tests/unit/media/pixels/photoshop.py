@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Sequence
 
-from tests.helpers.files.containers import photoshop_resource
+from tests.unit.media.containers import photoshop_resource
 
 #: Pixels a row and rows.
 SIZE = (6, 4)

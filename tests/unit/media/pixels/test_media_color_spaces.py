@@ -16,8 +16,8 @@ from photosvc.media.jxl import JxlColours, read_colours
 from photosvc.media.picture import open_shown, read_picture
 from photosvc.pictures.render import draw
 from photosvc.pictures.sizes import SIZES, Target
-from tests.helpers.files.containers import box
 from tests.helpers.pictures import CORNERS, encoded, jxl, quarters, swapped_profile
+from tests.unit.media.containers import box
 
 ODD = swapped_profile()
 AT = ((8, 6), (55, 6), (8, 41), (55, 41))

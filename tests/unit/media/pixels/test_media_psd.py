@@ -14,7 +14,7 @@ from photosvc.media.decode import scaled
 from photosvc.media.errors import DecodeError
 from photosvc.media.formats import sniff
 from photosvc.media.picture import open_shown, read_picture
-from tests.helpers.files.containers import photoshop_resource
+from tests.unit.media.containers import photoshop_resource
 from tests.unit.media.pixels.photoshop import alpha_names, photoshop
 
 RED, GREEN, BLUE = (1.0, 0.0, 0.0, 1.0), (0.0, 0.5, 0.0, 1.0), (0.0, 0.0, 0.25, 1.0)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from photosvc.media.embedded import embedded_duration, find_embedded
 from photosvc.media.slices import Slice, open_slices
 from tests.helpers.examples import examples
-from tests.helpers.files.videos import google_photo, heic_photo, micro_video, samsung_photo, samsung_trailer
 from tests.helpers.pictures import jpeg
+from tests.unit.media.video.videos import google_photo, heic_photo, micro_video, samsung_photo, samsung_trailer
 
 VIDEO = b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom" + b"the rest"
 

@@ -18,8 +18,8 @@ from photosvc.media.metadata import Metadata
 from photosvc.media.mp4 import read_tags
 from photosvc.media.video import read_poster, read_video
 from tests.helpers.examples import examples
-from tests.helpers.files.videos import film, google_photo, turned
 from tests.helpers.pictures import video
+from tests.unit.media.video.videos import film, google_photo, turned
 
 
 @pytest.mark.parametrize(

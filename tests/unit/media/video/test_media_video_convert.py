@@ -13,9 +13,9 @@ from photosvc.media.convert import VideoTooLargeError, convert_video
 from photosvc.media.errors import DecodeError, StorageError
 from photosvc.media.mp4 import read_tracks
 from photosvc.media.video import read_poster
-from tests.helpers.files.videos import SECOND, film, told, turned
 from tests.helpers.library import CAMERA_ORIGINALS
 from tests.helpers.pictures import CORNERS, quarters
+from tests.unit.media.video.videos import SECOND, film, told, turned
 
 
 @dataclass

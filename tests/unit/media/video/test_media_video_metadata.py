@@ -11,8 +11,8 @@ from photosvc.index.extract import extract
 from photosvc.media.isobmff import XMP_BOX
 from photosvc.media.metadata import Metadata
 from photosvc.media.video import read_video_metadata
-from tests.helpers.files.containers import box
 from tests.helpers.pictures import video, xmp
+from tests.unit.media.containers import box
 
 XMP = xmp(attributes='photoshop:Headline="From XMP" xmp:Rating="4"')
 FTYP = box(b"ftyp", b"qt  \0\0\0\0qt  ")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from photosvc.media.mp4 import Tracks, read_tracks
 from tests.helpers.examples import examples
-from tests.helpers.files.videos import film
+from tests.unit.media.video.videos import film
 
 
 def tracks(data, before=b""):

@@ -33,7 +33,7 @@ from photosvc.query.nodes import (
     Uid,
     Word,
 )
-from tests.helpers.queries.parsing import parse_query
+from tests.helpers.parsing import parse_query
 
 
 def alike(photo, other):

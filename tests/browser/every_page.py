@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from photosvc.library.look_alikes import wish_look
 from photosvc.models import Client
 from photosvc.models.engine import begin_write
+from tests.app.index.indexing_requests import look_at_once
 from tests.helpers.api_client import open_api
-from tests.helpers.factories.indexing_requests import look_at_once
 from tests.helpers.pictures import clouds, encoded, exif, jpeg
 from tests.helpers.programs.server import serve
 

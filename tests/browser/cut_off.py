@@ -1,6 +1,6 @@
 """Texts that are wider than their places on a tablet or a phone."""
 
-from tests.helpers.chromium import open_page
+from tests.browser.chromium import open_page
 
 TABLET = {"width": 768, "height": 1024, "has_touch": True}
 

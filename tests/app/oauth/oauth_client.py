@@ -15,7 +15,7 @@ from photosvc.auth.clients import register
 from photosvc.auth.scopes import parse_scope
 from photosvc.models import CLIENT_TOKEN, Client, Credential
 from tests.helpers.library import Library, open_library
-from tests.helpers.operations import by_command
+from tests.unit.auth.operations import by_command
 
 OAUTH = "/api/v1/oauth"
 ISSUER = "https://photos.example.org"

@@ -1,6 +1,6 @@
 """The three journeys of docs/architecture.md, traced: which files of the package run on each.
 
-`python -m tests.helpers.journeys FOLDER` prints them as JSON. It needs a fresh interpreter, as functions whose result
+`python -m tests.system.journeys FOLDER` prints them as JSON. It needs a fresh interpreter, as functions whose result
 is cached do not run a second time.
 """
 
@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from photosvc.cli import svc
 from photosvc.index.extract import extract
 from photosvc.samples import ORIGINALS
-from tests.helpers.clients.oauth_client import open_oauth_api
+from tests.app.oauth.oauth_client import open_oauth_api
 from tests.helpers.library import open_library
 
 ROOT = Path(__file__).parents[2]

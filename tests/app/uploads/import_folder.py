@@ -12,7 +12,7 @@ import pytest
 from photosvc.library.import_folder import ImportFolder
 from photosvc.library.import_run import Imported, ImportOptions, ImportRun
 from photosvc.web.current import current_service
-from tests.helpers.factories.indexing_requests import InlinePool
+from tests.app.index.indexing_requests import InlinePool
 from tests.helpers.library import Library, open_library
 
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS, NAMES
-from tests.helpers.factories.varied_library import uid
+from tests.databases.search.varied_library import uid
 
 #: Values of filters of each kind, most of which match photos of the varied library.
 VALUES = {

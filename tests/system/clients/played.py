@@ -41,7 +41,7 @@ class Machine:
             program = self.root / "bin" / name
             program.write_text(
                 f"#!{sys.executable} -I\nimport sys\nfrom pathlib import Path\nsys.path.append({str(REPOSITORY)!r})\n"
-                f"from tests.helpers.programs.played import Machine\n"
+                f"from tests.system.clients.played import Machine\n"
                 f"Machine(Path({str(self.root)!r}), {self.ports}).play("
                 f"{name!r}, sys.argv[1:])\n"
             )

@@ -1,1 +1,0 @@
-"""Clients that tests call the service with."""

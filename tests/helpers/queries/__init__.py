@@ -1,1 +1,0 @@
-"""Random queries, and a model in plain Python that answers them."""
