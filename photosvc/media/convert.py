@@ -137,7 +137,7 @@ def _copied_video_lane(av: Any, stream: Any, output: Any) -> Lane:  # noqa: ANN4
 
 
 def _copy_lane(stream: Any, output: Any) -> Lane:  # noqa: ANN401
-    """Return a lane that copies packets."""
+    """Return a lane that copies packets as they are; a filter would keep the framing of AAC in a transport stream."""
     copied = output.add_stream_from_template(stream)
 
     def lane(packet: Any) -> Iterator[Any]:  # noqa: ANN401

@@ -66,7 +66,8 @@ def alike(found, wanted):
     ("name", "codec", "options"),
     [
         ("a.mov", "libx264", {"sounds": ["aac"]}), ("a.mov", "libx264", {"sounds": ["pcm_s16le"]}),
-        ("a.mts", "libx264", {"sounds": ["ac3"]}), ("a.mp4", "libx265", {"sounds": ["aac"]}),
+        ("a.mts", "libx264", {"sounds": ["ac3"]}), ("a.mts", "libx264", {"sounds": ["aac"]}),
+        ("a.mp4", "libx265", {"sounds": ["aac"]}),
         ("a.mp4", "libx265", {"pixels": "yuv420p10le", "sounds": ["aac"]}),
         ("a.avi", "mjpeg", {"pixels": "yuvj420p", "sounds": ["pcm_u8"], "rate": 11_024}),
         ("a.avi", "libx264", {"sounds": ["mp3"]}), ("a.mkv", "ffv1", {"pixels": "yuv444p", "sounds": ["libopus"]}),
