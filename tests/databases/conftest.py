@@ -1,4 +1,4 @@
-"""What tests of both databases share."""
+"""Databases and helpers for the tests of both databases."""
 
 import pytest
 from sqlalchemy import create_engine

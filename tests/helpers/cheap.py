@@ -99,8 +99,6 @@ def _with_shared_statements(address: str) -> dict[str, Any]:
 class _Equal:
     """A dialect that equals those of all other engines of its kind, whose prepared statements are the same."""
 
-    supports_statement_cache = True
-
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self)
 

@@ -1,4 +1,4 @@
-"""What tests of index runs and jobs share."""
+"""Parts of the tests of index runs and jobs."""
 
 import pytest
 
