@@ -18,10 +18,10 @@ from PIL import Image
 
 from bench.servers import with_spread
 from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.on_demand import Thumbnails, Waiters
 from photosvc.pictures.originals import Original
 from photosvc.pictures.render import make_thumbnails
 from photosvc.pictures.sizes import SIZES, Size, Target
+from photosvc.pictures.thumbnails import Thumbnails, Waiters
 from photosvc.workers.on_demand import OnDemandWorkers
 
 PROCESSES = len(os.sched_getaffinity(0))

@@ -22,9 +22,9 @@ from photosvc.core.words import counted
 from photosvc.library.thumbnails import original_of
 from photosvc.library.upload_checks import check_disk
 from photosvc.models.engine import open_reader
-from photosvc.pictures import selections
+from photosvc.pictures import archives
+from photosvc.pictures.archives import Entry, Waiting, stream_zip
 from photosvc.pictures.originals import download_name, open_file, safe_name
-from photosvc.pictures.selections import Entry, Waiting, stream_zip
 from photosvc.records.albums import ZipSelectionSchema
 from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_ids
 from photosvc.search.reading.selection import Selection, album_ids, bytes_of, find_album, parse_selection, selected_ids
@@ -162,7 +162,7 @@ def download_selection(name: str) -> Response:
     """Send the archive of files that were selected with the same credential."""
     service = current_service()
     with service.reading() as connection:
-        waiting = selections.find(connection, service.now(), principal().credential_uid, name)
+        waiting = archives.find(connection, service.now(), principal().credential_uid, name)
     return _send_archive(waiting)
 
 
@@ -204,7 +204,7 @@ def _select(selection: Selection, given: Mapping[str, Any]) -> tuple[Waiting, st
         title = _title(connection, selection, now, sees_private=sees_private)
     waiting = Waiting(title, file_ids)
     with service.writing() as session:
-        return waiting, selections.store(session, now, who.credential_uid, waiting), size
+        return waiting, archives.store(session, now, who.credential_uid, waiting), size
 
 
 def _title(connection: Connection, selection: Selection, now: datetime, *, sees_private: bool) -> str:

@@ -18,8 +18,8 @@ from sqlalchemy import select
 from photosvc.core.errors import NotFoundError
 from photosvc.core.problems import FileProblemError, Problem
 from photosvc.library.thumbnails import original_of
-from photosvc.media.embedded import find_embedded
 from photosvc.media.formats import FORMATS
+from photosvc.media.motion_photo import find_embedded
 from photosvc.media.mp4 import read_tracks
 from photosvc.media.slices import Slice
 from photosvc.models import SearchRow, photo_keywords

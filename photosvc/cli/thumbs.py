@@ -21,8 +21,8 @@ from photosvc.library.thumbnails import matching_files, read_originals, thumbnai
 from photosvc.library.trash import sweep as sweep_trash
 from photosvc.library.upload_albums import known_tokens, sweep
 from photosvc.models.engine import UnitOfWork, write_session
-from photosvc.pictures.ahead import Made, make_ahead
 from photosvc.pictures.originals import Original
+from photosvc.pictures.prerender import Made, make_ahead
 from photosvc.pictures.sizes import NAMED, USUAL, Size
 from photosvc.web.current import Service
 

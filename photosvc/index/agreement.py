@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Any, Final
 
-from photosvc.media.looks import Look, turned
 from photosvc.media.metadata import DAY, MONTH, YEAR, Metadata
+from photosvc.media.perceptual_hash import Look, turned
 
 #: Identifiers of XMP (`xmp.did:…`, `uuid:…`) and UUIDs; other texts of a camera may be the same for every picture.
 _UNIQUE: Final = re.compile(r".+:.+|[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}", re.IGNORECASE | re.ASCII)

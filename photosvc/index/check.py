@@ -23,8 +23,8 @@ from photosvc.index.scan import are_away, start_folder
 from photosvc.models import ORIGINALS_ROOT, File, Photo, named_number, set_named_numbers
 from photosvc.models.engine import begin_write
 from photosvc.models.statements import is_below
-from photosvc.pictures.ahead import is_sound
 from photosvc.pictures.cache import PictureCache
+from photosvc.pictures.prerender import is_sound
 from photosvc.search.rows.renew import count_orphans, differing, is_stale
 from photosvc.settings import Settings
 

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 from photosvc.core.paths import clamped_time
 from photosvc.core.problems import FileProblemError, Problem, Reason, UnreadableFileError, system_symbol
 from photosvc.media.colours import Colors, read_colors
-from photosvc.media.embedded import embedded_duration
 from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, by_extension, sniff
-from photosvc.media.looks import Look, read_look
 from photosvc.media.metadata import Metadata
+from photosvc.media.motion_photo import embedded_duration
+from photosvc.media.perceptual_hash import Look, read_look
 from photosvc.media.picture import Decoded, read_picture
 from photosvc.media.video import read_video, read_video_metadata
 
 if TYPE_CHECKING:  # with its modules, its import takes a fifth of the time in which a worker starts
-    from photosvc.pictures.ahead import UsualThumbnails
+    from photosvc.pictures.prerender import UsualThumbnails
 
 #: Version of what the index reads from a file. Raise it by one when an unchanged file gives more, or other, values than
 #: before: the next run then reads files of a lower version again, once. Each file carries its version, so that an

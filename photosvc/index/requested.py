@@ -29,7 +29,7 @@ from photosvc.index.lease import Lease
 from photosvc.index.scan import MAX_PATH, is_too_long
 from photosvc.models import Job
 from photosvc.models.engine import write_session
-from photosvc.pictures import selections
+from photosvc.pictures import archives
 from photosvc.pictures.cache import PictureCache
 from photosvc.settings import Settings
 
@@ -38,7 +38,7 @@ _MOST_WAITING: Final = 10_000
 #: Folders of one round of runs; more are replaced by the folders around them, because each run starts processes.
 _MOST_RUNS: Final = 8
 #: Functions that each delete a bounded number of rows and return that number.
-_SWEEPS: Final = (credentials.sweep, throttle.sweep, selections.sweep)
+_SWEEPS: Final = (credentials.sweep, throttle.sweep, archives.sweep)
 #: Folders that may wait; further requests become one for all originals, so that the table stays small.
 MOST_WAITING: Final = 1000
 _REFUSAL: Final = "Another index run is active; wait until it ends."

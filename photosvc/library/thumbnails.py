@@ -19,9 +19,9 @@ from photosvc.index.scan import are_away
 from photosvc.library.staging_part import StorageFailedError
 from photosvc.models import Job as JobRow
 from photosvc.models.engine import UnitOfWork, open_reader, write_session
-from photosvc.pictures.ahead import Made, make_ahead
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.originals import Original, OriginalChangedError
+from photosvc.pictures.prerender import Made, make_ahead
 from photosvc.pictures.render import make_thumbnails
 from photosvc.pictures.sizes import USUAL, Job
 from photosvc.search.reading.files import SeenFile, files_with_ids, matching_ids

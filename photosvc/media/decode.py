@@ -19,7 +19,6 @@ from PIL import Image, UnidentifiedImageError
 from photosvc.core.machine import available_memory
 from photosvc.core.paths import PASSING
 from photosvc.core.problems import Reason, system_symbol
-from photosvc.media.colour_spaces import NAMED_PROFILE, profile_of_bmp, profile_of_heif, profile_of_jp2
 from photosvc.media.containers import open_shown_chunks
 from photosvc.media.cost import BOMB_MEMORY, check_cost, check_ratio, leave_out_pixels, read_levels, vast_webp
 from photosvc.media.errors import (
@@ -33,6 +32,7 @@ from photosvc.media.errors import (
 )
 from photosvc.media.exif import read_exif_file
 from photosvc.media.formats import Format
+from photosvc.media.icc import NAMED_PROFILE, profile_of_bmp, profile_of_heif, profile_of_jp2
 from photosvc.media.isobmff import boxes, clean_aperture, is_whole
 from photosvc.media.jxl import read_colours, without_linearity
 from photosvc.media.psd import PsdImageFile

@@ -12,6 +12,7 @@ from io import BytesIO
 from typing import Any, BinaryIO, Final
 
 from photosvc.media import text
+from photosvc.media.iptc import IPTC_RESOURCE, resource
 from photosvc.media.isobmff import canon_parts
 from photosvc.media.metadata import (
     Metadata,
@@ -28,7 +29,6 @@ from photosvc.media.metadata import (
     valid_position,
     valid_rating,
 )
-from photosvc.media.packets import IPTC_RESOURCE, resource
 from photosvc.media.text import (
     DESCRIPTION,
     LATITUDE,

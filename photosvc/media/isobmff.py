@@ -7,7 +7,7 @@ metadata boxes (XMP part 3 section 1.1.4, ISO/IEC 18181-2), CR3 a box with TIFF 
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
-from photosvc.media.packets import MAX_BLOCK, Packets
+from photosvc.media.iptc import MAX_BLOCK, Packets
 from photosvc.media.slices import read_at
 
 MAX_BOXES: Final = 1000

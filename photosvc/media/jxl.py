@@ -9,7 +9,7 @@ from typing import BinaryIO, Final
 
 from PIL import Image
 
-from photosvc.media.colour_spaces import (
+from photosvc.media.icc import (
     NAMED_PROFILE,
     PRIMARIES,
     WHITES,

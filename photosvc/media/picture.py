@@ -9,16 +9,16 @@ from typing import Any, BinaryIO, Final
 from PIL import Image
 
 from photosvc.core.problems import Problem, Reason
-from photosvc.media.colour_spaces import profile_name
 from photosvc.media.colours import Colors, read_colors
 from photosvc.media.containers import Embedded, read_embedded
 from photosvc.media.decode import affordable, guarded, open_picture, read_header, scaled, size_of
 from photosvc.media.errors import DecodeError
 from photosvc.media.exif import Exif, read_exif
 from photosvc.media.formats import Format
+from photosvc.media.icc import profile_name
 from photosvc.media.isobmff import is_whole
-from photosvc.media.looks import Look, read_look
 from photosvc.media.metadata import Metadata
+from photosvc.media.perceptual_hash import Look, read_look
 from photosvc.media.video import read_poster
 from photosvc.media.xmp import upright
 

@@ -7,8 +7,8 @@ from photosvc.core.clock import Clock
 from photosvc.core.machine import usable_cores
 from photosvc.core.places import Places
 from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.on_demand import Thumbnails
 from photosvc.pictures.sizes import Job
+from photosvc.pictures.thumbnails import Thumbnails
 from photosvc.pictures.videos import VideoJob, Videos, make_video
 from photosvc.settings import Settings
 from photosvc.workers.on_demand import OnDemandWorkers

@@ -75,7 +75,7 @@ def make_video(job: VideoJob) -> None:
         MissingExtraError: the extra for videos is not installed.
         StorageError: the folder of the cache is full or cannot be written.
     """
-    from photosvc.media.convert import convert_video
+    from photosvc.media.transcode import convert_video
 
     written = 0
 

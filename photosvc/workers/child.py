@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.machine import address_space
-from photosvc.workers.answers import write_error, write_internal_error, write_result
+from photosvc.workers.protocol import write_error, write_internal_error, write_result
 
 OUT_OF_MEMORY = 77
 """Exit code of a worker that reached its memory limit: allocations that failed may have left its state broken."""

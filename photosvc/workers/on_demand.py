@@ -14,8 +14,8 @@ from typing import Generic, TypeVar
 
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import PhotosvcError
-from photosvc.workers.answers import Answers
 from photosvc.workers.process import Worker, WorkerStartError
+from photosvc.workers.protocol import Answers
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -18,8 +18,8 @@ import msgspec
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import FileProblemError, Reason, signal_symbol
-from photosvc.workers.answers import Answers
 from photosvc.workers.child import OUT_OF_MEMORY
+from photosvc.workers.protocol import Answers
 
 Result = TypeVar("Result")
 

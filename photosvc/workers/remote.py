@@ -14,9 +14,9 @@ from typing import Any, Final
 from photosvc import __version__
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import PhotosvcError
-from photosvc.workers.answers import write_error, write_result
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
 from photosvc.workers.process import WorkerStartError
+from photosvc.workers.protocol import write_error, write_result
 
 #: Most items of a batch, and batches of a thread that a worker may have.
 MOST_ITEMS: Final = 32

@@ -24,8 +24,8 @@ import msgspec
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Reason
-from photosvc.workers.answers import Answers
 from photosvc.workers.process import WorkerDiedError
+from photosvc.workers.protocol import Answers
 from photosvc.workers.remote import BATCHES, MOST_ITEMS, Landmarks, UnfitError, Work, work
 
 Item = TypeVar("Item")

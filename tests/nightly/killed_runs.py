@@ -94,7 +94,7 @@ if __name__ == "__main__":
         "photosvc.app",
         "photosvc.cli.index",
         "photosvc.index.run",
-        "photosvc.pictures.ahead",
+        "photosvc.pictures.prerender",
     ):
         import_module(module)
     Gazetteer.load()

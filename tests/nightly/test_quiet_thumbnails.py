@@ -10,9 +10,9 @@ import pytest
 
 from photosvc.core.places import Places
 from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.on_demand import Thumbnails, ThumbnailsBusyError
 from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import SIZES, Target
+from photosvc.pictures.thumbnails import Thumbnails, ThumbnailsBusyError
 from photosvc.workers.on_demand import OnDemandWorkers
 from tests.app.pictures.picture_client import PictureClient
 from tests.app.pictures.thumbnails.test_making_thumbnails import overwrite

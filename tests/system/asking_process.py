@@ -9,9 +9,9 @@ from pathlib import Path
 
 from photosvc.core.places import Places
 from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.on_demand import Thumbnails
 from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import SIZES, Target
+from photosvc.pictures.thumbnails import Thumbnails
 from photosvc.workers.on_demand import OnDemandWorkers
 from tests.system.worker_tasks import count_thumbnails
 

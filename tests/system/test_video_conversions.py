@@ -15,7 +15,7 @@ from tests.app.pictures.picture_client import PictureClient
 from tests.helpers.api_client import check_error, open_api
 from tests.helpers.clock import until
 from tests.helpers.programs.server import serve
-from tests.unit.media.video.test_media_video_convert import converted, shown
+from tests.unit.media.video.test_media_transcode import converted, shown
 from tests.unit.media.video.videos import X265, film
 
 

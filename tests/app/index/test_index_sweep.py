@@ -13,8 +13,8 @@ from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.index.requested import sweep
 from photosvc.models import Credential, ThrottleBucket, ZipSelection
 from photosvc.models.engine import MOST_SWEPT, write_session
+from photosvc.pictures.archives import Waiting, store
 from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.selections import Waiting, store
 from photosvc.web.current import current_service
 from tests.helpers.clock import NOW
 from tests.unit.auth.operations import by_command

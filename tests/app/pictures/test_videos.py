@@ -14,9 +14,9 @@ from PIL import Image
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.problems import Reason
 from photosvc.media.slices import Slice
-from photosvc.pictures.ahead import is_sound
 from photosvc.pictures.cache import PictureCache, Usage
 from photosvc.pictures.originals import Original
+from photosvc.pictures.prerender import is_sound
 from photosvc.pictures.videos import VideoJob, make_video
 from photosvc.web.current import current_service
 from photosvc.workers.on_demand import WorkersBusyError

@@ -10,7 +10,7 @@ from photosvc.index.extract import extract, extract_and_show
 from photosvc.media.errors import DecodeError
 from photosvc.media.formats import HEAD_SIZE, sniff
 from photosvc.pictures import render
-from photosvc.pictures.ahead import UsualThumbnails
+from photosvc.pictures.prerender import UsualThumbnails
 from photosvc.pictures.sizes import named_target
 from tests.helpers.pictures import (
     avif_with_plain_alpha,

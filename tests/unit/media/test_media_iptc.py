@@ -3,8 +3,8 @@ from datetime import datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
+from photosvc.media.iptc import read_iptc
 from photosvc.media.metadata import Metadata
-from photosvc.media.packets import read_iptc
 from tests.helpers.examples import examples
 from tests.helpers.pictures import iptc
 

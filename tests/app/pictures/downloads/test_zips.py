@@ -12,7 +12,7 @@ from sqlalchemy import func, select, update
 
 from photosvc.api import downloads
 from photosvc.models import Album, AlbumPhoto, Credential, File, Photo, User, ZipSelection
-from photosvc.pictures.selections import MOST_WAITING
+from photosvc.pictures.archives import MOST_WAITING
 from photosvc.search.rows.write import project
 from photosvc.web.current import current_service
 from tests.helpers.api_client import ApiClient, check_error, open_api
@@ -226,7 +226,7 @@ def test_names_are_those_of_the_library_or_of_the_import_when_asked_for(own):
 
 
 def test_the_credentials_of_an_account_or_client_share_a_limit(own, monkeypatch):
-    monkeypatch.setattr("photosvc.pictures.selections.MOST_OF_OWNER", 3)
+    monkeypatch.setattr("photosvc.pictures.archives.MOST_OF_OWNER", 3)
     alice, client = [own.app_password(), own.session_of()], own.client_token("photos")
     tokens = [own.app_password("ann"), client, own.access_token(), *alice, *alice]
     names = [post(own, token, albums=[album(2)]).json["filename"] for token in tokens]
@@ -235,7 +235,7 @@ def test_the_credentials_of_an_account_or_client_share_a_limit(own, monkeypatch)
 
 
 def test_the_visitors_of_a_link_share_a_limit_and_leave_nothing(own, monkeypatch):
-    monkeypatch.setattr("photosvc.pictures.selections.MOST_OF_OWNER", 3)
+    monkeypatch.setattr("photosvc.pictures.archives.MOST_OF_OWNER", 3)
     monkeypatch.setattr("photosvc.library.links.MOST_VISITS", 4)
     rights = {"ShowMetadata": True, "CanDownload": True}
     one, other = (own.call("POST", f"/albums/{album(2)}/links", own.app_password(), json=rights).json for _ in "12")

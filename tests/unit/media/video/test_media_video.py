@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.index.extract import extract
-from photosvc.media.convert import convert_video
-from photosvc.media.embedded import embedded_duration
 from photosvc.media.errors import DecodeError, MissingExtraError
 from photosvc.media.metadata import Metadata
+from photosvc.media.motion_photo import embedded_duration
 from photosvc.media.mp4 import read_tags
+from photosvc.media.transcode import convert_video
 from photosvc.media.video import read_poster, read_video
 from tests.helpers.examples import examples
 from tests.helpers.pictures import video

@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 from photosvc.core.problems import Reason
-from photosvc.media.convert import VideoTooLargeError, convert_video
 from photosvc.media.errors import DecodeError, StorageError
 from photosvc.media.mp4 import read_tracks
+from photosvc.media.transcode import VideoTooLargeError, convert_video
 from photosvc.media.video import read_poster
 from tests.helpers.library import CAMERA_ORIGINALS
 from tests.helpers.pictures import CORNERS, quarters

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from photosvc.pictures.archives import NOTE, Entry, stream_zip
 from photosvc.pictures.originals import Original, UniqueNames, safe_name
-from photosvc.pictures.selections import NOTE, Entry, stream_zip
 from tests.helpers.examples import examples
 
 TAKEN = datetime(2021, 7, 4, 12, 30, 10)  # noqa: DTZ001 - wall time

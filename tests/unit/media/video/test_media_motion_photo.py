@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.media.embedded import embedded_duration, find_embedded
+from photosvc.media.motion_photo import embedded_duration, find_embedded
 from photosvc.media.slices import Slice, open_slices
 from tests.helpers.examples import examples
 from tests.helpers.pictures import jpeg
@@ -47,7 +47,7 @@ def test_what_does_not_hold_a_video_where_it_says_is_a_plain_picture():
 def test_what_av_cannot_open_is_a_plain_picture_and_without_av_the_mark_is_believed(monkeypatch):
     photo = google_photo(VIDEO)
     assert embedded_duration(BytesIO(photo), len(photo)) is None
-    monkeypatch.setattr("photosvc.media.embedded.has_extra", lambda _extra: False)
+    monkeypatch.setattr("photosvc.media.motion_photo.has_extra", lambda _extra: False)
     assert embedded_duration(BytesIO(photo), len(photo)) == 0
     assert embedded_duration(BytesIO(jpeg()), len(jpeg())) is None
 

@@ -5,7 +5,7 @@ from io import BytesIO
 
 from PIL import Image, ImageDraw, ImageOps
 
-from photosvc.media.looks import Look, read_look, turned
+from photosvc.media.perceptual_hash import Look, read_look, turned
 from tests.helpers.pictures import clouds, encoded
 
 

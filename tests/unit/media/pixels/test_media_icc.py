@@ -9,8 +9,8 @@ from io import BytesIO
 import pytest
 from PIL import Image, ImageCms
 
-from photosvc.media.colour_spaces import profile_name
 from photosvc.media.formats import by_extension
+from photosvc.media.icc import profile_name
 from photosvc.media.isobmff import clean_aperture
 from photosvc.media.jxl import JxlColours, read_colours
 from photosvc.media.picture import open_shown, read_picture
