@@ -3,31 +3,30 @@
 from flask import Response, request
 
 from photosvc.pages import (  # noqa: F401 - each module adds its routes to the blueprint
-    accounts,
-    album,
-    album_forms,
     api_docs,
-    clients,
     errors,
-    filters,
+    facets,
     folders,
-    frame,
     layout,
-    library,
-    links,
-    look_alikes,
     names,
-    photo,
     photos,
     places,
     settings,
-    shared,
-    shared_albums,
-    signing_in,
-    trash,
-    upload,
+    sign_in,
 )
+from photosvc.pages.administration import (  # noqa: F401
+    accounts,
+    clients,
+    frame,
+    library,
+    look_alikes,
+    security_log,
+    statistics,
+    trash,
+)
+from photosvc.pages.albums import arrange, forms, listing, sharing  # noqa: F401
 from photosvc.pages.layout import BLUEPRINT, add_page_headers, pages
+from photosvc.pages.shared import account, link  # noqa: F401
 from photosvc.web.answers import begin_request, finish_request
 from photosvc.web.protector import token_of
 from photosvc.web.requests import OtherSiteError, changes, is_foreign, is_own

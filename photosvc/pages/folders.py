@@ -15,9 +15,10 @@ from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
 from photosvc.pages.forms import page_number
 from photosvc.pages.language import N_, _
-from photosvc.pages.layout import page, pages, show_kept
+from photosvc.pages.layout import page, pages, show_cacheable
 from photosvc.pages.photos import ORDERS, show_search
-from photosvc.pages.tiles import Thumbnails, query_string
+from photosvc.pages.search_state import query_string
+from photosvc.pages.thumbnails import Thumbnails
 from photosvc.query.fold import fold
 from photosvc.query.lexer import quote
 from photosvc.search.reading.albums import (
@@ -108,7 +109,7 @@ def show_folder(folder: str = "") -> Response:
         )
     if at_top:
         return show_search("folder", shelf="folders", orders=ORDERS, **context)
-    return show_kept("folders", **context)
+    return show_cacheable("folders", **context)
 
 
 def _list(connection: Connection, albums: Sequence[AlbumRecord], path: str, who: Principal) -> Listing:

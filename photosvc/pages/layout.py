@@ -198,7 +198,7 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
     return answer
 
 
-def show_kept(template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401 - what templates read
+def show_cacheable(template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401 - what templates read
     """Render a page as `show` does, which the browser may keep, but has to ask about each time."""
     answer = show(template, status, **context)
     answer.headers["Cache-Control"] = "private, no-cache"

@@ -13,8 +13,9 @@ from photosvc.library.names import Asked
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form
 from photosvc.pages.language import N_, _
-from photosvc.pages.layout import page, pages, see_other, show_kept
-from photosvc.pages.tiles import Thumbnails, query_string, with_value
+from photosvc.pages.layout import page, pages, see_other, show_cacheable
+from photosvc.pages.search_state import query_string, with_value
+from photosvc.pages.thumbnails import Thumbnails
 from photosvc.pictures.sizes import Area
 from photosvc.query.fold import fold
 from photosvc.records.people import LabelEditSchema, SubjectEditSchema
@@ -128,7 +129,7 @@ def _list(kind: Kind) -> Response:
         turns = turns_of(connection, {one.thumb for one in shown if one.thumb})
         faces = areas_on_covers(connection, [one for one in shown if isinstance(one, Person)])
     thumbs = Thumbnails(who, turns)
-    return show_kept(
+    return show_cacheable(
         "names",
         kind=kind,
         order=order,

@@ -5,9 +5,9 @@ photos for these scripts, in the form of `GET /photos/timeline/{month}` or, in o
 `GET /photos/sequence`.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from flask import Response, request, url_for
@@ -16,28 +16,23 @@ from sqlalchemy import Connection, not_
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.ids import PHOTO, is_uid
 from photosvc.models import SearchRow
+from photosvc.pages.grid import first_months, first_positions, grid_data, records_of
 from photosvc.pages.language import N_
-from photosvc.pages.layout import page, pages, see_other, show_kept
-from photosvc.pages.tiles import (
-    DEFAULT_ORDER,
-    Asked,
-    Chip,
-    chips_of,
-    grid_data,
-    records_of,
-    title_of,
-    usual_order,
-)
+from photosvc.pages.layout import page, pages, public_page, see_other, show, show_cacheable
+from photosvc.pages.search_state import DEFAULT_ORDER, Chip, SearchState, chips_of, read_search, usual_order
 from photosvc.query.lexer import close_quote
 from photosvc.query.nodes import Filter, conjunction
-from photosvc.search.limits import SearchTooLongError
+from photosvc.search.limits import SearchEndedError, SearchTooLongError
+from photosvc.search.reading.files import files_of_photo
 from photosvc.search.reading.hints import Hint, find_hints, may_have_hints
+from photosvc.search.reading.pages import neighbours
 from photosvc.search.reading.photos import PhotoQuery, find_photos, version_of
 from photosvc.search.reading.plan import ALL_ROWS
 from photosvc.search.reading.request import SearchRequest, parse_request
 from photosvc.search.reading.suggest import read_names
-from photosvc.search.reading.timeline import TYPES, count_photos
+from photosvc.search.reading.timeline import count_photos
 from photosvc.web.contract import for_visitors, uses
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
@@ -52,8 +47,6 @@ BY_TIME, IN_ORDER = (
     )
     for kind in ("timeline", "sequence")
 )
-Record = Mapping[str, Any]
-_DIGITS = "0123456789abcdef"
 _HIDDEN: Final = Filter("hidden", True)
 #: The most files that a page contains for its scripts.
 _COUNT: Final = 120
@@ -65,55 +58,6 @@ ORDERS: Final = (
     ("name", N_("By file name")), ("size", N_("Largest files")), ("duration", N_("Longest videos")),
     ("similar", N_("By colour and place")), ("random", N_("Shuffled")),
 )  # fmt: skip
-
-
-def first_screen(records: Iterable[Record], turns: Mapping[str, int], *, oldest_first: bool) -> dict[str, Any]:
-    """Return columns and photos of these search results, which are sorted by time; `turns` as for `Thumbnails`.
-
-    Searches sort by UTC, with photos without a date among the others. The timeline sorts by local days first, with
-    photos without a date at its end, so these are left out here.
-    """
-    dated = sorted(filter(_month, records), key=_day, reverse=not oldest_first)
-    months = [(name, list(of_month)) for name, of_month in groupby(dated, key=_month)]
-    return {
-        "months": [_month_columns(name, of_month) for name, of_month in months],
-        "photos": [_photo(one, turns) for one in dated],
-    }
-
-
-def _month_columns(name: str, photos: Sequence[Record]) -> dict[str, Any]:
-    days = [(day, len(list(same))) for day, same in groupby(max(photo["Day"], 0) for photo in photos)]
-    return {"name": name, "days": days, **_columns(photos)}
-
-
-def _columns(photos: Sequence[Record]) -> dict[str, Any]:
-    return {
-        "ratio": [_ratio(photo) for photo in photos],
-        "color": "".join(_DIGITS[photo["Color"]] if 0 <= photo["Color"] < len(_DIGITS) else "0" for photo in photos),
-        "type": "".join(str(TYPES.index(photo["Type"])) if photo["Type"] in TYPES else "0" for photo in photos),
-    }
-
-
-def _photo(record: Record, turns: Mapping[str, int]) -> tuple[Any, ...]:
-    """Return UID, hash, duration, favorite, private, turn and text of a photo."""
-    text = title_of(record) or record["Description"].strip()
-    marks = int(bool(record["Favorite"])), int(bool(record["Private"]))
-    return (record["UID"], record["Hash"], record.get("Duration", 0), *marks, turns.get(record["Hash"], 1), text[:200])
-
-
-def _month(record: Record) -> str:
-    """Return the month as the timeline writes it; empty when it is unknown."""
-    known = record["Year"] > 0 and record["Month"] > 0
-    return f"{record['Year']:04}-{record['Month']:02}" if known else ""
-
-
-def _day(record: Record) -> tuple[int, int, int]:
-    return record["Year"], record["Month"], max(record["Day"], 0)
-
-
-def _ratio(record: Record) -> int:
-    width, height = record["Width"], record["Height"]
-    return (round(100 * width / height) or 100) if width > 0 and height > 0 else 100
 
 
 class Totals(NamedTuple):
@@ -187,7 +131,7 @@ def show_search(
         context: further values of the template, among them `orders`: keys and labels of the orders to choose from.
     """
     query, order, seed = (request.args.get(name, "").strip() for name in ("q", "order", "seed"))
-    search = Asked(close_quote(query), order, seed, album, usual, shelf, folder)
+    search = SearchState(close_quote(query), order, seed, album, usual, shelf, folder)
     found, message, status, chips = None, "", 200, list[Chip]()
     try:
         asked = parse_request(search.pairs(count=_COUNT), current_service().today())
@@ -197,7 +141,7 @@ def show_search(
         search = replace(search, order=asked.order.name, seed=seed)
     except (InvalidValueError, NotFoundError, SearchTooLongError) as error:
         message, status = error.message, error.status
-    return show_kept(
+    return show_cacheable(
         template,
         status,
         search=search,
@@ -228,10 +172,9 @@ def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[st
         version = version_of(connection, sees_private=who.sees_private)
     by_time, first = asked.order.name in _BY_DAY, None
     if records and by_time:
-        first = first_screen(records, turns, oldest_first=asked.order.name == "oldest")
+        first = first_months(records, turns, oldest_first=asked.order.name == "oldest")
     elif records:
-        photos = [_photo(one, turns) for one in records]
-        first = {"version": version, "total": totals.found, **_columns(records), "photos": photos}
+        first = first_positions(records, turns, version=version, total=totals.found)
     return Found(*totals, hints=hints, version=version, by_time=by_time, first=first)
 
 
@@ -289,3 +232,43 @@ def show_review() -> Response:
 
 def _show(name: str, shelf: Shelf, *, trash: bool = False) -> Response:
     return show_search("shelf", shelf=name, orders=ORDERS, named=shelf, trash=trash)
+
+
+@pages.get("/photos/<uid>", endpoint="photo")
+@page("photos.view")
+def show_photo(uid: str) -> Response:
+    """Lead to a photo in the search that `q`, `s` and `order` name; to it alone if they do not find it."""
+    who = principal()
+    with current_service().reading() as connection:
+        seen = files_of_photo(connection, uid, sees_private=who.sees_private) if is_uid(uid, PHOTO) else ()
+    if not seen:
+        raise NotFoundError(N_("This photo does not exist, or you have no permission to see it."))
+    alone = (SearchState(f"uid:{uid}{more}", DEFAULT_ORDER, "") for more in (" archived:true", " hidden:true"))
+    searches = (read_search(request.args), *alone)
+    found = (search for search in searches if _finds(search, seen[0].photo_id))
+    return show_cacheable("photo", uid=uid, grid=next(found, SearchState(f"uid:{uid}", DEFAULT_ORDER, "")).link())
+
+
+def _finds(search: SearchState, photo_id: int) -> bool:
+    """Return whether a search finds a photo; False if the search is not valid or takes too long."""
+    who = principal()
+    with suppress(InvalidValueError, NotFoundError, SearchEndedError):
+        asked = parse_request(search.pairs(), current_service().today())
+        with searching(who.owner_uid) as connection:
+            return neighbours(connection, asked, photo_id, sees_private=who.sees_private) is not None
+    return False
+
+
+@pages.get("/upload", endpoint="upload")
+@page("files.upload")
+def show_upload() -> Response:
+    """Show the field for files, and files that another app shared."""
+    data, readonly = grid_data(principal(), SearchState("", "", "")), current_service().settings.readonly
+    return show("upload", data=data, readonly=readonly, shared=request.args.get("shared", ""))
+
+
+@pages.post("/upload/shared")
+@public_page
+def share_files() -> Response:
+    """Lead to the page that uploads, without the files that another app shared: only its service worker takes those."""
+    return see_other(url_for(".upload", shared="none"))

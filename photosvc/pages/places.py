@@ -10,9 +10,10 @@ from flask import Response, request, url_for
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.index.places import country_name
+from photosvc.pages.grid import grid_data
 from photosvc.pages.language import languages
-from photosvc.pages.layout import allow_pictures, page, pages, show_kept
-from photosvc.pages.tiles import Asked, Chip, chips_of, grid_data, narrowed, read_asked
+from photosvc.pages.layout import allow_pictures, page, pages, show_cacheable
+from photosvc.pages.search_state import Chip, SearchState, chips_of, narrowed, read_search
 from photosvc.query.lexer import quote
 from photosvc.query.place_names import country_in
 from photosvc.search.limits import SearchTooLongError
@@ -99,7 +100,7 @@ def map_source(settings: Settings) -> MapSource:
 @page("photos.clusters")
 def show_places() -> Response:
     """Show the photos of a search on a map, and by country and town."""
-    search = read_asked(request.args)
+    search = read_search(request.args)
     countries, message, status, chips, within = list[Country](), "", 200, list[Chip](), ""
     try:
         asked = parse_request(search.pairs(), current_service().today())
@@ -110,7 +111,7 @@ def show_places() -> Response:
     except (InvalidValueError, NotFoundError, SearchTooLongError) as error:
         message, status = error.message, error.status
     source = map_source(current_service().settings)
-    answer = show_kept(
+    answer = show_cacheable(
         "places",
         status,
         search=search,
@@ -127,6 +128,6 @@ def show_places() -> Response:
     return answer
 
 
-def _map_data(search: Asked, within: str, source: MapSource) -> dict[str, Any]:
+def _map_data(search: SearchState, within: str, source: MapSource) -> dict[str, Any]:
     """Return the data attributes of the map for its scripts."""
     return {**grid_data(principal(), search), "photos": search.address, "within": within, "tiles": source.tiles}

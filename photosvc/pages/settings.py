@@ -12,9 +12,9 @@ from photosvc.core.accounts import CREDENTIAL_LIFETIME
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.models import APP_PASSWORD, LOGIN_SESSION
 from photosvc.pages import wording
+from photosvc.pages.administration.frame import chosen_scope
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, typed_twice
-from photosvc.pages.frame import chosen_scope
 from photosvc.pages.language import LANGUAGES, N_, choose_language, chosen_language
 from photosvc.pages.layout import form_page, page, pages, see_other
 from photosvc.web import sessions

@@ -27,7 +27,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 def ann(api, monkeypatch):
     """A browser in which the administrator is signed in; no indexer is started."""
     for page in ("library", "look_alikes"):
-        monkeypatch.setattr(f"photosvc.pages.{page}.wake_indexer", lambda _: Indexer.STARTED)
+        monkeypatch.setattr(f"photosvc.pages.administration.{page}.wake_indexer", lambda _: Indexer.STARTED)
     browser = Browser(api)
     assert browser.sign_in("ann").status_code == 303
     return browser

@@ -6,7 +6,7 @@ import pytest
 
 from photosvc.auth.audit_log import Event
 from photosvc.models import AuditEntry
-from photosvc.pages.accounts import EVENTS, PARTS
+from photosvc.pages.administration.security_log import EVENTS, PARTS
 from tests.app.pages.browser import OWN, Browser, text_of
 from tests.helpers.clock import NOW
 

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from photosvc.library import albums
 from photosvc.models import Album, Photo
-from photosvc.pages import album as listing
+from photosvc.pages.albums import listing
 from photosvc.search.rows.write import project
 from tests.app.pages.browser import OWN, Browser, text_of
 from tests.app.pages.photos.test_pages_photos import grid_of, of_timeline, photos_of

@@ -222,7 +222,7 @@ def test_the_size_of_the_archive_stands_beside_its_link(sharing, visitor, monkey
     sizes = (file.stat().st_size for file in (sharing.library.originals / "beach").iterdir())
     outside = (sharing.library.originals / "beach" / "wave124.jpg").stat().st_size
     assert f"Download all, {size_text(sum(sizes) - outside)}" in text_of(visitor.open(path))
-    monkeypatch.setattr("photosvc.pages.shared_pictures._MIB", 1)  # more than the largest archive
+    monkeypatch.setattr("photosvc.pages.shared.pictures._MIB", 1)  # more than the largest archive
     assert "Download all" not in visitor.open(path).text
 
 

@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 
-from photosvc.pages import folders as listing
+from photosvc.pages import folders
 from tests.app.pages.browser import OWN, Browser, text_of
 from tests.app.pages.photos.test_pages_photos import grid_of, photos_of
 from tests.helpers.api_client import open_api
@@ -159,7 +159,7 @@ def test_folders_are_sorted_and_found_by_name_at_every_level(alice):
 
 
 def test_many_folders_are_shown_a_page_at_a_time(alice, monkeypatch):
-    monkeypatch.setattr(listing, "COUNT", 3)
+    monkeypatch.setattr(folders, "COUNT", 3)
     first = open_folder(alice, "/folders", sort="count")
     following = unescape(re.search(r'rel="next" href="([^"]+)"', first.text)[1])
     assert following == "/folders?sort=count&folders=2"

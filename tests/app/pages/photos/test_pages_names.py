@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from photosvc.library import names as library_names
-from photosvc.pages import names as listing
+from photosvc.pages import names
 from tests.app.pages.browser import OWN, Browser, text_of
 from tests.app.pages.photos.test_pages_photos import photos_of
 from tests.helpers.api_client import open_api
@@ -140,7 +140,7 @@ def test_a_name_that_cannot_be_is_refused_beside_its_field(api, alice, path, kin
 def test_a_change_of_very_many_photos_goes_on_by_itself(api, alice, monkeypatch):
     monkeypatch.setattr(library_names, "MOST_AT_ONCE", 1)
     woken = []
-    monkeypatch.setattr(listing, "wake_indexer", woken.append)
+    monkeypatch.setattr(names, "wake_indexer", woken.append)
     answer = alice.send(f"/labels/{uid_of(api, 'labels', 'lake')}", {"name": "water"})
     assert answer.headers["Location"] == "/labels?done=job"
     assert len(woken) == 1
@@ -148,7 +148,7 @@ def test_a_change_of_very_many_photos_goes_on_by_itself(api, alice, monkeypatch)
 
 
 def test_lists_have_pages(alice, monkeypatch):
-    monkeypatch.setattr(listing, "COUNT", 2)
+    monkeypatch.setattr(names, "COUNT", 2)
     assert listed(alice, "/labels") == [("boat", 1), ("lake", 2)]
     assert 'rel="next" href="/labels?page=2"' in alice.open("/labels", headers=OWN).text
     assert listed(alice, "/labels", page=2) == [("sea", 1)]

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from photosvc.core.errors import SettingError
-from photosvc.pages.tiles import narrowed
+from photosvc.pages.search_state import narrowed
 from photosvc.settings import load_settings
 from tests.app.pages.browser import OWN, Browser, text_of
 from tests.helpers.api_client import open_api

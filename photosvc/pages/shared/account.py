@@ -14,8 +14,8 @@ from photosvc.library.uploads import ADDED, Admitted
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.layout import page, pages, see_other, show
-from photosvc.pages.shared_pictures import Way, download_of, only_album, picture_of, pictures_of
-from photosvc.pages.tiles import Thumbnails
+from photosvc.pages.shared.pictures import Way, download_of, only_album, picture_of, pictures_of
+from photosvc.pages.thumbnails import Thumbnails
 from photosvc.search.reading.albums import KnownAlbums
 from photosvc.search.reading.shared import narrowed
 from photosvc.web.auditing import operating

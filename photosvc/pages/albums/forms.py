@@ -1,29 +1,21 @@
-"""The forms of albums, which work without scripts: make, edit, delete, restore, and remove and order photos.
+"""The forms of albums, which work without scripts: make, edit, delete and restore.
 
 A new album is empty, or has the photos that a search finds now, or always those that it finds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+import orjson
 from flask import Response, request, url_for
-from sqlalchemy.orm import Session
 
-from photosvc.auth.policy import decide, may
+from photosvc.auth.policy import may
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PhotosvcError
-from photosvc.core.ids import ALBUM, PHOTO, is_uid
-from photosvc.library.album_photos import (
-    add_photos,
-    arrange_photos,
-    keep_order,
-    photos_in_order,
-    photos_taken_out,
-    remove_photos,
-    select_photos,
-)
+from photosvc.core.ids import ALBUM, digest, is_uid
+from photosvc.library.album_photos import add_photos, select_photos
 from photosvc.library.albums import (
-    album_of_people,
     album_to_change,
     change_album,
     change_members,
@@ -33,178 +25,84 @@ from photosvc.library.albums import (
 )
 from photosvc.models import Album
 from photosvc.models.engine import session_on
-from photosvc.pages.album import (
-    AlbumForm,
-    given_values,
-    load,
-    order_choices,
-    read_album_form,
-    read_own_album,
-    refused,
-    title_of,
-    values_of,
-    version_of,
-)
-from photosvc.pages.forms import chosen, page_number, read_form
+from photosvc.pages.albums.listing import order_choices, read_own_album
+from photosvc.pages.forms import read_form, sentence
 from photosvc.pages.language import N_
 from photosvc.pages.layout import page, pages, see_other, show
-from photosvc.pages.tiles import Asked, Thumbnails, Tile, records_of, tile_of
+from photosvc.pages.messages import message_text
 from photosvc.query.areas import locate
 from photosvc.query.parser import parse_query, split_order
+from photosvc.records.albums import AlbumEditSchema
 from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.albums import AlbumRecord
-from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL, parse_request
 from photosvc.search.reading.selection import Selection
-from photosvc.web.changes import change_photos
-from photosvc.web.contract import uses
+from photosvc.web.contract import load_values, uses
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
 
-#: The most photos on a page.
-COUNT: Final = 120
-#: The most ticked photos: more than a page shows.
-_MOST: Final = 500
-#: The most photos removed from a saved search that the page offers to restore, the last ones.
-_MOST_AWAY: Final = 100
 #: The kinds of new albums, as values of the form.
 CHOSEN, FOUND, FOLLOWING = "chosen", "found", "following"
 _LONGEST_QUERY: Final = 4096
 #: The value of the button that leads to the links of the new album.
 _SHARE: Final = "share"
+#: Characters read of a field, more than any may have, so that too long texts are refused instead of cut off; the most
+#: bytes of the form.
+_LONGEST: Final = 5000
+_VALUES_MOST: Final = 128 * 1024
+_TEXTS: Final = ("Title", "Description", "Filter", "Order")
+#: Fields that may be cleared; other values stay as they are when a form leaves them empty.
+_MAY_BE_EMPTY: Final = frozenset({"Title", "Description", "Favorite", "Private"})
+_FLAGS: Final = ("Favorite", "Private")
+_DIGITS: Final = 20
+_ON: Final = "yes"
+_schema: Final = AlbumEditSchema()
 
 
-#: The actions on ticked photos, as values of the buttons.
-_REMOVE, _ADD, _FIRST, _LAST = "remove", "add", "first", "last"
-_ACTS: Final = frozenset({_REMOVE, _ADD, _FIRST, _LAST})
-_DONE: Final = {
-    _ADD: N_("Put back into the album."),
-    _FIRST: N_("Moved to the beginning of the album."),
-    _LAST: N_("Moved to the end of the album."),
-    "moved": N_("Moved."),
-}
+@dataclass(frozen=True, slots=True)
+class AlbumForm:
+    """The values of a form by their names in the API, and its errors."""
+
+    values: Mapping[str, Any]
+    errors: Mapping[str, str] = field(default_factory=dict)
+    """Messages by field; `""`: about the whole form."""
+    status: int = 200
 
 
-@pages.get("/albums/<uid>/photos", endpoint="album_photos")
-@page("photos.search")
-@uses("albums.update")
-def show_photos(uid: str) -> Response:
-    """Show the photos in the order of the album."""
-    decide(principal(), "albums.update")
-    return _photos(uid)
+def read_album_form() -> dict[str, str]:
+    """Read the form of the request."""
+    return read_form(longest=_LONGEST, most=_VALUES_MOST)
 
 
-@pages.post("/albums/<uid>/photos", endpoint="change_album_photos")
-@page("photos.search")
-@uses("albums.update")
-def arrange(uid: str) -> Response:
-    """Remove the ticked photos, put them back, or move them."""
-    decide(principal(), "albums.update")
-    form, photos = read_form(), chosen("photo", _MOST)
-    act, before = form.get("act", ""), form.get("before", "")
-    try:
-        _arranging_check(photos, act, before)
-        if act == _REMOVE:
-            found, gone = change_photos(uid, Selection(photos=photos), remove_photos)
-            return _photos(uid, removed=[found[photo_id] for photo_id in gone])
-        if act == _ADD:
-            change_photos(uid, Selection(photos=photos), add_photos)
-        else:
-            _move(uid, photos, before or None, last=act == _LAST)
-    except (InvalidValueError, NotFoundError) as error:
-        return _photos(uid, error=error, ticked=photos)
-    anchor = photos[0] if before else None
-    return see_other(url_for(".album_photos", uid=uid, page=page_number(), done=act or "moved", _anchor=anchor))
+def given_values(form: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values of a form that has a field for each of them."""
+    texts = {name: form.get(name, "").replace("\r\n", "\n") for name in _TEXTS}
+    return texts | {name: form.get(name) == _ON for name in _FLAGS}
 
 
-def _arranging_check(photos: Sequence[str], act: str, before: str) -> None:
-    if not photos or not all(is_uid(photo, PHOTO) for photo in photos):
-        raise InvalidValueError(N_("Select photos first."), field="photo")
-    if act not in _ACTS and not before:
-        raise InvalidValueError(N_("Choose an action for the selected photos."), field="act")
+def values_of(album: AlbumRecord | Album) -> dict[str, Any]:
+    """Return the values of an album by their names in the API."""
+    return {name: getattr(album, name.lower()) for name in (*_TEXTS, *_FLAGS)}
 
 
-def _move(album_uid: str, photos: Sequence[str], before: str | None, *, last: bool) -> None:
-    """Move photos before another one, to the beginning or to the end, in the order that the page shows.
-
-    The order of the album becomes manual.
-    """
-    service, who = current_service(), principal()
-    if before in photos:
-        raise InvalidValueError(N_("Choose a place between photos that are not selected."), field="before")
-    with service.writing(library=True) as session:
-        album, now = album_to_change(session, album_uid, sees_private=who.sees_private), service.now()
-        if not album.filter and album.order != MANUAL.name:
-            album.order = _order(album)
-            keep_order(session, album, service.today())
-        try:
-            arrange_photos(session, album, photos, before, now, sees_private=who.sees_private)
-        except InvalidValueError as error:
-            if album.filter:
-                raise
-            msg = N_("Somebody else removed some of these photos from the album. Nothing was moved.")
-            raise InvalidValueError(msg, field=error.field) from None
-        if last and (end := _last_but(session, album, photos)) is not None:
-            arrange_photos(session, album, photos, end, now, sees_private=who.sees_private)
-            arrange_photos(session, album, [end], photos[0], now, sees_private=who.sees_private)
-        change_album(session, album, {"order": MANUAL.name}, now)
+def load(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a form as columns, or raise `InvalidBodyError`, which names the wrong value."""
+    return load_values(_schema, {name: value for name, value in values.items() if name in _MAY_BE_EMPTY or value})
 
 
-def _last_but(session: Session, album: Album, photos: Sequence[str]) -> str | None:
-    """Return the last photo of an album that is not one of these; None when there is none."""
-    chosen_, who = set(photos), principal()
-    rest = [uid for uid in photos_in_order(session, album, sees_private=who.sees_private) if uid not in chosen_]
-    return rest[-1] if rest else None
+def version_of(album: AlbumRecord | Album) -> str:
+    """Return a digest of the album's values, which changes with them, but not when photos are added or removed."""
+    return digest(orjson.dumps(list(values_of(album).values())).decode())[:_DIGITS]
 
 
-def _photos(
-    uid: str, *, error: PhotosvcError | None = None, ticked: Sequence[str] = (), removed: Sequence[str] | None = None
-) -> Response:
-    number = page_number()
-    album = read_own_album(uid)
-    search = Asked("", _order(album), "", album.uid)
-    tiles = _tiles(search, count=COUNT + 1, offset=(number - 1) * COUNT)
-    away = _taken_out(album.uid) if album.filter and number == 1 else []
-    return show(
-        "album-photos",
-        error.status if error else 200,
-        shown=album,
-        title=title_of(album),
-        tiles=tiles[:COUNT],
-        away=away,
-        number=number,
-        more=len(tiles) > COUNT,
-        link=lambda page: url_for(".album_photos", uid=uid, page=page or None),
-        error=error,
-        ticked=frozenset(ticked),
-        removed=removed,
-        done="" if error or removed is not None else _DONE.get(request.args.get("done", ""), ""),
-    )
-
-
-def _order(album: AlbumRecord | Album) -> str:
-    """Return the order in which the page shows the photos of an album: its own, or oldest first if that is random."""
-    return album.order if album.order in ALBUM_ORDERS and album.order != "random" else "oldest"
-
-
-def _tiles(search: Asked, **page: int) -> list[Tile]:
-    who = principal()
-    asked = parse_request(search.pairs(merged="", primary="true", **page), current_service().today())
-    with searching(who.owner_uid) as connection:
-        records, turns = records_of(connection, asked, sees_private=who.sees_private)
-    thumbs = Thumbnails(who, turns)
-    return [tile_of(record, thumbs) for record in records]
-
-
-def _taken_out(uid: str) -> list[Tile]:
-    """Return the photos that a saved search finds, but that users removed from its album."""
-    who = principal()
-    with current_service().reading(orm=True) as session:
-        album = album_of_people(session, uid, sees_private=who.sees_private)
-        uids = photos_taken_out(session, album, most=_MOST_AWAY, sees_private=who.sees_private)
-    if not uids:
-        return []
-    return _tiles(Asked(f"uid:{'|'.join(uids)}", "newest", ""), count=_MOST_AWAY)
+def refused(values: Mapping[str, Any], error: PhotosvcError) -> AlbumForm:
+    """Return the form with messages beside the fields that are wrong."""
+    details = error.details or [{"field": error.field or "", "message": error.message}]
+    errors = {}
+    for detail in details:
+        name = detail["field"] if detail["field"] in values else ""
+        errors[name] = sentence(message_text(detail["message"]).removeprefix(f"{name}: "))
+    return AlbumForm(values, errors, error.status)
 
 
 class _StaleError(ConflictError):

@@ -29,7 +29,7 @@ from photosvc.pages.errors import show_form, title_of
 from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.language import _
 from photosvc.pages.layout import pages, public_page, see_other, show
-from photosvc.pages.shared_pictures import NoPictureError, Way, download_of, only_album, picture_of, pictures_of
+from photosvc.pages.shared.pictures import NoPictureError, Way, download_of, only_album, picture_of, pictures_of
 from photosvc.pages.wording import day
 from photosvc.web.contract import uses
 from photosvc.web.current import Service, current_service

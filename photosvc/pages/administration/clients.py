@@ -16,8 +16,8 @@ from photosvc.core.accounts import CLIENT, CLIENT_TOKEN_LIFETIME, CLIENT_TOKENS,
 from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.models import ACCESS_TOKEN, Client, User
 from photosvc.pages import wording
+from photosvc.pages.administration.frame import TYPED, administration_page, chosen_scope, show_administration
 from photosvc.pages.forms import read_form, read_number
-from photosvc.pages.frame import TYPED, administration_page, chosen_scope, show_administration
 from photosvc.pages.language import N_
 from photosvc.pages.layout import form_page, pages, see_other
 from photosvc.web.auditing import operating

@@ -17,8 +17,8 @@ from photosvc.library.trash import (
     photos_of,
 )
 from photosvc.library.trash_folder import Trash
+from photosvc.pages.administration.frame import administration_page, show_administration
 from photosvc.pages.forms import page_number, read_form, whole_number
-from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.language import N_
 from photosvc.pages.layout import form_page, pages, see_other
 from photosvc.web.changes import empty_files, restore_files

@@ -5,7 +5,7 @@ from html import escape, unescape
 
 import pytest
 
-from photosvc.pages import filters
+from photosvc.pages import facets
 from tests.app.pages.browser import Browser
 from tests.app.pages.photos.test_pages_photos import photos_of
 from tests.helpers.api_client import open_api
@@ -94,11 +94,11 @@ def test_a_wrong_search_is_told_and_no_value_is_markup(browser):
 
 
 def test_long_lists_are_cut_and_say_so(browser, monkeypatch):
-    monkeypatch.setattr(filters, "_FIRST", 1)
-    monkeypatch.setattr(filters, "_MOST", 1)
+    monkeypatch.setattr(facets, "_FIRST", 1)
+    monkeypatch.setattr(facets, "_MOST", 1)
     text = browser.open("/filters").text
     assert "And 1 that fewer photos have" not in text  # only behind a click
-    monkeypatch.setattr(filters, "_MOST", 2)
+    monkeypatch.setattr(facets, "_MOST", 2)
     api = browser.api
     api.library.put("3.jpg", jpeg(410, 300, exif=exif({}, {0x9003: "2021:05:01 10:00:00"})))
     api.library.index()

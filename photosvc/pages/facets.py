@@ -9,8 +9,8 @@ from flask import Response, request
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.vocabulary import COLORS
 from photosvc.pages.language import N_, _, country_label, month_names
-from photosvc.pages.layout import page, pages, show_kept
-from photosvc.pages.tiles import Asked, chips_of, read_asked, with_condition, with_value
+from photosvc.pages.layout import page, pages, show_cacheable
+from photosvc.pages.search_state import SearchState, chips_of, read_search, with_condition, with_value
 from photosvc.pages.wording import COLOR_LABELS, TYPES
 from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits import SearchTooLongError
@@ -94,13 +94,13 @@ _GROUPS: Final = (
 @page("photos.facets")
 def show_filters() -> Response:
     """Show the values by which the search of the request can be narrowed."""
-    asked = read_asked(request.args)
+    asked = read_search(request.args)
     groups, message, status = list[Shown](), "", 200
     try:
         groups = _groups(asked)
     except (InvalidValueError, NotFoundError, SearchTooLongError) as error:
         message, status = error.message, error.status
-    return show_kept(
+    return show_cacheable(
         "filters",
         status,
         search=asked,
@@ -111,7 +111,7 @@ def show_filters() -> Response:
     )
 
 
-def _groups(asked: Asked) -> list[Shown]:
+def _groups(asked: SearchState) -> list[Shown]:
     who = principal()
     today = current_service().today()
     node = conjunction([parse_node([("q", asked.whole)], today), _PRIMARY])
@@ -125,14 +125,14 @@ def _groups(asked: Asked) -> list[Shown]:
     return [group for group in shown if group.choices]
 
 
-def _shown(asked: Asked, group: Group, values: Sequence[Value]) -> Shown:
+def _shown(asked: SearchState, group: Group, values: Sequence[Value]) -> Shown:
     if group.in_order is not None:
         values = sorted(values, key=group.in_order)
     choices = list(filter(None, (_choice(asked, group, value) for value in values)))
     return Shown(group.title, choices[:_FIRST], choices[_FIRST:_MOST], max(0, len(choices) - _MOST), group.foreign)
 
 
-def _choice(asked: Asked, group: Group, value: Value) -> Choice | None:
+def _choice(asked: SearchState, group: Group, value: Value) -> Choice | None:
     """Return a value with the address of the search that it narrows; None if it means unknown."""
     condition = with_value(group.facet, value.label if group.by_label else str(value.value))
     name = condition and group.name(value)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.pages.library import columns
+from photosvc.pages.administration.statistics import columns
 
 
 def shown(years):

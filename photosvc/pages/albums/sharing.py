@@ -12,7 +12,7 @@ from photosvc.library.links import add_link, change_link, end_link, find_link, l
 from photosvc.library.shares import change_share, end_share, find_share, list_shares, share_album
 from photosvc.models import AlbumShare, Link
 from photosvc.pages import wording
-from photosvc.pages.album import read_own_album
+from photosvc.pages.albums.listing import read_own_album
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.language import N_, _, grouped

@@ -15,7 +15,8 @@ from photosvc.auth import tokens
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, row_id_of
-from photosvc.pages.tiles import Thumbnails, alt_text, records_of, taken_label, tile_of
+from photosvc.pages.grid import alt_text, records_of, taken_label, tile_of
+from photosvc.pages.thumbnails import Thumbnails
 from photosvc.pages.wording import size_text
 from photosvc.records.photo import bare_head
 from photosvc.search.reading.albums import AlbumRecord, KnownAlbums

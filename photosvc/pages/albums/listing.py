@@ -1,47 +1,34 @@
-"""The list of albums, and the page of one, with the search field and grid of all photos, and its form values."""
+"""The list of albums, and the page of one, with the search field and grid of all photos."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-import orjson
 from flask import Response, request, url_for
 
 from photosvc.auth import tokens
 from photosvc.auth.policy import decide, may
 from photosvc.auth.principal import Principal
-from photosvc.core.errors import NotFoundError, PhotosvcError
-from photosvc.core.ids import digest
+from photosvc.core.errors import NotFoundError
 from photosvc.library.albums import album_of_people, album_to_change, change_album, deleted_album
 from photosvc.models import Album
-from photosvc.pages.forms import page_number, read_form, sentence
+from photosvc.pages.forms import page_number, read_form
+from photosvc.pages.grid import month_label
 from photosvc.pages.language import N_, _, country_label
-from photosvc.pages.layout import page, pages, see_other, show_kept
-from photosvc.pages.messages import message_text
+from photosvc.pages.layout import page, pages, see_other, show_cacheable
 from photosvc.pages.photos import ORDERS, show_search
-from photosvc.pages.tiles import COVERS, cover_sizes, month_label, query_string
-from photosvc.records.albums import AlbumEditSchema
+from photosvc.pages.search_state import query_string
+from photosvc.pages.thumbnails import COVERS, cover_sizes
 from photosvc.search.reading.albums import ALBUM, AlbumRecord, AlbumsRequest, KnownAlbums
 from photosvc.search.reading.library_albums import FOLDER, MONTH, STATE
 from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL
-from photosvc.web.contract import load_values, uses
+from photosvc.web.contract import uses
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
 
 _MOST: Final = {"count": N_("Most photos")}
-#: Characters read of a field, more than any may have, so that too long texts are refused instead of cut off; the most
-#: bytes of the form.
-_LONGEST: Final = 5000
-_VALUES_MOST: Final = 128 * 1024
-_TEXTS: Final = ("Title", "Description", "Filter", "Order")
-#: Fields that may be cleared; other values stay as they are when a form leaves them empty.
-_MAY_BE_EMPTY: Final = frozenset({"Title", "Description", "Favorite", "Private"})
-_FLAGS: Final = ("Favorite", "Private")
-_DIGITS: Final = 20
-_ON: Final = "yes"
-_schema: Final = AlbumEditSchema()
 _DONE: Final = {
     "made": N_("Album created."),
     "saved": N_("Album saved."),
@@ -93,52 +80,6 @@ def title_of(album: AlbumRecord) -> str:
 def subtitle_of(album: AlbumRecord) -> str:
     """Return the subtitle that distinguishes equal titles: the country of a region."""
     return country_label(album.country) if album.type == STATE else ""
-
-
-@dataclass(frozen=True, slots=True)
-class AlbumForm:
-    """The values of a form by their names in the API, and its errors."""
-
-    values: Mapping[str, Any]
-    errors: Mapping[str, str] = field(default_factory=dict)
-    """Messages by field; `""`: about the whole form."""
-    status: int = 200
-
-
-def read_album_form() -> dict[str, str]:
-    """Read the form of the request."""
-    return read_form(longest=_LONGEST, most=_VALUES_MOST)
-
-
-def given_values(form: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values of a form that has a field for each of them."""
-    texts = {name: form.get(name, "").replace("\r\n", "\n") for name in _TEXTS}
-    return texts | {name: form.get(name) == _ON for name in _FLAGS}
-
-
-def values_of(album: AlbumRecord | Album) -> dict[str, Any]:
-    """Return the values of an album by their names in the API."""
-    return {name: getattr(album, name.lower()) for name in (*_TEXTS, *_FLAGS)}
-
-
-def load(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a form as columns, or raise `InvalidBodyError`, which names the wrong value."""
-    return load_values(_schema, {name: value for name, value in values.items() if name in _MAY_BE_EMPTY or value})
-
-
-def version_of(album: AlbumRecord | Album) -> str:
-    """Return a digest of the album's values, which changes with them, but not when photos are added or removed."""
-    return digest(orjson.dumps(list(values_of(album).values())).decode())[:_DIGITS]
-
-
-def refused(values: Mapping[str, Any], error: PhotosvcError) -> AlbumForm:
-    """Return the form with messages beside the fields that are wrong."""
-    details = error.details or [{"field": error.field or "", "message": error.message}]
-    errors = {}
-    for detail in details:
-        name = detail["field"] if detail["field"] in values else ""
-        errors[name] = sentence(message_text(detail["message"]).removeprefix(f"{name}: "))
-    return AlbumForm(values, errors, error.status)
 
 
 def order_choices(*, by_hand: bool) -> tuple[tuple[str, str], ...]:
@@ -238,7 +179,7 @@ def show_albums() -> Response:
     cards = [(album.year, _card(album, covers)) for album in found[:COUNT]]
     by_year = kind.type == MONTH and order in {"newest", "oldest"}
     groups = groupby(cards, key=lambda one: one[0] if by_year else 0)
-    return show_kept(
+    return show_cacheable(
         "albums",
         kind=kind,
         kinds=KINDS.values(),

@@ -12,11 +12,11 @@ from photosvc.library import look_alikes
 from photosvc.library.batches import Flagging, archive, change_flags, selected_photos, unarchive
 from photosvc.library.journal import Actor, Change
 from photosvc.models import Photo
+from photosvc.pages.administration.frame import administration_page, show_administration
 from photosvc.pages.forms import read_form, whole_number
-from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.language import N_
 from photosvc.pages.layout import form_page, pages, see_other
-from photosvc.pages.tiles import Thumbnails
+from photosvc.pages.thumbnails import Thumbnails
 from photosvc.search.reading.files import turns_of
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer, wake_indexer

@@ -1,0 +1,1 @@
+"""The pages of Administration, one module for each section."""

@@ -1,0 +1,1 @@
+"""The pages of albums: their list, forms, order of photos, and sharing."""

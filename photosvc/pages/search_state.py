@@ -1,0 +1,171 @@
+"""The search that a page shows: its query and order in addresses, its filters as chips, and further conditions."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import url_for
+from werkzeug.datastructures import MultiDict
+
+from photosvc.core.errors import InvalidValueError
+from photosvc.core.ids import ALBUM, is_uid
+from photosvc.core.vocabulary import UNKNOWN, UNKNOWN_PLACE
+from photosvc.query.lexer import TokenKind, close_quote, quote
+from photosvc.query.parser import read_tokens, split_order, understand
+from photosvc.search.reading.request import best_order
+from photosvc.web.current import current_service
+
+DEFAULT_ORDER: Final = "newest"
+BEST_ORDER: Final = "relevance"
+#: The pages of photos that have a name, by their endpoints, with the condition of each.
+SHELVES: Final = {
+    "favorites": "favorite:true", "archive": "archived:true", "review": "review:true", "folders": "path:/",
+}  # fmt: skip
+#: The most chips of a search.
+_MOST: Final = 20
+_UNKNOWN: Final = frozenset({"", UNKNOWN, UNKNOWN_PLACE})
+
+
+@dataclass(frozen=True, slots=True)
+class SearchState:
+    """A query and an order, within all photos or one album."""
+
+    query: str
+    order: str
+    """Empty: the order in the query, else `usual`."""
+    seed: str
+    album: str = ""
+    """The UID of the album that is searched; empty: all photos."""
+    usual: str = DEFAULT_ORDER
+    """The order when nothing names one."""
+    shelf: str = ""
+    """The named page on which it is asked, one of `SHELVES`; empty: none."""
+    folder: str = ""
+    """The path of the folder whose album is searched; empty: none."""
+
+    @property
+    def whole(self) -> str:
+        """Return the query with the condition of the named page."""
+        return with_condition(self.query, SHELVES[self.shelf]) if self.shelf else self.query
+
+    def pairs(self, **more: Any) -> tuple[tuple[str, str], ...]:  # noqa: ANN401
+        """Return the parameters of the search by their names in the API."""
+        order = self.order or ("" if "order:" in self.query.lower() else self.usual)
+        given = {"q": self.whole, "s": self.album, "order": order, "seed": self.seed, "merged": "true", **more}
+        return tuple((name, str(value)) for name, value in given.items())
+
+    def link(self, **changes: object) -> str:
+        """Return the address of this search with another query or order."""
+        asked = {"q": self.query, "order": self.order, "seed": self.seed}
+        asked |= {name: str(value) for name, value in changes.items()}
+        if "q" in changes or "order" in changes:
+            asked["seed"] = ""
+        if asked["order"] == self.usual:
+            asked["order"] = ""
+        return self.address + query_string(asked)
+
+    @property
+    def address(self) -> str:
+        """Return the address of its page without a query."""
+        if self.folder:
+            return url_for(".folder", folder=self.folder)
+        return url_for(".album", uid=self.album) if self.album else url_for(f".{self.shelf or 'photos'}")
+
+    @property
+    def filters(self) -> str:
+        """Return the address of the page with the filters that narrow it."""
+        return url_for(".filters") + self.where
+
+    @property
+    def where(self) -> str:
+        """Return the search as query string of a photo's page, which leads to its place in the search."""
+        # That page does not read the album, so it does not know the album's usual order.
+        order = "" if self.order == self.usual and not self.album else self.order
+        return query_string({"s": self.album, "in": self.shelf, "q": self.query, "order": order, "seed": self.seed})
+
+
+def usual_order(query: str) -> str:
+    """Return the order of all photos that match a query when nothing names one: for words alone the best match."""
+    with suppress(InvalidValueError):
+        return BEST_ORDER if best_order(query, current_service().today()) == BEST_ORDER else DEFAULT_ORDER
+    return DEFAULT_ORDER
+
+
+def read_search(given: MultiDict[str, str]) -> SearchState:
+    """Read the search from the parameters of a photo's page; an invalid album counts as none."""
+    query, order, seed, album, shelf = (given.get(name, "").strip() for name in ("q", "order", "seed", "s", "in"))
+    query, album = close_quote(query), album if is_uid(album, ALBUM) else ""
+    shelf = shelf if shelf in SHELVES and not album else ""
+    return SearchState(query, order, seed, album, DEFAULT_ORDER if album or shelf else usual_order(query), shelf)
+
+
+def narrowed(query: str) -> str:
+    """Return a query without its order, in parentheses if needed, so that a condition can be appended.
+
+    A query that is not valid may be returned as it is: parsing it tells what is wrong.
+    """
+    with suppress(InvalidValueError):
+        query = split_order(query)[0].strip()
+    # A word such as `or` or `not` at the end would be an operator in front of the condition.
+    *own, _ = read_tokens(f"{query} is:video")
+    bound = any(one.kind is TokenKind.EITHER for one in own) or any(one.kind is TokenKind.NEGATE for one in own[-1:])
+    return f"({query})" if bound else query
+
+
+def with_condition(query: str, condition: str) -> str:
+    """Return a query for those of its photos that also fulfil a condition, in its order."""
+    order = ""
+    with suppress(InvalidValueError):
+        order = split_order(query)[1]
+    return " ".join(filter(None, (narrowed(query), condition, order and f"order:{order}")))
+
+
+def with_value(name: str, value: str) -> str:
+    """Return the query for photos of which a filter has this value; empty for an unknown value."""
+    return "" if value in _UNKNOWN else f"{name}:{quote(value, always=True)}"
+
+
+def query_string(pairs: Mapping[str, object]) -> str:
+    """Return these parameters, except empty ones, as a query string with its question mark; empty without any."""
+    text = urlencode({name: str(value) for name, value in pairs.items() if value})
+    return f"?{text}" if text else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter of the query, or words that mean one."""
+
+    name: str
+    """The name of the filter, or the words."""
+    value: str
+    """The value of the filter, or the query that the words mean."""
+    negated: bool
+    rest: str
+    """The query without this filter, or with these words in quotes, where they mean only themselves."""
+    spoken: bool = False
+    """True for words."""
+
+
+def chips_of(query: str) -> list[Chip]:
+    """Return the filters of a valid query outside of groups and alternatives, and words that mean some, in order."""
+    found, depth = list[Chip](), 0
+    known = read_tokens(query)
+    meanings = {one.start: one for one in understand(query, current_service().today())}
+    if any(token.kind is TokenKind.EITHER for token in known):
+        return []
+    for before, token in zip([None, *known], known, strict=False):
+        depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
+        if depth or len(found) == _MOST:
+            continue
+        sign = before if before and before.kind is TokenKind.NEGATE else None
+        if meant := meanings.get(token.start):
+            words = query[meant.start : meant.end]
+            rest = f"{query[: meant.start]}{quote(words, always=True)}{query[meant.end :]}"
+            found.append(Chip(words, meant.meaning.text, sign is not None, rest, True))
+        elif token.kind is TokenKind.FILTER:
+            start = sign.start if sign else token.start
+            rest = f"{query[:start].rstrip()} {query[token.end :].lstrip()}".strip()
+            found.append(Chip(token.key, token.text[len(token.key) + 1 :], sign is not None, rest))
+    return found
