@@ -34,10 +34,10 @@ from photosvc.records.albums import (
 )
 from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.albums import ORDERS, TYPES, AlbumRecord, KnownAlbums, parse_albums_request
+from photosvc.search.reading.guests import sees_album
+from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.library_albums import kind_of
 from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
-from photosvc.search.reading.shared import sees_album
-from photosvc.search.reading.state import state_tag
 from photosvc.web.answers import (
     cached_answer,
     is_fresh,

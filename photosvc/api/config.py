@@ -17,8 +17,8 @@ from photosvc.core.vocabulary import DOCUMENT, MOMENT, NAMES, parse_kinds
 from photosvc.pictures.sizes import SIZES
 from photosvc.records.accounts import FEATURES, ConfigSchema, OptionsSchema, SettingsSchema
 from photosvc.search.limits import SearchEndedError
-from photosvc.search.reading.figures import Counts, read_counts, read_years
 from photosvc.search.reading.people import read_people
+from photosvc.search.reading.statistics import Counts, read_counts, read_years
 from photosvc.settings import Settings
 from photosvc.web.answers import json_answer, json_text, revalidated
 from photosvc.web.contract import ETAG, answers, is_mounted, public

@@ -24,8 +24,8 @@ from photosvc.records.people import (
     PhotoLabelEditSchema,
 )
 from photosvc.records.photo import PhotoSchema
+from photosvc.search.reading.library import Kept, state_tag
 from photosvc.search.reading.people import Label, Person, read_labels, with_covers_of_labels
-from photosvc.search.reading.state import Kept, state_tag
 from photosvc.web.answers import (
     cached_answer,
     is_fresh,

@@ -31,8 +31,8 @@ from photosvc.models.engine import session_on
 from photosvc.models.named_numbers import BACKED_UP, named_number
 from photosvc.pictures.cache import PictureCache, cache_use
 from photosvc.records.accounts import AuditEntrySchema
-from photosvc.search.reading.figures import Figures, figures
 from photosvc.search.reading.photos import parse_number
+from photosvc.search.reading.statistics import LibrarySize, read_library_size
 from photosvc.settings import Settings
 from photosvc.web.answers import json_answer
 from photosvc.web.contract import (
@@ -66,7 +66,7 @@ _MOST: Final = 1000
 _LAST: Final = 10**10 - 1
 
 
-def of_library(found: Figures, *, away: bool) -> "Iterator[Metric]":
+def of_library(found: LibrarySize, *, away: bool) -> "Iterator[Metric]":
     """Yield the size of the library."""
     yield _gauge("photosvc_build_info", "The version that answers.", {__version__: 1}, label="version")
     yield _gauge("photosvc_photos", "Photos by type, none hidden or archived.", found.photos, label="type")
@@ -214,7 +214,7 @@ def metrics() -> Response:
 
     service = current_service()
     with searching(principal().owner_uid, "metrics") as connection, session_on(connection) as session:
-        found = figures(session, sees_private=principal().sees_private)
+        found = read_library_size(session, sees_private=principal().sees_private)
         away = are_away(session, service.settings.originals, within=True)
         upkeep = [*of_upkeep(session)]
     registry = CollectorRegistry(auto_describe=False)

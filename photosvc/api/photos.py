@@ -28,8 +28,8 @@ from photosvc.records.edits import ChangeSchema, OrientationSchema, PhotoEditSch
 from photosvc.records.fields import compile_schema
 from photosvc.records.photo import FileEntitySchema, PhotoSchema
 from photosvc.search.reading.files import file_with_hash, files_of_photo, load_file
+from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.photos import parse_number
-from photosvc.search.reading.state import state_tag
 from photosvc.web.answers import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, json_text, not_modified
 from photosvc.web.changes import Editing, EditingChange, change_one, read_record
 from photosvc.web.contract import ETAG, LONG_BODY, answers, describe, json_object, takes, takes_query

@@ -17,7 +17,9 @@ from photosvc.query.lexer import LONGEST_QUERY, check
 from photosvc.query.typed import find_typed
 from photosvc.records.photo import PhotoResultSchema
 from photosvc.search.reading.facets import FACETS, KnownFacets, parse_facets
+from photosvc.search.reading.guests import confine
 from photosvc.search.reading.hints import MOST_HINTS, Hint, find_hints, finds, header_of, may_have_hints
+from photosvc.search.reading.library import library_state, page_tag, state_tag
 from photosvc.search.reading.pages import Page, find
 from photosvc.search.reading.photos import parse_number, parse_query
 from photosvc.search.reading.request import (
@@ -27,8 +29,6 @@ from photosvc.search.reading.request import (
     PRIME,
     parse_request,
 )
-from photosvc.search.reading.shared import confine
-from photosvc.search.reading.state import library_state, page_tag, state_tag
 from photosvc.search.reading.suggest import KINDS, MOST_SUGGESTED, read_names, suggest
 from photosvc.web.answers import (
     JSON,

@@ -28,9 +28,9 @@ from photosvc.pictures.sizes import NAMED, WHOLE, Area, Target, file_name
 from photosvc.pictures.videos import CONVERTED
 from photosvc.search.reading.compile import visible
 from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_ids, marked_areas, matching_ids
+from photosvc.search.reading.guests import seen, seen_with_hash
 from photosvc.search.reading.people import read_labels
 from photosvc.search.reading.request import parse_request
-from photosvc.search.reading.shared import seen, seen_with_hash
 from photosvc.web.contract import answers, for_visitors
 from photosvc.web.current import Service, current_service
 from photosvc.web.errors import accepts, is_quiet, or_icon, quiet

@@ -16,9 +16,9 @@ from photosvc.auth.policy import may
 from photosvc.core.errors import InvalidValueError
 from photosvc.index.run_log import progress
 from photosvc.search.reading.clusters import DEEPEST_ZOOM, MOST_CLUSTERS, find_clusters, parse_box
+from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.photos import PhotoQuery, parse_number, parse_query, version_of
 from photosvc.search.reading.request import ALBUM_ORDERS, DEFAULT_ORDER, PRIME, parse_request
-from photosvc.search.reading.state import state_tag
 from photosvc.search.reading.timeline import (
     DEFAULT_SHOWN,
     MOST_SHOWN,

@@ -13,10 +13,10 @@ from photosvc.auth import tokens
 from photosvc.pictures.sizes import SIZES, thumbnail_size
 from photosvc.query.nodes import conjunction
 from photosvc.query.parser import parse_parameters
+from photosvc.search.reading.guests import confine
+from photosvc.search.reading.library import library_state, page_tag
 from photosvc.search.reading.pages import Page, find
 from photosvc.search.reading.request import MAX_COUNT, parse_request
-from photosvc.search.reading.shared import confine
-from photosvc.search.reading.state import library_state, page_tag
 from photosvc.web.answers import cache_headers, is_fresh, not_modified
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, for_visitors, json_object, takes_query
 from photosvc.web.current import current_service

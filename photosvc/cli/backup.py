@@ -28,7 +28,7 @@ from photosvc.models.base import SCHEMA_VERSION
 from photosvc.models.engine import database_files
 from photosvc.models.named_numbers import BACKED_UP, set_named_numbers
 from photosvc.models.schema import schema_version
-from photosvc.search.rows.renew import is_stale
+from photosvc.search.rows.check import is_stale
 from photosvc.settings import PREFIX, Settings, setting_fields
 from photosvc.settings.table import database_uri
 from photosvc.web.current import Service

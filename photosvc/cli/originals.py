@@ -13,7 +13,7 @@ from photosvc.cli.group import PlainError
 from photosvc.cli.terminal import confirm, has_terminal
 from photosvc.core.instance import is_same, is_samples, remember, remembered
 from photosvc.core.words import counted
-from photosvc.search.reading.figures import figures
+from photosvc.search.reading.statistics import read_library_size
 from photosvc.web.current import Service
 
 replace_option = click.option(
@@ -89,7 +89,7 @@ def _require_same(service: Service, former: Path | None, wanted: Path, *, replac
 def shown_photos(service: Service) -> int:
     """Count the photos that a search may find, private ones included."""
     with service.reading(orm=True) as session:
-        return sum(figures(session, sees_private=True).photos.values())
+        return sum(read_library_size(session, sees_private=True).photos.values())
 
 
 def warn_of_missing_originals(service: Service, folder: Path) -> bool:

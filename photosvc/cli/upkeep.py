@@ -35,7 +35,7 @@ from photosvc.library.problems import count_failed, failed_files
 from photosvc.models import User
 from photosvc.models.engine import UnitOfWork
 from photosvc.records.accounts import AuditEntrySchema
-from photosvc.search.reading.figures import figures
+from photosvc.search.reading.statistics import read_library_size
 from photosvc.web.current import Service
 from photosvc.workers.scheduler import Scheduler, connected
 
@@ -244,9 +244,8 @@ def status(service: Service, failures: int) -> None:
 
 
 def _figures(service: Service, most: int) -> tuple[dict[str, Any], list[dict[str, str]]]:
-
     with service.reading(orm=True) as session:
-        found = figures(session, sees_private=True)
+        found = read_library_size(session, sees_private=True)
         last, number = last_run(session), count_failed(session)
         failed = [
             {"name": one.name, "reason": one.problem.sentence, "at": f"{one.at:%Y-%m-%d %H:%M}", "source": one.source}

@@ -25,7 +25,7 @@ from photosvc.models.engine import begin_write
 from photosvc.models.statements import is_below
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.prerender import is_sound
-from photosvc.search.rows.renew import count_orphans, differing, is_stale
+from photosvc.search.rows.check import count_orphans, differing, is_stale
 from photosvc.settings import Settings
 
 #: Called with the number of files read and the number to read.

@@ -39,7 +39,7 @@ from photosvc.index.scan import (
 from photosvc.index.store import put_off
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.pictures.prerender import UsualThumbnails
-from photosvc.search.rows.renew import is_stale, rebuild
+from photosvc.search.rows.check import is_stale, rebuild
 from photosvc.settings import Settings
 from photosvc.workers.pool import Pool, WorkerPool
 

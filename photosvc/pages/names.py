@@ -20,6 +20,7 @@ from photosvc.pictures.sizes import Area
 from photosvc.query.fold import fold
 from photosvc.records.people import LabelEditSchema, SubjectEditSchema
 from photosvc.search.reading.files import turns_of
+from photosvc.search.reading.library import Kept
 from photosvc.search.reading.people import (
     Label,
     Person,
@@ -29,7 +30,6 @@ from photosvc.search.reading.people import (
     with_covers_of_labels,
     with_covers_of_people,
 )
-from photosvc.search.reading.state import Kept
 from photosvc.web.changes import change_label, change_person, find_label, find_person, remove_labels
 from photosvc.web.contract import load_values
 from photosvc.web.current import current_service

@@ -33,7 +33,7 @@ from photosvc.core.timezones import to_local
 from photosvc.models.engine import is_of_schema
 from photosvc.models.schema import check_schema
 from photosvc.search.limits import Limits
-from photosvc.search.reading.state import Kept
+from photosvc.search.reading.library import Kept
 from photosvc.settings import Settings
 from photosvc.web.admission_gate import AdmissionGate, Cost
 from photosvc.web.parts import OAUTH, WELL_KNOWN

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.models import File, Photo
-from photosvc.search.rows.renew import differing
+from photosvc.search.rows.check import differing
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from photosvc.index.jobs import NAMES
 from photosvc.index.lease import Lease
 from photosvc.library import names
 from photosvc.models import Job, Photo
-from photosvc.search.rows.renew import differing
+from photosvc.search.rows.check import differing
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
 from tests.app.index.indexing_requests import index_at_once

@@ -3,7 +3,7 @@
 import pytest
 
 from photosvc.models import File, Photo, PhotoChange
-from photosvc.search.rows.renew import differing
+from photosvc.search.rows.check import differing
 from tests.helpers.api_client import ApiClient
 from tests.helpers.factories.photos import add_photos
 from tests.helpers.library import hashes, open_library

@@ -33,8 +33,8 @@ from photosvc.pages.language import N_, P_, ngettext
 from photosvc.pages.layout import form_page, pages, see_other
 from photosvc.pages.thumbnails import Thumbnails
 from photosvc.pictures.cache import cache_use
-from photosvc.search.reading.figures import read_statistics
 from photosvc.search.reading.files import turns_of
+from photosvc.search.reading.statistics import read_statistics
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal

@@ -17,7 +17,7 @@ from photosvc.pages.layout import page, pages, see_other, show
 from photosvc.pages.shared.pictures import Way, download_of, only_album, picture_of, pictures_of
 from photosvc.pages.thumbnails import Thumbnails
 from photosvc.search.reading.albums import KnownAlbums
-from photosvc.search.reading.shared import narrowed
+from photosvc.search.reading.guests import narrowed
 from photosvc.web.auditing import operating
 from photosvc.web.contract import uses
 from photosvc.web.current import current_service

@@ -21,10 +21,10 @@ from photosvc.pages.wording import size_text
 from photosvc.records.photo import bare_head
 from photosvc.search.reading.albums import AlbumRecord, KnownAlbums
 from photosvc.search.reading.files import SeenFile, files_of_photo
+from photosvc.search.reading.guests import ORDERS, confine, seen
 from photosvc.search.reading.pages import neighbours, result_heads, uids_of
 from photosvc.search.reading.request import SearchRequest, parse_request
 from photosvc.search.reading.selection import album_bytes
-from photosvc.search.reading.shared import ORDERS, confine, seen
 from photosvc.web.current import Service
 from photosvc.web.searching import searching
 

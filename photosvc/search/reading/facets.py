@@ -29,11 +29,11 @@ from photosvc.models.statements import Column, read_tuples
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Filter, Node, conjuncts
 from photosvc.search.reading.compile import context_of, visible_albums
+from photosvc.search.reading.library import Kept
 from photosvc.search.reading.people import by_person, names_of_hidden
 from photosvc.search.reading.photos import PhotoQuery
 from photosvc.search.reading.plan import Driver, Plan, plan_all
 from photosvc.search.reading.resolve import resolve
-from photosvc.search.reading.state import Kept
 from photosvc.search.reading.window import matching
 
 #: The most values of one facet in an answer.

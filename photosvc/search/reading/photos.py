@@ -16,10 +16,10 @@ from photosvc.query.fold import fold
 from photosvc.query.nodes import Everything, Filter, Node, Word, leaves
 from photosvc.search.reading.columns import Context
 from photosvc.search.reading.compile import context_of
+from photosvc.search.reading.library import library_state
 from photosvc.search.reading.plan import ALL_ROWS, Plan, make_plan
 from photosvc.search.reading.request import last_value, parse_node
 from photosvc.search.reading.resolve import resolve
-from photosvc.search.reading.state import library_state
 from photosvc.search.reading.window import matching
 
 #: PostgreSQL, for the rest of the transaction: plan each statement for its values. The plan for any values, which it

@@ -226,7 +226,7 @@ class SearchRequest:
     ordered: bool = True
     """True if the request names its order."""
     alias_key: bytes = b""
-    """If the records are to tell nothing but the pictures themselves, the key of their ids: see `reading.shared`."""
+    """If the records are to tell nothing but the pictures themselves, the key of their ids: see `reading.guests`."""
     repeats: bool = True
     """True if the same request gives the same page again; False when its seed was drawn."""
 

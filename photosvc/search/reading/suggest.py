@@ -40,8 +40,8 @@ from photosvc.query.reader import STATES
 from photosvc.query.typed import Typed
 from photosvc.query.values import MONTHS, WEEKDAYS
 from photosvc.search.reading.compile import visible, visible_albums
-from photosvc.search.reading.figures import read_years
 from photosvc.search.reading.people import names_of_hidden
+from photosvc.search.reading.statistics import read_years
 from photosvc.search.reading.timeline import TYPES
 
 #: The most photos of one value that are counted; answers say when there are more.

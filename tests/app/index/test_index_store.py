@@ -13,7 +13,7 @@ from photosvc.index.store import Saved, Store
 from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Camera, File, Keyword, Photo, Place, RejectedFile, SearchDocument, SearchRow, SearchText
 from photosvc.models.engine import begin_write
-from photosvc.search.rows.renew import rebuild
+from photosvc.search.rows.check import rebuild
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos, new_extraction, raw_of
 

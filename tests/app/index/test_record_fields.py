@@ -7,8 +7,8 @@ import pytest
 
 from photosvc.models import File, Photo
 from photosvc.search.reading.pages import join_results
+from photosvc.search.rows.check import rebuild
 from photosvc.search.rows.render import render_file, render_head
-from photosvc.search.rows.renew import rebuild
 from tests.helpers.library import open_library
 from tests.helpers.pictures import encoded, exif, jpeg, quarters, video, xmp
 

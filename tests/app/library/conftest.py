@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from photosvc.models import Photo
-from photosvc.search.rows.renew import count_orphans, differing
+from photosvc.search.rows.check import count_orphans, differing
 from tests.app.library.sharing import Sharing
 from tests.app.uploads.upload_client import open_uploads
 from tests.helpers.library import Library, copy_library, open_library

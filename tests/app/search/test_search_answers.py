@@ -142,7 +142,7 @@ def test_a_tag_may_be_weak_or_one_of_several(copied_library):
 
 def test_a_new_form_of_records_is_sent_although_the_library_is_unchanged(copied_library, monkeypatch):
     first = copied_library.get({"q": "zebra"}, token=copied_library.token(role="admin"))
-    monkeypatch.setattr("photosvc.search.reading.state.PROJECTION_VERSION", 1000)
+    monkeypatch.setattr("photosvc.search.reading.library.PROJECTION_VERSION", 1000)
     again = ask_again(copied_library, first, {"q": "zebra"})
     assert (again.status_code, again.json) == (200, first.json)
     assert again.headers["ETag"] != first.headers["ETag"]

@@ -8,7 +8,7 @@ from photosvc.library import look_alikes
 from photosvc.library.look_alikes import find_duplicates
 from photosvc.models import LookAlike, Photo
 from photosvc.models.engine import write_session
-from photosvc.search.reading.figures import read_statistics
+from photosvc.search.reading.statistics import read_statistics
 from tests.app.index.indexing_requests import look_at_once
 from tests.helpers.library import open_library
 from tests.helpers.pictures import clouds, encoded

@@ -11,8 +11,8 @@ from photosvc.core.vocabulary import COLORS
 from photosvc.models import SearchRow
 from photosvc.models.search import record_change
 from photosvc.search.reading.facets import FACETS, KnownFacets, count_values, parse_facets
-from photosvc.search.reading.figures import read_years
 from photosvc.search.reading.pages import find
+from photosvc.search.reading.statistics import read_years
 from tests.databases.search.varied_library import fill_varied_library
 from tests.helpers.parsing import parse_request, photo_query
 

@@ -7,8 +7,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from photosvc.models import PROJECTION, PROJECTION_VERSION, Album, AlbumPhoto, LibraryState, SearchText
-from photosvc.search.rows import renew as module
-from photosvc.search.rows.renew import count_orphans, differing, is_stale, rebuild
+from photosvc.search.rows import check as module
+from photosvc.search.rows.check import count_orphans, differing, is_stale, rebuild
 from photosvc.search.rows.write import project
 from photosvc.web.current import current_service
 from tests.helpers.clock import NOW

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.models import CHANGES, LibraryState, SearchAlbum, SearchText
-from photosvc.search.rows.renew import rebuild
+from photosvc.search.rows.check import rebuild
 from tests.helpers.library import open_library
 from tests.helpers.pictures import exif, jpeg, xmp
 

@@ -10,7 +10,7 @@ from photoprism import PhotoprismClient, PhotoprismSession
 from photoprism.models import form
 
 from photosvc.models import Photo
-from photosvc.search.rows.renew import differing
+from photosvc.search.rows.check import differing
 from tests.helpers.api_client import API, PASSWORD, open_api
 from tests.helpers.factories.photos import add_photos
 from tests.helpers.library import open_library

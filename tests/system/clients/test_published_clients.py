@@ -21,7 +21,7 @@ from photoprism.exceptions import PhotoprismNotFoundError
 from photoprism.models import form
 
 from photosvc.models import Photo
-from photosvc.search.rows.renew import differing
+from photosvc.search.rows.check import differing
 from tests.helpers.api_client import API, PASSWORD, open_api
 from tests.helpers.library import SURROUNDINGS
 from tests.helpers.pictures import exif, jpeg

@@ -5,7 +5,7 @@ import pytest
 from photosvc.core.vocabulary import followed_by, inverse
 from photosvc.media.decode import UPRIGHT
 from photosvc.models import Photo
-from photosvc.search.rows.renew import differing
+from photosvc.search.rows.check import differing
 from tests.app.pictures.picture_client import PictureClient
 from tests.helpers.api_client import open_api
 from tests.helpers.library import hashes

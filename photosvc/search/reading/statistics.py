@@ -1,4 +1,4 @@
-"""Figures of the library: its counts and statistics, which read every search row, and its size."""
+"""Statistics of the library: its counts and statistics, which read every search row, and its size."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -114,7 +114,7 @@ def read_statistics(connection: Connection, sees_private: bool) -> Statistics:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class LibrarySize:
     """The size of the library."""
 
     photos: dict[str, int]
@@ -126,8 +126,8 @@ class Figures:
     changes: int
 
 
-def figures(session: Session, *, sees_private: bool) -> Figures:
-    """Return the figures of the library, with or without private photos."""
+def read_library_size(session: Session, *, sees_private: bool) -> LibrarySize:
+    """Return the size of the library, with or without private photos."""
     seen = [] if sees_private else [Photo.private.is_(False)]
     is_missing, is_broken = File.missing, File.error != ""
     numbers = (
@@ -140,7 +140,7 @@ def figures(session: Session, *, sees_private: bool) -> Figures:
     files, missing, broken = session.execute(counted).one()
     shown = select(Photo.type, func.count()).where(Photo.quality >= 0, Photo.archived_at.is_(None), *seen)
     albums = select(func.count()).select_from(Album).where(visible_albums(sees_private=sees_private))
-    return Figures(
+    return LibrarySize(
         photos={kind: number for kind, number in session.execute(shown.group_by(Photo.type))},  # noqa: C416 - typed rows
         files=files,
         missing=missing,
