@@ -42,7 +42,7 @@ PARTS = {
     ),
     "query": Part(("photosvc/query/lexer.py", "photosvc/query/parser.py"), ("tests/unit/query",)),
     "edits": Part(
-        ("photosvc/library/apply.py", "photosvc/library/journal.py"),
+        ("photosvc/library/edits.py", "photosvc/library/journal.py"),
         ("tests/app/library/test_photo_edits.py", "tests/app/library/test_photo_history.py"),
     ),
     "paths": Part(

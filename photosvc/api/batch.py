@@ -13,12 +13,12 @@ from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.words import counted
 from photosvc.index.catalog import Catalog
-from photosvc.library import batches, trash_deletion
-from photosvc.library.apply import apply
+from photosvc.library import batches
 from photosvc.library.batches import Flagging, change_flags, change_in_portions, selected_photos
-from photosvc.library.changing import Each, changing, load_photos, undo_batch
+from photosvc.library.edits import apply
 from photosvc.library.journal import Actor, Change, find_own, first_of_batch
-from photosvc.library.trash_deletion import Deletion
+from photosvc.library.trash.deletion import Deletion, trash_photos
+from photosvc.library.unit_of_work import Each, changing, load_photos, undo_batch
 from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
 from photosvc.web.answers import json_answer
 from photosvc.web.changes import one_batch
@@ -156,7 +156,7 @@ def _remove(given: dict[str, Any]) -> Response:
     change = Change("photos.delete", Actor.of(principal()))
 
     def remove(session: Session, photo_ids: Sequence[int], now: datetime, deletion: Deletion | None) -> int:
-        return trash_deletion.delete_photos(session, photo_ids, deletion, change, now)
+        return trash_photos(session, photo_ids, deletion, change, now)
 
     return _batch(given, remove, "deleted", most=MOST_DELETED, around=taking_originals)
 

@@ -19,8 +19,8 @@ from photosvc.core.errors import NotFoundError, PermissionDeniedError, PhotosvcE
 from photosvc.core.ids import ALBUM, is_uid
 from photosvc.core.message import Message
 from photosvc.core.words import counted
-from photosvc.library.thumbnails import original_of
-from photosvc.library.upload_checks import check_disk
+from photosvc.library.content import check_disk
+from photosvc.library.thumbnail_jobs import original_of
 from photosvc.models.engine import open_reader
 from photosvc.pictures import archives
 from photosvc.pictures.archives import Entry, Waiting, stream_zip

@@ -15,9 +15,9 @@ from photosvc.core.words import counted
 from photosvc.index import jobs, requested, run_log
 from photosvc.index.jobs import IMPORT, State, is_running
 from photosvc.library import import_jobs
+from photosvc.library.failures import failed_files, forget_import_failures
 from photosvc.library.import_folder import ImportFolder
-from photosvc.library.names import is_asked_by
-from photosvc.library.problems import failed_files, forget_import_failures
+from photosvc.library.renames import is_asked_by
 from photosvc.library.staging_part import ReadOnlyError
 from photosvc.models import Job
 from photosvc.records.upkeep import (

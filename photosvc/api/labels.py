@@ -12,9 +12,9 @@ from marshmallow import Schema
 from photosvc.api.index_runs import INDEXER, MESSAGES
 from photosvc.api.photos import answer_changed
 from photosvc.core.errors import InvalidValueError
-from photosvc.library.apply import keep_keywords
+from photosvc.library.edits import keep_keywords
 from photosvc.library.labels import add_label, check_name, label_of, remove_label
-from photosvc.library.names import Asked
+from photosvc.library.renames import Asked
 from photosvc.query.fold import fold
 from photosvc.records.people import (
     LabelEditSchema,

@@ -19,10 +19,10 @@ from photosvc.core.vocabulary import MANUAL
 from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import choose_orientation
 from photosvc.index.restack import unstack
-from photosvc.library import trash_deletion
-from photosvc.library.apply import apply, approve
-from photosvc.library.changing import undo
+from photosvc.library.edits import apply, approve
 from photosvc.library.journal import FILES, Actor, Change, changes_of, find_change, record, shown
+from photosvc.library.trash.deletion import trash_file
+from photosvc.library.unit_of_work import undo
 from photosvc.models import File, Photo
 from photosvc.records.edits import ChangeSchema, OrientationSchema, PhotoEditSchema, yaml_text
 from photosvc.records.fields import compile_schema
@@ -261,7 +261,7 @@ def delete_file(photo_uid: str, file_uid: str) -> Response:
     """
     with taking_originals() as deletion:
         now = current_service().now()
-        leave = partial(trash_deletion.delete_file, deletion=deletion, now=now)
+        leave = partial(trash_file, deletion=deletion, now=now)
         return _without(photo_uid, file_uid, "photos.delete", leave)
 
 

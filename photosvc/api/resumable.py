@@ -19,9 +19,9 @@ from werkzeug.http import http_date
 from photosvc.api.uploads import UPLOAD_TOKEN
 from photosvc.core.errors import ConflictError, InvalidValueError, PhotosvcError
 from photosvc.core.problems import FileProblemError
+from photosvc.library.admission import REFUSED
 from photosvc.library.staging_part import Part, PartLockedError, PartMissingError, TooLargeError
-from photosvc.library.upload_albums import LIFETIME, add_waiting, find_upload
-from photosvc.library.uploads import REFUSED
+from photosvc.library.upload_queue import LIFETIME, add_waiting, find_upload
 from photosvc.models import Upload
 from photosvc.models.statements import UNLOADED
 from photosvc.pictures.originals import safe_name

@@ -10,6 +10,7 @@ from flask import Response
 
 from photosvc.core.accounts import CONTRIBUTOR, SHARE_ROLES
 from photosvc.core.words import counted
+from photosvc.library.admission import ADDED, DAMAGED, NOT_SHOWN, REFUSED
 from photosvc.library.albums import album_of_people
 from photosvc.library.links import add_link, change_link, end_link, find_link, list_links, new_password_hash
 from photosvc.library.shares import (
@@ -23,7 +24,6 @@ from photosvc.library.shares import (
     take_out,
     user_id_of,
 )
-from photosvc.library.uploads import ADDED, DAMAGED, NOT_SHOWN, REFUSED
 from photosvc.records.albums import (
     AlbumResultSchema,
     LinkEditSchema,

@@ -13,8 +13,8 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import FILE, MARKER, is_uid
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index.file_columns import add_area
-from photosvc.library.names import Asked
 from photosvc.library.people import name_area, no_area, remove_area
+from photosvc.library.renames import Asked
 from photosvc.media.metadata import Region
 from photosvc.models import File, Marker, Photo
 from photosvc.records.people import MarkerEditSchema, NewMarkerSchema, SubjectEditSchema, SubjectSchema

@@ -17,7 +17,7 @@ from sqlalchemy import select
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.problems import FileProblemError, Problem
-from photosvc.library.thumbnails import original_of
+from photosvc.library.thumbnail_jobs import original_of
 from photosvc.media.formats import FORMATS
 from photosvc.media.motion_photo import find_embedded
 from photosvc.media.mp4 import read_tracks

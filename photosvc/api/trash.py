@@ -9,7 +9,8 @@ from flask import Response, request
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.words import counted
-from photosvc.library.trash import (
+from photosvc.library.trash.folder import Trash, is_deletion
+from photosvc.library.trash.restoring import (
     END_OF_TIME,
     MOST_RESTORED,
     chosen_files,
@@ -17,7 +18,6 @@ from photosvc.library.trash import (
     open_trash,
     photos_of,
 )
-from photosvc.library.trash_folder import Trash, is_deletion
 from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
 from photosvc.web.changes import empty_files, restore_files

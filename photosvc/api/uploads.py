@@ -16,11 +16,11 @@ from photosvc.auth.policy import decide
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDeniedError
 from photosvc.core.words import counted
+from photosvc.library.admission import ADDED, DAMAGED, DUPLICATE, NOT_SHOWN, REFUSED
 from photosvc.library.albums import album_named, album_of_people, make_album, uids_by_title
 from photosvc.library.staging import require_writable
-from photosvc.library.trash_deletion import Deletion, deleting
-from photosvc.library.trash_folder import Trash
-from photosvc.library.uploads import ADDED, DAMAGED, DUPLICATE, NOT_SHOWN, REFUSED
+from photosvc.library.trash.deletion import Deletion, deleting
+from photosvc.library.trash.folder import Trash
 from photosvc.query.fold import fold
 from photosvc.records.albums import AdditionSchema
 from photosvc.web.answers import json_answer

@@ -29,11 +29,11 @@ from photosvc.core.words import counted
 from photosvc.index.run import Progress, rebuild_search, run_index
 from photosvc.index.run_log import IndexOptions, Outcome, Summary
 from photosvc.index.watcher import Reporter, RequestedIndexer, Watcher, indexer_lock
+from photosvc.library.admission import ADDED, DAMAGED, stored_status
+from photosvc.library.failures import damaged_imports
 from photosvc.library.import_folder import ImportFolder
-from photosvc.library.import_run import Fate, Imported, ImportOptions, ImportRun
-from photosvc.library.problems import damaged_imports
-from photosvc.library.trash_deletion import finish_deletions
-from photosvc.library.uploads import ADDED, DAMAGED, stored_status
+from photosvc.library.imports import Fate, Imported, ImportOptions, ImportRun
+from photosvc.library.trash.deletion import finish_deletions
 from photosvc.models.engine import UnitOfWork
 from photosvc.web.current import Service
 

@@ -15,11 +15,11 @@ from photosvc.cli.upkeep import scheduler_of, scheduler_option
 from photosvc.core.errors import ConflictError
 from photosvc.core.words import counted
 from photosvc.index.watcher import Chores, indexer_lock
-from photosvc.library.jobs import JobRunner
+from photosvc.library.job_runner import JobRunner
 from photosvc.library.staging import Staging
-from photosvc.library.thumbnails import matching_files, read_originals, thumbnail_pool
-from photosvc.library.trash import sweep as sweep_trash
-from photosvc.library.upload_albums import known_tokens, sweep
+from photosvc.library.thumbnail_jobs import matching_files, read_originals, thumbnail_pool
+from photosvc.library.trash.restoring import sweep as sweep_trash
+from photosvc.library.upload_queue import known_tokens, sweep
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.pictures.originals import Original
 from photosvc.pictures.prerender import Made, make_ahead

@@ -11,10 +11,19 @@ from photosvc.cli.terminal import confirm, count_option, format_options, print_f
 from photosvc.core.times import parse_duration
 from photosvc.core.words import counted
 from photosvc.library.journal import Actor
-from photosvc.library.trash import END_OF_TIME, Restored, chosen, count, kept_until, older, open_trash, photos_of
-from photosvc.library.trash import empty as delete
-from photosvc.library.trash import restore as give_back
-from photosvc.library.trash_folder import Kept, Trash
+from photosvc.library.trash.folder import Kept, Trash
+from photosvc.library.trash.restoring import (
+    END_OF_TIME,
+    Restored,
+    chosen,
+    count,
+    kept_until,
+    older,
+    open_trash,
+    photos_of,
+)
+from photosvc.library.trash.restoring import empty as delete
+from photosvc.library.trash.restoring import restore as give_back
 from photosvc.web.current import Service
 
 _LISTED: Final = {

@@ -31,7 +31,7 @@ from photosvc.index.jobs import is_running
 from photosvc.index.purge import Removed, Survey, mark, remove, survey
 from photosvc.index.run_log import last_run
 from photosvc.index.scan import forget_disks
-from photosvc.library.problems import count_failed, failed_files
+from photosvc.library.failures import count_failed, failed_files
 from photosvc.models import User
 from photosvc.models.engine import UnitOfWork
 from photosvc.records.accounts import AuditEntrySchema

@@ -20,7 +20,7 @@ from photosvc.dav.dav_request import PATIENCE
 from photosvc.dav.errors import ChangedMeanwhileError, DAVError
 from photosvc.dav.tree import Original, etag_of, is_folder, walk
 from photosvc.library import disk
-from photosvc.library.relocation import is_junk
+from photosvc.library.originals import is_junk
 from photosvc.library.staging import Staging
 from photosvc.library.staging_part import (
     IncompleteError,
@@ -30,8 +30,8 @@ from photosvc.library.staging_part import (
     TooLargeError,
     checked_name,
 )
-from photosvc.library.trash_folder import Trash
-from photosvc.library.upload_albums import QuotaExceededError, bytes_left
+from photosvc.library.trash.folder import Trash
+from photosvc.library.upload_queue import QuotaExceededError, bytes_left
 from photosvc.web.receiving import receiving
 
 if TYPE_CHECKING:

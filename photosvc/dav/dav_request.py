@@ -19,10 +19,10 @@ from photosvc.dav import locks
 from photosvc.dav.addresses import key, path_of_url
 from photosvc.dav.errors import TOKEN_SUBMITTED, DAVError, locked
 from photosvc.dav.tree import Environ, Original, Originals
+from photosvc.library.content import check_disk
 from photosvc.library.journal import Actor
-from photosvc.library.relocation import Relocation
-from photosvc.library.upload_albums import count_stored
-from photosvc.library.upload_checks import check_disk
+from photosvc.library.originals import Relocation
+from photosvc.library.upload_queue import count_stored
 from photosvc.models.engine import begin_write
 from photosvc.web.current import Service
 from photosvc.web.protector import principal

@@ -18,7 +18,7 @@ from photosvc.dav.tree import Environ, Original, content_type_of, etag_of, is_fo
 from photosvc.library import disk
 from photosvc.library.staging import Staging
 from photosvc.library.staging_part import IncompleteError, NameTakenError, Part, checked_name
-from photosvc.library.upload_albums import QuotaExceededError, bytes_left
+from photosvc.library.upload_queue import QuotaExceededError, bytes_left
 from photosvc.web.answers import cache_headers
 from photosvc.web.receiving import receiving
 from photosvc.web.sending import SANDBOX, FileAnswer, send_file

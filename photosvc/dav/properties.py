@@ -26,8 +26,8 @@ from photosvc.dav.tree import Original, content_type_of, etag_of
 from photosvc.dav.xml import DAV, XmlError, element, element_text, propstat, read_xml, text
 from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library import disk
-from photosvc.library.relocation import renamed
-from photosvc.library.upload_albums import bytes_left
+from photosvc.library.originals import renamed
+from photosvc.library.upload_queue import bytes_left
 from photosvc.models import DavLock, DavProperty, File
 from photosvc.models.statements import UNLOADED, insert_into, is_below
 from photosvc.settings import Settings

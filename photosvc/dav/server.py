@@ -28,7 +28,7 @@ from photosvc.dav.lock_methods import lock, unlock
 from photosvc.dav.properties import proppatch
 from photosvc.dav.propfind import propfind
 from photosvc.dav.tree import Originals
-from photosvc.library.relocation import is_junk
+from photosvc.library.originals import is_junk
 from photosvc.web.current import current_service
 from photosvc.web.indexer import wake_indexer
 from photosvc.web.protector import begin_as, principal, token_of, verify

@@ -1,6 +1,6 @@
 """The unit of work for photos whose files or facts changed: described, stored and projected once, before the commit.
 
-Callers change photos and files, and name the photos. `library.changing` does the same for edits by people, which it
+Callers change photos and files, and name the photos. `library.unit_of_work` does the same for edits by people, which it
 also journals. Other modules do not write search rows of photos; an import contract says so.
 """
 

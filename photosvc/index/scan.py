@@ -40,7 +40,7 @@ MAX_DEPTH = 100
 MAX_PATH = 1024
 #: The folder below the originals for files and names of the service. Scans skip it, because it begins with a dot.
 STAGING_FOLDER: Final = ".photosvc"
-#: The trash, see `photosvc.library.trash_folder`. Scans skip it, and clients do not see it.
+#: The trash, see `photosvc.library.trash.folder`. Scans skip it, and clients do not see it.
 TRASH_FOLDER: Final = f"{STAGING_FOLDER}/trash"
 #: Ending of the name of a folder in it whose deletion is not finished yet.
 UNFINISHED: Final = ".part"

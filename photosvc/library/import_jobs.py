@@ -16,7 +16,7 @@ from photosvc.index import jobs
 from photosvc.index.jobs import IMPORT, State, Waiting
 from photosvc.index.lease import Lease
 from photosvc.library.import_folder import ImportFolder
-from photosvc.library.import_run import Fate, Imported, ImportOptions, ImportRun
+from photosvc.library.imports import Fate, Imported, ImportOptions, ImportRun
 from photosvc.models import Job, JobFailure
 from photosvc.models.engine import write_session
 from photosvc.settings import Settings
@@ -34,7 +34,7 @@ def withdraw(session: Session, now: datetime) -> bool:
 
 
 def import_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Generator[bool, None, None]:
-    """Import the folder that is the subject of a job, as a `library.jobs.Handler`.
+    """Import the folder that is the subject of a job, as a `library.job_runner.Handler`.
 
     Its arguments are `moves`, true if imported files are removed from the folder of imports, and `albums`, the UIDs of
     albums that the photos are added to.

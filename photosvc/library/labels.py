@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.message import Message, of_field
 from photosvc.index.catalog import Catalog
-from photosvc.library.apply import apply, keep_keywords
-from photosvc.library.changing import changing, load_photos, store_and_project
+from photosvc.library.edits import apply, keep_keywords
 from photosvc.library.journal import Actor, Change
+from photosvc.library.unit_of_work import changing, load_photos, store_and_project
 from photosvc.models import Keyword, Photo, SearchRow, photo_keywords
 from photosvc.models.search import record_change
 from photosvc.query.fold import fold

@@ -299,7 +299,7 @@ def looked_at(session: Session) -> datetime | None:
 
 
 def look(lease: Lease, _settings: Settings, _job: Waiting) -> Generator[bool, None, None]:
-    """Look for look-alikes and keep their groups, as a `library.jobs.Handler`."""
+    """Look for look-alikes and keep their groups, as a `library.job_runner.Handler`."""
     with closing(open_reader(lease.engine)) as connection:
         groups = find_duplicates(connection)
     yield True

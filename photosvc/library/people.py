@@ -18,9 +18,9 @@ from photosvc.index import file_columns
 from photosvc.index.catalog import Catalog
 from photosvc.index.describe import areas_of, describe
 from photosvc.index.sidecar_links import sidecars_of
-from photosvc.library.changing import changing, load_photos, store_and_project
 from photosvc.library.journal import Actor, Change
 from photosvc.library.labels import ChangeSome
+from photosvc.library.unit_of_work import changing, load_photos, store_and_project
 from photosvc.models import STATE, File, LibraryState, Marker, Photo, SearchRow, Subject, SubjectName
 from photosvc.models.library import subject_uid
 from photosvc.models.search import record_change

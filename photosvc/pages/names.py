@@ -9,7 +9,7 @@ from marshmallow import Schema
 
 from photosvc.auth.policy import may
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PhotosvcError
-from photosvc.library.names import Asked
+from photosvc.library.renames import Asked
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form
 from photosvc.pages.language import N_, _

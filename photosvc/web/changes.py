@@ -23,14 +23,14 @@ from photosvc.index.catalog import Catalog
 from photosvc.library import labels, people
 from photosvc.library.album_photos import select_photos
 from photosvc.library.albums import PhotosChange, album_of_people, change_members
-from photosvc.library.changing import changing
-from photosvc.library.changing import load_photo as load_for_change
 from photosvc.library.journal import Actor, Change
 from photosvc.library.labels import LabelChange, check_name
-from photosvc.library.names import Asked, Terms, change_all, respell_label
-from photosvc.library.names import rename_person as rename_in_photos
-from photosvc.library.trash import PORTION, Emptied, Restored, empty_in_request, restore_in_request
-from photosvc.library.trash_folder import Kept, Trash
+from photosvc.library.renames import Asked, Terms, change_all, respell_label
+from photosvc.library.renames import rename_person as rename_in_photos
+from photosvc.library.trash.folder import Kept, Trash
+from photosvc.library.trash.restoring import PORTION, Emptied, Restored, empty_in_request, restore_in_request
+from photosvc.library.unit_of_work import changing
+from photosvc.library.unit_of_work import load_photo as load_for_change
 from photosvc.models import Photo
 from photosvc.models.engine import session_on
 from photosvc.query.fold import fold, words

@@ -20,21 +20,7 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Problem, Reason
 from photosvc.core.words import counted, in_portions
 from photosvc.index.jobs import is_running
-from photosvc.library.links import bytes_of_today, count_files, require_uploads
-from photosvc.library.shares import require_contributor, user_id_of
-from photosvc.library.staging import Staging, add_original
-from photosvc.library.staging_part import NameTakenError, Part, PartMissingError
-from photosvc.library.upload_albums import (
-    LIFETIME,
-    QuotaExceededError,
-    TooManyFilesError,
-    add_waiting,
-    bytes_left,
-    waiting_in,
-    will_follow,
-)
-from photosvc.library.upload_checks import ReceivedFile
-from photosvc.library.uploads import (
+from photosvc.library.admission import (
     ADDED,
     DAMAGED,
     DUPLICATE,
@@ -43,6 +29,20 @@ from photosvc.library.uploads import (
     Admission,
     Admitted,
     stored_status,
+)
+from photosvc.library.content import ReceivedFile
+from photosvc.library.links import bytes_of_today, count_files, require_uploads
+from photosvc.library.shares import require_contributor, user_id_of
+from photosvc.library.staging import Staging, add_original
+from photosvc.library.staging_part import NameTakenError, Part, PartMissingError
+from photosvc.library.upload_queue import (
+    LIFETIME,
+    QuotaExceededError,
+    TooManyFilesError,
+    add_waiting,
+    bytes_left,
+    waiting_in,
+    will_follow,
 )
 from photosvc.models import ORIGINALS_ROOT, VISIT, File, RejectedFile, Sidecar, Upload
 from photosvc.pictures.originals import safe_name

@@ -18,9 +18,9 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.sansio.multipart import Epilogue, Event, MultipartDecoder, NeedData
 
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError, PhotosvcError
+from photosvc.library.content import check_disk
 from photosvc.library.staging import Staging
 from photosvc.library.staging_part import ReadOnlyError
-from photosvc.library.upload_checks import check_disk
 from photosvc.models import VISIT
 from photosvc.web.admission_gate import Cost
 from photosvc.web.contract import InvalidBodyError

@@ -13,7 +13,7 @@ from tests.helpers.library import open_library
 
 
 def test_an_import_is_wished_for_done_and_found(tmp_path, new_postgres, monkeypatch):
-    for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
+    for name in ("photosvc.library.content", "photosvc.index.run"):
         monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
     settings = {"PHOTOSVC_DATABASE_URI": new_postgres(), "PHOTOSVC_WATCH_SETTLE": 0}
     library = open_library(tmp_path / "instance", settings=settings)
@@ -37,13 +37,13 @@ def test_an_import_is_wished_for_done_and_found(tmp_path, new_postgres, monkeypa
 
 
 def test_imports_of_one_picture_at_once_are_one_original(tmp_path, new_postgres, monkeypatch):
-    monkeypatch.setattr("photosvc.library.upload_checks.WorkerPool", InlinePool)
+    monkeypatch.setattr("photosvc.library.content.WorkerPool", InlinePool)
     library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_postgres()})
     folders = [Imports(library, tmp_path / str(number)) for number in range(4)]
     for number, folder in enumerate(folders):
         folder.put(f"{number}.jpg", picture(1))
     # As on several machines, whose lock files are not the same.
-    monkeypatch.setattr("photosvc.library.import_run.exclusive_lock", lambda *_: nullcontext())
+    monkeypatch.setattr("photosvc.library.imports.exclusive_lock", lambda *_: nullcontext())
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(Imports.bring, folders))
     fates = sorted(fate for one in found for fate, _ in one.values())

@@ -5,7 +5,7 @@ import pytest
 from photosvc.index import jobs
 from photosvc.index.jobs import NAMES
 from photosvc.index.lease import Lease
-from photosvc.library import names
+from photosvc.library import renames
 from photosvc.models import Job, Photo
 from photosvc.search.rows.check import differing
 from photosvc.web.current import current_service
@@ -25,10 +25,10 @@ PICTURES = {
 @pytest.fixture
 def jobs_library(tmp_path, new_database, monkeypatch):
     """A library on each database, in which one photo is many, and jobs change one in a transaction."""
-    monkeypatch.setattr("photosvc.library.names.MOST_AT_ONCE", 1)
+    monkeypatch.setattr("photosvc.library.renames.MOST_AT_ONCE", 1)
     monkeypatch.setattr("photosvc.api.labels.wake_indexer", lambda _: Indexer.RUNNING)
     for name in ("_FIRST", "_MOST"):
-        monkeypatch.setattr(names, name, 1)
+        monkeypatch.setattr(renames, name, 1)
     library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_database()})
     for number, (name, packet) in enumerate(PICTURES.items()):
         library.put(name, jpeg(64 + number, 48, exif=exif({}, {0x9003: f"202{number}:01:02 03:04:05"}), xmp=packet))
@@ -97,7 +97,7 @@ def test_one_request_changes_many_photos_also_when_the_indexer_is_killed(jobs_li
         engine = session.get_bind()
     killed = Lease(engine, jobs_library.clock)
     settings = jobs_library.app.extensions["photosvc"].settings
-    portions = names.change_in_portions(killed, settings, killed.claim(NAMES))
+    portions = renames.change_in_portions(killed, settings, killed.claim(NAMES))
     assert next(portions)
     assert killed.report()["percent"] == 33
     jobs_library.clock.move(seconds=90)
@@ -135,7 +135,7 @@ def test_the_last_of_several_requests_for_a_label_counts_and_they_are_limited(jo
     lake = f"/labels/{uid_of('labels', 'lake')}"
     first = call("PUT", lake, 202, json={"Name": "Water"})
     assert call("PUT", lake, 202, json={"Name": "Sea"})["job"] == first["job"]
-    monkeypatch.setattr("photosvc.library.names.NAMES", jobs.Kind("names", most_waiting=1, most_kept=1))
+    monkeypatch.setattr("photosvc.library.renames.NAMES", jobs.Kind("names", most_waiting=1, most_kept=1))
     call("PUT", f"/subjects/{uid_of('subjects', 'Ada')}", 429, json={"Name": "Zed"})
     call("PUT", lake, 429, json={"Name": "LAKE"})
     do_jobs(jobs_library)
@@ -148,7 +148,7 @@ def test_each_client_without_an_account_has_places_of_its_own_for_requests_that_
     jobs_library, call, uid_of, monkeypatch
 ):
     lake, ada = f"/labels/{uid_of('labels', 'lake')}", f"/subjects/{uid_of('subjects', 'Ada')}"
-    monkeypatch.setattr("photosvc.library.names.NAMES", jobs.Kind("names", most_waiting=1, most_kept=1))
+    monkeypatch.setattr("photosvc.library.renames.NAMES", jobs.Kind("names", most_waiting=1, most_kept=1))
     call("PUT", lake, 202, json={"Name": "Water"})
     call("PUT", ada, 429, json={"Name": "Zed"})
     other = jobs_library.token("labels people")

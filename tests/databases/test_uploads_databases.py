@@ -77,7 +77,7 @@ def test_who_asks_while_another_request_adds_the_file_is_told_to_ask_again(tmp_p
             thread.join()
             return wish(*given)
 
-        monkeypatch.setattr("photosvc.library.uploads.wish", wish_when_placed)
+        monkeypatch.setattr("photosvc.library.admission.wish", wish_when_placed)
         assert patch(api, token, path, data, 0).status_code == 204
         assert asked == [423, 423]
         assert offset_of(api, token, path) == len(data)

@@ -15,7 +15,7 @@ from photosvc.core.paths import disk_name
 from photosvc.index import requested, run_log
 from photosvc.index.jobs import State, is_running
 from photosvc.index.run_log import last_run
-from photosvc.library.problems import (
+from photosvc.library.failures import (
     IMPORT,
     count_failed,
     disk_of,
@@ -24,8 +24,8 @@ from photosvc.library.problems import (
     photos_of_failed,
     trash_use,
 )
-from photosvc.library.thumbnails import last_progress, wish_thumbnails
-from photosvc.library.trash_folder import Trash
+from photosvc.library.thumbnail_jobs import last_progress, wish_thumbnails
+from photosvc.library.trash.folder import Trash
 from photosvc.models import Photo
 from photosvc.pages.administration.frame import administration_page, show_administration
 from photosvc.pages.forms import page_number, read_form

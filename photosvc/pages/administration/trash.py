@@ -6,8 +6,9 @@ from typing import Final
 from flask import Response, request, url_for
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
-from photosvc.library.problems import trash_use
-from photosvc.library.trash import (
+from photosvc.library.failures import trash_use
+from photosvc.library.trash.folder import Trash
+from photosvc.library.trash.restoring import (
     END_OF_TIME,
     MOST_RESTORED,
     chosen_files,
@@ -16,7 +17,6 @@ from photosvc.library.trash import (
     open_trash,
     photos_of,
 )
-from photosvc.library.trash_folder import Trash
 from photosvc.pages.administration.frame import administration_page, show_administration
 from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.language import N_

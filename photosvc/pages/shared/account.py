@@ -9,8 +9,8 @@ from typing import Final
 from flask import Response, request, url_for
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
+from photosvc.library.admission import ADDED, Admitted
 from photosvc.library.shares import find_shared, leave_album, own_photos, shared_albums, take_out, user_id_of
-from photosvc.library.uploads import ADDED, Admitted
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.layout import page, pages, see_other, show

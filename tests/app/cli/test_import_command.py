@@ -15,7 +15,7 @@ from tests.helpers.api_client import open_api
 
 @pytest.fixture
 def api(tmp_path, monkeypatch):
-    for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
+    for name in ("photosvc.library.content", "photosvc.index.run"):
         monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
     with open_api(tmp_path) as api:
         (tmp_path / "card").mkdir()

@@ -6,7 +6,7 @@ import pytest
 
 from photosvc.index import requested
 from photosvc.index.scan import TRASH_FOLDER
-from photosvc.library.relocation import Relocation
+from photosvc.library.originals import Relocation
 from photosvc.models import Album, AlbumPhoto, File, Job, Photo, RejectedFile
 from tests.app.dav.dav_client import LOCKINFO, DavClient
 from tests.app.index.indexing_requests import InlinePool
@@ -140,7 +140,7 @@ def test_a_moved_folder_takes_its_photos_stacks_and_sidecars_along(dav):
 
 def test_a_folder_with_too_many_files_is_followed_by_the_index(dav, monkeypatch):
     before = records(dav)
-    monkeypatch.setattr("photosvc.library.relocation.MOST_FILES", 1)
+    monkeypatch.setattr("photosvc.library.originals.MOST_FILES", 1)
     waiting(dav)
     assert to(dav, "MOVE", "/many", "/more") == 201
     assert waiting(dav) == {"many", "more"}

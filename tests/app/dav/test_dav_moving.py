@@ -3,7 +3,7 @@
 import os
 
 from photosvc.index import requested
-from photosvc.library.relocation import Relocation
+from photosvc.library.originals import Relocation
 from photosvc.library.staging import Staging
 from photosvc.library.staging_part import Part, StorageFullError
 from photosvc.models import Job

@@ -5,7 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from photosvc.dav import copying, lock_methods, propfind
-from photosvc.library import relocation
+from photosvc.library import originals
 from photosvc.settings import PREFIX, Settings
 
 GUIDE = (Path(__file__).parents[3] / "docs/webdav.md").read_text()
@@ -19,6 +19,6 @@ def test_every_setting_exists():
 def test_every_limit_is_the_one_there_is():
     assert copying.MOST == propfind.MOST
     assert f"folders of more than {copying.MOST:,} files" in GUIDE
-    assert f"for folders of up to {relocation.MOST_FILES} files" in GUIDE
+    assert f"for folders of up to {originals.MOST_FILES} files" in GUIDE
     assert "lasts one hour at most" in GUIDE
     assert lock_methods.LONGEST_TIME == 3600

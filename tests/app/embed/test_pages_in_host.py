@@ -135,7 +135,14 @@ def test_all_pages_for_users_of_the_host_lie_below_its_prefix(tmp_path):
         made = client.post("/media/albums/new", data=form, headers=OWN)
         album = made.headers["Location"].removesuffix("?done=made")
         assert album.startswith("/media/albums/a")
-        names = ("library", "library/failures", "library/trash", "library/trash/empty", "look-alikes", "statistics")
+        names = (
+            "library",
+            "library/failures",
+            "library/trash",
+            "library/trash/restoring/empty",
+            "look-alikes",
+            "statistics",
+        )
         paths = [f"/media/administration/{name}" for name in names]
         paths += [f"/media/{name}" for name in ("albums", "folders", "albums/new", "places?q=year:1990-")]
         for path in (*paths, album, f"{album}/edit", f"{album}/photos"):

@@ -9,7 +9,7 @@ from photosvc.cli.thumbs import chores_of
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.index.watcher import RequestedIndexer
-from photosvc.library.jobs import JobRunner
+from photosvc.library.job_runner import JobRunner
 from photosvc.web.current import Service
 from photosvc.web.indexer import Indexer
 

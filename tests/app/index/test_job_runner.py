@@ -9,10 +9,10 @@ from photosvc.index import jobs
 from photosvc.index.jobs import ALBUMS, IMPORT, INDEX, LOOK_ALIKES
 from photosvc.index.lease import Lease
 from photosvc.index.requested import Wish, due
-from photosvc.library import jobs as runners
-from photosvc.library.jobs import HANDLERS, JobRunner
+from photosvc.library import job_runner as runners
+from photosvc.library.job_runner import HANDLERS, JobRunner
 from photosvc.library.staging_part import StorageFailedError
-from photosvc.library.upload_albums import LIFETIME, NotInAlbumsError, wish_albums
+from photosvc.library.upload_queue import LIFETIME, NotInAlbumsError, wish_albums
 from photosvc.models import Job, RejectedFile, UploadedFile
 from photosvc.models.engine import write_session
 from tests.helpers.clock import NOW, MovedClock

@@ -8,9 +8,9 @@ import pytest
 from photosvc.index import jobs
 from photosvc.index.jobs import INDEX, State
 from photosvc.index.lease import Lease
-from photosvc.library import thumbnails
-from photosvc.library.jobs import JobRunner
-from photosvc.library.thumbnails import last_progress, wish_thumbnails
+from photosvc.library import thumbnail_jobs
+from photosvc.library.job_runner import JobRunner
+from photosvc.library.thumbnail_jobs import last_progress, wish_thumbnails
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.web.current import current_service
 from tests.helpers.pictures import encoded, jpeg, quarters
@@ -56,7 +56,7 @@ def made(library):
 
 
 def test_all_usual_thumbnails_are_made_once_and_the_progress_is_told(made, monkeypatch):
-    monkeypatch.setattr(thumbnails, "_PORTION", 1)
+    monkeypatch.setattr(thumbnail_jobs, "_PORTION", 1)
     assert made.progress() is None
     made.ask()
     assert (made.progress().is_open, made.progress().total) == (True, 0)

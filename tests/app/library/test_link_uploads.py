@@ -8,7 +8,7 @@ from sqlalchemy import select
 from photosvc.auth.throttle import Allowance
 from photosvc.index.jobs import ALBUMS
 from photosvc.library import links
-from photosvc.library.uploads import Admission
+from photosvc.library.admission import Admission
 from photosvc.models import File, Photo, UploadedFile, User
 from photosvc.web import incoming, sessions
 from photosvc.web.admission_gate import Cost

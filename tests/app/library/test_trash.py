@@ -13,7 +13,7 @@ from sqlalchemy import select
 from photosvc.cli import terminal
 from photosvc.index.requested import waiting
 from photosvc.index.scan import TRASH_FOLDER
-from photosvc.library import trash_deletion as deletions
+from photosvc.library.trash import deletion as deletions
 from photosvc.models import Album, AlbumPhoto, Base, DistinctPhoto, Photo, Sidecar, UploadedFile, User
 from photosvc.models.engine import begin_write
 from tests.helpers.api_client import ApiClient
@@ -170,7 +170,7 @@ def photo(library, uid):
 
 
 def test_the_files_of_a_photo_stay_together_when_they_come_back_one_by_one(library, monkeypatch):
-    monkeypatch.setattr("photosvc.library.trash.PORTION", 1)
+    monkeypatch.setattr("photosvc.library.trash.restoring.PORTION", 1)
     before = uids(library)
     call(library, "POST", "/batch/photos/delete", json={"photos": sorted({*before.values()})})
     done = json.loads(svc(library, "trash", "restore", "--all", "--json").stdout)
@@ -390,7 +390,7 @@ def test_a_deletion_that_is_killed_after_its_commit_is_finished_by_the_next_run(
 
 def test_a_deletion_under_way_is_left_alone(library):
     with library.app.app_context():
-        from photosvc.library.trash_folder import Trash
+        from photosvc.library.trash.folder import Trash
         from photosvc.web.current import current_service
 
         service = current_service()

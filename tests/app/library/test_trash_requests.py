@@ -5,7 +5,7 @@ import json
 import pytest
 
 from photosvc.index.scan import TRASH_FOLDER
-from photosvc.library.trash_folder import Trash
+from photosvc.library.trash.folder import Trash
 from tests.helpers.api_client import ApiClient
 from tests.helpers.pictures import exif, jpeg
 
@@ -81,7 +81,7 @@ def test_a_request_restores_so_many_files(library, monkeypatch):
 
 
 def test_a_restoration_that_takes_too_long_leaves_the_rest(library, monkeypatch):
-    monkeypatch.setattr("photosvc.library.trash._PATIENCE", -1)
+    monkeypatch.setattr("photosvc.library.trash.restoring._PATIENCE", -1)
     for module in ("web.changes", "library.trash"):
         monkeypatch.setattr(f"photosvc.{module}.PORTION", 1)
     delete(library, "b/0.jpg", "b/1.jpg")
@@ -127,7 +127,7 @@ def test_the_trash_is_emptied_by_age_or_by_an_expected_number(library):
 
 
 def test_a_request_that_takes_too_long_leaves_the_rest(library, monkeypatch):
-    monkeypatch.setattr("photosvc.library.trash._PATIENCE", -1)
+    monkeypatch.setattr("photosvc.library.trash.restoring._PATIENCE", -1)
     delete(library, "b/0.jpg")
     assert call(library, "DELETE", "/trash", json={"days": 0}) == {
         "code": 200, "message": "0 files deleted permanently", "files": 0, "bytes": 0, "complete": False,

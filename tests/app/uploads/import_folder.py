@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from photosvc.library.import_folder import ImportFolder
-from photosvc.library.import_run import Imported, ImportOptions, ImportRun
+from photosvc.library.imports import Imported, ImportOptions, ImportRun
 from photosvc.web.current import current_service
 from tests.app.index.indexing_requests import InlinePool
 from tests.helpers.library import Library, open_library
@@ -69,7 +69,7 @@ def open_imports(folder: Path, **settings: object) -> Iterator[Imports]:
     library = open_library(folder / "instance", settings=settings)
     (folder / "card").mkdir()
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
+        for name in ("photosvc.library.content", "photosvc.index.run"):
             patch.setattr(f"{name}.WorkerPool", InlinePool)
         yield Imports(library, folder / "card")
     library.close()

@@ -183,7 +183,7 @@ def test_files_are_copied_under_names_by_the_time_they_were_taken_or_their_last_
 
 
 def test_a_file_whose_reader_crashes_is_kept_under_a_name_by_its_own_or_the_present(imports, monkeypatch):
-    monkeypatch.setattr("photosvc.library.upload_checks.extract", Mock(side_effect=FileProblemError(Reason.CRASHED)))
+    monkeypatch.setattr("photosvc.library.content.extract", Mock(side_effect=FileProblemError(Reason.CRASHED)))
     imports.put("IMG_20220102_030405.jpg", picture(70))
     imports.put("b.jpg", picture(71))
     assert [placed for _, placed in imports.bring().values()] == [
@@ -216,7 +216,7 @@ def test_a_duplicate_is_not_removed_unless_another_original_has_its_bytes(import
 
 
 def test_many_files_come_in_portions_of_one_import_at_a_time_and_a_dry_run_writes_nothing(imports, monkeypatch):
-    monkeypatch.setattr("photosvc.library.import_run._MOST_FILES", 2)
+    monkeypatch.setattr("photosvc.library.imports._MOST_FILES", 2)
     for number in range(5):
         imports.put(f"{number}.jpg", picture(100 + number))
     assert set(imports.bring(dry_run=True, moves=True).values()) == {("imported", "")}

@@ -15,7 +15,7 @@ from photosvc.index.lease import Lease
 from photosvc.index.run import run_index
 from photosvc.index.run_log import IndexOptions
 from photosvc.library.import_jobs import import_in_portions
-from photosvc.library.jobs import HANDLERS
+from photosvc.library.job_runner import HANDLERS
 from photosvc.models import Job
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
@@ -28,7 +28,7 @@ from tests.helpers.pictures import clouds, encoded
 
 @pytest.fixture
 def api(tmp_path, monkeypatch):
-    for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
+    for name in ("photosvc.library.content", "photosvc.index.run"):
         monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
     monkeypatch.setattr("photosvc.api.index_runs.wake_indexer", lambda _: Indexer.STARTED)
     with open_api(tmp_path) as api, changed(api, watch_settle=0):
@@ -72,8 +72,8 @@ def killed_indexer(api):
         return imports[-1]
 
     with api.library.app.app_context(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("photosvc.library.jobs._STEP", 0)
-        patch.setattr("photosvc.library.import_run._MOST_FILES", 2)
+        patch.setattr("photosvc.library.job_runner._STEP", 0)
+        patch.setattr("photosvc.library.imports._MOST_FILES", 2)
         patch.setattr(Lease, "keep", lambda _: None)  # the thread that renews the lease dies with its process
         patch.setitem(HANDLERS, IMPORT, handle)
         chores = chores_of(current_service())

@@ -200,14 +200,14 @@ def test_the_length_and_number_of_incomplete_uploads_of_an_account_are_limited(o
         create(own, token, half - 1)
         cancel(own, token, path)
         create(own, token, half)
-    monkeypatch.setattr("photosvc.library.upload_albums.MOST_INCOMPLETE", 2)
+    monkeypatch.setattr("photosvc.library.upload_queue.MOST_INCOMPLETE", 2)
     check_error(tus(own, token, "POST", Upload_Length=10), 413)
     create(own, own.app_password("ann", "files"), 10)
     assert len(parts(own)) == 3
 
 
 def test_the_files_of_an_account_that_wait_are_limited_whatever_uploads_they_belong_to(own, monkeypatch):
-    monkeypatch.setattr("photosvc.library.upload_albums.MOST_WAITING", 3)
+    monkeypatch.setattr("photosvc.library.upload_queue.MOST_WAITING", 3)
     token = own.app_password("ann", "files")
     with changed(own, upload_files=2):
         paths = [create(own, token, 10, upload=f"bundle{number}") for number in range(3)]

@@ -142,7 +142,7 @@ def test_an_upload_that_is_answered_503_leaves_no_original_and_can_be_added_agai
     data = picture(77, "2019:09:09 09:09:09")
     assert post(api, token, "taken-back", ("a.jpg", data)).status_code == 200
     with monkeypatch.context() as broken:
-        broken.setattr("photosvc.library.uploads.wish", fails)
+        broken.setattr("photosvc.library.admission.wish", fails)
         assert put(api, token, "taken-back", albums=[]).status_code == 503
     assert list((api.library.originals / "2019").rglob("*.jpg")) == []
     assert put(api, token, "taken-back", albums=[]).status_code == 200

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from photosvc.cli.thumbs import chores_of
 from photosvc.index.lease import Lease
-from photosvc.library import upload_albums
+from photosvc.library import upload_queue
 from photosvc.models import Job
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
@@ -63,9 +63,9 @@ def test_a_run_that_is_killed_loses_no_album(api, token):
         add_photos(*arguments)
         raise SystemExit
 
-    add_photos = upload_albums.add_photos
+    add_photos = upload_queue.add_photos
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(upload_albums, "add_photos", killed)
+        patch.setattr(upload_queue, "add_photos", killed)
         patch.setattr(Lease, "end", lambda lease, _: lease._ended.set())  # a dead process gives nothing back
         with pytest.raises(SystemExit):
             index(api)
@@ -101,7 +101,7 @@ def test_a_refused_file_a_deleted_one_and_a_deleted_album_end_their_jobs_with_a_
     assert (in_album(api, token), album_jobs(api)) == (1, [("waiting", {"added": 1, "lost": 1})])
     api.library.clock.move(seconds=timedelta(days=3).total_seconds())
     step(api)
-    message = upload_albums.NotInAlbumsError().message
+    message = upload_queue.NotInAlbumsError().message
     failed = [("failed", {"added": 1, "lost": 2, "message": message})]
     assert (in_album(api, token), album_jobs(api)) == (1, failed)
 
@@ -113,7 +113,7 @@ def test_a_refused_file_a_deleted_one_and_a_deleted_album_end_their_jobs_with_a_
 
 
 def test_the_files_of_one_request_share_jobs_that_have_so_many_files_and_no_sidecars(api, token, monkeypatch):
-    monkeypatch.setattr(upload_albums, "MOST_FILES", 2)
+    monkeypatch.setattr(upload_queue, "MOST_FILES", 2)
     pictures = [(f"{number}.jpg", picture(number)) for number in range(3)]
     send(api, token, *pictures, ("0.jpg.xmp", xmp()))
     with api.library.session() as session:

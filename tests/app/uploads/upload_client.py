@@ -30,7 +30,7 @@ def open_uploads(folder: Path, **options: Any) -> Iterator[ApiClient]:
     with open_api(folder, **options) as api, pytest.MonkeyPatch.context() as patch:
         for module in ("web.incoming", "api.resumable"):
             patch.setattr(f"photosvc.{module}.wake_indexer", index_at_once)
-        for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
+        for name in ("photosvc.library.content", "photosvc.index.run"):
             patch.setattr(f"{name}.WorkerPool", InlinePool)
         yield api
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from photosvc.library.jobs import JobRunner
+from photosvc.library.job_runner import JobRunner
 from photosvc.models import Photo
 from photosvc.pages.wording import day
 from photosvc.web.admission_gate import Cost

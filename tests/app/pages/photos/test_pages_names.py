@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from photosvc.library import names as library_names
+from photosvc.library import renames as library_names
 from photosvc.pages import names
 from tests.app.pages.browser import OWN, Browser, text_of
 from tests.app.pages.photos.test_pages_photos import photos_of

@@ -29,7 +29,7 @@ from photosvc.index.scan import are_away, disk_path
 from photosvc.index.sidecar_formats import Kind
 from photosvc.index.sidecar_values import StoredSidecar, is_read, ranked, with_sidecars
 from photosvc.library.staging_part import StorageFailedError
-from photosvc.library.upload_albums import REFUSED
+from photosvc.library.upload_queue import REFUSED
 from photosvc.media.errors import UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, by_extension, may_have_pixels, sniff
 from photosvc.models import ORIGINALS_ROOT, File, UploadedFile

@@ -18,9 +18,9 @@ from photosvc.index.jobs import ALBUMS, IMPORT, LOOK_ALIKES, NAMES, THUMBNAILS, 
 from photosvc.index.lease import Lease, new_owner, release_dead
 from photosvc.library.import_jobs import import_in_portions
 from photosvc.library.look_alikes import look
-from photosvc.library.names import change_in_portions
-from photosvc.library.thumbnails import make_all
-from photosvc.library.upload_albums import can_go_on, put_into_albums
+from photosvc.library.renames import change_in_portions
+from photosvc.library.thumbnail_jobs import make_all
+from photosvc.library.upload_queue import can_go_on, put_into_albums
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.settings import Settings
 

@@ -262,7 +262,7 @@ def will_follow(session: Session, files: Collection[str]) -> bool:
 
 
 def put_into_albums(lease: Lease, _settings: Settings, job: Waiting) -> Generator[bool, None, None]:
-    """Put the photos of a job's indexed files into their albums, as a `library.jobs.Handler`."""
+    """Put the photos of a job's indexed files into their albums, as a `library.job_runner.Handler`."""
     files, albums = job.arguments["files"], job.arguments["albums"]
     with write_session(lease.engine, library=True) as session:
         lease.check(session)

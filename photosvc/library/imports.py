@@ -28,12 +28,12 @@ from photosvc.core.problems import FileProblemError, Problem, Reason, Severity, 
 from photosvc.index.extract import Extraction, hash_of
 from photosvc.index.scan import FoundFile, Unreachable
 from photosvc.index.sidecar_formats import MAX_BYTES, Kind
+from photosvc.library.admission import ADDED, DUPLICATE, Admission, Admitted
 from photosvc.library.albums import album_of_people, make_album, uids_by_title
+from photosvc.library.content import InspectionPool, ReceivedFile, inspection_pool, kind_of
 from photosvc.library.import_folder import ImportFolder, is_as_found, known_sizes
 from photosvc.library.staging import Staging, add_original
 from photosvc.library.staging_part import Part, ReadOnlyError
-from photosvc.library.upload_checks import InspectionPool, ReceivedFile, inspection_pool, kind_of
-from photosvc.library.uploads import ADDED, DUPLICATE, Admission, Admitted
 from photosvc.media.formats import HEAD_SIZE
 from photosvc.media.metadata import Metadata
 from photosvc.models.engine import UnitOfWork, write_session

@@ -25,9 +25,7 @@ from photosvc.index.name_groups import group_key, is_edited, owner_of, suffix_of
 from photosvc.index.requested import wish
 from photosvc.index.sidecar_values import companions, is_read
 from photosvc.library import disk
-from photosvc.library.staging_part import NameTakenError
-from photosvc.library.upload_albums import QuotaExceededError, bytes_left, lock_account, require_account, wish_albums
-from photosvc.library.upload_checks import (
+from photosvc.library.content import (
     Content,
     InspectionPool,
     KnownOriginals,
@@ -37,6 +35,8 @@ from photosvc.library.upload_checks import (
     inspect,
     taken_by,
 )
+from photosvc.library.staging_part import NameTakenError
+from photosvc.library.upload_queue import QuotaExceededError, bytes_left, lock_account, require_account, wish_albums
 from photosvc.media.metadata import DAY, MONTH
 from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, UploadedFile
 from photosvc.models.statements import UNLOADED, insert_into

@@ -15,7 +15,7 @@ from sqlalchemy import Select, Subquery, and_, delete, func, literal, not_, sele
 from sqlalchemy.orm import Session, aliased
 
 from photosvc.core.problems import Problem, Reason, Severity
-from photosvc.library.trash_folder import Trash
+from photosvc.library.trash.folder import Trash
 from photosvc.models import File, JobFailure, Photo, RejectedFile, UploadedFile
 from photosvc.models.statements import UNLOADED
 

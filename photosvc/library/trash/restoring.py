@@ -21,11 +21,11 @@ from photosvc.index.scan import GONE_FOLDER, TRASH_FOLDER, disk_path
 from photosvc.index.store import Store
 from photosvc.library import disk
 from photosvc.library.journal import FILES, Actor, Change, Difference, record
-from photosvc.library.relocation import Relocation
+from photosvc.library.originals import Relocation
 from photosvc.library.staging import require_writable
 from photosvc.library.staging_part import NameTakenError
-from photosvc.library.trash_deletion import finish_deletions, forget_sidecars
-from photosvc.library.trash_folder import Kept, Trash, is_deletion, time_of, within
+from photosvc.library.trash.deletion import finish_deletions, forget_sidecars
+from photosvc.library.trash.folder import Kept, Trash, is_deletion, time_of, within
 from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, UploadedFile, file_sidecars
 from photosvc.models.engine import Writing
 from photosvc.models.statements import UNLOADED, begins

@@ -109,7 +109,7 @@ def last_progress(session: Session) -> Progress | None:
 
 
 def make_all(lease: Lease, settings: Settings, _job: Waiting) -> Generator[bool, None, None]:
-    """Make the missing usual thumbnails of all pictures, as a `library.jobs.Handler`.
+    """Make the missing usual thumbnails of all pictures, as a `library.job_runner.Handler`.
 
     Raises:
         StorageFailedError: the originals are away, or the cache cannot be written.

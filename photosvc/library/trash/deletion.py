@@ -34,7 +34,7 @@ from photosvc.index.scan import TRASH_FOLDER, UNFINISHED, aside_folder
 from photosvc.library import disk
 from photosvc.library.journal import Change, record
 from photosvc.library.staging_part import NameTakenError, StorageFailedError, typed_errors
-from photosvc.library.trash_folder import Trash, is_deletion, new_deletion, within
+from photosvc.library.trash.folder import Trash, is_deletion, new_deletion, within
 from photosvc.models import (
     ORIGINALS_ROOT,
     Album,
@@ -193,7 +193,7 @@ def _parts(folder: str) -> list[str]:
     return [part for part in disk_name(folder).split("/") if part]
 
 
-def delete_photos(
+def trash_photos(
     session: Session, photo_ids: Sequence[int], deletion: Deletion | None, change: Change, now: datetime
 ) -> int:
     """Hide these photos, move their originals into the trash, and return their number.
@@ -227,8 +227,8 @@ def delete_photos(
     return total
 
 
-def delete_file(session: Session, file: File, deletion: Deletion | None, now: datetime) -> None:
-    """Hide one file, as `delete_photos` does; the caller describes, journals and projects its photo.
+def trash_file(session: Session, file: File, deletion: Deletion | None, now: datetime) -> None:
+    """Hide one file, as `trash_photos` does; the caller describes, journals and projects its photo.
 
     Raises:
         PhotosvcError: the disk refuses it.

@@ -161,7 +161,7 @@ def _ask(session: Session, terms: Terms, change: NameChange) -> Asked:
 
 
 def change_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Generator[bool, None, None]:
-    """Make a change as a `library.jobs.Handler`. After a killed run, the next one changes the photos that are left."""
+    """Make a change as a `library.job_runner.Handler`; after a killed run, the next one changes the rest."""
     change = CHANGES[job.arguments["change"]](**job.arguments["values"])
     actor, now = Actor(**job.arguments["actor"]), lease.clock()
     done, pace = Counter[str](), Pace(_FIRST, _MOST, lease.clock)
