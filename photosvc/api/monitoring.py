@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from photosvc import __version__
 from photosvc.auth import audit_store
-from photosvc.auth.audit_log import parse_events
+from photosvc.auth.audit import parse_events
 from photosvc.auth.policy import may
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.core.times import parse_since, parse_until

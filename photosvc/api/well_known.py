@@ -4,7 +4,7 @@ from urllib.parse import unquote, urlsplit
 
 from flask import Blueprint, Response, request
 
-from photosvc.auth import metadata
+from photosvc.auth import discovery
 from photosvc.auth.policy import scopes_in_use
 from photosvc.web.answers import add_security_headers, begin_request, finish_request, json_answer
 from photosvc.web.contract import answers, mounted_actions, public
@@ -19,7 +19,7 @@ _OBJECT = {"type": "object"}
 def create_well_known() -> Blueprint:
     """Create the blueprint of the documents below `/.well-known` of the service."""
     blueprint = _blueprint("photosvc_well_known")
-    blueprint.add_url_rule(f"/{metadata.JWKS}", view_func=jwks)
+    blueprint.add_url_rule(f"/{discovery.JWKS}", view_func=jwks)
     return blueprint
 
 
@@ -37,14 +37,14 @@ def create_inserted(issuer: str) -> Blueprint | None:
 @answers(_OBJECT, "RFC 8414 metadata.")
 def authorization_server() -> Response:
     """Show the metadata of the authorization server (RFC 8414)."""
-    return _document(metadata.server_metadata(current_service().issuer(), _scopes()))
+    return _document(discovery.server_metadata(current_service().issuer(), _scopes()))
 
 
 @public
 @answers(_OBJECT, "The metadata.")
 def openid_configuration() -> Response:
     """Show the metadata of OpenID Connect Discovery, limited to the implemented parts."""
-    return _document(metadata.openid_configuration(current_service().issuer(), _scopes()))
+    return _document(discovery.openid_configuration(current_service().issuer(), _scopes()))
 
 
 @public
@@ -52,7 +52,7 @@ def openid_configuration() -> Response:
 def protected_resource() -> Response:
     """Show the metadata of the API as a protected resource (RFC 9728)."""
     service = current_service()
-    return _document(metadata.resource_metadata(service.issuer(), _scopes(), service.settings.site_name))
+    return _document(discovery.resource_metadata(service.issuer(), _scopes(), service.settings.site_name))
 
 
 @public
@@ -66,9 +66,9 @@ def jwks() -> Response:
 
 def _blueprint(name: str, path: str = "") -> Blueprint:
     blueprint = OwnBlueprint(name, __name__)
-    blueprint.add_url_rule(f"/{metadata.AUTHORIZATION_SERVER}{path}", view_func=authorization_server)
-    blueprint.add_url_rule(f"/{metadata.OPENID}{path}", view_func=openid_configuration)
-    blueprint.add_url_rule(f"/{metadata.PROTECTED_RESOURCE}{path}", view_func=protected_resource)
+    blueprint.add_url_rule(f"/{discovery.AUTHORIZATION_SERVER}{path}", view_func=authorization_server)
+    blueprint.add_url_rule(f"/{discovery.OPENID}{path}", view_func=openid_configuration)
+    blueprint.add_url_rule(f"/{discovery.PROTECTED_RESOURCE}{path}", view_func=protected_resource)
     register_errors(blueprint)
 
     @blueprint.before_request
@@ -84,7 +84,7 @@ def _scopes() -> list[str]:
     return scopes_in_use(mounted_actions())
 
 
-def _document(document: metadata.Metadata) -> Response:
+def _document(document: discovery.Metadata) -> Response:
     answer = json_answer(document)
     answer.headers["Cache-Control"] = _CACHED
     answer.add_etag()

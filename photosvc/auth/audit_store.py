@@ -31,7 +31,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from photosvc.auth.audit_log import BY_USER, PARTS, REFUSALS, Entry, Event, told
+from photosvc.auth.audit import BY_USER, PARTS, REFUSALS, Entry, Event, told
 from photosvc.core import ids
 from photosvc.core.accounts import is_name, normal_name
 from photosvc.core.logs import FIELDS, as_text

@@ -12,8 +12,8 @@ from typing import Any
 from sqlalchemy import delete, or_, select, update
 from sqlalchemy.orm import Session, selectinload
 
-from photosvc.auth import audit_log
-from photosvc.auth.audit_log import Event
+from photosvc.auth import audit
+from photosvc.auth.audit import Event
 from photosvc.auth.credentials import check_name, check_scope, delete_credentials
 from photosvc.auth.grants import end_tokens_beyond, keep_newest
 from photosvc.auth.operation import Operation
@@ -96,7 +96,7 @@ def register(
     )
     operation.session.add(client)
     operation.session.flush()
-    operation.record(Event.CLIENT_ADDED, subject=client, detail=audit_log.client(client))
+    operation.record(Event.CLIENT_ADDED, subject=client, detail=audit.client(client))
     operation.session.refresh(client)
     return Registered(client, secret)
 
@@ -150,7 +150,7 @@ def change(operation: Operation, client_id: str, values: Mapping[str, Any], *, n
     client = find_client(session, client_id, lock=True)
     if (scope := values.get("scope")) is not None:
         operation.check_grantable(scope)
-    told = [audit_log.changes(client, _told(values, client.user)), "new secret" if new_secret else ""]
+    told = [audit.changes(client, _told(values, client.user)), "new secret" if new_secret else ""]
     operation.record(Event.CLIENT_CHANGED, subject=client, detail=", ".join(filter(None, told)))
     _set_values(session, client, operation.now, values)
     old_digest, secret = client.secret_digest, ""

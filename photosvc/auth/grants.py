@@ -17,7 +17,7 @@ from authlib.oauth2.rfc6749.grants import ClientCredentialsGrant as AuthlibClien
 from sqlalchemy import Connection, and_, bindparam, func, insert, not_, or_, select
 from sqlalchemy.orm import Session
 
-from photosvc.auth.audit_log import Event
+from photosvc.auth.audit import Event
 from photosvc.auth.credentials import ENDED, delete_credentials, end_credentials, is_expired
 from photosvc.auth.operation import Operation
 from photosvc.auth.principal import Principal

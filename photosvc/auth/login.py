@@ -15,14 +15,14 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, select
 
 from photosvc.auth import passwords, policy, tokens
-from photosvc.auth.audit_log import Event
+from photosvc.auth.audit import Event
 from photosvc.auth.credentials import delete_credentials, end_oldest_sessions
 from photosvc.auth.errors import ClientLoginError, InvalidCredentialsError, InvalidTokenError, PasscodeRequiredError
-from photosvc.auth.keys import derive_key, parts_of, signed_text
 from photosvc.auth.operation import Operation
 from photosvc.auth.principal import NOWHERE, Origin, Principal
 from photosvc.auth.scopes import EVERYTHING, Scope
 from photosvc.auth.second_factor import require_passcode
+from photosvc.auth.service_key import derive_key, parts_of, signed_text
 from photosvc.core import ids
 from photosvc.core.accounts import BY_APP_PASSWORD, BY_PASSWORD, is_name, normal_name
 from photosvc.models import APP_PASSWORD, LOGIN_SESSION, Client, Credential, User

@@ -10,7 +10,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from photosvc.auth import audit_store, policy
-from photosvc.auth.audit_log import BY_COMMAND, Actor, Event, Named, new_entry
+from photosvc.auth.audit import BY_COMMAND, Actor, Event, Named, new_entry
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import Scope
 from photosvc.core.errors import PermissionDeniedError

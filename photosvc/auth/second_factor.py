@@ -17,7 +17,7 @@ from typing import Final
 from sqlalchemy import delete, not_, update
 from sqlalchemy.orm import Session
 
-from photosvc.auth.audit_log import Event
+from photosvc.auth.audit import Event
 from photosvc.auth.credentials import end_login_sessions
 from photosvc.auth.errors import (
     InvalidCredentialsError,
@@ -26,7 +26,9 @@ from photosvc.auth.errors import (
     PasscodeRequiredError,
     SecondFactorStateError,
 )
-from photosvc.auth.keys import (
+from photosvc.auth.operation import Operation
+from photosvc.auth.passwords import verify_password
+from photosvc.auth.service_key import (
     RECOVERY_CODES,
     SECOND_FACTOR,
     derive_key,
@@ -36,8 +38,6 @@ from photosvc.auth.keys import (
     seal,
     sign,
 )
-from photosvc.auth.operation import Operation
-from photosvc.auth.passwords import verify_password
 from photosvc.core import ids
 from photosvc.core.accounts import BY_PASSCODE, BY_RECOVERY_CODE
 from photosvc.models import RecoveryCode, User

@@ -18,7 +18,7 @@ import orjson
 from sqlalchemy import Connection, Row, delete, select
 from sqlalchemy.orm import Session
 
-from photosvc.auth.keys import SIGNING_KEYS, encrypting_keys, known_keys, open_secret, seal
+from photosvc.auth.service_key import SIGNING_KEYS, encrypting_keys, known_keys, open_secret, seal
 from photosvc.core.accounts import MAX_CLIENT_TOKEN_LIFETIME
 from photosvc.core.clock import Clock
 from photosvc.models import StoredKey

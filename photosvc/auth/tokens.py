@@ -19,10 +19,10 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session, aliased
 
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
-from photosvc.auth.keys import derive_key, parts_of, signed_text
 from photosvc.auth.policy import SHARERS, UPLOADERS
 from photosvc.auth.principal import NOWHERE, Origin, Principal, Shared, is_host_uid
 from photosvc.auth.scopes import parse_scope
+from photosvc.auth.service_key import derive_key, parts_of, signed_text
 from photosvc.core import ids
 from photosvc.core.accounts import ADMIN, CLIENT, GUEST, VISITOR, WITHOUT_PRIVATE
 from photosvc.models import VISIT, AlbumShare, Client, Credential, Link, User, Visit

@@ -22,7 +22,7 @@ from typing import Final
 import msgspec
 from sqlalchemy.engine import make_url
 
-from photosvc.auth.keys import fingerprint
+from photosvc.auth.service_key import fingerprint
 from photosvc.backup.archive import DATABASE, FILES, FOLDERS, INSTANCE, SQLITE, Manifest, dump, sqlite_file
 from photosvc.backup.reading import Archive, open_backup, require_room
 from photosvc.core.errors import ConflictError, SettingError

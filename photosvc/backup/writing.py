@@ -24,7 +24,7 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.engine import URL, make_url
 
 from photosvc import __version__
-from photosvc.auth.keys import stored_fingerprint
+from photosvc.auth.service_key import stored_fingerprint
 from photosvc.backup.archive import (
     DATABASE,
     INSTANCE,

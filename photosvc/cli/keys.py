@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from photosvc.auth import keys as service_key
-from photosvc.auth.audit_log import Event
+from photosvc.auth import service_key
+from photosvc.auth.audit import Event
 from photosvc.auth.signing_keys import ALGORITHM, SigningKey
 from photosvc.cli.group import LazyGroup, as_called, operating, with_database, with_service
 from photosvc.cli.terminal import confirm, format_options, print_list, print_record, yes_option

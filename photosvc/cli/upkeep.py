@@ -9,7 +9,7 @@ import click
 from sqlalchemy import func, select
 
 from photosvc import __version__
-from photosvc.auth.audit_log import BY_CLIENT
+from photosvc.auth.audit import BY_CLIENT
 from photosvc.auth.audit_store import latest
 from photosvc.cli.group import as_called, with_database
 from photosvc.cli.terminal import (

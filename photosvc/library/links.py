@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth import policy, tokens
 from photosvc.auth.accounts import find_user
-from photosvc.auth.audit_log import Event
+from photosvc.auth.audit import Event
 from photosvc.auth.credentials import delete_credentials, expiry
 from photosvc.auth.errors import ThrottledError
 from photosvc.auth.login import Login

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Select, delete, func, select
 from sqlalchemy.orm import Session, aliased, joinedload
 
 from photosvc.auth.accounts import find_user
-from photosvc.auth.audit_log import Event
+from photosvc.auth.audit import Event
 from photosvc.auth.operation import Operation
 from photosvc.auth.principal import Principal
 from photosvc.auth.tokens import open_shares

@@ -20,7 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from photosvc.auth import audit_store
-from photosvc.auth.audit_log import COMMAND_LINE, Actor, Event, Named, new_entry
+from photosvc.auth.audit import COMMAND_LINE, Actor, Event, Named, new_entry
 from photosvc.auth.errors import (
     ClientLoginError,
     ExpiredTokenError,

@@ -21,8 +21,8 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from photosvc.auth import policy
-from photosvc.auth.keys import check_key, claim, read_keys, stored_fingerprint
 from photosvc.auth.principal import HOST_USER, HostUser, Principal
+from photosvc.auth.service_key import check_key, claim, read_keys, stored_fingerprint
 from photosvc.auth.signing_keys import SigningKeys
 from photosvc.auth.throttle import Throttle
 from photosvc.core.clock import Clock

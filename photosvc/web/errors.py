@@ -19,6 +19,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
+from photosvc.auth.discovery import API, PROTECTED_RESOURCE, well_known_url
 from photosvc.auth.errors import (
     InsufficientScopeError,
     InvalidTokenError,
@@ -26,7 +27,6 @@ from photosvc.auth.errors import (
     LoginError,
     PasswordNeededError,
 )
-from photosvc.auth.metadata import API, PROTECTED_RESOURCE, well_known_url
 from photosvc.core.accounts import PROOF_SECONDS
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError, in_host
 from photosvc.models.engine import DAMAGED, is_damaged

@@ -14,8 +14,8 @@ from flask import Request, Response, after_this_request, current_app, g, request
 from photosvc.auth import policy, tokens
 from photosvc.auth.credentials import delete_credentials
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LinkTokenError
-from photosvc.auth.keys import fingerprint
 from photosvc.auth.principal import Principal
+from photosvc.auth.service_key import fingerprint
 from photosvc.core import ids
 from photosvc.core.accounts import GUEST, VISITOR, normal_name
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth import accounts, credentials, passwords, second_factor, throttle
 from photosvc.auth import login as login_sessions
-from photosvc.auth.audit_log import Event
+from photosvc.auth.audit import Event
 from photosvc.auth.errors import InvalidCredentialsError, LoginError, ThrottledError
 from photosvc.auth.login import Login
 from photosvc.auth.operation import Operation

@@ -7,7 +7,7 @@ from itertools import cycle
 from sqlalchemy import create_engine, func, select, text
 
 from photosvc.auth import audit_store
-from photosvc.auth.audit_log import Entry, Event
+from photosvc.auth.audit import Entry, Event
 from photosvc.models import AuditEntry
 from photosvc.models.engine import write_session
 from tests.helpers.clock import NOW, SECOND

@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import create_engine, delete, select, text, update
 from sqlalchemy.orm import Session
 
-from photosvc.auth import accounts, keys, second_factor, throttle
+from photosvc.auth import accounts, second_factor, service_key, throttle
 from photosvc.auth.credentials import issue, sweep
 from photosvc.auth.errors import InvalidPasscodeError, LastAdminError
-from photosvc.auth.keys import add_key, encrypt_again
 from photosvc.auth.principal import Origin
 from photosvc.auth.scopes import EVERYTHING
+from photosvc.auth.service_key import add_key, encrypt_again
 from photosvc.auth.throttle import LOGIN_BY_ADDRESS, Charge
 from photosvc.auth.tokens import touch, verify
 from photosvc.models import LibraryState, User
@@ -137,16 +137,16 @@ def test_a_second_factor_that_is_set_up_again_while_the_service_key_is_replaced_
     user = accounts.add(by_command(session), accounts.new_user(NOW, name="alice"))
     second_factor.enrol(by_command(session, NOW, settings), user)
     session.commit()
-    box, again = keys._box, []
+    box, again = service_key._box, []
 
     def meanwhile(*arguments):
-        monkeypatch.setattr(keys, "_box", box)
+        monkeypatch.setattr(service_key, "_box", box)
         with Session(engine) as other:
             again.append(second_factor.enrol(by_command(other, NOW, settings), other.get(User, user.id)).secret)
             other.commit()
         return box(*arguments)
 
-    monkeypatch.setattr(keys, "_box", meanwhile)
+    monkeypatch.setattr(service_key, "_box", meanwhile)
     add_key(settings)
     encrypt_again(session, settings)
     session.commit()

@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 import pyotp
 import pytest
 
-from photosvc.auth import keys
+from photosvc.auth import service_key
 from tests.app.cli.accounts import test_key_replacement as everyday
 from tests.app.cli.accounts.test_key_replacement import PICTURE, enrol, preview
 from tests.helpers.api_client import PASSWORD, check_error
@@ -54,14 +54,14 @@ def killed(instance, step, *, after):
     process = os.fork()
     if process == 0:
         try:
-            inner = getattr(keys, step)
+            inner = getattr(service_key, step)
 
             def stop(*arguments, **options):
                 found = inner(*arguments, **options) if after else None
                 os.kill(os.getpid(), signal.SIGKILL)
                 return found
 
-            setattr(keys, step, stop)
+            setattr(service_key, step, stop)
             call_svc("keys", "rotate", "--service", instance=instance)
         finally:
             os._exit(0)

@@ -6,7 +6,7 @@ from typing import Any, Final
 from flask import Response, request, url_for
 
 from photosvc.auth import audit_store
-from photosvc.auth.audit_log import ACCESSES, CHANGES, REFUSALS, Event, parse_events
+from photosvc.auth.audit import ACCESSES, CHANGES, REFUSALS, Event, parse_events
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.times import parse_since, parse_until
 from photosvc.pages.administration.frame import administration_page, show_administration

@@ -15,10 +15,10 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from photosvc.auth import tokens
 from photosvc.auth.errors import BusyError, InvalidTokenError, LoginError, ThrottledError
-from photosvc.auth.keys import fingerprint
 from photosvc.auth.login import Login
 from photosvc.auth.policy import decide, may
 from photosvc.auth.principal import Principal
+from photosvc.auth.service_key import fingerprint
 from photosvc.core import ids
 from photosvc.core.errors import PhotosvcError
 from photosvc.library.admission import ADDED, Admitted

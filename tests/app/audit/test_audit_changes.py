@@ -7,7 +7,7 @@ from contextlib import suppress
 import pyotp
 from sqlalchemy import select
 
-from photosvc.auth.audit_log import Event
+from photosvc.auth.audit import Event
 from photosvc.models import User
 from photosvc.web.auditing import operating
 from tests.app.audit.audit_rows import rows, told

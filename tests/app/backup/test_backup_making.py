@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import pytest
 
 from photosvc import __version__
-from photosvc.auth.keys import fingerprint
+from photosvc.auth.service_key import fingerprint
 from photosvc.backup import restoring, snapshot, writing
 from photosvc.backup.archive import instance_files
 from photosvc.backup.writing import Source, archive_name, workspace, write_backup

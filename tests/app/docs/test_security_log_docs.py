@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from photosvc.app import create_app
-from photosvc.auth.audit_log import PARTS, Event
+from photosvc.auth.audit import PARTS, Event
 from photosvc.cli.deploy import Deployment, files_of
 from photosvc.records.accounts import AuditEntrySchema
 from photosvc.settings import setting_fields

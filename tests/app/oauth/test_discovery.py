@@ -4,7 +4,7 @@ import pytest
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 
-from photosvc.auth.metadata import well_known_url
+from photosvc.auth.discovery import well_known_url
 from photosvc.extension import PhotoService
 from photosvc.models import schema
 from photosvc.web.current import current_service

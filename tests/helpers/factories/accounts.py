@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from photosvc.auth.audit_log import Actor
+from photosvc.auth.audit import Actor
 from photosvc.auth.login import check_login, find_app_password
 from photosvc.auth.login import log_in as open_session
 from photosvc.auth.operation import Operation

@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from photosvc.auth.audit_log import COMMAND_LINE, Actor
+from photosvc.auth.audit import COMMAND_LINE, Actor
 from photosvc.auth.operation import Operation
 from photosvc.auth.tokens import verify
 from photosvc.models import LOGIN_SESSION

@@ -6,7 +6,7 @@ import pyotp
 import pytest
 from sqlalchemy import select
 
-from photosvc.auth import keys, second_factor
+from photosvc.auth import second_factor, service_key
 from photosvc.auth.errors import InvalidPasscodeError, OtherServiceKeyError
 from photosvc.core.errors import ConflictError
 from photosvc.models import User
@@ -46,14 +46,14 @@ def works(session, settings, user, code, now=NOW):
 
 
 def encrypt(session, settings, **options):
-    replaced = keys.encrypt_again(session, settings, **options)
+    replaced = service_key.encrypt_again(session, settings, **options)
     session.commit()
     session.expire_all()
     return replaced
 
 
 def replace(session, settings):
-    keys.add_key(settings)
+    service_key.add_key(settings)
     return encrypt(session, settings)
 
 
@@ -68,12 +68,12 @@ def test_after_each_step_old_and_new_processes_accept_codes_and_recovery_codes(s
             assert works(session, process, alice, totp.at(now), now)
             assert works(session, process, alice, left.pop())
 
-    keys.add_key(settings)
+    service_key.add_key(settings)
     renewed = load_settings(tmp_path)
     assert renewed.secret_key != old
     assert renewed.former_keys == (old,)
     check(settings, renewed)
-    assert encrypt(session, settings) == keys.Replaced(accounts=1, lost=0)
+    assert encrypt(session, settings) == service_key.Replaced(accounts=1, lost=0)
     assert alice.totp_secret != sealed
     check(settings, renewed)
     assert sorted(path.name for path in tmp_path.glob("secret_key*")) == ["secret_key"]
@@ -110,11 +110,11 @@ def test_the_new_key_is_readable_by_its_owner_alone_and_belongs_to_the_account_o
     (tmp_path / "secret_key.next").write_text("left by a run that was killed")
     if os.geteuid() == 0:
         os.chown(tmp_path / "secret_key", 4711, 4712)
-        keys.add_key(settings)
+        service_key.add_key(settings)
         status = (tmp_path / "secret_key").stat()
         assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (4711, 4712, 0o600)
     monkeypatch.setattr(os, "geteuid", lambda: 4711)  # others cannot give files away
-    keys.add_key(settings)
+    service_key.add_key(settings)
     status = (tmp_path / "secret_key").stat()
     assert (status.st_uid, status.st_mode & 0o777) == (os.getuid(), 0o600)
 
@@ -140,7 +140,7 @@ def test_with_another_key_than_the_databases_nothing_is_enrolled_confirmed_or_re
     with pytest.raises(OtherServiceKeyError):
         second_factor.confirm(by_command(session, NOW, wrong), bob, code="123456")
     with pytest.raises(OtherServiceKeyError):
-        keys.encrypt_again(session, wrong)
+        service_key.encrypt_again(session, wrong)
     session.rollback()
     assert works(session, right, alice, totp.at(NOW))
 
@@ -149,7 +149,7 @@ def test_a_lost_key_is_given_up_on_demand_and_the_secrets_are_left_as_they_are(s
     right, wrong = new_settings(tmp_path), new_settings(tmp_path, secret_key=OTHER)
     enrolled(session, right, alice)
     sealed = alice.totp_secret
-    assert encrypt(session, wrong, lost=True) == keys.Replaced(accounts=0, lost=1)
+    assert encrypt(session, wrong, lost=True) == service_key.Replaced(accounts=0, lost=1)
     assert alice.totp_secret == sealed
     bob = add_user(session, "bob")
     totp, _ = enrolled(session, wrong, bob)
@@ -158,37 +158,37 @@ def test_a_lost_key_is_given_up_on_demand_and_the_secrets_are_left_as_they_are(s
 
 def test_accounts_without_a_second_factor_are_not_touched(session, settings, alice):
     before = session.execute(select(User.updated_at, User.totp_secret)).all()
-    assert replace(session, settings) == keys.Replaced(accounts=0, lost=0)
+    assert replace(session, settings) == service_key.Replaced(accounts=0, lost=0)
     assert session.execute(select(User.updated_at, User.totp_secret)).all() == before
 
 
 def test_two_replacements_at_once_are_one(settings):
-    with keys.replacing(settings), pytest.raises(ConflictError, match="replaced already"):
-        keys.replacing(settings).__enter__()
+    with service_key.replacing(settings), pytest.raises(ConflictError, match="replaced already"):
+        service_key.replacing(settings).__enter__()
 
 
 def test_the_fingerprint_fits_a_column_and_does_not_tell_the_key():
-    found = {keys.fingerprint(key) for key in (KEY, OTHER)}
+    found = {service_key.fingerprint(key) for key in (KEY, OTHER)}
     assert len(found) == 2
     assert all(0 <= number < 2**63 for number in found)
 
 
 def test_a_process_with_another_key_stops_and_says_where_the_right_one_belongs(session, settings, tmp_path, caplog):
-    stored = keys.claim(session, settings)
-    keys.check_key(settings, stored)
+    stored = service_key.claim(session, settings)
+    service_key.check_key(settings, stored)
     assert not caplog.records
     with pytest.raises(OtherServiceKeyError, match="put the right one into PHOTOSVC_SECRET_KEY") as by_setting:
-        keys.check_key(new_settings(tmp_path, secret_key="x" * 32), stored)
+        service_key.check_key(new_settings(tmp_path, secret_key="x" * 32), stored)
     (tmp_path / "secret_key").write_text("y" * 64)
     with pytest.raises(OtherServiceKeyError, match="into the file secret_key of the instance folder"):
-        keys.check_key(load_settings(tmp_path), stored)
+        service_key.check_key(load_settings(tmp_path), stored)
     assert "x" * 32 not in by_setting.value.message
 
 
 def test_a_start_between_the_steps_of_a_replacement_says_that_it_was_not_finished(session, settings, tmp_path, caplog):
-    stored = keys.claim(session, settings)
-    keys.add_key(settings)
-    keys.check_key(load_settings(tmp_path), stored)
+    stored = service_key.claim(session, settings)
+    service_key.add_key(settings)
+    service_key.check_key(load_settings(tmp_path), stored)
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "run svc keys rotate --service" in caplog.text
     assert settings.secret_key not in caplog.text

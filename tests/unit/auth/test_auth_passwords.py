@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.auth import keys
+from photosvc.auth import service_key
 from photosvc.auth.passwords import check_password, hash_password, needs_rehash, verify_password
 from photosvc.core.errors import InvalidValueError
 from tests.helpers.examples import examples
@@ -54,7 +54,7 @@ def test_the_user_name_is_no_password():
 
 
 def test_keys_for_two_purposes_or_services_differ():
-    made = {keys.derive_key(secret * 32, purpose) for secret in "ab" for purpose in ("one", "two")}
+    made = {service_key.derive_key(secret * 32, purpose) for secret in "ab" for purpose in ("one", "two")}
     assert len(made) == 4
     assert {len(key) for key in made} == {32}
 
@@ -62,28 +62,28 @@ def test_keys_for_two_purposes_or_services_differ():
 @examples(50)
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_a_signature_is_of_its_message_and_key_only(message, other):
-    key = keys.derive_key("k" * 32, "one")
-    signature = keys.sign(key, message)
+    key = service_key.derive_key("k" * 32, "one")
+    signature = service_key.sign(key, message)
     assert len(signature) == 22
-    assert keys.is_signed(key, message, signature)
-    assert keys.is_signed(key, other, signature) is (message == other)
-    assert not keys.is_signed(keys.derive_key("k" * 32, "two"), message, signature)
-    assert not keys.is_signed(key, message, other)
+    assert service_key.is_signed(key, message, signature)
+    assert service_key.is_signed(key, other, signature) is (message == other)
+    assert not service_key.is_signed(service_key.derive_key("k" * 32, "two"), message, signature)
+    assert not service_key.is_signed(key, message, other)
 
 
 def opened(sealed, key="k" * 32, purpose="one", owner="alice"):
-    return keys.open_secret((key,), sealed, purpose=purpose, owner=owner)
+    return service_key.open_secret((key,), sealed, purpose=purpose, owner=owner)
 
 
 def test_what_is_sealed_opens_with_its_key_for_its_owner_only():
-    sealed = keys.seal(("k" * 32, "o" * 32), "secret", purpose="one", owner="alice")
+    sealed = service_key.seal(("k" * 32, "o" * 32), "secret", purpose="one", owner="alice")
     assert "secret" not in sealed
     assert opened(sealed) == "secret"
     assert opened(sealed, owner="bob") is None
     assert opened(sealed, purpose="two") is None
     assert opened(sealed, key="o" * 32) is None
-    assert keys.open_secret(("o" * 32, "k" * 32), sealed, purpose="one", owner="alice") == "secret"
-    assert keys.seal(("k" * 32, "o" * 32), "secret", purpose="one", owner="alice") != sealed
+    assert service_key.open_secret(("o" * 32, "k" * 32), sealed, purpose="one", owner="alice") == "secret"
+    assert service_key.seal(("k" * 32, "o" * 32), "secret", purpose="one", owner="alice") != sealed
     changed = "B" if sealed.startswith("A") else "A"
     for damaged in ("", "x", sealed[:-4], changed + sealed[1:], "é", sealed[:16]):
         assert opened(damaged) is None

@@ -9,7 +9,7 @@ from joserfc.jwk import RSAKey
 from sqlalchemy import select
 
 from photosvc.auth.errors import OtherServiceKeyError
-from photosvc.auth.keys import encrypt_again
+from photosvc.auth.service_key import encrypt_again
 from photosvc.auth.signing_keys import SigningKeys
 from photosvc.core.accounts import MAX_CLIENT_TOKEN_LIFETIME
 from photosvc.models import StoredKey

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from photosvc.auth.audit_log import Event
+from photosvc.auth.audit import Event
 from photosvc.models import AuditEntry
 from photosvc.pages.administration.security_log import EVENTS, PARTS
 from tests.app.pages.browser import OWN, Browser, text_of
