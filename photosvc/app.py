@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from flask import Flask, Response, request
 from flask_sqlalchemy import SQLAlchemy
 
-from photosvc.auth.audit_store import LOGGER
+from photosvc.auth.audit import LOGGER
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import SettingError
 from photosvc.core.instance import make_instance, require_finished

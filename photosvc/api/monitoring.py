@@ -16,8 +16,7 @@ from flask import Response, request
 from sqlalchemy.orm import Session
 
 from photosvc import __version__
-from photosvc.auth import audit_store
-from photosvc.auth.audit import parse_events
+from photosvc.auth.audit import latest_entries, parse_events
 from photosvc.auth.policy import may
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.core.times import parse_since, parse_until
@@ -260,7 +259,7 @@ def list_audit_entries() -> Response:
     until = parse_until(given["until"], service.now()) if given.get("until", "").strip() else None
     events = parse_events(given.get("event", ""))
     with service.reading() as connection:
-        found = audit_store.latest(
+        found = latest_entries(
             connection, count=count, since=since, until=until, before=before, user=given.get("user", ""), events=events
         )
         return json_answer(_entries.dump(found))

@@ -137,7 +137,7 @@ def change(
     changes = {"role": role, "display_name": display_name, "email": email, "disabled": disabled}
     if any(changes[name] not in {None, getattr(user, name)} for name in _RIGHTS):
         operation.check_allowed("users.change")
-    operation.record(Event.USER_CHANGED, subject=user, detail=audit.changes(user, changes))
+    operation.record(Event.USER_CHANGED, subject=user, detail=audit.describe_changes(user, changes))
     checks: dict[str, Any] = {"role": check_role, "display_name": _display_name, "email": _email, "disabled": bool}
     values = {name: checks[name](value) for name, value in changes.items() if value is not None}
     loses_admin = role not in {None, ADMIN} or disabled is True

@@ -96,7 +96,7 @@ def register(
     )
     operation.session.add(client)
     operation.session.flush()
-    operation.record(Event.CLIENT_ADDED, subject=client, detail=audit.client(client))
+    operation.record(Event.CLIENT_ADDED, subject=client, detail=audit.describe_client(client))
     operation.session.refresh(client)
     return Registered(client, secret)
 
@@ -150,7 +150,7 @@ def change(operation: Operation, client_id: str, values: Mapping[str, Any], *, n
     client = find_client(session, client_id, lock=True)
     if (scope := values.get("scope")) is not None:
         operation.check_grantable(scope)
-    told = [audit.changes(client, _told(values, client.user)), "new secret" if new_secret else ""]
+    told = [audit.describe_changes(client, _told(values, client.user)), "new secret" if new_secret else ""]
     operation.record(Event.CLIENT_CHANGED, subject=client, detail=", ".join(filter(None, told)))
     _set_values(session, client, operation.now, values)
     old_digest, secret = client.secret_digest, ""

@@ -92,7 +92,7 @@ def issue(
     )
     operation.session.add(made)
     operation.session.flush()
-    operation.record(Event.CREDENTIAL_MADE, subject=user, target=made.uid, detail=audit.credential(made))
+    operation.record(Event.CREDENTIAL_MADE, subject=user, target=made.uid, detail=audit.describe_credential(made))
     return Issued(made, secret)
 
 
@@ -185,7 +185,7 @@ def find_credential(session: Session, identifier: str) -> Credential:
 def revoke(operation: Operation, identifier: str) -> None:
     """Revoke the credential of this UID and the login sessions made from it, or raise `NotFoundError`."""
     found = find_credential(operation.session, identifier)
-    _revoke(operation, found, found.user or found.client, detail=audit.credential(found))
+    _revoke(operation, found, found.user or found.client, detail=audit.describe_credential(found))
 
 
 def revoke_owned(operation: Operation, user: User | None, kind: str, uid: str) -> None:
@@ -198,7 +198,7 @@ def revoke_owned(operation: Operation, user: User | None, kind: str, uid: str) -
         NotFoundError: the account has no such credential.
     """
     found = find_owned(operation.session, user, kind, uid)
-    _revoke(operation, found, user, detail="" if kind == LOGIN_SESSION else audit.credential(found))
+    _revoke(operation, found, user, detail="" if kind == LOGIN_SESSION else audit.describe_credential(found))
 
 
 def _revoke(operation: Operation, found: Credential, owner: User | Client | None, *, detail: str) -> None:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from photosvc.auth import audit_store, policy
+from photosvc.auth import audit, policy
 from photosvc.auth.audit import BY_COMMAND, Actor, Event, Named, new_entry
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import Scope
@@ -47,8 +47,8 @@ class Operation:
     def record(self, event: Event, *, subject: Named | None = None, target: str = "", detail: str = "") -> None:
         """Record an event in the security log, see `new_entry`; a rollback of the transaction removes it."""
         entry = new_entry(self.now, event, self.actor, subject=subject, target=target, detail=detail)
-        audit_store.add(self.session, [entry], keep=self.settings.audit_entries)
-        audit_store.keep(self.session, [entry])
+        audit.add(self.session, [entry], keep=self.settings.audit_entries)
+        audit.log_after_commit(self.session, [entry])
 
     def check_allowed(self, action: str) -> None:
         """Raise an error of `policy.decide` or `check_proof` unless `action` is allowed, not as an account's owner."""

@@ -9,8 +9,7 @@ import click
 from sqlalchemy import func, select
 
 from photosvc import __version__
-from photosvc.auth.audit import BY_CLIENT
-from photosvc.auth.audit_store import latest
+from photosvc.auth.audit import BY_CLIENT, latest_entries
 from photosvc.cli.group import as_called, with_database
 from photosvc.cli.terminal import (
     chosen_format,
@@ -289,7 +288,7 @@ def audit(service: Service, since: str | None, user: str, count: int) -> None:
     """
     moment = None if since is None else parse_since(since, service.now(), field="--since")
     with service.reading() as connection:
-        found = latest(connection, count=count, since=moment, user=user)
+        found = latest_entries(connection, count=count, since=moment, user=user)
     rows: list[dict[str, Any]] = AuditEntrySchema(many=True).dump(found)
     if chosen_format() != "table":
         print_list({name: name for name in _LOG_VALUES}, rows)

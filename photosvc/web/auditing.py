@@ -19,7 +19,7 @@ from sqlalchemy import Select, bindparam, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from photosvc.auth import audit_store
+from photosvc.auth import audit
 from photosvc.auth.audit import COMMAND_LINE, Actor, Event, Named, new_entry
 from photosvc.auth.errors import (
     ClientLoginError,
@@ -82,7 +82,7 @@ def record_alone(event: Event, *, target: str = "", detail: str = "") -> None:
         with operating() as operation:
             operation.record(event, target=target, detail=detail)
     except (SchemaError, SQLAlchemyError):
-        audit_store.log([new_entry(service.now(), event, actor(), target=target, detail=detail)])
+        audit.log([new_entry(service.now(), event, actor(), target=target, detail=detail)])
         _LOG.warning("the database has no entry of the security log for this: %s", event)
 
 
@@ -103,7 +103,7 @@ def refuse(event: Event, *, subject: Named | None = None, detail: str = "") -> N
 
     def write(session: Session) -> None:
         nonlocal added
-        added = audit_store.add_refusal(session, entry, keep=service.settings.audit_entries)
+        added = audit.add_refusal(session, entry, keep=service.settings.audit_entries)
 
     try:
         # The commit does not wait for the disk, so that a flood of refusals cannot slow it down.
@@ -111,7 +111,7 @@ def refuse(event: Event, *, subject: Named | None = None, detail: str = "") -> N
     except (SQLAlchemyError, RuntimeError):  # the request is refused even if the database fails
         _LOG.exception("the security log cannot be written")
     if added:
-        audit_store.log([entry])
+        audit.log([entry])
 
 
 @contextmanager

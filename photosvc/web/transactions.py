@@ -12,7 +12,7 @@ from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import Connection, Engine
 from sqlalchemy.orm import Session
 
-from photosvc.auth import audit_store
+from photosvc.auth import audit
 from photosvc.auth.principal import Principal
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
@@ -195,7 +195,7 @@ class Transactions:
             g.photosvc_held = self.clock.monotonic() - began
         finally:
             free()
-        audit_store.log_committed(session)
+        audit.log_committed(session)
 
     def write_if_free(self, write: Callable[[Session], object], *, lasting: bool = True) -> bool:
         """Do and commit a write that may be left out; return whether it was done.

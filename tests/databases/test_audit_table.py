@@ -6,7 +6,7 @@ from itertools import cycle
 
 from sqlalchemy import create_engine, func, select, text
 
-from photosvc.auth import audit_store
+from photosvc.auth import audit
 from photosvc.auth.audit import Entry, Event
 from photosvc.models import AuditEntry
 from photosvc.models.engine import write_session
@@ -17,9 +17,7 @@ def add(engine, *events, keep=400, at=NOW, actors=("a", "b", "c", "d", "e")):
     """Add entries, each by the next actor."""
     with write_session(engine) as session:
         turns = zip(events, cycle(actors), strict=False)
-        audit_store.add(
-            session, [Entry(created_at=at, event=event, actor_uid=actor) for event, actor in turns], keep=keep
-        )
+        audit.add(session, [Entry(created_at=at, event=event, actor_uid=actor) for event, actor in turns], keep=keep)
 
 
 def counts(engine):
@@ -36,8 +34,8 @@ def test_each_part_keeps_its_newest(engine):
     assert (found["changes"], found["accesses"]) == (1, 1)
     assert 400 <= found["refusals"] < 464
     with engine.connect() as connection:
-        newest = audit_store.latest(connection, count=1)[0].id
-        assert [row.id for row in audit_store.latest(connection, count=400)] == list(range(newest, newest - 400, -1))
+        newest = audit.latest_entries(connection, count=1)[0].id
+        assert [row.id for row in audit.latest_entries(connection, count=400)] == list(range(newest, newest - 400, -1))
 
 
 def test_one_actor_takes_no_more_than_a_quarter(engine):
@@ -64,18 +62,18 @@ def test_entries_since_a_moment(engine):
     add(engine, Event.LOGIN, at=NOW - SECOND)
     add(engine, Event.LOGOUT, at=NOW)
     with engine.connect() as connection:
-        assert [row.event for row in audit_store.latest(connection, count=9, since=NOW)] == ["logout"]
-        assert audit_store.latest(connection, count=9, since=NOW + timedelta(days=1)) == []
+        assert [row.event for row in audit.latest_entries(connection, count=9, since=NOW)] == ["logout"]
+        assert audit.latest_entries(connection, count=9, since=NOW + timedelta(days=1)) == []
 
 
 def test_equal_refusals_of_a_minute_are_one_entry_without_a_subject_of_several(engine):
     refused = Entry(created_at=NOW, event=Event.THROTTLED, address="192.0.2.7", subject="ann", subject_uid="u1")
     other, later = replace(refused, subject="bob", subject_uid="u2"), replace(refused, created_at=NOW + 61 * SECOND)
     with write_session(engine) as session:
-        added = [audit_store.add_refusal(session, one, keep=400) for one in (refused, refused, other, later)]
+        added = [audit.add_refusal(session, one, keep=400) for one in (refused, refused, other, later)]
     assert added == [True, False, False, True]
     with engine.connect() as connection:
-        found = [(row.times, row.subject) for row in audit_store.latest(connection, count=9)]
+        found = [(row.times, row.subject) for row in audit.latest_entries(connection, count=9)]
     assert found == [(1, "ann"), (3, "")]
 
 
@@ -83,9 +81,9 @@ def test_two_that_sweep_at_once_do_not_wait_for_each_other(new_postgres):
     engine = create_engine(new_postgres())
     add(engine, *[Event.LOGIN_REFUSED] * 600, keep=10_000)
     with write_session(engine) as first:
-        audit_store.add(first, [Entry(created_at=NOW, event=Event.LOGIN_REFUSED)] * 64, keep=400)
+        audit.add(first, [Entry(created_at=NOW, event=Event.LOGIN_REFUSED)] * 64, keep=400)
         with write_session(engine) as second:
             second.execute(text("SET LOCAL lock_timeout = 2000"))
-            audit_store.add(second, [Entry(created_at=NOW, event=Event.LOGIN_REFUSED)] * 64, keep=400)
+            audit.add(second, [Entry(created_at=NOW, event=Event.LOGIN_REFUSED)] * 64, keep=400)
     assert 400 <= counts(engine)["refusals"] <= 728
     engine.dispose()

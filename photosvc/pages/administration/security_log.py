@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from flask import Response, request, url_for
 
-from photosvc.auth import audit_store
+from photosvc.auth import audit
 from photosvc.auth.audit import ACCESSES, CHANGES, REFUSALS, Event, parse_events
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.times import parse_since, parse_until
@@ -104,7 +104,7 @@ def _entries(given: dict[str, str], before: int | None) -> Sequence[Any]:
     until = parse_until(given["to"], service.now(), field="to") if given["to"] else None
     events = parse_events(given["event"])
     with service.reading() as connection:
-        return audit_store.latest(
+        return audit.latest_entries(
             connection, count=_COUNT + 1, since=since, until=until, before=before, user=given["user"], events=events
         )
 
