@@ -14,11 +14,11 @@ from photosvc.core.errors import NotFoundError
 from photosvc.core.words import counted
 from photosvc.index import jobs, requested, run_log
 from photosvc.index.jobs import IMPORT, State, is_running
-from photosvc.library import import_jobs
 from photosvc.library.failures import failed_files, forget_import_failures
 from photosvc.library.import_folder import ImportFolder
+from photosvc.library.imports import import_reports, withdraw_imports
 from photosvc.library.renames import is_asked_by
-from photosvc.library.staging_part import ReadOnlyError
+from photosvc.library.storage_errors import ReadOnlyError
 from photosvc.models import Job
 from photosvc.records.upkeep import (
     FailedFileSchema,
@@ -176,7 +176,7 @@ def list_imports() -> Response:
     """List the imports that wait, and the last ones that began, with their counts and the first files that failed."""
     with current_service().reading(orm=True) as session:
         waiting = [_import_wish.dump(one) for one in jobs.requested(session, IMPORT)]
-        reports = import_jobs.reports(session, count=SHOWN, failures=_SHOWN_FAILURES)
+        reports = import_reports(session, count=SHOWN, failures=_SHOWN_FAILURES)
         began = [_import_report.dump(one) for one in reports]
     return json_answer({"waiting": waiting, "imports": began})
 
@@ -230,6 +230,6 @@ def stop_import() -> Response:
     """
     service = current_service()
     with service.writing() as session:
-        stopped = import_jobs.withdraw(session, service.now())
+        stopped = withdraw_imports(session, service.now())
     message = "The import is stopping." if stopped else "No import is running."
     return json_answer({"code": 200, "message": message, "stopped": stopped})

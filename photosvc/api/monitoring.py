@@ -23,7 +23,7 @@ from photosvc.core.times import parse_since, parse_until
 from photosvc.index.run_log import last_run
 from photosvc.index.scan import are_away
 from photosvc.library.failures import count_failed, disk_of, trash_use
-from photosvc.library.staging_part import StorageFailedError
+from photosvc.library.storage_errors import StorageFailedError
 from photosvc.library.trash.folder import Trash
 from photosvc.models import VISIT
 from photosvc.models.engine import session_on

@@ -20,7 +20,8 @@ from photosvc.api.uploads import UPLOAD_TOKEN
 from photosvc.core.errors import ConflictError, InvalidValueError, PhotosvcError
 from photosvc.core.problems import FileProblemError
 from photosvc.library.admission import REFUSED
-from photosvc.library.staging_part import Part, PartLockedError, PartMissingError, TooLargeError
+from photosvc.library.staging import Part
+from photosvc.library.storage_errors import PartLockedError, PartMissingError, TooLargeError
 from photosvc.library.upload_queue import LIFETIME, add_waiting, find_upload
 from photosvc.models import Upload
 from photosvc.models.statements import UNLOADED

@@ -17,7 +17,8 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from photosvc.core.paths import PASSING, clean_name, disk_name
 from photosvc.dav.errors import ForeignAddressError, UnfitPathError
-from photosvc.library.staging_part import StorageFailedError, is_staging_folder
+from photosvc.library.originals import is_staging_folder
+from photosvc.library.storage_errors import StorageFailedError
 from photosvc.models.statements import begins
 from photosvc.web.current import current_service
 

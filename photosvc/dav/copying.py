@@ -19,17 +19,10 @@ from photosvc.dav.addresses import path_of_url
 from photosvc.dav.dav_request import PATIENCE
 from photosvc.dav.errors import ChangedMeanwhileError, DAVError
 from photosvc.dav.tree import Original, etag_of, is_folder, walk
-from photosvc.library import disk
-from photosvc.library.originals import is_junk
-from photosvc.library.staging import Staging
-from photosvc.library.staging_part import (
-    IncompleteError,
-    NameTakenError,
-    ParentMissingError,
-    Part,
-    TooLargeError,
-    checked_name,
-)
+from photosvc.library import originals
+from photosvc.library.originals import checked_name, is_junk
+from photosvc.library.staging import Part, Staging
+from photosvc.library.storage_errors import IncompleteError, NameTakenError, ParentMissingError, TooLargeError
 from photosvc.library.trash.folder import Trash
 from photosvc.library.upload_queue import QuotaExceededError, bytes_left
 from photosvc.web.receiving import receiving
@@ -53,7 +46,7 @@ def move(request: "Request") -> Response:
     name = path.strip("/")
     request.check_disk(name, within=True)
     check_depth(request, request.find(request.path), ("infinity",))
-    with disk.undo_on_error() as undo, request.writing(library=True) as session:
+    with originals.undo_on_error() as undo, request.writing(library=True) as session:
         found = source_of(request)
         request.check_conditions(found)
         request.check_unlocked(request.path, is_named=True)
@@ -66,7 +59,7 @@ def move(request: "Request") -> Response:
             kept = remove(request, name, replaced, undo)
             relocation.gone(name, is_folder=replaced.is_folder, kept=kept)
         # Uploads and other programs may have taken a free name meanwhile.
-        rename = disk.rename if over or found.is_folder else disk.rename_new
+        rename = originals.rename if over or found.is_folder else originals.rename_new
         rename(request.provider.root, request.name, name)
         undo.callback(rename, request.provider.root, name, request.name)
         relocation.moved(request.name, name, is_folder=found.is_folder)
@@ -106,7 +99,7 @@ def make_folder(request: "Request") -> Response:
         request.check_conditions(None)
         request.check_unlocked(request.path, is_named=True)
         try:
-            disk.make_folder(request.provider.root, request.name)
+            originals.make_folder(request.provider.root, request.name)
         except NameTakenError:  # by another request meanwhile, or by a link
             raise FolderExistsError from None
     return Response(status=201)
@@ -186,9 +179,9 @@ def keep_replaced(request: "Request", name: str, replaced: Original, undo: ExitS
 
 def _give_back(root: Path, kept: str, name: str) -> None:
     """Give a file in the trash its former name again; the name may be its own still, or that of its replacement."""
-    disk.rename(root, kept, name)
+    originals.rename(root, kept, name)
     with suppress(ParentMissingError):  # else both were names of one file, which a rename leaves alone (POSIX)
-        disk.remove(root, kept)
+        originals.remove(root, kept)
 
 
 def source_of(request: "Request") -> Original:
@@ -211,14 +204,14 @@ def remove(request: "Request", name: str, found: Original, undo: ExitStack) -> s
     root = request.provider.root
     if found.is_folder:
         with suppress(NameTakenError):  # it is not empty
-            disk.remove_folder(root, name)
-            undo.callback(disk.make_folder, root, name)
+            originals.remove_folder(root, name)
+            undo.callback(originals.make_folder, root, name)
             return None
     elif not is_worth_keeping(found):
-        disk.remove(root, name)
+        originals.remove(root, name)
         return None
     kept = Trash(root).put(name, request.service.now())
-    undo.callback(disk.rename, root, kept, name)
+    undo.callback(originals.rename, root, kept, name)
     return kept
 
 
@@ -230,7 +223,7 @@ def delete(request: "Request") -> Response:
         PhotosvcError: the disk refuses it, or fails.
     """
     check_depth(request, request.find(request.path), ("infinity",))
-    with disk.undo_on_error() as undo, request.writing(library=True) as session:
+    with originals.undo_on_error() as undo, request.writing(library=True) as session:
         found = source_of(request)
         request.check_conditions(found)
         request.check_unlocked(request.path, is_named=True)
@@ -294,13 +287,13 @@ def _check_size(request: "Request", found: Original, *, deep: bool) -> None:
 def _copy_folder(request: "Request", source: Original, path: str) -> Original | None:
     """Make the copy of a folder without what is in it; return the file or folder that it replaces, if any."""
     name = path.strip("/")
-    with disk.undo_on_error() as undo, request.writing(library=True) as session:
+    with originals.undo_on_error() as undo, request.writing(library=True) as session:
         replaced = _check_copied(request, source, path)
         if replaced is not None and not _place_in(request, source):
             kept = remove(request, name, replaced, undo)
             request.relocation().gone(name, is_folder=replaced.is_folder, kept=kept)
-        disk.make_folder(request.provider.root, name)
-        undo.callback(disk.remove_folder, request.provider.root, name)
+        originals.make_folder(request.provider.root, name)
+        undo.callback(originals.remove_folder, request.provider.root, name)
         _follow(request, session, source, path)
     return replaced
 
@@ -332,7 +325,7 @@ def _copy_file(request: "Request", file: Original, path: str) -> Original | None
             part.flush()
             if os.fstat(content.fileno()).st_mtime_ns != status.st_mtime_ns:  # another program writes to the file
                 raise ChangedMeanwhileError
-            with disk.undo_on_error() as undo, request.writing(library=True) as session:
+            with originals.undo_on_error() as undo, request.writing(library=True) as session:
                 replaced = _check_copied(request, file, path, status)
                 if replaced is not None and replaced.is_folder:
                     kept = remove(request, name, replaced, undo)

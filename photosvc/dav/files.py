@@ -15,9 +15,10 @@ from photosvc.dav.copying import place
 from photosvc.dav.dav_request import PATIENCE
 from photosvc.dav.errors import DAVError
 from photosvc.dav.tree import Environ, Original, content_type_of, etag_of, is_folder
-from photosvc.library import disk
-from photosvc.library.staging import Staging
-from photosvc.library.staging_part import IncompleteError, NameTakenError, Part, checked_name
+from photosvc.library import originals
+from photosvc.library.originals import checked_name
+from photosvc.library.staging import Part, Staging
+from photosvc.library.storage_errors import IncompleteError, NameTakenError
 from photosvc.library.upload_queue import QuotaExceededError, bytes_left
 from photosvc.web.answers import cache_headers
 from photosvc.web.receiving import receiving
@@ -102,7 +103,7 @@ def put(request: "Request") -> Response:
 def _place(request: "Request", part: Part, modified_at: int | None) -> tuple[Original | None, str]:
     """Give a received file its name on disk; return the file that it replaces, if any, and the new entity tag."""
     name = request.name
-    with disk.undo_on_error() as undo, request.writing(library=True):
+    with originals.undo_on_error() as undo, request.writing(library=True):
         found = _may_be_stored(request)
         try:
             status = place(request, part, found, name, modified_at, undo)

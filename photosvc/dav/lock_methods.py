@@ -16,8 +16,8 @@ from photosvc.dav.errors import NO_CONFLICT, TOKEN_MATCHES, DAVError, locked
 from photosvc.dav.properties import LOCKDISCOVERY, LockProperties
 from photosvc.dav.tree import is_folder
 from photosvc.dav.xml import DAV, XmlError, element, element_text, read_xml
-from photosvc.library import disk
-from photosvc.library.staging_part import checked_name
+from photosvc.library import originals
+from photosvc.library.originals import checked_name
 from photosvc.models import DavLock
 from photosvc.web.protector import principal
 
@@ -46,7 +46,7 @@ def lock(request: "Request") -> Response:
     asked = read_xml(request.environ, "lockinfo")
     seconds = _seconds(request.environ.get("HTTP_TIMEOUT", ""))
     with ExitStack() as stack:
-        undo = stack.enter_context(disk.undo_on_error())
+        undo = stack.enter_context(originals.undo_on_error())
         session = stack.enter_context(request.writing())
         found = request.find(request.path)
         request.check_conditions(found)
@@ -66,8 +66,8 @@ def lock(request: "Request") -> Response:
             if roots := locks.grant(session, request.service.now(), held):
                 raise locked(NO_CONFLICT, roots)
             if found is None:
-                disk.make_empty(request.provider.root, request.name)
-                undo.callback(disk.remove, request.provider.root, request.name)
+                originals.make_empty(request.provider.root, request.name)
+                undo.callback(originals.remove, request.provider.root, request.name)
         content = _document(request, held)
         token = held.token
     headers = {} if asked is None else {"Lock-Token": f"<{token}>"}

@@ -25,7 +25,7 @@ from photosvc.dav.addresses import LONGEST, ancestors, within
 from photosvc.dav.tree import Original, content_type_of, etag_of
 from photosvc.dav.xml import DAV, XmlError, element, element_text, propstat, read_xml, text
 from photosvc.index.scan import TRASH_FOLDER
-from photosvc.library import disk
+from photosvc.library import originals
 from photosvc.library.originals import renamed
 from photosvc.library.upload_queue import bytes_left
 from photosvc.models import DavLock, DavProperty, File
@@ -287,7 +287,7 @@ def proppatch(request: "Request") -> Response:
             write(session, path, written, user_uid)
     if modified and modified[-1] is not None and not refused:
         with suppress(PhotosvcError):  # gone meanwhile
-            disk.set_modified(request.provider.root, request.name, modified[-1])
+            originals.set_modified(request.provider.root, request.name, modified[-1])
     return _answer(request, found, changes, refused)
 
 

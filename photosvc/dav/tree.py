@@ -15,7 +15,7 @@ from photosvc.core.errors import NotFoundError
 from photosvc.core.paths import PASSING, clean_name, disk_name, open_folder, open_inside
 from photosvc.dav.addresses import existing, is_reserved
 from photosvc.dav.errors import DAVError
-from photosvc.library.staging_part import StorageFailedError
+from photosvc.library.storage_errors import StorageFailedError
 from photosvc.media.formats import by_extension
 from photosvc.web.current import Service
 

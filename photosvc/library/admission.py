@@ -24,7 +24,8 @@ from photosvc.index.exclusions import Exclusions
 from photosvc.index.name_groups import group_key, is_edited, owner_of, suffix_of
 from photosvc.index.requested import wish
 from photosvc.index.sidecar_values import companions, is_read
-from photosvc.library import disk
+from photosvc.library import originals
+from photosvc.library.album_jobs import wish_albums
 from photosvc.library.content import (
     Content,
     InspectionPool,
@@ -35,8 +36,8 @@ from photosvc.library.content import (
     inspect,
     taken_by,
 )
-from photosvc.library.staging_part import NameTakenError
-from photosvc.library.upload_queue import QuotaExceededError, bytes_left, lock_account, require_account, wish_albums
+from photosvc.library.storage_errors import NameTakenError
+from photosvc.library.upload_queue import QuotaExceededError, bytes_left, lock_account, require_account
 from photosvc.media.metadata import DAY, MONTH
 from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, UploadedFile
 from photosvc.models.statements import UNLOADED, insert_into
@@ -225,7 +226,7 @@ class Admission:
             outcomes += [Admitted(file, REFUSED, problem=Problem(Reason.EXCLUDED)) for file in excluded]
             if not group:
                 continue
-            with disk.undo_on_error() as undo:
+            with originals.undo_on_error() as undo:
                 admitted = partial(self._admit_group, group, when, undo)
                 done = self._originals.settle(self.writing, admitted)
                 outcomes += (self._judged(outcome, contents[outcome.file.path]) for outcome in done)

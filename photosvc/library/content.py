@@ -28,8 +28,8 @@ from photosvc.index.extract import Extraction, extract, hash_of
 from photosvc.index.scan import are_away, disk_path
 from photosvc.index.sidecar_formats import Kind
 from photosvc.index.sidecar_values import StoredSidecar, is_read, ranked, with_sidecars
-from photosvc.library.staging_part import StorageFailedError
-from photosvc.library.upload_queue import REFUSED
+from photosvc.library.album_jobs import REFUSED_CLAIMS
+from photosvc.library.storage_errors import StorageFailedError
 from photosvc.media.errors import UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, by_extension, may_have_pixels, sniff
 from photosvc.models import ORIGINALS_ROOT, File, UploadedFile
@@ -267,7 +267,7 @@ class KnownOriginals:
         yield from map(tuple, session.execute(query.order_by(File.id)).all())
         # A file that the index refused for good, or that a person removed from the library, may be added again.
         claim = select(UploadedFile.name).where(UploadedFile.hash == file.hash, *self.claims)
-        if claimed := session.scalar(claim.where(not_(exists().where(*REFUSED)))):
+        if claimed := session.scalar(claim.where(not_(exists().where(*REFUSED_CLAIMS)))):
             yield claimed, file.size, None
 
     def _status(self, session: Session, name: str) -> os.stat_result | None:

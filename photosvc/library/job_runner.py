@@ -16,11 +16,11 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.index import jobs
 from photosvc.index.jobs import ALBUMS, IMPORT, LOOK_ALIKES, NAMES, THUMBNAILS, Kind, RunCancelledError, Waiting
 from photosvc.index.lease import Lease, new_owner, release_dead
-from photosvc.library.import_jobs import import_in_portions
+from photosvc.library.album_jobs import can_go_on, put_into_albums
+from photosvc.library.imports import import_in_portions
 from photosvc.library.look_alikes import look
 from photosvc.library.renames import change_in_portions
 from photosvc.library.thumbnail_jobs import make_all
-from photosvc.library.upload_queue import can_go_on, put_into_albums
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.settings import Settings
 

@@ -1,33 +1,42 @@
-"""Originals that the service itself renames, moves or deletes: the library follows in the same transaction.
+"""Originals that the service itself renames, moves or deletes: changes of the disk, and the rows that follow.
 
-Rows keep their identity: a photo whose file was moved keeps its UID, albums and edits. The photo of a deleted file is
-hidden, and is found again when a file with the same content returns.
+Functions take names of the library, follow no link, and raise the errors of `library.storage_errors` if the disk
+refuses a change. Rows follow in the same transaction and keep their identity: the photo of a moved file keeps its UID,
+albums and edits; the photo of a deleted file is hidden, and is found again when a file with the same content returns.
 """
 
+import errno
+import os
+import stat
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Final, cast
 
 from sqlalchemy import ColumnElement, delete, func, insert, literal, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from photosvc.core.paths import disk_name
+from photosvc.core.paths import clean_name, disk_name, open_folder
 from photosvc.core.problems import Reason
 from photosvc.core.words import in_portions
 from photosvc.index.exclusions import is_hidden, is_left_out, is_rule
 from photosvc.index.requested import wish
-from photosvc.index.scan import aside_folder
+from photosvc.index.scan import MAX_DEPTH, STAGING_FOLDER, aside_folder, is_too_long
 from photosvc.index.sidecar_values import is_read
 from photosvc.index.store import Store
 from photosvc.library.journal import FILES, Actor, Change, Difference, record
+from photosvc.library.storage_errors import NameRefusedError, NameTakenError, typed_errors
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile, Sidecar, UploadedFile
 from photosvc.models.statements import UNLOADED, is_below
 from photosvc.settings import Settings
 
+#: Errors of file systems without hard links.
+NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+_LONGEST_PART: Final = 255
 #: Files of a folder whose rows change in one transaction: others must not wait for the write lock for long. The index
 #: follows larger folders in its own batches; it recognises the files by their content.
 MOST_FILES: Final = 5000
@@ -36,6 +45,155 @@ _PORTION: Final = 200
 #: Nanoseconds since 1970 that no client gives a file: the index takes the file for changed.
 _NO_TIME: Final = -1
 _JUNK: Final = frozenset({"desktop.ini", "thumbs.db"})
+
+
+def is_staging_folder(part: str) -> bool:
+    """Return whether a part of a name is that of the staging folder, also on file systems that ignore case."""
+    return part.casefold() == STAGING_FOLDER
+
+
+def checked_name(name: str) -> tuple[str, ...]:
+    """Return the parts of a name for a file or folder to be written, relative to the originals.
+
+    Raises:
+        NameRefusedError: it is empty, absolute, climbs out, lies in the staging folder, contains bytes that are not
+            UTF-8, control characters or line separators, or is longer or deeper than scans read.
+    """
+    parts = tuple(name.split("/"))
+    if any(part in {"", ".", ".."} for part in parts) or any(map(is_staging_folder, parts)) or clean_name(name) != name:
+        raise NameRefusedError(field="name")
+    if any(len(part.encode()) > _LONGEST_PART for part in parts) or len(parts) > MAX_DEPTH or is_too_long(name):
+        raise NameRefusedError("The name is too long.", field="name")
+    return parts
+
+
+@contextmanager
+def undo_on_error() -> Iterator[ExitStack]:
+    """Yield a stack of functions to call when the block, or the commit within it, fails."""
+    with ExitStack() as undo:
+        yield undo
+        undo.pop_all()
+
+
+def rename(originals: Path, source: str, target: str, *, make_folders: bool = False) -> None:
+    """Rename a file or folder; a file or empty folder at the target is replaced, a link or device never.
+
+    Args:
+        originals: the folder that both names are relative to.
+        make_folders: make the folders around the target that do not exist.
+    """
+    with _at(originals, source) as (folder, last), _at(originals, target, create=make_folders) as (inner, name):
+        with suppress(FileNotFoundError):
+            mode = os.stat(name, dir_fd=inner, follow_symlinks=False).st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                raise NameTakenError
+        os.rename(last, name, src_dir_fd=folder, dst_dir_fd=inner)
+        os.fsync(inner)
+
+
+def rename_new(originals: Path, source: str, target: str) -> None:
+    """Rename a file, never over another one; folders around the new name are made.
+
+    A process that is killed while it renames leaves both names of one file.
+    """
+    with _at(originals, source) as (folder, last), _at(originals, target, create=True) as (inner, name):
+        try:
+            is_linked = link_new(last, folder, name, inner)
+        except FileExistsError:
+            status = os.stat(last, dir_fd=folder, follow_symlinks=False)
+            if status.st_nlink == 1 or not has_name(status, name, inner):
+                raise
+            is_linked = True
+        if not is_linked:
+            os.replace(last, name, src_dir_fd=folder, dst_dir_fd=inner)
+        os.fsync(inner)
+        if is_linked:
+            os.unlink(last, dir_fd=folder)
+
+
+def link(originals: Path, source: str, target: str) -> bool:
+    """Give a file a second name, and return whether the file system has hard links; folders around it are made."""
+    with _at(originals, source) as (folder, last), _at(originals, target, create=True) as (inner, name):
+        try:
+            os.link(last, name, src_dir_fd=folder, dst_dir_fd=inner, follow_symlinks=False)
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            return False
+    return True
+
+
+def make_folder(originals: Path, name: str) -> None:
+    """Make a folder in one that exists."""
+    with _at(originals, name) as (folder, last):
+        os.mkdir(last, dir_fd=folder)
+        os.fsync(folder)
+
+
+def make_empty(originals: Path, name: str) -> None:
+    """Make an empty file where nothing is."""
+    with _at(originals, name) as (folder, last):
+        os.close(os.open(last, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=folder))
+
+
+def set_modified(originals: Path, name: str, time: float) -> None:
+    """Set the time of the last change of a file or folder, in seconds since 1970."""
+    with _at(originals, name) as (folder, last):
+        os.utime(last, (time, time), dir_fd=folder, follow_symlinks=False)
+
+
+def remove(originals: Path, name: str) -> None:
+    """Remove a file."""
+    with _at(originals, name) as (folder, last):
+        os.unlink(last, dir_fd=folder)
+
+
+def remove_folder(originals: Path, name: str) -> None:
+    """Remove an empty folder."""
+    with _at(originals, name) as (folder, last):
+        os.rmdir(last, dir_fd=folder)
+
+
+def remove_empty_folders(originals: Path, name: str) -> None:
+    """Remove a folder and those in it, as far as they are empty."""
+    for folder, _, _ in os.walk(originals / disk_name(name), topdown=False):
+        with suppress(OSError):  # it is not empty
+            os.rmdir(folder)  # noqa: PTH106 - as `os.walk` gives it
+
+
+@contextmanager
+def _at(originals: Path, name: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield a descriptor of the folder around a file, and the file's name in that folder."""
+    *folders, last = disk_name(name).split("/")
+    with typed_errors():
+        folder = open_folder(originals, folders, create=create)
+        try:
+            yield folder, last
+        finally:
+            os.close(folder)
+
+
+def link_new(name: str, folder: int, target: str, inner: int) -> bool:
+    """Give a file a second name that no file has; where there are no hard links, only reserve it, and return false.
+
+    At worst the empty file that reserves it stays, which is never indexed.
+    """
+    try:
+        os.link(name, target, src_dir_fd=folder, dst_dir_fd=inner, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, dir_fd=inner))
+        return False
+    return True
+
+
+def has_name(status: os.stat_result, name: str, folder: int) -> bool:
+    """Return whether the file with this status has this name in a folder."""
+    try:
+        return os.path.samestat(status, os.stat(name, dir_fd=folder, follow_symlinks=False))
+    except FileNotFoundError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,14 @@
-"""The staging folder of a folder of originals, the parts in it, and the addition of whole ones to the originals.
+"""The staging folder of a folder of originals: files being received, until whole ones get names among the originals.
 
 Nothing is replaced.
 """
 
 import fcntl
+import hashlib
 import os
 import re
 import secrets
+import stat
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -16,21 +18,25 @@ from typing import Final
 
 from photosvc.core.paths import open_folder
 from photosvc.index.scan import STAGING_FOLDER
-from photosvc.library import disk
-from photosvc.library.staging_part import (
-    Part,
+from photosvc.library import originals
+from photosvc.library.originals import NO_LINKS, checked_name, has_name, link_new
+from photosvc.library.storage_errors import (
+    IncompleteError,
+    NameRefusedError,
+    NameTakenError,
     PartLockedError,
     PartMissingError,
     ReadOnlyError,
     StorageFailedError,
     StorageFullError,
     TooLargeError,
-    has_name,
-    new_hash,
     typed_errors,
 )
 from photosvc.settings import Settings
 
+_PIECE: Final = 1 << 20
+#: Times that every file system stores, in seconds since 1970.
+_FIRST_TIME, _LAST_TIME = -(1 << 31), 1 << 33
 #: Parts that no process writes to are deleted after these seconds, and kept parts after the longer time.
 ABANDONED_SECONDS: Final = 3600
 KEPT_SECONDS: Final = 14 * 86_400
@@ -39,6 +45,196 @@ UNKNOWN_SECONDS: Final = 86_400
 _TOKEN: Final = re.compile("[0-9a-f]{32}")
 _KEPT, _UNKEPT = ".kept", ".part"
 _FLAGS: Final = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def new_hash() -> "hashlib._Hash":
+    """Return a new hash of the kind by which the library knows files."""
+    return hashlib.sha1(usedforsecurity=False)
+
+
+@dataclass(slots=True)
+class Part:
+    """A file that is being received; use it within the block that gave it."""
+
+    _root: Path
+    _folder: int
+    _name: str
+    _file: int
+    _expected: int | None
+    _most: int
+    size: int = 0
+    """Bytes so far."""
+    _hash: "hashlib._Hash | None" = None
+    """None for bytes that another process received: it is computed when needed."""
+    is_placed: bool = False
+
+    @property
+    def path(self) -> Path:
+        """Return the path of the bytes, for readers of the content."""
+        return self._root / STAGING_FOLDER / self._name
+
+    @property
+    def token(self) -> str:
+        """Return the token by which `Staging.resume` finds a kept part."""
+        return self._name.partition(".")[0]
+
+    @property
+    def hash(self) -> str:
+        """Return the hash of all bytes so far, in lower-case hexadecimal digits, as the library writes it."""
+        if self._hash is None:
+            self._hash = new_hash()
+            with typed_errors():
+                position = 0
+                while piece := os.pread(self._file, _PIECE, position):
+                    self._hash.update(piece)
+                    position += len(piece)
+        return self._hash.hexdigest()
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Append bytes.
+
+        Raises:
+            TooLargeError: the file would be larger than allowed.
+            IncompleteError: it would be longer than announced.
+            StorageFullError: the disk is full, or a quota of the system is used up.
+            StorageFailedError: another error of the disk.
+        """
+        view = memoryview(data)
+        if self.size + len(view) > self._most:
+            raise TooLargeError
+        if self._expected is not None and self.size + len(view) > self._expected:
+            raise IncompleteError
+        with typed_errors():
+            while view:
+                written = os.write(self._file, view)
+                if self._hash is not None:
+                    self._hash.update(view[:written])
+                self.size += written
+                view = view[written:]
+
+    def cut(self, size: int) -> None:
+        """Drop all bytes after the first `size`."""
+        with typed_errors():
+            os.ftruncate(self._file, size)
+        self.size, self._hash = size, None
+
+    def date(self, mtime_ns: int) -> None:
+        """Give the file the modification time of the one that it was copied from, where the disk can store it."""
+        with suppress(OSError, OverflowError):
+            os.utime(self._file, ns=(mtime_ns, mtime_ns))
+
+    def flush(self) -> None:
+        """Write the bytes to the disk, so that `place` takes little time within a transaction.
+
+        Raises:
+            StorageFullError: the disk is full.
+            StorageFailedError: another error of the disk.
+        """
+        with typed_errors():
+            os.fsync(self._file)
+
+    def require_whole(self) -> None:
+        """Raise `IncompleteError` if the part is shorter than announced."""
+        if self._expected is not None and self.size != self._expected:
+            raise IncompleteError
+
+    def place(
+        self,
+        name: str,
+        *,
+        replace: bool,
+        modified_at: float | None = None,
+        make_folders: bool = True,
+        undo: ExitStack | None = None,
+    ) -> os.stat_result:
+        """Give the whole file its name among the originals, durably, and return its status there.
+
+        Args:
+            name: on disk, relative to the originals.
+            replace: true if a file of this name is replaced; the change is atomic either way.
+            modified_at: its modification time in seconds since 1970; by default that of the last byte.
+            make_folders: make the folders around it that do not exist.
+            undo: gets a function to call, while the part is open, if the rest of the change fails: the file then has no
+                name again, and the file that it replaced has its own.
+
+        Raises:
+            IncompleteError: it is shorter than announced.
+            NameRefusedError: no file can have this name.
+            NameTakenError: there is a file of this name and `replace` is false, or something that is no file.
+            ParentMissingError: a folder around it is missing, a link or a file.
+            PhotosvcError: the disk is full, read-only or fails.
+        """
+        *folders, last = checked_name(name)
+        self.require_whole()
+        with typed_errors():
+            if modified_at is not None:
+                if not _FIRST_TIME <= modified_at <= _LAST_TIME:
+                    raise NameRefusedError("The modification time is out of range.", field="modified_at")
+                os.utime(self._file, (modified_at, modified_at))
+            os.fsync(self._file)
+            folder = open_folder(self._root, folders, create=make_folders)
+            try:
+                if os.path.samestat(os.fstat(folder), os.fstat(self._folder)):
+                    raise NameRefusedError(field="name")  # the staging folder by another name
+                if undo is not None and (not replace or self._keep_former(last, folder)):
+                    undo.callback(self._take_back, folders, last)
+                self._rename(last, folder, replace=replace)
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+            return os.fstat(self._file)
+
+    def _keep_former(self, last: str, folder: int) -> bool:
+        """Give the file to be replaced a second name until this part is closed; return whether it can be brought back.
+
+        It cannot on file systems without hard links: a file without its name could be lost in a crash.
+        """
+        try:
+            os.link(last, self._former, src_dir_fd=folder, dst_dir_fd=self._folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return True
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            return False
+        return True
+
+    def _take_back(self, folders: Sequence[str], last: str) -> None:
+        """Undo `place`, unless the name is that of another file by now."""
+        with typed_errors():
+            folder = open_folder(self._root, folders)
+            try:
+                if self.is_placed and not has_name(os.fstat(self._file), last, folder):
+                    return
+                try:
+                    os.replace(self._former, last, src_dir_fd=self._folder, dst_dir_fd=folder)
+                except FileNotFoundError:
+                    if self.is_placed:
+                        os.unlink(last, dir_fd=folder)
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+    def forget_former(self) -> None:
+        """Remove the second name of the file that was replaced."""
+        with suppress(OSError):
+            os.unlink(self._former, dir_fd=self._folder)
+
+    @property
+    def _former(self) -> str:
+        return f"{self.token}.former.part"
+
+    def _rename(self, last: str, folder: int, *, replace: bool) -> None:
+        if replace:
+            with suppress(FileNotFoundError):
+                if not stat.S_ISREG(os.stat(last, dir_fd=folder, follow_symlinks=False).st_mode):
+                    raise NameTakenError
+        elif link_new(self._name, self._folder, last, folder):
+            self.is_placed = True
+            os.unlink(self._name, dir_fd=self._folder)
+            return
+        os.replace(self._name, last, src_dir_fd=self._folder, dst_dir_fd=folder)
+        self.is_placed = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,4 +416,4 @@ def add_original(settings: Settings, part: Part, name: str, undo: ExitStack) -> 
         PhotosvcError: the disk refuses the file, or fails; the part waits.
     """
     part.place(name, replace=False)
-    undo.callback(disk.rename, settings.originals, name, f"{STAGING_FOLDER}/{part.path.name}")
+    undo.callback(originals.rename, settings.originals, name, f"{STAGING_FOLDER}/{part.path.name}")

@@ -16,7 +16,7 @@ from photosvc.index import jobs
 from photosvc.index.jobs import THUMBNAILS, State, Waiting
 from photosvc.index.lease import Lease
 from photosvc.index.scan import are_away
-from photosvc.library.staging_part import StorageFailedError
+from photosvc.library.storage_errors import StorageFailedError
 from photosvc.models import Job as JobRow
 from photosvc.models.engine import UnitOfWork, open_reader, write_session
 from photosvc.pictures.cache import PictureCache

@@ -1,47 +1,24 @@
-"""Uploads that wait: files to be added, within the limits of their accounts, and photos to be put into albums.
+"""Uploads that wait: files to be added, within the limits of their accounts."""
 
-A job puts the photos of files into the albums that they were sent to, as soon as the files are indexed. It has the
-content of some files and the albums of all of them. It is due when one of its files is indexed, or refused for good,
-and when its time is over; files that are neither wait on in it. A file may have another name by then, or come back from
-the trash: its content decides.
-"""
-
-import secrets
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import (
-    ColumnElement,
-    Exists,
-    Text,
-    and_,
-    case,
     delete,
-    exists,
     func,
     insert,
     not_,
-    or_,
     select,
-    type_coerce,
-    update,
 )
 from sqlalchemy.orm import Session
 
-from photosvc.core.errors import ConflictError, NeverPermittedError, NotFoundError, PhotosvcError
+from photosvc.core.errors import NeverPermittedError, PhotosvcError
 from photosvc.core.words import in_portions
-from photosvc.index import jobs
-from photosvc.index.jobs import ALBUMS, IS_OPEN, State, Waiting
-from photosvc.index.lease import Lease
-from photosvc.library.album_photos import add_photos
-from photosvc.library.albums import album_to_change
 from photosvc.library.staging import Staging
-from photosvc.models import ORIGINALS_ROOT, File, Job, RejectedFile, SearchRow, Upload, UploadedFile, User
-from photosvc.models.engine import write_session
+from photosvc.models import Upload, UploadedFile, User
 from photosvc.models.statements import UNLOADED, insert_into
-from photosvc.search.reading.compile import visible
 from photosvc.settings import Settings
 
 #: The time for which a file waits to be completed or added.
@@ -53,24 +30,6 @@ MOST_INCOMPLETE: Final = 1000
 MOST_WAITING: Final = 10_000
 _MIB: Final = 1 << 20
 _PORTION: Final = 500
-#: Files of one job, which one transaction adds to their albums.
-MOST_FILES: Final = 200
-_INDEXED: Final = (File.root == ORIGINALS_ROOT, File.missing.is_(False))
-#: The claims of files that the index refused for good, or that a person removed from the library.
-REFUSED: Final = (
-    RejectedFile.root == ORIGINALS_ROOT,
-    RejectedFile.name == UploadedFile.name,
-    RejectedFile.retry_at.is_(None),
-)
-
-
-#: The argument `contributed_by` of a job, see `wish_albums`; NULL for None.
-_SENDER: Final = Job.arguments["contributed_by"].as_string()
-#: The claims of files that count for a job.
-_CLAIMED_BY_JOB: Final = case(
-    (_SENDER.is_(None), not_(UploadedFile.apart)),
-    else_=and_(UploadedFile.apart, UploadedFile.user_id == Job.user_id, UploadedFile.link_uid == _SENDER),
-)
 
 
 class QuotaExceededError(PhotosvcError):
@@ -197,134 +156,3 @@ def sweep(session: Session, staging: Staging, now: datetime) -> int:
     ids = [row.id for row in expired]
     session.execute(delete(Upload).where(Upload.id.in_(ids)), execution_options=UNLOADED)
     return len(expired)
-
-
-class NotInAlbumsError(NotFoundError):
-    """The albums of uploaded files were deleted, or some files were refused or deleted before they were indexed."""
-
-
-def wish_albums(
-    session: Session,
-    subject: str,
-    files: Sequence[str],
-    albums: Sequence[str],
-    now: datetime,
-    user_id: int | None,
-    *,
-    contributed_by: str | None = None,
-) -> str:
-    """Ask for the photos of some files to be put into albums, and return the subject of the job.
-
-    Args:
-        subject: the result of this function for other files of the same albums: they share a job while it waits and has
-            space. Empty for the first ones.
-        files: the SHA-1 of the content of files that belong together, which share a job.
-        albums: UIDs.
-        user_id: of the account that asks.
-        contributed_by: only files count that the account sent as a contributor (an empty text), or visitors of the link
-            with this UID, and photos are left out that are private, archived or hidden when the job runs. None for all
-            other files.
-
-    Raises:
-        TooManyJobsError: as many jobs of the account wait as are allowed.
-    """
-    jobs.lock_jobs(session)
-    waits = (Job.kind == ALBUMS.name, Job.subject == subject, Job.state == State.WAITING.value)
-    shared = select(Job.id, Job.arguments).where(*waits)
-    row = session.execute(shared).first() if subject else None
-    wanted = list(dict.fromkeys([*(row.arguments["files"] if row else ()), *files]))
-    if row is not None and len(wanted) <= MOST_FILES:
-        arguments = {**row.arguments, "files": wanted}
-        session.execute(update(Job).where(Job.id == row.id).values(arguments=arguments), execution_options=UNLOADED)
-        return subject
-    subject = secrets.token_hex(8)
-    arguments = {"albums": list(albums), "files": list(dict.fromkeys(files))}
-    if contributed_by is not None:
-        arguments["contributed_by"] = contributed_by
-    jobs.add(session, ALBUMS, subject, now, arguments, user_id=user_id, not_before=now + LIFETIME)
-    return subject
-
-
-def can_go_on(session: Session) -> ColumnElement[bool]:
-    """Return the condition of jobs one of whose files is indexed, or refused for good."""
-    content = _contents(session)
-    refused = exists().where(UploadedFile.hash == content.c.value, *REFUSED, _CLAIMED_BY_JOB)
-    return exists(select(content.c.value).where(or_(_is_indexed(content.c.value), refused)).correlate(Job))
-
-
-def will_follow(session: Session, files: Collection[str]) -> bool:
-    """Return whether a waiting or running job may put some of these files, which are indexed, into albums now."""
-    content = _contents(session)
-    own = select(content.c.value).where(content.c.value.in_(files), _is_indexed(content.c.value))
-    has_one = exists(own.correlate(Job))
-    query = select(Job.id).where(Job.kind == ALBUMS.name, IS_OPEN, has_one).limit(1)
-    return session.execute(query).first() is not None
-
-
-def put_into_albums(lease: Lease, _settings: Settings, job: Waiting) -> Generator[bool, None, None]:
-    """Put the photos of a job's indexed files into their albums, as a `library.job_runner.Handler`."""
-    files, albums = job.arguments["files"], job.arguments["albums"]
-    with write_session(lease.engine, library=True) as session:
-        lease.check(session)
-        now = lease.clock()
-        sender = job.arguments.get("contributed_by")
-        claims = (
-            (UploadedFile.apart, UploadedFile.user_id == job.user_id, UploadedFile.link_uid == sender)
-            if sender is not None
-            else (not_(UploadedFile.apart),)
-        )
-        indexed = select(File.hash, File.photo_id).where(File.hash.in_(files), *_INDEXED)
-        indexed = indexed.where(File.contributed.is_(sender is not None))
-        if sender is not None:
-            indexed = indexed.where(exists().where(UploadedFile.name == File.name, *claims))
-        photos = {row.hash: row.photo_id for row in session.execute(indexed)}
-        chosen = list(dict.fromkeys(photos.values()))
-        if sender is not None:
-            chosen = _shown(session, chosen)
-        present = _add(session, albums, chosen, now) if photos else len(albums)
-        refused = set(session.scalars(select(UploadedFile.hash).where(UploadedFile.hash.in_(files), *claims, *REFUSED)))
-        is_over = now >= job.created_at + LIFETIME
-        left = [] if is_over else [one for one in files if one not in photos and one not in refused]
-        added = job.arguments.get("added", 0) + (len(photos) if present else 0)
-        lost = job.arguments.get("lost", 0) + len(files) - len(left) - (len(photos) if present else 0)
-        lease.report = lambda: {"added": added, "lost": lost}
-        if left:
-            arguments = {**job.arguments, "files": left, "added": added, "lost": lost}
-            lease.put_off(session, job.created_at + LIFETIME, arguments)
-        elif not lost:
-            lease.finish(session)
-    if lost and not left:
-        raise NotInAlbumsError
-    yield from ()  # all of it was one portion
-
-
-def _add(session: Session, albums: Sequence[str], photo_ids: Sequence[int], now: datetime) -> int:
-    """Add photos to the albums among these that people may still add to, and return the number of these albums."""
-    present = 0
-    for uid in sorted(albums):
-        try:
-            album = album_to_change(session, uid, sees_private=True)
-        except (NotFoundError, ConflictError):
-            continue
-        add_photos(session, album, photo_ids, now)
-        present += 1
-    return present
-
-
-def _shown(session: Session, photo_ids: Sequence[int]) -> list[int]:
-    """Return the ids of the photos among these that anybody may see: not private, archived or hidden."""
-    query = select(SearchRow.photo_id).where(SearchRow.photo_id.in_(photo_ids), visible(sees_private=False))
-    shown = set(session.scalars(query))
-    return [photo_id for photo_id in photo_ids if photo_id in shown]
-
-
-def _is_indexed(content: ColumnElement[str]) -> Exists:
-    is_own = or_(not_(File.contributed), exists().where(UploadedFile.name == File.name, _CLAIMED_BY_JOB))
-    return exists().where(File.hash == content, *_INDEXED, File.contributed == _SENDER.is_not(None), is_own)
-
-
-def _contents(session: Session) -> Any:  # noqa: ANN401 - a table of one column
-    """Return the SHA-1 of the files of a job, as rows."""
-    if session.get_bind().dialect.name == "postgresql":
-        return func.json_array_elements_text(Job.arguments["files"]).table_valued("value").render_derived()
-    return func.json_each(type_coerce(Job.arguments, Text), "$.files").table_valued("value")

@@ -30,11 +30,12 @@ from photosvc.library.admission import (
     Admitted,
     stored_status,
 )
+from photosvc.library.album_jobs import will_follow
 from photosvc.library.content import ReceivedFile
 from photosvc.library.links import bytes_of_today, count_files, require_uploads
 from photosvc.library.shares import require_contributor, user_id_of
-from photosvc.library.staging import Staging, add_original
-from photosvc.library.staging_part import NameTakenError, Part, PartMissingError
+from photosvc.library.staging import Part, Staging, add_original
+from photosvc.library.storage_errors import NameTakenError, PartMissingError
 from photosvc.library.upload_queue import (
     LIFETIME,
     QuotaExceededError,
@@ -42,7 +43,6 @@ from photosvc.library.upload_queue import (
     add_waiting,
     bytes_left,
     waiting_in,
-    will_follow,
 )
 from photosvc.models import ORIGINALS_ROOT, VISIT, File, RejectedFile, Sidecar, Upload
 from photosvc.pictures.originals import safe_name

@@ -20,7 +20,7 @@ from werkzeug.sansio.multipart import Epilogue, Event, MultipartDecoder, NeedDat
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError, PhotosvcError
 from photosvc.library.content import check_disk
 from photosvc.library.staging import Staging
-from photosvc.library.staging_part import ReadOnlyError
+from photosvc.library.storage_errors import ReadOnlyError
 from photosvc.models import VISIT
 from photosvc.web.admission_gate import Cost
 from photosvc.web.contract import InvalidBodyError

@@ -24,7 +24,7 @@ from werkzeug.wsgi import wrap_file
 
 from photosvc.core.paths import disk_name
 from photosvc.index.scan import are_away
-from photosvc.library.staging_part import StorageFailedError
+from photosvc.library.storage_errors import StorageFailedError
 from photosvc.pictures.originals import OriginalChangedError
 from photosvc.web.admission_gate import Cost
 from photosvc.web.answers import ReadyResponse

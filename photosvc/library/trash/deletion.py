@@ -31,9 +31,9 @@ from photosvc.index.photo_changes import mark_cameras
 from photosvc.index.quality import hide_photos
 from photosvc.index.requested import gathered, parent, wish
 from photosvc.index.scan import TRASH_FOLDER, UNFINISHED, aside_folder
-from photosvc.library import disk
+from photosvc.library import originals
 from photosvc.library.journal import Change, record
-from photosvc.library.staging_part import NameTakenError, StorageFailedError, typed_errors
+from photosvc.library.storage_errors import NameTakenError, StorageFailedError, typed_errors
 from photosvc.library.trash.folder import Trash, is_deletion, new_deletion, within
 from photosvc.models import (
     ORIGINALS_ROOT,
@@ -124,7 +124,7 @@ class Deletion:
         with self._lock:
             for name in reversed(self._moved):
                 with suppress(PhotosvcError):  # `finish_deletions` tries again
-                    disk.rename_new(self.trash.originals, within(self.name + UNFINISHED) + name, name)
+                    originals.rename_new(self.trash.originals, within(self.name + UNFINISHED) + name, name)
             self.trash.drop_empty(self.name + UNFINISHED)
 
 
@@ -168,7 +168,7 @@ def _recover(writing: Writing, trash: Trash, deletion: str) -> bool:
         if not is_noted:
             for kept in list(trash.files(unfinished)):
                 with suppress(NameTakenError):  # it stays in the trash
-                    disk.rename_new(trash.originals, within(unfinished) + kept.name, kept.name)
+                    originals.rename_new(trash.originals, within(unfinished) + kept.name, kept.name)
             trash.drop_empty(unfinished)
         if unfinished in trash.folders():
             _finish(trash, deletion)
@@ -178,7 +178,7 @@ def _recover(writing: Writing, trash: Trash, deletion: str) -> bool:
 
 
 def _finish(trash: Trash, deletion: str) -> None:
-    disk.rename(trash.originals, f"{TRASH_FOLDER}/{deletion}{UNFINISHED}", f"{TRASH_FOLDER}/{deletion}")
+    originals.rename(trash.originals, f"{TRASH_FOLDER}/{deletion}{UNFINISHED}", f"{TRASH_FOLDER}/{deletion}")
 
 
 def _is_file(name: str, folder: int) -> bool:

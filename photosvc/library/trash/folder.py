@@ -18,8 +18,8 @@ from typing import Final
 from photosvc.core.errors import NotFoundError
 from photosvc.core.paths import clean_name, open_folder, open_inside
 from photosvc.index.scan import TRASH_FOLDER
-from photosvc.library import disk
-from photosvc.library.staging_part import typed_errors
+from photosvc.library import originals
+from photosvc.library.storage_errors import typed_errors
 
 _TIME: Final = "%Y%m%dT%H%M%SZ"
 _DELETION: Final = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}", re.ASCII)
@@ -89,7 +89,7 @@ class Trash:
             PhotosvcError: the disk refuses it.
         """
         kept = within(new_deletion(now)) + name
-        disk.rename(self.originals, name, kept, make_folders=True)
+        originals.rename(self.originals, name, kept, make_folders=True)
         return kept
 
     def keep(self, name: str, now: datetime) -> str:
@@ -101,8 +101,8 @@ class Trash:
             PhotosvcError: the disk refuses it.
         """
         kept = within(new_deletion(now)) + name
-        if not disk.link(self.originals, name, kept):
-            disk.rename(self.originals, name, kept, make_folders=True)
+        if not originals.link(self.originals, name, kept):
+            originals.rename(self.originals, name, kept, make_folders=True)
         return kept
 
     def deletions(self) -> list[str]:
@@ -154,7 +154,7 @@ class Trash:
 
     def drop_empty(self, deletion: str) -> None:
         """Remove the empty folders of a deletion."""
-        disk.remove_empty_folders(self.originals, within(deletion))
+        originals.remove_empty_folders(self.originals, within(deletion))
 
     def delete(self, deletion: str) -> None:
         """Delete all files of a deletion for good; no link is followed.

@@ -19,11 +19,11 @@ from photosvc.core.paths import is_as_known
 from photosvc.core.words import in_portions
 from photosvc.index.scan import GONE_FOLDER, TRASH_FOLDER, disk_path
 from photosvc.index.store import Store
-from photosvc.library import disk
+from photosvc.library import originals
 from photosvc.library.journal import FILES, Actor, Change, Difference, record
 from photosvc.library.originals import Relocation
 from photosvc.library.staging import require_writable
-from photosvc.library.staging_part import NameTakenError
+from photosvc.library.storage_errors import NameTakenError
 from photosvc.library.trash.deletion import finish_deletions, forget_sidecars
 from photosvc.library.trash.folder import Kept, Trash, is_deletion, time_of, within
 from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, UploadedFile, file_sidecars
@@ -160,7 +160,7 @@ def restore(
             total.is_complete = False
             break
         portion = files[start : start + PORTION]
-        with disk.undo_on_error() as undo, writing(library=True) as session:
+        with originals.undo_on_error() as undo, writing(library=True) as session:
             back, taken = [], []
             for kept in portion:
                 if kept.folder == GONE_FOLDER or _bring_back(settings, kept, undo):
@@ -191,10 +191,10 @@ def restore_in_request(
 def _bring_back(settings: Settings, kept: Kept, undo: ExitStack) -> bool:
     """Give a file its name back; return whether the name was free."""
     try:
-        disk.rename_new(settings.originals, kept.path, kept.name)
+        originals.rename_new(settings.originals, kept.path, kept.name)
     except NameTakenError:
         return False
-    undo.callback(disk.rename_new, settings.originals, kept.name, kept.path)
+    undo.callback(originals.rename_new, settings.originals, kept.name, kept.path)
     return True
 
 

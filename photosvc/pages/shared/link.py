@@ -23,7 +23,7 @@ from photosvc.core import ids
 from photosvc.core.errors import PhotosvcError
 from photosvc.library.admission import ADDED, Admitted
 from photosvc.library.links import count_visit
-from photosvc.library.staging_part import TooLargeError
+from photosvc.library.storage_errors import TooLargeError
 from photosvc.models import VISIT, Link, User
 from photosvc.pages.errors import show_form, title_of
 from photosvc.pages.forms import page_number, read_form, whole_number

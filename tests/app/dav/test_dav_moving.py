@@ -4,8 +4,8 @@ import os
 
 from photosvc.index import requested
 from photosvc.library.originals import Relocation
-from photosvc.library.staging import Staging
-from photosvc.library.staging_part import Part, StorageFullError
+from photosvc.library.staging import Part, Staging
+from photosvc.library.storage_errors import StorageFullError
 from photosvc.models import Job
 from photosvc.web.transactions import WritersBusyError
 from tests.app.dav.dav_client import LOCKINFO, PATCH, DavClient

@@ -5,7 +5,7 @@ import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 
-from photosvc.library.staging_part import Part
+from photosvc.library.staging import Part
 from tests.app.dav.dav_client import LOCKINFO, WRITING, DavClient
 from tests.app.dav.folder import call, exists, on_disk, parts, put, read, root, to, trashed
 from tests.app.uploads.upload_client import picture, unmounted
@@ -69,7 +69,7 @@ def test_a_full_disk_is_507_and_leaves_the_old_file(dav, monkeypatch):
     def full(*_arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("photosvc.library.staging_part.os.write", full)
+    monkeypatch.setattr("photosvc.library.staging.os.write", full)
     for name in ("/a.jpg", "/new.jpg"):
         assert put(dav, name, b"more").status_code == 507
     monkeypatch.undo()

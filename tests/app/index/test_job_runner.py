@@ -10,9 +10,10 @@ from photosvc.index.jobs import ALBUMS, IMPORT, INDEX, LOOK_ALIKES
 from photosvc.index.lease import Lease
 from photosvc.index.requested import Wish, due
 from photosvc.library import job_runner as runners
+from photosvc.library.album_jobs import NotInAlbumsError, wish_albums
 from photosvc.library.job_runner import HANDLERS, JobRunner
-from photosvc.library.staging_part import StorageFailedError
-from photosvc.library.upload_queue import LIFETIME, NotInAlbumsError, wish_albums
+from photosvc.library.storage_errors import StorageFailedError
+from photosvc.library.upload_queue import LIFETIME
 from photosvc.models import Job, RejectedFile, UploadedFile
 from photosvc.models.engine import write_session
 from tests.helpers.clock import NOW, MovedClock

@@ -11,7 +11,8 @@ from sqlalchemy import select
 from photosvc.core.errors import ConflictError
 from photosvc.core.problems import FileProblemError, Reason
 from photosvc.index.requested import waiting
-from photosvc.library.staging_part import Part, StorageFailedError, StorageFullError
+from photosvc.library.staging import Part
+from photosvc.library.storage_errors import StorageFailedError, StorageFullError
 from photosvc.models import Album, AlbumPhoto, Photo, UploadedFile
 from photosvc.web.current import current_service
 from tests.app.index.indexing_requests import index_at_once

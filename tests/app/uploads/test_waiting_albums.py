@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from photosvc.cli.thumbs import chores_of
 from photosvc.index.lease import Lease
-from photosvc.library import upload_queue
+from photosvc.library import album_jobs
 from photosvc.models import Job
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
@@ -50,7 +50,7 @@ def in_album(api, token, title="Trip"):
     return len(api.call("GET", f"/photos?album={title}", token).json)
 
 
-def album_jobs(api):
+def jobs_of_albums(api):
     with api.library.session() as session:
         found = session.execute(select(Job.state, Job.report).where(Job.kind == "albums").order_by(Job.id))
         return [(state, report) for state, report in found]
@@ -63,17 +63,17 @@ def test_a_run_that_is_killed_loses_no_album(api, token):
         add_photos(*arguments)
         raise SystemExit
 
-    add_photos = upload_queue.add_photos
+    add_photos = album_jobs.add_photos
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(upload_queue, "add_photos", killed)
+        patch.setattr(album_jobs, "add_photos", killed)
         patch.setattr(Lease, "end", lambda lease, _: lease._ended.set())  # a dead process gives nothing back
         with pytest.raises(SystemExit):
             index(api)
-    assert (in_album(api, token), album_jobs(api)) == (0, [("running", {})])
+    assert (in_album(api, token), jobs_of_albums(api)) == (0, [("running", {})])
     assert not step(api)  # its lease has not ended
     api.library.clock.move(seconds=90)
     step(api)
-    assert (in_album(api, token), album_jobs(api)) == (2, [("done", {"added": 2, "lost": 0})])
+    assert (in_album(api, token), jobs_of_albums(api)) == (2, [("done", {"added": 2, "lost": 0})])
 
 
 def test_files_that_are_renamed_or_come_back_from_the_trash_before_they_are_indexed_get_to_their_album(
@@ -85,10 +85,10 @@ def test_files_that_are_renamed_or_come_back_from_the_trash_before_they_are_inde
     assert dav.call("MOVE", f"/{renamed}", headers=moved).status_code == 201
     assert dav.call("DELETE", f"/{trashed}").status_code == 204
     index(api)
-    assert (in_album(api, token), [state for state, _ in album_jobs(api)]) == (1, ["waiting"])
+    assert (in_album(api, token), [state for state, _ in jobs_of_albums(api)]) == (1, ["waiting"])
     assert api.call("POST", "/trash/restore", admin, json={"all": True}).json["files"] == [trashed]
     index(api)
-    assert (in_album(api, token), album_jobs(api)) == (2, [("done", {"added": 2, "lost": 0})])
+    assert (in_album(api, token), jobs_of_albums(api)) == (2, [("done", {"added": 2, "lost": 0})])
     assert "albums:" not in caplog.text
 
 
@@ -98,22 +98,22 @@ def test_a_refused_file_a_deleted_one_and_a_deleted_album_end_their_jobs_with_a_
     (api.library.originals / refused).write_bytes(b"no picture")
     assert dav.call("DELETE", f"/{deleted}").status_code == 204
     index(api)
-    assert (in_album(api, token), album_jobs(api)) == (1, [("waiting", {"added": 1, "lost": 1})])
+    assert (in_album(api, token), jobs_of_albums(api)) == (1, [("waiting", {"added": 1, "lost": 1})])
     api.library.clock.move(seconds=timedelta(days=3).total_seconds())
     step(api)
-    message = upload_queue.NotInAlbumsError().message
+    message = album_jobs.NotInAlbumsError().message
     failed = [("failed", {"added": 1, "lost": 2, "message": message})]
-    assert (in_album(api, token), album_jobs(api)) == (1, failed)
+    assert (in_album(api, token), jobs_of_albums(api)) == (1, failed)
 
     album = api.call("POST", "/albums", token, json={"Title": "Gone"}).json["UID"]
     send(api, token, ("4.jpg", picture(4)), albums=[album])
     assert api.call("DELETE", f"/albums/{album}", token).status_code == 200
     index(api)
-    assert album_jobs(api) == [*failed, ("failed", {"added": 0, "lost": 1, "message": message})]
+    assert jobs_of_albums(api) == [*failed, ("failed", {"added": 0, "lost": 1, "message": message})]
 
 
 def test_the_files_of_one_request_share_jobs_that_have_so_many_files_and_no_sidecars(api, token, monkeypatch):
-    monkeypatch.setattr(upload_queue, "MOST_FILES", 2)
+    monkeypatch.setattr(album_jobs, "MOST_FILES", 2)
     pictures = [(f"{number}.jpg", picture(number)) for number in range(3)]
     send(api, token, *pictures, ("0.jpg.xmp", xmp()))
     with api.library.session() as session:
@@ -123,7 +123,7 @@ def test_the_files_of_one_request_share_jobs_that_have_so_many_files_and_no_side
     while step(api):
         pass
     assert in_album(api, token) == 3
-    assert [state for state, _ in album_jobs(api)] == ["done", "done"]
+    assert [state for state, _ in jobs_of_albums(api)] == ["done", "done"]
 
 
 def test_files_that_wait_for_an_index_run_do_not_keep_an_indexer_alive(api, token):

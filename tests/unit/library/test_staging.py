@@ -14,9 +14,9 @@ import pytest
 
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.index.scan import scan
-from photosvc.library import staging_part as part_module
+from photosvc.library import staging as staging_module
 from photosvc.library.staging import Staging
-from photosvc.library.staging_part import (
+from photosvc.library.storage_errors import (
     IncompleteError,
     NameRefusedError,
     NameTakenError,
@@ -224,7 +224,7 @@ def test_faults_of_the_disk_are_errors_of_their_own_and_leave_the_old_file(stagi
         ("fsync", errno.EIO, StorageFailedError, 503),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(part_module.os, function, raising(number))
+            patch.setattr(staging_module.os, function, raising(number))
             with pytest.raises(error) as caught:
                 store(staging, "a.jpg", b"new", replace=True)
         assert caught.value.status == status
@@ -244,7 +244,7 @@ def test_a_new_file_never_replaces_another_one_also_on_a_disk_without_hard_links
     assert (originals / "a.jpg").read_bytes() == b"old"
     store(staging, "a.jpg", b"new", replace=True)
     assert (originals / "a.jpg").read_bytes() == b"new"
-    monkeypatch.setattr(part_module.os, "link", raising(errno.EPERM))
+    monkeypatch.setattr(staging_module.os, "link", raising(errno.EPERM))
     store(staging, "b.jpg", b"old")
     with pytest.raises(NameTakenError):
         store(staging, "b.jpg", b"new")
