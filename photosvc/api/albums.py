@@ -34,9 +34,9 @@ from photosvc.records.albums import (
 )
 from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.albums import ORDERS, TYPES, AlbumRecord, KnownAlbums, parse_albums_request
+from photosvc.search.reading.albums_named import kind_of
 from photosvc.search.reading.guests import sees_album
 from photosvc.search.reading.library import state_tag
-from photosvc.search.reading.library_albums import kind_of
 from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
 from photosvc.web.answers import (
     cached_answer,

@@ -26,9 +26,10 @@ from photosvc.pictures import archives
 from photosvc.pictures.archives import Entry, Waiting, stream_zip
 from photosvc.pictures.originals import download_name, open_file, safe_name
 from photosvc.records.albums import ZipSelectionSchema
+from photosvc.search.reading.albums_named import find_album
 from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_ids
 from photosvc.search.reading.guests import seen, seen_with_hash, sees_album, shared_ids
-from photosvc.search.reading.selection import Selection, album_ids, bytes_of, find_album, parse_selection, selected_ids
+from photosvc.search.reading.selection import Selection, album_ids, bytes_of, parse_selection, selected_ids
 from photosvc.web.answers import ReadyResponse, json_answer
 from photosvc.web.contract import (
     LONG_BODY,

@@ -17,8 +17,8 @@ from photosvc.search.reading.albums import (
     folders_in,
     folders_with_covers,
 )
+from photosvc.search.reading.albums_named import FOLDER, MONTH
 from photosvc.search.reading.library import state_tag
-from photosvc.search.reading.library_albums import FOLDER, MONTH
 from photosvc.search.reading.pages import file_documents as file_records
 from photosvc.web.answers import cached_answer, is_fresh, json_answer, not_modified, page_parameters, read_page
 from photosvc.web.contract import ETAG, FLAG, TEXT, answers, describe, json_object, read_switch, takes_query

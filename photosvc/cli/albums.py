@@ -14,7 +14,7 @@ from photosvc.library.albums import album_named, change_members, delete_whole, m
 from photosvc.models import Album
 from photosvc.records.albums import AlbumResultSchema
 from photosvc.search.reading.albums import KnownAlbums, parse_albums_request
-from photosvc.search.reading.library_albums import kind_of
+from photosvc.search.reading.albums_named import kind_of
 from photosvc.search.reading.selection import Selection
 from photosvc.web.current import Service
 

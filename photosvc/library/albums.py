@@ -19,8 +19,8 @@ from photosvc.models.search import record_change
 from photosvc.query.areas import locate
 from photosvc.query.fold import fold
 from photosvc.query.parser import parse_query
+from photosvc.search.reading.albums_named import find_library_album
 from photosvc.search.reading.compile import visible_albums
-from photosvc.search.reading.library_albums import find_library_album
 from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL
 
 MOST_ALBUMS: Final = 20_000

@@ -27,7 +27,7 @@ from photosvc.models.engine import open_reader, write_session
 from photosvc.models.search_values import gear_name
 from photosvc.models.statements import UNLOADED
 from photosvc.search.reading.compile import visible
-from photosvc.search.reading.lookups import PARTS, number, shows
+from photosvc.search.reading.look_alikes import PARTS, number, shows
 from photosvc.settings import Settings
 
 #: Bits in which copies differ at most.

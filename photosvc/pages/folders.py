@@ -31,8 +31,8 @@ from photosvc.search.reading.albums import (
     folders_in,
     folders_with_covers,
 )
+from photosvc.search.reading.albums_named import FOLDER
 from photosvc.search.reading.files import turns_of
-from photosvc.search.reading.library_albums import FOLDER
 from photosvc.web.contract import uses
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal

@@ -21,9 +21,11 @@ from sqlalchemy.exc import DBAPIError
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import Detail, PhotosvcError
 from photosvc.core.places import Places
+from photosvc.models import FILTER_COLUMNS, LOOKUP_COLUMNS, PATTERN_COLUMNS, VALUE_COLUMNS
 from photosvc.models.statements import run_text
-from photosvc.query.nodes import Node
-from photosvc.search.costly_parts import costly_parts
+from photosvc.query.filter_spec import FilterSpec, Kind
+from photosvc.query.filters import FILTERS
+from photosvc.query.nodes import Everything, Filter, Node, Nothing, leaves
 
 #: Seconds of work after which a search is costly, and seconds between two checks of a costly one.
 COSTLY: Final = 0.05
@@ -39,6 +41,14 @@ _READ: Final = "photosvc_read"
 _Name = TypeVar("_Name")
 #: Names that are compared between two checks of `each_of`, some milliseconds of work for each hundred patterns.
 _NAMES: Final = 100
+
+
+#: Columns that have an index.
+_INDEXED: Final = frozenset({*VALUE_COLUMNS, *LOOKUP_COLUMNS, *PATTERN_COLUMNS, "taken_day"})
+#: Kinds of values that are found by words, UIDs or hashes, for which there are indexes.
+_LOOKED_UP: Final = frozenset({Kind.WORDS, Kind.WHOLE_WORDS, Kind.ABSENT, Kind.NAME, Kind.UID, Kind.PHOTO})
+#: The most costly parts that an error names.
+_MOST_NAMED: Final = 10
 
 
 class SearchEndedError(PhotosvcError):
@@ -273,3 +283,25 @@ def ended_by_limit(error: BaseException) -> bool:
     if getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
         return True
     return _CANCELLED in (getattr(cause, "sqlstate", None), getattr(cause, "pgcode", None))
+
+
+def costly_parts(node: Node | None, part: str) -> Sequence[Detail]:
+    """Return the parts of a query by which no index finds photos; all of its parts if each has an index.
+
+    Args:
+        part: the parameter that is costly if there is no query.
+    """
+    parts = () if node is None else (one for one in leaves(node) if not isinstance(one, Everything | Nothing))
+    names = list(dict.fromkeys(one.name if isinstance(one, Filter) else "q" for one in parts))
+    unindexed = [name for name in names if name in FILTERS and not _is_indexed(FILTERS[name])]
+    if unindexed:
+        return _details(unindexed, "no index finds photos by this: it is compared with every one")
+    return _details(names or [part], "this part of the search reads very many photos")
+
+
+def _details(names: Sequence[str], message: str) -> Sequence[Detail]:
+    return [Detail(field=name, message=message) for name in names[:_MOST_NAMED]]
+
+
+def _is_indexed(spec: FilterSpec) -> bool:
+    return spec.kind in _LOOKED_UP or any(FILTER_COLUMNS.get(column, column) in _INDEXED for column in spec.columns)

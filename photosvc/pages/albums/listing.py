@@ -21,7 +21,7 @@ from photosvc.pages.photos import ORDERS, show_search
 from photosvc.pages.search_state import query_string
 from photosvc.pages.thumbnails import COVERS, cover_sizes
 from photosvc.search.reading.albums import ALBUM, AlbumRecord, AlbumsRequest, KnownAlbums
-from photosvc.search.reading.library_albums import FOLDER, MONTH, STATE
+from photosvc.search.reading.albums_named import FOLDER, MONTH, STATE
 from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL
 from photosvc.web.contract import uses
 from photosvc.web.current import current_service

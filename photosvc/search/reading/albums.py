@@ -18,9 +18,9 @@ from photosvc.models.statements import unindexed
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Everything
 from photosvc.search.limits import Steps, expected_steps, within_steps
+from photosvc.search.reading.albums_named import FOLDER, MONTH, STATE, LibraryAlbum, kind_of
 from photosvc.search.reading.compile import visible, visible_albums, visible_photos
 from photosvc.search.reading.library import Kept
-from photosvc.search.reading.library_albums import FOLDER, MONTH, STATE, LibraryAlbum, kind_of
 from photosvc.search.reading.photos import PhotoQuery, find_photos
 from photosvc.search.reading.plan import ALL_ROWS
 

@@ -46,24 +46,22 @@ from photosvc.query.nodes import terms as count_terms
 from photosvc.search.reading import words as full_text
 from photosvc.search.reading.candidates import (
     BY_VALUE,
-    found_by_any,
-    is_scanned,
-    most_selective,
-    most_walked,
-    scan_values,
-    value_column,
-)
-from photosvc.search.reading.columns import Condition, Context
-from photosvc.search.reading.compile import compile_all, compile_query, visible
-from photosvc.search.reading.request import MANUAL
-from photosvc.search.reading.word_plan import (
     Candidates,
     Counter,
     Tier,
     expected,
+    found_by_any,
+    is_scanned,
     mixed_tiers,
+    most_selective,
+    most_walked,
+    scan_values,
+    value_column,
     with_words,
 )
+from photosvc.search.reading.columns import Condition, Context
+from photosvc.search.reading.compile import compile_all, compile_query, visible
+from photosvc.search.reading.request import MANUAL
 
 #: `rows_needed` of a plan that reads everything that matches: up to 20,000 candidates in a library of 200,000 photos
 #: are found one by one as fast as all rows are read.

@@ -1,5 +1,7 @@
 """The pass between parsing and compiling, which replaces names by ids, once for each search.
 
+There are few names and many photos, so names are compared in Python, by the word rule of `query.fold.words`.
+
 A resolved query compares ids and points only, so that compiling it needs no database:
 
 | parsed | resolved |
@@ -14,28 +16,41 @@ A smart album inside a smart album is resolved once, however often it is named. 
 directly, contains nothing there: whether it does follows from the filters alone, not from where a search begins.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
+from typing import Any, Final
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.core.ids import ALBUM, is_uid
-from photosvc.models import Camera, Lens
+from photosvc.core.ids import ALBUM, SUBJECT, computed_uid, is_uid
+from photosvc.core.message import Message
+from photosvc.models import NOWHERE, Camera, Lens, Marker, SearchRow, Subject
+from photosvc.models.search_values import gear_name
 from photosvc.query.filters import FILTERS
+from photosvc.query.fold import fold
 from photosvc.query.nodes import (
     And,
     Choice,
+    Circle,
     Everything,
     Filter,
+    MarkerNames,
+    Near,
     Node,
     Not,
     Nothing,
+    Operand,
     Or,
+    Pattern,
+    Phrase,
     TakenOut,
+    Town,
     Uid,
+    Word,
     conjunction,
     disjunction,
     levels,
@@ -43,9 +58,19 @@ from photosvc.query.nodes import (
     terms,
 )
 from photosvc.query.parser import MOST_LEVELS
-from photosvc.search.limits import note_query
-from photosvc.search.reading.library_albums import find_library_album, kind_of
-from photosvc.search.reading.lookups import AlbumRow, Lookups, NamedAlbums, Operands
+from photosvc.search.limits import each_of, note_query
+from photosvc.search.reading.albums_named import (
+    NamedAlbum,
+    NamedAlbums,
+    Operands,
+    find_library_album,
+    fits_name,
+    kind_of,
+)
+from photosvc.search.reading.columns import identified
+from photosvc.search.reading.compile import visible
+from photosvc.search.reading.look_alikes import similar_photos
+from photosvc.search.reading.towns import find_town
 
 #: Smart albums inside smart albums: deeper ones contain nothing.
 _DEEPEST_ALBUM = 3
@@ -58,6 +83,12 @@ _MOST_CONDITIONS = 500
 #: The most terms of a query whose compiled statements are cached. Clients choose the queries, and each term takes 6 KB:
 #: the 500 statements that a process caches would take a gigabyte if all were of the longest queries.
 _MOST_TERMS_KEPT = 8
+#: Places that one filter may name: each is looked for in the whole gazetteer.
+_MOST_TOWNS = 4
+#: Photos that one filter may compare with all others; further ones are left out.
+_MOST_LOOKS = 10
+#: The place between a letter and a digit.
+_JOINED: Final = re.compile(r"(?<=[^\W\d_])(?=\d)")
 #: Folders, months and states that one filter may name; further ones are left out.
 _MOST_LIBRARY_ALBUMS = 20
 
@@ -93,7 +124,7 @@ class _Resolver:
         self._connection = connection
         self._field = field
         self._smart: dict[object, tuple[Node, int]] = {}
-        self._names = Lookups(connection, field, sees_private=sees_private)
+        self._names = _Lookups(connection, field, sees_private=sees_private)
         self._albums = NamedAlbums(connection, sees_private=sees_private, today=today)
         self._conditions = 0
 
@@ -173,14 +204,14 @@ class _Resolver:
             parts += [of_library.node] if of_library else []
         return disjunction(parts) if parts else Nothing()
 
-    def _in_any(self, albums: list[AlbumRow], name: str, inside: tuple[int, ...]) -> Node:
+    def _in_any(self, albums: list[NamedAlbum], name: str, inside: tuple[int, ...]) -> Node:
         plain = tuple(album.id for album in albums if not album.filter)
         smart = [album for album in albums if album.filter] if len(inside) < _DEEPEST_ALBUM else []
         parts: list[Node] = [Filter(name, Choice(plain))] if plain else []
         parts += [self._in_smart_album(album, inside) for album in smart[:MOST_SMART_ALBUMS]]
         return disjunction(parts) if parts else Nothing()
 
-    def _in_smart_album(self, album: AlbumRow, inside: tuple[int, ...]) -> Node:
+    def _in_smart_album(self, album: NamedAlbum, inside: tuple[int, ...]) -> Node:
         """Return the query of the album's filter, without photos taken out; a cycle contains nothing."""
         if inside and self._albums.names(album.id, inside[-1]):
             return Nothing()
@@ -195,6 +226,103 @@ class _Resolver:
             node = conjunction([self.resolve(parsed, (*inside, album.id)), Not(taken_out)]) if parsed else Nothing()
             self._smart[key] = node, self._conditions - before
         return node
+
+
+class _Lookups:
+    """The lookups of one query; each runs once, however often the query and its smart albums repeat it.
+
+    Where a photo or place is `required`, an unknown one is an error; elsewhere it is left out.
+
+    Args:
+        field: the parameter that errors name.
+    """
+
+    def __init__(self, connection: Connection, field: str, *, sees_private: bool) -> None:
+        self._connection = connection
+        self._field = field
+        self._sees_private = sees_private
+        self._found: dict[object, Any] = {}
+
+    def once(self, key: object, look_up: Callable[[], Any]) -> Any:  # noqa: ANN401 - what `look_up` gives
+        """Return the result of `look_up`, which is called once for each key."""
+        if key not in self._found:
+            self._found[key] = look_up()
+        return self._found[key]
+
+    def gear_ids(self, kind: type[Camera | Lens], operands: Operands) -> Operands:
+        """Replace words by the ids of the cameras or lenses whose names have one of them."""
+        ids = {operand for operand in operands if isinstance(operand, int)}
+        terms = [operand for operand in operands if isinstance(operand, Word | Phrase)]
+        if terms:
+            query = select(kind.id, kind.make, kind.model)
+            every = self.once(kind, lambda: self._connection.execute(query).all())
+            names = {row.id: gear_name(row.make, row.model) for row in every}  # `85mm` is a word of `EF85mm` as well
+            named = each_of(self._connection, names.items())
+            ids |= {key for key, name in named if fits_name(name, terms, _JOINED.sub(" ", name))}
+        return tuple(sorted(ids))
+
+    def people(self, operands: Operands) -> Operands:
+        """Replace wildcards and UIDs by the names that fit; whole names and words are found in words of photos."""
+        patterns = [
+            operand
+            for operand in operands
+            if isinstance(operand, Pattern) and (len(operand.pieces) > 1 or is_uid(operand.pieces[0], SUBJECT))
+        ]
+        if not patterns:
+            return operands
+        uids = {operand.pieces[0] for operand in patterns if len(operand.pieces) == 1}
+        query = select(Marker.name).where(Marker.name != "").distinct()
+        every = self.once(Marker, lambda: self._connection.scalars(query).all())
+        names = tuple(name for name in each_of(self._connection, every) if fits_name(name, patterns))
+        names += self._people_with(uids, every) if uids else ()
+        others = tuple(operand for operand in operands if operand not in patterns)
+        return (*others, MarkerNames(names)) if names else others
+
+    def _people_with(self, uids: set[str], names: Iterable[str]) -> tuple[str, ...]:
+        """Return the names that belong to people with these UIDs."""
+        query = select(Subject.folded, Subject.uid)
+        chosen = self.once(Subject, lambda: dict(self._connection.execute(query).all()))
+        return tuple(name for name in names if (chosen.get(fold(name)) or computed_uid(SUBJECT, fold(name))) in uids)
+
+    def circles(self, operands: Operands, *, required: bool) -> Operands:
+        """Replace photos and places by circles around their positions; leave out photos without a position."""
+        found: list[Operand] = []
+        if sum(isinstance(operand, Town) for operand in operands) > _MOST_TOWNS:
+            raise InvalidValueError(f"near names more than {_MOST_TOWNS} places", field=self._field)
+        for operand in operands:
+            if isinstance(operand, Town):
+                found += [Circle(lat, lng, operand.km) for lat, lng in self._towns(operand, required=required)]
+            elif isinstance(operand, Near):
+                position = self._position(operand.uid, required=required)
+                found += [Circle(*position, operand.km)] if position else []
+        return tuple(found)
+
+    def _towns(self, town: Town, *, required: bool) -> Sequence[tuple[float, float]]:
+        try:
+            return find_town(town.name, town.region)
+        except (InvalidValueError, NotFoundError):
+            if required:
+                raise
+            return ()
+
+    def look_alikes(self, operands: Operands, *, required: bool) -> Operands:
+        """Replace photos by the ids of the photos that look like them."""
+        found: set[int] = set()
+        for uid in [operand.text for operand in operands if isinstance(operand, Uid)][:_MOST_LOOKS]:
+            look_up = partial(similar_photos, self._connection, uid, sees_private=self._sees_private)
+            ids = self.once(("similar", uid), look_up)
+            if ids is None and required:
+                raise NotFoundError(Message("there is no photo {name}", name=uid), field="similar")
+            found.update(ids or ())
+        return tuple(sorted(found))
+
+    def _position(self, uid: str, *, required: bool) -> tuple[float, float] | None:
+        query = select(SearchRow.lat, SearchRow.lng).where(identified("photo_uid", [uid]))
+        query = query.where(visible(sees_private=self._sees_private)).limit(1)
+        found = self.once(("near", uid), lambda: self._connection.execute(query).first())
+        if found is None and required:  # in the filter of a smart album an unknown photo is no error of the search
+            raise NotFoundError(Message("there is no photo {name}", name=uid), field="near")
+        return None if found is None or found.lat == NOWHERE else (found.lat, found.lng)
 
 
 def _with_operands(node: Filter, value: Choice, resolved: Callable[[Operands], Operands]) -> Node:

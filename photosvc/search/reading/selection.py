@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sqlalchemy import BigInteger, Connection, cast, func, select
 from sqlalchemy.orm import InstrumentedAttribute
@@ -11,11 +11,11 @@ from sqlalchemy.orm import InstrumentedAttribute
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM, FILE, PHOTO, is_hash, is_uid
 from photosvc.core.words import in_portions
-from photosvc.models import Album, SearchRow
+from photosvc.models import SearchRow
+from photosvc.search.reading.albums_named import CHRONOLOGICAL, NamedAlbum, find_album
 from photosvc.search.reading.columns import identified
-from photosvc.search.reading.compile import EVERY_SWITCH, visible, visible_albums
+from photosvc.search.reading.compile import EVERY_SWITCH, visible
 from photosvc.search.reading.files import matching_ids
-from photosvc.search.reading.library_albums import find_library_album
 from photosvc.search.reading.plan import plan_all
 from photosvc.search.reading.request import ALBUM_ORDERS, parse_request
 from photosvc.search.reading.window import matching, prepare
@@ -24,7 +24,6 @@ from photosvc.search.reading.window import matching, prepare
 MOST_SELECTED: Final = 20_000
 #: The most albums in one selection: each is a search.
 MOST_ALBUMS: Final = 20
-_CHRONOLOGICAL: Final = "oldest"
 #: The size of files together; PostgreSQL sums integers to decimals.
 _BYTES: Final = cast(func.coalesce(func.sum(SearchRow.size), 0), BigInteger)
 
@@ -41,14 +40,6 @@ class Selection:
     """UIDs; each selects the files that a search in the album finds."""
     query: str = ""
     """A query that selects the files it finds; empty: nothing."""
-
-
-class SeenAlbum(NamedTuple):
-    """An album that may be seen."""
-
-    uid: str
-    title: str
-    order: str
 
 
 def parse_selection(given: Mapping[str, Any], *, most_albums: int = MOST_ALBUMS) -> Selection:
@@ -78,16 +69,6 @@ def _check(field: str, kind: str, valid: Sequence[bool]) -> None:
         raise InvalidValueError(f"item {valid.index(False) + 1} of {field} is not {kind}", field=field)
 
 
-def find_album(connection: Connection, uid: str, *, sees_private: bool) -> SeenAlbum | None:
-    """Return the album with this UID; None when there is none, or it may not be seen."""
-    query = select(Album.uid, Album.title, Album.order).where(Album.uid == uid)
-    row = connection.execute(query.where(visible_albums(sees_private=sees_private))).first()
-    if row:
-        return SeenAlbum._make(row)
-    of_library = find_library_album(connection, uid)
-    return SeenAlbum(uid, of_library.title, _CHRONOLOGICAL) if of_library else None
-
-
 def selected_ids(
     connection: Connection, selection: Selection, *, limit: int, sees_private: bool, today: date
 ) -> list[int]:
@@ -108,10 +89,10 @@ def selected_ids(
 
 
 def album_ids(
-    connection: Connection, album: SeenAlbum, *, limit: int, sees_private: bool, today: date
+    connection: Connection, album: NamedAlbum, *, limit: int, sees_private: bool, today: date
 ) -> Sequence[int]:
     """Return the ids of the first `limit` files of an album on this day, in its order."""
-    order = album.order if album.order in ALBUM_ORDERS else _CHRONOLOGICAL
+    order = album.order if album.order in ALBUM_ORDERS else CHRONOLOGICAL
     request = parse_request({"s": album.uid, "order": order, "count": str(limit)}, today)
     return matching_ids(connection, request, sees_private=sees_private)
 
@@ -130,7 +111,7 @@ def album_bytes(connection: Connection, uid: str, *, sees_private: bool, today: 
     Raises:
         NotFoundError: there is no such album, or it may not be seen.
     """
-    search = prepare(connection, parse_request({"s": uid, "order": _CHRONOLOGICAL}, today), sees_private=sees_private)
+    search = prepare(connection, parse_request({"s": uid, "order": CHRONOLOGICAL}, today), sees_private=sees_private)
     plan = plan_all(search.node, search.context, connection)
     size: int = connection.scalar(matching(plan, _BYTES))
     return size
@@ -147,7 +128,7 @@ def _ids(connection: Connection, selection: Selection, limit: int, *, sees_priva
         if album:
             yield from album_ids(connection, album, limit=limit, sees_private=sees_private, today=today)
     if selection.query:
-        request = parse_request({"q": selection.query, "order": _CHRONOLOGICAL, "count": str(limit)}, today)
+        request = parse_request({"q": selection.query, "order": CHRONOLOGICAL, "count": str(limit)}, today)
         yield from matching_ids(connection, request, sees_private=sees_private)
 
 

@@ -20,12 +20,12 @@ from photosvc.models import Album, AlbumPhoto, FileKey, SearchAlbum, SearchDocum
 from photosvc.models.statements import Column, Prepared, prepare_statement, read_tuples, unindexed
 from photosvc.query.nodes import Everything, Node, conjuncts
 from photosvc.search.reading import words
+from photosvc.search.reading.candidates import Tier
 from photosvc.search.reading.columns import Context
 from photosvc.search.reading.compile import compile_all, context_of, visible
 from photosvc.search.reading.plan import Driver, Plan, Walk, make_plan, one_album, plan_all
 from photosvc.search.reading.request import MANUAL, PRIME, UNINDEXED_ORDERS, Cursor, Order, SearchRequest, order_named
 from photosvc.search.reading.resolve import resolve
-from photosvc.search.reading.word_plan import Tier
 
 #: A file in a window: its id and its sort keys.
 Found = Sequence[Any]

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.models import Photo, SearchRow, SearchText
 from photosvc.query.fold import other_forms
-from photosvc.search.reading import word_plan
+from photosvc.search.reading import candidates
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.plan import Driver
 from photosvc.search.reading.window import prepare
@@ -75,7 +75,7 @@ def session(new_database):
 def many_begin_early():
     """Words of more than ten photos count as frequent."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(word_plan.Counter, "limit", 10)
+        patch.setattr(candidates.Counter, "limit", 10)
         yield
 
 

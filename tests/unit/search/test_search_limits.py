@@ -1,15 +1,7 @@
-"""The parts of a query that an error names as costly, and the cost of an error."""
+"""The parts of a query that an error names as costly."""
 
-from difflib import SequenceMatcher
-from types import SimpleNamespace
-
-import pytest
-
-from photosvc.core.errors import NotFoundError
 from photosvc.query.filters import FILTERS
-from photosvc.search.costly_parts import costly_parts
-from photosvc.search.reading import lookups
-from photosvc.search.reading.lookups import _names_like, find_town
+from photosvc.search.limits import costly_parts
 from tests.helpers.parsing import parse_query
 
 UNINDEXED = "no index finds photos by this: it is compared with every one"
@@ -57,31 +49,3 @@ def test_each_name_is_that_of_a_filter():
     for spec in FILTERS.values():
         fields = [field for field, _ in named(spec.example)]
         assert set(fields) <= {*FILTERS, "q"}
-
-
-def test_few_of_the_names_like_an_unknown_place_are_compared_letter_by_letter(monkeypatch):
-    compared, ratio = [], SequenceMatcher.ratio
-    monkeypatch.setattr(SequenceMatcher, "ratio", lambda self: (compared.append(self), ratio(self))[1])
-    for name, like in (
-        ("san drian de juarrosxz", "san adrian de juarros"),
-        ("santago cuautlalpanxz", "santiago cuautlalpan"),
-    ):
-        compared.clear()
-        assert len([*_names_like(name)]) > 1900
-        with pytest.raises(NotFoundError, match=f'no place "{name}"; did you mean "{like}"'):
-            find_town(name, "")
-        assert 0 < len(compared) < 500, name
-
-
-def test_an_unknown_place_is_refused_after_few_rows_at_each_of_which_other_threads_may_interrupt_it(monkeypatch):
-    rows = []
-
-    class Counted:
-        def execute(self, *asked):
-            return (rows.append(row) or row for row in table.connection.execute(*asked))
-
-    table = lookups._TABLE
-    monkeypatch.setattr(lookups, "_TABLE", SimpleNamespace(connection=Counted()))
-    with pytest.raises(NotFoundError, match='no place "san migueeel"; did you mean "san miguel"'):
-        find_town("san migueeel", "")
-    assert len(rows) < 5
