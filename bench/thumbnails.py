@@ -17,12 +17,13 @@ from pathlib import Path
 from PIL import Image
 
 from bench.servers import with_spread
+from photosvc.core.places import Places
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.originals import Original
 from photosvc.pictures.render import make_thumbnails
 from photosvc.pictures.sizes import SIZES, Size, Target
-from photosvc.pictures.thumbnails import Thumbnails, Waiters
-from photosvc.workers.on_demand import OnDemandWorkers
+from photosvc.pictures.thumbnails import Thumbnails
+from photosvc.workers.pool import WorkerPool
 
 PROCESSES = len(os.sched_getaffinity(0))
 WIDTH, HEIGHT = 4000, 3000
@@ -88,10 +89,10 @@ def bare_seconds(pool: ProcessPoolExecutor, originals: Sequence[Original], names
         return time.perf_counter() - began
 
 
-def our_seconds(workers: OnDemandWorkers, originals: Sequence[Original], names: Sequence[str]) -> float:
+def our_seconds(workers: WorkerPool, originals: Sequence[Original], names: Sequence[str]) -> float:
     """Seconds of the service: callers ask for the sizes of a photograph one after the other."""
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(PROCESSES * 2) as callers:
-        thumbnails = Thumbnails(PictureCache(Path(folder), 1 << 40), lambda: workers, wait=120, waiting=Waiters(1000))
+        thumbnails = Thumbnails(PictureCache(Path(folder), 1 << 40), lambda: workers, wait=120, waiting=Places(1000))
 
         def ask(original: Original) -> None:
             for name in names:
@@ -116,7 +117,7 @@ def compare(rounds: int, ours: Callable[[], float], peer: Callable[[], float]) -
 
 def main() -> None:
     source, rounds = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 5
-    workers = OnDemandWorkers(
+    workers = WorkerPool(
         make_thumbnails, result=list[bytes], workers=PROCESSES, queued=1000, timeout=60, memory_bytes=2 << 30
     )
     with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(PROCESSES) as pool:
@@ -134,7 +135,7 @@ def main() -> None:
 def _row(
     label: str,
     rounds: int,
-    workers: OnDemandWorkers,
+    workers: WorkerPool,
     pool: ProcessPoolExecutor,
     originals: Sequence[Original],
     names: Sequence[str],

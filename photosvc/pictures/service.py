@@ -11,7 +11,7 @@ from photosvc.pictures.sizes import Job
 from photosvc.pictures.thumbnails import Thumbnails
 from photosvc.pictures.videos import VideoJob, Videos, make_video
 from photosvc.settings import Settings
-from photosvc.workers.on_demand import OnDemandWorkers
+from photosvc.workers.pool import WorkerPool
 
 _MIB: Final = 1 << 20
 #: Thumbnails that may wait for one worker: as many as it makes in some seconds.
@@ -42,11 +42,11 @@ class Pictures:
         )
 
     @cached_property
-    def _thumbnail_workers(self) -> OnDemandWorkers[Job, list[bytes]]:
+    def _thumbnail_workers(self) -> WorkerPool[Job, list[bytes]]:
         from photosvc.pictures.render import make_thumbnails
 
         workers = self._settings.thumb_workers or max(1, usable_cores() // 2)
-        return OnDemandWorkers(
+        return WorkerPool(
             make_thumbnails,
             result=list[bytes],
             workers=workers,
@@ -57,8 +57,8 @@ class Pictures:
         )
 
     @cached_property
-    def _video_workers(self) -> OnDemandWorkers[VideoJob, None]:
-        return OnDemandWorkers(
+    def _video_workers(self) -> WorkerPool[VideoJob, None]:
+        return WorkerPool(
             make_video,
             result=type(None),
             workers=1,

@@ -25,7 +25,7 @@ from photosvc.pictures.sizes import (
     thumbnail_size,
     together,
 )
-from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
+from photosvc.workers.pool import WorkerPool, WorkersBusyError
 
 #: Seconds between two checks whether a caller has disconnected.
 _LOOK_SECONDS: Final = 0.1
@@ -33,7 +33,7 @@ _LOOK_SECONDS: Final = 0.1
 #: generation falls below .99 SSIM of a thumbnail made from the original.
 _ENOUGH: Final = 2.0
 _POLL_SECONDS: Final = 0.02
-Workers: TypeAlias = OnDemandWorkers[Job, list[bytes]]
+Workers: TypeAlias = WorkerPool[Job, list[bytes]]
 
 
 @dataclass(slots=True, eq=False)

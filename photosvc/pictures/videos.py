@@ -26,7 +26,7 @@ from photosvc.media.errors import DecodeError, MissingExtraError, StorageError, 
 from photosvc.media.slices import Slice, open_slices
 from photosvc.pictures.cache import PictureCache, being_written, discard, open_file, open_new
 from photosvc.pictures.originals import Original, open_original
-from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
+from photosvc.workers.pool import WorkerPool, WorkersBusyError
 
 #: Name of a converted video in the cache.
 CONVERTED: Final = "h264.mp4"
@@ -108,7 +108,7 @@ class ConversionsBusyError(PhotosvcError):
     retry_after = 30
 
 
-Workers: TypeAlias = OnDemandWorkers[VideoJob, None]
+Workers: TypeAlias = WorkerPool[VideoJob, None]
 
 
 class Videos:

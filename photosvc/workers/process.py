@@ -80,7 +80,7 @@ class Worker:
     """A child process, which ends when the thread that started it ends, even when that is killed.
 
     Args:
-        function: pickled; see `OnDemandWorkers`.
+        function: pickled; see `WorkerPool`.
         timeout: seconds an item may take, without the time to read its file, see `seconds_for`.
         memory_bytes: address space that the child may map in addition to that at its start.
 

@@ -1,12 +1,15 @@
 """Workers on other machines, by dask.distributed: pools with the interface of `WorkerPool`.
 
-Each batch of items is a task. Only workers that have proved that they have the same version and see the originals get
-tasks, also those that join later. When a worker is gone, dask gives its tasks to others. The items of a batch that was
-lost several times go alone; one that goes alone and is lost again counts as one that kills its reader, which a later
-run tries again.
+Each item is a task of dask, whose workers let processes of their own read the files: a file that kills its reader costs
+that file, and not the worker. Workers get tasks once they have proved that they have the same version and see the
+originals. When a worker is gone, dask gives its tasks to others. An item that is lost with all of its workers goes
+alone; one that is lost again counts as one that kills its reader, which a later run tries again.
+
+Both sides of a connection run pickled code of the other one: only machines that trust each other may reach a scheduler.
 """
 
 import logging
+import os
 import pickle
 import queue
 import socket
@@ -14,19 +17,21 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from http import HTTPStatus
-from itertools import count, islice
+from itertools import islice
 from typing import Any, Final, Generic, Self, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 
+from photosvc import __version__
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Reason
-from photosvc.workers.process import WorkerDiedError
-from photosvc.workers.protocol import Answers
-from photosvc.workers.remote import BATCHES, MOST_ITEMS, Landmarks, UnfitError, Work, work
+from photosvc.workers.pool import WorkerPool
+from photosvc.workers.process import WorkerDiedError, WorkerStartError
+from photosvc.workers.protocol import Answers, write_error, write_result
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -39,10 +44,12 @@ _ANSWER: Final = 10
 _LOOK: Final = 0.5
 #: Seconds for which a run waits for a worker that it can use.
 PATIENCE: Final = 30.0
-#: Seconds of work that a batch should have.
-_BATCH_SECONDS: Final = 0.5
-#: Losses after which the files of a batch go alone, and after which a file that goes alone is blamed.
-_LOSSES = 2
+#: Tasks for each thread of the workers: it begins the next one while the result of the last one travels.
+_TASKS: Final = 4
+#: Losses after which an item is blamed; it goes alone after the first one.
+_LOSSES: Final = 3
+#: Most names of originals by which a worker proves that it sees them.
+_NAMES: Final = 32
 
 
 class SchedulerError(PhotosvcError):
@@ -50,6 +57,82 @@ class SchedulerError(PhotosvcError):
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     retry_after = 60
+
+
+class UnfitError(Exception):
+    """The worker cannot be used; its arguments are the address of the worker and the end of the sentence about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Landmarks:
+    """The means by which a worker proves that it has the same program and originals as the process that asks."""
+
+    version: str
+    folder: str
+    """The folder of originals, which has the same path on all machines."""
+    names: tuple[str, ...]
+    """Some of the names in it; a folder in which nothing is mounted has none of them."""
+
+    @classmethod
+    def of(cls, folder: str) -> Self:
+        """Return the landmarks of this machine."""
+        with os.scandir(folder) as entries:
+            return cls(__version__, folder, tuple(sorted(entry.name for entry in islice(entries, _NAMES))))
+
+    def unfitness(self) -> str:
+        """Return why this machine cannot be used; empty if it can."""
+        if __version__ != self.version:
+            return f"runs photosvc {__version__}, not {self.version}"
+        has_names = not self.names or any(os.path.lexists(f"{self.folder}/{name}") for name in self.names)
+        if not has_names or not os.path.isdir(self.folder):  # noqa: PTH112 - a path of another machine
+            return f"does not see the originals in {self.folder}"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The function to apply to items, and the limits of the processes that do."""
+
+    function: bytes
+    """Pickled."""
+    result: Any
+    """The type of its results."""
+    timeout: float
+    memory_bytes: int
+    landmarks: Landmarks
+
+
+def apply(work: Work, item: object) -> bytes:
+    """Apply the function to an item in a process of a dask worker, and return the answer.
+
+    Raises:
+        UnfitError: this machine cannot be used.
+    """
+    from distributed import get_worker
+
+    worker = get_worker()
+    if reason := work.landmarks.unfitness():
+        raise UnfitError(worker.address, reason)
+    try:
+        return write_result(_processes(work, worker.state.nthreads).submit(item).result())
+    except WorkerStartError as error:
+        raise UnfitError(worker.address, f"cannot work: {error.message}") from None
+    except PhotosvcError as error:
+        return write_error(error)
+
+
+@lru_cache(maxsize=4)
+def _processes(work: Work, threads: int) -> WorkerPool[Any, Any]:
+    """Return the processes for this work, which end by themselves soon after it."""
+    function = pickle.loads(work.function)  # noqa: S301 - from the process that asks, as all of a task
+    return WorkerPool(
+        function,
+        result=work.result,
+        workers=threads,
+        timeout=work.timeout,
+        memory_bytes=work.memory_bytes,
+        idle_seconds=30,
+    )
 
 
 @dataclass(slots=True)
@@ -61,11 +144,15 @@ class Scheduler:
     landmarks: Landmarks
     report: Callable[[str], None]
     """Called with a sentence about each worker that cannot be used."""
-    fit: dict[str, int] = field(default_factory=dict, init=False)
-    """The addresses of the workers that can be used, and their threads."""
-    _refused: set[str] = field(default_factory=set, init=False)
+    _threads: dict[str, int] = field(default_factory=dict, init=False)
+    """The addresses of the workers, and the threads to use of each: none of one that cannot be used."""
     _look_at: float = field(default=0.0, init=False)
     _fit_at: float = field(default_factory=SYSTEM_CLOCK.monotonic, init=False)
+
+    @property
+    def fit(self) -> Mapping[str, int]:
+        """Return the addresses of the workers that can be used, and their threads."""
+        return {address: threads for address, threads in self._threads.items() if threads}
 
     def pool(
         self, function: Callable[[Item], Result], *, result: type[Result], timeout: float, memory_bytes: int
@@ -83,14 +170,12 @@ class Scheduler:
         if now < self._look_at:
             return
         present = self._ask(self.client.scheduler.ncores)
-        new = [address for address in present if address not in self.fit and address not in self._refused]
-        self.fit = {address: present[address] for address in self.fit if address in present}
-        self._refused &= present.keys()
-        for address, found in (self._try(new) if new else {}).items():
-            if found:
-                self.refuse(address, found)
-            else:
-                self.fit[address] = present[address]
+        new = [address for address in present if address not in self._threads]
+        self._threads = {address: threads for address, threads in self._threads.items() if address in present}
+        for address, unfitness in (self._try(new) if new else {}).items():
+            self._threads[address] = present[address]
+            if unfitness:
+                self.refuse(address, unfitness)
         now = SYSTEM_CLOCK.monotonic()
         self._look_at = now + _LOOK
         if self.fit:
@@ -100,12 +185,11 @@ class Scheduler:
 
     def refuse(self, address: str, reason: str) -> None:
         """Give a worker no more work."""
-        self.fit.pop(address, None)
-        self._refused.add(address)
+        self._threads[address] = 0
         self.report(f"The worker {address} is not used: it {reason}.")
 
     def _try(self, addresses: list[str]) -> Mapping[str, str]:
-        """Return for each of these workers why it cannot be used, empty if it can; those that are gone are left out."""
+        """Return for each worker why it cannot be used, empty if it can; workers that are gone are left out."""
         options = {"workers": addresses, "on_error": "return", "wait": True}
         answers = self._ask(self.client._run, self.landmarks.unfitness, **options)  # noqa: SLF001 - `run` has no limit
         return {
@@ -170,37 +254,30 @@ def _knock(address: str) -> None:
 
 
 @dataclass(slots=True, eq=False)
-class _Batch(Generic[Item]):
-    """Items that one worker gets together."""
+class _Task(Generic[Item]):
+    """An item on its way to a worker."""
 
-    items: list[Item]
-    is_alone: bool = False
-    """True for one suspected item, beside which no worker has anything else."""
+    item: Item
     losses: int = 0
-    """The number of times that it was lost with all workers that it may go to."""
+    """The number of times that it was lost with all workers that it may go to; above 0, it goes alone."""
     workers: frozenset[str] = frozenset()
     """The addresses of the workers that may have it."""
     future: Any = None
-    """The future of dask; None before and after the batch is with a worker."""
+    """The future of dask; None before and after a worker has it."""
 
 
 class SchedulerPool(Generic[Item, Result]):
-    """A pool of workers on other machines.
+    """A pool of workers on other machines."""
 
-    Args:
-        given: the function, and the limits of the processes that apply it.
-    """
-
-    def __init__(self, scheduler: Scheduler, given: Work) -> None:
+    def __init__(self, scheduler: Scheduler, work: Work) -> None:
         self._scheduler = scheduler
-        self._given = given
-        self._answers = Answers[Any](given.result)
-        self._numbers = count()
-        self._seconds = 0.1  # of an item
-        self._running: dict[int, _Batch[Item]] = {}
-        self._again: deque[_Batch[Item]] = deque()
-        """Batches to give once more; suspected items come first."""
-        self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._work = work
+        self._answers = Answers[Any](work.result)
+        self._running: dict[str, _Task[Item]] = {}
+        """Tasks by their key."""
+        self._again: deque[_Task[Item]] = deque()
+        """Tasks to submit once more; those that were lost come first."""
+        self._done: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def __enter__(self) -> Self:
         return self
@@ -214,83 +291,66 @@ class SchedulerPool(Generic[Item, Result]):
         Raises:
             SchedulerError: the scheduler is gone, or there has been no worker to use for too long.
         """
-        source, has_more = iter(items), True
+        tasks, has_more = map(_Task, items), True
         try:
             while True:
                 self._scheduler.look()
-                for number in [one for one, batch in self._running.items() if not batch.workers & self._fit]:
-                    yield from self._return(self._running.pop(number), lost=True)
-                while len(self._running) < self._most():
-                    batch = self._again.popleft() if self._again else self._next(source)
-                    if batch is None:
+                fit = self._scheduler.fit.keys()
+                for key in [key for key, task in self._running.items() if not task.workers & fit]:
+                    yield from self._lose(self._running.pop(key))
+                while len(self._running) < self._room():
+                    task = self._again.popleft() if self._again else next(tasks, None)
+                    if task is None:
                         has_more = False
                         break
-                    self._give(batch)
+                    self._submit(task)
                 if not (has_more or self._running or self._again):
                     return
                 try:
-                    number = self._done.get(timeout=_LOOK)
+                    finished = self._running.pop(self._done.get(timeout=_LOOK), None)
                 except queue.Empty:
                     continue
-                if (finished := self._running.pop(number, None)) is not None:
+                if finished is not None:
                     yield from self._outcome(finished)
         finally:
-            for batch in self._running.values():
-                batch.future.cancel()
+            for task in self._running.values():
+                task.future.cancel()
             self._running.clear()
             self._again.clear()
 
-    def _most(self) -> int:
-        """Return how many batches may be with the workers."""
-        most = BATCHES * sum(self._scheduler.fit.values())
-        return min(1, most) if any(one.is_alone for one in (*self._running.values(), *self._again)) else most
+    def _room(self) -> int:
+        """Return how many tasks may be with the workers: beside an item that was lost, no other one."""
+        most = _TASKS * sum(self._scheduler.fit.values())
+        return min(1, most) if any(task.losses for task in (*self._running.values(), *self._again)) else most
 
-    @property
-    def _fit(self) -> frozenset[str]:
-        return frozenset(self._scheduler.fit)
+    def _submit(self, task: _Task[Item]) -> None:
+        task.workers = frozenset(self._scheduler.fit)
+        # `pure=False` makes a key for each try: dask would answer a second try with the first one's result or loss.
+        task.future = self._scheduler.client.submit(apply, self._work, task.item, workers=[*task.workers], pure=False)
+        self._running[task.future.key] = task
+        task.future.add_done_callback(lambda future: self._done.put(future.key))
 
-    def _next(self, source: Iterator[Item]) -> _Batch[Item] | None:
-        size = min(MOST_ITEMS, max(1, round(_BATCH_SECONDS / self._seconds)))
-        items = list(islice(source, size))
-        return _Batch(items) if items else None
-
-    def _give(self, batch: _Batch[Item]) -> None:
-        number, batch.workers = next(self._numbers), self._fit
-        # A key of its own for each try: dask would answer a second try with the first one's result or loss.
-        batch.future = self._scheduler.client.submit(
-            work, self._given, batch.items, workers=[*batch.workers], pure=False
-        )
-        self._running[number] = batch
-        batch.future.add_done_callback(lambda _: self._done.put(number))
-
-    def _outcome(self, batch: _Batch[Item]) -> Iterator[tuple[Item, Result | PhotosvcError]]:
-        """Yield the items of a batch that has ended, with their results; a batch that failed is given to others."""
+    def _outcome(self, task: _Task[Item]) -> Iterator[tuple[Item, Result | PhotosvcError]]:
+        """Yield the item of a task that has ended, with its result; a task that failed goes to other workers."""
         try:
-            answers, seconds = batch.future.result(timeout=_ANSWER)
-            results = [self._answers.read(answer) for answer in answers]
+            result = self._answers.read(task.future.result(timeout=_ANSWER), task.item)
         except UnfitError as error:
             self._scheduler.refuse(*error.args)
+            task.future.cancel()
+            self._again.append(task)
         except msgspec.MsgspecError:
             raise SchedulerError("A worker sends answers of another kind.") from None
         except Exception:  # noqa: BLE001 - dask gave it up with its workers: it has many errors for that
-            yield from self._return(batch, lost=True)
-            return
+            yield from self._lose(task)
         else:
-            batch.future.cancel()
-            self._seconds = max(1e-3, (self._seconds + seconds / len(results)) / 2)
-            yield from zip(batch.items, results, strict=True)
-            return
-        yield from self._return(batch, lost=False)
+            task.future.cancel()
+            yield task.item, result
 
-    def _return(self, batch: _Batch[Item], *, lost: bool) -> Iterator[tuple[Item, Result | PhotosvcError]]:
-        """Let other workers have a batch; after several losses, give its items alone, and then give an item up."""
-        batch.future.cancel()
-        batch.losses += lost
-        if batch.losses < _LOSSES and batch.is_alone:
-            self._again.appendleft(batch)
-        elif batch.losses < _LOSSES:
-            self._again.append(batch)
-        elif not batch.is_alone:
-            self._again.extendleft(_Batch([item], is_alone=True) for item in batch.items)
+    def _lose(self, task: _Task[Item]) -> Iterator[tuple[Item, Result | PhotosvcError]]:
+        """Let other workers have a task whose workers are gone; after several losses, blame its item."""
+        task.future.cancel()
+        task.losses += 1
+        if task.losses < _LOSSES:
+            self._again.appendleft(task)
         else:
-            yield batch.items[0], WorkerDiedError(Reason.KILLED, "SIGKILL")
+            yield task.item, WorkerDiedError(Reason.KILLED, "SIGKILL")

@@ -16,7 +16,7 @@ class LastingPool(WorkerPool[Any, Any]):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        limits = (self._function, self._taken, self._size, self._timeout, self._memory_bytes)
+        limits = (self._function, self._in_advance, self._size, self._timeout, self._memory_bytes)
         self._key = (*limits, tuple(sys.path), tuple(process._environment().items()))
         self._used = self
 

@@ -13,7 +13,7 @@ from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import SIZES, Target
 from photosvc.pictures.thumbnails import Thumbnails, ThumbnailsBusyError
-from photosvc.workers.on_demand import OnDemandWorkers
+from photosvc.workers.pool import WorkerPool
 from tests.app.pictures.picture_client import PictureClient
 from tests.app.pictures.thumbnails.test_making_thumbnails import overwrite
 from tests.helpers.api_client import check_error, open_api
@@ -90,9 +90,7 @@ def test_what_is_not_there_is_an_icon_and_what_may_not_be_seen_an_error(pictures
 @pytest.fixture
 def slow(tmp_path):
     """Thumbnails whose maker takes a second each, for two callers at a time."""
-    workers = OnDemandWorkers(
-        count_thumbnails, result=list[bytes], workers=1, queued=4, timeout=60, memory_bytes=1 << 30
-    )
+    workers = WorkerPool(count_thumbnails, result=list[bytes], workers=1, queued=4, timeout=60, memory_bytes=1 << 30)
     cache = PictureCache(tmp_path / "cache", 1 << 30)
     return Thumbnails(cache, lambda: workers, wait=30, waiting=Places(2, 2))
 

@@ -17,8 +17,7 @@ from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.problems import Reason
 from photosvc.workers import scheduler as schedulers
 from photosvc.workers.process import WorkerDiedError
-from photosvc.workers.remote import Landmarks
-from photosvc.workers.scheduler import SchedulerError, connected
+from photosvc.workers.scheduler import Landmarks, SchedulerError, connected
 from tests.helpers import shared
 from tests.helpers.library import call_svc, open_library, svc
 from tests.helpers.pictures import jpeg
@@ -168,14 +167,14 @@ def test_a_scheduler_that_dies_in_a_run_is_one_sentence_and_nothing_is_missing(l
     (library.originals / "0" / "0.jpg").unlink()
     library.close()
     own_cluster.add()
-    take, taken = schedulers.SchedulerPool._next, count()
+    submit, taken = schedulers.SchedulerPool._submit, count()
 
-    def kill_once_begun(pool, source):
-        if next(taken) == 2:
+    def kill_once_begun(pool, task):
+        if next(taken) == 20:
             kill(own_cluster.scheduler)
-        return take(pool, source)
+        submit(pool, task)
 
-    monkeypatch.setattr(schedulers.SchedulerPool, "_next", kill_once_begun)
+    monkeypatch.setattr(schedulers.SchedulerPool, "_submit", kill_once_begun)
     done = index(library, own_cluster.address)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith(f"Error: The scheduler {own_cluster.address} ")

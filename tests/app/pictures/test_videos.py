@@ -19,7 +19,7 @@ from photosvc.pictures.originals import Original
 from photosvc.pictures.prerender import is_sound
 from photosvc.pictures.videos import VideoJob, make_video
 from photosvc.web.current import current_service
-from photosvc.workers.on_demand import WorkersBusyError
+from photosvc.workers.pool import WorkersBusyError
 from photosvc.workers.process import WorkerDiedError, WorkerTimeoutError
 from tests.app.pictures.picture_client import BROWSER, PictureClient, WorkersInProcess, named
 from tests.helpers.api_client import check_error, open_api

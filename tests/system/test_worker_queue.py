@@ -9,14 +9,14 @@ import pytest
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.problems import Reason
-from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
+from photosvc.workers.pool import WorkerPool, WorkersBusyError
 from photosvc.workers.process import WorkerDiedError, WorkerStartError, WorkerTimeoutError
 from tests.system.worker_tasks import hang_unless_large, obey, read_pipe, square
 
 
 def workers(function=square, **options):
     given = {"result": Any, "workers": 2, "queued": 4, "timeout": 60, "memory_bytes": 1 << 29, "idle_seconds": 20}
-    return OnDemandWorkers(function, **{**given, **options})
+    return WorkerPool(function, **{**given, **options})
 
 
 def living():
