@@ -17,7 +17,7 @@ from pathlib import Path
 from PIL import Image
 
 from bench.servers import with_spread
-from photosvc.core.places import Places
+from photosvc.core.slots import Slots
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.originals import Original
 from photosvc.pictures.render import make_thumbnails
@@ -92,7 +92,7 @@ def bare_seconds(pool: ProcessPoolExecutor, originals: Sequence[Original], names
 def our_seconds(workers: WorkerPool, originals: Sequence[Original], names: Sequence[str]) -> float:
     """Seconds of the service: callers ask for the sizes of a photograph one after the other."""
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(PROCESSES * 2) as callers:
-        thumbnails = Thumbnails(PictureCache(Path(folder), 1 << 40), lambda: workers, wait=120, waiting=Places(1000))
+        thumbnails = Thumbnails(PictureCache(Path(folder), 1 << 40), lambda: workers, wait=120, waiting=Slots(1000))
 
         def ask(original: Original) -> None:
             for name in names:

@@ -12,12 +12,12 @@ from flask_sqlalchemy import SQLAlchemy
 from photosvc.auth.audit import LOGGER
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import SettingError
-from photosvc.core.instance import make_instance, require_finished
+from photosvc.core.files import close_files, close_folder
 from photosvc.core.logs import write_lines
-from photosvc.core.paths import close_files, close_folder
 from photosvc.extension import PhotoService
 from photosvc.models.engine import configure_engine, engine_options
 from photosvc.settings import load_settings
+from photosvc.settings.instance import make_instance, require_finished
 from photosvc.web.current import EXTENSION, Service, current_service
 from photosvc.web.parts import PAGES, chosen_parts
 from photosvc.web.requests import PublicPath, TrustedProxies
@@ -42,7 +42,7 @@ def create_app(
     """Make a Flask app that serves photosvc alone.
 
     Args:
-        instance: the instance folder; by default `PHOTOSVC_INSTANCE`, else the one that `core.instance` finds.
+        instance: the instance folder; by default `PHOTOSVC_INSTANCE`, else the one that `settings.instance` finds.
         settings: `PHOTOSVC_*` names and values that override all other sources.
         environ: source of the `PHOTOSVC_*` variables; by default the environment of the process.
         clock: the wall clock and the monotonic clock.

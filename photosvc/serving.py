@@ -17,7 +17,7 @@ from photosvc.auth import passwords
 from photosvc.auth.errors import OtherServiceKeyError
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import SchemaError, SettingError
-from photosvc.core.machine import give_back
+from photosvc.core.process import give_back
 from photosvc.mounting import VIEWS
 from photosvc.web.current import EXTENSION, Service
 

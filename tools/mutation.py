@@ -46,8 +46,8 @@ PARTS = {
         ("tests/app/library/test_photo_edits.py", "tests/app/library/test_photo_history.py"),
     ),
     "paths": Part(
-        ("photosvc/core/paths.py",),
-        ("tests/unit/core/test_core_paths.py", "tests/unit/core/folders/test_core_key_files.py"),
+        ("photosvc/core/files.py",),
+        ("tests/unit/core/test_core_files.py", "tests/unit/core/test_core_key_files.py"),
     ),
 }
 

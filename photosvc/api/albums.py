@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 from photosvc.auth import policy
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
+from photosvc.core.message import counted
 from photosvc.core.times import ZERO_TIME
-from photosvc.core.words import counted
 from photosvc.library.album_photos import add_photos, arrange_photos, photos_in_order, remove_photos
 from photosvc.library.albums import (
     PhotosChange,

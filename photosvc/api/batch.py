@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from photosvc.api.uploads import taking_originals
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.core.words import counted
+from photosvc.core.message import counted
 from photosvc.index.catalog import Catalog
 from photosvc.library import batches
 from photosvc.library.batches import Flagging, change_flags, change_in_portions, selected_photos

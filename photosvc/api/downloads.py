@@ -17,8 +17,7 @@ from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.principal import HOST_USER, Principal
 from photosvc.core.errors import NotFoundError, PermissionDeniedError, PhotosvcError
 from photosvc.core.ids import ALBUM, is_uid
-from photosvc.core.message import Message
-from photosvc.core.words import counted
+from photosvc.core.message import Message, counted
 from photosvc.library.content import check_disk
 from photosvc.library.thumbnail_jobs import original_of
 from photosvc.models.engine import open_reader

@@ -11,7 +11,7 @@ from photosvc.api.uploads import albums_by_name
 from photosvc.auth.principal import Principal
 from photosvc.core.accounts import ADMIN
 from photosvc.core.errors import NotFoundError
-from photosvc.core.words import counted
+from photosvc.core.message import counted
 from photosvc.index import jobs, requested, run_log
 from photosvc.index.jobs import IMPORT, State, is_running
 from photosvc.library.failures import failed_files, forget_import_failures

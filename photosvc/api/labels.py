@@ -23,7 +23,7 @@ from photosvc.records.people import (
     LabelSelectionSchema,
     PhotoLabelEditSchema,
 )
-from photosvc.records.photo import PhotoSchema
+from photosvc.records.photos import PhotoSchema
 from photosvc.search.reading.library import Kept, state_tag
 from photosvc.search.reading.people import Label, Person, read_labels, with_covers_of_labels
 from photosvc.web.answers import (

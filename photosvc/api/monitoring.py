@@ -26,8 +26,8 @@ from photosvc.library.failures import count_failed, disk_of, trash_use
 from photosvc.library.storage_errors import StorageFailedError
 from photosvc.library.trash.folder import Trash
 from photosvc.models import VISIT
+from photosvc.models.counters import BACKED_UP, named_number
 from photosvc.models.engine import session_on
-from photosvc.models.named_numbers import BACKED_UP, named_number
 from photosvc.pictures.cache import PictureCache, cache_use
 from photosvc.records.accounts import AuditEntrySchema
 from photosvc.search.reading.photos import parse_number

@@ -26,7 +26,7 @@ from photosvc.library.unit_of_work import undo
 from photosvc.models import File, Photo
 from photosvc.records.edits import ChangeSchema, OrientationSchema, PhotoEditSchema, yaml_text
 from photosvc.records.fields import compile_schema
-from photosvc.records.photo import FileEntitySchema, PhotoSchema
+from photosvc.records.photos import FileEntitySchema, PhotoSchema
 from photosvc.search.reading.files import file_with_hash, files_of_photo, load_file
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.photos import parse_number

@@ -11,11 +11,11 @@ from sqlalchemy import Connection
 
 from photosvc.auth import tokens
 from photosvc.auth.principal import Principal
+from photosvc.query.completion import find_typed
 from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.lexer import LONGEST_QUERY, check
-from photosvc.query.typed import find_typed
-from photosvc.records.photo import PhotoResultSchema
+from photosvc.records.photos import PhotoResultSchema
 from photosvc.search.reading.facets import FACETS, KnownFacets, parse_facets
 from photosvc.search.reading.guests import confine
 from photosvc.search.reading.hints import MOST_HINTS, Hint, find_hints, finds, header_of, may_have_hints

@@ -9,7 +9,7 @@ from typing import Any, Final
 from flask import Response
 
 from photosvc.core.accounts import CONTRIBUTOR, SHARE_ROLES
-from photosvc.core.words import counted
+from photosvc.core.message import counted
 from photosvc.library.admission import ADDED, DAMAGED, NOT_SHOWN, REFUSED
 from photosvc.library.albums import album_of_people
 from photosvc.library.links import add_link, change_link, end_link, find_link, list_links, new_password_hash

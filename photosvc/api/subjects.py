@@ -18,7 +18,7 @@ from photosvc.library.renames import Asked
 from photosvc.media.metadata import Region
 from photosvc.models import File, Marker, Photo
 from photosvc.records.people import MarkerEditSchema, NewMarkerSchema, SubjectEditSchema, SubjectSchema
-from photosvc.records.photo import MarkerSchema
+from photosvc.records.photos import MarkerSchema
 from photosvc.search.reading.files import files_of_photo, load_file
 from photosvc.search.reading.people import read_people, with_covers_of_people
 from photosvc.web.answers import json_answer

@@ -8,7 +8,7 @@ from flask import Response, request
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.core.words import counted
+from photosvc.core.message import counted
 from photosvc.library.trash.folder import Trash, is_deletion
 from photosvc.library.trash.restoring import (
     END_OF_TIME,

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from photosvc.auth.policy import decide
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDeniedError
-from photosvc.core.words import counted
+from photosvc.core.message import counted
 from photosvc.library.admission import ADDED, DAMAGED, DUPLICATE, NOT_SHOWN, REFUSED
 from photosvc.library.albums import album_named, album_of_people, make_album, uids_by_title
 from photosvc.library.staging import require_writable

@@ -30,8 +30,8 @@ from photosvc.auth.second_factor import require_passcode
 from photosvc.core import ids
 from photosvc.core.accounts import ADMIN, USER, USER_ROLES, check_user_name, is_name, normal_name
 from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.files import flush_folder, write_flushed
 from photosvc.core.message import Message
-from photosvc.core.paths import flush_folder, write_flushed
 from photosvc.models import Client, Credential, Link, User, Visit
 from photosvc.models.schema import delete_owned
 

@@ -39,8 +39,7 @@ from photosvc.core import ids
 from photosvc.core.accounts import is_name, normal_name
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.logs import FIELDS, as_text
-from photosvc.core.message import Message
-from photosvc.core.words import did_you_mean
+from photosvc.core.message import Message, did_you_mean
 from photosvc.models import VISIT, AuditEntry, Client, Credential, User
 
 #: Refused requests: anyone can cause any number of them, so equal ones are counted, and they displace no other part.

@@ -38,9 +38,9 @@ from photosvc.core import ids
 from photosvc.core.accounts import CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME, NO_LIMIT
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.message import Message
-from photosvc.core.words import in_portions
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Client, Credential, User, Visit
 from photosvc.models.engine import MOST_SWEPT
+from photosvc.models.statements import in_portions
 
 MAX_NAME = 160
 #: App passwords that an account may have at the same time: each can have sessions of its own.

@@ -18,7 +18,7 @@ from photosvc.auth.errors import BusyError
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.message import Message
-from photosvc.core.places import Places
+from photosvc.core.slots import Slots
 
 #: In characters.
 MIN_LENGTH, MAX_LENGTH = 8, 128
@@ -41,8 +41,8 @@ class Hashing:
 
     def __init__(self, clock: Clock = SYSTEM_CLOCK) -> None:
         self.clock = clock
-        self._turns = Places(1, waiting=_QUEUE, clock=clock)
-        self._log_ins, self._pauses = Places(1), Places(1)
+        self._turns = Slots(1, waiting=_QUEUE, clock=clock)
+        self._log_ins, self._pauses = Slots(1), Slots(1)
         self.let_wait(_WAITING)
 
     def let_wait(self, waiting: int) -> None:

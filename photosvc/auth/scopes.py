@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.core.message import Message
-from photosvc.core.words import did_you_mean
+from photosvc.core.message import Message, did_you_mean
 
 ALL, READ, WRITE = "*", "read", "write"
 

@@ -28,8 +28,8 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth.errors import OtherServiceKeyError
 from photosvc.core.errors import InvalidValueError
-from photosvc.core.machine import exclusive_lock
-from photosvc.core.paths import flush_folder
+from photosvc.core.files import flush_folder
+from photosvc.core.locks import exclusive_lock
 from photosvc.models import LibraryState, StoredKey, User, named_number, set_named_numbers
 from photosvc.models.statements import insert_into
 from photosvc.settings import Settings, setting_fields

@@ -26,10 +26,10 @@ from photosvc.auth.service_key import fingerprint
 from photosvc.backup.archive import DATABASE, FILES, FOLDERS, INSTANCE, SQLITE, Manifest, dump, sqlite_file
 from photosvc.backup.reading import Archive, open_backup, require_room
 from photosvc.core.errors import ConflictError, SettingError
-from photosvc.core.instance import list_of_moves, staging_folder
-from photosvc.core.machine import exclusive_lock
-from photosvc.core.paths import flush_folder
+from photosvc.core.files import flush_folder
+from photosvc.core.locks import exclusive_lock
 from photosvc.settings import Settings, load_settings
+from photosvc.settings.instance import list_of_moves, staging_folder
 
 _KEY: Final = "PHOTOSVC_SECRET_KEY"
 #: Files of SQLite beside a database.

@@ -41,7 +41,7 @@ from photosvc.backup.archive import (
 from photosvc.backup.snapshot import State, copy, snapshot, sqlite_state
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import ConflictError, PhotosvcError
-from photosvc.core.paths import flush_folder
+from photosvc.core.files import flush_folder
 from photosvc.models import Photo, User
 from photosvc.models.schema import schema_version
 from photosvc.settings import PREFIX, Settings, setting_fields

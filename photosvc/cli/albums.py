@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from photosvc.cli.group import LazyGroup, with_database
 from photosvc.cli.terminal import confirm, count_option, format_options, print_list, print_record, yes_option
 from photosvc.core.errors import NotFoundError
-from photosvc.core.words import counted
+from photosvc.core.message import counted
 from photosvc.library.album_photos import add_photos, select_photos
 from photosvc.library.albums import album_named, change_members, delete_whole, make_album
 from photosvc.models import Album

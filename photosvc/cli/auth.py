@@ -21,7 +21,7 @@ from photosvc.cli.terminal import (
     yes_option,
 )
 from photosvc.core.accounts import CREDENTIAL_LIFETIME
-from photosvc.core.words import counted
+from photosvc.core.message import counted
 from photosvc.models import Credential
 from photosvc.records.accounts import CredentialSchema
 from photosvc.web.current import Service

@@ -21,15 +21,15 @@ from photosvc.backup.writing import Source, archive_name, dump_of, workspace, wr
 from photosvc.cli.group import LazyGroup, PlainError, as_called, with_service
 from photosvc.cli.terminal import FullPath, format_options, print_record
 from photosvc.core.clock import SYSTEM_CLOCK
-from photosvc.core.instance import make_instance
-from photosvc.core.paths import making_closed_files, open_files
+from photosvc.core.files import making_closed_files, open_files
 from photosvc.models import schema
 from photosvc.models.base import SCHEMA_VERSION
+from photosvc.models.counters import BACKED_UP, set_named_numbers
 from photosvc.models.engine import database_files
-from photosvc.models.named_numbers import BACKED_UP, set_named_numbers
 from photosvc.models.schema import schema_version
 from photosvc.search.rows.check import is_stale
 from photosvc.settings import PREFIX, Settings, setting_fields
+from photosvc.settings.instance import make_instance
 from photosvc.settings.table import database_uri
 from photosvc.web.current import Service
 

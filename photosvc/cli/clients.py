@@ -35,7 +35,7 @@ from photosvc.core.accounts import (
     OPAQUE,
     TOKEN_FORMATS,
 )
-from photosvc.core.words import counted
+from photosvc.core.message import counted
 from photosvc.models import Client
 from photosvc.records.accounts import ClientSchema
 from photosvc.web.current import Service

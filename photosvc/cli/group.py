@@ -56,7 +56,7 @@ def _choose_instance(ctx: click.Context, _option: click.Parameter, folder: str |
         raise click.UsageError("the app that contains photosvc chooses its instance folder.", ctx)
     if not folder:
         raise click.BadParameter("the name of the folder is empty.", param_hint="--instance")
-    from photosvc.core.instance import INSTANCE_VARIABLE
+    from photosvc.settings.instance import INSTANCE_VARIABLE
 
     os.environ[INSTANCE_VARIABLE] = folder
 
@@ -108,7 +108,7 @@ class LazyGroup(click.Group):
         name = args[0]
         if not ctx.resilient_parsing and not name.startswith("-") and self.get_command(ctx, name) is None:
             msg = f"No such command {name!r}." if name.strip() else "The name of the command is empty."
-            from photosvc.core.words import names_like
+            from photosvc.core.text import names_like
 
             if near := names_like(name, self.list_commands(ctx), most=2):
                 msg += f" Did you mean {' or '.join(map(repr, near))}?"

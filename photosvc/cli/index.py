@@ -24,8 +24,8 @@ from photosvc.cli.thumbs import chores_of
 from photosvc.cli.upkeep import scheduler_of, scheduler_option
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import ConflictError
+from photosvc.core.message import counted
 from photosvc.core.problems import Problem
-from photosvc.core.words import counted
 from photosvc.index.run import Progress, rebuild_search, run_index
 from photosvc.index.run_log import IndexOptions, Outcome, Summary
 from photosvc.index.watcher import Reporter, RequestedIndexer, Watcher, indexer_lock

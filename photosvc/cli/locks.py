@@ -8,7 +8,7 @@ from sqlalchemy import delete, func, or_, select
 from photosvc.cli.group import LazyGroup, with_database
 from photosvc.cli.terminal import confirm, count_option, format_options, print_list, yes_option
 from photosvc.core.errors import NotFoundError
-from photosvc.core.words import counted
+from photosvc.core.message import counted
 from photosvc.models import DavLock, User
 from photosvc.web.current import Service
 

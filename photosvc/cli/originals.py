@@ -11,9 +11,9 @@ import click
 from photosvc import samples
 from photosvc.cli.group import PlainError
 from photosvc.cli.terminal import confirm, has_terminal
-from photosvc.core.instance import is_same, is_samples, remember, remembered
-from photosvc.core.words import counted
+from photosvc.core.message import counted
 from photosvc.search.reading.statistics import read_library_size
+from photosvc.settings.instance import is_same, is_samples, remember, remembered
 from photosvc.web.current import Service
 
 replace_option = click.option(

@@ -18,9 +18,9 @@ from photosvc.auth.scopes import parse_scope
 from photosvc.cli.group import PlainError, find_app, operating
 from photosvc.cli.originals import choose_folder, replace_option
 from photosvc.cli.terminal import FullPath
-from photosvc.core.instance import INSTANCE_VARIABLE, is_samples
-from photosvc.core.paths import read_or_create
+from photosvc.core.files import read_or_create
 from photosvc.models import schema
+from photosvc.settings.instance import INSTANCE_VARIABLE, is_samples
 from photosvc.web.current import EXTENSION, Service, current_service
 
 

@@ -11,12 +11,12 @@ from photosvc.auth.policy import policy_table, scopes_in_use
 from photosvc.auth.scopes import SCOPES
 from photosvc.cli.group import LazyGroup, with_service, with_views
 from photosvc.cli.terminal import format_options, print_list
-from photosvc.core.instance import INSTANCE_VARIABLE, default_instance
 from photosvc.media.errors import has_extra
 from photosvc.media.formats import FORMATS, UNSUPPORTED
 from photosvc.pictures.sizes import NAMED
 from photosvc.query.filters import FILTERS
 from photosvc.settings import PREFIX, setting_fields
+from photosvc.settings.instance import INSTANCE_VARIABLE, default_instance
 from photosvc.web.contract import mounted_actions
 from photosvc.web.current import Service
 

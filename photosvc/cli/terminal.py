@@ -17,7 +17,7 @@ import click
 from photosvc.cli.group import PlainError, operating
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.paths import full_path
+from photosvc.core.files import full_path
 from photosvc.core.times import parse_duration
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from photosvc.cli.group import LazyGroup, with_database, with_service
 from photosvc.cli.terminal import confirm, format_options, print_figures, print_record, progress_bar, yes_option
 from photosvc.cli.upkeep import scheduler_of, scheduler_option
 from photosvc.core.errors import ConflictError
-from photosvc.core.words import counted
+from photosvc.core.message import counted
 from photosvc.index.watcher import Chores, indexer_lock
 from photosvc.library.job_runner import JobRunner
 from photosvc.library.staging import Staging

@@ -8,8 +8,8 @@ import click
 
 from photosvc.cli.group import LazyGroup, PlainError, with_database
 from photosvc.cli.terminal import confirm, count_option, format_options, print_figures, print_list, yes_option
+from photosvc.core.message import counted
 from photosvc.core.times import parse_duration
-from photosvc.core.words import counted
 from photosvc.library.journal import Actor
 from photosvc.library.trash.folder import Kept, Trash
 from photosvc.library.trash.restoring import (

@@ -22,8 +22,8 @@ from photosvc.cli.terminal import (
     progress_bar,
     yes_option,
 )
+from photosvc.core.message import agreeing, counted
 from photosvc.core.times import parse_since
-from photosvc.core.words import counted, which
 from photosvc.index import requested
 from photosvc.index.check import Check, CheckOptions, Finding, Report
 from photosvc.index.jobs import is_running
@@ -160,8 +160,8 @@ def purge(service: Service, hard: bool, dry_run: bool, yes: bool) -> None:
             click.echo(f"No disk is mounted on {disk} any more: its files count as gone.", err=True)
         session.rollback()
         if found.moved:
-            moved = f"{counted(found.moved, 'file')} {which(found.moved, 'seems', 'seem')} to have been moved"
-            line = f"{moved} and {which(found.moved, 'is', 'are')} left alone: run svc index."
+            moved = f"{counted(found.moved, 'file')} {agreeing(found.moved, 'seems', 'seem')} to have been moved"
+            line = f"{moved} and {agreeing(found.moved, 'is', 'are')} left alone: run svc index."
             click.echo(as_called(line), err=True)
         if hard and not dry_run and (found.files or found.photos):
             confirm(_question(found), yes=yes)
@@ -201,9 +201,9 @@ def _question(found: Survey) -> str:
     gone, alone = len(found.files), len(found.photos)
     more = gone - len(found.examples)
     return (
-        f"{counted(gone, 'file')} {which(gone, 'is', 'are')} gone from the originals:\n{listed}"
+        f"{counted(gone, 'file')} {agreeing(gone, 'is', 'are')} gone from the originals:\n{listed}"
         + (f"  and {more} more\n" if more else "")
-        + f"{counted(alone, 'photo')} {which(alone, 'has', 'have')} no other file. {_losses(found)}\n"
+        + f"{counted(alone, 'photo')} {agreeing(alone, 'has', 'have')} no other file. {_losses(found)}\n"
         + "Remove them from the library?"
     )
 
@@ -212,9 +212,9 @@ def _losses(found: Survey) -> str:
     """Return the sentence about edits, favourites and albums that would be lost."""
     edited, favorites, inside = found.edited, found.favorites, found.in_albums
     return (
-        f"Of these photos {edited} {which(edited, 'was', 'were')} edited, "
-        f"{favorites} {which(favorites, 'is a favorite', 'are favorites')}, "
-        f"{inside} {which(inside, 'is', 'are')} in albums."
+        f"Of these photos {edited} {agreeing(edited, 'was', 'were')} edited, "
+        f"{favorites} {agreeing(favorites, 'is a favorite', 'are favorites')}, "
+        f"{inside} {agreeing(inside, 'is', 'are')} in albums."
     )
 
 

@@ -21,7 +21,7 @@ from photosvc.cli.terminal import (
     yes_option,
 )
 from photosvc.core.accounts import USER, USER_ROLES, check_user_name
-from photosvc.core.words import counted
+from photosvc.core.message import counted
 from photosvc.models import User
 from photosvc.records.accounts import OpenSessionSchema, UserSchema
 from photosvc.web.current import Service

@@ -1,7 +1,9 @@
-"""Messages that keep their code and their values, so that the pages can say them in another language."""
+"""Messages that keep their code and their values, so that pages translate them; numbers and suggestions in them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Self
+
+from photosvc.core.text import names_like
 
 
 class Message(str):
@@ -47,3 +49,23 @@ def _filled(
 def of_field(field: str, message: str) -> Message:
     """Return the message about a field with its name before it."""
     return Message("{field}: {message}", field=field, message=Message(message))
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return the number with its noun: `1 file`, `2,000 files`; by default the plural is the noun with an s."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def agreeing(number: int, singular: str, plural: str) -> str:
+    """Return the form of a word that agrees with the number."""
+    return singular if number == 1 else plural
+
+
+def did_you_mean(message: str, typed: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Return an error message that suggests the known name most like the typed one.
+
+    If no name is like it, `otherwise` is appended instead.
+    """
+    if near := names_like(typed, known):
+        return Message("{message}; did you mean {name}?", message=Message(message), name=f'"{near[0]}"')
+    return message + otherwise if otherwise else message

@@ -1,9 +1,11 @@
-"""Texts of people and of files, without control characters: one line, or a text of several lines.
+"""Texts of people and of files without control characters, and names like a mistyped one.
 
-Both cleaners return a text that they returned as it is, so that a text which is sent back unchanged is no edit.
+Cleaning a clean text changes nothing, so that a text which a client sends back unchanged is no edit.
 """
 
+import difflib
 import re
+from collections.abc import Iterable
 from typing import Final
 
 #: C0, DEL, C1 and every Unicode space.
@@ -13,6 +15,13 @@ _BREAK: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _ENDS: Final = re.compile(r"\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 #: Control characters other than tab and line feed.
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
+#: Characters of a typed name that are compared.
+_LONGEST: Final = 40
+#: The least similarity of a suggested name, from 0 to 1, for names of up to four letters and for longer ones: one slip
+#: changes more of a short name, so that `rde` suggests `red`.
+_SIMILAR_SHORT: Final = 0.66
+_SIMILAR: Final = 0.7
+_SHORT: Final = 4
 
 
 def clean_line(text: str) -> str:
@@ -23,3 +32,14 @@ def clean_line(text: str) -> str:
 def clean_lines(text: str) -> str:
     """Return a text with its blanks, tabs and line breaks, each a line feed, without control characters."""
     return _CONTROL.sub("", _ENDS.sub("\n", text)).strip()
+
+
+def names_like(typed: str, known: Iterable[str], most: int = 1) -> list[str]:
+    """Return at most `most` of the known names, which are in lower case, that are like the typed one in any case.
+
+    Of the most similar names, those with the same first letter come first: it is rarely mistyped.
+    """
+    name = typed[:_LONGEST].lower()
+    least = _SIMILAR_SHORT if len(name) <= _SHORT else _SIMILAR
+    near = difflib.get_close_matches(name, list(known), n=3, cutoff=least)
+    return sorted(near, key=lambda candidate: candidate[:1] != name[:1])[:most]

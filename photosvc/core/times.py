@@ -1,9 +1,19 @@
-"""Times and durations in the form in which people write them."""
+"""Times: durations and moments as people write them, and wall times in time zones with IANA names.
 
+A wall time that occurs twice (in autumn) means its first occurrence; one that the clock skips (in spring) moves forward
+by the gap. A result outside the years 1 to 9999 is clipped to them. An empty or unknown zone counts as UTC.
+"""
+
+import os
 import re
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import lru_cache
+from pathlib import Path
 from typing import Final
+from zoneinfo import ZoneInfo
 
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.message import Message
 
@@ -16,6 +26,16 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2})?([Zz]|[+-][0-9]{2}:[0-9]{2})", re.ASCII
 )
+_EARLIEST, _LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+_LONGEST_ZONE: Final = 64
+#: The name of UTC, which is also the zone of machines that are in no one's.
+UTC_ZONE: Final = "UTC"
+#: Other names of UTC.
+_SAME: Final = frozenset(("Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "UCT", "Universal", "Zulu"))
+
+#: Folders and names of the zone database that are no zones: variants with leap seconds, and what a machine chooses.
+_VARIANTS: Final = ("right/", "posix/")
+_PLACEHOLDERS: Final = frozenset(("localtime", "posixrules", "Factory"))
 
 
 def shifted(at: datetime, by: timedelta) -> datetime:
@@ -64,3 +84,74 @@ def parse_until(text: str, now: datetime, *, field: str = "until") -> datetime:
     """
     moment = parse_since(text, now, field=field)
     return shifted(moment, timedelta(days=1)) if _DAY.fullmatch(text.strip()) else moment
+
+
+def to_utc(local: datetime, zone: str) -> datetime:
+    """Return the aware UTC time when clocks in `zone` show the naive time `local`."""
+    aware = local.replace(tzinfo=_zone(zone[:_LONGEST_ZONE]) or UTC, fold=0)
+    try:
+        return aware.astimezone(UTC)
+    except OverflowError:
+        return _EARLIEST if local.year == 1 else _LATEST
+
+
+def to_local(utc: datetime, zone: str) -> datetime:
+    """Return the naive time that clocks in `zone` show at the aware time `utc`."""
+    try:
+        local = utc.astimezone(_zone(zone[:_LONGEST_ZONE]) or UTC)
+    except OverflowError:
+        local = _EARLIEST if utc.year == 1 else _LATEST
+    return local.replace(tzinfo=None, fold=0)
+
+
+def is_zone(name: str) -> bool:
+    """Return whether it is an IANA zone name, or empty for an unknown zone."""
+    if name.startswith(_VARIANTS) or name in _PLACEHOLDERS:
+        return False
+    return not name or (len(name) <= _LONGEST_ZONE and _zone(name) is not None)
+
+
+def fixed_zone(minutes: int) -> str:
+    """Return the IANA name of a whole-hour offset, else an empty text; POSIX counts its sign the other way round."""
+    hours, rest = divmod(minutes, 60)
+    if rest or not -12 <= hours <= 14:
+        return ""
+    return UTC_ZONE if hours == 0 else f"Etc/GMT{-hours:+d}"
+
+
+def machine_zone(environ: Mapping[str, str] = os.environ, etc: Path = Path("/etc")) -> str:
+    """Return the IANA name of the machine's zone: that of `TZ`, else of `/etc/localtime` or `/etc/timezone`.
+
+    Where none of them names one, as in some containers, it is the present offset from UTC in whole hours, or UTC.
+    """
+    if "TZ" in environ:
+        names = [environ["TZ"].removeprefix(":").rpartition("zoneinfo/")[2] or UTC_ZONE]
+    else:
+        names = [os.path.realpath(etc / "localtime").rpartition("/zoneinfo/")[2], _first_line(etc / "timezone")]
+    for name in names:
+        if name and is_zone(name):
+            return UTC_ZONE if name in _SAME else name
+    offset = SYSTEM_CLOCK().astimezone().utcoffset() or timedelta()
+    return fixed_zone(round(offset.total_seconds() / 60)) or UTC_ZONE
+
+
+def _first_line(path: Path) -> str:
+    try:
+        return path.read_text("ascii")[:_LONGEST_ZONE].partition("\n")[0].strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def _zone(name: str) -> tzinfo | None:
+    try:
+        return _known_zone(name)
+    except OSError:  # ZoneInfo opens files: a folder; or no descriptor is free, which is not so for ever
+        return None
+
+
+@lru_cache(maxsize=1024)
+def _known_zone(name: str) -> tzinfo | None:
+    try:
+        return ZoneInfo(name) if name else None
+    except (ValueError, LookupError):  # a hostile path, no such file
+        return None

@@ -1,6 +1,6 @@
 """Addresses of files and folders: from URLs to names on disk, and to the keys of locks and properties.
 
-Names are those of `core.paths.clean_name`, as in the rest of the service: a file whose name on disk is not UTF-8 has
+Names are those of `core.files.clean_name`, as in the rest of the service: a file whose name on disk is not UTF-8 has
 the same name here as in a search. Keys are quoted paths without a slash at the end.
 """
 
@@ -15,7 +15,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from sqlalchemy import ColumnElement, and_, or_
 from sqlalchemy.orm import InstrumentedAttribute
 
-from photosvc.core.paths import PASSING, clean_name, disk_name
+from photosvc.core.files import PASSING, clean_name, disk_name
 from photosvc.dav.errors import ForeignAddressError, UnfitPathError
 from photosvc.library.originals import is_staging_folder
 from photosvc.library.storage_errors import StorageFailedError

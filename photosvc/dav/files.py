@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from flask import Response
 
-from photosvc.core.paths import clamped_time
+from photosvc.core.files import clamped_time
 from photosvc.dav.copying import place
 from photosvc.dav.dav_request import PATIENCE
 from photosvc.dav.errors import DAVError

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from photosvc.core.errors import NotFoundError
-from photosvc.core.paths import PASSING, clean_name, disk_name, open_folder, open_inside
+from photosvc.core.files import PASSING, clean_name, disk_name, open_folder, open_inside
 from photosvc.dav.addresses import existing, is_reserved
 from photosvc.dav.errors import DAVError
 from photosvc.library.storage_errors import StorageFailedError

@@ -25,8 +25,8 @@ from photosvc.index.scan import FoundFile
 from photosvc.index.sidecar_links import Folders
 from photosvc.index.store import Store
 from photosvc.models import STACKING, File, named_number, set_named_numbers
+from photosvc.models.batch_size import BatchSize
 from photosvc.models.engine import begin_write, many_pages
-from photosvc.models.pace import Pace
 from photosvc.settings import Settings
 
 _LOG = logging.getLogger("photosvc")
@@ -60,13 +60,13 @@ class BatchWriter:
         self._clock = clock
         self._summary = summary
         self._lease = lease
-        self._storing = Pace(_FIRST_SIZE, _MOST, clock)
-        self._marking = Pace(_FIRST_MARKED, _MOST_MARKED, clock)
+        self._storing = BatchSize(_FIRST_SIZE, _MOST, clock)
+        self._marking = BatchSize(_FIRST_MARKED, _MOST_MARKED, clock)
 
     @property
     def size(self) -> int:
         """Return the number of files to store next."""
-        return self._storing.size
+        return self._storing.items
 
     def store(self, batch: Sequence[ReadFile]) -> None:
         """Store a batch; if the database refuses it, store file by file, so that only the one at fault is left out.
@@ -84,7 +84,7 @@ class BatchWriter:
 
     def mark_missing(self, names: Iterator[str]) -> None:
         """Mark files that are gone from the folder as missing."""
-        while batch := list(islice(names, self._marking.size)):
+        while batch := list(islice(names, self._marking.items)):
             with self._transaction(self._marking, len(batch)) as store, many_pages(self._session):
                 missing = store.mark_missing(batch)
             for name in missing:
@@ -113,9 +113,9 @@ class BatchWriter:
             self._summary.add(outcome)
 
     @contextmanager
-    def _transaction(self, pace: Pace, items: int) -> Iterator[Store]:
+    def _transaction(self, batch_size: BatchSize, items: int) -> Iterator[Store]:
         """Open one transaction: all of the batch or nothing."""
-        with pace.writing(self._session, items):
+        with batch_size.writing(self._session, items):
             if self._lease:
                 self._lease.check(self._session)
             store = Store.of(self._session, self._settings, self._clock(), self._folders, self._contents)
@@ -163,9 +163,9 @@ def restack_library(session: Session, settings: Settings, clock: Clock, lease: L
     if named_number(session, STACKING) == rules:
         return 0
     for stacking in (False, True):  # first all keys are written: those of other rules would divide photos
-        count, last, pace = 0, 0, Pace(_FIRST_BATCH, _LIBRARY_MOST, clock)
-        while ids := session.scalars(select(File.id).where(File.id > last).order_by(File.id).limit(pace.size)).all():
-            with pace.writing(session, len(ids)):
+        count, last, size = 0, 0, BatchSize(_FIRST_BATCH, _LIBRARY_MOST, clock)
+        while ids := session.scalars(select(File.id).where(File.id > last).order_by(File.id).limit(size.items)).all():
+            with size.writing(session, len(ids)):
                 if lease:
                     lease.check(session)
                 store = Store.of(session, settings, clock())

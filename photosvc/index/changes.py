@@ -18,7 +18,7 @@ from sqlalchemy import false, func, literal, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
-from photosvc.core.paths import clean_name
+from photosvc.core.files import clean_name
 from photosvc.core.problems import Problem, Reason, Severity, Validity
 from photosvc.index.exclusions import Exclusions
 from photosvc.index.extract import READER_VERSION

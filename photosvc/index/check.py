@@ -17,7 +17,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import ConflictError, NotFoundError
-from photosvc.core.paths import clean_name, is_as_known, open_inside
+from photosvc.core.files import clean_name, is_as_known, open_inside
 from photosvc.index.extract import hash_of
 from photosvc.index.scan import are_away, start_folder
 from photosvc.models import ORIGINALS_ROOT, File, Photo, named_number, set_named_numbers

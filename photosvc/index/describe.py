@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy.orm import object_session
 
-from photosvc.core.timezones import UTC_ZONE, fixed_zone, to_local, to_utc
+from photosvc.core.times import UTC_ZONE, fixed_zone, to_local, to_utc
 from photosvc.core.vocabulary import AUTO, ESTIMATE, LOCATION, MANUAL, META, NAME, UNKNOWN, XMP, gives_way
 from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction

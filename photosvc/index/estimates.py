@@ -22,7 +22,6 @@ from sqlalchemy.orm import Session
 from photosvc.core.clock import Clock
 from photosvc.core.geo import distance_m, unit_vector
 from photosvc.core.vocabulary import AUTO, DEFAULT, ESTIMATE, META, XMP
-from photosvc.core.words import in_portions
 from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import load_metadata
 from photosvc.index.lease import Lease
@@ -38,10 +37,10 @@ from photosvc.models import (
     named_number,
     set_named_numbers,
 )
+from photosvc.models.batch_size import BatchSize
 from photosvc.models.engine import begin_write
-from photosvc.models.pace import Pace
 from photosvc.models.photo import WITH_ALL
-from photosvc.models.statements import UNLOADED
+from photosvc.models.statements import UNLOADED, in_portions
 
 #: Photos further away in time say nothing.
 WINDOW: Final = timedelta(hours=36)
@@ -121,14 +120,14 @@ def estimate_places(session: Session, clock: Clock, zone: str, lease: Lease, *, 
         return 0
     marked = select(Camera.id, Camera.changes).order_by(Camera.id)
     cameras = session.execute(marked if is_switched else marked.where(Camera.changes > 0)).all()
-    count, pace = 0, Pace(_FIRST_BATCH, _MOST, clock)
+    count, batch_size = 0, BatchSize(_FIRST_BATCH, _MOST, clock)
     for camera_id, changes in cameras:
         new = dict(_differing(session, camera_id, wanted=wanted))
         session.rollback()
         ids = list(new)
         while ids:
-            some, ids = ids[: pace.size], ids[pace.size :]
-            with pace.writing(session, len(some)):
+            some, ids = ids[: batch_size.items], ids[batch_size.items :]
+            with batch_size.writing(session, len(some)):
                 lease.check(session)
                 count += _write(session, {photo_id: new[photo_id] for photo_id in some}, zone, clock())
             session.expunge_all()

@@ -28,7 +28,7 @@ from watchdog.events import (
 from watchdog.observers import Observer
 
 from photosvc.core.clock import SYSTEM_CLOCK
-from photosvc.core.paths import clean_name
+from photosvc.core.files import clean_name
 from photosvc.index.exclusions import is_hidden, is_rule
 from photosvc.index.requested import parent
 from photosvc.index.scan import mounts_below

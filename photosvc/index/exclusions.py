@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from photosvc.core.paths import disk_name
+from photosvc.core.files import disk_name
 from photosvc.core.problems import FileProblemError, Reason, system_symbol
 
 NO_MEDIA: Final = ".nomedia"

@@ -14,7 +14,7 @@ from io import BufferedReader, FileIO
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from photosvc.core.paths import clamped_time
+from photosvc.core.files import clamped_time
 from photosvc.core.problems import FileProblemError, Problem, Reason, UnreadableFileError, system_symbol
 from photosvc.media.colours import Colors, read_colors
 from photosvc.media.errors import DecodeError, UnsupportedFileError

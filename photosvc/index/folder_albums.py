@@ -14,11 +14,10 @@ from sqlalchemy.orm import Session
 
 from photosvc.core import ids
 from photosvc.core.problems import Reason
-from photosvc.core.words import in_portions
 from photosvc.index.sidecar_formats import Kind
 from photosvc.media.metadata import Metadata
 from photosvc.models import GONE, ORIGINALS_ROOT, Album, AlbumPhoto, File, Photo, RejectedFile, Sidecar
-from photosvc.models.statements import insert_into, is_below, unindexed
+from photosvc.models.statements import in_portions, insert_into, is_below, unindexed
 
 
 class FolderAlbums:

@@ -23,7 +23,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.paths import disk_name, is_as_known
+from photosvc.core.files import disk_name, is_as_known
 from photosvc.core.problems import Problem, UnreadableFileError
 from photosvc.index.agreement import Facts, is_edit
 from photosvc.index.changes import Worklist

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from photosvc.core.timezones import to_local
+from photosvc.core.times import to_local
 from photosvc.media.metadata import MONTH, YEAR, WrittenDate
 from photosvc.media.text import is_plausible
 

@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError
 from photosvc.core.problems import Reason
-from photosvc.core.words import in_portions
 from photosvc.index.batches import BatchWriter
 from photosvc.index.catalog import Catalog
 from photosvc.index.exclusions import is_hidden
@@ -25,7 +24,7 @@ from photosvc.index.scan import FoundFile, absent_disks, disk_numbers, is_gone, 
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, File, Photo, PhotoChange, RejectedFile
 from photosvc.models.engine import begin_write
 from photosvc.models.schema import delete_rows
-from photosvc.models.statements import UNLOADED
+from photosvc.models.statements import UNLOADED, in_portions
 from photosvc.pictures.cache import PictureCache
 from photosvc.settings import Settings
 

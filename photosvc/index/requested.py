@@ -20,8 +20,9 @@ from sqlalchemy.orm import Session
 from photosvc.auth import credentials, throttle
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, InvalidValueError
-from photosvc.core.machine import exclusive_lock, frozen_heap
-from photosvc.core.paths import clean_name, disk_name
+from photosvc.core.files import clean_name, disk_name
+from photosvc.core.locks import exclusive_lock
+from photosvc.core.process import frozen_heap
 from photosvc.index import jobs
 from photosvc.index.exclusions import is_hidden
 from photosvc.index.jobs import INDEX, UPKEEP, State, Waiting
@@ -160,7 +161,7 @@ class Wish:
     """A request to index a folder."""
 
     folder: str
-    """Relative to the originals, in the form of `core.paths.clean_name`; empty for all originals."""
+    """Relative to the originals, in the form of `core.files.clean_name`; empty for all originals."""
     force: bool = False
     """True to read unchanged files again."""
 

@@ -18,7 +18,6 @@ from photosvc.core import ids
 from photosvc.core.errors import ConflictError
 from photosvc.core.problems import Reason
 from photosvc.core.vocabulary import AUTO, MANUAL, PRIORITY
-from photosvc.core.words import in_portions
 from photosvc.index.agreement import Facts
 from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import load_metadata
@@ -27,7 +26,7 @@ from photosvc.index.stack_rules import MAX_FILES, Member, divide, is_moving_part
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, RejectedFile, StackKey
 from photosvc.models.photo import PLAIN_VALUES, WITH_ALL
 from photosvc.models.schema import delete_rows
-from photosvc.models.statements import UNLOADED, among, unindexed
+from photosvc.models.statements import UNLOADED, among, in_portions, unindexed
 
 #: Most files that one batch compares. Only chains of files that share different keys pairwise are longer; files beyond
 #: keep their photos.

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, PhotosvcError
-from photosvc.core.machine import usable_cores
-from photosvc.core.paths import clean_name, disk_name
+from photosvc.core.files import clean_name, disk_name
 from photosvc.core.problems import FileProblemError, Problem, Reason, Validity
+from photosvc.core.process import usable_cores
 from photosvc.index import jobs
 from photosvc.index.batches import BatchWriter, restack_library
 from photosvc.index.changes import Conditions, Worklist, find_changes, known_files

@@ -158,7 +158,7 @@ class IndexRun:
     state: State
     id: int
     folder: str
-    """Relative to the originals, in the form of `core.paths.clean_name`; empty for all originals."""
+    """Relative to the originals, in the form of `core.files.clean_name`; empty for all originals."""
     force: bool
     """True if unchanged files were read again."""
     started_at: datetime

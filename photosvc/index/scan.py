@@ -17,7 +17,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.core.paths import clamped_time, clean_name, disk_name
+from photosvc.core.files import clamped_time, clean_name, disk_name
 from photosvc.core.problems import FileProblemError, Problem, Reason, system_symbol
 from photosvc.index.exclusions import Exclusions, is_hidden, is_left_out
 from photosvc.media.formats import may_have_pixels
@@ -92,7 +92,7 @@ class FoundFile:
     """A regular file below the root."""
 
     name: str
-    """Clean path relative to the root, see `core.paths`."""
+    """Clean path relative to the root, see `core.files`."""
     size: int
     mtime_ns: int
     ctime_ns: int = field(default=0, compare=False)

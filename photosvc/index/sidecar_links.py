@@ -14,9 +14,8 @@ from typing import Final
 from sqlalchemy import Column, Table, and_, delete, select
 from sqlalchemy.orm import Session
 
-from photosvc.core.paths import clean_name, disk_name
+from photosvc.core.files import clean_name, disk_name
 from photosvc.core.problems import Reason
-from photosvc.core.words import in_portions
 from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import dump_metadata, load_metadata
 from photosvc.index.folder_albums import FolderAlbums
@@ -25,7 +24,7 @@ from photosvc.index.sidecar_formats import Kind
 from photosvc.index.sidecar_values import StoredSidecar, companions, confirms, is_read
 from photosvc.media.metadata import Metadata
 from photosvc.models import GONE, ORIGINALS_ROOT, File, RejectedFile, Sidecar, copy_sidecars, file_sidecars
-from photosvc.models.statements import among, insert_into
+from photosvc.models.statements import among, in_portions, insert_into
 
 #: Folders that are kept in memory; batches are sorted by name, so few are in use at a time.
 _KEPT: Final = 4

@@ -21,8 +21,7 @@ from datetime import UTC, timedelta
 from itertools import islice
 from typing import Final
 
-from photosvc.core.times import shifted
-from photosvc.core.timezones import UTC_ZONE, to_local
+from photosvc.core.times import UTC_ZONE, shifted, to_local
 from photosvc.core.vocabulary import AUTO, META, XMP
 from photosvc.index.places import zone_at
 from photosvc.index.sidecar_formats import Kind

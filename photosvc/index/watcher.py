@@ -15,8 +15,8 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, NotFoundError, PhotosvcError
-from photosvc.core.machine import exclusive_lock
-from photosvc.core.paths import disk_name
+from photosvc.core.files import disk_name
+from photosvc.core.locks import exclusive_lock
 from photosvc.core.problems import Reason, Validity
 from photosvc.index import jobs, requested
 from photosvc.index.events import FolderEvents

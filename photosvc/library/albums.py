@@ -11,11 +11,11 @@ from photosvc.core import ids
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.message import Message, of_field
 from photosvc.core.text import clean_line
-from photosvc.core.words import in_portions
 from photosvc.library.album_photos import MOST_AT_ONCE, lock_photos, project_members, set_hidden
 from photosvc.models import Album, AlbumPhoto
 from photosvc.models.engine import Writing
 from photosvc.models.search import record_change
+from photosvc.models.statements import in_portions
 from photosvc.query.areas import locate
 from photosvc.query.fold import fold
 from photosvc.query.parser import parse_query

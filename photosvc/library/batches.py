@@ -19,14 +19,13 @@ from sqlalchemy.orm import Session
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, InvalidValueError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.core.message import Message
+from photosvc.core.message import Message, counted
 from photosvc.core.vocabulary import MANUAL
-from photosvc.core.words import counted, in_portions
 from photosvc.index.quality import quality_after_edit
 from photosvc.library.journal import Change, difference, record
 from photosvc.models import Photo, SearchRow
 from photosvc.models.engine import Writing, many_pages
-from photosvc.models.statements import Updates, among
+from photosvc.models.statements import Updates, among, in_portions
 from photosvc.search.reading.columns import identified
 from photosvc.search.reading.compile import EVERY_SWITCH, visible
 from photosvc.search.reading.files import matching_ids

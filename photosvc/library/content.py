@@ -20,9 +20,9 @@ from sqlalchemy import ColumnElement, exists, not_, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
-from photosvc.core.machine import usable_cores
-from photosvc.core.paths import clamped_time, open_inside
+from photosvc.core.files import clamped_time, open_inside
 from photosvc.core.problems import Problem, Reason
+from photosvc.core.process import usable_cores
 from photosvc.index.describe import StackedFile, Taken, merged_metadata, taken
 from photosvc.index.extract import Extraction, extract, hash_of
 from photosvc.index.scan import are_away, disk_path

@@ -9,7 +9,7 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import is_position
 from photosvc.core.message import Message
 from photosvc.core.text import clean_line, clean_lines
-from photosvc.core.timezones import is_zone, to_local, to_utc
+from photosvc.core.times import is_zone, to_local, to_utc
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index.catalog import Catalog
 from photosvc.index.describe import as_in_files

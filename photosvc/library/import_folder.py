@@ -16,7 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.core.paths import clean_name, disk_name, open_folder, open_inside
+from photosvc.core.files import clean_name, disk_name, open_folder, open_inside
 from photosvc.core.problems import FileProblemError, Reason, system_symbol
 from photosvc.index.exclusions import is_left_out
 from photosvc.index.name_groups import grouped_names
@@ -36,7 +36,7 @@ class Entry:
     """A file or folder directly in a folder."""
 
     name: str
-    """In the form of `core.paths.clean_name`."""
+    """In the form of `core.files.clean_name`."""
     is_folder: bool
     size: int
     """Bytes; for a folder the size that its file system tells."""
@@ -52,7 +52,7 @@ class ImportFolder:
         """Make sure that a folder below this one can be imported; return its clean name without needless parts.
 
         Args:
-            folder: relative, in the form of `core.paths.clean_name`; empty for all.
+            folder: relative, in the form of `core.files.clean_name`; empty for all.
 
         Raises:
             InvalidValueError: it is not below this one, or the folder of originals lies in it, or around it.

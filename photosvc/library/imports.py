@@ -24,8 +24,8 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import NotFoundError
-from photosvc.core.machine import exclusive_lock
-from photosvc.core.paths import open_inside
+from photosvc.core.files import open_inside
+from photosvc.core.locks import exclusive_lock
 from photosvc.core.problems import FileProblemError, Problem, Reason, Severity, system_symbol
 from photosvc.index import jobs
 from photosvc.index.extract import Extraction, hash_of
@@ -94,7 +94,7 @@ class ImportOptions:
     """The options of an import."""
 
     folder: str = ""
-    """Below the folder of imports, in the form of `core.paths.clean_name`; empty for all of it."""
+    """Below the folder of imports, in the form of `core.files.clean_name`; empty for all of it."""
     moves: bool = False
     """True if files that are among the originals then are removed from the folder of imports."""
     dry_run: bool = False

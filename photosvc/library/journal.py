@@ -17,13 +17,12 @@ from sqlalchemy.orm import Session
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
 from photosvc.core.vocabulary import MANUAL
-from photosvc.core.words import in_portions
 from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import added_areas, choose_orientation, chosen_names, set_added_areas, set_chosen_names
 from photosvc.media.metadata import Region
 from photosvc.models import Camera, Lens, Photo, PhotoChange, Place
 from photosvc.models.photo import PLAIN_VALUES
-from photosvc.models.statements import UNLOADED, insert_of, run_many
+from photosvc.models.statements import UNLOADED, in_portions, insert_of, run_many
 
 KEYWORDS: Final = "keywords"
 #: Source column -> the columns that it is the source of.

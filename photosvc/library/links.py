@@ -31,10 +31,10 @@ from photosvc.auth.throttle import Allowance, Charge, seconds_to_wait, take, uni
 from photosvc.core import ids
 from photosvc.core.accounts import NO_LIMIT, VISIT_SECONDS
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
-from photosvc.core.message import Message, of_field
-from photosvc.core.words import counted, in_portions
+from photosvc.core.message import Message, counted, of_field
 from photosvc.models import VISIT, Album, Client, Credential, Link, User, Visit
-from photosvc.records.photo import slug
+from photosvc.models.statements import in_portions
+from photosvc.records.photos import slug
 from photosvc.search.reading.albums import AlbumRecord
 from photosvc.search.reading.compile import visible_albums
 

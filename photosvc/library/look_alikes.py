@@ -18,14 +18,13 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, func, insert, not_, select
 from sqlalchemy.orm import Session, aliased
 
-from photosvc.core.words import in_portions
 from photosvc.index import jobs
 from photosvc.index.jobs import LOOK_ALIKES, State, Waiting
 from photosvc.index.lease import Lease
 from photosvc.models import UNKNOWN_ID, Camera, DistinctPhoto, File, Job, LookAlike, Photo, SearchRow
 from photosvc.models.engine import open_reader, write_session
 from photosvc.models.search_values import gear_name
-from photosvc.models.statements import UNLOADED
+from photosvc.models.statements import UNLOADED, in_portions
 from photosvc.search.reading.compile import visible
 from photosvc.search.reading.look_alikes import PARTS, number, shows
 from photosvc.settings import Settings

@@ -20,9 +20,8 @@ from typing import Any, Final, cast
 from sqlalchemy import ColumnElement, delete, func, insert, literal, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from photosvc.core.paths import clean_name, disk_name, open_folder
+from photosvc.core.files import clean_name, disk_name, open_folder
 from photosvc.core.problems import Reason
-from photosvc.core.words import in_portions
 from photosvc.index.exclusions import is_hidden, is_left_out, is_rule
 from photosvc.index.requested import wish
 from photosvc.index.scan import MAX_DEPTH, STAGING_FOLDER, aside_folder, is_too_long
@@ -31,7 +30,7 @@ from photosvc.index.store import Store
 from photosvc.library.journal import FILES, Actor, Change, Difference, record
 from photosvc.library.storage_errors import NameRefusedError, NameTakenError, typed_errors
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile, Sidecar, UploadedFile
-from photosvc.models.statements import UNLOADED, is_below
+from photosvc.models.statements import UNLOADED, in_portions, is_below
 from photosvc.settings import Settings
 
 #: Errors of file systems without hard links.

@@ -22,8 +22,8 @@ from photosvc.library import batches
 from photosvc.library.journal import Actor
 from photosvc.library.labels import ChangeSome, LabelChange, Respelling, mark_favorite, respell
 from photosvc.library.people import PersonChange, SeenPersonChange, choose_name, photos_with
+from photosvc.models.batch_size import BatchSize
 from photosvc.models.engine import UnitOfWork, Writing, many_pages, open_reader, write_session
-from photosvc.models.pace import Pace
 from photosvc.query.fold import fold
 from photosvc.search.reading.people import Label, Person
 from photosvc.settings import Settings
@@ -164,7 +164,7 @@ def change_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Genera
     """Make a change as a `library.job_runner.Handler`; after a killed run, the next one changes the rest."""
     change = CHANGES[job.arguments["change"]](**job.arguments["values"])
     actor, now = Actor(**job.arguments["actor"]), lease.clock()
-    done, pace = Counter[str](), Pace(_FIRST, _MOST, lease.clock)
+    done, batch_size = Counter[str](), BatchSize(_FIRST, _MOST, lease.clock)
     lease.report = lambda: {"photos": done["changed"], "percent": 100 * done["seen"] // (done["found"] or 1)}
     for _ in range(change.PASSES):
         with closing(open_reader(lease.engine)) as connection:
@@ -172,8 +172,8 @@ def change_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Genera
         done["found"] += len(photo_ids)
         start = 0
         while start < len(photo_ids):
-            portion = photo_ids[start : start + pace.size]
-            with UnitOfWork(lease.engine) as session, pace.writing(session, len(portion)), many_pages(session):
+            portion = photo_ids[start : start + batch_size.items]
+            with UnitOfWork(lease.engine) as session, batch_size.writing(session, len(portion)), many_pages(session):
                 lease.check(session)
                 done["changed"] += change_some(session, portion, now)
             start += len(portion)

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from photosvc.core.paths import open_folder
+from photosvc.core.files import open_folder
 from photosvc.index.scan import STAGING_FOLDER
 from photosvc.library import originals
 from photosvc.library.originals import NO_LINKS, checked_name, has_name, link_new

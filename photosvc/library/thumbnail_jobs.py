@@ -10,8 +10,7 @@ from typing import Final
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from photosvc.core.machine import usable_cores
-from photosvc.core.words import in_portions
+from photosvc.core.process import usable_cores
 from photosvc.index import jobs
 from photosvc.index.jobs import THUMBNAILS, State, Waiting
 from photosvc.index.lease import Lease
@@ -19,6 +18,7 @@ from photosvc.index.scan import are_away
 from photosvc.library.storage_errors import StorageFailedError
 from photosvc.models import Job as JobRow
 from photosvc.models.engine import UnitOfWork, open_reader, write_session
+from photosvc.models.statements import in_portions
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.originals import Original, OriginalChangedError
 from photosvc.pictures.prerender import Made, make_ahead

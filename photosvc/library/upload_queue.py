@@ -15,10 +15,9 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NeverPermittedError, PhotosvcError
-from photosvc.core.words import in_portions
 from photosvc.library.staging import Staging
 from photosvc.models import Upload, UploadedFile, User
-from photosvc.models.statements import UNLOADED, insert_into
+from photosvc.models.statements import UNLOADED, in_portions, insert_into
 from photosvc.settings import Settings
 
 #: The time for which a file waits to be completed or added.

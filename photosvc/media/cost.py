@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TypeGuard, cast
 
 from PIL import Image, ImageFile
 
-from photosvc.core.machine import available_memory
 from photosvc.core.problems import Reason
+from photosvc.core.process import available_memory
 from photosvc.media.errors import PictureTooLargeError
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from typing import Any, BinaryIO, Final
 
 from PIL import Image, UnidentifiedImageError
 
-from photosvc.core.machine import available_memory
-from photosvc.core.paths import PASSING
+from photosvc.core.files import PASSING
 from photosvc.core.problems import Reason, system_symbol
+from photosvc.core.process import available_memory
 from photosvc.media.containers import open_shown_chunks
 from photosvc.media.cost import BOMB_MEMORY, check_cost, check_ratio, leave_out_pixels, read_levels, vast_webp
 from photosvc.media.errors import (

@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, Final
 
 from PIL import Image
 
-from photosvc.core.machine import available_memory
 from photosvc.core.problems import Reason
+from photosvc.core.process import available_memory
 from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
 from photosvc.media.exif import JPEG_OF_PANASONIC, MAX_HEAD, Exif, read_exif_file
 from photosvc.media.slices import Slice, read_at

@@ -20,6 +20,18 @@ from photosvc.models.accounts import (
     Visit,
 )
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
+from photosvc.models.counters import (
+    CHANGES,
+    ESTIMATES,
+    OPEN_STATE,
+    PROJECTION,
+    PROJECTION_VERSION,
+    STACKING,
+    STATE,
+    LibraryState,
+    named_number,
+    set_named_numbers,
+)
 from photosvc.models.jobs import DavLock, DavProperty, Job, JobFailure, Upload, UploadedFile, ZipSelection
 from photosvc.models.library import (
     UNKNOWN_ID,
@@ -33,18 +45,6 @@ from photosvc.models.library import (
     Place,
     Subject,
     SubjectName,
-)
-from photosvc.models.named_numbers import (
-    CHANGES,
-    ESTIMATES,
-    OPEN_STATE,
-    PROJECTION,
-    PROJECTION_VERSION,
-    STACKING,
-    STATE,
-    LibraryState,
-    named_number,
-    set_named_numbers,
 )
 from photosvc.models.photo import (
     GONE,

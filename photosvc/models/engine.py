@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
 
 from photosvc.core.clock import SYSTEM_CLOCK
-from photosvc.core.paths import make_closed
+from photosvc.core.files import make_closed
 from photosvc.models.statements import run_text
 
 #: Execution option of write transactions.
@@ -71,7 +71,7 @@ _PRAGMAS = (
     # keeps few of its own. A worker has one for each of its threads.
     "PRAGMA cache_size=-2000",
     "PRAGMA mmap_size=2147418112",
-    # Jobs that write much run checkpoints themselves (`Pace`), so that no request has to copy the pages of a job.
+    # Jobs that write much run checkpoints themselves (`BatchSize`), so that no request has to copy the pages of a job.
     "PRAGMA wal_autocheckpoint=8000",
     f"PRAGMA journal_size_limit={LOG_LIMIT}",
 )
@@ -81,7 +81,7 @@ def engine_options(address: str) -> dict[str, Any]:
     """Return the options for making an engine of our own for this database."""
     url = make_url(address)
     dialect: Any = url.get_dialect()
-    # The connection used last comes first: by its own view of the database, `Pace` sees whether others write.
+    # The connection used last comes first: by its own view of the database, `BatchSize` sees whether others write.
     pool = {"pool_use_lifo": True} if dialect.get_pool_class(url) is QueuePool else {}
     found: dict[str, Any] = {"hide_parameters": True, **pool}  # values may be secrets, and errors are logged
     if dialect.driver == _PSYCOPG:

@@ -86,7 +86,7 @@ class File(Numbered, table="files"):
     photo_id: Mapped[int] = mapped_column(RowId, ForeignKey(TABLE_PREFIX + "photos.id"), index=True)
     root: Mapped[str] = mapped_column(Text, default=ORIGINALS_ROOT)
     name: Mapped[str] = mapped_column(Text)
-    """Path relative to the root, `/` between folders; see `core.paths` for names that are not UTF-8."""
+    """Path relative to the root, `/` between folders; see `core.files` for names that are not UTF-8."""
     original_name: Mapped[str] = mapped_column(Text, default="")
     hash: Mapped[str] = mapped_column(Text, index=True)
     size: Mapped[int] = mapped_column(BigInteger)

@@ -14,8 +14,8 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from photosvc.models import search_values
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, Text
+from photosvc.models.counters import CHANGES, OPEN_STATE, PROJECTION, PROJECTION_VERSION, STATE, LibraryState
 from photosvc.models.library import Album
-from photosvc.models.named_numbers import CHANGES, OPEN_STATE, PROJECTION, PROJECTION_VERSION, STATE, LibraryState
 from photosvc.models.search_values import FileKey, of_file, of_photo, search_columns
 from photosvc.query.fold import fold
 

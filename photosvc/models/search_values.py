@@ -17,7 +17,7 @@ from sqlalchemy.orm import MappedColumn, mapped_column
 from photosvc.core.geo import unit_vector
 from photosvc.core.vocabulary import UNKNOWN_PLACE
 from photosvc.models.photo import File, Photo
-from photosvc.query.fold import MOST_WORDS, fold, words
+from photosvc.query.fold import MOST_WORDS, fold, word_line
 from photosvc.query.nodes import Phrase, Word
 
 Term: TypeAlias = Word | Phrase
@@ -59,7 +59,7 @@ def word_text(sections: Iterable[str], longest: int = LONGEST_SECTION) -> str:
 
     Keep at most `MOST_WORDS` words and `longest` characters.
     """
-    folded = dict.fromkeys(" ".join(words(section)) for section in sections)
+    folded = dict.fromkeys(map(word_line, sections))
     folded.pop("", None)
     text = _BREAK.join(folded)
     if text.count(" ") >= MOST_WORDS - 1:

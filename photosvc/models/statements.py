@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 import orjson
 from sqlalchemy import (
@@ -47,6 +47,9 @@ from photosvc.models.base import Base
 Row = Sequence[Any]
 Processor = Callable[[Any], Any]
 Column = ColumnElement[Any] | InstrumentedAttribute[Any]
+_Value = TypeVar("_Value")
+#: The most values of one statement.
+_PORTION: Final = 500
 #: Options of a statement that changes rows: objects that the session has loaded are not compared with them.
 UNLOADED: Final = {"synchronize_session": False}
 _LAST_CHARACTER: Final = chr(0x10FFFF)
@@ -169,6 +172,11 @@ def among(session: Session, key: Any, values: Collection[int] | Collection[str])
     listed = func.json_each(bindparam(None, orjson.dumps(list(values)).decode(), type_=Text))
     found: ColumnElement[bool] = key.in_(select(column("value")).select_from(listed))
     return found
+
+
+def in_portions(values: Sequence[_Value], most: int = _PORTION) -> Iterator[Sequence[_Value]]:
+    """Return an iterator over the values in their order, at most `most` at a time."""
+    return (values[start : start + most] for start in range(0, len(values), most))
 
 
 def insert_into(table: Any, session: Session) -> Any:  # noqa: ANN401 - either dialect's own insert

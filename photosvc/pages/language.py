@@ -18,8 +18,8 @@ from markupsafe import Markup
 from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header
 
+from photosvc.data.place_names import country_in
 from photosvc.index.places import country_name
-from photosvc.query.place_names import country_in
 from photosvc.web.current import current_service
 from photosvc.web.protector import is_secure
 

@@ -9,13 +9,13 @@ from typing import Any, Final
 from flask import Response, request, url_for
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.data.place_names import country_in
 from photosvc.index.places import country_name
 from photosvc.pages.grid import grid_data
 from photosvc.pages.language import languages
 from photosvc.pages.layout import allow_pictures, page, pages, show_cacheable
 from photosvc.pages.search_state import Chip, SearchState, chips_of, narrowed, read_search
 from photosvc.query.lexer import quote
-from photosvc.query.place_names import country_in
 from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.photos import CountedTown, PhotoQuery, find_towns
 from photosvc.search.reading.request import parse_request

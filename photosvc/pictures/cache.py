@@ -20,7 +20,7 @@ from typing import Final, TypeAlias
 
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import ConflictError
-from photosvc.core.machine import exclusive_lock
+from photosvc.core.locks import exclusive_lock
 
 #: A link could lead out of the cache, and a named pipe must not block the thread.
 _FLAGS: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

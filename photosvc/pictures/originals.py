@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Final
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
-from photosvc.core.paths import is_as_known, open_inside
+from photosvc.core.files import is_as_known, open_inside
 
 _LONGEST_NAME: Final = 200
 #: Control and direction characters, and characters that Windows does not allow in names.

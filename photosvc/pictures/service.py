@@ -4,8 +4,8 @@ from functools import cached_property
 from typing import Final
 
 from photosvc.core.clock import Clock
-from photosvc.core.machine import usable_cores
-from photosvc.core.places import Places
+from photosvc.core.process import usable_cores
+from photosvc.core.slots import Slots
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.sizes import Job
 from photosvc.pictures.thumbnails import Thumbnails
@@ -29,7 +29,7 @@ class Pictures:
     def __init__(self, settings: Settings, cache: PictureCache, clock: Clock) -> None:
         self._settings = settings
         places = settings.thumb_waiters
-        waiting = Places(places - places // 3, places, clock=clock)
+        waiting = Slots(places - places // 3, places, clock=clock)
         self.thumbnails = Thumbnails(
             cache, lambda: self._thumbnail_workers, wait=settings.thumb_wait, waiting=waiting, clock=clock
         )

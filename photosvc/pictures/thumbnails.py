@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import ConflictError, PhotosvcError
-from photosvc.core.places import Places
+from photosvc.core.slots import Slots
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import (
@@ -109,7 +109,7 @@ class Thumbnails:
         workers: Callable[[], Workers],
         *,
         wait: float,
-        waiting: Places,
+        waiting: Slots,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._cache = cache

@@ -18,10 +18,10 @@ from typing import Final, TypeAlias
 
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import ConflictError, PhotosvcError
-from photosvc.core.machine import ByteLocks
-from photosvc.core.paths import flush_file
-from photosvc.core.places import Places
+from photosvc.core.files import flush_file
+from photosvc.core.locks import ByteLocks
 from photosvc.core.problems import FileProblemError, Problem, Reason, signal_symbol
+from photosvc.core.slots import Slots
 from photosvc.media.errors import DecodeError, MissingExtraError, StorageError, UnsupportedFileError, has_extra
 from photosvc.media.slices import Slice, open_slices
 from photosvc.pictures.cache import PictureCache, being_written, discard, open_file, open_new
@@ -128,7 +128,7 @@ class Videos:
         workers: Callable[[], Workers],
         *,
         wait: float,
-        waiting: Places,
+        waiting: Slots,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._cache = cache

@@ -6,7 +6,7 @@ from dataclasses import replace
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import Box, decode_plus_code
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.query.fold import words
+from photosvc.query.fold import word_line
 from photosvc.query.nodes import (
     And,
     Cell,
@@ -67,7 +67,7 @@ def read_near(text: str) -> Near | Town:
     place, km = _split(text)
     if is_uid(place, PHOTO):
         return Near(place, km)
-    name, region = (" ".join(words(part)) for part in f"{place},".split(",")[:2])
+    name, region = (word_line(part) for part in f"{place},".split(",")[:2])
     numbered = name.isalnum() and not name.isalpha()  # a number, or an identifier of something else
     if place.count(",") > 1 or not name or numbered or len(place) > _LONGEST_NAME:
         raise ValueError(text)

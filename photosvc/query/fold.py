@@ -115,6 +115,11 @@ def words(text: str, limit: int = MOST_WORDS) -> tuple[str, ...]:
     return tuple([match[0][:LONGEST_WORD] for match in islice(pattern.finditer(folded), limit)])
 
 
+def word_line(text: str) -> str:
+    """Return the folded words of `text` with single blanks between them, as names are compared and looked up."""
+    return " ".join(words(text))
+
+
 @lru_cache(2048)
 def other_forms(word: str, *, prefix: bool) -> tuple[str, ...]:
     """Return the singular of a folded English plural, else the plural; nothing for words with other letters.

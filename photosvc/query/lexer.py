@@ -23,9 +23,9 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from photosvc.core.message import Message
+from photosvc.data.place_names import names_in_text
 from photosvc.query.fold import LONGEST_WORD, other_forms, umlaut_forms, words
 from photosvc.query.nodes import InvalidQueryError, Phrase, Word
-from photosvc.query.place_names import names_in_text
 
 LONGEST_QUERY = 4096
 #: Beginnings of the Unicode names of digits and of letters in scripts whose words have many letters.

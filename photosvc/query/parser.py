@@ -10,11 +10,12 @@ from datetime import date
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
-from photosvc.core.message import Message, of_field
-from photosvc.core.words import did_you_mean
+from photosvc.core.message import Message, did_you_mean, of_field
+from photosvc.data.place_names import MOST_WORDS as MOST_NAME_WORDS
 from photosvc.query.areas import locate
 from photosvc.query.filter_spec import FilterSpec
 from photosvc.query.filters import FILTERS, NAMES
+from photosvc.query.fold import word_line
 from photosvc.query.lexer import Token, TokenKind, check, close_quote, read_models, read_place, read_term, tokens
 from photosvc.query.nodes import (
     Choice,
@@ -32,8 +33,6 @@ from photosvc.query.nodes import (
     shown,
     terms,
 )
-from photosvc.query.place_names import MOST_WORDS as MOST_NAME_WORDS
-from photosvc.query.place_names import text_words
 from photosvc.query.reader import read_filter
 from photosvc.query.spoken import MOST_WORDS, may_mean, read_spoken, takes_phrase
 from photosvc.query.spoken_dates import Meaning
@@ -253,7 +252,7 @@ class _Parser:
         typed = self.words_from(first, min(longest, MOST_NAME_WORDS))
         starred = next((at for at, word in enumerate(typed) if "*" in word), len(typed))
         for length in range(starred, 0, -1):
-            found = read_place(text_words(" ".join(typed[:length])))
+            found = read_place(word_line(" ".join(typed[:length])))
             if found:
                 self.next = first + length
                 named = [one for one in self.tokens[first : self.next] if one.kind is TokenKind.WORD]

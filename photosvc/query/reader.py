@@ -7,13 +7,13 @@ from typing import Final, TypeAlias
 
 from photosvc import data
 from photosvc.core.ids import ALBUM, FILE, PHOTO, SUBJECT, is_hash, is_uid
-from photosvc.core.message import Message, of_field
+from photosvc.core.message import Message, did_you_mean, of_field
 from photosvc.core.vocabulary import COLOR_NUMBERS, COLORS
-from photosvc.core.words import did_you_mean
+from photosvc.data.place_names import country_named, own_names
 from photosvc.query import areas, values
 from photosvc.query.filter_spec import BOOLEANS, MOST_WILDCARDS, FilterSpec, Kind, is_not
 from photosvc.query.filters import FILTERS
-from photosvc.query.fold import fold, words
+from photosvc.query.fold import fold, word_line
 from photosvc.query.lexer import Alternative, read_groups, read_models, read_place, read_term
 from photosvc.query.nodes import (
     UNNAMED,
@@ -32,7 +32,6 @@ from photosvc.query.nodes import (
     negation,
     shown,
 )
-from photosvc.query.place_names import country_named, own_names, text_words
 
 #: Codes of countries by further names in use, as folded words.
 _FURTHER: Final = {
@@ -75,14 +74,14 @@ def country_code(name: str) -> str | None:
 
     Case and accents are ignored.
     """
-    folded = text_words(name)
+    folded = word_line(name)
     return country_codes().get(folded) or country_named(folded)
 
 
 @cache
 def country_codes() -> dict[str, str]:
     """Return the codes of all countries, by the folded words of their names."""
-    return _FURTHER | {" ".join(words(name)): code for code, name in data.countries().items()}
+    return _FURTHER | {word_line(name): code for code, name in data.countries().items()}
 
 
 def _read_states(spec: FilterSpec, group: Sequence[Alternative], source: Source) -> Node:
@@ -107,7 +106,7 @@ def _text(found: Alternative, spec: FilterSpec) -> Operand | list[Operand] | Non
     pieces = [fold(piece) for piece in found.pieces]
     pattern = _pattern(pieces, quoted=found.quoted)
     if spec.name in _PLACES and pattern and len(pattern.pieces) == 1:
-        others = own_names(text_words(found.text), spec.name)
+        others = own_names(word_line(found.text), spec.name)
         return [pattern, *(Pattern((name,)) for name in others if name != pattern.pieces[0])]
     bare = _EXTENSION.sub("", pattern.pieces[-1]) if spec.name in {"name", "original"} and pattern else None
     if pattern is None or bare is None or (*pattern.pieces[:-1], bare) in {pattern.pieces, ("",)}:
@@ -170,7 +169,7 @@ def _name(found: Alternative, spec: FilterSpec) -> Operand | None:
 
 def _spaced(piece: str) -> str:
     """Return the words of a piece of a name; blanks beside a wildcard are kept, because they separate words."""
-    body = " ".join(words(piece))
+    body = word_line(piece)
     return f"{' ' * piece[0].isspace()}{body}{' ' * piece[-1].isspace()}" if body else ""
 
 
@@ -178,7 +177,7 @@ def _words(found: Alternative, spec: FilterSpec) -> Operand | list[Operand] | No
     term = read_term(found.text, quoted=found.quoted, whole=spec.kind is Kind.WHOLE_WORDS)
     if spec.name != "place" or term is None or len(found.pieces) > 1:
         return term
-    return [term, *read_place(text_words(found.text))]
+    return [term, *read_place(word_line(found.text))]
 
 
 def _id_or_words(found: Alternative, _: FilterSpec) -> Operand | list[Operand] | None:
@@ -274,7 +273,7 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
     filters: list[Node] = [Filter(spec.name, value, source) for value in found if value is not None]
     node = filters[0] if len(filters) == 1 else conjunction(filters)
     if spec.name == "album" and (title := _TITLE_WITH_AND.fullmatch(raw)):
-        return disjunction([Filter(spec.name, Choice((Pattern((" ".join(words(title[1])),)),)), source), node])
+        return disjunction([Filter(spec.name, Choice((Pattern((word_line(title[1]),)),)), source), node])
     return node
 
 

@@ -11,10 +11,9 @@ from datetime import date
 from functools import lru_cache
 from typing import Final
 
-from photosvc.data import PlacesTable
-from photosvc.query.fold import fold, words
+from photosvc.data.place_names import is_frequent_word, is_town, own_names, states
+from photosvc.query.fold import fold, word_line, words
 from photosvc.query.lexer import quote
-from photosvc.query.place_names import is_frequent_word, own_names, text_words
 from photosvc.query.reader import country_code, country_codes
 from photosvc.query.spoken_dates import FIRST_WORDS, LEADING_WORDS, Meaning, read_dates
 
@@ -63,11 +62,6 @@ _IN_ALBUM: Final = ["in", "album"]
 MOST_WORDS: Final = 12
 _MOST_OF_DATE: Final = 7
 _MOST_OF_PLACE: Final = 4
-_TABLE: Final = PlacesTable()
-_TOWN: Final = """
-    SELECT 1 FROM town WHERE folded = :name OR :long AND folded > :name || ' ' AND folded < :name || '!' LIMIT 1
-"""
-_REGION: Final = "SELECT state FROM region"
 
 
 def may_mean(word: str) -> bool:
@@ -125,17 +119,11 @@ def _near(typed: Sequence[str]) -> Meaning | None:
     """
     for length in range(min(len(typed) - 1, _MOST_OF_PLACE), 0, -1):
         name, _, region = " ".join(typed[1 : length + 1]).strip('"').strip(_PUNCTUATION).partition(",")
-        town, in_region = words(name), not region or _is_region(text_words(region))
+        town, in_region = words(name), not region or _is_region(word_line(region))
         meant = bool(region) or typed[1].startswith('"') or not is_frequent_word(" ".join(town))
-        if town and in_region and meant and _is_town(" ".join(town), long=len(town) > 1):
+        if town and in_region and meant and is_town(" ".join(town), long=len(town) > 1):
             return Meaning(length + 1, f"near:{quote(f'{name},{region}'.strip(','))}")
     return None
-
-
-def _is_town(name: str, *, long: bool) -> bool:
-    """Return whether a city, town or village has this name, in any language; a name of several words may go on."""
-    asked = {"name": name, "long": long}
-    return bool(own_names(name, "city") or _TABLE.connection.execute(_TOWN, asked).fetchone())
 
 
 def _is_region(name: str) -> bool:
@@ -144,4 +132,4 @@ def _is_region(name: str) -> bool:
 
 @lru_cache(1)
 def _regions() -> frozenset[str]:
-    return frozenset(" ".join(words(row[0])) for row in _TABLE.connection.execute(_REGION)) | country_codes().keys()
+    return frozenset(map(word_line, states())) | country_codes().keys()

@@ -19,7 +19,7 @@ from photosvc.records.fields import (
     constant,
     texts,
 )
-from photosvc.records.photo import AlbumSchema
+from photosvc.records.photos import AlbumSchema
 
 _TITLE, _LONG = 200, 4096
 _THUMB = {"description": "The hash of the cover, which is the latest photo; empty without photos."}

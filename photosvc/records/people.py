@@ -19,7 +19,7 @@ from photosvc.records.fields import (
     never,
     texts,
 )
-from photosvc.records.photo import slug
+from photosvc.records.photos import slug
 
 _LONGEST: Final = 160
 #: The least width and height of a marked area, in which also its thumbnail is addressed.

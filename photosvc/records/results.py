@@ -1,4 +1,4 @@
-"""The types of search results, for apps that search without HTTP: records of the API as `records.photo` writes them."""
+"""The types of search results for apps that search without HTTP: the records of `records.photos`."""
 
 from typing import NotRequired, TypedDict
 

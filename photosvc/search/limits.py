@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError
 
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import Detail, PhotosvcError
-from photosvc.core.places import Places
+from photosvc.core.slots import Slots
 from photosvc.models import FILTER_COLUMNS, LOOKUP_COLUMNS, PATTERN_COLUMNS, VALUE_COLUMNS
 from photosvc.models.statements import run_text
 from photosvc.query.filter_spec import FilterSpec, Kind
@@ -81,7 +81,7 @@ class Limits:
 
     seconds: float
     """The most that one search may take."""
-    costly: Places
+    costly: Slots
     """The places of costly searches."""
     clock: Clock = SYSTEM_CLOCK
 

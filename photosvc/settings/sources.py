@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from photosvc.core.errors import SettingError
-from photosvc.core.instance import FILE, INSTANCE_VARIABLE, is_samples, remembered
-from photosvc.core.paths import read_or_create
-from photosvc.core.timezones import machine_zone
+from photosvc.core.files import read_or_create
+from photosvc.core.times import machine_zone
+from photosvc.settings.instance import FILE, INSTANCE_VARIABLE, is_samples, remembered
 from photosvc.settings.table import Settings, secret, setting_fields
 
 PREFIX = "PHOTOSVC_"

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from photosvc.core.files import full_path
 from photosvc.core.logs import JSON, TEXT
-from photosvc.core.paths import full_path
-from photosvc.core.timezones import is_zone
+from photosvc.core.times import is_zone
 from photosvc.core.vocabulary import DEFAULT_KINDS, KINDS, parse_kinds
 
 _LONGEST: Final = 500

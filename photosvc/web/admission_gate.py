@@ -14,7 +14,7 @@ from typing import Final
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.places import Places
+from photosvc.core.slots import Slots
 from photosvc.settings import Settings
 
 #: Assumed threads of a server that does not report their number.
@@ -85,12 +85,12 @@ class AdmissionGate:
     def __init__(self, settings: Settings, clock: Clock) -> None:
         transfers, searches = settings.transfers, settings.costly_searches
         self.places: Final = {
-            Cost.COSTLY: Places(max(1, searches * 2 // 3), searches, clock=clock),
-            Cost.TRANSFER: Places(settings.transfers_each, transfers, waiting=_WAITING, clock=clock),
-            Cost.RECEIVE: Places(settings.uploads, settings.uploads, waiting=_WAITING, clock=clock),
-            Cost.BATCH: Places(1, _BATCHES, clock=clock),
-            Cost.PLAIN: Places(1, clock=clock),
-            Cost.WRITE: Places(1, clock=clock),
+            Cost.COSTLY: Slots(max(1, searches * 2 // 3), searches, clock=clock),
+            Cost.TRANSFER: Slots(settings.transfers_each, transfers, waiting=_WAITING, clock=clock),
+            Cost.RECEIVE: Slots(settings.uploads, settings.uploads, waiting=_WAITING, clock=clock),
+            Cost.BATCH: Slots(1, _BATCHES, clock=clock),
+            Cost.PLAIN: Slots(1, clock=clock),
+            Cost.WRITE: Slots(1, clock=clock),
         }
         self.let_serve(_THREADS)
 
@@ -116,7 +116,7 @@ class AdmissionGate:
         return self.take(Cost.PLAIN, owner, patience=_PATIENCE, still=_STILL)
 
     def take(self, cost: Cost, owner: str, *, patience: float = 0, still: float = math.inf) -> Callable[[], None]:
-        """Take a place for costly work, as `Places.take` does; return the function that frees it, to be called once.
+        """Take a place for costly work, as `Slots.take` does; return the function that frees it, to be called once.
 
         Raises:
             NotAdmittedError: with 503, all places are taken; with 429, the owner has taken its own.

@@ -35,7 +35,7 @@ from photosvc.models import Photo
 from photosvc.models.engine import session_on
 from photosvc.query.fold import fold, words
 from photosvc.records.fields import compile_schema
-from photosvc.records.photo import PhotoSchema, without_empty
+from photosvc.records.photos import PhotoSchema, without_empty
 from photosvc.search.reading.files import SeenFile, files_of_photo, load_photo
 from photosvc.search.reading.people import Label, Person, read_labels, read_people
 from photosvc.search.reading.selection import Selection

@@ -20,7 +20,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from photosvc.auth import policy
 from photosvc.core.errors import Detail, InvalidValueError
 from photosvc.core.message import of_field
-from photosvc.core.words import names_like
+from photosvc.core.text import names_like
 from photosvc.query.filter_spec import BOOLEANS
 
 Args = ParamSpec("Args")

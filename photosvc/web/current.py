@@ -28,8 +28,8 @@ from photosvc.auth.throttle import Throttle
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError, SettingError
 from photosvc.core.logs import START, Outages
-from photosvc.core.places import Places
-from photosvc.core.timezones import to_local
+from photosvc.core.slots import Slots
+from photosvc.core.times import to_local
 from photosvc.models.engine import is_of_schema
 from photosvc.models.schema import check_schema
 from photosvc.search.limits import Limits
@@ -180,7 +180,7 @@ class Service(Transactions):
     throttle: Throttle = field(init=False)
     signing_keys: SigningKeys = field(init=False)
     gate: AdmissionGate = field(init=False)
-    writers: Places = field(init=False)
+    writers: Slots = field(init=False)
     limits: Limits = field(init=False)
     """Limits of searches."""
     made: dict[Any, Any] = field(default_factory=dict, init=False)

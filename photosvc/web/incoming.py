@@ -17,8 +17,8 @@ from werkzeug.sansio.multipart import Data
 from werkzeug.sansio.multipart import File as FilePart
 
 from photosvc.core.errors import PhotosvcError
+from photosvc.core.message import counted
 from photosvc.core.problems import Problem, Reason
-from photosvc.core.words import counted, in_portions
 from photosvc.index.jobs import is_running
 from photosvc.library.admission import (
     ADDED,
@@ -45,6 +45,7 @@ from photosvc.library.upload_queue import (
     waiting_in,
 )
 from photosvc.models import ORIGINALS_ROOT, VISIT, File, RejectedFile, Sidecar, Upload
+from photosvc.models.statements import in_portions
 from photosvc.pictures.originals import safe_name
 from photosvc.search.reading.files import files_with_hash
 from photosvc.settings import Settings

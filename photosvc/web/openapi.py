@@ -19,7 +19,7 @@ from photosvc.auth.policy import RULES, scopes_in_use
 from photosvc.auth.scopes import SCOPES
 from photosvc.models import CLIENT_TOKEN
 from photosvc.records.fields import NullableTimestamp, Timestamp
-from photosvc.records.photo import OPTIONAL
+from photosvc.records.photos import OPTIONAL
 from photosvc.web.contract import (
     ACTION,
     PUBLIC,

@@ -6,7 +6,7 @@ from typing import Any, Final
 from flask import Blueprint
 
 from photosvc.core.errors import SettingError
-from photosvc.core.words import did_you_mean
+from photosvc.core.message import did_you_mean
 
 SEARCH, SESSION, OAUTH, WELL_KNOWN, MEDIA, DAV, PAGES = (
     "search", "session", "oauth", "well_known", "media", "dav", "pages",

@@ -19,7 +19,7 @@ from photosvc.auth.policy import decide
 from photosvc.auth.principal import HostUser, Principal
 from photosvc.auth.tokens import preview_token
 from photosvc.core.errors import InvalidValueError
-from photosvc.core.words import did_you_mean
+from photosvc.core.message import did_you_mean
 from photosvc.pictures.sizes import SIZES
 from photosvc.query.filters import NAMES
 from photosvc.records.results import FoundPhoto

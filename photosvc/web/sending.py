@@ -22,7 +22,7 @@ from werkzeug.datastructures import Headers
 from werkzeug.http import http_date, parse_date, parse_etags, unquote_etag
 from werkzeug.wsgi import wrap_file
 
-from photosvc.core.paths import disk_name
+from photosvc.core.files import disk_name
 from photosvc.index.scan import are_away
 from photosvc.library.storage_errors import StorageFailedError
 from photosvc.pictures.originals import OriginalChangedError

@@ -16,7 +16,7 @@ from photosvc.auth import audit
 from photosvc.auth.principal import Principal
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.places import Places
+from photosvc.core.slots import Slots
 from photosvc.models.engine import (
     begin_write,
     give_back,
@@ -117,7 +117,7 @@ class Transactions:
     db: SQLAlchemy
     bind_key: str | None
     clock: Clock
-    writers: Places
+    writers: Slots
     """The places of threads that write to the database or wait for its locks."""
 
     def engine(self) -> Engine:

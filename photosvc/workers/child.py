@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.machine import address_space
+from photosvc.core.process import address_space
 from photosvc.workers.protocol import write_error, write_internal_error, write_result
 
 OUT_OF_MEMORY = 77

@@ -8,7 +8,7 @@ from threading import Timer
 
 import pytest
 
-from photosvc.core.places import Places
+from photosvc.core.slots import Slots
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import SIZES, Target
@@ -92,7 +92,7 @@ def slow(tmp_path):
     """Thumbnails whose maker takes a second each, for two callers at a time."""
     workers = WorkerPool(count_thumbnails, result=list[bytes], workers=1, queued=4, timeout=60, memory_bytes=1 << 30)
     cache = PictureCache(tmp_path / "cache", 1 << 30)
-    return Thumbnails(cache, lambda: workers, wait=30, waiting=Places(2, 2))
+    return Thumbnails(cache, lambda: workers, wait=30, waiting=Slots(2, 2))
 
 
 def test_what_only_callers_who_left_asked_for_is_not_made_and_keeps_nobody_out(slow, tmp_path):

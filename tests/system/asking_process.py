@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from photosvc.core.places import Places
+from photosvc.core.slots import Slots
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import SIZES, Target
@@ -19,7 +19,7 @@ from tests.system.worker_tasks import count_thumbnails
 def find(folder: Path, pipe: str, hashes: list[str]) -> None:
     """Ask for one thumbnail of each."""
     workers = WorkerPool(count_thumbnails, result=list[bytes], workers=1, queued=4, timeout=60, memory_bytes=1 << 30)
-    thumbnails = Thumbnails(PictureCache(folder / "cache", 1 << 30), lambda: workers, wait=30, waiting=Places(1, 1))
+    thumbnails = Thumbnails(PictureCache(folder / "cache", 1 << 30), lambda: workers, wait=30, waiting=Slots(1, 1))
     for content_hash in hashes:
         found = thumbnails.find(Original(folder, pipe, content_hash, 0, 0, 4000, 3000), Target(SIZES["fit_1280"]))
         assert found.descriptor is not None

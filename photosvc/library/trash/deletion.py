@@ -24,9 +24,8 @@ from sqlalchemy import ColumnElement, bindparam, delete, not_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.paths import PASSING, disk_name, open_folder
+from photosvc.core.files import PASSING, disk_name, open_folder
 from photosvc.core.problems import Reason
-from photosvc.core.words import in_portions
 from photosvc.index.photo_changes import mark_cameras
 from photosvc.index.quality import hide_photos
 from photosvc.index.requested import gathered, parent, wish
@@ -47,7 +46,7 @@ from photosvc.models import (
     file_sidecars,
 )
 from photosvc.models.engine import Writing
-from photosvc.models.statements import UNLOADED, Updates, among, begins, insert_of, run_many
+from photosvc.models.statements import UNLOADED, Updates, among, begins, in_portions, insert_of, run_many
 from photosvc.settings import Settings
 
 _MOVE_UPLOADED: Final = (

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from photosvc.core.errors import NotFoundError
-from photosvc.core.paths import clean_name, open_folder, open_inside
+from photosvc.core.files import clean_name, open_folder, open_inside
 from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library import originals
 from photosvc.library.storage_errors import typed_errors

@@ -13,10 +13,9 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, NotFoundError
+from photosvc.core.files import is_as_known
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.message import Message
-from photosvc.core.paths import is_as_known
-from photosvc.core.words import in_portions
 from photosvc.index.scan import GONE_FOLDER, TRASH_FOLDER, disk_path
 from photosvc.index.store import Store
 from photosvc.library import originals
@@ -28,7 +27,7 @@ from photosvc.library.trash.deletion import finish_deletions, forget_sidecars
 from photosvc.library.trash.folder import Kept, Trash, is_deletion, time_of, within
 from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, UploadedFile, file_sidecars
 from photosvc.models.engine import Writing
-from photosvc.models.statements import UNLOADED, begins
+from photosvc.models.statements import UNLOADED, begins, in_portions
 from photosvc.settings import Settings
 
 #: Files that are restored in one transaction.

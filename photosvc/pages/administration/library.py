@@ -11,7 +11,7 @@ from flask import Response, request, url_for
 from sqlalchemy import select
 
 from photosvc.core.errors import InvalidValueError, PhotosvcError
-from photosvc.core.paths import disk_name
+from photosvc.core.files import disk_name
 from photosvc.index import requested, run_log
 from photosvc.index.jobs import State, is_running
 from photosvc.index.run_log import last_run

@@ -18,7 +18,7 @@ from photosvc.core.ids import PHOTO, row_id_of
 from photosvc.pages.grid import alt_text, records_of, taken_label, tile_of
 from photosvc.pages.thumbnails import Thumbnails
 from photosvc.pages.wording import size_text
-from photosvc.records.photo import bare_head
+from photosvc.records.photos import bare_head
 from photosvc.search.reading.albums import AlbumRecord, KnownAlbums
 from photosvc.search.reading.files import SeenFile, files_of_photo
 from photosvc.search.reading.guests import ORDERS, confine, seen

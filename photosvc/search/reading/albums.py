@@ -12,9 +12,8 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM as ALBUM_UID
 from photosvc.core.ids import is_uid
 from photosvc.core.times import ZERO_TIME
-from photosvc.core.words import in_portions
 from photosvc.models import UNKNOWN_PLACE, Album, File, Place, SearchAlbum, SearchRow
-from photosvc.models.statements import unindexed
+from photosvc.models.statements import in_portions, unindexed
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Everything
 from photosvc.search.limits import Steps, expected_steps, within_steps

@@ -14,8 +14,8 @@ from sqlalchemy import Connection
 
 from photosvc.auth.principal import Principal, Shared
 from photosvc.core.errors import InvalidValueError, NeverPermittedError, NotFoundError
-from photosvc.core.words import in_portions
 from photosvc.models import SearchRow
+from photosvc.models.statements import in_portions
 from photosvc.query.nodes import Choice, Everything, Filter, Node, Nothing, Uid, conjunction, leaves
 from photosvc.search.reading.files import SeenFile, files_with_hash
 from photosvc.search.reading.plan import plan_all

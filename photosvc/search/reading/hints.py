@@ -14,7 +14,8 @@ from urllib.parse import quote
 from sqlalchemy import Connection, func, select
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.core.words import counted, names_like
+from photosvc.core.message import counted
+from photosvc.core.text import names_like
 from photosvc.models import Keyword, SearchRow, SearchText, photo_keywords
 from photosvc.models.statements import begins
 from photosvc.query.fold import words

@@ -19,7 +19,7 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.ids import PHOTO, alias
 from photosvc.models import FileKey, SearchDocument, SearchRow
 from photosvc.models.statements import run_text
-from photosvc.records.photo import bare_file, bare_head, row_ids_of
+from photosvc.records.photos import bare_file, bare_head, row_ids_of
 from photosvc.search.reading.request import Cursor, SearchRequest
 from photosvc.search.reading.window import Found, Search, photo_of, prepare
 

@@ -8,10 +8,9 @@ from typing import Any
 from sqlalchemy import Connection, Select, Text, cast, func, select
 
 from photosvc.core.ids import LABEL, computed_uid
-from photosvc.core.words import in_portions
 from photosvc.models import Keyword, Marker, Photo, SearchRow, Subject, photo_keywords
 from photosvc.models.library import subject_uid
-from photosvc.models.statements import unindexed
+from photosvc.models.statements import in_portions, unindexed
 from photosvc.query.fold import fold
 from photosvc.search.reading.albums import hashes_of_covers, latest
 from photosvc.search.reading.compile import visible, visible_photos

@@ -16,7 +16,7 @@ import orjson
 from sqlalchemy import BigInteger, cast
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.core.words import names_like
+from photosvc.core.text import names_like
 from photosvc.models import SORT_KEYS, AlbumPhoto, SearchRow
 from photosvc.models.search_values import Term
 from photosvc.models.statements import Column

@@ -10,8 +10,8 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM, FILE, PHOTO, is_hash, is_uid
-from photosvc.core.words import in_portions
 from photosvc.models import SearchRow
+from photosvc.models.statements import in_portions
 from photosvc.search.reading.albums_named import CHRONOLOGICAL, NamedAlbum, find_album
 from photosvc.search.reading.columns import identified
 from photosvc.search.reading.compile import EVERY_SWITCH, visible

@@ -31,13 +31,13 @@ from photosvc.models import (
 from photosvc.models.library import UNKNOWN_ID
 from photosvc.models.search_values import gear_name
 from photosvc.models.statements import Prepared, prepare_statement, unindexed
+from photosvc.query.completion import Typed
 from photosvc.query.filter_spec import FilterSpec
 from photosvc.query.filter_spec import Kind as ValueKind
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold, words
 from photosvc.query.lexer import quote
 from photosvc.query.reader import STATES
-from photosvc.query.typed import Typed
 from photosvc.query.values import MONTHS, WEEKDAYS
 from photosvc.search.reading.compile import visible, visible_albums
 from photosvc.search.reading.people import names_of_hidden

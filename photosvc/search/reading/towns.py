@@ -17,13 +17,12 @@ from typing import Final
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.geo import distance_m
-from photosvc.core.message import Message
-from photosvc.core.words import did_you_mean
+from photosvc.core.message import Message, did_you_mean
 from photosvc.data import PlacesTable
+from photosvc.data.place_names import LARGE, own_names, places_named
 from photosvc.models.statements import after_prefix
-from photosvc.query.fold import words
+from photosvc.query.fold import word_line, words
 from photosvc.query.nodes import Town, shown
-from photosvc.query.place_names import LARGE, own_names, places_named, text_words
 from photosvc.query.reader import country_code
 
 #: Up to so many places of the same name and size are all searched; more are an error that asks for a state or country.
@@ -105,7 +104,7 @@ def _largest(name: str, cities: Sequence[_City]) -> list[_City]:
     sizes = [0] * len(cities)
     for place in places_named(name):
         away, at = min((city.metres_from(place.lat, place.lng), at) for at, city in enumerate(cities))
-        if place.kind == "city" and text_words(place.own) == name and away <= _CITY_M:
+        if place.kind == "city" and word_line(place.own) == name and away <= _CITY_M:
             sizes[at] = max(sizes[at], place.inhabitants)
     share = LARGE
     if not any(sizes):
@@ -120,12 +119,12 @@ def _known(name: str, region: str, *, called: bool) -> _City | None:
         called: whether the gazetteer has places of this very name there, which come first unless they are far smaller.
     """
     places = [place for place in places_named(name) if place.kind == "city"]
-    others = [place for place in places if text_words(place.own) != name]
+    others = [place for place in places if word_line(place.own) != name]
     if called:
         most = max((place.inhabitants for place in places if place not in others), default=1)
         others = [] if region else [place for place in others if place.inhabitants > most * _FAR_LARGER]
     for place in others:
-        for city in _cities(_EXACTLY, text_words(place.own), region or place.country):
+        for city in _cities(_EXACTLY, word_line(place.own), region or place.country):
             if distance_m(place.lat, place.lng, *city.positions[0]) <= _CITY_M:
                 return city
     return None
@@ -135,7 +134,7 @@ def _known(name: str, region: str, *, called: bool) -> _City | None:
 def _cities(query: str, name: str, region: str) -> Sequence[_City]:
     cities: defaultdict[tuple[str, str], list[_City]] = defaultdict(list)
     code = country_code(region) or region
-    state = next(map(text_words, own_names(region, "state")), region)
+    state = next(map(word_line, own_names(region, "state")), region)
     for lat, lng, country, in_state in _TABLE.connection.execute(query, {"name": name}):
         if region and code != country and " ".join(words(in_state)) not in {region, state}:
             continue

@@ -19,8 +19,8 @@ from photosvc.models import (
     named_number,
     set_named_numbers,
 )
+from photosvc.models.batch_size import BatchSize
 from photosvc.models.engine import begin_write
-from photosvc.models.pace import Pace
 from photosvc.models.search import record_change
 from photosvc.search.rows.render import load, search_text
 from photosvc.search.rows.write import delete_rows, rendered, renew
@@ -39,11 +39,11 @@ def rebuild(session: Session) -> int:
     Commits after each batch, so that others can write in between; readers see either the old or the new rows of a
     photo. The projection version is stored at the end: a rebuild that was interrupted starts again.
     """
-    count, last, pace = 0, 0, Pace(_FIRST_BATCH, _BATCH)
+    count, last, batch_size = 0, 0, BatchSize(_FIRST_BATCH, _BATCH)
     session.rollback()
     after = select(Photo.id).order_by(Photo.id)
-    while batch := session.scalars(after.where(Photo.id > last).limit(pace.size)).all():
-        with pace.writing(session, len(batch)):
+    while batch := session.scalars(after.where(Photo.id > last).limit(batch_size.items)).all():
+        with batch_size.writing(session, len(batch)):
             count += renew(session, batch)
         last = batch[-1]
     begin_write(session, library=True)

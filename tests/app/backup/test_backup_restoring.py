@@ -15,8 +15,8 @@ from flask.cli import ScriptInfo
 from photosvc.backup import restoring, writing
 from photosvc.cli import svc as commands
 from photosvc.core.errors import ConflictError, PhotosvcError, SettingError
-from photosvc.core.instance import require_finished
 from photosvc.models.base import SCHEMA_VERSION
+from photosvc.settings.instance import require_finished
 from tests.app.backup.conftest import accounts, make
 from tests.app.pictures.thumbnails import small_disk
 from tests.helpers.library import DATABASE, call_svc, hashes, open_library, svc

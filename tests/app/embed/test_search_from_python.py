@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from photosvc import FoundFile, FoundPhoto, HostUser, PhotoService
 from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDeniedError
-from photosvc.records.photo import OPTIONAL, FileSchema, MarkerSchema, PhotoResultSchema
+from photosvc.records.photos import OPTIONAL, FileSchema, MarkerSchema, PhotoResultSchema
 from photosvc.records.results import FoundMarker
 from photosvc.search.limits import SearchTooLongError
 from tests.app.embed.host import NAMES, open_host, who_signed_in

@@ -7,7 +7,7 @@ import struct
 import pytest
 from test_record_fields import check_library
 
-from photosvc.core.paths import disk_name
+from photosvc.core.files import disk_name
 from photosvc.search.reading.request import ORDERS
 from tests.helpers.library import hashes, open_library, reasons
 from tests.helpers.pictures import encoded, exif, jpeg, png_bomb, quarters, rational, xmp

@@ -12,9 +12,8 @@ from babel.messages.pofile import read_po
 from marshmallow import validate
 
 import photosvc
-from photosvc.core.message import Message, of_field
+from photosvc.core.message import Message, did_you_mean, of_field
 from photosvc.core.problems import Problem, Reason
-from photosvc.core.words import did_you_mean
 from photosvc.pages import messages
 from photosvc.pages.language import FOLDER
 from photosvc.pages.messages import message_text

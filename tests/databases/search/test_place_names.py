@@ -3,8 +3,8 @@
 import pytest
 
 from photosvc.core.errors import NotFoundError
+from photosvc.data.place_names import names_in_text, places_named
 from photosvc.media.metadata import Metadata
-from photosvc.query.place_names import names_in_text, places_named
 from photosvc.search.reading.towns import find_town
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import new_extraction, store_extractions

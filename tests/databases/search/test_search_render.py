@@ -9,7 +9,7 @@ from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
 from photosvc.models import File, SearchDocument
-from photosvc.records.photo import FileSchema, PhotoResultSchema
+from photosvc.records.photos import FileSchema, PhotoResultSchema
 from photosvc.search.reading.pages import join_results, merge_result
 from photosvc.search.rows.render import Result
 from tests.databases.search.varied_library import fill_varied_library

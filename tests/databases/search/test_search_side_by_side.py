@@ -10,7 +10,7 @@ from sqlalchemy import create_engine, event, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from photosvc.core.places import Places
+from photosvc.core.slots import Slots
 from photosvc.models.engine import configure_engine
 from photosvc.search.limits import Limits, Read, begin_read, end_read, ended_by_limit
 from photosvc.search.reading.pages import find
@@ -63,11 +63,11 @@ def test_a_search_that_waits_for_the_database_keeps_no_other_from_going_on(engin
 _SHARED = """
 from concurrent.futures import ThreadPoolExecutor
 from sqlalchemy import StaticPool, create_engine, text
-from photosvc.core.places import Places
+from photosvc.core.slots import Slots
 from photosvc.search.limits import Limits, Read, begin_read, end_read
 
 engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
-limits = Limits(20.0, Places(4))
+limits = Limits(20.0, Slots(4))
 NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT sum(i) FROM n"
 
 def search():
@@ -95,7 +95,7 @@ def test_searches_that_share_the_connection_of_a_database_in_memory_end():
 def test_a_statement_of_postgresql_ends_at_the_deadline_of_its_search(engine):
     if engine.dialect.name == "sqlite":  # tests of the deadline with a moved clock are in tests/app/search/limits
         return
-    read = Read(Limits(0.05, Places(1)), "owner", lambda: False, "q")
+    read = Read(Limits(0.05, Slots(1)), "owner", lambda: False, "q")
     with engine.connect() as connection:
         assert begin_read(connection, read)
         with pytest.raises(DBAPIError) as error:

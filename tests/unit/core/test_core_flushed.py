@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from photosvc.auth.accounts import offer
-from photosvc.core.instance import remember
-from photosvc.core.paths import flush_file, read_or_create
+from photosvc.core.files import flush_file, read_or_create
+from photosvc.settings.instance import remember
 
 WRITERS = {
     "secret_key": lambda folder: read_or_create(folder / "secret_key", lambda: "key"),

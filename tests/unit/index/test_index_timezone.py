@@ -6,7 +6,7 @@ from zoneinfo import available_timezones
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.core.timezones import to_local, to_utc
+from photosvc.core.times import to_local, to_utc
 from photosvc.index.places import zone_at
 from tests.helpers.examples import examples
 

@@ -231,7 +231,7 @@ def test_faults_of_the_disk_are_errors_of_their_own_and_leave_the_old_file(stagi
         assert parts_of(originals) == []
         assert (originals / "a.jpg").read_bytes() == b"old"
     (originals / ".photosvc").rmdir()
-    monkeypatch.setattr("photosvc.core.paths.os.mkdir", raising(errno.EROFS))
+    monkeypatch.setattr("photosvc.core.files.os.mkdir", raising(errno.EROFS))
     with pytest.raises(StorageReadOnlyError) as caught, staging.receive(most_bytes=MOST):
         pass
     assert caught.value.status == 403

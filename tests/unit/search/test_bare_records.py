@@ -3,7 +3,7 @@
 import orjson
 
 from photosvc.core.ids import alias, is_uid, row_id_of
-from photosvc.records.photo import (
+from photosvc.records.photos import (
     FILE_OWN_IDS,
     FILE_TOLD,
     FILE_UNTOLD,

@@ -7,7 +7,7 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from photosvc.core.machine import address_space, available_memory
+from photosvc.core.process import address_space, available_memory
 from photosvc.media.decode import open_picture, scaled
 from photosvc.media.formats import by_extension
 from photosvc.media.picture import read_picture

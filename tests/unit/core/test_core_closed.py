@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from photosvc.core.paths import close_files, close_folder, make_closed, making_closed_files, open_files
+from photosvc.core.files import close_files, close_folder, make_closed, making_closed_files, open_files
 
 
 def mode(path):

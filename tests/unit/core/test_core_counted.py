@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.core.words import counted, which
+from photosvc.core.message import agreeing, counted
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ def test_a_usual_plural_has_an_s():
 
 
 def test_a_word_follows_its_number():
-    assert [which(number, "is", "are") for number in (0, 1, 2)] == ["are", "is", "are"]
+    assert [agreeing(number, "is", "are") for number in (0, 1, 2)] == ["are", "is", "are"]

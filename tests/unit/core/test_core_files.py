@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.core.errors import NotFoundError
-from photosvc.core.paths import clamped_time, clean_name, disk_name, full_path, inside, open_folder, open_inside
+from photosvc.core.files import clamped_time, clean_name, disk_name, full_path, inside, open_folder, open_inside
 from tests.helpers.examples import examples
 
 NAMES = st.binary(min_size=1, max_size=60).filter(lambda raw: b"\0" not in raw).map(os.fsdecode)

@@ -6,9 +6,9 @@ import pytest
 
 from photosvc import samples
 from photosvc.core.errors import SettingError
-from photosvc.core.instance import default_instance, make_instance, remember
-from photosvc.core.timezones import machine_zone
+from photosvc.core.times import machine_zone
 from photosvc.settings import load_settings, setting_fields
+from photosvc.settings.instance import default_instance, make_instance, remember
 from photosvc.settings.sources import is_of_a_service
 
 KEY = "k" * 32

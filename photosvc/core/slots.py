@@ -10,7 +10,7 @@ from threading import Condition
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 
 
-class Places:
+class Slots:
     """Places for threads that do one kind of work, of each owner and in all.
 
     Args:

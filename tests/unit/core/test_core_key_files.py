@@ -1,6 +1,6 @@
 import pytest
 
-from photosvc.core.paths import read_or_create
+from photosvc.core.files import read_or_create
 
 
 def test_the_file_is_made_once_with_its_folder_and_readable_by_its_owner_only(tmp_path):

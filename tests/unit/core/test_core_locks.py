@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from photosvc.core.errors import ConflictError
-from photosvc.core.machine import exclusive_lock
+from photosvc.core.locks import exclusive_lock
 
 
 def test_a_held_lock_refuses_others_and_is_free_afterwards(tmp_path):
@@ -56,7 +56,7 @@ def test_a_lock_tells_all_who_were_killed_since_one_ended_well(tmp_path):
     path = tmp_path / "a.lock"
     program = """
 import os, pathlib, signal, sys
-from photosvc.core.machine import exclusive_lock
+from photosvc.core.locks import exclusive_lock
 with exclusive_lock(pathlib.Path(sys.argv[1]), "refused", sys.argv[2]):
     os.kill(os.getpid(), signal.SIGKILL)
 """

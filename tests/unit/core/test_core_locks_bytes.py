@@ -6,14 +6,14 @@ import sys
 
 import pytest
 
-from photosvc.core.machine import ByteLocks
+from photosvc.core.locks import ByteLocks
 
 FIRST, SECOND = "0" * 12, f"{1:012x}"
 #: Another process: takes the key, says whether it has it, and keeps it until its input ends.
 TAKING = """
 import sys
 from pathlib import Path
-from photosvc.core.machine import ByteLocks
+from photosvc.core.locks import ByteLocks
 locks = ByteLocks(Path(sys.argv[1]))
 print(locks.take(sys.argv[2]), flush=True)
 sys.stdin.read()

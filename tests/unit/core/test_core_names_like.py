@@ -2,7 +2,8 @@
 
 import pytest
 
-from photosvc.core.words import did_you_mean, names_like
+from photosvc.core.message import did_you_mean
+from photosvc.core.text import names_like
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Names of places in other languages: countries in the first language of a browser that is known."""
 
-from photosvc.query.place_names import country_in
+from photosvc.data.place_names import country_in
 
 
 def test_a_country_has_its_name_in_the_first_language_that_is_known():

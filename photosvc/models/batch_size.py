@@ -1,4 +1,4 @@
-"""The pace of a long job: the size of its write transactions, so that other writers need not wait for long."""
+"""The size of the write transactions of a long job, so that other writers need not wait for long."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ _MEMORY: Final = 5
 _CHECKPOINT: Final = 0.3
 
 
-class Pace:
+class BatchSize:
     """The size of the next transaction, computed from the time that the last ones took.
 
     On SQLite, only one connection writes at a time and others try again every few milliseconds. As long as others
@@ -33,7 +33,7 @@ class Pace:
     """
 
     def __init__(self, size: int, most: int, clock: Clock = SYSTEM_CLOCK) -> None:
-        self.size = min(size, most)
+        self.items = min(size, most)
         """Items to write in the next transaction."""
         self._most = most
         self._clock = clock
@@ -51,10 +51,10 @@ class Pace:
         yield
         session.commit()
         held, spent = self._clock.monotonic() - began, work() - began_work
-        if items >= self.size // 2:
+        if items >= self.items // 2:
             target = _BESIDE if self._others else _ALONE
             wanted = items * min(2.0, max(0.25, target / max(spent, 1e-4)))
-            self.size = min(self._most, max(_LEAST, round(wanted)))
+            self.items = min(self._most, max(_LEAST, round(wanted)))
         if self._clock.monotonic() - self._checkpointed >= _CHECKPOINT:
             checkpoint(session.get_bind().engine)  # not in the commit, whose time would make the transactions smaller
             self._checkpointed = self._clock.monotonic()

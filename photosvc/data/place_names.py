@@ -1,7 +1,7 @@
-"""Names of countries, states and cities in other languages than the gazetteer's, which photos carry.
+"""Names of countries, states and cities, in the language of the gazetteer, which photos have, and in others.
 
-The table of names, `photosvc/data/names.sqlite`, knows for each name the places that have it, and their names in the
-gazetteer. `tools/build_names.py` in the source repository describes it.
+`names.sqlite` has for each name the places that have it, and their names in the gazetteer; `tools/build_names.py` in
+the source repository describes it. Names are given by their folded words (`query.fold.word_line`).
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from photosvc.data import NAMES, PlacesTable
-from photosvc.query.fold import words
 
 #: The most words of a name that are read together.
 MOST_WORDS: Final = 4
@@ -24,7 +23,12 @@ _NAMED: Final = """
 _FREQUENT: Final = "SELECT 1 FROM frequent WHERE folded = ?"
 _COUNTRY: Final = "SELECT name FROM country WHERE language = ? AND code = ?"
 _MOST_LANGUAGES: Final = 8
+_TOWN: Final = """
+    SELECT 1 FROM town WHERE folded = :name OR :long AND folded > :name || ' ' AND folded < :name || '!' LIMIT 1
+"""
+_REGION: Final = "SELECT state FROM region"
 _TABLE: Final = PlacesTable(NAMES)
+_GAZETTEER: Final = PlacesTable()
 
 
 class NamedPlace(NamedTuple):
@@ -96,6 +100,17 @@ def _is_meant(place: NamedPlace, largest: NamedPlace) -> bool:
     return place.inhabitants >= largest.inhabitants * LARGE
 
 
-def text_words(name: str) -> str:
-    """Return the folded words of a text, as names are looked up."""
-    return " ".join(words(name))
+def is_town(name: str, *, long: bool) -> bool:
+    """Return whether a city, town or village has this name in any language.
+
+    Args:
+        name: its folded words.
+        long: true if further words may follow these in the name of the gazetteer.
+    """
+    values = {"name": name, "long": long}
+    return bool(own_names(name, "city") or _GAZETTEER.connection.execute(_TOWN, values).fetchone())
+
+
+def states() -> list[str]:
+    """Return the names of all states and provinces, as the gazetteer writes them."""
+    return [name for (name,) in _GAZETTEER.connection.execute(_REGION)]

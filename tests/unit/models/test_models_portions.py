@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.core.words import in_portions
+from photosvc.models.statements import in_portions
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from photosvc import samples
-from photosvc.core.instance import FILE, is_same, remember, remembered
+from photosvc.settings.instance import FILE, is_same, remember, remembered
 
 
 def test_nothing_is_remembered_at_first(tmp_path):

@@ -6,7 +6,7 @@ from threading import Condition, Event
 import pytest
 
 from photosvc.core.clock import Clock
-from photosvc.core.places import Places
+from photosvc.core.slots import Slots
 from tests.helpers.clock import MovedClock
 
 
@@ -15,7 +15,7 @@ def taken(places, owner, tries, **options):
 
 
 def test_an_owner_and_all_owners_have_shares_and_a_place_that_is_freed_can_be_taken_again():
-    places = Places(6, 8)
+    places = Slots(6, 8)
     free = places.take("ann")
     assert taken(places, "ann", 6) == [True] * 5 + [False]
     assert not places.are_all_taken
@@ -26,7 +26,7 @@ def test_an_owner_and_all_owners_have_shares_and_a_place_that_is_freed_can_be_ta
 
 
 def test_work_without_an_owner_has_places_that_no_account_takes():
-    places = Places(6, 8, reserved=2)
+    places = Slots(6, 8, reserved=2)
     assert (taken(places, "ann", 6), taken(places, "bob", 3)) == ([True] * 6, [True, True, False])
     assert taken(places, "", 3) == [True, True, False]
 
@@ -34,7 +34,7 @@ def test_work_without_an_owner_has_places_that_no_account_takes():
 @pytest.mark.parametrize(("patience", "still", "seconds"), [(1.0, 0.25, 0.25), (1.0, 5.0, 1.0), (0, 0.25, 0)])
 def test_a_thread_waits_until_its_patience_ends_or_places_stand_still(patience, still, seconds):
     clock = MovedClock(step=0.01)
-    places = Places(1, clock=clock)
+    places = Slots(1, clock=clock)
     assert taken(places, "ann", 1) == [True]
     began = clock.monotonic()
     assert places.take("ann", patience=patience, still=still) is None
@@ -44,7 +44,7 @@ def test_a_thread_waits_until_its_patience_ends_or_places_stand_still(patience, 
 
 def test_no_thread_waits_where_places_have_stood_still_for_long():
     clock = MovedClock(step=0.01)
-    places = Places(1, clock=clock)
+    places = Slots(1, clock=clock)
     assert taken(places, "ann", 1) == [True]
     clock.move(seconds=1)
     began = clock.monotonic()
@@ -65,7 +65,7 @@ class Watched(Clock):
 
 def test_a_thread_that_waits_gets_the_place_that_is_freed_and_only_so_many_wait():
     clock = Watched()
-    places = Places(1, waiting=1, clock=clock)
+    places = Slots(1, waiting=1, clock=clock)
     free = places.take("ann")
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(places.take, "ann", patience=60)
@@ -77,7 +77,7 @@ def test_a_thread_that_waits_gets_the_place_that_is_freed_and_only_so_many_wait(
 
 def test_places_of_others_are_of_no_use_to_an_owner_who_has_used_up_its_own():
     clock = MovedClock(step=0.01)
-    places = Places(1, 2, clock=clock)
+    places = Slots(1, 2, clock=clock)
     assert taken(places, "ann", 1) == [True]
     clock.move(seconds=1)
     assert taken(places, "bob", 1) == [True]

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from photosvc.query.completion import Typed, find_typed
 from photosvc.query.lexer import quote, read_groups
-from photosvc.query.typed import Typed, find_typed
 
 
 def test_what_stands_before_the_end_is_typed():

@@ -12,8 +12,8 @@ from subprocess import run
 
 import pytest
 
-from photosvc.core import machine
-from photosvc.core.machine import address_space, available_memory, frozen_heap, give_back
+from photosvc.core import process
+from photosvc.core.process import address_space, available_memory, frozen_heap, give_back
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_a_process_without_a_limit_may_use_two_gibibytes(monkeypatch):
 
 
 def test_a_process_with_a_limit_may_use_what_it_has_not_mapped(monkeypatch):
-    monkeypatch.setattr(machine, "address_space", lambda: 300)
+    monkeypatch.setattr(process, "address_space", lambda: 300)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1000, 1000))
     assert available_memory() == 700
     monkeypatch.setattr(resource, "getrlimit", lambda _: (200, 200))
@@ -58,7 +58,7 @@ def test_a_process_with_a_limit_may_use_what_it_has_not_mapped(monkeypatch):
 def test_freed_memory_is_given_back_and_threads_share_what_is_free():
     program = """if True:
         import ctypes, re, sys, threading
-        from photosvc.core.machine import give_back
+        from photosvc.core.process import give_back
 
         def private():
             return int(re.search(r"RssAnon:\\s+(\\d+)", open("/proc/self/status").read())[1]) >> 10
@@ -100,7 +100,7 @@ def test_the_mapped_memory_grows_by_what_is_mapped(monkeypatch):
     before = address_space()
     with mmap.mmap(-1, 64 << 20):
         assert address_space() - before >= 64 << 20
-    monkeypatch.setattr(machine, "Path", lambda _: Path("/nowhere/statm"))
+    monkeypatch.setattr(process, "Path", lambda _: Path("/nowhere/statm"))
     assert address_space() == 1 << 30
 
 

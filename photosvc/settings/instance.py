@@ -12,7 +12,7 @@ from typing import Final
 
 from photosvc import samples
 from photosvc.core.errors import SettingError
-from photosvc.core.paths import flush_folder, full_path, write_flushed
+from photosvc.core.files import flush_folder, full_path, write_flushed
 
 #: Environment variable with the folder; it is read before the settings, because `config.py` lies there.
 INSTANCE_VARIABLE: Final = "PHOTOSVC_INSTANCE"

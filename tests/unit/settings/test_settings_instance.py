@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from photosvc.core.errors import SettingError
-from photosvc.core.instance import default_instance, list_of_moves, make_instance, require_finished
+from photosvc.settings.instance import default_instance, list_of_moves, make_instance, require_finished
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_the_instance_of_an_installed_package_is_among_the_data_of_the_user(inst
 
 def test_a_default_folder_that_cannot_be_made_names_the_variable(monkeypatch, tmp_path):
     (tmp_path / "file").touch()
-    monkeypatch.setattr("photosvc.core.instance.default_instance", lambda _: tmp_path / "file" / "instance")
+    monkeypatch.setattr("photosvc.settings.instance.default_instance", lambda _: tmp_path / "file" / "instance")
     with pytest.raises(SettingError, match=r"/instance, the default of PHOTOSVC_INSTANCE, cannot be made: Not a dir"):
         make_instance(None, {})
 

@@ -5,14 +5,14 @@ from contextlib import closing
 
 import pytest
 
-from photosvc.models import LibraryState, pace
+from photosvc.models import LibraryState, batch_size
+from photosvc.models.batch_size import BatchSize
 from photosvc.models.engine import begin_write
-from photosvc.models.pace import Pace
 from tests.helpers.clock import MovedClock
 
 
-def write(pace, session, name, items=10):
-    with pace.writing(session, items):
+def write(size, session, name, items=10):
+    with size.writing(session, items):
         session.add(LibraryState(name=name))
     session.expunge_all()
 
@@ -24,46 +24,46 @@ def insert_elsewhere(library, name):
 
 
 def test_quick_items_make_larger_transactions_up_to_the_limit(library):
-    one = Pace(10, 35, MovedClock())
+    size = BatchSize(10, 35, MovedClock())
     with library.session() as session:
         sizes = []
         for number in range(3):
-            write(one, session, str(number), one.size)
-            sizes.append(one.size)
+            write(size, session, str(number), size.items)
+            sizes.append(size.items)
     assert sizes == [20, 35, 35]
 
 
 def test_slow_items_make_smaller_transactions(library):
     clock = MovedClock()
-    one = Pace(100, 500, clock)
+    size = BatchSize(100, 500, clock)
     with library.session() as session:
         sizes = []
         for number in range(4):
-            with one.writing(session, one.size):
+            with size.writing(session, size.items):
                 session.add(LibraryState(name=str(number)))
                 clock.move(seconds=1)
-            sizes.append(one.size)
+            sizes.append(size.items)
     assert sizes == [25, 6, 5, 5]
 
 
 def test_others_that_write_get_time_between_transactions(library):
     clock = MovedClock(step=0.01)
-    slept, one = clock.pauses, Pace(10, 35, clock)
+    slept, size = clock.pauses, BatchSize(10, 35, clock)
     with library.session() as session:
-        write(one, session, "a")
-        write(one, session, "b")
+        write(size, session, "a")
+        write(size, session, "b")
         assert slept == []
         insert_elsewhere(library, "c")
         for number in range(7):
-            write(one, session, str(number))
+            write(size, session, str(number))
         assert slept == pytest.approx([0.02] * 5)
 
 
 def test_others_that_write_are_noticed_when_there_are_several_connections(library):
     clock = MovedClock(step=0.01)
-    slept, one = clock.pauses, Pace(10, 35, clock)
+    slept, size = clock.pauses, BatchSize(10, 35, clock)
     with library.session() as session, library.session() as renewing:
-        write(one, session, "a")
+        write(size, session, "a")
         begin_write(session)
         renewing.get(
             LibraryState, "a"
@@ -71,17 +71,17 @@ def test_others_that_write_are_noticed_when_there_are_several_connections(librar
         session.rollback()
         renewing.close()
         for name in "bcd":
-            write(one, session, name)
+            write(size, session, name)
         assert slept == []
         insert_elsewhere(library, "e")
-        write(one, session, "f")
+        write(size, session, "f")
         assert len(slept) == 1
 
 
 def test_the_pages_that_a_job_wrote_are_copied_into_the_database_without_a_large_commit(library, monkeypatch):
-    monkeypatch.setattr(pace, "_CHECKPOINT", 0)
+    monkeypatch.setattr(batch_size, "_CHECKPOINT", 0)
     with library.session() as session:
-        write(Pace(10, 35), session, "written")
+        write(BatchSize(10, 35), session, "written")
         alone = f"file:{library.instance / 'photosvc.db'}?immutable=1"  # such a reader does not look into the log
         with closing(sqlite3.connect(alone, uri=True)) as reader:
             names = reader.execute("SELECT name FROM photosvc_library WHERE name = 'written'").fetchall()
