@@ -1,40 +1,41 @@
-"""`svc index`: a run over the originals and its report; `svc watch`, which keeps the library up to date; `svc import`.
+"""`svc index`: a run over the originals and its report; `svc watch`, which keeps the library up to date.
 
-The option `--parent` of the first two ends an indexer that `svc run` started together with the server.
+The option `--parent` ends an indexer that `svc run` started together with the server.
 """
 
 import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
-from datetime import datetime
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
-from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
 import click
-from sqlalchemy.orm import Session
 
 from photosvc.cli.group import as_called, with_database
 from photosvc.cli.originals import keep_folder, replace_option, warn_of_missing_originals
-from photosvc.cli.terminal import lines_option, print_json, progress_bar, progress_lines
-from photosvc.cli.thumbs import chores_of
-from photosvc.cli.upkeep import scheduler_of, scheduler_option
+from photosvc.cli.terminal import (
+    lines_option,
+    print_json,
+    progress_bar,
+    progress_lines,
+    scheduler_of,
+    scheduler_option,
+)
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import ConflictError
 from photosvc.core.message import counted
-from photosvc.core.problems import Problem
 from photosvc.index.run import Progress, rebuild_search, run_index
 from photosvc.index.run_log import IndexOptions, Outcome, Summary
-from photosvc.index.watcher import Reporter, RequestedIndexer, Watcher, indexer_lock
-from photosvc.library.admission import ADDED, DAMAGED, stored_status
-from photosvc.library.failures import damaged_imports
-from photosvc.library.import_folder import ImportFolder
-from photosvc.library.imports import Fate, Imported, ImportOptions, ImportRun
+from photosvc.index.watcher import Chores, Reporter, RequestedIndexer, Watcher, indexer_lock
+from photosvc.library.job_runner import JobRunner
+from photosvc.library.staging import Staging
 from photosvc.library.trash.deletion import finish_deletions
-from photosvc.models.engine import UnitOfWork
+from photosvc.library.trash.restoring import sweep as sweep_trash
+from photosvc.library.upload_queue import known_tokens, sweep
+from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.web.current import Service
 
 #: Seconds in which the watcher must end after a signal; a call of the database or of the disk may take longer.
@@ -267,91 +268,43 @@ def _print_run(service: Service, as_json: bool, folder: str, summary: Summary) -
         click.echo(f"{folder or 'originals'}: {listed or 'search rows rendered again'} in {summary.seconds:.1f} s")
 
 
-@click.command("import")
-@click.argument("folder", default="")
-@click.option(
-    "--move/--copy", "moves", default=False, help="Remove source files after they are imported; default: --copy."
-)
-@click.option("--dry-run", is_flag=True, help="Only print what would be imported.")
-@lines_option
-@with_database
-def import_folder(service: Service, folder: str, moves: bool, dry_run: bool, as_json: bool) -> None:
-    """Import pictures and videos of FOLDER, by default PHOTOSVC_IMPORT_FOLDER, into the originals.
+def chores_of(service: Service, *, lock: ExitStack | None = None) -> Chores:
+    """Return the chores of an indexer.
 
-    Each gets a name by the time it was taken, such as 2024/05/20240501_120000_1A2B3C4D.jpg, and so do its sidecars.
-    Files that the originals have already are not stored again. The exit code is 1 if files cannot be read.
+    Args:
+        lock: gets the lock of the process that takes jobs as soon as no other process holds it; None if the caller
+            holds it.
     """
-    counts = dict.fromkeys(Fate, 0)
+    staging = Staging(service.settings.originals)
+    runner = JobRunner(service.engine(), service.settings, service.clock)
+    is_held = lock is None
 
-    def observe(file: Imported) -> None:
-        counts[file.fate] += 1
-        if as_json:
-            _print_imported(file)
-        elif file.problem is not None:
-            click.echo(f"{file.fate.value} {file.name}: {file.problem.sentence}", err=True)
+    def often(*, small: bool = False) -> bool:
+        nonlocal is_held
+        if lock is not None and not is_held:
+            with suppress(ConflictError):
+                runner.take_over(lock.enter_context(indexer_lock(service.settings, runner.owner)))
+                is_held = True
+        return is_held and runner.step(small=small)
 
-    source = ImportFolder(Path(folder).absolute() if folder else service.settings.import_folder)
-    options = ImportOptions(moves=moves, dry_run=dry_run)
-    run = ImportRun(service.engine(), service.settings, service.clock, source, options, observe)
-    began = service.now()
-    with progress_bar("Importing") as progress, closing(run.portions()) as portions:
-        total = run.count() if progress else 0
-        done = 0
-        for count in portions:
-            done += count
-            if progress:
-                progress(done, total)
-    damaged = 0
-    if not dry_run:
-        _index_imported(service)
-        damaged = _print_damaged(service, began, as_json=as_json)
-        counts[Fate.IMPORTED] -= damaged
-    _print_fates(counts, dry_run=dry_run, as_json=as_json, damaged=damaged)
-    if counts[Fate.FAILED] or damaged:
-        raise click.exceptions.Exit(1)
+    def hourly() -> None:
+        with UnitOfWork(service.engine()) as session:
+            staging.sweep(service.now(), partial(known_tokens, session))
+        swept = 1
+        while swept:
+            with write_session(service.engine()) as session:
+                swept = sweep(session, staging, service.now())
+        # The last one, because a store of originals may fail.
+        sweep_trash(partial(write_session, service.engine()), service.settings, service.now())
 
-
-def _index_imported(service: Service) -> None:
-    """Index the imported files, also those of killed runs, unless another process is indexing."""
-    chores = chores_of(service)
-    with suppress(ConflictError), indexer_lock(service.settings, chores.owner) as former:
-        chores.take_over(former)
-        RequestedIndexer(service.engine(), service.settings, service.clock, chores).fulfil(at_once=True)
-        chores.often()
-
-
-def _print_damaged(service: Service, began: datetime, *, as_json: bool) -> int:
-    """Print the files that were imported since then and that the index could not show; return how many are damaged."""
-    damaged = 0
-    with Session(service.engine()) as session:
-        rows = damaged_imports(session, began)
-    for name, original, *columns in rows:
-        problem = Problem.from_columns(*columns)
-        if problem is None or (status := stored_status(problem)) == ADDED:
-            continue
-        damaged += status == DAMAGED
-        if as_json:
-            record = {"name": name, "status": status, "original": original, "reason": problem.sentence}
-            print_json(record, indented=False)
-        else:
-            words = "damaged" if status == DAMAGED else "not shown"
-            click.echo(f"stored, but {words} {name} ({original}): {problem.sentence}", err=True)
-    return damaged
-
-
-def _print_imported(file: Imported) -> None:
-    record: dict[str, object] = {"name": file.name, "status": file.fate.value}
-    if file.placed:
-        record["original"] = file.placed
-    if file.problem:
-        record |= {"code": file.problem.reason.value, "reason": file.problem.sentence}
-    print_json(record, indented=False)
-
-
-def _print_fates(counts: dict[Fate, int], *, dry_run: bool, as_json: bool, damaged: int) -> None:
-    by_name = {fate.value: count for fate, count in counts.items()} | ({"damaged": damaged} if damaged else {})
-    if as_json:
-        print_json({**by_name, "dry_run": dry_run}, indented=False)
-        return
-    words = {"imported": "would be imported"} if dry_run else {}
-    click.echo(", ".join(f"{count} {words.get(name, name)}" for name, count in by_name.items()))
+    return Chores(
+        often,
+        hourly,
+        in_pauses=partial(often, small=True),
+        waits=runner.waits,
+        is_asked=runner.is_asked,
+        owner=runner.owner,
+        take_over=runner.take_over,
+        close=runner.close,
+        before=service.require_schema,
+    )

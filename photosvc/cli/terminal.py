@@ -8,21 +8,26 @@ import io
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
+from photosvc.auth.operation import Operation
 from photosvc.cli.group import PlainError, operating
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.files import full_path
 from photosvc.core.times import parse_duration
+from photosvc.web.current import Service
+from photosvc.workers.scheduler import Scheduler, connected
 
-if TYPE_CHECKING:
-    from photosvc.auth.operation import Operation
-
+scheduler_option = click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Let the workers of this scheduler of dask.distributed read the files, such as tcp://host:8786.",
+)
 #: Seconds between two lines of progress.
 _PAUSE: Final = 10.0
 _LONGEST_LINE = 4096
@@ -260,7 +265,7 @@ def print_figures(record: Row) -> bool:
 
 
 @contextmanager
-def printing_secret(undo: "Callable[[Operation], object]") -> Iterator[None]:
+def printing_secret(undo: Callable[[Operation], object]) -> Iterator[None]:
     """Guard a block that prints a new secret: if printing fails, the secret is lost, and `undo` reverts it."""
     click.echo("Keep the secret now: it is not shown again.", err=True)
     try:
@@ -315,3 +320,23 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value).replace("\n", " ")
+
+
+def scheduler_of(
+    service: Service, scheduler: str | None, workers: int | None
+) -> AbstractContextManager[Scheduler | None]:
+    """Connect to the scheduler that `--scheduler` names, for the block; None without one.
+
+    Raises:
+        click.UsageError: `--workers` is given too, or the address is not valid.
+    """
+    if scheduler is None:
+        return nullcontext()
+    if workers is not None:
+        msg = "--workers counts processes of this machine; with --scheduler, those of the scheduler are used"
+        raise click.UsageError(msg)
+    if not re.fullmatch(r"(tcp|tls)://[^\s/]+:[0-9]{1,5}", scheduler):
+        msg = f"{scheduler!r} is no address such as tcp://host:8786 or tls://host:8786"
+        raise click.BadParameter(msg, param_hint="--scheduler")
+
+    return connected(scheduler, str(service.settings.originals), lambda sentence: click.echo(sentence, err=True))

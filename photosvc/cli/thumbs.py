@@ -1,26 +1,22 @@
-"""`svc thumbs` and `svc cache`: thumbnails made before a request, and the cache of all derived pictures.
-
-Also the chores of a process that indexes: its jobs, and the removal of leftovers.
-"""
+"""`svc thumbs` and `svc cache`: thumbnails made before a request, and the cache of all derived pictures."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
-from functools import partial
 
 import click
 
 from photosvc.cli.group import LazyGroup, with_database, with_service
-from photosvc.cli.terminal import confirm, format_options, print_figures, print_record, progress_bar, yes_option
-from photosvc.cli.upkeep import scheduler_of, scheduler_option
-from photosvc.core.errors import ConflictError
+from photosvc.cli.terminal import (
+    confirm,
+    format_options,
+    print_figures,
+    print_record,
+    progress_bar,
+    scheduler_of,
+    scheduler_option,
+    yes_option,
+)
 from photosvc.core.message import counted
-from photosvc.index.watcher import Chores, indexer_lock
-from photosvc.library.job_runner import JobRunner
-from photosvc.library.staging import Staging
 from photosvc.library.thumbnail_jobs import matching_files, read_originals, thumbnail_pool
-from photosvc.library.trash.restoring import sweep as sweep_trash
-from photosvc.library.upload_queue import known_tokens, sweep
-from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.pictures.originals import Original
 from photosvc.pictures.prerender import Made, make_ahead
 from photosvc.pictures.sizes import NAMED, USUAL, Size
@@ -105,45 +101,3 @@ def clear(service: Service, yes: bool) -> None:
     confirm("Remove every derived picture? They are made again when a request needs them.", yes=yes)
     removed = service.picture_cache.clear()
     click.echo(f"{counted(removed.files, 'file')} of {counted(removed.bytes, 'byte')} removed.", err=True)
-
-
-def chores_of(service: Service, *, lock: ExitStack | None = None) -> Chores:
-    """Return the chores of an indexer.
-
-    Args:
-        lock: gets the lock of the process that takes jobs as soon as no other process holds it; None if the caller
-            holds it.
-    """
-    staging = Staging(service.settings.originals)
-    runner = JobRunner(service.engine(), service.settings, service.clock)
-    is_held = lock is None
-
-    def often(*, small: bool = False) -> bool:
-        nonlocal is_held
-        if lock is not None and not is_held:
-            with suppress(ConflictError):
-                runner.take_over(lock.enter_context(indexer_lock(service.settings, runner.owner)))
-                is_held = True
-        return is_held and runner.step(small=small)
-
-    def hourly() -> None:
-        with UnitOfWork(service.engine()) as session:
-            staging.sweep(service.now(), partial(known_tokens, session))
-        swept = 1
-        while swept:
-            with write_session(service.engine()) as session:
-                swept = sweep(session, staging, service.now())
-        # The last one, because a store of originals may fail.
-        sweep_trash(partial(write_session, service.engine()), service.settings, service.now())
-
-    return Chores(
-        often,
-        hourly,
-        in_pauses=partial(often, small=True),
-        waits=runner.waits,
-        is_asked=runner.is_asked,
-        owner=runner.owner,
-        take_over=runner.take_over,
-        close=runner.close,
-        before=service.require_schema,
-    )

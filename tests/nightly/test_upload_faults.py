@@ -20,7 +20,7 @@ import requests
 from tusclient.client import TusClient
 from tusclient.exceptions import TusCommunicationError
 
-from photosvc.cli.thumbs import chores_of
+from photosvc.cli.index import chores_of
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
 from tests.app.uploads.upload_client import FORM, form_of, originals, parts, picture

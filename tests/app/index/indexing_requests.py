@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from sqlalchemy import Engine
 
-from photosvc.cli.thumbs import chores_of
+from photosvc.cli.index import chores_of
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.index.watcher import RequestedIndexer

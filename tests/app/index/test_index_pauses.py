@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.cli.thumbs import chores_of
+from photosvc.cli.index import chores_of
 from photosvc.index import run as module
 from photosvc.index.requested import waiting, wish
 from photosvc.models import Job

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy.orm import Session
 
-from photosvc.cli.thumbs import chores_of
+from photosvc.cli.index import chores_of
 from photosvc.index import requested
 from photosvc.index.jobs import IMPORT, KINDS, RunCancelledError
 from photosvc.index.jobs import requested as requested_jobs

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from photosvc.cli.thumbs import chores_of
+from photosvc.cli.index import chores_of
 from photosvc.web import incoming
 from photosvc.web.admission_gate import Cost
 from photosvc.web.current import current_service

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from photosvc.cli.thumbs import chores_of
+from photosvc.cli.index import chores_of
 from photosvc.index.lease import Lease
 from photosvc.library import album_jobs
 from photosvc.models import Job

@@ -1,0 +1,85 @@
+"""`svc db`: the schema of the database, and its copy in another one."""
+
+import click
+
+from photosvc.backup.copying import copy_library, target_engine
+from photosvc.cli.group import LazyGroup, PlainError, as_called, with_service
+from photosvc.core.files import making_closed_files, open_files
+from photosvc.models import schema
+from photosvc.models.engine import database_files
+from photosvc.models.schema import schema_version
+from photosvc.search.rows.check import is_stale
+from photosvc.settings.table import database_uri
+from photosvc.web.current import Service
+
+
+@click.group(cls=LazyGroup)
+def db() -> None:
+    """Upgrade, check or copy the database."""
+
+
+@db.command()
+@with_service
+def upgrade(service: Service) -> None:
+    """Create the tables, or migrate them to the schema of this version; stop all processes of the service before."""
+    # Without this, the engine of a host app would create its file with the permissions that the umask leaves.
+    with making_closed_files():
+        before, after = schema.upgrade(service.engine())
+    if before == after:
+        click.echo(f"The schema is at {after} already.", err=True)
+    else:
+        click.echo(f"The schema is now at {after} (was {before or 'empty'}).", err=True)
+    with service.reading(orm=True) as session:
+        stale = is_stale(session)
+        files = database_files(session.connection())
+    service.check_database()
+    # The permissions of a host app's file are reported, not changed: the host may need them.
+    for line in open_files(files):
+        click.echo(line, err=True)
+    if stale:
+        line = "The search rows are of an older version: the next `svc index` renders them again."
+        click.echo(as_called(line), err=True)
+
+
+@db.command()
+@with_service
+def current(service: Service) -> None:
+    """Print the version of the schema."""
+    with service.reading() as connection:
+        version = schema_version(connection)
+    if version is None:
+        raise PlainError("The database has no photosvc tables yet: run `svc db upgrade`.", 1)
+    click.echo(version)
+
+
+@db.command()
+@with_service
+def check(service: Service) -> None:
+    """Compare the tables with the schema that this version needs."""
+    service.require_schema()
+    if differences := schema.differences(service.engine()):
+        for difference in differences:
+            click.echo(difference, err=True)
+        raise PlainError(f"The tables differ from what this version needs in {len(differences)} points.", 1)
+    click.echo("The tables are as this version needs them.", err=True)
+
+
+@db.command()
+@click.argument("address")
+@with_service
+def copy(service: Service, address: str) -> None:
+    """Copy the library into the empty database at ADDRESS, from SQLite to PostgreSQL or back.
+
+    All rows are copied and compared. The service can go on, but changes of it fail until the end. If the command is
+    killed, run it again: it begins again. An address needs no password if ~/.pgpass or PGPASSWORD has it.
+    """
+    service.require_schema()
+    try:
+        target = database_uri(address)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="ADDRESS") from None
+    with target_engine(target) as engine:
+        total = copy_library(service.engine(), engine, lambda line: click.echo(f"  {line}", err=True))
+        shown = engine.url.render_as_string(hide_password=True)
+    click.echo(f"Copied and compared {total} rows.", err=True)
+    click.echo(f"Now set PHOTOSVC_DATABASE_URI={shown} and start the service again.", err=True)

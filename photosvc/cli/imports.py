@@ -1,0 +1,110 @@
+"""`svc import`: files of a folder, added to the originals and indexed."""
+
+from contextlib import closing, suppress
+from datetime import datetime
+from pathlib import Path
+
+import click
+from sqlalchemy.orm import Session
+
+from photosvc.cli.group import with_database
+from photosvc.cli.index import chores_of
+from photosvc.cli.terminal import lines_option, print_json, progress_bar
+from photosvc.core.errors import ConflictError
+from photosvc.core.problems import Problem
+from photosvc.index.watcher import RequestedIndexer, indexer_lock
+from photosvc.library.admission import ADDED, DAMAGED, stored_status
+from photosvc.library.failures import damaged_imports
+from photosvc.library.import_folder import ImportFolder
+from photosvc.library.imports import Fate, Imported, ImportOptions, ImportRun
+from photosvc.web.current import Service
+
+
+@click.command("import")
+@click.argument("folder", default="")
+@click.option(
+    "--move/--copy", "moves", default=False, help="Remove source files after they are imported; default: --copy."
+)
+@click.option("--dry-run", is_flag=True, help="Only print what would be imported.")
+@lines_option
+@with_database
+def import_folder(service: Service, folder: str, moves: bool, dry_run: bool, as_json: bool) -> None:
+    """Import pictures and videos of FOLDER, by default PHOTOSVC_IMPORT_FOLDER, into the originals.
+
+    Each gets a name by the time it was taken, such as 2024/05/20240501_120000_1A2B3C4D.jpg, and so do its sidecars.
+    Files that the originals have already are not stored again. The exit code is 1 if files cannot be read.
+    """
+    counts = dict.fromkeys(Fate, 0)
+
+    def observe(file: Imported) -> None:
+        counts[file.fate] += 1
+        if as_json:
+            _print_imported(file)
+        elif file.problem is not None:
+            click.echo(f"{file.fate.value} {file.name}: {file.problem.sentence}", err=True)
+
+    source = ImportFolder(Path(folder).absolute() if folder else service.settings.import_folder)
+    options = ImportOptions(moves=moves, dry_run=dry_run)
+    run = ImportRun(service.engine(), service.settings, service.clock, source, options, observe)
+    began = service.now()
+    with progress_bar("Importing") as progress, closing(run.portions()) as portions:
+        total = run.count() if progress else 0
+        done = 0
+        for count in portions:
+            done += count
+            if progress:
+                progress(done, total)
+    damaged = 0
+    if not dry_run:
+        _index_imported(service)
+        damaged = _print_damaged(service, began, as_json=as_json)
+        counts[Fate.IMPORTED] -= damaged
+    _print_fates(counts, dry_run=dry_run, as_json=as_json, damaged=damaged)
+    if counts[Fate.FAILED] or damaged:
+        raise click.exceptions.Exit(1)
+
+
+def _index_imported(service: Service) -> None:
+    """Index the imported files, also those of killed runs, unless another process is indexing."""
+    chores = chores_of(service)
+    with suppress(ConflictError), indexer_lock(service.settings, chores.owner) as former:
+        chores.take_over(former)
+        RequestedIndexer(service.engine(), service.settings, service.clock, chores).fulfil(at_once=True)
+        chores.often()
+
+
+def _print_damaged(service: Service, began: datetime, *, as_json: bool) -> int:
+    """Print the files that were imported since then and that the index could not show; return how many are damaged."""
+    damaged = 0
+    with Session(service.engine()) as session:
+        rows = damaged_imports(session, began)
+    for name, original, *columns in rows:
+        problem = Problem.from_columns(*columns)
+        if problem is None or (status := stored_status(problem)) == ADDED:
+            continue
+        damaged += status == DAMAGED
+        if as_json:
+            record = {"name": name, "status": status, "original": original, "reason": problem.sentence}
+            print_json(record, indented=False)
+        else:
+            words = "damaged" if status == DAMAGED else "not shown"
+            click.echo(f"stored, but {words} {name} ({original}): {problem.sentence}", err=True)
+    return damaged
+
+
+def _print_imported(file: Imported) -> None:
+    record: dict[str, object] = {"name": file.name, "status": file.fate.value}
+    if file.placed:
+        record["original"] = file.placed
+    if file.problem:
+        record |= {"code": file.problem.reason.value, "reason": file.problem.sentence}
+    print_json(record, indented=False)
+
+
+def _print_fates(counts: dict[Fate, int], *, dry_run: bool, as_json: bool, damaged: int) -> None:
+    by_name = {fate.value: count for fate, count in counts.items()} | ({"damaged": damaged} if damaged else {})
+    if as_json:
+        print_json({**by_name, "dry_run": dry_run}, indented=False)
+        return
+    words = {"imported": "would be imported"} if dry_run else {}
+    click.echo(", ".join(f"{count} {words.get(name, name)}" for name, count in by_name.items()))

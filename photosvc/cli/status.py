@@ -1,0 +1,82 @@
+"""`svc status`: the size of the library, its last index runs, and the files that failed."""
+
+from typing import Any
+
+import click
+from sqlalchemy import func, select
+
+from photosvc import __version__
+from photosvc.cli.group import with_database
+from photosvc.cli.terminal import (
+    chosen_format,
+    format_options,
+    print_list,
+    print_record,
+)
+from photosvc.core.message import counted
+from photosvc.index import requested
+from photosvc.index.jobs import is_running
+from photosvc.index.run_log import last_run
+from photosvc.library.failures import count_failed, failed_files
+from photosvc.models import User
+from photosvc.search.reading.statistics import read_library_size
+from photosvc.web.current import Service
+
+_FIGURES = {
+    "version": "Version", "instance": "Instance", "database": "Database",
+    "originals": "Originals", "photos": "Photos", "files": "Files", "missing": "Files missing",
+    "failed": "Files failed", "albums": "Albums", "accounts": "Accounts", "waiting": "Folders waiting",
+    "indexing": "Indexing now", "indexed_at": "Last indexed", "scanned_at": "Last indexed whole",
+}  # fmt: skip
+_FAILURES = {"name": "File", "reason": "Why", "at": "When", "source": "By"}
+
+
+@click.command()
+@click.option(
+    "--failures", type=click.IntRange(0, 10_000), default=10, show_default=True, help="Files that failed to list."
+)
+@format_options
+@with_database
+def status(service: Service, failures: int) -> None:
+    """Print the size of the library, its last index runs, and the files that failed.
+
+    CSV, TSV and Markdown have only the figures; the table and JSON list the files as well.
+    """
+    record, failed = _figures(service, failures)
+    if chosen_format() == "json":
+        print_record({**{key: key for key in _FIGURES}, "failures": "failures"}, {**record, "failures": failed})
+        return
+    parts = ", ".join(f"{number} {kind}" for kind, number in record["photos"].items())
+    photos = f"{sum(record['photos'].values())} ({parts})" if parts else "0"  # such as `80 (72 image, 8 video)`
+    print_record(_FIGURES, {**record, "photos": photos})
+    if chosen_format() == "table" and failed:
+        print_list(_FAILURES, failed)
+        if (more := record["failed"] - len(failed)) > 0:
+            click.echo(f"{counted(more, 'more file')} failed: --failures {record['failed']} lists all.")
+
+
+def _figures(service: Service, most: int) -> tuple[dict[str, Any], list[dict[str, str]]]:
+    with service.reading(orm=True) as session:
+        found = read_library_size(session, sees_private=True)
+        last, number = last_run(session), count_failed(session)
+        failed = [
+            {"name": one.name, "reason": one.problem.sentence, "at": f"{one.at:%Y-%m-%d %H:%M}", "source": one.source}
+            for one in (failed_files(session, text="", count=most, offset=0) if number and most else ())
+        ]
+        record = {
+            "version": __version__,
+            "instance": str(service.instance),
+            "database": service.engine().url.render_as_string(),
+            "originals": str(service.settings.originals),
+            "photos": dict(sorted(found.photos.items())),
+            "files": found.files,
+            "missing": found.missing,
+            "failed": number,
+            "albums": found.albums,
+            "accounts": session.scalar(select(func.count()).select_from(User)),
+            "waiting": len(requested.waiting(session)),
+            "indexing": is_running(session, service.now()),
+            "indexed_at": last.ended_at and last.ended_at.isoformat(timespec="seconds"),
+            "scanned_at": last.whole_at and last.whole_at.isoformat(timespec="seconds"),
+        }
+    return record, failed
