@@ -116,7 +116,7 @@ def _from_wall_time(metadata: Metadata, local: datetime, zone: str, usual_zone: 
 def _in_zone(local: datetime, offset: int | None, zone: str, usual_zone: str) -> tuple[datetime, str]:
     """Return the UTC time and the name of the zone of a wall time."""
     if offset is not None:
-        return text.to_utc(local, offset), zone or fixed_zone(offset)
+        return text.utc_of(local, offset), zone or fixed_zone(offset)
     zone = zone or _as_known(usual_zone)
     return to_utc(local, zone), zone
 

@@ -139,9 +139,9 @@ def _position(record: Mapping[str, Any]) -> tuple[float | None, float | None, in
         data = record.get(name)
         if not isinstance(data, dict):
             continue
-        lat, lng, altitude = (_number(data.get(part)) for part in ("latitude", "longitude", "altitude"))
-        if position := valid_position(lat, lng):
-            return *position, valid_altitude(altitude or 0.0)
+        lat, lng = valid_position(_number(data.get("latitude")), _number(data.get("longitude")))
+        if lat is not None:
+            return lat, lng, valid_altitude(_number(data.get("altitude")) or 0.0)
     return None, None, 0
 
 
@@ -192,7 +192,7 @@ def read(record: Mapping[str, Any]) -> Metadata | None:
         return None
     tags = _Tags(record)
     taken, offset = _taken(tags)
-    position = valid_position(_degrees(tags, "GPSLatitude", LATITUDE), _degrees(tags, "GPSLongitude", LONGITUDE))
+    lat, lng = valid_position(_degrees(tags, "GPSLatitude", LATITUDE), _degrees(tags, "GPSLongitude", LONGITUDE))
     written_make = tags.text("Make")
     make = make_name(written_make)
     return Metadata(
@@ -207,8 +207,8 @@ def read(record: Mapping[str, Any]) -> Metadata | None:
         focal_length=valid_focal_length(tags.number("FocalLengthIn35mmFormat", "FocalLength")),
         f_number=valid_f_number(tags.number("FNumber", "Aperture")),
         exposure=_exposure(tags.text("ExposureTime", "ShutterSpeed")),
-        lat=position[0] if position else None,
-        lng=position[1] if position else None,
+        lat=lat,
+        lng=lng,
         altitude=_altitude(tags),
         title=clean(tags.text("Title", "ObjectName", "Headline"), text.TITLE),
         description=clean_text(tags.text("Description", "Caption-Abstract", "ImageDescription")),

@@ -119,13 +119,18 @@ class Colors:
     """512 to 1023."""
 
 
+def on_white(picture: Image.Image) -> Image.Image:
+    """Return a picture with alpha as RGB, blended with white; any other picture as it is."""
+    if "A" not in picture.getbands():
+        return picture
+    white = Image.new("RGBA", picture.size, "white")
+    white.alpha_composite(picture.convert("RGBA"))
+    return white.convert("RGB")
+
+
 def read_colors(picture: Image.Image) -> Colors:
     """Return the colours of an upright picture; transparent pixels are blended with white."""
-    nine = picture.resize((3, 3), Image.Resampling.NEAREST)
-    if nine.mode != "RGB":
-        white = Image.new("RGBA", nine.size, "white")
-        nine = Image.alpha_composite(white, nine.convert("RGBA")).convert("RGB")
-    data = nine.tobytes()
+    data = on_white(picture.resize((3, 3), Image.Resampling.NEAREST)).convert("RGB").tobytes()
     return colors_of([(data[i], data[i + 1], data[i + 2]) for i in range(0, 27, 3)])
 
 

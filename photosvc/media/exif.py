@@ -273,8 +273,7 @@ def read_canon_exif(source: BinaryIO) -> Exif:
 def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote) -> Metadata:
     taken = next((date for tags in _TAKEN if (date := _date(exif, *tags)).local is not None), WrittenDate())
     modified = _date(exif, *_MODIFIED)
-    lat, lng = _degrees(gps, _LAT, _LAT_REF, LATITUDE), _degrees(gps, _LNG, _LNG_REF, LONGITUDE)
-    position = valid_position(lat, lng)
+    lat, lng = valid_position(_degrees(gps, _LAT, _LAT_REF, LATITUDE), _degrees(gps, _LNG, _LNG_REF, LONGITUDE))
     rating, unique_id = image.integer(0x4746), clean(exif.data(0xA420))
     focal_length = exif.number(0xA405) or exif.number(0x920A) or 0.0  # the equivalent for 35 mm, if known
     # A few cameras write their name into the Exif directory.
@@ -296,10 +295,10 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
         focal_length=valid_focal_length(focal_length),
         f_number=f_number(exif),
         exposure=exposure(exif.fraction(0x829A)),
-        lat=position[0] if position else None,
-        lng=position[1] if position else None,
+        lat=lat,
+        lng=lng,
         altitude=altitude(gps),
-        unfixed=position is not None and gps.data(_STATUS)[:1] == b"V",  # void
+        unfixed=lat is not None and gps.data(_STATUS)[:1] == b"V",  # void
         title=clean(utf16(image.data(0x9C9B)), text.TITLE),
         description=clean_text(image.data(0x010E)),
         keywords=text.keywords([utf16(image.data(0x9C9E))], split=True),

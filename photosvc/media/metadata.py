@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from photosvc.media.text import clean, is_plausible, keywords, parse_date, to_utc
+from photosvc.media.text import clean, is_plausible, keywords, parse_date, utc_of
 
 #: Parts of a date that are known: year, month and day; year and month; the year alone.
 DAY, MONTH, YEAR = 3, 2, 1
@@ -239,20 +239,23 @@ def _trusted_utc(utc: datetime | None, found: Metadata) -> datetime | None:
     local = found.taken_local
     if utc is None or local is None:
         return utc
-    if found.utc_offset is not None and abs(to_utc(local, found.utc_offset) - utc) < SAME_MOMENT:
+    if found.utc_offset is not None and abs(utc_of(local, found.utc_offset) - utc) < SAME_MOMENT:
         return utc
-    difference = to_utc(local, 0) - utc
+    difference = utc_of(local, 0) - utc
     from_step = (difference + _ZONE_STEP / 2) % _ZONE_STEP - _ZONE_STEP / 2
     fits = found.utc_offset is None or (found.lat is not None and not found.unfixed and abs(from_step) <= _STEP_ERROR)
     return utc if fits and abs(difference) <= _FURTHEST else None
 
 
-def valid_position(lat: float | None, lng: float | None) -> tuple[float, float] | None:
-    """Return the rounded pair if it lies on the globe; None for 0, 0 too, which receivers without a fix write."""
+def valid_position(lat: float | None, lng: float | None) -> tuple[float, float] | tuple[None, None]:
+    """Return the rounded pair if it lies on the globe, else None twice.
+
+    It is None for 0, 0 too, which receivers without a fix write.
+    """
     if lat is None or lng is None or not (math.isfinite(lat) and math.isfinite(lng)):
-        return None
+        return None, None
     if not (-90 <= lat <= 90 and -180 <= lng <= 180) or (lat == 0 and lng == 0):
-        return None
+        return None, None
     return round(lat, 6), round(lng, 6)
 
 

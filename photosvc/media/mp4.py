@@ -15,7 +15,7 @@ from typing import BinaryIO, Final
 from photosvc.media import text
 from photosvc.media.isobmff import XMP_BOX, boxes, boxes_within
 from photosvc.media.metadata import Metadata, make_name, model_name, valid_altitude, valid_position
-from photosvc.media.text import LATITUDE, LONGITUDE, clean, clean_text, decimal_degrees, parse_date, to_utc
+from photosvc.media.text import LATITUDE, LONGITUDE, clean, clean_text, decimal_degrees, parse_date, utc_of
 
 _MAX_XMP: Final = 1 << 21
 _MAX_VALUE: Final = 1 << 16
@@ -309,22 +309,23 @@ def _taken(zoned: str, created: str) -> tuple[datetime | None, int | None, datet
     """Return wall time, offset in minutes and UTC: Apple writes the first two, MP4 the last, AVI only wall time."""
     local, offset = parse_date(zoned)
     if local is not None and offset is not None:
-        return local, offset, to_utc(local, offset)
+        return local, offset, utc_of(local, offset)
     moment, zone = parse_date(created)
     # Day zero of QuickTime and of Unix, written when the time is unknown.
     if moment is None or moment.date() in (date(1904, 1, 1), date(1970, 1, 1)):
         return None, None, None
-    return (moment, None, None) if zone is None else (None, None, to_utc(moment, zone))
+    return (moment, None, None) if zone is None else (None, None, utc_of(moment, zone))
 
 
 def _place(written: str) -> tuple[float | None, float | None, int]:
     match = _LOCATION.fullmatch(written[:128])
     if match is None:
         return None, None, 0
-    lat = decimal_degrees(_parts(match[2], match[3] or "", 2), match[1], LATITUDE)
-    lng = decimal_degrees(_parts(match[5], match[6] or "", 3), match[4], LONGITUDE)
-    position = valid_position(lat, lng)
-    return (None, None, 0) if position is None else (*position, valid_altitude(float(match[7] or 0)))
+    lat, lng = valid_position(
+        decimal_degrees(_parts(match[2], match[3] or "", 2), match[1], LATITUDE),
+        decimal_degrees(_parts(match[5], match[6] or "", 3), match[4], LONGITUDE),
+    )
+    return lat, lng, 0 if lat is None else valid_altitude(float(match[7] or 0))
 
 
 def _parts(digits: str, fraction: str, width: int) -> list[float]:

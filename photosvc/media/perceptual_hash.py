@@ -61,7 +61,9 @@ def read_look(picture: "Image") -> Look:
     """Return the hash of an upright picture; -1 in each part for a picture without contrast."""
     from PIL.Image import Resampling
 
-    grey = _grey(picture).resize((_SIDE, _SIDE), Resampling.LANCZOS)
+    from photosvc.media.colours import on_white
+
+    grey = on_white(picture).convert("L").resize((_SIDE, _SIDE), Resampling.LANCZOS)
     darkest, lightest = grey.getextrema()
     if lightest - darkest < _MIN_CONTRAST:  # type: ignore[operator] # numbers, of one band
         return Look()
@@ -78,16 +80,6 @@ def turned(look: int) -> tuple[int, ...]:
     over = sum((row >> column & 1) << 8 * column + 7 - at for at, row in enumerate(rows) for column in range(_LOW))
     masks = (_ACROSS, _DOWN, _ACROSS ^ _DOWN)
     return (*(look ^ mask for mask in masks), over, *(over ^ mask for mask in masks))
-
-
-def _grey(picture: "Image") -> "Image":
-    if "A" in picture.getbands():
-        from PIL import Image
-
-        opaque = Image.new("RGBA", picture.size, "white")
-        opaque.alpha_composite(picture.convert("RGBA"))
-        picture = opaque
-    return picture.convert("L")
 
 
 def _low_frequencies(levels: bytes) -> list[int]:

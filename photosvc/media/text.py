@@ -129,7 +129,7 @@ def is_plausible(moment: datetime) -> bool:
     return FIRST_YEAR <= moment.year <= SYSTEM_CLOCK().year + 1
 
 
-def to_utc(local: datetime, offset: int) -> datetime:
+def utc_of(local: datetime, offset: int) -> datetime:
     """Return the aware UTC time of a wall time at an offset in minutes; of one at the end of time, the wall time."""
     try:
         return local.replace(tzinfo=timezone(timedelta(minutes=offset))).astimezone(UTC)

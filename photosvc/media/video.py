@@ -266,13 +266,12 @@ def _streams(data: bytes) -> list[bytearray]:
 
 def _metadata(entries: Mapping[int, bytes]) -> Metadata:
     local, offset = _moment(entries)
-    lat, lng = _degrees(entries, _LAT, _LAT_REF, LATITUDE), _degrees(entries, _LNG, _LNG_REF, LONGITUDE)
-    position = valid_position(lat, lng)
+    lat, lng = valid_position(_degrees(entries, _LAT, _LAT_REF, LATITUDE), _degrees(entries, _LNG, _LNG_REF, LONGITUDE))
     return Metadata(
         taken_local=local,
         utc_offset=offset,
-        lat=position[0] if position else None,
-        lng=position[1] if position else None,
+        lat=lat,
+        lng=lng,
         camera_make=_MAKES.get(int.from_bytes(entries.get(_MAKE, b"")[:2], "big"), ""),
     )
 

@@ -31,7 +31,7 @@ from photosvc.media.metadata import (
     valid_position,
     valid_rating,
 )
-from photosvc.media.text import LATITUDE, LONGITUDE, clean, clean_text, parse_date, parse_degrees, to_utc
+from photosvc.media.text import LATITUDE, LONGITUDE, clean, clean_text, parse_date, parse_degrees, utc_of
 from photosvc.media.xmp_tree import Properties, attribute, items, parse_packet, properties, tag
 
 MAX_REGIONS: Final = 256
@@ -136,7 +136,7 @@ def _read(root: Element) -> Xmp:
     taken, modified = _date(found, _DATES), _date(found, _MODIFIED)
     satellite, zone = parse_date(_first(found, "exif:GPSTimeStamp", "exif:GPSDateTime"))
     # Apple writes positive degrees, and the hemisphere in a property of its own, as Exif does.
-    position = valid_position(
+    lat, lng = valid_position(
         parse_degrees(_first(found, "exif:GPSLatitude"), _first(found, "exif:GPSLatitudeRef").strip(), LATITUDE),
         parse_degrees(_first(found, "exif:GPSLongitude"), _first(found, "exif:GPSLongitudeRef").strip(), LONGITUDE),
     )
@@ -144,7 +144,7 @@ def _read(root: Element) -> Xmp:
     make = make_name(written_make)
     metadata = Metadata(
         taken_local=taken.local,
-        taken_utc=to_utc(satellite, zone or 0) if satellite is not None else None,
+        taken_utc=utc_of(satellite, zone or 0) if satellite is not None else None,
         utc_offset=taken.offset,
         date_parts=taken.parts,
         modified_local=modified.local,
@@ -158,10 +158,10 @@ def _read(root: Element) -> Xmp:
         focal_length=valid_focal_length(_packet_number(found, "exif:FocalLengthIn35mmFilm", "exif:FocalLength")),
         f_number=valid_f_number(_packet_number(found, "exif:FNumber")),
         exposure=exposure(_fraction(_first(found, "exif:ExposureTime"))),
-        lat=position[0] if position else None,
-        lng=position[1] if position else None,
+        lat=lat,
+        lng=lng,
         altitude=_altitude(found),
-        unfixed=position is not None and _first(found, "exif:GPSStatus").strip() == "V",
+        unfixed=lat is not None and _first(found, "exif:GPSStatus").strip() == "V",
         title=clean(_first(found, "dc:title", "photoshop:Headline"), text.TITLE),
         description=clean_text(_first(found, "dc:description")),
         keywords=_keywords(found),

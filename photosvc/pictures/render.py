@@ -14,6 +14,7 @@ from PIL import Image, ImageCms
 
 from photosvc.core.problems import Reason
 from photosvc.core.vocabulary import Box, followed_by, inverse, turned_box
+from photosvc.media.colours import on_white
 from photosvc.media.cost import OVERSAMPLING, leave_out_pixels
 from photosvc.media.decode import UPRIGHT, displayable, guarded
 from photosvc.media.errors import DecodeError, UnsupportedFileError
@@ -63,7 +64,7 @@ def draw(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) 
         )
         stored_size = size[::-1] if orientation >= 5 else size
         small = base.resize(stored_size, Image.Resampling.BICUBIC, box=source_box, reducing_gap=2.0)
-        small = _on_white(_to_srgb(small, profile))
+        small = on_white(_to_srgb(small, profile))
         if orientation in UPRIGHT:
             small = small.transpose(UPRIGHT[orientation])
         yield small
@@ -123,14 +124,6 @@ def _transform(mode: str, profile: bytes) -> Callable[[Image.Image], Image.Image
         return ImageCms.applyTransform(picture, transform) or picture
 
     return convert
-
-
-def _on_white(picture: Image.Image) -> Image.Image:
-    if picture.mode != "RGBA":
-        return picture
-    background = Image.new("RGB", picture.size, "white")
-    background.paste(picture, mask=picture.getchannel("A"))
-    return background
 
 
 def _encode(picture: Image.Image, encoding: str) -> bytes:
