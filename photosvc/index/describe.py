@@ -19,8 +19,9 @@ from photosvc.index.names import date_in_path, title_in
 from photosvc.index.places import country_name, zone_at
 from photosvc.index.quality import HIDDEN, quality_of
 from photosvc.index.sidecar_values import Sources, StoredSidecar, marked, ranked, with_sidecars
-from photosvc.index.stack_rules import LIVE_NS, is_cover, is_moving_part, is_preview, original_of, split_name
+from photosvc.index.stack_rules import LIVE_NS, is_cover, is_moving_part, is_preview, original_of
 from photosvc.media import text
+from photosvc.media.formats import split_name
 from photosvc.media.metadata import DAY, MONTH, SAME_MOMENT, Metadata, Region, merge
 from photosvc.media.xmp import upright
 from photosvc.models import UNKNOWN_PLACE, File, Marker, Photo

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from photosvc.index.sidecar_values import EDITED_SUFFIXES, companions, is_read, key
-from photosvc.index.stack_rules import burst_of, original_of, split_name, still_of
-from photosvc.media.formats import by_extension
+from photosvc.index.stack_rules import burst_of, original_of, still_of
+from photosvc.media.formats import by_extension, split_name
 from photosvc.models.statements import in_portions
 
 #: Most files of one group; further files are another group.

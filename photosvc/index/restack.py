@@ -22,7 +22,8 @@ from photosvc.index.agreement import Facts
 from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import load_metadata
 from photosvc.index.photo_changes import PhotoChanges, mark_cameras
-from photosvc.index.stack_rules import MAX_FILES, Member, divide, is_moving_part, is_preview, name_key, split_name
+from photosvc.index.stack_rules import MAX_FILES, Member, divide, is_moving_part, is_preview, name_key
+from photosvc.media.formats import split_name
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, RejectedFile, StackKey
 from photosvc.models.photo import PLAIN_VALUES, WITH_ALL
 from photosvc.models.schema import delete_rows

@@ -32,6 +32,7 @@ from photosvc.index.agreement import (
 )
 from photosvc.index.extract import Extraction
 from photosvc.index.sidecar_values import EDITED_SUFFIXES, cut_original
+from photosvc.media.formats import split_name
 from photosvc.media.metadata import Metadata
 from photosvc.query.fold import fold
 
@@ -87,13 +88,6 @@ class Link(IntEnum):
 
 
 _LINKS: Final = len(Link)
-
-
-def split_name(name: str) -> tuple[str, str, str]:
-    """Return the folder, base name and extension (lower case, no dot) of a relative path."""
-    folder, _, file = name.rpartition("/")
-    base, dot, extension = file.rpartition(".")
-    return (folder, base, extension.lower()) if dot and base else (folder, file, "")
 
 
 def original_of(base: str) -> str:

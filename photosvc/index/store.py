@@ -28,8 +28,9 @@ from photosvc.index.quality import hide_photos
 from photosvc.index.restack import copies_of, new_photo, restack, write_keys
 from photosvc.index.scan import FoundFile, aside_folder
 from photosvc.index.sidecar_links import Folders, Sidecars
-from photosvc.index.stack_rules import keys_of, split_name
+from photosvc.index.stack_rules import keys_of
 from photosvc.index.stored_files import SentFiles, StoredFiles
+from photosvc.media.formats import split_name
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile
 from photosvc.models.engine import begin_write
 from photosvc.models.statements import UNLOADED, among, is_below

@@ -8,7 +8,6 @@ ISO/IEC 14496-12.
 
 import re
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Final, Literal
 
 MediaType = Literal["image", "raw", "video", "animated", "sidecar"]
@@ -172,15 +171,22 @@ _TRANSPORT_PACKET: Final = 188
 _SYNC_BYTES: Final = 5
 
 
+def split_name(name: str) -> tuple[str, str, str]:
+    """Return the folder, base name and extension (lower case, no dot) of a relative path."""
+    folder, _, file = name.rpartition("/")
+    base, dot, extension = file.rpartition(".")
+    return (folder, base, extension.lower()) if dot and base else (folder, file, "")
+
+
 def by_extension(file_name: str) -> Format | None:
     """Return the row of the extension, whatever the content; None when the extension is unknown."""
-    return _BY_EXTENSION.get(PurePath(file_name).suffix[1:].lower())
+    return _BY_EXTENSION.get(split_name(file_name)[2])
 
 
 def may_have_pixels(file_name: str) -> bool:
     """Return whether the content must decide: the extension belongs to pictures or videos, or is missing."""
     row = by_extension(file_name)
-    return row.media_type != "sidecar" if row else not PurePath(file_name).suffix
+    return row.media_type != "sidecar" if row else not split_name(file_name)[2]
 
 
 def sniff(head: bytes, file_name: str) -> Format | None:

@@ -4,18 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.index.names import date_in, date_in_path, title_in
-from photosvc.index.stack_rules import split_name
 from photosvc.media.metadata import DAY, MONTH, YEAR, WrittenDate
 from tests.helpers.examples import examples
-
-
-def test_a_name_has_folder_base_and_extension():
-    for name, parts in (
-        ("a/b/c.JPG", ("a/b", "c", "jpg")), ("c.tar.gz", ("", "c.tar", "gz")), ("c", ("", "c", "")),
-        ("a.b/c", ("a.b", "c", "")), (".hidden", ("", ".hidden", "")), ("a/.jpg", ("a", ".jpg", "")),
-        ("", ("", "", "")),
-    ):  # fmt: skip
-        assert split_name(name) == parts, name
 
 
 def test_a_date_is_found_where_one_is_spelled():
@@ -96,7 +86,6 @@ def test_a_title_is_made_of_words_unless_a_camera_named_the_file():
 @examples(100)
 @given(st.text(max_size=300))
 def test_any_name_is_taken(name):
-    split_name(name)
     date_in_path(name, "UTC")
     assert len(title_in(name)) <= 200
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.media.formats import FORMATS, by_extension, is_sidecar, may_have_pixels, sniff
+from photosvc.media.formats import FORMATS, by_extension, is_sidecar, may_have_pixels, sniff, split_name
 from tests.helpers.examples import examples
 from tests.helpers.pictures import encoded, quarters
 
@@ -23,6 +23,15 @@ CONTENT = {
     "gif": encoded(quarters(), "GIF"), "tiff": encoded(quarters(), "TIFF"), "bmp": encoded(quarters(), "BMP"),
     "avif": encoded(quarters(), "AVIF"),
 }  # fmt: skip
+
+
+def test_a_name_has_folder_base_and_extension():
+    for name, parts in (
+        ("a/b/c.JPG", ("a/b", "c", "jpg")), ("c.tar.gz", ("", "c.tar", "gz")), ("c", ("", "c", "")),
+        ("a.b/c", ("a.b", "c", "")), (".hidden", ("", ".hidden", "")), ("a/.jpg", ("a", ".jpg", "")),
+        ("", ("", "", "")),
+    ):  # fmt: skip
+        assert split_name(name) == parts, name
 
 
 def test_a_picture_is_identified_by_its_content_unless_its_extension_is_foreign():
