@@ -23,7 +23,10 @@ if (list) {
     });
     list.addEventListener("dragover", (event) => {
       const item = dragged && place(event);
-      if (!item || box(item).checked) { mark(null); return; }
+      if (!item || box(item).checked) {
+        mark(null);
+        return;
+      }
       event.preventDefault();
       mark(item);
     });

@@ -1,9 +1,10 @@
-// Forms with values that are typed and not sent are marked: no script of ours loads the page again then, and browsers ask
-// before it is left. A form that the service could not take, as its session had ended, has its values again afterwards.
+// Forms with values that are typed and not sent are marked: no script of ours loads the page again then, and browsers
+// ask before it is left. A form that the service could not take, as its session had ended, has its values again
+// afterwards.
 
 // Names, passwords and codes of a log-in are filled in again; boxes of photos are a choice of the moment.
-const FREE = "button, fieldset, output, [type=hidden]:not([name=version]), [type=file], [type=password], [autocomplete=username], "
-  + "[autocomplete=one-time-code], [name=stay], [name=photo]";
+const FREE = "button, fieldset, output, [type=hidden]:not([name=version]), [type=file], [type=password], "
+  + "[autocomplete=username], [autocomplete=one-time-code], [name=stay], [name=photo]";
 const STORED = "photosvc-unsent";  // {path, action, number, values, unsent} of the form that this tab sent last
 const last = JSON.parse(sessionStorage.getItem(STORED));
 const {unsent, refused} = document.body.dataset;
@@ -27,7 +28,8 @@ document.addEventListener("submit", ({target, defaultPrevented}) => {
   if (defaultPrevented || !("unsaved" in target.dataset)) return;
   target.removeAttribute("data-unsaved");
   const values = fieldsOf(target).map((field) => (isBox(field) ? field.checked : field.value));
-  const stored = {path: location.pathname, action: new URL(target.action).pathname, number: forms.indexOf(target), values};
+  const action = new URL(target.action).pathname;
+  const stored = {path: location.pathname, action, number: forms.indexOf(target), values};
   try { sessionStorage.setItem(STORED, JSON.stringify(stored)); } catch { /* no room */ }
 });
 
@@ -35,6 +37,8 @@ if (last && unsent !== undefined) sessionStorage.setItem(STORED, JSON.stringify(
 else if (last && (!last.unsent || last.path === location.pathname)) {
   sessionStorage.removeItem(STORED);
   const form = last.unsent && forms[last.number], fields = form ? fieldsOf(form) : [];
-  if (fields.length === last.values.length) fields.forEach((field, at) => { field[isBox(field) ? "checked" : "value"] = last.values[at]; });
+  if (fields.length === last.values.length) fields.forEach((field, at) => {
+    field[isBox(field) ? "checked" : "value"] = last.values[at];
+  });
 }
 forms.forEach(mark);

@@ -12,7 +12,8 @@ for (const element of document.querySelectorAll("time[datetime]")) {
 
 const field = document.querySelector(".search input[type=search]");
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest?.("input, textarea, select"), off = localStorage.getItem("photosvc-keys") === "off";
+  const typing = event.target.closest?.("input, textarea, select"),
+    off = localStorage.getItem("photosvc-keys") === "off";
   if (field && event.key === "/" && !typing && !off && !event.ctrlKey && !event.metaKey && !event.altKey) {
     event.preventDefault();
     field.focus();
@@ -20,7 +21,8 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-for (const order of document.querySelectorAll("#order, #sort")) order.addEventListener("change", () => order.form.requestSubmit());
+for (const order of document.querySelectorAll("#order, #sort"))
+  order.addEventListener("change", () => order.form.requestSubmit());
 
 // The menu More on a phone is closed by a touch outside of it, and by Escape.
 const more = document.querySelector(".side .more");

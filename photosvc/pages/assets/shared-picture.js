@@ -4,6 +4,7 @@ const LINKS = {ArrowLeft: "a[rel=prev]", ArrowRight: "a[rel=next]", Escape: "a.u
 
 document.addEventListener("keydown", (event) => {
   const selector = LINKS[event.key];
-  if (!selector || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.target.matches("video")) return;
+  if (!selector || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.target.matches("video"))
+    return;
   document.querySelector(selector)?.click();
 });

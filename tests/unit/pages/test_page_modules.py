@@ -10,6 +10,9 @@ import photosvc.pages
 from photosvc.pages.script_texts import _MEANT, _TEXTS
 
 ASSETS = Path(photosvc.pages.__file__).with_name("assets")
+SCRIPTS = sorted(path for path in ASSETS.rglob("*.js") if "vendor" not in path.parts)
+TEXT_OR_COMMENT = re.compile(r"""\"(?:[^"\\]|\\.)*\"|`[^`]*`|(?<=[(,=:?&| ])/(?!/)(?:[^/\\]|\\.)+/|//.*""")
+HEAD_OF_FOR = re.compile(r"\bfor (?:await )?\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)")
 
 
 @pytest.mark.needs("node")
@@ -29,6 +32,15 @@ def test_every_text_that_scripts_ask_for_is_handed_over():
         named |= set(re.findall(r'"(keys?[A-Z]\w+)"', path.read_text("utf-8")))
     assert len(named) > 100
     assert named - {*_TEXTS, *_MEANT} == set()
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_lines_of_scripts_have_at_most_120_characters_and_one_statement(path):
+    for line in path.read_text("utf-8").splitlines():
+        assert len(line) <= 120, line
+        code = HEAD_OF_FOR.sub("", TEXT_OR_COMMENT.sub("", line))
+        # Fields of a class without values may share a line.
+        assert not re.search(r";\s*[^\s})]", re.sub(r"#\w+;(?= #\w+;)", "", code)), line
 
 
 def test_a_long_touch_of_a_tile_shows_no_preview_of_its_link():

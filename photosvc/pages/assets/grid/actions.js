@@ -6,15 +6,21 @@ import {Line} from "./line.js";
 import {locale, t} from "./words.js";
 
 const MANY = 500;      // photos from which on an action that is easily seen as a loss asks first
-const RIGHTS = {favorite: "update", private: "update", archive: "update", approve: "update", edit: "update", album: "albums", remove: "remove", delete: "delete", download: "download"};
+const RIGHTS = {favorite: "update", private: "update", archive: "update", approve: "update", edit: "update",
+  album: "albums", remove: "remove", delete: "delete", download: "download"};
 const ASKING = new Set(["album", "edit", "delete"]);  // these open a dialog, one at a time
 
 export class Actions {
-  #timeline; #grid; #done; #asking = false;
+  #timeline; #grid; #done;
+  #asking = false;
   line = new Line();
 
   // `done` is called when photos that were selected are elsewhere now.
-  constructor(timeline, grid, done) { this.#timeline = timeline; this.#grid = grid; this.#done = done; }
+  constructor(timeline, grid, done) {
+    this.#timeline = timeline;
+    this.#grid = grid;
+    this.#done = done;
+  }
 
   say(...told) { this.line.say(...told); }
   undo() { return this.line.undo(); }
@@ -47,13 +53,16 @@ export class Actions {
       return result;
     };
     const result = await set(list, value);
-    this.say(asFar(told(result.partly ? result.count : result.sent.length, value), result), async () => whole(await set(result.sent, !value)));
+    this.say(asFar(told(result.partly ? result.count : result.sent.length, value), result),
+      async () => whole(await set(result.sent, !value)));
   }
 
   async archive(chosen) {
-    const list = uids(chosen), back = site.archive === "1", to = back ? "restore" : "archive", from = back ? "archive" : "restore";
+    const list = uids(chosen), back = site.archive === "1", to = back ? "restore" : "archive",
+      from = back ? "archive" : "restore";
     const what = t(back ? "unarchive" : "archive");
-    if (list.length >= MANY && !(await confirmed(t(back ? "askUnarchive" : "askArchive", {num: list.length}), what))) return;
+    if (list.length >= MANY && !(await confirmed(t(back ? "askUnarchive" : "askArchive", {num: list.length}), what)))
+      return;
     const next = this.#next(new Set(list)), result = await send(list, to, {});
     this.#gone(next);
     this.say(asFar(t(back ? "unarchived" : "archived", {num: result.count}), result), async () => {
@@ -88,8 +97,10 @@ export class Actions {
     const {addTo, chooseAlbum, takeOut} = await import("./albums.js"), album = await chooseAlbum(this.#timeline);
     if (!album) return;
     const change = (what, list) => this.#timeline.changing(() => what(album.UID, list));
-    const added = await change(addTo, uids(chosen)), open = {href: site.albumpage.replace("UID", album.UID), textContent: t("open")};
-    this.say(t(added.length ? "addedTo" : "hasAll", {num: added.length, album: album.Title}), added.length && (() => change(takeOut, added)), open);
+    const added = await change(addTo, uids(chosen)),
+      open = {href: site.albumpage.replace("UID", album.UID), textContent: t("open")};
+    this.say(t(added.length ? "addedTo" : "hasAll", {num: added.length, album: album.Title}),
+      added.length && (() => change(takeOut, added)), open);
   }
 
   async edit(chosen) {
@@ -149,8 +160,8 @@ const uids = (list) => list.map((photo) => photo.uid);
 const confirmed = async (...asked) => (await import("./confirm.js")).confirmed(...asked);
 
 // Sends a batch in portions, as far as that goes: the photos that were `sent`, how many of them changed (`count`), and
-// what went `wrong`, with the number of the `rest`; `partly`: the changed ones of a portion that was sent in part. An error
-// before anything changed is thrown.
+// what went `wrong`, with the number of the `rest`; `partly`: the changed ones of a portion that was sent in part. An
+// error before anything changed is thrown.
 async function send(list, batch, more) {
   const sent = [];
   let count = 0;

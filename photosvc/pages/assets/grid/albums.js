@@ -21,16 +21,19 @@ async function change(album, list, method, outcome) {
 
 // Albums of chosen photos, the last changed first; with a title, only albums whose titles contain it.
 const albums = async (title = "") =>
-  (await get(`/albums${asked({count: MOST_ALBUMS, type: "album", order: "edited", q: title})}`)).filter((album) => !album.Filter);
+  (await get(`/albums${asked({count: MOST_ALBUMS, type: "album", order: "edited", q: title})}`))
+    .filter((album) => !album.Filter);
 
 // The album chosen in a dialog, or a new one with the typed title; null if none was chosen.
 export async function chooseAlbum(timeline) {
   const known = await albums();
-  const field = make("input", {type: "text", id: "album-title", autocomplete: "off", maxLength: 200, required: true, dir: "auto"});
+  const field = make("input",
+    {type: "text", id: "album-title", autocomplete: "off", maxLength: 200, required: true, dir: "auto"});
   field.setAttribute("list", "album-titles");
   const list = make("datalist", {id: "album-titles"}, ...known.map((album) => make("option", {value: album.Title})));
   // Enter means the first submit button of a form; browsers take a marked option of the list first.
-  const cancel = make("button", {type: "button", textContent: t("cancel")}), add = make("button", {value: "yes", className: "primary", textContent: t("add")});
+  const cancel = make("button", {type: "button", textContent: t("cancel")}),
+    add = make("button", {value: "yes", className: "primary", textContent: t("add")});
   const dialog = make("dialog", {className: "ask", ariaLabel: t("addToAlbum")},
     make("form", {method: "dialog"}, make("label", {htmlFor: "album-title", textContent: t("album")}), field, list,
       make("p", {className: "muted", textContent: t("chooseAlbum")}), make("div", {className: "row"}, cancel, add)));
@@ -47,7 +50,8 @@ export async function chooseAlbum(timeline) {
   dialog.remove();
   const title = field.value.trim();
   if (dialog.returnValue !== "yes" || !title) return null;
-  return named(known, title) || named(await albums(title), title) || timeline.changing(() => post("/albums", {Title: title}));
+  return named(known, title) || named(await albums(title), title)
+    || timeline.changing(() => post("/albums", {Title: title}));
 }
 
 // The album with this title, or else with one that differs only in upper and lower case or in spaces.

@@ -24,7 +24,8 @@ export async function call(path, {method = "GET", body, headers = {}, signal} = 
   let answer, text;
   try {
     answer = await fetch(site.api + path, {
-      method, signal, headers: given, credentials: "same-origin", body: json, keepalive: method === "PUT" && json?.length < 2e4,
+      method, signal, headers: given, credentials: "same-origin", body: json,
+        keepalive: method === "PUT" && json?.length < 2e4,
     });
     text = await answer.text();
   } catch (error) {
@@ -35,10 +36,13 @@ export async function call(path, {method = "GET", body, headers = {}, signal} = 
   try { data = text ? JSON.parse(text) : null; } catch { /* a proxy's page */ }
   if (answer.status === 401) {
     // The page leads to the log-in and back, but would lose what is typed or done.
-    if (method === "GET" && !document.querySelector("dialog[open], [data-unsaved], .uploads progress")) location.reload();
+    if (method === "GET" && !document.querySelector("dialog[open], [data-unsaved], .uploads progress"))
+      location.reload();
     throw new Failure(401, t("signedOut"));
   }
-  if (!answer.ok) throw new Failure(answer.status, data?.error || data?.message || t("answered", {status: `${answer.status}`}), data?.details, {photos: data?.photos ?? 0, change: data?.change});
+  if (!answer.ok) throw new Failure(answer.status,
+    data?.error || data?.message || t("answered", {status: `${answer.status}`}), data?.details,
+    {photos: data?.photos ?? 0, change: data?.change});
   return {data, headers: answer.headers};
 }
 
@@ -55,7 +59,8 @@ export function asked(values) {
 export const search = () => ({q: site.query, s: site.album, order: site.order, seed: site.seed});
 
 // Browsers keep thumbnails by their addresses, which differ with the turn of a photo.
-export const thumbnail = ({hash, turn = 1}, size) => site.thumbs.replace("HASH", hash).replace("SIZE", size) + (turn === 1 ? "" : `&turn=${turn}`);
+export const thumbnail = ({hash, turn = 1}, size) => site.thumbs.replace("HASH", hash)
+  .replace("SIZE", size) + (turn === 1 ? "" : `&turn=${turn}`);
 export const video = (hash) => site.videos.replace("HASH", hash);
 export const photoPage = (uid) => site.photo.replace("UID", uid);
 

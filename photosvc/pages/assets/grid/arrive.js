@@ -11,7 +11,8 @@ export async function positionOf(uid, timeline) {
   await timeline.need(month, index, index + 1);
   if (timeline.photo(month, index)?.uid === uid) return from;
   // The sequence is by universal time; months are by local days, and photos without one are behind all.
-  const at = await timeline.locate(uid, [month, month - 1, month + 1].map((near) => timeline.months[near]?.[0]).concat("0000-00"));
+  const at = await timeline.locate(uid,
+    [month, month - 1, month + 1].map((near) => timeline.months[near]?.[0]).concat("0000-00"));
   if (at < 0) throw new Error("the photo is not there");
   return at;
 }

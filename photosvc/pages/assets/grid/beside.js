@@ -6,7 +6,8 @@ import {dayOf} from "./layouts.js";
 export async function beside(timeline, layouts, [month, index], key) {
   const {months} = timeline, count = months[month][1];
   if (key === "ArrowRight") return index + 1 < count ? [month, index + 1] : months[month + 1] ? [month + 1, 0] : null;
-  if (key === "ArrowLeft") return index > 0 ? [month, index - 1] : month > 0 ? [month - 1, months[month - 1][1] - 1] : null;
+  if (key === "ArrowLeft")
+    return index > 0 ? [month, index - 1] : month > 0 ? [month - 1, months[month - 1][1] - 1] : null;
   await timeline.want(month);
   const laid = layouts.of(month);
   if (!laid) return null;
@@ -34,13 +35,15 @@ function centre(laid, index) {
 // The upper edges of all rows.
 function rows(laid) {
   const found = new Set();
-  for (const box of laid.days) for (let at = box.first; at < box.last; at++) found.add(Math.round(box.top + laid.y[at]));
+  for (const box of laid.days) for (let at = box.first; at < box.last; at++)
+    found.add(Math.round(box.top + laid.y[at]));
   return [...found].sort((a, b) => a - b);
 }
 
 function inRow(laid, y) {
   const found = [];
-  for (const box of laid.days) for (let at = box.first; at < box.last; at++) if (Math.abs(box.top + laid.y[at] - y) < 1) found.push(at);
+  for (const box of laid.days) for (let at = box.first; at < box.last; at++) if (Math.abs(box.top + laid.y[at] - y) < 1)
+    found.push(at);
   return found;
 }
 
@@ -48,7 +51,10 @@ function closest(laid, x, y) {
   let best = null, least = Infinity;
   for (const at of inRow(laid, y)) {
     const away = Math.abs(centre(laid, at).x - x);
-    if (away < least) { least = away; best = at; }
+    if (away < least) {
+      least = away;
+      best = at;
+    }
   }
   return best;
 }

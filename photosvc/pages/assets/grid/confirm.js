@@ -5,8 +5,12 @@ import {t} from "./words.js";
 
 export function confirmed(question, yes, danger = false) {
   const dialog = make("dialog", {className: "ask", ariaLabel: yes}, make("p", {textContent: question}),
-    make("form", {method: "dialog"}, make("button", {value: "", textContent: t("cancel")}), make("button", {value: "yes", className: danger ? "primary danger" : "primary", textContent: yes})));
+    make("form", {method: "dialog"}, make("button", {value: "", textContent: t("cancel")}),
+      make("button", {value: "yes", className: danger ? "primary danger" : "primary", textContent: yes})));
   document.body.append(dialog);
   dialog.showModal();
-  return new Promise((resolve) => dialog.addEventListener("close", () => { dialog.remove(); resolve(dialog.returnValue === "yes"); }));
+  return new Promise((resolve) => dialog.addEventListener("close", () => {
+    dialog.remove();
+    resolve(dialog.returnValue === "yes");
+  }));
 }

@@ -21,10 +21,12 @@ export async function editing(list, change) {
   };
   const wrong = make("p", {className: "alert", id: "edit-wrong", hidden: true});
   wrong.setAttribute("role", "alert");
-  const cancel = make("button", {type: "button", textContent: t("cancel")}), save = make("button", {className: "primary", textContent: t("change", {num: list.length})});
+  const cancel = make("button", {type: "button", textContent: t("cancel")}),
+    save = make("button", {className: "primary", textContent: t("change", {num: list.length})});
   const form = make("form", {noValidate: true}, make("h2", {textContent: t("editMany", {num: list.length})}),
     make("p", {className: "muted", textContent: t("emptyStay")}), wrong, ...FIRST.flatMap(entry),
-    ...GROUPS.map(([title, fields]) => make("details", {}, make("summary", {textContent: title}), ...fields.flatMap(entry))),
+    ...GROUPS.map(([title, fields]) =>
+      make("details", {}, make("summary", {textContent: title}), ...fields.flatMap(entry))),
     make("div", {className: "row"}, cancel, save));
   const dialog = make("dialog", {className: "ask values", ariaLabel: t("editMany", {num: list.length})}, form);
   cancel.addEventListener("click", () => dialog.close());
@@ -38,7 +40,8 @@ export async function editing(list, change) {
     for (const [, input] of asked) input.removeAttribute("aria-invalid");
     try {
       const body = values(asked.map(([field, input]) => [field, input.value.trim()]));
-      done = {...await send(list, body, change), title: body.values.Title, moved: Boolean(body.shift || body.values.TakenAtLocal || body.values.TimeZone || "Lat" in body.values)};
+      done = {...await send(list, body, change), title: body.values.Title,
+        moved: Boolean(body.shift || body.values.TakenAtLocal || body.values.TimeZone || "Lat" in body.values)};
       dialog.close();
     } catch (error) {
       tell(error, asked, wrong, save);

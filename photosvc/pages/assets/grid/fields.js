@@ -12,7 +12,8 @@ const EXACT = 5;  // decimals of a position that a form shows: a metre
 
 // Texts of one line unless they are `long`, have `options`, or are a `number`; `details`: in the part of that name.
 const text = (name, maxLength, more = {}) => ({name, label: t(name), attributes: {maxLength}, ...more});
-const number = (name, placeholder) => ({name, label: t(name), number: true, attributes: {inputMode: "decimal", placeholder}});
+const number = (name, placeholder) =>
+  ({name, label: t(name), number: true, attributes: {inputMode: "decimal", placeholder}});
 const choice = (name, options) => ({name, label: t(name), options, attributes: {}});
 
 export const KEYWORDS = text("Keywords", 65536, {details: true});
@@ -45,7 +46,10 @@ export const GROUPS = [
 
 // An error with a message for the field of this name, in the form of the API.
 export class Wrong extends Error {
-  constructor(field, message) { super(message); this.details = [{field, message}]; }
+  constructor(field, message) {
+    super(message);
+    this.details = [{field, message}];
+  }
 }
 
 // The element that asks for a value; of choices, `none` is the one that is no value.
@@ -60,7 +64,8 @@ export function control({name, long, options, attributes}, id, none = "") {
 
 // The value of a record as its element has it.
 export function shown({name, details, number, options}, record) {
-  if (name === "Position") return record.Lat || record.Lng ? `${record.Lat.toFixed(EXACT)}, ${record.Lng.toFixed(EXACT)}` : "";
+  if (name === "Position")
+    return record.Lat || record.Lng ? `${record.Lat.toFixed(EXACT)}, ${record.Lng.toFixed(EXACT)}` : "";
   if (name === "TakenAtLocal") return record.Year > 0 ? record.TakenAtLocal.slice(0, 19) : "";
   const value = (details ? record.Details : record)[name];
   if (options) return String(value ?? (name === "Rating" ? 0 : ""));
@@ -73,8 +78,10 @@ export function sent({name, label, details, number, options, attributes}, typed)
   let value = typed;
   if (attributes.type === "datetime-local") value = typed ? `${typed.length === 16 ? `${typed}:00` : typed}Z` : null;
   else if (number) value = typed ? numeric(name, label, typed) : null;
-  else if (options) value = typed === "" ? null : options === YES_NO ? typed === "true" : name === "Rating" ? Number(typed) : typed;
-  else if (name === "Country" || name === "TimeZone") value = name === "Country" ? typed.toLowerCase() || null : typed || null;
+  else if (options) value = typed === "" ? null : options === YES_NO ? typed === "true" : name === "Rating"
+    ? Number(typed) : typed;
+  else if (name === "Country" || name === "TimeZone")
+    value = name === "Country" ? typed.toLowerCase() || null : typed || null;
   return details ? {Details: {[name]: value}} : {[name]: value};
 }
 

@@ -11,7 +11,8 @@ const RIGHT = {1: 6, 2: 7, 3: 8, 4: 5, 5: 2, 6: 3, 7: 4, 8: 1};
 // Buttons for a file. `act` sends a change and shows the photo that it answers with.
 export function fileButtons(record, file, act) {
   if (file.Error || file.Sidecar) return [];
-  const at = `/photos/${record.UID}/files/${file.UID}`, others = record.Files.filter((other) => other !== file && !other.Sidecar);
+  const at = `/photos/${record.UID}/files/${file.UID}`,
+    others = record.Files.filter((other) => other !== file && !other.Sidecar);
   const button = (textContent, title, send) => {
     const made = make("button", {type: "button", textContent, title, ariaLabel: `${title}: ${file.Name}`});
     made.addEventListener("click", async () => {
@@ -23,7 +24,8 @@ export function fileButtons(record, file, act) {
   const found = [];
   if (!file.Primary) found.push(button(t("show"), t("asMain"), () => call(`${at}/primary`, {method: "POST"})));
   if (file.MediaType !== "video") {
-    found.push(button(t("turn"), t("rotate"), () => call(`${at}/orientation`, {method: "PUT", body: {Orientation: RIGHT[file.Orientation] ?? 6}})));
+    found.push(button(t("turn"), t("rotate"),
+      () => call(`${at}/orientation`, {method: "PUT", body: {Orientation: RIGHT[file.Orientation] ?? 6}})));
   }
   if (others.length) {
     found.push(button(t("unstack"), t("unstack"), async () => {

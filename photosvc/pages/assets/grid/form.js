@@ -10,20 +10,29 @@ const PAUSE = 1500;  // milliseconds without another digit
 
 export class PhotoForm {
   element = make("form", {className: "edit", noValidate: true});
-  // The photo that the form shows, {uid, tag, own, drafts}, and photos with drafts by their UIDs; `own`: this page changed
-  // it since. A draft is a typed value that is not saved: {text, bad, was, now, sending, error}, with the value `was` of the
-  // record when typing began, and the one that it has `now` if somebody changed the photo meanwhile. Drafts stay while
-  // other photos are shown.
-  #photo = null; #unsaved = new Map(); #save; #away; #entries = [];
+  // The photo that the form shows, {uid, tag, own, drafts}, and photos with drafts by their UIDs; `own`: this page
+  // changed it since. A draft is a typed value that is not saved: {text, bad, was, now, sending, error}, with the value
+  // `was` of the record when typing began, and the one that it has `now` if somebody changed the photo meanwhile.
+  // Drafts stay while other photos are shown.
+  #photo = null;
+  #unsaved = new Map();
+  #save; #away;
+  #entries = [];
 
-  // `save(photo, body, saved, changed)` sends the part of a request, and calls `saved` with the record that is the answer
-  // before it shows that; if the photo changed meanwhile it calls `changed` with its record and tag, then sends the
-  // part again unless that throws an error. `away(uid, message)` tells that a photo that is not shown any longer was not saved.
+  // `save(photo, body, saved, changed)` sends the part of a request, and calls `saved` with the record that is the
+  // answer before it shows that; if the photo changed meanwhile it calls `changed` with its record and tag, then sends
+  // the part again unless that throws an error. `away(uid, message)` tells that a photo that is not shown any longer
+  // was not saved.
   constructor(save, away) {
-    this.#save = save; this.#away = away;
+    this.#save = save;
+    this.#away = away;
     this.element.append(...FIRST.flatMap((field) => this.#entry(field)),
-      ...GROUPS.map(([title, fields]) => make("details", {}, make("summary", {textContent: title}), ...fields.flatMap((field) => this.#entry(field)))));
-    this.element.addEventListener("submit", (event) => { event.preventDefault(); document.activeElement?.blur(); });
+      ...GROUPS.map(([title, fields]) =>
+        make("details", {}, make("summary", {textContent: title}), ...fields.flatMap((field) => this.#entry(field)))));
+    this.element.addEventListener("submit", (event) => {
+      event.preventDefault();
+      document.activeElement?.blur();
+    });
     addEventListener("beforeunload", () => this.leave());
     document.addEventListener("visibilitychange", () => { if (document.hidden) this.leave(); });
   }
@@ -31,7 +40,8 @@ export class PhotoForm {
   #entry(field) {
     const input = control(field, `of-${field.name}`, field.name === "Rating" || field.name === "Type" ? null : "");
     const wrong = make("small", {className: "wrong", id: `wrong-${field.name}`, hidden: true});
-    const label = make("label", {}, field.label, input), entry = {field, input, wrong, label, was: "", known: "", asking: false, timer: 0};
+    const label = make("label", {}, field.label, input),
+      entry = {field, input, wrong, label, was: "", known: "", asking: false, timer: 0};
     wrong.setAttribute("role", "alert");
     input.setAttribute("aria-describedby", wrong.id);
     input.addEventListener("input", () => this.#typed(entry));
@@ -40,7 +50,8 @@ export class PhotoForm {
     // A time changes with each of its digits that is typed.
     input.addEventListener("change", () => {
       clearTimeout(entry.timer);
-      if (field === TIME) entry.timer = setTimeout(leave, PAUSE); else leave();
+      if (field === TIME) entry.timer = setTimeout(leave, PAUSE);
+      else leave();
     });
     input.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
@@ -63,7 +74,8 @@ export class PhotoForm {
       const {field, input} = entry, draft = this.#photo.drafts.get(field.name), probe = input.cloneNode(true);
       probe.value = entry.was = shown(field, record);
       entry.known = probe.value;  // browsers have their own form of times and ends of lines
-      if (draft && !draft.sending && draft.was !== entry.was) Object.assign(draft, {now: entry.was, error: changedMeanwhile()});
+      if (draft && !draft.sending && draft.was !== entry.was)
+        Object.assign(draft, {now: entry.was, error: changedMeanwhile()});
       const text = draft ? draft.text : entry.known;
       if (input.value !== text) input.value = text;
       this.#tell(entry);
@@ -72,7 +84,9 @@ export class PhotoForm {
   }
 
   // This page changed these photos.
-  changed(uids) { for (const photo of [this.#photo, ...this.#unsaved.values()]) if (uids.has(photo?.uid)) photo.own = true; }
+  changed(uids) {
+    for (const photo of [this.#photo, ...this.#unsaved.values()]) if (uids.has(photo?.uid)) photo.own = true;
+  }
 
   // Saves what is typed. `gone`: the photo is not shown any longer, so that a choice which is still open is told, too.
   leave(gone = false) {
@@ -92,8 +106,10 @@ export class PhotoForm {
 
   // The page asks before it is left while something is not saved, and does not load itself again.
   #mark(photo) {
-    if (photo.drafts.size) this.#unsaved.set(photo.uid, photo); else this.#unsaved.delete(photo.uid);
-    for (const element of [document.documentElement, this.element]) element.toggleAttribute("data-unsaved", this.#unsaved.size > 0);
+    if (photo.drafts.size) this.#unsaved.set(photo.uid, photo);
+    else this.#unsaved.delete(photo.uid);
+    for (const element of [document.documentElement, this.element])
+      element.toggleAttribute("data-unsaved", this.#unsaved.size > 0);
   }
 
   async #leave(photo, entry) {
@@ -121,7 +137,8 @@ export class PhotoForm {
       if (draft.sending === sending) draft.sending = null;
       if (!photo.drafts.has(field.name)) throw error;
       draft.error = error;
-      if (photo !== this.#photo || !this.element.offsetParent) this.#away(photo.uid, `${field.label}: ${told(error, field)}`);
+      if (photo !== this.#photo || !this.element.offsetParent)
+        this.#away(photo.uid, `${field.label}: ${told(error, field)}`);
       this.#tell(entry);
     }
   }
@@ -132,7 +149,10 @@ export class PhotoForm {
       entry.asking = true;
       const yes = await confirmed(t("askDiscard"), t("discard"), true);
       entry.asking = false;
-      if (!yes) { input.focus(); return; }
+      if (!yes) {
+        input.focus();
+        return;
+      }
       this.#reset(photo, entry);
     }
     input.blur();
@@ -147,17 +167,27 @@ export class PhotoForm {
 
   // Shows beside a field of the present photo why it was not saved, and how to go on.
   #tell(entry) {
-    const {field, input, wrong} = entry, photo = this.#photo, draft = photo.drafts.get(field.name), error = draft?.error;
+    const {field, input, wrong} = entry, photo = this.#photo, draft = photo.drafts.get(field.name),
+      error = draft?.error;
     wrong.hidden = !error;
-    if (!error) { input.removeAttribute("aria-invalid"); return; }
+    if (!error) {
+      input.removeAttribute("aria-invalid");
+      return;
+    }
     const button = (text, act) => {
       const made = make("button", {type: "button", textContent: t(text)});
       made.addEventListener("click", act);
       return made;
     };
-    const send = () => { delete draft.now; this.#leave(photo, entry); };
+    const send = () => {
+      delete draft.now;
+      this.#leave(photo, entry);
+    };
     const further = draft.now !== undefined
-      ? [button("showCurrent", () => this.#reset(photo, entry)), " ", button("saveMine", () => { draft.was = draft.now; send(); })]
+      ? [button("showCurrent", () => this.#reset(photo, entry)), " ", button("saveMine", () => {
+        draft.was = draft.now;
+        send();
+      })]
       : isOf(error, field) ? [] : [button("again", send)];
     wrong.replaceChildren(told(error, field), " ", ...further);
     input.setAttribute("aria-invalid", "true");

@@ -26,10 +26,13 @@ const KEYS = [
 ];
 
 export function help() {
-  const list = make("dl", {}, ...KEYS.filter(([, , needed]) => !needed || may(needed)).flatMap(([key, meaning]) => [make("dt", {textContent: t(key)}), make("dd", {textContent: t(meaning)})]));
+  const list = make("dl", {},
+    ...KEYS.filter(([, , needed]) => !needed || may(needed))
+    .flatMap(([key, meaning]) => [make("dt", {textContent: t(key)}), make("dd", {textContent: t(meaning)})]));
   const letters = make("input", {type: "checkbox", name: "letters", checked: lettersCount()});
   letters.addEventListener("change", () => countLetters(letters.checked));
-  const dialog = make("dialog", {className: "ask help", ariaLabel: t("keys")}, make("h2", {textContent: t("keys")}), list,
+  const dialog = make("dialog", {className: "ask help", ariaLabel: t("keys")}, make("h2", {textContent: t("keys")}),
+    list,
     make("label", {className: "check"}, letters, t("letters")),
     make("p", {className: "muted", textContent: t("lettersKept")}),
     make("form", {method: "dialog"}, make("button", {className: "primary", textContent: t("close")})));

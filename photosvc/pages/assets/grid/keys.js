@@ -3,7 +3,9 @@
 import {may} from "./api.js";
 
 // Whether a key is text, or belongs to a dialog.
-export const isTyping = (event) => Boolean(document.querySelector("dialog[open]") || event.target.closest?.("input:not([type=checkbox]), textarea, select"));
+export const isTyping = (event) =>
+  Boolean(document.querySelector("dialog[open]")
+  || event.target.closest?.("input:not([type=checkbox]), textarea, select"));
 
 // Letters mean something where the photos have the focus, or nothing has it, unless somebody turned that off.
 const PHOTOS = "#grid, .scrubber, .actions, .pswp", OFF = "photosvc-keys";
@@ -19,7 +21,8 @@ export function isShortcut(event) {
 }
 
 // The action that a key means, in the grid and in the viewer.
-const ACTIONS = {f: "favorite", p: "private", a: "archive", A: "archive", d: "download", D: "download", l: "album", e: "edit"};
+const ACTIONS = {f: "favorite", p: "private", a: "archive", A: "archive", d: "download", D: "download", l: "album",
+  e: "edit"};
 export const actionOf = (key) => (key === "Delete" ? (may("remove") ? "remove" : "delete") : ACTIONS[key]);
 
 // Keys that lead to the next and the previous month and year.
@@ -31,7 +34,8 @@ export function tileKeys(root, timeline, grid, selection) {
   let moving = Promise.resolve();
   const move = async (key, far, extends_) => {
     const last = timeline.months.length - 1;
-    const to = far ? (key === "Home" ? [0, 0] : [last, timeline.months[last][1] - 1]) : grid.held && await grid.beside(grid.held, key);
+    const to = far ? (key === "Home" ? [0, 0] : [last, timeline.months[last][1] - 1]) : grid.held
+      && await grid.beside(grid.held, key);
     if (!to) return;
     const from = grid.held && grid.tile(...grid.held);
     if (extends_ && from) selection.begin(from);

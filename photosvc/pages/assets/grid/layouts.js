@@ -6,7 +6,8 @@ const KEPT = 24, NARROWEST = 80;
 
 export class Layouts {
   size = null;
-  #timeline; #root; #known = new Map();
+  #timeline; #root;
+  #known = new Map();
 
   constructor(root, timeline) {
     this.#root = root;

@@ -7,7 +7,10 @@ import {t} from "./words.js";
 const SHOWN = 12000;   // milliseconds that the line stands
 
 export class Line {
-  #element = make("div", {className: "undo", hidden: true}); #back = null; #timer = 0; #last = Promise.resolve();
+  #element = make("div", {className: "undo", hidden: true});
+  #back = null;
+  #timer = 0;
+  #last = Promise.resolve();
 
   constructor() {
     this.#element.setAttribute("role", "status");
@@ -19,7 +22,8 @@ export class Line {
 
   // Runs this after earlier actions have ended, and shows its error. Missing scripts have no status.
   after(action) {
-    this.#last = this.#last.then(action).catch((error) => this.say(error.status >= 0 ? error.message : t("unreachable")));
+    this.#last = this.#last.then(action)
+      .catch((error) => this.say(error.status >= 0 ? error.message : t("unreachable")));
     return this.#last;
   }
 

@@ -26,7 +26,8 @@ export class List extends EventTarget {
   placeIn(hash) { return (this.constructor.place.exec(hash) || []).slice(1); }
 
   // Makes a change of the library: what is read meanwhile waits, and goes on with the new version. For one that moves
-  // photos within their months `follow` gives, from its answer, the detail of the event `moved`; else null.
+  // photos within their months `follow` gives, from its answer, the detail of the event
+  // `moved`; for others null.
   changing(change, follow = () => null) {
     const before = this.pending;
     const done = (async () => {
@@ -49,7 +50,8 @@ export class List extends EventTarget {
     let low = 0, high = this.begins.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (this.begins[middle] <= position) low = middle; else high = middle - 1;
+      if (this.begins[middle] <= position) low = middle;
+      else high = middle - 1;
     }
     return {month: low, index: position - this.begins[low]};
   }
@@ -60,7 +62,10 @@ export class List extends EventTarget {
   get rests() { return this.#rest !== 0; }
 
   fail() {
-    this.#rest ||= setTimeout(() => { this.#rest = 0; this.dispatchEvent(new CustomEvent("photos", {detail: null})); }, AGAIN);
+    this.#rest ||= setTimeout(() => {
+      this.#rest = 0;
+      this.dispatchEvent(new CustomEvent("photos", {detail: null}));
+    }, AGAIN);
   }
 
   // Loads the columns of an entry; the event `month` tells when they are there.
@@ -69,16 +74,23 @@ export class List extends EventTarget {
     if (!name) return Promise.resolve();
     const known = this.known.get(name);
     if (known) {
-      this.known.delete(name); this.known.set(name, known);
+      this.known.delete(name);
+      this.known.set(name, known);
       return known.promise;
     }
     if (this.rests) return Promise.resolve();
     const entry = {data: null};
     entry.promise = this.load(month, name).then((data) => {
-      if (!data) { this.known.delete(name); return; }
+      if (!data) {
+        this.known.delete(name);
+        return;
+      }
       entry.data = data;
       for (const event of ["month", "photos"]) this.dispatchEvent(new CustomEvent(event, {detail: month}));
-    }, () => { this.known.delete(name); this.fail(); });
+    }, () => {
+      this.known.delete(name);
+      this.fail();
+    });
     this.known.set(name, entry);
     for (const old of this.known.keys()) {
       if (this.known.size <= KEPT) break;
@@ -87,16 +99,23 @@ export class List extends EventTarget {
     return entry.promise;
   }
 
-  drop(name) { this.known.delete(name); this.photos.delete(name); }
+  drop(name) {
+    this.known.delete(name);
+    this.photos.delete(name);
+  }
 
   // During scrubbing, only the last of the requested entries is loaded next.
   wantLast(month) {
     this.#last = month;
     if (this.#busy) return;
     const next = () => {
-      if (this.#last === null) { this.#busy = false; return; }
+      if (this.#last === null) {
+        this.#busy = false;
+        return;
+      }
       const wanted = this.#last;
-      this.#busy = true; this.#last = null;
+      this.#busy = true;
+      this.#last = null;
       this.want(wanted).then(() => setTimeout(next, PAUSE));
     };
     next();
@@ -130,10 +149,12 @@ export class List extends EventTarget {
     this.become(next);
   }
 
-  become({months, begins, total, version, known, photos}) { Object.assign(this, {months, begins, total, version, known, photos}); }
+  become({months, begins, total, version, known, photos}) {
+    Object.assign(this, {months, begins, total, version, known, photos});
+  }
 
-  // Every photo from one position of all to another, both included, at most `most`. A `Failure` with the status 409: the
-  // library changed meanwhile, so that some could be missing.
+  // Every photo from one position of all to another, both included, at most `most`. A `Failure` with the status 409:
+  // the library changed meanwhile, so that some could be missing.
   async range(first, last, most) {
     const parts = [], found = [], {months} = this, end = Math.min(last + 1, first + most);
     for (let at = first; at < end;) {
@@ -160,4 +181,6 @@ export class List extends EventTarget {
 }
 
 // Photos as a page came with them.
-export const unpacked = (photos) => photos.map(([uid, hash, duration, favorite, private_, turn, text]) => ({uid, hash, duration, favorite, private: private_, turn, text}));
+export const unpacked = (photos) =>
+  photos.map(([uid, hash, duration, favorite, private_, turn, text]) =>
+  ({uid, hash, duration, favorite, private: private_, turn, text}));

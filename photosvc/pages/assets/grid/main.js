@@ -22,7 +22,10 @@ async function start(root, first) {
   grid?.focus(0, 0, {show: false, take: false});
   const names = timeline.months.map(([month]) => month);
   const [{attach}] = await Promise.all([import("./tools.js"), timeline.complete(name)]);
-  if (!timeline.total) { location.reload(); return; }
+  if (!timeline.total) {
+    location.reload();
+    return;
+  }
   if (grid) {
     // The same photos, which have their places among all of them now.
     const {month, offset} = grid.place(), at = month || offset ? Math.max(0, timeline.find(names[month])) : 0;

@@ -23,7 +23,8 @@ export function watchMoving(root, grid, first) {
     shown = tile;
     timer = setTimeout(() => {
       if (!tile.photo) return;
-      tile.video = make("video", {muted: true, loop: true, playsInline: true, autoplay: true, src: video(tile.photo.hash), ariaHidden: "true"});
+      tile.video = make("video",
+        {muted: true, loop: true, playsInline: true, autoplay: true, src: video(tile.photo.hash), ariaHidden: "true"});
       tile.video.addEventListener("error", stop);
       tile.item.insertBefore(tile.video, tile.badges);
     }, WAIT);

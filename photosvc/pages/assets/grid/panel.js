@@ -14,14 +14,25 @@ const TRIES = 3;     // to save a value of a photo that changes meanwhile
 const MOVING = ["TakenAt", "TakenAtLocal", "TimeZone", "Lat", "Lng", "Primary", "Files", "Orientations"];
 
 export class Panel {
-  #timeline; #resized; #away; #element; #head = make("div"); #body = make("div");
-  #photo = ""; #ready = false; #asked = null; #form = null; #tools = null; #last = Promise.resolve(); #edits = false;
+  #timeline; #resized; #away; #element;
+  #head = make("div");
+  #body = make("div");
+  #photo = "";
+  #ready = false;
+  #asked = null;
+  #form = null;
+  #tools = null;
+  #last = Promise.resolve();
+  #edits = false;
 
-  // `resized` is called when it takes or leaves room; `away(uid, message)` tells that a photo that is not shown any longer
-  // was not saved.
+  // `resized` is called when it takes or leaves room; `away(uid, message)` tells that a photo that is not shown any
+  // longer was not saved.
   constructor(timeline, resized, away) {
-    this.#timeline = timeline; this.#resized = resized; this.#away = away;
-    this.#element = make("aside", {className: "panel", tabIndex: -1, hidden: true, ariaLabel: t("details")}, this.#head, this.#body);
+    this.#timeline = timeline;
+    this.#resized = resized;
+    this.#away = away;
+    this.#element = make("aside", {className: "panel", tabIndex: -1, hidden: true, ariaLabel: t("details")}, this.#head,
+      this.#body);
   }
 
   // Each viewer shows it inside of its own element.
@@ -98,7 +109,8 @@ export class Panel {
   // The code that changes photos is loaded with the first photo shown to a user who may change it.
   async #editing() {
     if (this.#tools) return;
-    const [{PhotoForm}, {fileButtons}, {historyOf}] = await Promise.all([import("./form.js"), import("./files.js"), import("./history.js")]);
+    const [{PhotoForm}, {fileButtons},
+      {historyOf}] = await Promise.all([import("./form.js"), import("./files.js"), import("./history.js")]);
     if (this.#tools) return;
     this.#tools = {fileButtons, historyOf};
     this.#form = new PhotoForm((...part) => this.#save(...part), this.#away);
@@ -115,7 +127,8 @@ export class Panel {
     } else if (data.Description) this.#head.append(make("p", {textContent: data.Description, dir: "auto", lang: ""}));
     const files = make("ul", {className: "files"}, ...data.Files.map((file) => this.#file(data, file)));
     const before = this.#body.querySelector(".history") ?? "";
-    this.#body.replaceChildren(facts(data), make("h3", {textContent: t("files", {num: data.Files.length})}), files, before);
+    this.#body.replaceChildren(facts(data), make("h3", {textContent: t("files", {num: data.Files.length})}), files,
+      before);
     // Whose button went keeps a place for the keyboard.
     if (inside && !this.#element.contains(document.activeElement)) this.#element.focus({preventScroll: true});
     if (this.#tools) this.#history(uid);
@@ -144,15 +157,19 @@ export class Panel {
     const record = recordIn(answer), text = (titled(record) || record.Description || "").trim();
     this.#timeline.change(new Set([uid]), {text, favorite: record.Favorite, private: record.Private}, this);
     // Only some answers tell the entity tag that the next change needs.
-    if (answer.headers.has("ETag")) this.#show(uid, answer); else if (this.#photo === uid) await this.#load();
+    if (answer.headers.has("ETag")) this.#show(uid, answer);
+    else if (this.#photo === uid) await this.#load();
   }
 
   // Sends a change; lays the grid out again if the change `moves` the photo.
   #change(uid, send, moves) {
-    return this.#after(async () => this.#became(uid, await this.#timeline.changing(send, (answer) => (answer && moves() ? kept(recordIn(answer)) : null))));
+    return this.#after(async () =>
+      this.#became(uid, await this.#timeline.changing(send,
+      (answer) => (answer && moves() ? kept(recordIn(answer)) : null))));
   }
 
-  // The service refuses the entity tag of a photo that was changed: by this page, or by somebody else, which `changed` knows.
+  // The service refuses the entity tag of a photo that was changed: by this page, or by somebody else, which `changed`
+  // knows.
   #save(photo, body, saved, changed) {
     return this.#after(async () => {
       const moves = MOVING.some((name) => name in body);
@@ -174,25 +191,31 @@ export class Panel {
   }
 
   async #history(uid) {
-    const element = await this.#tools.historyOf(uid, (send, names) => this.#change(uid, send, () => MOVING.some((name) => names.includes(name))));
+    const element = await this.#tools.historyOf(uid,
+      (send, names) => this.#change(uid, send, () => MOVING.some((name) => names.includes(name))));
     if (this.#photo !== uid) return;
     const old = this.#body.querySelector(".history");
-    if (old) old.replaceWith(element); else this.#body.append(element);
+    if (old) old.replaceWith(element);
+    else this.#body.append(element);
   }
 }
 
 // Tells the grid that this photo moved, and where to: the viewer stays with it.
-const kept = (record) => ({kept: {uid: record.UID, name: record.Year > 0 && record.Month > 0 ? record.TakenAtLocal.slice(0, 7) : "0000-00"}});
+const kept = (record) =>
+  ({kept: {uid: record.UID, name: record.Year > 0 && record.Month > 0 ? record.TakenAtLocal.slice(0, 7) : "0000-00"}});
 
 const recordIn = ({data}) => data.photo ?? data;
 // The query for photos of which a filter has this value; empty for an unknown value.
-const withValue = (name, value) => (UNKNOWN.has(value) ? "" : `${name}:"${value.replace(/[\\"|&*]|(?<=^\s*)[!-]/g, "\\$&")}"`);
-const link = (textContent, query, page = site.photos) => make("a", {href: `${page}?q=${encodeURIComponent(query)}`, textContent});
+const withValue = (name, value) =>
+  (UNKNOWN.has(value) ? "" : `${name}:"${value.replace(/[\\"|&*]|(?<=^\s*)[!-]/g, "\\$&")}"`);
+const link = (textContent, query, page = site.photos) =>
+  make("a", {href: `${page}?q=${encodeURIComponent(query)}`, textContent});
 
 function facts(record) {
   const list = make("dl");
   const several = (name, values) => {
-    if (values.length) list.append(make("dt", {textContent: name}), make("dd", {dir: "auto"}, ...values.flatMap((value, at) => (at ? [", ", value] : [value]))));
+    if (values.length) list.append(make("dt", {textContent: name}),
+      make("dd", {dir: "auto"}, ...values.flatMap((value, at) => (at ? [", ", value] : [value]))));
   };
   const fact = (name, value, query = "") => { if (value) several(name, [query ? link(value, query) : value]); };
   fact(t("factTaken"), ...taken(record));
@@ -202,17 +225,23 @@ function facts(record) {
     fact(t("factPosition"), at.join(", "), `near:${record.UID}`);
     list.lastElementChild.append(" ", make("a", {href: `${site.places}#14/${at.join("/")}`, textContent: t("onMap")}));
   }
-  if (!UNKNOWN.has(record.CameraModel)) fact(t("factCamera"), `${record.CameraMake} ${record.CameraModel}`.trim(), withValue("camera", record.CameraModel));
+  if (!UNKNOWN.has(record.CameraModel))
+    fact(t("factCamera"), `${record.CameraMake} ${record.CameraModel}`.trim(), withValue("camera", record.CameraModel));
   if (!UNKNOWN.has(record.LensModel)) fact(t("factLens"), record.LensModel, withValue("lens", record.LensModel));
-  fact(t("factExposure"), [record.Exposure && `${record.Exposure} s`, record.FNumber && `f/${record.FNumber}`, record.Iso && `ISO ${record.Iso}`, record.FocalLength && `${record.FocalLength} mm`].filter(Boolean).join(" · "));
+  fact(t("factExposure"),
+    [record.Exposure && `${record.Exposure} s`, record.FNumber && `f/${record.FNumber}`,
+    record.Iso && `ISO ${record.Iso}`, record.FocalLength && `${record.FocalLength} mm`].filter(Boolean).join(" · "));
   if (record.Duration) fact(t("factDuration"), playing(record.Duration));
   if (record.Rating > 0 && !may("update")) fact(t("factRating"), "★".repeat(record.Rating));
   const people = new Set(record.Files.flatMap((file) => file.Markers.map((marker) => marker.Name)).filter(Boolean));
   several(t("factPeople"), [...people].map((name) => link(name, withValue("subject", name))));
-  several(t("factAlbums"), record.Albums.map((album) => make("a", {href: site.albumpage.replace("UID", album.UID), textContent: album.Title})));
+  several(t("factAlbums"),
+    record.Albums.map((album) =>
+    make("a", {href: site.albumpage.replace("UID", album.UID), textContent: album.Title})));
   several(t("factLabels"), record.Labels.map(({Label: {Name}}) => link(Name, withValue("label", Name))));
   // Users who may change these values see them in the form instead.
-  if (!may("update")) for (const name of ["Subject", "Artist", "Copyright", "License", "Notes"]) fact(t(name), record.Details[name]);
+  if (!may("update")) for (const name of ["Subject", "Artist", "Copyright", "License", "Notes"])
+    fact(t(name), record.Details[name]);
   return list;
 }
 
@@ -225,15 +254,23 @@ function taken({Year: year, Month: month, Day: day, TakenAtLocal: local}) {
 }
 
 function fileLine(file) {
-  const about = [file.FileType.toUpperCase(), file.Width ? `${number(file.Width)} × ${number(file.Height)}` : "", bytes(file.Size)].filter(Boolean).join(" · ");
+  const about = [file.FileType.toUpperCase(), file.Width ? `${number(file.Width)} × ${number(file.Height)}` : "",
+    bytes(file.Size)].filter(Boolean).join(" · ");
   const line = make("li", {}, make("span", {dir: "auto"}, file.Name, make("small", {textContent: about})));
-  if (may("download")) line.append(make("a", {href: `${site.api}/dl/${file.Hash}`, download: "", className: "button", ariaLabel: t("downloadFile", {file: file.Name})}, icon("download")));
+  if (may("download")) line.append(
+    make("a", {href: `${site.api}/dl/${file.Hash}`, download: "", className: "button",
+    ariaLabel: t("downloadFile", {file: file.Name})}, icon("download")));
   return line;
 }
 
 function bytes(size) {
   const units = ["bytes", "kB", "MB", "GB", "TB"];
   let unit = 0;
-  while (size >= 1000 && unit < units.length - 1) { size /= 1000; unit++; }
-  return `${unit && size < 100 ? size.toLocaleString(locale, {minimumFractionDigits: 1, maximumFractionDigits: 1}) : Math.round(size)} ${t(units[unit])}`;
+  while (size >= 1000 && unit < units.length - 1) {
+    size /= 1000;
+    unit++;
+  }
+  return `${unit && size < 100
+    ? size.toLocaleString(locale,
+    {minimumFractionDigits: 1, maximumFractionDigits: 1}) : Math.round(size)} ${t(units[unit])}`;
 }

@@ -5,14 +5,18 @@
 // month.
 export function layOut({days, ratio}, {width, row, gap, between, head, after}) {
   const count = ratio.length;
-  const x = new Float32Array(count), y = new Float32Array(count), w = new Float32Array(count), h = new Float32Array(count);
+  const x = new Float32Array(count), y = new Float32Array(count), w = new Float32Array(count),
+    h = new Float32Array(count);
   const boxes = [];
   let top = 0, first = 0, shared = [], sharedRatio = 0;
 
   const place = (from, to, left, upper, height) => {
     for (let at = from; at < to; at++) {
       const wide = shape(ratio[at]) * height;
-      x[at] = left; y[at] = upper; w[at] = wide; h[at] = height;
+      x[at] = left;
+      y[at] = upper;
+      w[at] = wide;
+      h[at] = height;
       left += wide + gap;
     }
     return left - gap;
@@ -25,11 +29,13 @@ export function layOut({days, ratio}, {width, row, gap, between, head, after}) {
     let left = 0;
     for (const [day, from, to] of shared) {
       const end = place(from, to, 0, head, height);
-      boxes.push({day, first: from, last: to, top, left, width: Math.min(Math.max(end, 96), width - left), height: head + height});
+      boxes.push({day, first: from, last: to, top, left, width: Math.min(Math.max(end, 96), width - left),
+        height: head + height});
       left += end + between;
     }
     top += head + height + after;
-    shared = []; sharedRatio = 0;
+    shared = [];
+    sharedRatio = 0;
   };
 
   for (const [day, number] of days) {
@@ -50,8 +56,11 @@ export function layOut({days, ratio}, {width, row, gap, between, head, after}) {
         const from = at, goal = (sum * number_) / rows;
         let own = 0;
         // A picture goes into the row in which its middle lies; every row has one, and leaves one for each row behind.
-        while (at < last - (rows - number_) && (at === from || done + shape(ratio[at]) / 2 <= goal || number_ === rows)) {
-          own += shape(ratio[at]); done += shape(ratio[at]); at++;
+        const isOpen = () => at === from || done + shape(ratio[at]) / 2 <= goal || number_ === rows;
+        while (at < last - (rows - number_) && isOpen()) {
+          own += shape(ratio[at]);
+          done += shape(ratio[at]);
+          at++;
         }
         const height = Math.min((width - (at - from - 1) * gap) / own, row * 1.7);
         place(from, at, 0, upper, height);

@@ -5,7 +5,13 @@ import {make} from "./icons.js";
 const LEAST = 22;  // pixels between two years that are written
 
 export class Scrubber {
-  #timeline; #window; #element; #label; #thumb; #years; #dragging = false; #frame = 0; #target = 0; #height = 0; #top = 0; #shown = -1;
+  #timeline; #window; #element; #label; #thumb; #years;
+  #dragging = false;
+  #frame = 0;
+  #target = 0;
+  #height = 0;
+  #top = 0;
+  #shown = -1;
 
   constructor(root, timeline, grid) {
     this.#timeline = timeline;
@@ -13,7 +19,9 @@ export class Scrubber {
     this.#years = make("div", {className: "years"});
     this.#thumb = make("div", {className: "thumb"});
     this.#label = make("span", {className: "bubble", lang: navigator.language, hidden: true});
-    this.#element = make("div", {className: "scrubber", tabIndex: 0, hidden: true, role: "slider", ariaLabel: timeline.label, ariaOrientation: "vertical"}, this.#years, this.#thumb, this.#label);
+    this.#element = make("div",
+      {className: "scrubber", tabIndex: 0, hidden: true, role: "slider", ariaLabel: timeline.label,
+      ariaOrientation: "vertical"}, this.#years, this.#thumb, this.#label);
     const element = this.#element;
     root.after(element);
     element.addEventListener("pointerdown", (event) => {
@@ -27,7 +35,11 @@ export class Scrubber {
     });
     element.addEventListener("pointermove", (event) => this.#dragging ? this.#move(event) : this.#hint(event));
     for (const name of ["pointerup", "pointercancel"]) {
-      element.addEventListener(name, () => { this.#dragging = false; element.classList.remove("held"); this.#label.hidden = true; });
+      element.addEventListener(name, () => {
+        this.#dragging = false;
+        element.classList.remove("held");
+        this.#label.hidden = true;
+      });
     }
     element.addEventListener("pointerleave", () => { if (!this.#dragging) this.#label.hidden = true; });
     element.addEventListener("keydown", (event) => this.#key(event));
@@ -43,7 +55,8 @@ export class Scrubber {
     const {months} = this.#timeline;
     this.#element.hidden = months.length < 2;
     const {height, top: upper} = this.#element.getBoundingClientRect();
-    this.#height = height; this.#top = upper;
+    this.#height = height;
+    this.#top = upper;
     this.#element.ariaValueMin = 0;
     this.#element.ariaValueMax = Math.max(0, months.length - 1);
     const marks = [];
@@ -88,7 +101,10 @@ export class Scrubber {
   #move(event) {
     this.#hint(event);
     this.#target = this.#at(event) * this.#timeline.total;
-    if (!this.#frame) this.#frame = requestAnimationFrame(() => { this.#frame = 0; this.#jump(); });
+    if (!this.#frame) this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.#jump();
+    });
   }
 
   #jump() {

@@ -11,10 +11,16 @@ const TRIES = 3;     // to select photos of a library that changes meanwhile
 const HOLD = 450;  // milliseconds of a touch that begins a selection
 
 export class Selection {
-  #root; #timeline; #grid; #chosen = new Map(); #anchor = null; #actions; #bar; #touch = 0;
+  #root; #timeline; #grid;
+  #chosen = new Map();
+  #anchor = null;
+  #actions; #bar;
+  #touch = 0;
 
   constructor(root, timeline, grid) {
-    this.#root = root; this.#timeline = timeline; this.#grid = grid;
+    this.#root = root;
+    this.#timeline = timeline;
+    this.#grid = grid;
     this.#actions = new Actions(timeline, grid, () => this.clear());
     this.#bar = new Bar((action) => this.#run(action), () => this.all());
     grid.decorate = (tile, photo) => {
@@ -25,10 +31,14 @@ export class Selection {
     root.addEventListener("click", (event) => this.#click(event), true);
     root.addEventListener("pointerdown", (event) => this.#press(event));
     root.addEventListener("contextmenu", (event) => { if (this.#touch === -1) event.preventDefault(); });
-    for (const name of ["pointerup", "pointercancel", "pointermove"]) root.addEventListener(name, (event) => this.#release(event, name));
+    for (const name of ["pointerup", "pointercancel", "pointermove"])
+      root.addEventListener(name, (event) => this.#release(event, name));
     document.addEventListener("keydown", (event) => this.#key(event));
     // Positions are others now, and what is known of the photos too.
-    grid.addEventListener("renewed", () => { this.#anchor = null; this.#changed(); });
+    grid.addEventListener("renewed", () => {
+      this.#anchor = null;
+      this.#changed();
+    });
     timeline.addEventListener("changed", ({detail: {uids, values}}) => {
       for (const [uid, photo] of this.#chosen) if (uids.has(uid)) Object.assign(photo, values);
       this.#changed();
@@ -37,7 +47,11 @@ export class Selection {
   }
 
   get actions() { return this.#actions; }
-  clear() { this.#chosen.clear(); this.#anchor = null; this.#changed(); }
+  clear() {
+    this.#chosen.clear();
+    this.#anchor = null;
+    this.#changed();
+  }
 
   // The photo that keys mean when nothing is selected: the one with the focus.
   get focused() {
@@ -50,7 +64,8 @@ export class Selection {
   toggle(tile) {
     const {photo} = tile;
     if (!photo) return;
-    if (this.#chosen.has(photo.uid)) this.#chosen.delete(photo.uid); else this.#chosen.set(photo.uid, photo);
+    if (this.#chosen.has(photo.uid)) this.#chosen.delete(photo.uid);
+    else this.#chosen.set(photo.uid, photo);
     this.#anchor = this.#position(tile);
     this.#changed();
   }
@@ -106,11 +121,13 @@ export class Selection {
     if (event.ctrlKey || event.metaKey) {
       if (!box) return;  // the link opens in another tab
     } else if (!box && !this.#chosen.size && !began) return;
-    // The box itself has its new mark already, which preventing would take back; one on its label would make another one.
+    // The box itself has its new mark already, which preventing would take back; one on its label would make another
+    // one.
     if (event.target !== tile.box || began) event.preventDefault();
     event.stopPropagation();
     if (began) return;
-    if (event.shiftKey && this.#anchor !== null) this.extend(tile); else this.toggle(tile);
+    if (event.shiftKey && this.#anchor !== null) this.extend(tile);
+    else this.toggle(tile);
   }
 
   #press(event) {
@@ -134,15 +151,37 @@ export class Selection {
   #key(event) {
     if (document.querySelector(".pswp") || isTyping(event)) return;
     const only = !event.ctrlKey && !event.metaKey && !event.altKey;
-    if ((event.ctrlKey || event.metaKey) && event.key === "a") { event.preventDefault(); this.all(); return; }
-    if ((event.ctrlKey || event.metaKey) && event.key === "z") { event.preventDefault(); this.#actions.undo(); return; }
+    if ((event.ctrlKey || event.metaKey) && event.key === "a") {
+      event.preventDefault();
+      this.all();
+      return;
+    }
+    if ((event.ctrlKey || event.metaKey) && event.key === "z") {
+      event.preventDefault();
+      this.#actions.undo();
+      return;
+    }
     if (!only || !isShortcut(event)) return;
-    if (event.key === "Escape" && this.#chosen.size) { this.clear(); return; }
+    if (event.key === "Escape" && this.#chosen.size) {
+      this.clear();
+      return;
+    }
     const tile = this.#grid.tileOf(document.activeElement);
-    if (event.key === "x" && tile) { event.preventDefault(); this.toggle(tile); return; }
-    if (event.key === "X" && tile) { event.preventDefault(); this.extend(tile); return; }
+    if (event.key === "x" && tile) {
+      event.preventDefault();
+      this.toggle(tile);
+      return;
+    }
+    if (event.key === "X" && tile) {
+      event.preventDefault();
+      this.extend(tile);
+      return;
+    }
     const action = actionOf(event.key);
-    if (action && (this.#chosen.size || this.focused)) { event.preventDefault(); this.#run(action); }
+    if (action && (this.#chosen.size || this.focused)) {
+      event.preventDefault();
+      this.#run(action);
+    }
   }
 }
 
@@ -162,7 +201,8 @@ const BUTTONS = [
 
 // The floating bar of the selected photos.
 class Bar {
-  #element; #count; #all; #buttons = {};
+  #element; #count; #all;
+  #buttons = {};
 
   // `run` gets the action of a button; `all` selects all photos of the search.
   constructor(run, all) {
@@ -175,8 +215,10 @@ class Bar {
     this.#count = make("span", {className: "count", role: "status"});
     this.#all = make("button", {type: "button", className: "plain all"});
     this.#all.addEventListener("click", all);
-    this.#element = make("div", {className: "actions", hidden: true, role: "toolbar", ariaLabel: t("selection")}, button("clear", t("clear"), "close"), this.#count, this.#all,
-      ...BUTTONS.filter(([, , , needed]) => may(needed)).map(([action, label, picture]) => button(action, label, picture)));
+    this.#element = make("div", {className: "actions", hidden: true, role: "toolbar", ariaLabel: t("selection")},
+      button("clear", t("clear"), "close"), this.#count, this.#all,
+      ...BUTTONS.filter(([, , , needed]) => may(needed))
+        .map(([action, label, picture]) => button(action, label, picture)));
     document.querySelector("main").append(this.#element);
   }
 
@@ -190,5 +232,8 @@ class Bar {
     for (const mark of ["favorite", "private"]) this.#buttons[mark]?.setAttribute("aria-pressed", every(mark));
   }
 
-  working(text) { this.#element.hidden = false; this.#count.textContent = text; }
+  working(text) {
+    this.#element.hidden = false;
+    this.#count.textContent = text;
+  }
 }

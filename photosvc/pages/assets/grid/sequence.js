@@ -1,5 +1,6 @@
-// The photos of a search in an order other than by time: stretches of equal length, each read with its photos. The service
-// counts from the cursor behind the nearest stretch that was read before, so that scrolling costs the same at any depth.
+// The photos of a search in an order other than by time: stretches of equal length, each read with its photos. The
+// service counts from the cursor behind the nearest stretch that was read before, so that scrolling costs the same at
+// any depth.
 
 import {Failure, asked, get, search, site} from "./api.js";
 import {List, unpacked} from "./list.js";
@@ -105,7 +106,8 @@ export class Sequence extends List {
   async range(first, last, most) {
     const found = [], {version} = this, end = Math.min(last + 1, first + most);
     while (first + found.length < end) {
-      const at = first + found.length, data = await get(PATH + asked({...search(), ...this.#from(at), n: Math.min(MOST, end - at), version}));
+      const at = first + found.length,
+        data = await get(PATH + asked({...search(), ...this.#from(at), n: Math.min(MOST, end - at), version}));
       if (!data.photos.length) throw new Failure(409, t("libraryChanged"));
       found.push(...data.photos);
       if (data.next) this.#cursors.set(first + found.length, data.next);

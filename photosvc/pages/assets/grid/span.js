@@ -1,11 +1,15 @@
-// The months in the page, one below the other: the position and the element of each, and what of them is near the screen.
+// The months in the page, one below the other: the position and the element of each, and what of them is near the
+// screen.
 
 import {make} from "./icons.js";
 import {dayOf} from "./layouts.js";
 
 export class Span {
-  first = 0; tops = []; heights = [];
-  #box; #sections = new Map();
+  first = 0;
+  tops = [];
+  heights = [];
+  #box;
+  #sections = new Map();
 
   constructor(box) { this.#box = box; }
 
@@ -18,15 +22,21 @@ export class Span {
   // Puts the months from `first` to `last` into the page; `drop` gets the months that leave it.
   set(first, last, heightOf, drop) {
     this.first = first;
-    this.tops = []; this.heights = [];
+    this.tops = [];
+    this.heights = [];
     let top = 0;
     for (let month = first; month <= last; month++) {
-      this.tops.push(top); this.heights.push(heightOf(month));
+      this.tops.push(top);
+      this.heights.push(heightOf(month));
       top += this.heights.at(-1);
     }
     this.#box.style.height = `${Math.max(top, 1)}px`;
     for (const [month, section] of this.#sections) {
-      if (!this.has(month)) { section.remove(); drop(month); this.#sections.delete(month); }
+      if (!this.has(month)) {
+        section.remove();
+        drop(month);
+        this.#sections.delete(month);
+      }
     }
     for (let month = first; month <= last; month++) {
       let section = this.#sections.get(month);
@@ -41,10 +51,15 @@ export class Span {
   }
 
   clear(drop) {
-    for (const [month, section] of this.#sections) { section.remove(); drop(month); }
+    for (const [month, section] of this.#sections) {
+      section.remove();
+      drop(month);
+    }
     this.#sections.clear();
     this.#box.style.height = "0";
-    this.first = 0; this.tops = []; this.heights = [];
+    this.first = 0;
+    this.tops = [];
+    this.heights = [];
   }
 
   // The month at this height, the pixels of it that are above, and its height.
@@ -53,19 +68,24 @@ export class Span {
     let number = 0;
     // Pages scroll to whole pixels.
     while (number + 1 < this.tops.length && this.tops[number + 1] < at + 1) number++;
-    return {month: this.first + number, offset: Math.max(0, at - (this.tops[number] ?? 0)), height: this.heights[number] || 1};
+    return {month: this.first + number, offset: Math.max(0, at - (this.tops[number] ?? 0)),
+      height: this.heights[number] || 1};
   }
 }
 
-// The days and photos between two heights of the span, by keys: `wanted` photos as [month, index, day, layout] and `days` as [month, box];
-// `shown` are the months there, and `missing` those whose columns are not loaded. The photo at `held` is always wanted.
+// The days and photos between two heights of the span, by keys: `wanted` photos as [month, index, day, layout] and
+// `days` as [month, box]; `shown` are the months there, and `missing` those whose columns are not loaded. The photo at
+// `held` is always wanted.
 export function near(span, layouts, upper, lower, held) {
   const wanted = new Map(), days = new Map(), shown = [], missing = [], {first, tops, heights} = span;
   for (let number = 0; number < tops.length; number++) {
     const top = tops[number], month = first + number;
     if (top > lower || top + heights[number] < upper) continue;
     const laid = layouts.of(month);
-    if (!laid) { missing.push(month); continue; }
+    if (!laid) {
+      missing.push(month);
+      continue;
+    }
     shown.push(month);
     for (let day = firstBelow(laid.days, upper - top); day < laid.days.length; day++) {
       const box = laid.days[day];
@@ -93,7 +113,8 @@ function firstBelow(days, top) {
   let low = 0, high = days.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (days[middle].top + days[middle].height < top) low = middle + 1; else high = middle;
+    if (days[middle].top + days[middle].height < top) low = middle + 1;
+    else high = middle;
   }
   return Math.max(0, low - 12);  // days of one row end at the same height, or nearly
 }
@@ -103,7 +124,8 @@ function firstTile(laid, box, top) {
   let low = box.first, high = box.last;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (laid.y[middle] + laid.h[middle] < top) low = middle + 1; else high = middle;
+    if (laid.y[middle] + laid.h[middle] < top) low = middle + 1;
+    else high = middle;
   }
   return low;
 }

@@ -11,7 +11,8 @@ export function suggestIn(field) {
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", t("suggestions"));
   field.parentElement.append(list);
-  for (const [name, value] of Object.entries({role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "suggestions"})) {
+  for (const [name, value] of Object.entries(
+    {role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "suggestions"})) {
     field.setAttribute(name, value);
   }
   let timer = 0, running = null, found = null, chosen = -1;
@@ -48,11 +49,13 @@ export function suggestIn(field) {
 
   const show = () => {
     list.replaceChildren(...found.suggestions.map((one, index) => {
-      const said = one.kind === "country" ? new Intl.DisplayNames(locale, {type: "region"}).of(one.text.slice(-2)) : texts[`${one.kind}:${one.label}`];
+      const said = one.kind === "country"
+        ? new Intl.DisplayNames(locale, {type: "region"}).of(one.text.slice(-2)) : texts[`${one.kind}:${one.label}`];
       const count = one.count === null ? "" : `${number(one.count)}${one.more ? "+" : ""}`;
       const option = make("li", {id: `suggestion-${index}`},
         make("span", {className: "kind", textContent: t(one.kind)}),
-        make("span", {className: "name", dir: "auto", textContent: one.kind === "filter" ? one.text : said ?? one.label}),
+        make("span", {className: "name", dir: "auto",
+          textContent: one.kind === "filter" ? one.text : said ?? one.label}),
         make("span", {className: "help", textContent: one.help ? said ?? one.help : count}));
       option.setAttribute("role", "option");
       // The field keeps the focus.
@@ -87,7 +90,10 @@ export function suggestIn(field) {
     if (event.isComposing) return;
     if (list.hidden && event.key !== "ArrowDown") return;
     const last = found.suggestions.length - 1;
-    if (event.key === "ArrowLeft" || event.key === "ArrowRight") { soon(); return; }
+    if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+      soon();
+      return;
+    }
     if (list.hidden) ask();
     else if (event.key === "Escape") close();
     else if (event.key === "ArrowDown") mark(chosen === last ? -1 : chosen + 1);

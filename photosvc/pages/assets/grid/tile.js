@@ -5,18 +5,22 @@ import {icon, make} from "./icons.js";
 import {dayPlain, playing, t} from "./words.js";
 
 const TYPES = ["", "RAW", t("liveBadge"), "", "GIF", "", "", ""];
-const SIZES = [["fit_360", 360, 360], ["fit_720", 720, 720], ["fit_1280", 1280, 1024]];  // of thumbnails: the boxes they fit
+// of thumbnails: the boxes they fit
+const SIZES = [["fit_360", 360, 360], ["fit_720", 720, 720], ["fit_1280", 1280, 1024]];
 const VIDEO = "3", LIVE = "2";
 
 export const isMoving = ({kind}) => kind === VIDEO || kind === LIVE;
 
 export class Tile {
-  month = 0; index = 0;
+  month = 0;
+  index = 0;
   kind = "0";     // the digit of its type
   photo = null;   // what is known of it, once that was asked for
   stale = true;   // whether the elements show less than is known
   video = null;
-  #src = ""; #width = 0; #height = 0;
+  #src = "";
+  #width = 0;
+  #height = 0;
 
   constructor() {
     this.image = make("img", {decoding: "async", alt: ""});
@@ -31,10 +35,16 @@ export class Tile {
   // Stands at its place in the layout of its month. `position` of `total`: among all photos.
   place(month, index, laid, position, total) {
     const {style} = this.item, {columns} = laid;
-    this.month = month; this.index = index; this.photo = null; this.stale = true;
-    this.#width = laid.w[index]; this.#height = laid.h[index];
-    style.left = `${laid.x[index]}px`; style.top = `${laid.y[index]}px`;
-    style.width = `${this.#width}px`; style.height = `${this.#height}px`;
+    this.month = month;
+    this.index = index;
+    this.photo = null;
+    this.stale = true;
+    this.#width = laid.w[index];
+    this.#height = laid.h[index];
+    style.left = `${laid.x[index]}px`;
+    style.top = `${laid.y[index]}px`;
+    style.width = `${this.#width}px`;
+    style.height = `${this.#height}px`;
     this.kind = columns.type[index];
     this.item.className = `c${columns.color[index]} blank`;  // until it is at rest
     // Without a total, positions are not known yet.
@@ -47,9 +57,11 @@ export class Tile {
 
   // Shows a photo, which was taken on this day of the month with this name.
   show(photo, name, day) {
-    this.photo = photo; this.stale = false;
+    this.photo = photo;
+    this.stale = false;
     this.link.href = photoPage(photo.uid);
-    this.image.alt = photo.text || [t(this.kind === VIDEO ? "video" : "photo"), dayPlain(name, day)].filter(Boolean).join(", ");
+    this.image.alt = photo.text
+      || [t(this.kind === VIDEO ? "video" : "photo"), dayPlain(name, day)].filter(Boolean).join(", ");
     this.box.setAttribute("aria-label", t("select", {photo: this.image.alt}));
     this.#load(photo);
     const badges = [];
@@ -67,7 +79,8 @@ export class Tile {
     if (src === this.#src) return;
     this.#src = src;
     this.image.className = "";
-    this.image.srcset = SIZES.map(([name, width, height]) => `${thumbnail(photo, name)} ${Math.round(Math.min(width, height * ratio))}w`).join(", ");
+    this.image.srcset = SIZES.map(([name, width, height]) =>
+      `${thumbnail(photo, name)} ${Math.round(Math.min(width, height * ratio))}w`).join(", ");
     this.image.src = src;
   }
 
@@ -75,11 +88,16 @@ export class Tile {
   clear() {
     this.item.remove();
     if (!this.#src) return;
-    this.photo = null; this.stale = true; this.#src = "";
-    this.image.removeAttribute("srcset"); this.image.removeAttribute("src");
-    this.image.className = ""; this.image.alt = "";
+    this.photo = null;
+    this.stale = true;
+    this.#src = "";
+    this.image.removeAttribute("srcset");
+    this.image.removeAttribute("src");
+    this.image.className = "";
+    this.image.alt = "";
     if (this.badges.firstChild) this.badges.replaceChildren();
-    this.video?.remove(); this.video = null;
+    this.video?.remove();
+    this.video = null;
     this.link.removeAttribute("href");
   }
 }

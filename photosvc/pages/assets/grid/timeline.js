@@ -7,14 +7,16 @@ import {monthBrief, monthName, t} from "./words.js";
 const PIECE = 100, MOST = 500;
 const AHEAD = 3;  // months that are read before others are replaced, at most
 const FAR = 5000;   // photos of a month among which one is looked for
-// Months with few photos stand together, so that their days share rows: those with fewer than FEW, up to TOGETHER photos.
+// Months with few photos stand together, so that their days share rows: those with fewer than FEW, up to TOGETHER
+// photos.
 const FEW = 8, TOGETHER = 30;
 
 export class Timeline extends List {
   static place = /^#(\d{4}-\d\d)(?:\.(\d+))?$/;  // `#2012-05.120`
   headed = true;
   label = t("month");
-  #parts = [];   // the real months of each entry, which has the name of the first: [name, count, photos before it in this entry]
+  // the real months of each entry, which has the name of the first: [name, count, photos before it in this entry]
+  #parts = [];
   #asked = new Map();     // name -> pieces that were asked for
   #raw = "";
 
@@ -26,7 +28,8 @@ export class Timeline extends List {
       const data = joined(this.#parts[month].map(([part]) => columns.get(part)));
       this.known.set(name, {data, promise: Promise.resolve()});
       this.photos.set(name, photos.splice(0, count));
-      this.#asked.set(name, new Map(Array.from({length: Math.ceil(count / PIECE)}, (_, piece) => [piece, Promise.resolve()])));
+      this.#asked.set(name,
+        new Map(Array.from({length: Math.ceil(count / PIECE)}, (_, piece) => [piece, Promise.resolve()])));
     });
     this.total = 0;
   }
@@ -53,10 +56,12 @@ export class Timeline extends List {
       const {months, version} = await get(`/photos/timeline${asked(search())}`);
       list.#know(months);
       list.version = version;
-      const reads = [], begin = list.spot(name).month;
-      for (let month = begin, from = index, rest = PIECE; rest > 0 && month < begin + AHEAD && list.months[month]; month++, from = 0) {
+      const reads = [], begin = list.spot(name).month, end = Math.min(begin + AHEAD, list.months.length);
+      let from = index, rest = PIECE;
+      for (let month = begin; rest > 0 && month < end; month++) {
         reads.push(list.want(month), list.need(month, from, from + rest).catch(() => {}));
         rest -= Math.max(1, list.months[month][1] - from);
+        from = 0;
       }
       await Promise.all(reads);
     });
@@ -64,7 +69,9 @@ export class Timeline extends List {
 
   become(next) {
     super.become(next);
-    this.#parts = next.#parts; this.#raw = next.#raw; this.#asked = next.#asked;
+    this.#parts = next.#parts;
+    this.#raw = next.#raw;
+    this.#asked = next.#asked;
   }
 
   async adopt(moved) {
@@ -81,7 +88,10 @@ export class Timeline extends List {
     let found = {month: 0}, least = name ? Infinity : -1;
     this.#parts.forEach((parts, month) => parts.forEach(([part, , index]) => {
       const far = Math.abs(number(part) - number(name));
-      if (far <= least) { least = far; found = index ? {month, index} : {month, offset: far ? 0 : Number(above)}; }
+      if (far <= least) {
+        least = far;
+        found = index ? {month, index} : {month, offset: far ? 0 : Number(above)};
+      }
     }));
     return found;
   }
@@ -94,7 +104,10 @@ export class Timeline extends List {
     return parts.length > 1 ? this.#together(name, parts) : this.read(`/photos/timeline/${name}`, {});
   }
 
-  drop(name) { super.drop(name); this.#asked.delete(name); }
+  drop(name) {
+    super.drop(name);
+    this.#asked.delete(name);
+  }
 
   // The columns of months that stand together, which come with their photos in one request.
   async #together(name, parts) {
@@ -108,13 +121,20 @@ export class Timeline extends List {
   async need(month, first, last) {
     const [name, count] = this.months[month] || [];
     if (!name) return;
-    if (this.#parts[month].length > 1) { await this.want(month); return; }
+    if (this.#parts[month].length > 1) {
+      await this.want(month);
+      return;
+    }
     const known = this.#asked.get(name) || this.#asked.set(name, new Map()).get(name);
     const waits = [];
     let from = Math.floor(Math.max(first, 0) / PIECE);
     const end = Math.ceil(Math.min(last, count) / PIECE);
     while (from < end) {
-      if (known.has(from)) { waits.push(known.get(from)); from++; continue; }
+      if (known.has(from)) {
+        waits.push(known.get(from));
+        from++;
+        continue;
+      }
       let to = from + 1;
       while (to < end && !known.has(to) && (to - from + 1) * PIECE <= MOST) to++;
       const promise = this.#piece(month, name, from * PIECE, Math.min(to * PIECE, count));
@@ -128,7 +148,10 @@ export class Timeline extends List {
   async #piece(month, name, from, to) {
     try {
       const data = await this.read(`/photos/timeline/${name}/photos`, {from: String(from), n: to - from});
-      if (!data) { this.#forget(name, from, to); return; }
+      if (!data) {
+        this.#forget(name, from, to);
+        return;
+      }
       const list = this.photos.get(name) || this.photos.set(name, []).get(name);
       data.photos.forEach((photo, at) => { list[data.from + at] = photo; });
       this.dispatchEvent(new CustomEvent("photos", {detail: month}));

@@ -14,7 +14,10 @@ import {photos, t} from "./words.js";
 
 let renew = null;
 // Without a grid, the page is reloaded once the messages about the files are closed.
-uploading((ended) => { if (renew) renew(); else if (ended) location.reload(); });
+uploading((ended) => {
+  if (renew) renew();
+  else if (ended) location.reload();
+});
 
 // Pages without a grid show their photos as they were; those without photos show the first ones.
 if (!document.querySelector("#grid[data-first]")) {
@@ -44,7 +47,10 @@ export function attach(root, timeline, grid) {
   let moving = null;
   const play = (event) => {
     const tile = grid.tileOf(event.target);
-    if (tile && isMoving(tile)) moving ??= import("./moving.js").then(({watchMoving}) => watchMoving(root, grid, event), () => { moving = null; });
+    if (tile && isMoving(tile)) {
+      moving ??= import("./moving.js")
+        .then(({watchMoving}) => watchMoving(root, grid, event), () => { moving = null; });
+    }
   };
   for (const name of ["pointerover", "focusin"]) root.addEventListener(name, play);
   viewing(root, timeline, grid, actions);
@@ -53,17 +59,22 @@ export function attach(root, timeline, grid) {
   addEventListener("pageshow", ({persisted}) => { if (persisted) timeline.changing(async () => {}); });
 }
 
-// The library changed: the same place of the new one. `next` is the photo that gets the focus, `kept` one that the viewer
-// stays with.
+// The library changed: the same place of the new one. `next` is the photo that gets the focus, `kept` one that the
+// viewer stays with.
 function following(root, timeline, grid, scrubber, actions) {
   const empty = make("div", {className: "empty", hidden: true}, make("p", {textContent: t("noneLeft")}));
   root.after(empty);
   const name = ({month}) => timeline.months[month]?.[0];
   // Keys may lead elsewhere until the new library is read.
   let place, anchor, month;
-  timeline.addEventListener("leave", () => { place = grid.place(); anchor = grid.anchor(); month = name(place); });
+  timeline.addEventListener("leave", () => {
+    place = grid.place();
+    anchor = grid.anchor();
+    month = name(place);
+  });
   const follow = async ({next, kept}) => {
-    const here = grid.place(), first = Math.min(...[...grid.tiles].filter((tile) => tile.month === here.month).map((tile) => tile.index));
+    const here = grid.place(),
+      first = Math.min(...[...grid.tiles].filter((tile) => tile.month === here.month).map((tile) => tile.index));
     await timeline.renew(name(here), Number.isFinite(first) ? first : 0);
     const seen = anchor ? await timeline.locate(anchor.uid, [anchor.name]) : -1, now = grid.place();
     if (now.month !== place.month || now.offset !== place.offset) grid.reset(now);
@@ -87,7 +98,12 @@ function following(root, timeline, grid, scrubber, actions) {
         waiting = null;
         await follow(wanted);
       }
-    } catch (error) { actions.say(error.message); } finally { running = false; waiting = null; }
+    } catch (error) {
+      actions.say(error.message);
+    } finally {
+      running = false;
+      waiting = null;
+    }
   });
 }
 

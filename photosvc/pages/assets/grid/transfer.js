@@ -4,12 +4,14 @@
 import {Failure, site} from "./api.js";
 import {t} from "./words.js";
 
-const LEAST = 256 << 10, MOST = 16 << 20;  // bytes of a piece: proxies hold back whole requests, and some refuse large ones
+// bytes of a piece: proxies hold back whole requests, and some refuse large ones
+const LEAST = 256 << 10, MOST = 16 << 20;
 const QUICK = 4000, SLOW = 20000;          // milliseconds of a piece, after which the next ones are larger or smaller
 const STALLED = 60000;                     // milliseconds without a byte or an answer
 const PASSING = new Set([0, 408, 409, 423, 429, 500, 502, 503, 504]);
 const GONE = new Set([404, 410]);
-const KEY = "photosvc-uploads", LIFETIME = 3 * 86400000, REMEMBERED = 500;  // as long as the server keeps incomplete files
+// as long as the server keeps incomplete files
+const KEY = "photosvc-uploads", LIFETIME = 3 * 86400000, REMEMBERED = 500;
 const PAUSES = [1, 2, 4, 8, 16, 30, 60];   // seconds before each further try
 
 let size = 1 << 20;  // of the next piece
@@ -21,7 +23,9 @@ export function pauseAfter(failures, error) {
 }
 
 export class Transfer {
-  #file; #tell; #address; #stop = new AbortController(); #wake = null;
+  #file; #tell; #address;
+  #stop = new AbortController();
+  #wake = null;
   offset = 0;  // the bytes that the server has
 
   // `bundle` is the token of an upload of several files, which are for an album or none. `tell` gets the bytes that are
@@ -43,9 +47,13 @@ export class Transfer {
   async send() {
     for (let failures = 0; ;) {
       const before = this.offset;
-      try { await this.#proceed(); return; } catch (error) {
+      try {
+        await this.#proceed();
+        return;
+      } catch (error) {
         if (this.stopped) throw error;
-        const gone = GONE.has(error.status) && this.#address, seconds = gone ? 0 : pauseAfter(this.offset > before ? 0 : failures, error);
+        const gone = GONE.has(error.status) && this.#address,
+          seconds = gone ? 0 : pauseAfter(this.offset > before ? 0 : failures, error);
         if (seconds === null) throw error;
         failures = this.offset > before ? 1 : failures + 1;
         if (gone) this.restart();
@@ -86,7 +94,8 @@ export class Transfer {
       await piece.slice(0, 1).arrayBuffer().catch(() => { throw new Failure(400, t("fileGone")); });
       this.#tell({sent: before});
       try {
-        this.#reached(await this.#ask("PATCH", this.#address, {"Upload-Offset": before, "Content-Type": "application/offset+octet-stream"}, piece));
+        this.#reached(await this.#ask("PATCH", this.#address,
+          {"Upload-Offset": before, "Content-Type": "application/offset+octet-stream"}, piece));
       } catch (error) {
         size = Math.max(LEAST, size / 2);
         if (error.status === 413 && piece.size > LEAST) continue;  // too large for a proxy
@@ -104,7 +113,8 @@ export class Transfer {
   async #create() {
     if (!this.#file.slice) throw new Failure(400, t("chooseAgain"));
     const described = `filename ${base64(this.#file.name)},upload ${base64(this.bundle)}`;
-    const answer = await ask("POST", `${site.api}/uploads`, {"Upload-Length": this.#file.size, "Upload-Metadata": described});
+    const answer = await ask("POST", `${site.api}/uploads`,
+      {"Upload-Length": this.#file.size, "Upload-Metadata": described});
     this.#address = answer.getResponseHeader("Location");
     if (this.stopped) {
       this.#remove();
@@ -119,19 +129,26 @@ export class Transfer {
   }
 
   #remember(sent) {
-    if (!this.stopped) write(this.#file, {address: this.#address, bundle: this.bundle, album: this.album, offset: this.offset, sent, at: Date.now()});
+    if (!this.stopped) write(this.#file,
+      {address: this.#address, bundle: this.bundle, album: this.album, offset: this.offset, sent, at: Date.now()});
   }
 
   #remove() { if (this.#address) ask("DELETE", this.#address).catch(() => {}); }
 
   #ask(method, address, headers, body) {
-    return ask(method, address, headers, {body, signal: this.#stop.signal, told: (sent) => this.#tell({sent: this.offset + sent})});
+    return ask(method, address, headers,
+      {body, signal: this.#stop.signal, told: (sent) => this.#tell({sent: this.offset + sent})});
   }
 
   #pause(seconds, error) {
     this.#tell({seconds, error});
     return new Promise((resolve) => {
-      const end = () => { clearTimeout(timer); removeEventListener("online", end); this.#wake = null; resolve(); };
+      const end = () => {
+        clearTimeout(timer);
+        removeEventListener("online", end);
+        this.#wake = null;
+        resolve();
+      };
       const timer = setTimeout(end, seconds * 1000);
       addEventListener("online", end);
       this.#wake = end;
@@ -143,7 +160,8 @@ export class Transfer {
 export function remembered() {
   return Object.entries(read()).flatMap(([known, {bundle, offset, sent}]) => {
     const [user, bytes, time, ...name] = known.split("/");
-    return user === site.user ? [{name: name.join("/"), size: Number(bytes), lastModified: Number(time), bundle, offset, sent}] : [];
+    return user === site.user
+      ? [{name: name.join("/"), size: Number(bytes), lastModified: Number(time), bundle, offset, sent}] : [];
   });
 }
 
@@ -152,7 +170,8 @@ function ask(method, address, headers = {}, {body, signal, told} = {}) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest(), begun = performance.now();
     request.open(method, address);
-    for (const [name, value] of Object.entries({"X-Photosvc": "1", "Tus-Resumable": "1.0.0", Accept: "application/json", ...headers})) request.setRequestHeader(name, value);
+    const sent = {"X-Photosvc": "1", "Tus-Resumable": "1.0.0", Accept: "application/json", ...headers};
+    for (const [name, value] of Object.entries(sent)) request.setRequestHeader(name, value);
     request.timeout = STALLED;
     request.upload.addEventListener("progress", ({loaded}) => {
       request.timeout = performance.now() - begun + STALLED;
@@ -162,12 +181,17 @@ function ask(method, address, headers = {}, {body, signal, told} = {}) {
     signal?.addEventListener("abort", stop);
     request.addEventListener("loadend", () => {
       signal?.removeEventListener("abort", stop);
-      if (request.status >= 200 && request.status < 300) { resolve(request); return; }
+      if (request.status >= 200 && request.status < 300) {
+        resolve(request);
+        return;
+      }
       let data = null;
       try { data = JSON.parse(request.responseText); } catch { /* a proxy's page, or nothing */ }
       const signedOut = request.status === 401 && t("signedOut");
-      const message = signedOut || data?.error || (request.status ? t("answered", {status: `${request.status}`}) : `${t("lost")}.`);
-      reject(Object.assign(new Failure(request.status, message), {after: Number(request.getResponseHeader("Retry-After")) || 0}));
+      const message = signedOut || data?.error
+        || (request.status ? t("answered", {status: `${request.status}`}) : `${t("lost")}.`);
+      reject(Object.assign(new Failure(request.status, message),
+        {after: Number(request.getResponseHeader("Retry-After")) || 0}));
     });
     if (signal?.aborted) reject(new Failure(0, `${t("cancelled")}.`));
     else request.send(body);

@@ -8,7 +8,8 @@ import {t} from "./words.js";
 export function uploading(added) {
   if (!may("upload") || !site.user) return;
   const form = document.querySelector("form.sending");
-  const input = form?.querySelector("input[type=file]") ?? make("input", {type: "file", multiple: true, hidden: true, ariaLabel: t("filesToUpload"), tabIndex: -1});
+  const input = form?.querySelector("input[type=file]")
+    ?? make("input", {type: "file", multiple: true, hidden: true, ariaLabel: t("filesToUpload"), tabIndex: -1});
   if (!form) {
     document.body.append(input);
     document.querySelector(".side nav > .upload")?.addEventListener("click", (event) => {
@@ -30,14 +31,22 @@ export function uploading(added) {
   try { left = localStorage.getItem("photosvc-uploads"); } catch { /* the browser remembers nothing */ }
   if (left?.includes(`"${site.user}/`)) act("resume");
 
-  if (navigator.serviceWorker) import("./shared.js").then(({receive}) => receive((files) => act("add", files)), () => {});
+  if (navigator.serviceWorker)
+    import("./shared.js").then(({receive}) => receive((files) => act("add", files)), () => {});
 
   form?.classList.add("live");
   let depth = 0;
   const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
   const over = (on) => document.documentElement.classList.toggle("dropping", on);
-  addEventListener("dragenter", (event) => { if (hasFiles(event)) { event.preventDefault(); depth++; over(true); } });
-  addEventListener("dragleave", (event) => { if (hasFiles(event) && --depth <= 0) { depth = 0; over(false); } });
+  addEventListener("dragenter", (event) => { if (hasFiles(event)) {
+    event.preventDefault();
+    depth++;
+    over(true);
+  } });
+  addEventListener("dragleave", (event) => { if (hasFiles(event) && --depth <= 0) {
+    depth = 0;
+    over(false);
+  } });
   addEventListener("dragover", (event) => { if (hasFiles(event)) event.preventDefault(); });
   addEventListener("drop", (event) => {
     if (!hasFiles(event)) return;

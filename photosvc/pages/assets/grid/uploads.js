@@ -9,7 +9,8 @@ import {locale, number, t} from "./words.js";
 const AT_ONCE = 3, BUNDLE = 20, SHOWN = 200, MIB = 1 << 20;
 const FILES = 5000;    // of one drop
 const LISTENS = 300;   // milliseconds in which other tabs tell what they upload
-const STATES = ["added", "stored", "damaged", "not_shown", "duplicate", "refused", "stopped", "left", "cancelled", "earlier"];
+const STATES = ["added", "stored", "damaged", "not_shown", "duplicate", "refused", "stopped", "left", "cancelled",
+  "earlier"];
 const STORED = ["added", "stored", "damaged", "not_shown"];
 const WRONG = ["refused", "damaged", "not_shown"];
 const OPEN = ["waiting", "sending", "sent", "adding"];
@@ -17,7 +18,15 @@ const LATER = new Set([401, 507]);  // failures after which the same file may be
 const LOST = new Set([0, 408, 502, 504]);
 
 export class Queue {
-  #added; #box; #list; #title; #again; #all; #items = []; #waiting = []; #running = 0; #bundles = new Map(); #current = null; #tabs = null; #elsewhere = new Set(); #untold = false;
+  #added; #box; #list; #title; #again; #all;
+  #items = [];
+  #waiting = [];
+  #running = 0;
+  #bundles = new Map();
+  #current = null;
+  #tabs = null;
+  #elsewhere = new Set();
+  #untold = false;
 
   constructor(added) {
     this.#added = added;
@@ -37,19 +46,23 @@ export class Queue {
     this.#all = button(t("cancelAll"), () => { for (const item of [...this.#items]) this.#cancel(item); });
     this.#list = make("ul", {});
     const page = document.querySelector("form.sending");
-    this.#box = make("section", {className: "uploads", hidden: true, ariaLabel: t("uploads")}, make("header", {}, this.#title, this.#again, this.#all, ...(page ? [] : [close])), this.#list);
+    this.#box = make("section", {className: "uploads", hidden: true, ariaLabel: t("uploads")},
+      make("header", {}, this.#title, this.#again, this.#all, ...(page ? [] : [close])), this.#list);
     if (page) page.after(this.#box);
     else {
       document.head.append(make("link", {rel: "stylesheet", href: new URL("uploads.css", import.meta.url).href}));
       document.body.append(this.#box);
     }
     // The server adds files without the page, too, once it was told so.
-    addEventListener("beforeunload", (event) => { if (this.#untold || this.#count("waiting", "sending")) event.preventDefault(); });
+    addEventListener("beforeunload", (event) => {
+      if (this.#untold || this.#count("waiting", "sending")) event.preventDefault();
+    });
     // Tabs ask each other which bundles they send.
     this.#tabs = new BroadcastChannel("photosvc-uploads");
     this.#tabs.addEventListener("message", ({data}) => {
       if (data) for (const name of data) this.#elsewhere.add(name);
-      else this.#tabs.postMessage(this.#items.filter(({state}) => OPEN.includes(state)).map(({transfer}) => transfer?.bundle));
+      else this.#tabs.postMessage(this.#items.filter(({state}) => OPEN.includes(state))
+        .map(({transfer}) => transfer?.bundle));
     });
   }
 
@@ -64,7 +77,8 @@ export class Queue {
       item.transfer = this.#transfer(item, file.bundle);
       item.bar.value = file.offset / file.size;
       item.state = item.line.className = file.sent ? "sent" : "left";
-      item.text.textContent = file.sent ? "100 %" : t("chooseToContinue", {percent: `${Math.floor((100 * file.offset) / file.size)} %`});
+      item.text.textContent = file.sent
+        ? "100 %" : t("chooseToContinue", {percent: `${Math.floor((100 * file.offset) / file.size)} %`});
       item.cancel.hidden = file.sent;
       this.#items.push(item);
       this.#list.append(item.line);
@@ -82,7 +96,10 @@ export class Queue {
     while (entries.length && found.length <= FILES) {
       const entry = entries.shift();
       if (entry.isFile) {
-        await new Promise((resolve) => entry.file((file) => { found.push(file); resolve(); }, resolve));
+        await new Promise((resolve) => entry.file((file) => {
+          found.push(file);
+          resolve();
+        }, resolve));
       } else {
         const reader = entry.createReader();
         for (;;) {
@@ -97,8 +114,13 @@ export class Queue {
 
   add(files) {
     if (!files.length) return;
-    if (!this.#count(...OPEN, "stopped", "left")) { this.#list.replaceChildren(); this.#items = []; }
-    if (files.length > FILES) this.#list.append(make("li", {className: "refused"}, make("small", {textContent: t("mostFiles", {most: FILES})})));
+    if (!this.#count(...OPEN, "stopped", "left")) {
+      this.#list.replaceChildren();
+      this.#items = [];
+    }
+    if (files.length > FILES)
+      this.#list.append(make("li", {className: "refused"},
+      make("small", {textContent: t("mostFiles", {most: FILES})})));
     for (const file of files.slice(0, FILES)) {
       const former = this.#items.find((item) => item.state === "left" && isSame(item.file, file));
       const item = former ?? this.#line(file);
@@ -121,10 +143,14 @@ export class Queue {
   }
 
   #line(file) {
-    const item = {file, state: "waiting", name: make("span", {textContent: file.name, dir: "auto"}), text: make("small", {textContent: t("waiting")})};
+    const item = {file, state: "waiting", name: make("span", {textContent: file.name, dir: "auto"}),
+      text: make("small", {textContent: t("waiting")})};
     item.bar = make("progress", {max: 1, value: 0, ariaLabel: file.name});
-    item.again = make("button", {type: "button", className: "plain", textContent: t("again"), ariaLabel: `${t("again")}: ${file.name}`, hidden: true});
-    item.cancel = make("button", {type: "button", className: "plain", ariaLabel: t("cancelFile", {file: file.name})}, icon("close"));
+    item.again = make("button",
+      {type: "button", className: "plain", textContent: t("again"), ariaLabel: `${t("again")}: ${file.name}`,
+      hidden: true});
+    item.cancel = make("button", {type: "button", className: "plain", ariaLabel: t("cancelFile", {file: file.name})},
+      icon("close"));
     item.again.addEventListener("click", () => this.#retry(item));
     item.cancel.addEventListener("click", () => this.#cancel(item));
     item.line = make("li", {}, item.name, item.text, item.bar, item.again, item.cancel);
@@ -139,9 +165,12 @@ export class Queue {
   #count(...states) { return this.#items.filter(({state}) => states.includes(state)).length; }
 
   #tell() {
-    const sending = this.#count("waiting", "sending"), open = this.#count("adding") || (!this.#count("left") && this.#count("sent"));
-    const told = STATES.map((state) => [this.#count(state), t(state).toLocaleLowerCase(locale)]).filter(([count]) => count);
-    const text = sending ? t("uploading", {at: this.#items.length - sending + 1, total: this.#items.length}) : open ? t("addingAll") : told.map(([count, name]) => `${number(count)} ${name}`).join(", ");
+    const sending = this.#count("waiting", "sending"),
+      open = this.#count("adding") || (!this.#count("left") && this.#count("sent"));
+    const told = STATES.map((state) => [this.#count(state), t(state).toLocaleLowerCase(locale)])
+      .filter(([count]) => count);
+    const text = sending ? t("uploading", {at: this.#items.length - sending + 1, total: this.#items.length}) : open
+      ? t("addingAll") : told.map(([count, name]) => `${number(count)} ${name}`).join(", ");
     if (this.#title.textContent !== text) this.#title.textContent = text;
     this.#all.hidden = !this.#count("waiting", "sending", "left");
     this.#again.hidden = !this.#count("stopped");
@@ -182,7 +211,8 @@ export class Queue {
   }
 
   #transfer(item, bundle) {
-    const again = this.#items.some((other) => other !== item && OPEN.includes(other.state) && isSame(other.file, item.file));
+    const again = this.#items.some((other) => other !== item && OPEN.includes(other.state)
+      && isSame(other.file, item.file));
     return new Transfer(item.file, bundle, may("fill") ? site.album : "", (news) => this.#follow(item, news), !again);
   }
 
@@ -201,7 +231,8 @@ export class Queue {
 
   // Adds a bundle whose files are complete, or cancelled.
   #keepRest(bundle) {
-    if (![...bundle.items].some(({state}) => ["waiting", "sending", "left", "stopped"].includes(state))) this.#keep(bundle);
+    if (![...bundle.items].some(({state}) => ["waiting", "sending", "left", "stopped"].includes(state)))
+      this.#keep(bundle);
   }
 
   // Adds the files that were sent to the originals.
@@ -210,14 +241,18 @@ export class Queue {
     bundle.kept = true;
     this.#bundles.delete(bundle.token);
     if (!sent.length) return;
-    for (const item of sent) { item.state = "adding"; item.text.textContent = t("adding"); }
+    for (const item of sent) {
+      item.state = "adding";
+      item.text.textContent = t("adding");
+    }
     this.#tell();
     try {
       const files = new Map((await this.#add(bundle.token, sent[0].transfer.album)).map((file) => [file.token, file]));
       for (const item of sent) {
         const file = files.get(item.transfer.token);
         if (file?.PhotoUID) this.#link(item, file.PhotoUID);
-        if (file) this.#end(item, file.status === "added" && file.indexed === false ? "stored" : file.status, file.reason);
+        if (file) this.#end(item, file.status === "added" && file.indexed === false ? "stored" : file.status,
+          file.reason);
         else if (!item.file.slice) this.#end(item, "earlier");  // the page was left before the answer arrived
         else {  // another answer had it, and was lost
           item.transfer.restart();
@@ -226,7 +261,8 @@ export class Queue {
       }
       if (sent.some(({state}) => STORED.includes(state))) this.#added();
     } catch (error) {
-      if (error.status === 404) for (const item of sent) item.transfer.album = "";  // it was deleted: the next try is without it
+      // it was deleted: the next try is without it
+      if (error.status === 404) for (const item of sent) item.transfer.album = "";
       for (const item of sent) this.#fail(item, error, error.status === 404);
     }
   }
@@ -234,7 +270,8 @@ export class Queue {
   async #add(name, album) {
     for (let failures = 0; ; failures++) {
       try {
-        const {data} = await call(`/users/${site.user}/upload/${name}`, {method: "PUT", body: album ? {albums: [album]} : {}});
+        const {data} = await call(`/users/${site.user}/upload/${name}`,
+          {method: "PUT", body: album ? {albums: [album]} : {}});
         this.#untold = false;
         return data.files;
       } catch (error) {
@@ -247,7 +284,10 @@ export class Queue {
   }
 
   #fail(item, error, later = LATER.has(error.status) || pauseAfter(0, error) !== null) {
-    if (later) { this.#stop(item, error.message); return; }
+    if (later) {
+      this.#stop(item, error.message);
+      return;
+    }
     this.#end(item, "refused", error.message);
     item.transfer.cancel();
   }
@@ -285,7 +325,8 @@ export class Queue {
     item.transfer?.end();
     for (const part of [item.bar, item.again, item.cancel]) part.remove();
     item.text.textContent = reason ? t("because", {field: t(state), message: reason}) : t(state);
-    if (WRONG.includes(state) && !item.line.isConnected) this.#list.append(item.line);  // of many files, only these are listed
+    // of many files, only these are listed
+    if (WRONG.includes(state) && !item.line.isConnected) this.#list.append(item.line);
     this.#tell();
   }
 }
@@ -294,4 +335,5 @@ export class Queue {
 const stem = (item) => item?.file.name.replace(/\.[^.]*$/, "");
 const isFull = ({items}, next) => items.size >= BUNDLE && ![...items].some((item) => stem(item) === stem(next));
 const isSame = (one, other) => ["name", "size", "lastModified"].every((property) => one[property] === other[property]);
-const token = () => [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+const token = () => [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0"))
+  .join("");

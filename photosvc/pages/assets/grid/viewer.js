@@ -1,4 +1,5 @@
-// One photo over the whole screen, with PhotoSwipe: every photo of the search is one swipe away, however many there are.
+// One photo over the whole screen, with PhotoSwipe: every photo of the search is one swipe away, however many there
+// are.
 
 import PhotoSwipe from "../vendor/photoswipe/photoswipe.js";
 
@@ -7,7 +8,8 @@ import {icon, make} from "./icons.js";
 import {actionOf, isShortcut, isTyping, lettersCount} from "./keys.js";
 import {t} from "./words.js";
 
-const SIZES = [["fit_720", 720, 720], ["fit_1280", 1280, 1024], ["fit_1920", 1920, 1200], ["fit_2560", 2560, 1600], ["fit_3840", 3840, 2400], ["fit_7680", 7680, 4320]];
+const SIZES = [["fit_720", 720, 720], ["fit_1280", 1280, 1024], ["fit_1920", 1920, 1200], ["fit_2560", 2560, 1600],
+  ["fit_3840", 3840, 2400], ["fit_7680", 7680, 4320]];
 const PANEL = 340, BELOW = 0.55;  // pixels beside the picture, or a share of the screen below it
 const VIDEO = "3", LIVE = "2";
 const OPEN = "photosvc-panel";  // whether the panel is open, also with the next photo that is opened
@@ -15,10 +17,21 @@ const SITE = document.title.slice(document.title.lastIndexOf(" · "));  // the e
 const EARLY = {Escape: "close", ArrowLeft: "prev", ArrowRight: "next"};
 
 export class Viewer {
-  #timeline; #grid; #actions; #swipe = null; #panel = null; #open = false; #kinds = new Map(); #counter; #info; #heart; #lock; #play; #early = []; #shown = {}; #title = ""; #tries = new Map();
+  #timeline; #grid; #actions;
+  #swipe = null;
+  #panel = null;
+  #open = false;
+  #kinds = new Map();
+  #counter; #info; #heart; #lock; #play;
+  #early = [];
+  #shown = {};
+  #title = "";
+  #tries = new Map();
 
   constructor(timeline, grid, actions) {
-    this.#timeline = timeline; this.#grid = grid; this.#actions = actions;
+    this.#timeline = timeline;
+    this.#grid = grid;
+    this.#actions = actions;
     timeline.addEventListener("photos", () => this.#loaded());
     timeline.addEventListener("changed", ({detail: {uids, by}}) => {
       this.#marks();
@@ -30,7 +43,10 @@ export class Viewer {
 
   get isOpen() { return this.#open; }
   #place(index) { return this.#timeline.at(index); }
-  #photo(index) { const {month, index: at} = this.#place(index); return this.#timeline.photo(month, at); }
+  #photo(index) {
+    const {month, index: at} = this.#place(index);
+    return this.#timeline.photo(month, at);
+  }
   get photo() { return this.#swipe ? this.#photo(this.#swipe.currIndex) : null; }
 
   // Shows the photo at this position, as a new entry of the history unless the history led there.
@@ -52,23 +68,30 @@ export class Viewer {
     const address = photoPage(photo.uid);
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     const swipe = this.#swipe = new PhotoSwipe({
-      index: at, loop: false, wheelToZoom: true, bgOpacity: 1, escKey: true, returnFocus: false, initialPointerPos: {x: 0, y: 0}, preload: [1, 2],
-      showHideAnimationType: still ? "none" : "fade", zoomAnimationDuration: still ? 0 : 220, counter: false, close: true,
+      index: at, loop: false, wheelToZoom: true, bgOpacity: 1, escKey: true, returnFocus: false,
+        initialPointerPos: {x: 0, y: 0}, preload: [1, 2],
+      showHideAnimationType: still ? "none" : "fade", zoomAnimationDuration: still ? 0 : 220, counter: false,
+        close: true,
       // Never larger than it is; a second step shows each pixel of the picture as one of the screen.
       initialZoomLevel: (zoom) => Math.min(zoom.fit, 1 / devicePixelRatio || 1, 1),
       secondaryZoomLevel: (zoom) => Math.max(1 / (devicePixelRatio || 1), Math.min(zoom.fit * 2, 1)),
       maxZoomLevel: (zoom) => Math.max(2, zoom.fit),
       getViewportSizeFn: () => {
         const open = this.#panel?.isOpen, beside = innerWidth >= 900;
-        return {x: innerWidth - (open && beside ? PANEL : 0), y: open && !beside ? Math.round(innerHeight * (1 - BELOW)) : innerHeight};
+        return {x: innerWidth - (open && beside ? PANEL : 0),
+          y: open && !beside ? Math.round(innerHeight * (1 - BELOW)) : innerHeight};
       },
-      closeTitle: t("closeKey"), zoomTitle: t("zoomKey"), arrowPrevTitle: t("previous"), arrowNextTitle: t("next"), errorMsg: t("noPicture"),
+      closeTitle: t("closeKey"), zoomTitle: t("zoomKey"), arrowPrevTitle: t("previous"), arrowNextTitle: t("next"),
+        errorMsg: t("noPicture"),
     });
     swipe.addFilter("numItems", () => this.#timeline.total);
     swipe.addFilter("itemData", (_, number_) => this.#item(number_));
     swipe.addFilter("preventPointerEvent", (prevent, event) => (onControls(event) ? false : prevent));
     // PhotoSwipe's pointers take the focus from no field.
-    swipe.on("pointerDown", (event) => { if (onControls(event.originalEvent)) event.preventDefault(); else this.#panel?.leave(); });
+    swipe.on("pointerDown", (event) => {
+      if (onControls(event.originalEvent)) event.preventDefault();
+      else this.#panel?.leave();
+    });
     swipe.on("contentLoad", (event) => this.#content(event));
     swipe.on("contentDeactivate", ({content}) => content.element?.pause?.());
     swipe.on("loadError", ({content}) => this.#again(swipe, content));
@@ -76,13 +99,17 @@ export class Viewer {
     swipe.on("change", () => this.#changed());
     swipe.on("keydown", (event) => this.#typing(event));
     // PhotoSwipe reads no keys before it has opened: keys pressed meanwhile are repeated.
-    this.#early = []; this.#tries.clear();
+    this.#early = [];
+    this.#tries.clear();
     swipe.on("openingAnimationEnd", () => queueMicrotask(() => {
       if (this.#panel?.isOpen) swipe.updateSize(true);  // a panel that was opened meanwhile took room
       if (!inViewer()) swipe.close();  // the user went back meanwhile
       this.#early.splice(0).forEach((action) => swipe[action]());
     }));
-    swipe.on("close", () => { this.#panel?.close(); if (inViewer()) history.back(); });
+    swipe.on("close", () => {
+      this.#panel?.close();
+      if (inViewer()) history.back();
+    });
     swipe.on("destroy", () => this.#closed());
     if (entry) history.pushState({viewer: at}, "", address);
     swipe.init();
@@ -101,7 +128,8 @@ export class Viewer {
 
   // The data of a photo for PhotoSwipe; before it is loaded, a box of its shape.
   #item(number_) {
-    const {month, index} = this.#place(number_), photo = this.#timeline.photo(month, index), columns = this.#timeline.columns(month);
+    const {month, index} = this.#place(number_), photo = this.#timeline.photo(month, index),
+      columns = this.#timeline.columns(month);
     const kind = columns?.type[index] ?? "0", ratio = (columns?.ratio[index] ?? 133) / 100;
     if (!photo) {
       this.#timeline.want(month);
@@ -128,8 +156,11 @@ export class Viewer {
     if (data.type !== "video") return;
     event.preventDefault();
     content.type = "video";
-    content.element = make("video", {className: "pswp__video", controls: true, playsInline: true, preload: "metadata", poster: data.msrc, src: video(data.photo.hash), ariaLabel: data.alt || t("video")});
-    content.element.addEventListener("error", () => content.element.replaceWith(make("p", {className: "pswp__wrong", textContent: t("noVideo")})));
+    content.element = make("video",
+      {className: "pswp__video", controls: true, playsInline: true, preload: "metadata", poster: data.msrc,
+      src: video(data.photo.hash), ariaLabel: data.alt || t("video")});
+    content.element.addEventListener("error",
+      () => content.element.replaceWith(make("p", {className: "pswp__wrong", textContent: t("noVideo")})));
     content.state = "loaded";
     content.onLoaded();
   }
@@ -147,7 +178,11 @@ export class Viewer {
   #buttons(swipe) {
     const add = (name, order, title, picture, click, extra = {}) => swipe.ui.registerElement({
       name, order, isButton: true, title, ariaLabel: title, html: "", ...extra,
-      onInit: (element) => { element.classList.add("own"); element.append(icon(picture)); extra.onInit?.(element); },
+      onInit: (element) => {
+        element.classList.add("own");
+        element.append(icon(picture));
+        extra.onInit?.(element);
+      },
       onClick: click,
     });
     swipe.ui.registerElement({name: "position", order: 5, isButton: false, onInit: (element) => {
@@ -156,8 +191,13 @@ export class Viewer {
       element.setAttribute("aria-live", "polite");
     }});
     add("moving", 7, t("playKey"), "play", () => this.#live(), {onInit: (element) => { this.#play = element; }});
-    if (may("update")) add("favorite", 8, t("favoriteKey"), "heart", () => this.#run("favorite"), {onInit: (element) => { this.#heart = element; }});
-    if (may("update")) add("private", 8, t("privateKey"), "lock", () => this.#run("private"), {onInit: (element) => { this.#lock = element; }});
+    if (may("update")) add("favorite", 8, t("favoriteKey"), "heart", () => this.#run("favorite"),
+      {onInit: (element) => {
+        this.#heart = element;
+      }});
+    if (may("update")) add("private", 8, t("privateKey"), "lock", () => this.#run("private"), {onInit: (element) => {
+      this.#lock = element;
+    }});
     if (may("update") && site.review) add("approve", 9, t("approve"), "check", () => this.#run("approve"));
     if (may("update")) add("archive", 9, t("archiveKey"), "archive", () => this.#run("archive"));
     if (may("albums")) add("album", 9, t("albumKey"), "add-to-album", () => this.#run("album"));
@@ -176,7 +216,8 @@ export class Viewer {
     try {
       const {Panel} = await import("./panel.js");
       if (this.#swipe !== swipe) return;
-      this.#panel ??= new Panel(this.#timeline, () => this.#swipe.updateSize(true), (uid, text) => this.#unsaved(uid, text));
+      this.#panel ??= new Panel(this.#timeline, () => this.#swipe.updateSize(true),
+        (uid, text) => this.#unsaved(uid, text));
       this.#panel.standIn(swipe.element);
       if (!edit || !this.#panel.isOpen) this.#panel.toggle(this.photo);
       if (edit) this.#panel.edit();
@@ -192,7 +233,10 @@ export class Viewer {
       try {
         const {positionOf} = await import("./arrive.js"), at = await positionOf(uid, this.#timeline);
         if (this.#swipe) this.#swipe.goTo(at);
-        else { const {month, index} = this.#place(at); await this.show(month, index); }
+        else {
+          const {month, index} = this.#place(at);
+          await this.show(month, index);
+        }
         await this.#details(true);
       } catch { location.assign(href); }
     };
@@ -207,15 +251,27 @@ export class Viewer {
   #live() {
     const slide = this.#swipe.currSlide, {photo} = slide?.data || {};
     if (!photo) return;
-    if (slide.content.element?.tagName === "VIDEO") { toggle(slide.content.element); return; }
+    if (slide.content.element?.tagName === "VIDEO") {
+      toggle(slide.content.element);
+      return;
+    }
     if (!slide.data.live) return;
     const old = slide.container.querySelector("video");
-    if (old) { old.remove(); return; }
-    const moving = make("video", {className: "pswp__moving", autoplay: true, playsInline: true, controls: true, src: video(photo.hash), ariaLabel: t("moving")});
+    if (old) {
+      old.remove();
+      return;
+    }
+    const moving = make("video",
+      {className: "pswp__moving", autoplay: true, playsInline: true, controls: true, src: video(photo.hash),
+      ariaLabel: t("moving")});
     moving.addEventListener("ended", () => moving.remove());
-    moving.addEventListener("error", () => { moving.remove(); this.#actions.say(t("noMoving")); });
+    moving.addEventListener("error", () => {
+      moving.remove();
+      this.#actions.say(t("noMoving"));
+    });
     const still = slide.content.element;
-    moving.style.width = still.style.width; moving.style.height = still.style.height;
+    moving.style.width = still.style.width;
+    moving.style.height = still.style.height;
     slide.container.append(moving);
   }
 
@@ -257,9 +313,13 @@ export class Viewer {
   async #renewed(kept) {
     const swipe = this.#swipe;
     if (!swipe) return;
-    if (!this.#timeline.total) { this.close(); return; }
+    if (!this.#timeline.total) {
+      this.close();
+      return;
+    }
     const {uid, name} = this.#shown, names = kept?.uid === uid ? [kept.name, name] : [name];
-    const found = await this.#timeline.locate(uid, names), at = found < 0 ? Math.min(swipe.currIndex, this.#timeline.total - 1) : found;
+    const found = await this.#timeline.locate(uid, names),
+      at = found < 0 ? Math.min(swipe.currIndex, this.#timeline.total - 1) : found;
     if (this.#swipe !== swipe) return;
     if (at !== swipe.currIndex) swipe.goTo(at);
     for (const {slide} of swipe.mainScroll.itemHolders) if (slide) swipe.refreshSlideContent(slide.index);
@@ -278,16 +338,30 @@ export class Viewer {
   #key(key) {
     if (!this.#swipe || isTyping(key)) return;
     if (key.ctrlKey || key.metaKey || key.altKey) {
-      if (key.key === "z") { key.preventDefault(); this.#actions.undo(); }
+      if (key.key === "z") {
+        key.preventDefault();
+        this.#actions.undo();
+      }
       return;
     }
     if (!isShortcut(key)) return;
     const action = actionOf(key.key);
-    if (action === "edit" && may("update")) { key.preventDefault(); this.#details(true); }
-    else if (action) { key.preventDefault(); this.#run(action); }
-    else if (!this.#swipe.opener.isOpen && !this.#swipe.opener.isClosing && EARLY[key.key]) { key.preventDefault(); this.#early.push(EARLY[key.key]); }
-    else if (key.key === "i") { key.preventDefault(); this.#details(); }
-    else if (key.key === " " && !key.target.closest?.("button, a, video")) { key.preventDefault(); this.#live(); }
+    if (action === "edit" && may("update")) {
+      key.preventDefault();
+      this.#details(true);
+    } else if (action) {
+      key.preventDefault();
+      this.#run(action);
+    } else if (!this.#swipe.opener.isOpen && !this.#swipe.opener.isClosing && EARLY[key.key]) {
+      key.preventDefault();
+      this.#early.push(EARLY[key.key]);
+    } else if (key.key === "i") {
+      key.preventDefault();
+      this.#details();
+    } else if (key.key === " " && !key.target.closest?.("button, a, video")) {
+      key.preventDefault();
+      this.#live();
+    }
   }
 
   #closed() {

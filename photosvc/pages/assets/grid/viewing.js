@@ -18,10 +18,13 @@ export function viewing(root, timeline, grid, actions) {
   };
   root.addEventListener("click", async (event) => {
     const tile = grid.tileOf(event.target);
-    if (!tile || !event.target.closest("a") || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented) return;
+    if (!tile || !event.target.closest("a") || event.button || event.ctrlKey || event.metaKey || event.shiftKey
+      || event.defaultPrevented) return;
     event.preventDefault();
     const {month, index} = tile;
-    try { await (await load()).show(month, index); } catch (error) { actions.say(error.status >= 0 ? error.message : t("unreachable")); }
+    try { await (await load()).show(month, index); } catch (error) {
+      actions.say(error.status >= 0 ? error.message : t("unreachable"));
+    }
   });
   root.addEventListener("pointerover", () => load().catch(() => {}), {once: true});
   addEventListener("popstate", async ({state}) => {

@@ -9,14 +9,24 @@ import {Span, near} from "./span.js";
 import {Tile} from "./tile.js";
 import {dayName, locale, photos} from "./words.js";
 
-const SPARE = 3;  // screens of months on each side when the window is built; less than one is left when it is built again
+// screens of months on each side when the window is built; less than one is left when it is built again
+const SPARE = 3;
 const REST = 90;  // milliseconds without movement after which pictures are loaded
 const POOL = 100;  // tiles that wait to be used again
 const AT_ONCE = 20;  // tiles that get their pictures in one frame
 
 export class Window extends EventTarget {
-  #root; #timeline; #layouts; #span; #box; #days = new Map(); #tiles = new Map(); #pool = []; #kept = new Map();
-  #frame = 0; #timer = 0; #scroll = 0; #marks = []; #base = 0; #fast = false;
+  #root; #timeline; #layouts; #span; #box;
+  #days = new Map();
+  #tiles = new Map();
+  #pool = [];
+  #kept = new Map();
+  #frame = 0;
+  #timer = 0;
+  #scroll = 0;
+  #marks = [];
+  #base = 0;
+  #fast = false;
   #held = null;  // the tile that keyboard users are at: [month, index]
   decorate = () => {};  // (tile, photo): marks of the selection
   top = 64;  // pixels at the upper edge of the screen below which photos are seen
@@ -63,8 +73,10 @@ export class Window extends EventTarget {
       const laid = tile.photo && this.#layouts.of(tile.month);
       if (!laid || !this.#span.has(tile.month)) continue;
       const below = this.#span.top(tile.month) + inside(laid, tile.index) - at;
-      if (below + laid.h[tile.index] <= 0 || (first && (first.month - tile.month || first.index - tile.index) <= 0)) continue;
-      first = {month: tile.month, index: tile.index, below, uid: tile.photo.uid, name: this.#timeline.nameOf(tile.month, tile.index)};
+      if (below + laid.h[tile.index] <= 0 || (first && (first.month - tile.month || first.index - tile.index) <= 0))
+        continue;
+      first = {month: tile.month, index: tile.index, below, uid: tile.photo.uid,
+        name: this.#timeline.nameOf(tile.month, tile.index)};
     }
     return first;
   }
@@ -90,7 +102,8 @@ export class Window extends EventTarget {
   goToShare(month, share) { this.goTo(month, share * this.#layouts.height(month), true); }
 
   #build(month, offset) {
-    const last = this.#timeline.months.length - 1, room = innerHeight * SPARE, height = (number) => this.#layouts.height(number);
+    const last = this.#timeline.months.length - 1, room = innerHeight * SPARE,
+      height = (number) => this.#layouts.height(number);
     month = Math.min(Math.max(month, 0), last);
     offset = Math.min(Math.max(offset, 0), Math.max(0, height(month) - 1));
     let first = month, end = month, above = offset, below = height(month) - offset;
@@ -126,7 +139,10 @@ export class Window extends EventTarget {
   }
 
   #schedule() {
-    if (!this.#frame) this.#frame = requestAnimationFrame(() => { this.#frame = 0; this.#step(); });
+    if (!this.#frame) this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.#step();
+    });
   }
 
   #step() {
@@ -159,24 +175,43 @@ export class Window extends EventTarget {
   // The tiles on the screen and next to it: elements appear and disappear, and are used again.
   #render() {
     const at = this.#scroll - this.#base, spare = this.#fast ? 0 : innerHeight * 0.6;
-    const {wanted, days, shown, missing} = near(this.#span, this.#layouts, at - spare, at + innerHeight + spare, this.#held);
+    const {wanted, days, shown, missing} = near(this.#span, this.#layouts, at - spare, at + innerHeight + spare,
+      this.#held);
     for (const month of shown) this.#timeline.want(month);  // so that it is not dropped for others
-    for (const month of missing) if (this.#fast) this.#timeline.wantLast(month); else this.#timeline.want(month);
+    for (const month of missing) {
+      if (this.#fast) this.#timeline.wantLast(month);
+      else this.#timeline.want(month);
+    }
     for (const [key, tile] of this.#tiles) if (!wanted.has(key)) this.#release(key, tile);
-    for (const [key, day] of this.#days) if (!days.has(key)) { day.remove(); this.#days.delete(key); }
+    for (const [key, day] of this.#days) if (!days.has(key)) {
+      day.remove();
+      this.#days.delete(key);
+    }
     for (const [key, [month, box]] of days) if (!this.#days.has(key)) this.#days.set(key, this.#day(month, box));
     let low = Infinity, high = -1, needed = -1, room = AT_ONCE;
-    const need = () => { if (high >= 0 && !this.#fast && !this.#timeline.rests) this.#timeline.need(needed, low, high + 1).catch(() => {}); };
+    const need = () => {
+      if (high >= 0 && !this.#fast && !this.#timeline.rests) this.#timeline.need(needed, low, high + 1).catch(() => {});
+    };
     for (const [key, [month, index, day, laid]] of wanted) {
       const photo = this.#timeline.photo(month, index);
       const tile = this.#tiles.get(key) || this.#place(key, month, index, day, laid, photo);
       if (!this.#fast) {
         tile.item.classList.remove("blank");
-        if (photo && tile.stale && room-- > 0) tile.show(photo, this.#timeline.nameOf(month, index), laid.days[day].day);
+        if (photo && tile.stale && room-- > 0)
+          tile.show(photo, this.#timeline.nameOf(month, index), laid.days[day].day);
       }
-      if (photo) { this.decorate(tile, photo); continue; }
-      if (month !== needed) { need(); needed = month; low = Infinity; high = -1; }
-      low = Math.min(low, index); high = Math.max(high, index);
+      if (photo) {
+        this.decorate(tile, photo);
+        continue;
+      }
+      if (month !== needed) {
+        need();
+        needed = month;
+        low = Infinity;
+        high = -1;
+      }
+      low = Math.min(low, index);
+      high = Math.max(high, index);
     }
     need();
     if (room < 0) this.#schedule();
@@ -186,15 +221,18 @@ export class Window extends EventTarget {
   }
 
   #day(month, box) {
-    const day = make("div", {className: "box"}, this.#timeline.headed ? this.#heading(month, box) : "", make("ul", {className: "tiles"}));
-    Object.assign(day.style, {top: `${box.top}px`, left: `${box.left}px`, width: `${box.width}px`, height: `${box.height}px`});
+    const day = make("div", {className: "box"}, this.#timeline.headed ? this.#heading(month, box) : "",
+      make("ul", {className: "tiles"}));
+    Object.assign(day.style,
+      {top: `${box.top}px`, left: `${box.left}px`, width: `${box.width}px`, height: `${box.height}px`});
     this.#span.section(month).append(day);
     return day;
   }
 
   #heading(month, box) {
     const name = this.#timeline.nameOf(month, box.first);
-    return make("h2", {lang: locale}, dayName(name, box.day, box.width - (innerWidth < 700 ? 24 : 0)), " ", make("small", {textContent: box.width > 300 ? photos(box.last - box.first) : ""}));
+    return make("h2", {lang: locale}, dayName(name, box.day, box.width - (innerWidth < 700 ? 24 : 0)), " ",
+      make("small", {textContent: box.width > 300 ? photos(box.last - box.first) : ""}));
   }
 
   // A tile at a place that had none.
@@ -216,15 +254,22 @@ export class Window extends EventTarget {
 
   #drop(month) {
     for (const [key, tile] of this.#tiles) if (tile.month === month) this.#release(key, tile);
-    for (const [key, day] of this.#days) if (key.startsWith(`${month}:`)) { day.remove(); this.#days.delete(key); }
+    for (const [key, day] of this.#days) if (key.startsWith(`${month}:`)) {
+      day.remove();
+      this.#days.delete(key);
+    }
   }
 
   // All again, at this place (see `place` and `anchor`): the library changed. Photos that are shown again keep their
   // pictures.
   reset(place) {
-    const focused = this.#root.contains(document.activeElement) ? this.tileOf(document.activeElement)?.photo?.uid : null;
+    const focused = this.#root.contains(document.activeElement)
+      ? this.tileOf(document.activeElement)?.photo?.uid : null;
     for (const tile of this.#tiles.values()) if (tile.photo) this.#kept.set(tile.photo.uid, tile);
-    for (const [key, tile] of this.#tiles) if (tile.photo) this.#tiles.delete(key); else this.#release(key, tile);
+    for (const [key, tile] of this.#tiles) {
+      if (tile.photo) this.#tiles.delete(key);
+      else this.#release(key, tile);
+    }
     this.#span.clear((month) => this.#drop(month));
     this.#layouts.clear();
     this.#held = null;
@@ -266,7 +311,8 @@ export class Window extends EventTarget {
     const upper = this.top + this.#layouts.size.head, lower = innerHeight - (innerWidth < 700 ? 70 : 10);
     if (shown !== null && shown >= upper && shown + laid.h[index] <= lower) return;
     if (shown !== null && Math.abs(shown) < innerHeight * 2) {
-      this.#scroll = Math.max(0, Math.round(this.#scroll + (shown < upper ? shown - upper : shown + laid.h[index] - lower)));
+      this.#scroll = Math.max(0,
+        Math.round(this.#scroll + (shown < upper ? shown - upper : shown + laid.h[index] - lower)));
       scrollTo(0, this.#scroll);
       this.#step();
     } else this.goTo(month, Math.max(0, within - innerHeight / 3));

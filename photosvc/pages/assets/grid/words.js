@@ -7,7 +7,8 @@ const rules = new Intl.PluralRules(locale);
 // The form for `num`.
 export function t(name, values = {}) {
   const text = texts[name] ?? name;
-  return [text].flat().at(rules.select(values.num) === "one" ? 0 : -1).replace(/%\((\w+)\)s/g, (_, key) => (typeof values[key] === "number" ? number(values[key]) : values[key]));
+  return [text].flat().at(rules.select(values.num) === "one" ? 0 : -1)
+    .replace(/%\((\w+)\)s/g, (_, key) => (typeof values[key] === "number" ? number(values[key]) : values[key]));
 }
 
 const form = (parts) => new Intl.DateTimeFormat(locale, {timeZone: "UTC", ...parts});
@@ -32,7 +33,8 @@ export function dayName(name, day, room = 400) {
   if (day === 0) return (room < 150 ? brief : month).format(date(name));
   return (room < 110 ? shortest : room < 160 ? shorter : room < 250 ? short : long).format(date(name, day));
 }
-export const dayPlain = (name, day) => (name === "0000-00" ? "" : day === 0 ? month.format(date(name)) : plain.format(date(name, day)));
+export const dayPlain = (name, day) =>
+  (name === "0000-00" ? "" : day === 0 ? month.format(date(name)) : plain.format(date(name, day)));
 
 export function playing(nanoseconds) {
   const seconds = Math.round(nanoseconds / 1e9), two = (value) => String(value).padStart(2, "0");

@@ -16,11 +16,18 @@ const HASH = /^#(\d{1,2})\/(-?\d{1,2}(?:\.\d+)?)\/(-?\d{1,3}(?:\.\d+)?)$/;
 
 function placeOfHash() {
   const [, zoom, lat, lng] = HASH.exec(location.hash) || [];
-  return zoom === undefined ? null : {zoom: Math.min(Number(zoom), DEEPEST), center: [Math.max(-EDGE, Math.min(EDGE, Number(lat))), Math.max(-180, Math.min(180, Number(lng)))]};
+  if (zoom === undefined) return null;
+  const center = [Math.max(-EDGE, Math.min(EDGE, Number(lat))), Math.max(-180, Math.min(180, Number(lng)))];
+  return {zoom: Math.min(Number(zoom), DEEPEST), center};
 }
 
+// The clusters of the search in the area `west,south,east,north`; empty: everywhere.
+const clustersIn = (bbox, zoom, signal) =>
+  get(`/photos/clusters${asked({q: site.query, s: site.album, bbox, zoom: String(zoom)})}`, signal);
+
 function searchOf(squares) {
-  return `${site.photos}${asked({q: `${site.within} latlng:${squares.join("|")}`.trim(), order: site.order === "newest" ? "" : site.order})}`;
+  const q = `${site.within} latlng:${squares.join("|")}`.trim(), order = site.order === "newest" ? "" : site.order;
+  return `${site.photos}${asked({q, order})}`;
 }
 
 function start(container) {
@@ -35,7 +42,10 @@ function start(container) {
   L.control.zoom({zoomInTitle: t("closer"), zoomOutTitle: t("farther")}).addTo(map);
   L.control.scale().addTo(map);
   map.createPane("outline"); // below that of tiles
-  const outline = [-360, 0, 360].map((turn) => L.imageOverlay(container.dataset.outline, [[-85.0511287798, turn - 180], [85.0511287798, turn + 180]], {pane: "outline", className: "outline", alt: ""}));
+  const outline = [-360, 0, 360].map((turn) => {
+    const bounds = [[-85.0511287798, turn - 180], [85.0511287798, turn + 180]];
+    return L.imageOverlay(container.dataset.outline, bounds, {pane: "outline", className: "outline", alt: ""});
+  });
   if (site.tiles) L.tileLayer(site.tiles, {maxZoom: DEEPEST, referrerPolicy: "strict-origin"}).addTo(map);
   const layer = L.layerGroup().addTo(map);
   const draw = () => {
@@ -49,15 +59,18 @@ function start(container) {
   const show = async () => {
     running?.abort();
     running = new AbortController();
-    const seen = map.getBounds(), [north, east, south, west] = area(seen.getSouth(), seen.getWest(), seen.getNorth(), seen.getEast());
-    const wide = seen.pad(.2), [top, right, bottom, left] = area(wide.getSouth(), wide.getWest(), wide.getNorth(), wide.getEast());
+    const areaOf = (bounds) => area(bounds.getSouth(), bounds.getWest(), bounds.getNorth(), bounds.getEast());
+    const seen = map.getBounds(), [north, east, south, west] = areaOf(seen);
+    const [top, right, bottom, left] = areaOf(seen.pad(.2));
     try {
-      const found = await get(`/photos/clusters${asked({q: site.query, s: site.album, bbox: [left, bottom, right, top].join(","), zoom: String(Math.round(map.getZoom()))})}`, running.signal);
+      const found = await clustersIn([left, bottom, right, top].join(","), Math.round(map.getZoom()), running.signal);
       mark(found, map, layer);
       const across = west > east, inside = (lng) => (across ? lng >= west || lng <= east : lng >= west && lng <= east);
-      const count = found.clusters.filter(([lat, lng]) => lat >= south && lat <= north && inside(lng)).reduce((sum, one) => sum + one[2], 0);
+      const count = found.clusters.filter(([lat, lng]) => lat >= south && lat <= north && inside(lng))
+        .reduce((sum, one) => sum + one[2], 0);
       const text = count ? t("inView", {num: count}) : t("noneInView");
-      view.replaceChildren(count ? make("a", {href: searchOf([[north, east, south, west].join(",")]), textContent: text}) : make("span", {textContent: text}));
+      const href = searchOf([[north, east, south, west].join(",")]);
+      view.replaceChildren(count ? make("a", {href, textContent: text}) : make("span", {textContent: text}));
     } catch (error) {
       if (error.name !== "AbortError") view.replaceChildren(make("span", {textContent: error.message}));
     }
@@ -70,7 +83,8 @@ function start(container) {
     }
     const digits = Math.max(2, Math.ceil(map.getZoom() / 3));
     const hash = `#${Math.round(map.getZoom())}/${lat.toFixed(digits)}/${lng.toFixed(digits)}`;
-    if (moved && location.hash !== hash) history.replaceState(history.state, "", location.pathname + location.search + hash);
+    if (moved && location.hash !== hash)
+      history.replaceState(history.state, "", location.pathname + location.search + hash);
     show();
   });
   addEventListener("online", show);
@@ -107,28 +121,35 @@ const widest = (container) => Math.max(1, Math.log2(container.clientWidth / 256)
 async function extent() {
   let bounds = null, bbox = "", side = 0;
   for (let step = 0; step < 6; step++) {
-    const {clusters, cell} = await get(`/photos/clusters${asked({q: site.query, s: site.album, bbox, zoom: String(FINEST)})}`);
+    const {clusters, cell} = await clustersIn(bbox, FINEST);
     if (!clusters.length) break;
     bounds = L.latLngBounds(clusters.map(([lat, lng]) => [lat, lng]));
     if (cell === side || clusters.every((one) => one[2] === 1)) break;
     side = cell;
-    bbox = [Math.max(-180, bounds.getWest() - cell), Math.max(-90, bounds.getSouth() - cell), Math.min(180, bounds.getEast() + cell), Math.min(90, bounds.getNorth() + cell)].map((value) => value.toFixed(7)).join(",");
+    const edges = [Math.max(-180, bounds.getWest() - cell), Math.max(-90, bounds.getSouth() - cell),
+      Math.min(180, bounds.getEast() + cell), Math.min(90, bounds.getNorth() + cell)];
+    bbox = edges.map((value) => value.toFixed(7)).join(",");
   }
   return bounds;
 }
 
 function mark({clusters, cell}, map, layer) {
   const zoom = map.getZoom(), on = ({x, y}) => map.unproject([x, y], zoom), named = new Set();
-  const middle = map.getCenter().lng, held = document.activeElement?.closest?.(".spot") ? document.activeElement.href : "";
-  const discs = gather(clusters, cell, (lat, lng) => map.project([lat, lng + 360 * Math.round((middle - lng) / 360)], zoom));
+  const middle = map.getCenter().lng,
+    held = document.activeElement?.closest?.(".spot") ? document.activeElement.href : "";
+  const discs = gather(clusters, cell,
+    (lat, lng) => map.project([lat, lng + 360 * Math.round((middle - lng) / 360)], zoom));
   layer.clearLayers();
   for (const {point, count, hash, place, turn, squares} of discs) {
     const size = count >= 100 ? 52 : count >= 10 ? 48 : 44, name = place.split(",")[0];
-    const text = count > 1 && place ? t("near", {num: count, place}) : [photos(count), place].filter(Boolean).join(", ");
+    const text = count > 1 && place
+      ? t("near", {num: count, place}) : [photos(count), place].filter(Boolean).join(", ");
     const link = make("a", {href: searchOf(squares), ariaLabel: text, title: text},
-      make("img", {src: thumbnail({hash, turn}, "tile_100"), alt: "", width: size, height: size, decoding: "async", draggable: false}));
+      make("img", {src: thumbnail({hash, turn}, "tile_100"), alt: "", width: size, height: size, decoding: "async",
+        draggable: false}));
     if (count > 1) link.append(make("b", {textContent: number(count)}));
-    if (zoom >= NAMED && !site.tiles && name && !named.has(name)) link.append(make("i", {dir: "auto", textContent: name}));
+    if (zoom >= NAMED && !site.tiles && name && !named.has(name))
+      link.append(make("i", {dir: "auto", textContent: name}));
     named.add(name);
     const icon = L.divIcon({className: "spot", html: link, iconSize: [size, size]});
     L.marker(on(point), {icon, keyboard: false, bubblingMouseEvents: true}).addTo(layer);
