@@ -12,8 +12,7 @@ from sqlalchemy import Connection
 from photosvc.auth import tokens
 from photosvc.auth.principal import Principal
 from photosvc.query.completion import find_typed
-from photosvc.query.filter_spec import FilterSpec, Kind
-from photosvc.query.filters import FILTERS, NAMES
+from photosvc.query.filters import FILTERS, NAMES, FilterSpec, ValueKind
 from photosvc.query.lexer import LONGEST_QUERY, check
 from photosvc.records.photos import PhotoResultSchema
 from photosvc.search.reading.facets import FACETS, KnownFacets, parse_facets
@@ -150,7 +149,7 @@ def overview_parameters(further: Parameters) -> list[dict[str, Any]]:
 
 def _filters() -> Iterator[dict[str, Any]]:
     for spec in FILTERS.values():
-        schema = _FLAG if spec.kind in {Kind.FLAG, Kind.SWITCH} else _QUERY
+        schema = _FLAG if spec.kind in {ValueKind.FLAG, ValueKind.SWITCH} else _QUERY
         parameter = {"name": spec.name, "in": "query", "description": _meaning(spec), "schema": schema}
         if schema is _QUERY:
             parameter["example"] = _value(spec)

@@ -12,7 +12,7 @@ from photosvc.api.search import PAGE_HEADERS, headers_of_page, search_parameters
 from photosvc.auth import tokens
 from photosvc.pictures.sizes import SIZES, thumbnail_size
 from photosvc.query.nodes import conjunction
-from photosvc.query.parser import parse_parameters
+from photosvc.query.parameters import parse_parameters
 from photosvc.search.reading.guests import confine
 from photosvc.search.reading.library import library_state, page_tag
 from photosvc.search.reading.pages import Page, find

@@ -13,8 +13,7 @@ from flask import has_request_context, request
 from photosvc.core.message import Message
 from photosvc.core.problems import Reason
 from photosvc.pages.language import ENGLISH, N_, _, grouped, language
-from photosvc.query.filter_spec import Kind
-from photosvc.query.filters import FILTERS
+from photosvc.query.filters import FILTERS, ValueKind
 
 MESSAGES: Final = (
     # Signing in, passwords and accounts.
@@ -138,8 +137,8 @@ MESSAGES: Final = (
 
 def table_texts() -> Iterator[str]:
     """Yield the texts of tables below that pages show: the help of filters, what they expect, problems of files."""
-    yield from (spec.help for spec in FILTERS.values() if spec.kind is not Kind.ABSENT)
-    yield from (kind.expected for kind in Kind)
+    yield from (spec.help for spec in FILTERS.values() if spec.kind is not ValueKind.ABSENT)
+    yield from (kind.expected for kind in ValueKind)
     yield from (reason.template for reason in Reason)
     yield from ("picture", "video", "picture or video")  # what a file is not
 

@@ -12,8 +12,7 @@ from markupsafe import Markup
 from photosvc.pages.language import ENGLISH, N_, NP_, P_, catalogue, language
 from photosvc.pages.wording import COLOR_LABELS
 from photosvc.pages.wording import TYPES as KINDS_OF_FILES
-from photosvc.query.filter_spec import Kind
-from photosvc.query.filters import FILTERS
+from photosvc.query.filters import FILTERS, ValueKind
 
 Text: TypeAlias = str | tuple[str, str]
 #: The texts of the grid, its viewer, panels and dialogs, of uploads and of the map.
@@ -173,7 +172,9 @@ def _packed(name: str) -> Markup:
     found |= {key: texts.pgettext(context, text) for key, (context, text) in _MEANT.items()}
     if name != ENGLISH:  # the API suggests in English
         found |= {
-            f"filter:{spec.name}": texts.gettext(spec.help) for spec in FILTERS.values() if spec.kind is not Kind.ABSENT
+            f"filter:{spec.name}": texts.gettext(spec.help)
+            for spec in FILTERS.values()
+            if spec.kind is not ValueKind.ABSENT
         }
         labels = {"color": COLOR_LABELS, "type": KINDS_OF_FILES}
         found |= {

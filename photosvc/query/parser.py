@@ -1,20 +1,18 @@
-"""The parser of queries: from query text and GET parameters to nodes.
+"""The parser of queries: from query text to nodes.
 
 Some plain words, neither quoted nor with a `*` at the end, have a meaning of their own: `june 2019` is the filter
 `taken:2019-06` (see `spoken`), `not` negates, and `the` is left out.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from datetime import date
 from itertools import islice
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from photosvc.core.message import Message, did_you_mean, of_field
 from photosvc.data.place_names import MOST_WORDS as MOST_NAME_WORDS
-from photosvc.query.areas import locate
-from photosvc.query.filter_spec import FilterSpec
-from photosvc.query.filters import FILTERS, NAMES
+from photosvc.query.filters import NAMES, FilterSpec
 from photosvc.query.fold import word_line
 from photosvc.query.lexer import Token, TokenKind, check, close_quote, read_models, read_place, read_term, tokens
 from photosvc.query.nodes import (
@@ -26,7 +24,6 @@ from photosvc.query.nodes import (
     Not,
     Source,
     conjunction,
-    conjuncts,
     disjunction,
     levels,
     negation,
@@ -68,7 +65,6 @@ BINDERS = {TokenKind.EITHER, TokenKind.NEGATE}
 _BOTH_ENDS = {TokenKind.EITHER, TokenKind.CLOSE}
 _TERM_ENDS = {TokenKind.CLOSE, TokenKind.PHRASE, TokenKind.FILTER, TokenKind.WORD}
 _TERM_STARTS = {TokenKind.OPEN, TokenKind.NEGATE, TokenKind.PHRASE, TokenKind.FILTER, TokenKind.WORD}
-Pairs: TypeAlias = Mapping[str, Sequence[str]] | Iterable[tuple[str, str]]
 
 
 def refuse_comparison(word: str, source: Source) -> None:
@@ -372,7 +368,7 @@ def split_order(text: str) -> tuple[str, str]:
     """
     check(text, "q")
     order = ""
-    for before, token, after in _top_filters(text):
+    for before, token, after in top_filters(text):
         bound = (before and before.kind in BINDERS) or (after and after.kind is TokenKind.EITHER)
         if token.key.lower() == ORDER and not bound:
             order = token.text[len(ORDER) + 1 :].strip('"')
@@ -380,89 +376,10 @@ def split_order(text: str) -> tuple[str, str]:
     return text, order
 
 
-def _top_filters(text: str) -> Iterator[tuple[Token | None, Token, Token | None]]:
+def top_filters(text: str) -> Iterator[tuple[Token | None, Token, Token | None]]:
     """Yield the filters outside of groups, each with the tokens beside it."""
     found, depth = read_tokens(text), 0
     for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
         depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
         if token.kind is TokenKind.FILTER and not depth:
             yield before, token, after
-
-
-def parse_parameters(pairs: Pairs) -> Node:
-    """Parse the GET parameters that name a filter, and return the conjunction of their conditions.
-
-    In the value of a parameter, blanks and parentheses need no quotes. Other names and empty values are ignored. If a
-    parameter is repeated, also by an alias, its last value that is not empty counts.
-
-    Raises:
-        InvalidQueryError: a value is not valid; the error names its parameter.
-    """
-    given: dict[str, tuple[str, str]] = {}
-    for key, text in _flat(pairs):
-        if text.strip() and (spec := NAMES.get(key)):
-            given[spec.name] = (key, text)
-    parts = []
-    for name, (key, text) in given.items():
-        check(text, key)
-        parts.append(read_filter(FILTERS[name], text, Source(key, 0, len(text))))
-        if sum(map(terms, parts)) > MOST_TERMS:
-            raise InvalidQueryError(Message("more than {most} terms", most=MOST_TERMS), field=key)
-    return conjunction(parts)
-
-
-def parse_scope(pairs: Pairs, today: date) -> Node:
-    """Parse the last parameter `filter` that is not empty: a query that narrows the whole search down.
-
-    Raises:
-        InvalidQueryError: the text is not a query.
-    """
-    texts = [text for key, text in _flat(pairs) if key == "filter" and text.strip()]
-    return locate(parse_query(texts[-1], today, "filter")) if texts else Everything()
-
-
-def combine(query: Node, parameters: Node, unset: Collection[str] = ()) -> Node:
-    """Combine the conditions of both: first `overlay`, then `locate`.
-
-    Raises:
-        InvalidQueryError: `lat` or `lng` is given without the other.
-    """
-    return locate(overlay(query, parameters, unset))
-
-
-def overlay(query: Node, parameters: Node, unset: Collection[str] = ()) -> Node:
-    """Join the conditions of both; a filter at the top of `query` replaces parameters of the same name.
-
-    Args:
-        unset: names of filters that the query mentions without a condition; see `unset_filters`.
-    """
-    named = {name for part in conjuncts(query) if (name := _name(part))}.union(unset)
-    return conjunction([*conjuncts(query), *(p for p in conjuncts(parameters) if _name(p) not in named)])
-
-
-def unset_filters(text: str) -> frozenset[str]:
-    """Return the names of the filters at the top of a valid query, outside of groups, that set no condition.
-
-    Such as `public:false` or `quality:0` change nothing by themselves, but the query has the last word: a parameter of
-    the same name no longer counts.
-    """
-    names = set[str]()
-    for before, token, after in _top_filters(text):
-        spec = NAMES.get(token.key.lower())
-        if spec is not None and not any(one and one.kind in BINDERS for one in (before, after)):
-            raw = token.text[len(token.key) + 1 :]
-            if isinstance(read_filter(spec, raw, Source("q", token.end - len(raw), token.end)), Everything):
-                names.add(spec.name)
-    return frozenset(names)
-
-
-def _flat(pairs: Pairs) -> Iterable[tuple[str, str]]:
-    if isinstance(pairs, Mapping):
-        return ((key, text) for key, texts in pairs.items() for text in texts)
-    return pairs
-
-
-def _name(node: Node) -> str | None:
-    if isinstance(node, Not):
-        node = node.part
-    return node.name if isinstance(node, Filter) else None

@@ -11,8 +11,7 @@ from photosvc.core.message import Message, did_you_mean, of_field
 from photosvc.core.vocabulary import COLOR_NUMBERS, COLORS
 from photosvc.data.place_names import country_named, own_names
 from photosvc.query import areas, values
-from photosvc.query.filter_spec import BOOLEANS, MOST_WILDCARDS, FilterSpec, Kind, is_not
-from photosvc.query.filters import FILTERS
+from photosvc.query.filters import BOOLEANS, FILTERS, MOST_WILDCARDS, FilterSpec, ValueKind, is_not
 from photosvc.query.fold import fold, word_line
 from photosvc.query.lexer import Alternative, read_groups, read_models, read_place, read_term
 from photosvc.query.nodes import (
@@ -42,7 +41,7 @@ _FURTHER: Final = {
 _SET, _SOME = is_not(Pattern(("",))), Choice((Range(1, None),))
 #: The filter and the value for each state that `is` and `has` name: yes-or-no filters, and further properties.
 STATES: Final[dict[str, tuple[str, Value]]] = {
-    name: (name, True) for name, spec in FILTERS.items() if spec.kind in {Kind.FLAG, Kind.SWITCH}
+    name: (name, True) for name, spec in FILTERS.items() if spec.kind in {ValueKind.FLAG, ValueKind.SWITCH}
 } | {
     "favourite": ("favorite", True), "gps": ("geo", True), "location": ("geo", True), "place": ("geo", True),
     "album": ("unsorted", False), "faces": ("faces", _SOME), "people": ("faces", _SOME), "rating": ("rating", _SOME),
@@ -59,13 +58,13 @@ LONGEST_PATTERN = 10_000
 #: A function that reads an alternative as an operand, as a list of which any may match, or as None for no value.
 _Reader: TypeAlias = Callable[[Alternative, FilterSpec], Operand | list[Operand] | None]
 #: Kinds with a single value, without alternatives and signs.
-_SINGLE: dict[Kind, Callable[[str], Value | None]] = {
-    Kind.FLAG: lambda text: BOOLEANS[text.lower()],
-    Kind.SWITCH: lambda text: BOOLEANS[text.lower()] or None,
-    Kind.SINCE: values.read_since,
-    Kind.LATITUDE: areas.read_latitude,
-    Kind.LONGITUDE: areas.read_longitude,
-    Kind.DISTANCE: areas.read_distance,
+_SINGLE: dict[ValueKind, Callable[[str], Value | None]] = {
+    ValueKind.FLAG: lambda text: BOOLEANS[text.lower()],
+    ValueKind.SWITCH: lambda text: BOOLEANS[text.lower()] or None,
+    ValueKind.SINCE: values.read_since,
+    ValueKind.LATITUDE: areas.read_latitude,
+    ValueKind.LONGITUDE: areas.read_longitude,
+    ValueKind.DISTANCE: areas.read_distance,
 }
 
 
@@ -174,7 +173,7 @@ def _spaced(piece: str) -> str:
 
 
 def _words(found: Alternative, spec: FilterSpec) -> Operand | list[Operand] | None:
-    term = read_term(found.text, quoted=found.quoted, whole=spec.kind is Kind.WHOLE_WORDS)
+    term = read_term(found.text, quoted=found.quoted, whole=spec.kind is ValueKind.WHOLE_WORDS)
     if spec.name != "place" or term is None or len(found.pieces) > 1:
         return term
     return [term, *read_place(word_line(found.text))]
@@ -220,37 +219,37 @@ def _extension(found: Alternative, _: FilterSpec) -> Operand:
     return Pattern(("", f".{extension}"))
 
 
-_ITEMS: dict[Kind, _Reader] = {
-    Kind.TEXT: _text,
-    Kind.PATH: _path,
-    Kind.PROSE: _prose,
-    Kind.NAME: _name,
-    Kind.WORDS: _words,
-    Kind.WHOLE_WORDS: _words,
-    Kind.ID_OR_WORDS: _id_or_words,
-    Kind.UID: _uid,
-    Kind.PHOTO: _photo,
-    Kind.EXTENSION: _extension,
-    Kind.COUNTRY: _country,
-    Kind.COLOR: lambda found, _: COLOR_NUMBERS[found.text.lower()],
-    Kind.INTEGER: lambda found, spec: values.read_range(found.text, spec.least),
-    Kind.SIGNED: lambda found, _: [*values.read_signed(found.text)],
-    Kind.BYTES: lambda found, spec: values.read_bytes(found.text, spec.least),
-    Kind.CALENDAR: lambda found, spec: values.read_calendar(found.text, spec.least),
-    Kind.MONTH: lambda found, spec: values.read_month(found.text, spec.least),
-    Kind.WEEKDAY: lambda found, spec: values.read_weekday(found.text, spec.least),
-    Kind.AT_LEAST: lambda found, spec: values.read_least(found.text, spec.least),
-    Kind.COUNT: _count,
-    Kind.ABSENT: _text,
-    Kind.CHROMA: lambda found, spec: values.read_chroma(found.text, spec.least),
-    Kind.DECIMAL: lambda found, spec: values.read_decimal(found.text, spec.least),
-    Kind.TAKEN: lambda found, _: values.read_days(found.text),
-    Kind.BEFORE: lambda found, _: values.read_before(found.text),
-    Kind.AFTER: lambda found, _: values.read_after(found.text),
-    Kind.NEAR: lambda found, _: areas.read_near(found.text),
-    Kind.BOX: lambda found, _: areas.read_box(found.text),
-    Kind.CELL: lambda found, _: areas.read_cell(found.text),
-    Kind.PLUS_CODE: lambda found, _: areas.read_plus_code(found.text),
+_ITEMS: dict[ValueKind, _Reader] = {
+    ValueKind.TEXT: _text,
+    ValueKind.PATH: _path,
+    ValueKind.PROSE: _prose,
+    ValueKind.NAME: _name,
+    ValueKind.WORDS: _words,
+    ValueKind.WHOLE_WORDS: _words,
+    ValueKind.ID_OR_WORDS: _id_or_words,
+    ValueKind.UID: _uid,
+    ValueKind.PHOTO: _photo,
+    ValueKind.EXTENSION: _extension,
+    ValueKind.COUNTRY: _country,
+    ValueKind.COLOR: lambda found, _: COLOR_NUMBERS[found.text.lower()],
+    ValueKind.INTEGER: lambda found, spec: values.read_range(found.text, spec.least),
+    ValueKind.SIGNED: lambda found, _: [*values.read_signed(found.text)],
+    ValueKind.BYTES: lambda found, spec: values.read_bytes(found.text, spec.least),
+    ValueKind.CALENDAR: lambda found, spec: values.read_calendar(found.text, spec.least),
+    ValueKind.MONTH: lambda found, spec: values.read_month(found.text, spec.least),
+    ValueKind.WEEKDAY: lambda found, spec: values.read_weekday(found.text, spec.least),
+    ValueKind.AT_LEAST: lambda found, spec: values.read_least(found.text, spec.least),
+    ValueKind.COUNT: _count,
+    ValueKind.ABSENT: _text,
+    ValueKind.CHROMA: lambda found, spec: values.read_chroma(found.text, spec.least),
+    ValueKind.DECIMAL: lambda found, spec: values.read_decimal(found.text, spec.least),
+    ValueKind.TAKEN: lambda found, _: values.read_days(found.text),
+    ValueKind.BEFORE: lambda found, _: values.read_before(found.text),
+    ValueKind.AFTER: lambda found, _: values.read_after(found.text),
+    ValueKind.NEAR: lambda found, _: areas.read_near(found.text),
+    ValueKind.BOX: lambda found, _: areas.read_box(found.text),
+    ValueKind.CELL: lambda found, _: areas.read_cell(found.text),
+    ValueKind.PLUS_CODE: lambda found, _: areas.read_plus_code(found.text),
 }
 
 
@@ -263,8 +262,8 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
     Raises:
         InvalidQueryError: the value is not valid for this filter.
     """
-    groups = read_groups(raw, spec.operators, empties=spec.kind is Kind.PROSE)
-    if spec.kind is Kind.STATE:
+    groups = read_groups(raw, spec.operators, empties=spec.kind is ValueKind.PROSE)
+    if spec.kind is ValueKind.STATE:
         return conjunction(_read_states(spec, group, source) for group in groups)
     if spec.kind in _SINGLE:
         found = [_read_single(spec, group[0], source) for group in groups]
@@ -294,7 +293,7 @@ def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> 
             item = read(found, spec)
         except (KeyError, ValueError) as error:
             raise _unreadable(spec, found, source, error) from error
-        without = spec.kind is Kind.PROSE and not found.quoted and found.text.lower() == "true"
+        without = spec.kind is ValueKind.PROSE and not found.quoted and found.text.lower() == "true"
         chosen = unwanted if found.negated is not without else wanted
         operands = item if isinstance(item, list) else [item] if item is not None else []
         if operands and operands[0] not in spellings:  # beside `img_1.jpg`, `img_1` says nothing new
@@ -311,7 +310,7 @@ def _unreadable(spec: FilterSpec, found: Alternative, source: Source, error: Exc
         )
         return _refused(spec, found, source, msg)
     msg = Message("{name} is not {message}", name=name, message=Message(spec.kind.expected))
-    known = COLORS if spec.kind is Kind.COLOR else country_codes() if spec.kind is Kind.COUNTRY else ()
+    known = COLORS if spec.kind is ValueKind.COLOR else country_codes() if spec.kind is ValueKind.COUNTRY else ()
     return _refused(spec, found, source, did_you_mean(msg, found.text, known))
 
 

@@ -23,8 +23,7 @@ from photosvc.core.errors import Detail, PhotosvcError
 from photosvc.core.slots import Slots
 from photosvc.models import FILTER_COLUMNS, LOOKUP_COLUMNS, PATTERN_COLUMNS, VALUE_COLUMNS
 from photosvc.models.statements import run_text
-from photosvc.query.filter_spec import FilterSpec, Kind
-from photosvc.query.filters import FILTERS
+from photosvc.query.filters import FILTERS, FilterSpec, ValueKind
 from photosvc.query.nodes import Everything, Filter, Node, Nothing, leaves
 
 #: Seconds of work after which a search is costly, and seconds between two checks of a costly one.
@@ -46,7 +45,9 @@ _NAMES: Final = 100
 #: Columns that have an index.
 _INDEXED: Final = frozenset({*VALUE_COLUMNS, *LOOKUP_COLUMNS, *PATTERN_COLUMNS, "taken_day"})
 #: Kinds of values that are found by words, UIDs or hashes, for which there are indexes.
-_LOOKED_UP: Final = frozenset({Kind.WORDS, Kind.WHOLE_WORDS, Kind.ABSENT, Kind.NAME, Kind.UID, Kind.PHOTO})
+_LOOKED_UP: Final = frozenset(
+    {ValueKind.WORDS, ValueKind.WHOLE_WORDS, ValueKind.ABSENT, ValueKind.NAME, ValueKind.UID, ValueKind.PHOTO}
+)
 #: The most costly parts that an error names.
 _MOST_NAMED: Final = 10
 

@@ -21,7 +21,7 @@ from photosvc.auth import policy
 from photosvc.core.errors import Detail, InvalidValueError
 from photosvc.core.message import of_field
 from photosvc.core.text import names_like
-from photosvc.query.filter_spec import BOOLEANS
+from photosvc.query.filters import BOOLEANS
 
 Args = ParamSpec("Args")
 Answer = TypeVar("Answer")

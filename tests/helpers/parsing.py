@@ -2,13 +2,13 @@
 
 from functools import partial
 
-from photosvc.query import parser
+from photosvc.query import parameters, parser
 from photosvc.search.reading import photos, request
 from tests.helpers.clock import NOW
 
 TODAY = NOW.date()
 parse_query = partial(parser.parse_query, today=TODAY)
-parse_scope = partial(parser.parse_scope, today=TODAY)
+parse_scope = partial(parameters.parse_scope, today=TODAY)
 understand = partial(parser.understand, today=TODAY)
 best_order = partial(request.best_order, today=TODAY)
 parse_node = partial(request.parse_node, today=TODAY)

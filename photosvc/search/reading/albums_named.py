@@ -17,8 +17,7 @@ from photosvc.core.ids import ALBUM, computed_uid, is_uid
 from photosvc.models import UNKNOWN_PLACE, Album, Photo, Place
 from photosvc.models.search_values import needles, word_text
 from photosvc.query.areas import locate
-from photosvc.query.filter_spec import is_
-from photosvc.query.filters import FILTERS
+from photosvc.query.filters import FILTERS, is_
 from photosvc.query.fold import fold, words
 from photosvc.query.nodes import (
     And,

@@ -12,8 +12,7 @@ from sqlalchemy import ColumnElement, Connection, and_, false, literal, not_, or
 from photosvc.core.geo import Box
 from photosvc.models import Album, AlbumPhoto, File, Marker, SearchRow
 from photosvc.models.statements import unindexed
-from photosvc.query.filter_spec import FilterSpec, Kind
-from photosvc.query.filters import FILTERS
+from photosvc.query.filters import FILTERS, FilterSpec, ValueKind
 from photosvc.query.nodes import (
     UNNAMED,
     And,
@@ -187,7 +186,9 @@ def _any(spec: FilterSpec, items: tuple[Operand, ...], context: Context) -> Cond
         case "faces" if UNNAMED in items:
             counted = tuple(item for item in items if item != UNNAMED)
             return or_(_shows_strangers(context), *(_item(spec, item, context) for item in counted))
-    if spec.kind in {Kind.COLOR, Kind.COUNTRY, Kind.ID_OR_WORDS, Kind.PHOTO} or spec.columns == ("photo_type",):
+    if spec.kind in {ValueKind.COLOR, ValueKind.COUNTRY, ValueKind.ID_OR_WORDS, ValueKind.PHOTO} or spec.columns == (
+        "photo_type",
+    ):
         exact, rest = columns.split_exact(items)
         listed = [columns.one_of(spec.columns[0], exact, context)] if exact else []
         return or_(false(), *listed, *(_item(spec, item, context) for item in rest))
@@ -200,7 +201,7 @@ def _item(spec: FilterSpec, item: Operand, context: Context) -> Condition:
             return columns.inside(item, context)
         case Uid(text, column):
             return columns.compare(column, text, context)
-        case Word() | Phrase() if spec.kind is Kind.PROSE:
+        case Word() | Phrase() if spec.kind is ValueKind.PROSE:
             return words.contains(spec.columns[0], item, context)
         case Word() | Phrase() | Near() | Town() | MarkerNames() | TakenOut():
             raise TypeError(spec.name)  # compiled elsewhere, or resolved before

@@ -20,9 +20,10 @@ from photosvc.core.text import names_like
 from photosvc.models import SORT_KEYS, AlbumPhoto, SearchRow
 from photosvc.models.search_values import Term
 from photosvc.models.statements import Column
-from photosvc.query.filter_spec import BOOLEANS
+from photosvc.query.filters import BOOLEANS
 from photosvc.query.nodes import And, Everything, Node, Not, Or, Phrase, Word, conjunction, conjuncts
-from photosvc.query.parser import ORDER, combine, parse_parameters, parse_query, parse_scope, split_order, unset_filters
+from photosvc.query.parameters import combine, parse_parameters, parse_scope, unset_filters
+from photosvc.query.parser import ORDER, parse_query, split_order
 from photosvc.search.reading.compile import asked_open
 
 DEFAULT_COUNT = 100

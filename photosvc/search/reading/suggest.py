@@ -32,9 +32,7 @@ from photosvc.models.library import UNKNOWN_ID
 from photosvc.models.search_values import gear_name
 from photosvc.models.statements import Prepared, prepare_statement, unindexed
 from photosvc.query.completion import Typed
-from photosvc.query.filter_spec import FilterSpec
-from photosvc.query.filter_spec import Kind as ValueKind
-from photosvc.query.filters import FILTERS
+from photosvc.query.filters import FILTERS, FilterSpec, ValueKind
 from photosvc.query.fold import fold, words
 from photosvc.query.lexer import quote
 from photosvc.query.reader import STATES

@@ -2,8 +2,8 @@
 
 Of towns with the same name, the largest one is chosen, with those of at least half of its inhabitants: `London` finds
 the one in England unless the query names another state or country. The numbers of inhabitants of cities are those of
-`query.place_names`. Smaller places have none; the gazetteer lists the quarters of a place under its name, so there the
-one with the most entries counts. Names in other languages, such as `München`, are those of `query.place_names`, too:
+`data.place_names`. Smaller places have none; the gazetteer lists the quarters of a place under its name, so there the
+one with the most entries counts. Names in other languages, such as `München`, are those of `data.place_names`, too:
 the largest city counts, and before places that are called so themselves if it has a hundred times their inhabitants.
 """
 

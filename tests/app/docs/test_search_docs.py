@@ -4,8 +4,7 @@ import re
 from pathlib import Path
 
 from photosvc.api.search import parse_facets
-from photosvc.query.filter_spec import Kind
-from photosvc.query.filters import FILTERS
+from photosvc.query.filters import FILTERS, ValueKind
 from photosvc.search.reading.facets import FACETS
 from photosvc.search.reading.request import ORDERS
 
@@ -19,7 +18,7 @@ def test_the_guide_has_every_filter_by_each_of_its_names():
     assert known - named == set()
     switches = re.search(r"^Yes-or-no filters, such as .+?: (.+?)\.\s", GUIDE, re.DOTALL | re.MULTILINE)[1]
     assert set(re.findall(r"`(\w+)`", switches)) == {
-        spec.name for spec in FILTERS.values() if spec.kind in (Kind.FLAG, Kind.SWITCH)
+        spec.name for spec in FILTERS.values() if spec.kind in (ValueKind.FLAG, ValueKind.SWITCH)
     }
 
 

@@ -17,7 +17,7 @@ from photosvc.core.problems import Problem, Reason
 from photosvc.pages import messages
 from photosvc.pages.language import FOLDER
 from photosvc.pages.messages import message_text
-from photosvc.query.filter_spec import Kind
+from photosvc.query.filters import ValueKind
 from tests.app.pages.browser import OWN
 from tests.helpers.pictures import jpeg
 
@@ -27,7 +27,7 @@ SCRIPT = {"X-Photosvc": "1", "Sec-Fetch-Site": "same-origin", "Accept": "applica
 
 def test_messages_are_translated_with_the_values_in_them(api):
     wrong = did_you_mean(Message("unknown filter {name}", name='"yaer"'), "yaer", ["year"])
-    country = Message("{name} is not {message}", name='"x"', message=Message(Kind.COUNTRY.expected))
+    country = Message("{name} is not {message}", name='"x"', message=Message(ValueKind.COUNTRY.expected))
     atlantis = Message("there is no place {name}", name='"Atlantis"')
     cases = {
         "Invalid credentials.": "Ungültige Zugangsdaten.",

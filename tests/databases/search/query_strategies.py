@@ -2,13 +2,12 @@
 
 from hypothesis import strategies as st
 
-from photosvc.query.filter_spec import Kind
-from photosvc.query.filters import FILTERS, NAMES
+from photosvc.query.filters import FILTERS, NAMES, ValueKind
 from tests.databases.search.varied_library import uid
 
 #: Values of filters of each kind, most of which match photos of the varied library.
 VALUES = {
-    Kind.TEXT: (
+    ValueKind.TEXT: (
         "lake*",
         "*lake*",
         "*%*",
@@ -23,7 +22,7 @@ VALUES = {
         "suva|*4",
         "1/250",
     ),
-    Kind.PROSE: (
+    ValueKind.PROSE: (
         "lake",
         '"at dawn"',
         "false",
@@ -40,10 +39,10 @@ VALUES = {
         "%",
         "lakes",
     ),
-    Kind.COUNT: ("1", "yes", "no", "0-1", ">1", "0", "!2", "new", "!new"),
-    Kind.ABSENT: ("x", "!x", "yes"),
-    Kind.PATH: ("2020/*", "/", '"2020/Lake"', "*/lake*", "!2020*", "misc/bar", "*.jpg"),
-    Kind.NAME: (
+    ValueKind.COUNT: ("1", "yes", "no", "0-1", ">1", "0", "!2", "new", "!new"),
+    ValueKind.ABSENT: ("x", "!x", "yes"),
+    ValueKind.PATH: ("2020/*", "/", '"2020/Lake"', "*/lake*", "!2020*", "misc/bar", "*.jpg"),
+    ValueKind.NAME: (
         '"Jane Doe"',
         "zoe",
         "jane-doe",
@@ -59,7 +58,7 @@ VALUES = {
         "loop",
         uid("j", 1),
     ),
-    Kind.WORDS: (
+    ValueKind.WORDS: (
         "jane",
         "lake",
         "sun",
@@ -74,26 +73,26 @@ VALUES = {
         "winter|broken",
         "bavaria",
     ),
-    Kind.ID_OR_WORDS: ("canon", "eos", "1", "2|3", "!nikon", '"50mm f1"', "elm", "d-750", "unknown", "leica"),
-    Kind.UID: (uid("p", 3), uid("f", 70), f"{20:040x}", f"!{uid('p', 4)}", f"{uid('p', 1)}|{uid('f', 50)}"),
-    Kind.PHOTO: (uid("p", 3), uid("p", 8), f"!{uid('p', 4)}", f"{uid('p', 1)}|{uid('p', 2)}"),
-    Kind.WHOLE_WORDS: ("lake", "sun*", '"new york"', "beach|x", "!lakes", "beaches", "bar&lake"),
-    Kind.EXTENSION: ("jpg", "dng", "!jpg", ".JPG|dng", "png"),
-    Kind.STATE: ("favorite", "!raw", "geo|video", "title", "!description", "album", "private", "archived"),
-    Kind.COUNTRY: ("de", "fj|zz", "!zz", "germany", '"Fiji"', "uk"),
-    Kind.COLOR: ("black", "red|blue", "!grey", "gray"),
-    Kind.INTEGER: ("3", "100-400", "-400", "12-", "!24", "0", ">24", "0..100", "<=400", "!<400"),
-    Kind.SIGNED: ("-10", "0-600", "*-0", "519", "<5", "-20..600", "!*-600", "0"),
-    Kind.BYTES: ("1000", ">1001", "1kb-2mb", "1kib", "<1002|1003", "!1..1002"),
-    Kind.CALENDAR: ("2020", "-1", "1-6", "31", "2019|2020", "!2020", ">5", "2019..2020", "<=2019"),
-    Kind.MONTH: ("january", "-1", "1-6", "dec|2", "!jan", ">jan", "nov..december"),
-    Kind.WEEKDAY: ("monday", "6-7", "sat|sun", "!fri", ">3"),
-    Kind.AT_LEAST: ("3", "1-3", "4", "<4", ">=4"),
-    Kind.CHROMA: ("5", "10", "0-40", ">5"),
-    Kind.DECIMAL: ("1.8", "1.8-2.8", "-2", "<2.8", ">=1.8", "1.8..2", "0-2"),
-    Kind.FLAG: ("true", "false"),
-    Kind.SWITCH: ("true", "false"),
-    Kind.TAKEN: (
+    ValueKind.ID_OR_WORDS: ("canon", "eos", "1", "2|3", "!nikon", '"50mm f1"', "elm", "d-750", "unknown", "leica"),
+    ValueKind.UID: (uid("p", 3), uid("f", 70), f"{20:040x}", f"!{uid('p', 4)}", f"{uid('p', 1)}|{uid('f', 50)}"),
+    ValueKind.PHOTO: (uid("p", 3), uid("p", 8), f"!{uid('p', 4)}", f"{uid('p', 1)}|{uid('p', 2)}"),
+    ValueKind.WHOLE_WORDS: ("lake", "sun*", '"new york"', "beach|x", "!lakes", "beaches", "bar&lake"),
+    ValueKind.EXTENSION: ("jpg", "dng", "!jpg", ".JPG|dng", "png"),
+    ValueKind.STATE: ("favorite", "!raw", "geo|video", "title", "!description", "album", "private", "archived"),
+    ValueKind.COUNTRY: ("de", "fj|zz", "!zz", "germany", '"Fiji"', "uk"),
+    ValueKind.COLOR: ("black", "red|blue", "!grey", "gray"),
+    ValueKind.INTEGER: ("3", "100-400", "-400", "12-", "!24", "0", ">24", "0..100", "<=400", "!<400"),
+    ValueKind.SIGNED: ("-10", "0-600", "*-0", "519", "<5", "-20..600", "!*-600", "0"),
+    ValueKind.BYTES: ("1000", ">1001", "1kb-2mb", "1kib", "<1002|1003", "!1..1002"),
+    ValueKind.CALENDAR: ("2020", "-1", "1-6", "31", "2019|2020", "!2020", ">5", "2019..2020", "<=2019"),
+    ValueKind.MONTH: ("january", "-1", "1-6", "dec|2", "!jan", ">jan", "nov..december"),
+    ValueKind.WEEKDAY: ("monday", "6-7", "sat|sun", "!fri", ">3"),
+    ValueKind.AT_LEAST: ("3", "1-3", "4", "<4", ">=4"),
+    ValueKind.CHROMA: ("5", "10", "0-40", ">5"),
+    ValueKind.DECIMAL: ("1.8", "1.8-2.8", "-2", "<2.8", ">=1.8", "1.8..2", "0-2"),
+    ValueKind.FLAG: ("true", "false"),
+    ValueKind.SWITCH: ("true", "false"),
+    ValueKind.TAKEN: (
         "2020",
         "2020-01",
         "2020-01-03",
@@ -103,16 +102,23 @@ VALUES = {
         "<=2020-01-03",
         "2020-01-02..2020-01-05",
     ),
-    Kind.BEFORE: ("2020-01-04", "2019", "2020-01"),
-    Kind.AFTER: ("2020-01-04", "2020", "2021"),
-    Kind.SINCE: ("2020-01-10", "2020-01-20T10:00:00Z", "1960", ">2020-01", ">=2020-01-10", ">2020-01-20T22:00:00Z"),
-    Kind.LATITUDE: ("0", "48.1", "-17.8", "90"),
-    Kind.LONGITUDE: ("0", "11.5", "180", "-180"),
-    Kind.DISTANCE: ("1", "3", "500", "15000", "20038"),
-    Kind.NEAR: (uid("p", 2), uid("p", 9), f"!{uid('p', 5)}", "munich", '"Munich, Germany"', f"suva|{uid('p', 2)}"),
-    Kind.BOX: ("49,12,47,11", "-17,-179,-18,179", "0,0@5", "90,180,-90,-180", "89,10@300"),
-    Kind.CELL: ("479", "479e", "6e1", "479e@50"),
-    Kind.PLUS_CODE: ("8FWH4GX2+", "8FWH0000+@100"),
+    ValueKind.BEFORE: ("2020-01-04", "2019", "2020-01"),
+    ValueKind.AFTER: ("2020-01-04", "2020", "2021"),
+    ValueKind.SINCE: (
+        "2020-01-10",
+        "2020-01-20T10:00:00Z",
+        "1960",
+        ">2020-01",
+        ">=2020-01-10",
+        ">2020-01-20T22:00:00Z",
+    ),
+    ValueKind.LATITUDE: ("0", "48.1", "-17.8", "90"),
+    ValueKind.LONGITUDE: ("0", "11.5", "180", "-180"),
+    ValueKind.DISTANCE: ("1", "3", "500", "15000", "20038"),
+    ValueKind.NEAR: (uid("p", 2), uid("p", 9), f"!{uid('p', 5)}", "munich", '"Munich, Germany"', f"suva|{uid('p', 2)}"),
+    ValueKind.BOX: ("49,12,47,11", "-17,-179,-18,179", "0,0@5", "90,180,-90,-180", "89,10@300"),
+    ValueKind.CELL: ("479", "479e", "6e1", "479e@50"),
+    ValueKind.PLUS_CODE: ("8FWH4GX2+", "8FWH0000+@100"),
 }
 TERMS = ("lake", "LAKE", "snow", "la", "x", '"lake at"', '"the old lak*"', "strasse", "ELAN", "東京", "50", "nikon",
          "bav", "mun", "dawn*", "sun-set", "sunset", "orig", "note", "jane", '"jane doe"', "%", "_",

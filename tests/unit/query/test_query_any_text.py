@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.lexer import quote
 from photosvc.query.nodes import And, Everything, InvalidQueryError, Node, Not, Or
-from photosvc.query.parser import combine, parse_parameters
+from photosvc.query.parameters import combine, parse_parameters
 from tests.databases.search.query_strategies import HOSTILE, ODD_QUERIES, ODD_VALUES
 from tests.helpers.examples import examples
 from tests.helpers.parsing import parse_query

@@ -2,8 +2,7 @@
 
 import pytest
 
-from photosvc.query.filter_spec import Kind
-from photosvc.query.filters import FILTERS, NAMES
+from photosvc.query.filters import FILTERS, NAMES, ValueKind
 from photosvc.query.nodes import Choice, Everything, Filter, InvalidQueryError, conjuncts
 from photosvc.query.parser import find_filter
 from tests.helpers.parsing import parse_query
@@ -13,25 +12,25 @@ def test_every_filter_explains_itself_in_one_sentence() -> None:
     for spec in FILTERS.values():
         assert spec.help[0].isupper(), spec.name
         assert spec.help.endswith("."), spec.name
-        assert spec.columns or spec.kind in {Kind.DISTANCE, Kind.STATE}, spec.name
+        assert spec.columns or spec.kind in {ValueKind.DISTANCE, ValueKind.STATE}, spec.name
 
 
 def test_every_example_parses_and_uses_its_filter() -> None:
     for spec in FILTERS.values():
         node = parse_query(spec.example)
         assert node != Everything(), spec.name
-        if spec.kind is not Kind.STATE:  # which stands for other filters
+        if spec.kind is not ValueKind.STATE:  # which stands for other filters
             assert spec.name in {part.name for part in conjuncts(node) if isinstance(part, Filter)}
 
 
 def test_only_flags_and_switches_mean_something_else_than_their_column() -> None:
     for name in [name for name, spec in FILTERS.items() if spec.means is not None]:
-        assert FILTERS[name].kind in {Kind.FLAG, Kind.SWITCH}
+        assert FILTERS[name].kind in {ValueKind.FLAG, ValueKind.SWITCH}
         assert FILTERS[name].means != Choice()
 
 
 def test_every_kind_says_what_is_valid() -> None:
-    assert all(kind.expected for kind in Kind)
+    assert all(kind.expected for kind in ValueKind)
 
 
 def test_names_are_unique_and_none_is_a_paging_parameter() -> None:

@@ -18,7 +18,8 @@ from photosvc.query.nodes import (
     PlusCode,
     Word,
 )
-from photosvc.query.parser import combine, parse_parameters, split_order
+from photosvc.query.parameters import combine, parse_parameters
+from photosvc.query.parser import split_order
 from tests.helpers.parsing import parse_query, parse_scope
 
 UID = "pqbcf5j446s0futy"

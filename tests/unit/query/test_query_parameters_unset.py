@@ -1,6 +1,6 @@
 """Filters that a query names without a condition."""
 
-from photosvc.query.parser import unset_filters
+from photosvc.query.parameters import unset_filters
 
 
 def test_filters_at_the_top_of_a_query_may_set_no_condition():
