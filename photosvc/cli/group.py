@@ -3,12 +3,14 @@
 The app is that of `flask svc`, or the one that the console script makes.
 """
 
-import importlib
+import importlib.util
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import click
@@ -76,7 +78,7 @@ class LazyGroup(click.Group):
     Exit codes: 0 done or declined, 1 failed, 2 wrong usage or value, 3 not found.
     """
 
-    def __init__(self, *, commands: Mapping[str, tuple[str, str]] | None = None, **options: Any) -> None:  # noqa: ANN401
+    def __init__(self, *, commands: Mapping[str, str] | None = None, **options: Any) -> None:  # noqa: ANN401
         super().__init__(**options, context_settings={"help_option_names": ["-h", "--help"]})
         self._lazy = commands or {}
 
@@ -85,10 +87,10 @@ class LazyGroup(click.Group):
         return sorted({*super().list_commands(ctx), *self._lazy})
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands without importing them, as click would to read their help."""
+        """Write the list of commands without importing them, as click would to read their help: that takes seconds."""
         names = self.list_commands(ctx)
         room = formatter.width - 6 - max(map(len, names))
-        lazy = {name: click.Command(name, help=sentence) for name, (_, sentence) in self._lazy.items()}
+        lazy = {name: click.Command(name, help=_first_line(*self._place(name))) for name in self._lazy}
         listed = {**self.commands, **lazy}
         with formatter.section("Commands"):
             formatter.write_dl([(name, listed[name].get_short_help_str(room)) for name in names])
@@ -97,9 +99,14 @@ class LazyGroup(click.Group):
         """Import and return the command."""
         if cmd_name not in self._lazy:
             return super().get_command(ctx, cmd_name)
-        module, _, name = self._lazy[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(f"photosvc.cli.{module}"), name or cmd_name)
+        module, name = self._place(cmd_name)
+        command: click.Command = getattr(importlib.import_module(module), name)
         return command
+
+    def _place(self, command: str) -> tuple[str, str]:
+        """Return the module of a command and the name of its function there."""
+        module, _, name = self._lazy[command].partition(":")
+        return f"photosvc.cli.{module}", name or command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -131,6 +138,14 @@ class LazyGroup(click.Group):
             if sentence := _database_sentence(error):
                 raise PlainError(sentence, 1) from error
             raise
+
+
+def _first_line(module: str, function: str) -> str:
+    """Return the first line of a function's docstring from the source of its module, without an import."""
+    spec = importlib.util.find_spec(module)
+    source = Path(spec.origin).read_text("utf-8") if spec is not None and spec.origin else ""
+    found = re.search(rf'^def {function}\(.*?^    """(.*?)(?:"""|\n)', source, re.MULTILINE | re.DOTALL)
+    return found[1] if found else ""
 
 
 def as_called(message: str) -> str:
