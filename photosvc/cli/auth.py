@@ -9,7 +9,7 @@ from photosvc.auth.scopes import parse_scope
 from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import (
     SCOPE_QUESTION,
-    Lifetime,
+    Duration,
     ask,
     confirm,
     count_option,
@@ -45,7 +45,7 @@ def auth() -> None:
 @click.option(
     "--expires",
     "-e",
-    type=Lifetime(),
+    type=Duration(),
     metavar="LIFETIME",
     default=CREDENTIAL_LIFETIME,
     show_default=True,

@@ -14,7 +14,7 @@ from photosvc.auth.scopes import parse_scope
 from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import (
     SCOPE_QUESTION,
-    Lifetime,
+    Duration,
     ask,
     confirm,
     count_option,
@@ -69,7 +69,7 @@ def client_options(*, defaults: bool) -> Callable[[Callable[..., Any]], Callable
             "--expires",
             "-e",
             "lifetime",
-            type=Lifetime(),
+            type=Duration(),
             metavar="LIFETIME",
             help=f"Lifetime of each access token in seconds, at most {MAX_CLIENT_TOKEN_LIFETIME}, or as 12h, 31d.",
             **usual(CLIENT_TOKEN_LIFETIME),

@@ -7,7 +7,7 @@ import click
 from photosvc.cli.albums import named_album, uid_of_album
 from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import (
-    Lifetime,
+    Duration,
     ask_password,
     confirm,
     count_option,
@@ -46,7 +46,7 @@ _SECRET = {"Token": "Token", "Address": "Address"}
 
 #: The options for the values of a link.
 _link_options = options(
-    click.option("--expires", "-e", type=Lifetime(), metavar="LIFETIME", help="Seconds, or 30d; 0 for no end."),
+    click.option("--expires", "-e", type=Duration(), metavar="LIFETIME", help="Seconds, or 30d; 0 for no end."),
     click.option(
         "--max-views", type=click.IntRange(0, MAX_LINK_VISITS), help="Maximum number of visits; 0: any number."
     ),

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import click
 
@@ -23,11 +23,6 @@ from photosvc.core.times import parse_duration
 from photosvc.web.current import Service
 from photosvc.workers.scheduler import Scheduler, connected
 
-scheduler_option = click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="Let the workers of this scheduler of dask.distributed read the files, such as tcp://host:8786.",
-)
 #: Seconds between two lines of progress.
 _PAUSE: Final = 10.0
 _LONGEST_LINE = 4096
@@ -42,6 +37,11 @@ _NUMBER = re.compile(r"[+-]?[\d.]+")
 lines_option = click.option("--json", "-j", "as_json", is_flag=True, help="Print each event as a line of JSON.")
 count_option = click.option(
     "--count", type=click.IntRange(1, 100_000), default=100, show_default=True, help="Maximum number of entries."
+)
+scheduler_option = click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Let the workers of this scheduler of dask.distributed read the files, such as tcp://host:8786.",
 )
 
 
@@ -61,19 +61,23 @@ class FullPath(click.Path):
         return path
 
 
-class Lifetime(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """Seconds, as a whole number or with a unit: `30d`, `12h`."""
+class Duration(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """A duration in seconds: a number with a unit, such as `30d` or `12h`, or without one."""
 
-    name = "lifetime"
+    name = "duration"
+
+    def __init__(self, unit: Literal["seconds", "days"] = "seconds") -> None:
+        self.unit = unit
+        """The unit of numbers without one. Only seconds may be negative: callers check which ones are allowed."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401
-        """Return the seconds; callers check which ones are allowed."""
-        text = str(value).strip()
-        if re.fullmatch(r"-?[0-9]{1,12}", text, re.ASCII):
+        """Return the seconds."""
+        text = str(value).strip().lower()
+        if self.unit == "seconds" and re.fullmatch(r"-?[0-9]{1,12}", text, re.ASCII):
             return int(text)
-        seconds = parse_duration(text.lower())
+        seconds = parse_duration(f"{text}d" if text.isdecimal() else text)
         if seconds is None:
-            self.fail(f"{value!r} is neither a number of seconds nor a time such as 12h, 30d or 1y", param, ctx)
+            self.fail(f"{value!r} is neither a number of {self.unit} nor a time such as 12h, 30d or 1y", param, ctx)
         return seconds
 
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 import click
 
 from photosvc.cli.group import LazyGroup, PlainError, with_database
-from photosvc.cli.terminal import confirm, count_option, format_options, print_figures, print_list, yes_option
+from photosvc.cli.terminal import Duration, confirm, count_option, format_options, print_figures, print_list, yes_option
 from photosvc.core.message import counted
-from photosvc.core.times import parse_duration
+from photosvc.core.times import shifted
 from photosvc.library.journal import Actor
 from photosvc.library.trash.folder import Kept, Trash
 from photosvc.library.trash.restoring import (
@@ -30,14 +30,6 @@ _LISTED: Final = {
     "DeletedAt": "Deleted", "KeptUntil": "Kept until", "Size": "Bytes", "Name": "Name", "PhotoUID": "Photo",
     "Item": "Item",
 }  # fmt: skip
-
-
-def _age(_ctx: click.Context, _parameter: click.Parameter, value: str) -> timedelta:
-    """Return the duration of a number of days, or of a number with a unit such as `12h`, `30d` or `2w`."""
-    seconds = parse_duration(f"{value}d" if value.isdecimal() else value)
-    if seconds is None:
-        raise click.BadParameter(f"{value!r} is not a number of days, nor one with a unit, as 12h, 30d or 2w")
-    return timedelta(seconds=seconds)
 
 
 @click.group(cls=LazyGroup)
@@ -92,7 +84,7 @@ def restore(service: Service, items: tuple[str, ...], everything: bool, dry_run:
 @click.option(
     "--older-than",
     metavar="AGE",
-    callback=_age,
+    type=Duration("days"),
     default="0",
     help="Only files deleted longer ago than this: days, or 12h, 30d, 2w.",
 )
@@ -100,10 +92,10 @@ def restore(service: Service, items: tuple[str, ...], everything: bool, dry_run:
 @format_options
 @yes_option
 @with_database
-def empty(service: Service, older_than: timedelta, dry_run: bool, yes: bool) -> None:
+def empty(service: Service, older_than: int, dry_run: bool, yes: bool) -> None:
     """Delete the originals in the trash for good."""
     folder = open_trash(service.writing, service.settings)
-    deletions = older(folder, service.now() - older_than if older_than else END_OF_TIME)
+    deletions = older(folder, shifted(service.now(), -timedelta(seconds=older_than)) if older_than else END_OF_TIME)
     done = count(folder, deletions)
     if not dry_run and done.files:
         confirm(f"Delete {done.files:,} originals with {done.size:,} bytes permanently?", yes=yes)
