@@ -11,7 +11,7 @@ from typing import Any, Final
 from flask import Response, request, url_for
 
 from photosvc import __version__
-from photosvc.auth import policy, tokens
+from photosvc.auth import link_tokens, policy
 from photosvc.auth.principal import Principal
 from photosvc.core.vocabulary import DOCUMENT, MOMENT, NAMES, parse_kinds
 from photosvc.pictures.sizes import SIZES
@@ -67,8 +67,8 @@ def client_config(service: Service, who: Principal, years: Sequence[int]) -> dic
     settings, now = service.settings, service.now()
     may_download = policy.may(who, "photos.download")
     return {
-        "download_token": tokens.download_token(settings, who, now) if may_download else "",
-        "preview_token": tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
+        "download_token": link_tokens.download_token(settings, who, now) if may_download else "",
+        "preview_token": link_tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
         "public": False,
         "years": years,
         "version": __version__,

@@ -9,7 +9,7 @@ from weakref import finalize
 from flask import Response, request
 from sqlalchemy import Connection
 
-from photosvc.auth import tokens
+from photosvc.auth import link_tokens
 from photosvc.auth.principal import Principal
 from photosvc.query.completion import find_typed
 from photosvc.query.filters import FILTERS, NAMES, FilterSpec, ValueKind
@@ -177,10 +177,10 @@ def search_photos() -> Response:
     """Search: files with the metadata of their photos, a page at a time."""
     service, who = current_service(), principal()
     pairs = tuple(request.args.items(multi=True))
-    asked = confine(parse_request(pairs, service.today()), who, tokens.alias_key(service.settings, who))
-    headers = [("X-Preview-Token", tokens.preview_token(service.settings, who))]
+    asked = confine(parse_request(pairs, service.today()), who, link_tokens.alias_key(service.settings, who))
+    headers = [("X-Preview-Token", link_tokens.preview_token(service.settings, who))]
     if who.shared is None or who.shared.downloads:
-        headers.append(("X-Download-Token", tokens.download_token(service.settings, who, service.now())))
+        headers.append(("X-Download-Token", link_tokens.download_token(service.settings, who, service.now())))
     with searching(who.owner_uid) as connection:
         etag = page_tag(library_state(connection), asked, sees_private=who.sees_private)
         if is_fresh(etag):

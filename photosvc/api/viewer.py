@@ -9,7 +9,7 @@ import orjson
 from flask import Response, request, url_for
 
 from photosvc.api.search import PAGE_HEADERS, headers_of_page, search_parameters, send_page
-from photosvc.auth import tokens
+from photosvc.auth import link_tokens
 from photosvc.pictures.sizes import SIZES, thumbnail_size
 from photosvc.query.nodes import conjunction
 from photosvc.query.parameters import parse_parameters
@@ -68,12 +68,12 @@ def search_for_viewer() -> Response:
     may_download = who.shared is None or who.shared.downloads
     links = _Links(
         url_for(".search_for_viewer").removesuffix("/photos/view"),
-        tokens.preview_token(service.settings, who),
-        tokens.download_token(service.settings, who, service.now()) if may_download else "",
+        link_tokens.preview_token(service.settings, who),
+        link_tokens.download_token(service.settings, who, service.now()) if may_download else "",
     )
     pairs = tuple(request.args.items(multi=True))
     with searching(who.owner_uid) as connection:
-        asked = confine(parse_request(pairs, service.today()), who, tokens.alias_key(service.settings, who))
+        asked = confine(parse_request(pairs, service.today()), who, link_tokens.alias_key(service.settings, who))
         page = find(connection, asked, sees_private=who.sees_private)
         headers = [("Cache-Control", "no-store"), *headers_of_page(service, page, "photos/view", pairs)]
         return send_page(page, _array(page, links.view), headers)

@@ -1,20 +1,13 @@
-"""Accounts: added, found, changed, disabled and removed, their passwords, and the code for the first account.
+"""Accounts: added, found, changed, disabled and removed, and their passwords.
 
 Functions that take an `Operation` check its rights and write its entry of the security log; without such an account,
 they raise the error of `find_user`. Callers hash and check passwords before its write transaction begins.
-
-The person who started the service makes the first account in a browser, with a code printed there. The code is typed,
-so that no address and no log of a proxy contains it. The instance folder keeps its digest until there is an account.
 """
 
-import hmac
 import re
-import secrets
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, not_, or_, select, update
 from sqlalchemy.exc import IntegrityError
@@ -30,7 +23,6 @@ from photosvc.auth.second_factor import require_passcode
 from photosvc.core import ids
 from photosvc.core.accounts import ADMIN, USER, USER_ROLES, check_user_name, is_name, normal_name
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.core.files import flush_folder, write_flushed
 from photosvc.core.message import Message
 from photosvc.models import Client, Credential, Link, User, Visit
 from photosvc.models.schema import delete_owned
@@ -40,11 +32,6 @@ _WORD = r"[^\s@<>()\[\]:;,\\\".]+"
 _EMAIL = re.compile(rf"{_WORD}(\.{_WORD})*@{_WORD}(\.{_WORD})*")
 #: Rights of an account, which its own user cannot change.
 _RIGHTS = frozenset({"role", "disabled"})
-_FILE: Final = "first_account"
-#: No letters and digits that look alike. Eight characters have 39 random bits, and failures are counted.
-_ALPHABET: Final = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
-_LENGTH: Final = 8
-_LONGEST: Final = 64
 
 
 def new_user(
@@ -248,34 +235,3 @@ def _is_not_the_last_admin(user_id: int) -> ColumnElement[bool]:
 def has_accounts(connection: Connection | Session) -> bool:
     """Return whether there is any account."""
     return connection.scalar(select(User.id).limit(1)) is not None
-
-
-def offer(instance: Path) -> str:
-    """Make and return a new code, which replaces the previous one."""
-    code = ids.random_text(_LENGTH, _ALPHABET)
-    temporary = instance / f".{_FILE}.{secrets.token_hex(8)}"
-    write_flushed(temporary, ids.digest(code).encode())
-    temporary.replace(instance / _FILE)
-    flush_folder(instance)
-    return f"{code[:4]}-{code[4:]}"
-
-
-def is_offered(instance: Path) -> bool:
-    """Return whether a code is stored."""
-    return (instance / _FILE).is_file()
-
-
-def is_code(instance: Path, typed: str) -> bool:
-    """Return whether `typed` is the code, in any case and with any blanks and dashes."""
-    plain = "".join(typed[:_LONGEST].replace("-", " ").split()).upper()
-    try:
-        stored = (instance / _FILE).read_text("ascii").strip()
-    except (OSError, ValueError):
-        return False
-    return hmac.compare_digest(ids.digest(plain), stored)
-
-
-def withdraw(instance: Path) -> None:
-    """Delete the code if there is one."""
-    with suppress(OSError):
-        (instance / _FILE).unlink(missing_ok=True)

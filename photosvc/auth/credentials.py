@@ -33,7 +33,7 @@ from photosvc.auth.audit import Event
 from photosvc.auth.errors import AppPasswordLimitError
 from photosvc.auth.operation import Operation
 from photosvc.auth.scopes import Scope
-from photosvc.auth.tokens import has_expired
+from photosvc.auth.tokens import has_expired, is_expired, is_idle
 from photosvc.core import ids
 from photosvc.core.accounts import CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME, NO_LIMIT
 from photosvc.core.errors import InvalidValueError, NotFoundError
@@ -132,11 +132,6 @@ def expiry(lifetime: int, now: datetime) -> datetime | None:
         msg = f"a lifetime is 1 to {MAX_CREDENTIAL_LIFETIME} seconds, or -1 for no limit"
         raise InvalidValueError(msg, field="expires")
     return now + timedelta(seconds=lifetime)
-
-
-def is_expired(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
-    """Return the condition for credentials whose lifetime is over; those that were idle for too long: `sweep`."""
-    return Credential.expires_at <= now
 
 
 def list_credentials(
@@ -245,17 +240,13 @@ def sweep(session: Session, now: datetime, *, most: int = MOST_SWEPT) -> int:
         idle = session.scalar(select(func.min(Credential.idle_seconds)).where(Credential.idle_seconds > idle))
         if idle is None:
             break
-        ended = now - timedelta(seconds=idle)
-        for last_use in (
-            (Credential.last_used_at <= ended,),
-            (Credential.last_used_at.is_(None), Credential.created_at <= ended),
-        ):
-            swept += _delete_some(session, most - swept, Credential.idle_seconds == idle, *last_use)
+        for condition in is_idle(idle, now):
+            swept += _delete_some(session, most - swept, condition)
     return swept
 
 
-def _delete_some(session: Session, most: int, *conditions: ColumnElement[bool]) -> int:
-    return end_credentials(session, session.execute(ENDED.where(*conditions).limit(most)).all())
+def _delete_some(session: Session, most: int, condition: ColumnElement[bool]) -> int:
+    return end_credentials(session, session.execute(ENDED.where(condition).limit(most)).all())
 
 
 def delete_credentials(session: Session, *conditions: ColumnElement[bool]) -> int:

@@ -18,11 +18,11 @@ from sqlalchemy import Connection, and_, bindparam, func, insert, not_, or_, sel
 from sqlalchemy.orm import Session
 
 from photosvc.auth.audit import Event
-from photosvc.auth.credentials import ENDED, delete_credentials, end_credentials, is_expired
+from photosvc.auth.credentials import ENDED, delete_credentials, end_credentials
 from photosvc.auth.operation import Operation
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import Scope, is_within, parse_scope
-from photosvc.auth.tokens import Found
+from photosvc.auth.tokens import Found, is_expired
 from photosvc.core import ids
 from photosvc.core.accounts import NO_LIMIT
 from photosvc.core.errors import InvalidValueError

@@ -218,23 +218,23 @@ def _store(operation: Operation, proof: Proof, scope: Scope, method: str, origin
     return Login(secret, tokens.verify(session.connection(), secret, now))
 
 
-def begin(settings: Settings, now: datetime, error: PasscodeRequiredError) -> str:
-    """Return the signed text for the account whose password was right."""
-    expires = int(now.timestamp()) + SECONDS
-    return signed_text(derive_key(settings.secret_key, _PURPOSE), error.user_id, error.password_version, expires)
+def sign_proof(settings: Settings, now: datetime, error: PasscodeRequiredError) -> str:
+    """Return the signed text for the account whose password was right; `read_proof` reads it."""
+    key = derive_key(settings.secret_key, _PURPOSE)
+    return signed_text(key, error.user_id, error.password_version, until=now + timedelta(seconds=SECONDS))
 
 
-def account_of(connection: Connection, settings: Settings, now: datetime, text: str) -> tuple[Proof, str]:
+def read_proof(connection: Connection, settings: Settings, now: datetime, text: str) -> tuple[Proof, str]:
     """Return the proof of the password that a signed text contains, and the name of the account.
 
     Raises:
         InvalidCredentialsError: this service did not make the text, it is too old, or the account was removed.
     """
-    parts = parts_of(derive_key(settings.secret_key, _PURPOSE), text)
+    parts = parts_of(derive_key(settings.secret_key, _PURPOSE), text, now=now)
     if parts is None:
         raise InvalidCredentialsError
-    user_id, version, expires = map(int, parts)
+    user_id, password_version = map(int, parts)
     name = connection.scalar(select(User.name).where(User.id == user_id))
-    if name is None or now.timestamp() >= expires:
+    if name is None:
         raise InvalidCredentialsError
-    return Proof(user_id=user_id, password_version=version), name
+    return Proof(user_id=user_id, password_version=password_version), name

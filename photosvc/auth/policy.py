@@ -3,11 +3,11 @@
 A rule has three conditions, and all must hold:
 
 - the credential is of one of `kinds`; a login session made from an app password is a kind of its own,
-- its scope covers `resource`, for writing when `write` is set,
+- its scope covers `scope`,
 - it acts in one of `roles`, or, where `own` is set, on the account it belongs to.
 
-Two flags add a condition each. `proof`: the password was sent within the last hour. `everything`: the principal sees
-private photos, because the answer names originals and folders whether or not their photos are private.
+Two flags add a condition each. `needs_proof`: the password was sent within the last hour. `needs_private`: the
+principal sees private photos, because the answer names originals and folders whether or not their photos are private.
 
 Visitors of a public link may do the few actions that have their kind and role, download and add files only if the link
 allows it, and only by views that limit themselves to what the link shares (`web.contract.for_visitors`). Guests, the
@@ -33,21 +33,27 @@ class Rule:
     """One row of the policy."""
 
     action: str
-    resource: str
-    write: bool
+    scope: str
+    """The narrowest scope that covers the action: a resource, and `read` or `write`."""
     kinds: frozenset[str]
     roles: frozenset[str]
-    own: bool
     description: str
-    proof: bool = False
+    own: bool = False
+    """The action is also open to the account that it is about, whatever its role."""
+    needs_proof: bool = False
     """The password must have been sent within the last hour, except for the own account where `own` is set."""
-    everything: bool = False
+    needs_private: bool = False
     """The action is closed to principals that see no private photos."""
 
     @property
-    def scope(self) -> str:
-        """Return the narrowest scope that covers the action."""
-        return f"{self.resource} {'write' if self.write else 'read'}"
+    def resource(self) -> str:
+        """Return the resource that the scope of a credential must cover."""
+        return self.scope.partition(" ")[0]
+
+    @property
+    def write(self) -> bool:
+        """Return whether the scope of a credential must cover the resource for writing."""
+        return self.scope.endswith(WRITE)
 
 
 _LOGIN = frozenset({LOGIN_SESSION})
@@ -55,109 +61,101 @@ _APP = frozenset({APP_PASSWORD})
 _SESSION = frozenset({LOGIN_SESSION, APP_SESSION})
 _PERSON = _SESSION | _APP
 #: Log-ins, and clients that were registered for the action; not app passwords, which devices carry.
-_GIVEN = frozenset({LOGIN_SESSION, CLIENT_TOKEN})
+_LOGIN_OR_CLIENT = frozenset({LOGIN_SESSION, CLIENT_TOKEN})
 _ANY = _PERSON | {ACCESS_TOKEN, CLIENT_TOKEN, HOST_USER}
-_OPEN, _READERS, _LEAVERS = (kinds | {VISIT} for kinds in (_ANY, _PERSON, _SESSION))
+_ANY_OR_VISIT, _PERSON_OR_VISIT, _SESSION_OR_VISIT = (kinds | {VISIT} for kinds in (_ANY, _PERSON, _SESSION))
 
-_ALL = frozenset({ADMIN, USER, VIEWER, CLIENT})
-_SIGNED_IN = _ALL | {GUEST}
-_EACH = _SIGNED_IN | {VISITOR}
+_MEMBERS = frozenset({ADMIN, USER, VIEWER, CLIENT})
+_MEMBERS_GUESTS = _MEMBERS | {GUEST}
+_EVERYONE = _MEMBERS_GUESTS | {VISITOR}
 _ACCOUNTS = frozenset({ADMIN, USER, VIEWER, GUEST})
-_GIVERS = _ACCOUNTS | {VISITOR}
+_CONTRIBUTORS = _ACCOUNTS | {VISITOR}
 _ADMIN = frozenset({ADMIN})
 _EDITORS = frozenset({ADMIN, USER})
 _WRITERS = frozenset({ADMIN, USER, CLIENT})
 _MONITORS = frozenset({ADMIN, CLIENT})
 _NOBODY = frozenset[str]()
 
-_R, _W = False, True
-_OWN, _ = True, False
-#: For `proof`.
-_P = True
-#: For `everything`.
-_E = {"everything": True}
-
-# fmt: off
 _TABLE = (
-    #     action                        resource    write kinds     roles      own
-    Rule("photos.search",              "photos",   _R,   _OPEN,    _EACH,     _,    "Search photos"),
-    Rule("photos.facets",              "photos",   _R,   _ANY,     _ALL,      _,    "Count photos by filter value"),
-    Rule("photos.suggest",             "photos",   _R,   _ANY,     _ALL,      _,    "See suggestions while typing"),
-    Rule("photos.timeline",            "photos",   _R,   _ANY,     _ALL,      _,    "Lay out photos by month"),
-    Rule("photos.clusters",            "photos",   _R,   _ANY,     _ALL,      _,    "Group photos for a map"),
-    Rule("photos.view",                "photos",   _R,   _ANY,     _ALL,      _,    "See one photo"),
-    Rule("photos.preview",             "photos",   _R,   _OPEN,    _EACH,     _,    "Open thumbnails and videos"),
-    Rule("photos.download",            "photos",   _R,   _OPEN,    _EACH,     _,    "Open originals and archives"),
-    Rule("photos.update",              "photos",   _W,   _ANY,     _WRITERS, _,    "Change photos"),
-    Rule("photos.delete",              "photos",   _W,   _ANY,     _WRITERS,  _,    "Remove photos from the library"),
-    Rule("trash.view",                 "photos",   _R,   _ANY,     _EDITORS, _,    "List deleted originals", **_E),
-    Rule("trash.restore",              "photos",   _W,   _ANY,     _EDITORS, _,  "Restore deleted originals", **_E),
-    Rule("trash.empty",                "files",    _W,   _ANY,     _ADMIN,   _,    "Empty the trash", **_E),
-    Rule("photos.history",             "photos",   _R,   _ANY,     _WRITERS,  _,    "See who changed a photo"),
-    Rule("albums.search",              "albums",   _R,   _ANY,     _ALL,      _,    "List albums"),
-    Rule("albums.view",                "albums",   _R,   _OPEN,    _EACH,     _,    "See one album"),
-    Rule("albums.create",              "albums",   _W,   _ANY,     _WRITERS,  _,    "Make albums"),
-    Rule("albums.update",              "albums",   _W,   _ANY,     _WRITERS,  _,    "Change albums and their photos"),
-    Rule("albums.delete",              "albums",   _W,   _ANY,     _WRITERS,  _,    "Delete albums"),
-    Rule("links.list",                 "shares",   _R,   _ANY,     _EDITORS,  _,    "See how albums are shared"),
-    Rule("links.make",                 "shares",   _W,   _ANY,     _EDITORS,  _,    "Share albums"),
-    Rule("shared.list",                "albums",   _R,   _PERSON,  _ACCOUNTS, _,    "List albums that others shared"),
-    Rule("shared.leave",               "albums",   _W,   _PERSON,  _ACCOUNTS, _,    "Leave them"),
-    Rule("shared.add",                 "files",    _W,   _READERS, _GIVERS,   _,    "Add photos to them"),
-    Rule("shared.remove",              "albums",   _W,   _PERSON,  _ACCOUNTS, _,    "Take out one's own photos"),
-    Rule("people.search",              "people",   _R,   _ANY,     _ALL,      _,    "List people"),
-    Rule("people.update",              "people",   _W,   _ANY,     _WRITERS,  _,    "Rename and merge people"),
-    Rule("labels.search",              "labels",   _R,   _ANY,     _ALL,      _,    "List keywords"),
-    Rule("labels.update",              "labels",   _W,   _ANY,     _WRITERS, _,    "Rename and remove keywords"),
-    Rule("files.view",                 "files",    _R,   _ANY,     _ALL,      _,    "See one file"),
-    Rule("files.upload",               "files",    _W,   _PERSON,  _EDITORS,  _,    "Add files to the originals"),
-    Rule("files.import",               "files",    _W,   _ANY,     _ADMIN,    _,    "Import a folder of files"),
-    Rule("files.imports",              "files",    _R,   _ANY,     _ADMIN,    _,    "See imports and what failed"),
-    Rule("errors.view",                "logs",     _R,   _ANY,     _ADMIN,    _,    "See files that failed", **_E),
-    Rule("errors.clear",               "logs",     _W,   _ANY,     _ADMIN,    _,    "Clear failed imports"),
-    Rule("photos.index",               "photos",   _W,   _ANY,     _EDITORS,  _,    "Start and stop index runs"),
-    Rule("library.view",               "logs",     _R,   _ANY,     _ADMIN,   _,    "See disk usage", **_E),
-    Rule("library.tidy",               "photos",   _W,   _ANY,     _ADMIN,   _,  "Maintain the library", **_E),
-    Rule("index.view",                 "photos",   _R,   _ANY,     _EDITORS,  _,    "See index runs", **_E),
-    Rule("jobs.view",                  "photos",   _R,   _ANY,     _WRITERS,  _,    "See how far a job is"),
-    Rule("folders.view",               "folders",  _R,   _ANY,     _ALL,      _,    "List folders of the originals"),
-    Rule("moments.view",               "moments",  _R,   _ANY,     _ALL,      _,    "List the months of photos"),
-    Rule("places.view",                "places",   _R,   _ANY,     _ALL,      _,    "See photos on a map"),
-    Rule("config.view",                "config",   _R,   _ANY,     _ALL,      _,    "Read what clients need to know"),
-    Rule("config.options",             "config",   _R,   _ANY,     _ADMIN,   _,   "Read the options", **_E),
-    Rule("settings.view",              "settings", _R,   _ANY,     _ALL,      _,    "Read the settings of interfaces"),
-    Rule("services.search",            "services", _R,   _ANY,     _ALL,      _,    "List connected services"),
-    Rule("webdav.read",                "webdav",   _R,   _PERSON,  _EDITORS,  _,    "Read the originals over WebDAV"),
-    Rule("webdav.write",               "webdav",   _W,   _PERSON,  _EDITORS,  _,    "Change the originals over WebDAV"),
-    Rule("metrics.view",               "metrics",  _R,   _ANY,     _MONITORS, _,    "Read the monitoring figures"),
-    Rule("session.create",             "sessions", _W,   _APP,     _SIGNED_IN, _,   "Exchange it for a login session"),
-    Rule("session.read",               "sessions", _R,   _READERS, _EACH,     _,    "Read the own session"),
-    Rule("session.end",                "sessions", _W,   _LEAVERS, _EACH,     _,    "End the own login session"),
-    Rule("session.confirm",            "sessions", _W,   _LOGIN,   _SIGNED_IN, _,   "Confirm the password"),
-    Rule("users.list",                 "users",    _R,   _LOGIN,   _ADMIN,    _,    "List accounts"),
-    Rule("users.add",                  "users",    _W,   _LOGIN,   _ADMIN,    _,    "Add an account", _P),
-    Rule("users.view",                 "users",    _R,   _LOGIN,   _ADMIN,    _OWN, "See an account"),
-    Rule("users.change",               "users",    _W,   _LOGIN,   _ADMIN,    _OWN, "Change or disable an account", _P),
-    Rule("users.remove",               "users",    _W,   _LOGIN,   _ADMIN,    _,    "Remove an account", _P),
-    Rule("users.password",             "password", _W,   _LOGIN,   _ADMIN,    _OWN, "Change an account's password", _P),
-    Rule("users.passcode",             "passcode", _W,   _LOGIN,   _NOBODY,   _OWN, "Manage two-factor authentication"),
-    Rule("users.passcode.reset",       "passcode", _W,   _LOGIN,   _ADMIN,    _,    "Reset a second factor", _P),
-    Rule("users.sessions.list",        "sessions", _R,   _LOGIN,   _ADMIN,    _OWN, "List an account's login sessions"),
-    Rule("users.sessions.end",         "sessions", _W,   _LOGIN,   _ADMIN,    _OWN, "End login sessions"),
-    Rule("users.app_passwords.list",   "sessions", _R,   _LOGIN,   _ADMIN,    _OWN, "List an account's app passwords"),
-    Rule("users.app_passwords.add",    "sessions", _W,   _LOGIN,   _NOBODY,   _OWN, "Create an app password"),
-    Rule("users.app_passwords.remove", "sessions", _W,   _LOGIN,   _ADMIN,    _OWN, "Revoke an app password"),
-    Rule("clients.list",               "sessions", _R,   _LOGIN, _ADMIN,    _,    "List OAuth2 clients"),
-    Rule("clients.add",                "sessions", _W,   _LOGIN, _ADMIN,    _,    "Register an OAuth2 client", _P),
-    Rule("clients.change",             "sessions", _W,   _LOGIN, _ADMIN,    _,    "Change an OAuth2 client", _P),
-    Rule("clients.remove",             "sessions", _W,   _LOGIN, _ADMIN,    _,    "Remove an OAuth2 client", _P),
-    Rule("tokens.list",                "sessions", _R,   _LOGIN, _ADMIN,    _,    "List tokens of devices"),
-    Rule("tokens.add",                 "sessions", _W,   _LOGIN, _ADMIN,    _,    "Create a token for a device", _P),
-    Rule("tokens.remove",              "sessions", _W,   _LOGIN, _ADMIN,    _,    "Revoke a token of a device", _P),
-    Rule("audit.view",                 "logs",     _R,   _GIVEN,   _ADMIN,    _,    "Read the security log"),
-    Rule("oauth.introspect",           "sessions", _R,   _ANY,     _ADMIN,    _,    "Introspect tokens of others"),
+    Rule("photos.search", "photos read", _ANY_OR_VISIT, _EVERYONE, "Search photos"),
+    Rule("photos.facets", "photos read", _ANY, _MEMBERS, "Count photos by filter value"),
+    Rule("photos.suggest", "photos read", _ANY, _MEMBERS, "See suggestions while typing"),
+    Rule("photos.timeline", "photos read", _ANY, _MEMBERS, "Lay out photos by month"),
+    Rule("photos.clusters", "photos read", _ANY, _MEMBERS, "Group photos for a map"),
+    Rule("photos.view", "photos read", _ANY, _MEMBERS, "See one photo"),
+    Rule("photos.preview", "photos read", _ANY_OR_VISIT, _EVERYONE, "Open thumbnails and videos"),
+    Rule("photos.download", "photos read", _ANY_OR_VISIT, _EVERYONE, "Open originals and archives"),
+    Rule("photos.update", "photos write", _ANY, _WRITERS, "Change photos"),
+    Rule("photos.delete", "photos write", _ANY, _WRITERS, "Remove photos from the library"),
+    Rule("trash.view", "photos read", _ANY, _EDITORS, "List deleted originals", needs_private=True),
+    Rule("trash.restore", "photos write", _ANY, _EDITORS, "Restore deleted originals", needs_private=True),
+    Rule("trash.empty", "files write", _ANY, _ADMIN, "Empty the trash", needs_private=True),
+    Rule("photos.history", "photos read", _ANY, _WRITERS, "See who changed a photo"),
+    Rule("albums.search", "albums read", _ANY, _MEMBERS, "List albums"),
+    Rule("albums.view", "albums read", _ANY_OR_VISIT, _EVERYONE, "See one album"),
+    Rule("albums.create", "albums write", _ANY, _WRITERS, "Make albums"),
+    Rule("albums.update", "albums write", _ANY, _WRITERS, "Change albums and their photos"),
+    Rule("albums.delete", "albums write", _ANY, _WRITERS, "Delete albums"),
+    Rule("links.list", "shares read", _ANY, _EDITORS, "See how albums are shared"),
+    Rule("links.make", "shares write", _ANY, _EDITORS, "Share albums"),
+    Rule("shared.list", "albums read", _PERSON, _ACCOUNTS, "List albums that others shared"),
+    Rule("shared.leave", "albums write", _PERSON, _ACCOUNTS, "Leave them"),
+    Rule("shared.add", "files write", _PERSON_OR_VISIT, _CONTRIBUTORS, "Add photos to them"),
+    Rule("shared.remove", "albums write", _PERSON, _ACCOUNTS, "Take out one's own photos"),
+    Rule("people.search", "people read", _ANY, _MEMBERS, "List people"),
+    Rule("people.update", "people write", _ANY, _WRITERS, "Rename and merge people"),
+    Rule("labels.search", "labels read", _ANY, _MEMBERS, "List keywords"),
+    Rule("labels.update", "labels write", _ANY, _WRITERS, "Rename and remove keywords"),
+    Rule("files.view", "files read", _ANY, _MEMBERS, "See one file"),
+    Rule("files.upload", "files write", _PERSON, _EDITORS, "Add files to the originals"),
+    Rule("files.import", "files write", _ANY, _ADMIN, "Import a folder of files"),
+    Rule("files.imports", "files read", _ANY, _ADMIN, "See imports and what failed"),
+    Rule("errors.view", "logs read", _ANY, _ADMIN, "See files that failed", needs_private=True),
+    Rule("errors.clear", "logs write", _ANY, _ADMIN, "Clear failed imports"),
+    Rule("photos.index", "photos write", _ANY, _EDITORS, "Start and stop index runs"),
+    Rule("library.view", "logs read", _ANY, _ADMIN, "See disk usage", needs_private=True),
+    Rule("library.tidy", "photos write", _ANY, _ADMIN, "Maintain the library", needs_private=True),
+    Rule("index.view", "photos read", _ANY, _EDITORS, "See index runs", needs_private=True),
+    Rule("jobs.view", "photos read", _ANY, _WRITERS, "See how far a job is"),
+    Rule("folders.view", "folders read", _ANY, _MEMBERS, "List folders of the originals"),
+    Rule("moments.view", "moments read", _ANY, _MEMBERS, "List the months of photos"),
+    Rule("places.view", "places read", _ANY, _MEMBERS, "See photos on a map"),
+    Rule("config.view", "config read", _ANY, _MEMBERS, "Read what clients need to know"),
+    Rule("config.options", "config read", _ANY, _ADMIN, "Read the options", needs_private=True),
+    Rule("settings.view", "settings read", _ANY, _MEMBERS, "Read the settings of interfaces"),
+    Rule("services.search", "services read", _ANY, _MEMBERS, "List connected services"),
+    Rule("webdav.read", "webdav read", _PERSON, _EDITORS, "Read the originals over WebDAV"),
+    Rule("webdav.write", "webdav write", _PERSON, _EDITORS, "Change the originals over WebDAV"),
+    Rule("metrics.view", "metrics read", _ANY, _MONITORS, "Read the monitoring figures"),
+    Rule("session.create", "sessions write", _APP, _MEMBERS_GUESTS, "Exchange it for a login session"),
+    Rule("session.read", "sessions read", _PERSON_OR_VISIT, _EVERYONE, "Read the own session"),
+    Rule("session.end", "sessions write", _SESSION_OR_VISIT, _EVERYONE, "End the own login session"),
+    Rule("session.confirm", "sessions write", _LOGIN, _MEMBERS_GUESTS, "Confirm the password"),
+    Rule("users.list", "users read", _LOGIN, _ADMIN, "List accounts"),
+    Rule("users.add", "users write", _LOGIN, _ADMIN, "Add an account", needs_proof=True),
+    Rule("users.view", "users read", _LOGIN, _ADMIN, "See an account", own=True),
+    Rule("users.change", "users write", _LOGIN, _ADMIN, "Change or disable an account", own=True, needs_proof=True),
+    Rule("users.remove", "users write", _LOGIN, _ADMIN, "Remove an account", needs_proof=True),
+    Rule(
+        "users.password", "password write", _LOGIN, _ADMIN, "Change an account's password", own=True, needs_proof=True
+    ),
+    Rule("users.passcode", "passcode write", _LOGIN, _NOBODY, "Manage two-factor authentication", own=True),
+    Rule("users.passcode.reset", "passcode write", _LOGIN, _ADMIN, "Reset a second factor", needs_proof=True),
+    Rule("users.sessions.list", "sessions read", _LOGIN, _ADMIN, "List an account's login sessions", own=True),
+    Rule("users.sessions.end", "sessions write", _LOGIN, _ADMIN, "End login sessions", own=True),
+    Rule("users.app_passwords.list", "sessions read", _LOGIN, _ADMIN, "List an account's app passwords", own=True),
+    Rule("users.app_passwords.add", "sessions write", _LOGIN, _NOBODY, "Create an app password", own=True),
+    Rule("users.app_passwords.remove", "sessions write", _LOGIN, _ADMIN, "Revoke an app password", own=True),
+    Rule("clients.list", "sessions read", _LOGIN, _ADMIN, "List OAuth2 clients"),
+    Rule("clients.add", "sessions write", _LOGIN, _ADMIN, "Register an OAuth2 client", needs_proof=True),
+    Rule("clients.change", "sessions write", _LOGIN, _ADMIN, "Change an OAuth2 client", needs_proof=True),
+    Rule("clients.remove", "sessions write", _LOGIN, _ADMIN, "Remove an OAuth2 client", needs_proof=True),
+    Rule("tokens.list", "sessions read", _LOGIN, _ADMIN, "List tokens of devices"),
+    Rule("tokens.add", "sessions write", _LOGIN, _ADMIN, "Create a token for a device", needs_proof=True),
+    Rule("tokens.remove", "sessions write", _LOGIN, _ADMIN, "Revoke a token of a device", needs_proof=True),
+    Rule("audit.view", "logs read", _LOGIN_OR_CLIENT, _ADMIN, "Read the security log"),
+    Rule("oauth.introspect", "sessions read", _ANY, _ADMIN, "Introspect tokens of others"),
 )
-# fmt: on
 
 #: The actions that a public link allows its visitors or not.
 _DOWNLOAD, _ADD = "photos.download", "shared.add"
@@ -183,7 +181,7 @@ def decide(principal: Principal, action: str, *, owner_uid: str | None = None) -
     owns = rule.own and owner_uid is not None and owner_uid == principal.user_uid
     if principal.standing not in rule.kinds or not (principal.role in rule.roles or owns):
         raise PermissionDeniedError
-    if rule.everything and not principal.sees_private:
+    if rule.needs_private and not principal.sees_private:
         raise PermissionDeniedError
     if action == _DOWNLOAD and principal.shared is not None and not principal.shared.downloads:
         raise PermissionDeniedError
@@ -202,7 +200,7 @@ def check_proof(principal: Principal, action: str, now: datetime, *, owner_uid: 
     """
     rule = RULES[action]
     owns = rule.own and owner_uid is not None and owner_uid == principal.user_uid
-    if rule.proof and not owns:
+    if rule.needs_proof and not owns:
         _check_hour(principal, now)
 
 
@@ -250,9 +248,9 @@ def policy_table(mounted: Collection[str]) -> list[dict[str, str | bool]]:
         {
             "action": rule.action,
             "scope": rule.scope,
-            "credentials": _listed(rule.kinds) + (", password sent within the hour" if rule.proof else ""),
+            "credentials": _listed(rule.kinds) + (", password sent within the hour" if rule.needs_proof else ""),
             "roles": " or ".join(filter(None, (_listed(rule.roles), "the account's own user" if rule.own else "")))
-            + (", if private photos are shown to them" if rule.everything else ""),
+            + (", if private photos are shown to them" if rule.needs_private else ""),
             "description": rule.description,
             "in_use": rule.action in mounted,
         }

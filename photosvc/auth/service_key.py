@@ -16,6 +16,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -67,16 +68,30 @@ def is_signed(key: bytes, message: str, signature: str) -> bool:
     return hmac.compare_digest(sign(key, message).encode("ascii"), signature.encode("utf-8", "surrogatepass"))
 
 
-def signed_text(key: bytes, *parts: object) -> str:
-    """Return the parts, which contain no dots, and their signature as one text; `parts_of` reads it."""
-    message = _SEPARATOR.join(map(str, parts))
+def signed_text(key: bytes, *parts: object, until: datetime | None = None) -> str:
+    """Return the parts, which contain no dots, and their signature as one text; `parts_of` reads it.
+
+    Args:
+        until: the end of its validity, in whole seconds.
+    """
+    end = () if until is None else (int(until.timestamp()),)
+    message = _SEPARATOR.join(map(str, (*parts, *end)))
     return message + _SEPARATOR + sign(key, message)
 
 
-def parts_of(key: bytes, text: str) -> list[str] | None:
-    """Return the parts of a signed text; None if it was not signed with this key, or is too long."""
+def parts_of(key: bytes, text: str, *, now: datetime | None = None) -> list[str] | None:
+    """Return the parts of a signed text; None if it was not signed with this key, is too long or no longer valid.
+
+    Args:
+        now: the present, for texts that were signed with `until`.
+    """
     message, _, signature = text[:_LONGEST].rpartition(_SEPARATOR)
-    return message.split(_SEPARATOR) if is_signed(key, message, signature) else None
+    if not is_signed(key, message, signature):
+        return None
+    parts = message.split(_SEPARATOR)
+    if now is not None and now.timestamp() >= int(parts.pop()):
+        return None
+    return parts
 
 
 def fingerprint(key: str) -> int:

@@ -1,33 +1,36 @@
-"""Secrets that requests show, verified with one indexed read by their digest; tokens of links.
+"""Secrets that requests show: verified with one indexed read by their digest, and refused once they have expired.
 
 Verification runs on every request, so the statement is compiled once and returns plain rows.
-
-Links carry no header: their tokens are for previews (thumbnails, videos) and downloads (originals too, one hour). They
-are signed with the service key, so nothing is stored, and name their owner: a link shows what the owner may see when it
-is used. They are part of URLs, so they open nothing else (RFC 9700 section 4.3.2). They are not signed by itsdangerous:
-its check accepts changed tokens (a last character whose unused bits differ, appended non-ASCII characters).
 """
 
 import re
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Annotated, Any, Final, NamedTuple, TypeAlias, get_args, get_type_hints
+from typing import Annotated, Any, Final, NamedTuple, get_args, get_type_hints
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, literal_column, or_, select, update
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    func,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session, aliased
 
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
 from photosvc.auth.policy import SHARERS, UPLOADERS
-from photosvc.auth.principal import NOWHERE, Origin, Principal, Shared, is_host_uid
+from photosvc.auth.principal import NOWHERE, Origin, Principal, Shared
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.service_key import derive_key, parts_of, signed_text
 from photosvc.core import ids
 from photosvc.core.accounts import ADMIN, CLIENT, GUEST, VISITOR, WITHOUT_PRIVATE
 from photosvc.models import VISIT, AlbumShare, Client, Credential, Link, User, Visit
 from photosvc.models.statements import Prepared, prepare_statement
-from photosvc.settings import Settings
 
 #: Seconds between two updates of a credential's last use.
 TOUCH_SECONDS = 60
@@ -42,11 +45,6 @@ _Sharer = aliased(User)
 _BLANK: Final[Any] = literal_column("' '")
 #: The shape of a JWT. Its claims are never read; its digest is looked up like that of any other token.
 _JWT = re.compile(r"eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\Z")
-#: Lifetime of a download token in seconds.
-DOWNLOAD_SECONDS = 3600
-#: A function that returns the signed-in user of a host app, or None when no user is signed in.
-HostLoader: TypeAlias = Callable[[], Principal | None]
-_NO_HOST: Final[HostLoader] = lambda: None  # noqa: E731
 
 
 def open_shares() -> ColumnElement[bool]:
@@ -240,10 +238,28 @@ def _is_orphan(row: Known) -> bool:
     )
 
 
-def has_expired(one: Known | Credential, now: datetime) -> bool:
+def has_expired(credential: Known | Credential, now: datetime) -> bool:
     """Return whether a credential is too old or was idle for too long, whatever it was made from."""
-    idle = None if one.idle_seconds is None else timedelta(seconds=one.idle_seconds)
-    return _is_over(one.expires_at, now) or (idle is not None and now >= (one.last_used_at or one.created_at) + idle)
+    if _is_over(credential.expires_at, now):
+        return True
+    if credential.idle_seconds is None:
+        return False
+    last_use = credential.last_used_at or credential.created_at
+    return now >= last_use + timedelta(seconds=credential.idle_seconds)
+
+
+def is_expired(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
+    """Return the condition of the database for credentials that are too old."""
+    return Credential.expires_at <= now
+
+
+def is_idle(idle_seconds: int, now: datetime) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions for credentials with this limit that were idle for too long, one for each index."""
+    end, limited = now - timedelta(seconds=idle_seconds), Credential.idle_seconds == idle_seconds
+    return (
+        and_(limited, Credential.last_used_at <= end),
+        and_(limited, Credential.last_used_at.is_(None), Credential.created_at <= end),
+    )
 
 
 def _is_over(end: datetime | None, now: datetime) -> bool:
@@ -286,92 +302,3 @@ def _touch_interval(principal: Principal) -> timedelta:
     # The step is at most a tenth of the idle time, so that a session in constant use does not end as idle.
     idle = principal.idle_seconds or TOUCH_SECONDS * 10
     return timedelta(seconds=min(TOUCH_SECONDS, idle / 10))
-
-
-def preview_token(settings: Settings, principal: Principal) -> str:
-    """Return the preview token of a credential, always the same one, so that browsers keep the thumbnails it opened.
-
-    It is valid as long as the credential lives and its account keeps its role and password.
-    """
-    return signed_text(_key(settings, "preview"), principal.credential_uid, _standing(principal))
-
-
-def download_token(settings: Settings, principal: Principal, now: datetime) -> str:
-    """Return a token that is valid for an hour, and only as long as a preview token of the same credential."""
-    expires = int(now.timestamp()) + DOWNLOAD_SECONDS
-    return signed_text(_key(settings, "download"), principal.credential_uid, _standing(principal), expires)
-
-
-def verify_preview(
-    connection: Connection, settings: Settings, token: str, now: datetime, host_user: HostLoader = _NO_HOST
-) -> Principal:
-    """Return the principal of a preview token.
-
-    Raises:
-        InvalidTokenError: the signature is wrong, its credential has ended, or the role or password of the account
-            has changed since.
-    """
-    credential_uid, standing = _opened(settings, "preview", token)
-    return _unchanged(connection, credential_uid, standing, now, host_user)
-
-
-def verify_any(
-    connection: Connection, settings: Settings, token: str, now: datetime, host_user: HostLoader = _NO_HOST
-) -> Principal:
-    """Return the principal of a preview or download token, or raise `InvalidTokenError`; either opens thumbnails."""
-    try:
-        return verify_preview(connection, settings, token, now, host_user)
-    except InvalidTokenError:
-        return verify_download(connection, settings, token, now, host_user)
-
-
-def verify_download(
-    connection: Connection, settings: Settings, token: str, now: datetime, host_user: HostLoader = _NO_HOST
-) -> Principal:
-    """Return the principal of a download token.
-
-    Raises:
-        InvalidTokenError: it is not valid, for the same reasons as a preview token, or it is an hour old.
-    """
-    credential_uid, standing, expires = _opened(settings, "download", token)
-    if now.timestamp() >= int(expires):
-        raise InvalidTokenError
-    return _unchanged(connection, credential_uid, standing, now, host_user)
-
-
-def _unchanged(
-    connection: Connection, credential_uid: str, standing: str, now: datetime, host_user: HostLoader
-) -> Principal:
-    if is_host_uid(credential_uid):  # nothing is stored about host users: their links open while they are signed in
-        signed_in = host_user()
-        if signed_in is None or signed_in.credential_uid != credential_uid:
-            raise InvalidTokenError
-        principal = signed_in
-    else:
-        principal = verify_uid(connection, credential_uid, now)
-    if _standing(principal) != standing:
-        raise InvalidTokenError
-    return principal
-
-
-def _standing(principal: Principal) -> str:
-    """Return the text whose change ends the token: the password's version and the role's initial, which is unique."""
-    return f"{principal.password_version}{principal.role[0]}"
-
-
-def _opened(settings: Settings, purpose: str, token: str) -> list[str]:
-    parts = parts_of(_key(settings, purpose), token)
-    if parts is None:
-        raise InvalidTokenError
-    return parts
-
-
-def alias_key(settings: Settings, who: Principal) -> bytes:
-    """Return the key by which ids are hidden from visitors of a link without metadata; empty for all others."""
-    if who.shared is None or who.shared.metadata:
-        return b""
-    return derive_key(settings.secret_key, f"ids for {who.shared.link_uid}")
-
-
-def _key(settings: Settings, purpose: str) -> bytes:
-    return derive_key(settings.secret_key, f"{purpose} token")

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 from flask import Flask
 
-from photosvc.auth import accounts, credentials, tokens
+from photosvc.auth import accounts, credentials, first_account, tokens
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.scopes import parse_scope
 from photosvc.cli.group import PlainError, find_app, operating
@@ -154,9 +154,9 @@ def _offer_account(service: Service) -> str:
     """Return the code with which a browser creates the first account, empty if there is an account."""
     with service.reading() as connection:
         if accounts.has_accounts(connection):
-            accounts.withdraw(service.instance)
+            first_account.withdraw(service.instance)
             return ""
-    return accounts.offer(service.instance)
+    return first_account.offer(service.instance)
 
 
 def _check_free(host: str, port: int) -> None:

@@ -9,9 +9,9 @@ from typing import Any, Final
 from flask import url_for
 from sqlalchemy import Connection
 
+from photosvc.auth.link_tokens import preview_token
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
-from photosvc.auth.tokens import preview_token
 from photosvc.core.vocabulary import UNKNOWN, UNKNOWN_PLACE
 from photosvc.pages.language import N_, _, date_text
 from photosvc.pages.search_state import SearchState

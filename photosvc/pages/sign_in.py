@@ -9,7 +9,7 @@ from typing import Any
 from flask import Response, g, request, url_for
 from sqlalchemy.orm import Session
 
-from photosvc.auth import accounts
+from photosvc.auth import accounts, first_account
 from photosvc.auth import login as login_sessions
 from photosvc.auth.errors import (
     BusyError,
@@ -62,7 +62,7 @@ def _made(service: Service, form: dict[str, str]) -> Response:
     address = client_address(request)
     # Only by address: a limit for all addresses would let strangers lock the owner out; the code is too long to guess.
     with service.throttle.guarded(service.now(), [by_address(FIRST_ACCOUNT_BY_ADDRESS, address)]) as settle:
-        if not accounts.is_code(service.instance, form.get("code", "")):
+        if not first_account.is_code(service.instance, form.get("code", "")):
             msg = N_("Wrong code. Only the one that `svc run` printed at its last start is valid.")
             raise InvalidCredentialsError(msg, field="code")
         password = typed_twice(form)
@@ -70,7 +70,7 @@ def _made(service: Service, form: dict[str, str]) -> Response:
         with service.writing(library=True) as session:
             login = _add(session, service, user)
             settle(session)
-    accounts.withdraw(service.instance)
+    first_account.withdraw(service.instance)
     if login is None:
         return see_other(url_for(".sign_in"))
     answer = see_other(url_for(".photos", welcome=1))
@@ -83,7 +83,7 @@ def _add(session: Session, service: Service, user: User) -> Login | None:
 
     The session is opened without a log-in, which could be refused after failures of others from this address.
     """
-    if accounts.has_accounts(session) or not accounts.is_offered(service.instance):
+    if accounts.has_accounts(session) or not first_account.is_offered(service.instance):
         return None
     operation = operation_in(session)
     accounts.add(operation, user, remark=", the first account")
@@ -92,7 +92,7 @@ def _add(session: Session, service: Service, user: User) -> Login | None:
 
 
 def _form(service: Service, error: PhotosvcError | None = None, *, name: str = "") -> Response:
-    offered = accounts.is_offered(service.instance)
+    offered = first_account.is_offered(service.instance)
     return show_form("welcome", error, offered=offered, name=name)
 
 
@@ -124,7 +124,7 @@ def _signed_in() -> Response:
         else:
             login = log_in(service, name, form.get("password", ""), None)
     except PasscodeRequiredError as error:
-        half = half or login_sessions.begin(service.settings, service.now(), error)
+        half = half or login_sessions.sign_proof(service.settings, service.now(), error)
         return show("sign-in", next=target, half=half, stay=stay, name=name)
     except (LoginError, PermissionDeniedError, ThrottledError, BusyError) as error:
         return _refused(error, target, half, name, stay=stay)

@@ -5,8 +5,8 @@ from typing import Final
 
 from flask import url_for
 
+from photosvc.auth.link_tokens import preview_token
 from photosvc.auth.principal import Principal
-from photosvc.auth.tokens import preview_token
 from photosvc.pictures.sizes import Area
 from photosvc.web.current import current_service
 

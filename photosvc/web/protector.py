@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from flask import Request, Response, after_this_request, current_app, g, request
 
-from photosvc.auth import policy, tokens
+from photosvc.auth import link_tokens, policy, tokens
 from photosvc.auth.credentials import delete_credentials
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LinkTokenError
 from photosvc.auth.principal import Principal
@@ -197,7 +197,7 @@ def require_link_token(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
 
     @wraps(view)
     def protected(*args: Args.args, **kwargs: Args.kwargs) -> Answer:
-        _by_link(tokens.verify_any, str(kwargs["token"]), "photos.preview")
+        _by_link(link_tokens.verify_any, str(kwargs["token"]), "photos.preview")
         return view(*args, **kwargs)
 
     setattr(protected, ACTION, "photos.preview")
@@ -214,7 +214,7 @@ def require_download(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
     def protected(*args: Args.args, **kwargs: Args.kwargs) -> Answer:
         token = request.args.get("t")
         if token:
-            _by_link(tokens.verify_download, token, "photos.download")
+            _by_link(link_tokens.verify_download, token, "photos.download")
         else:
             policy.decide(principal(), "photos.download")
         return view(*args, **kwargs)

@@ -15,9 +15,9 @@ import orjson
 from flask import has_request_context, request, url_for
 from sqlalchemy import Connection
 
+from photosvc.auth.link_tokens import preview_token
 from photosvc.auth.policy import decide
 from photosvc.auth.principal import HostUser, Principal
-from photosvc.auth.tokens import preview_token
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.message import did_you_mean
 from photosvc.pictures.sizes import SIZES

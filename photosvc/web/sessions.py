@@ -103,7 +103,7 @@ def finish_log_in(service: Service, half: str, code: str) -> Login:
     """
     now, origin = service.now(), origin_of(request)
     with service.reading() as connection:
-        proof, username = login_sessions.account_of(connection, service.settings, now, half)
+        proof, username = login_sessions.read_proof(connection, service.settings, now, half)
     attempt = _attempt(service, username, origin.address, has_code=bool(code))
     with refusing_login(username), attempt as settle, operating() as operation:
         login = login_sessions.log_in(operation, replace(proof, code=code or None), origin)

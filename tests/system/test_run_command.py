@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from photosvc.auth.accounts import is_code, is_offered
+from photosvc.auth.first_account import is_code, is_offered
 from photosvc.models import File, schema
 from tests.helpers.clock import until
 from tests.helpers.factories.accounts import add_user

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from flask import Response, request, url_for
 
-from photosvc.auth import tokens
+from photosvc.auth import link_tokens
 from photosvc.auth.policy import decide, may
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
@@ -204,7 +204,7 @@ def _deleted(uid: str, who: Principal) -> Album | None:
 
 def _covers(who: Principal) -> dict[str, str]:
     """Return the addresses of covers by size, with `UID` for that of an album."""
-    token = tokens.preview_token(current_service().settings, who)
+    token = link_tokens.preview_token(current_service().settings, who)
     return {
         size: url_for("photosvc.thumbnails.album_cover", uid="UID", token=token, size=size, quiet=1) for size in COVERS
     }

@@ -11,7 +11,7 @@ import orjson
 from flask import url_for
 from sqlalchemy import Connection
 
-from photosvc.auth import tokens
+from photosvc.auth import link_tokens
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, row_id_of
@@ -79,7 +79,7 @@ def picture_of(service: Service, who: Principal, uid: str, way: Way) -> dict[str
     Raises:
         NoPictureError: the album does not have it.
     """
-    key = tokens.alias_key(service.settings, who)
+    key = link_tokens.alias_key(service.settings, who)
     with searching(who.owner_uid, "uid") as connection:
         album = only_album(service, connection, who)
         if key:  # the page of a link without metadata has ids of its own
@@ -91,7 +91,7 @@ def picture_of(service: Service, who: Principal, uid: str, way: Way) -> dict[str
         (head,) = result_heads(connection, [files[0].file_id])
         beside = neighbours(connection, _asked(service, album, who), files[0].photo_id, sees_private=False)
     record = orjson.loads((bare_head(head, key) if key else head) + "}")
-    token = tokens.preview_token(service.settings, who)
+    token = link_tokens.preview_token(service.settings, who)
     turns = {file.hash: file.turn for file in files if file.turn != 1}
     return {
         "album": album,
@@ -119,7 +119,7 @@ def only_album(service: Service, connection: Connection, who: Principal) -> Albu
 def _asked(service: Service, album: AlbumRecord, who: Principal, number: int = 1) -> SearchRequest:
     order = album.order if album.order in ORDERS else _USUAL
     pairs = {"order": order, "seed": "1", "primary": "true", "count": str(_COUNT), "offset": str((number - 1) * _COUNT)}
-    key = tokens.alias_key(service.settings, who)
+    key = link_tokens.alias_key(service.settings, who)
     return confine(parse_request({"s": album.uid, **pairs}, service.today()), who, key)
 
 
@@ -133,4 +133,4 @@ def download_of(service: Service, who: Principal, endpoint: str, **values: Any) 
     """Return the address of a download; empty if the principal may download none."""
     if who.shared is None or not who.shared.downloads:
         return ""
-    return url_for(endpoint, t=tokens.download_token(service.settings, who, service.now()), **values)
+    return url_for(endpoint, t=link_tokens.download_token(service.settings, who, service.now()), **values)

@@ -43,7 +43,7 @@ _NO_FILE: Final = 0
 def confine(asked: SearchRequest, who: Principal, alias_key: bytes) -> SearchRequest:
     """Return the request as this principal may make it: that of a visitor or guest inside the albums shared with it.
 
-    `alias_key` is that of `auth.tokens.alias_key`.
+    `alias_key` is that of `auth.link_tokens.alias_key`.
 
     Without an album, it is about all of them; of smart ones, about `MOST_SMART_ALBUMS`.
 

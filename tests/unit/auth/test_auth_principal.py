@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from photosvc.auth.errors import InvalidTokenError
+from photosvc.auth.link_tokens import download_token, preview_token, verify_any, verify_download
 from photosvc.auth.principal import APP_SESSION, HOST_USER, HostUser, Principal, is_host_uid
 from photosvc.auth.scopes import EVERYTHING
-from photosvc.auth.tokens import download_token, preview_token, verify_any, verify_download, verify_preview
 from photosvc.core import ids
 from photosvc.models import ACCESS_TOKEN, LOGIN_SESSION
 from tests.helpers.clock import NOW
@@ -74,7 +74,6 @@ def verified(tokens, signed_in):
     loader = (lambda: signed_in.principal(NOW)) if signed_in else (lambda: None)
     opened = []
     for verify, token in (
-        (verify_preview, preview),
         (verify_any, preview),
         (verify_any, download),
         (verify_download, download),
@@ -87,12 +86,12 @@ def verified(tokens, signed_in):
 
 
 def test_links_open_while_the_same_user_is_signed_in_with_the_same_role(tokens):
-    assert verified(tokens, HostUser(id="jane")) == [HostUser(id="jane").uid] * 4
+    assert verified(tokens, HostUser(id="jane")) == [HostUser(id="jane").uid] * 3
 
 
 @pytest.mark.parametrize("signed_in", [None, HostUser(id="john"), HostUser(id="jane", role="user")])
 def test_links_open_nothing_for_anybody_else(tokens, signed_in):
-    assert verified(tokens, signed_in) == [None] * 4
+    assert verified(tokens, signed_in) == [None] * 3
 
 
 def test_links_of_host_users_open_nothing_where_no_host_says_who_is_signed_in(tokens):

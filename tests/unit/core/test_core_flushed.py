@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from photosvc.auth.accounts import offer
+from photosvc.auth.first_account import offer
 from photosvc.core.files import flush_file, read_or_create
 from photosvc.settings.instance import remember
 

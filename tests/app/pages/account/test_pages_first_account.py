@@ -5,7 +5,7 @@ from threading import Barrier, Thread
 import pytest
 from sqlalchemy import select
 
-from photosvc.auth import accounts
+from photosvc.auth import first_account
 from photosvc.auth.passwords import MAX_LENGTH, MIN_LENGTH
 from photosvc.models import User
 from tests.app.pages.browser import OWN, Browser, text_of
@@ -24,7 +24,7 @@ def fresh(tmp_path):
 
 @pytest.fixture
 def code(fresh):
-    return accounts.offer(fresh.api.library.instance)
+    return first_account.offer(fresh.api.library.instance)
 
 
 def make(browser, code, name="Owner", password=PASSWORD, **form):
@@ -46,12 +46,12 @@ def test_the_code_makes_an_administrator_who_is_signed_in(fresh, code):
     assert (answer.status_code, answer.headers["Location"]) == (303, "/?welcome=1")
     assert names(fresh) == [("owner", "admin")]
     assert "Sign out owner" in text_of(fresh.open("/", headers=OWN))
-    assert not accounts.is_offered(fresh.api.library.instance)
+    assert not first_account.is_offered(fresh.api.library.instance)
 
 
 def test_once_there_is_an_account_it_leads_to_sign_in(fresh, code):
     make(fresh, code)
-    accounts.offer(fresh.api.library.instance)
+    first_account.offer(fresh.api.library.instance)
     other = Browser(fresh.api)
     assert other.open("/welcome", headers=OWN).headers["Location"] == "/sign-in"
     assert make(other, code, "second").headers["Location"] == "/sign-in"
@@ -123,7 +123,7 @@ def test_without_a_code_the_page_says_how_to_get_one(fresh):
 
 
 def test_a_new_code_replaces_the_one_before(fresh, code):
-    new = accounts.offer(fresh.api.library.instance)
+    new = first_account.offer(fresh.api.library.instance)
     assert make(fresh, code).status_code == 400
     assert make(fresh, new).status_code == 303
 
