@@ -49,7 +49,8 @@ def ours(folder: Path, token_format: str) -> Iterator[TokenServer]:
         with operating() as operation:
             made = register(operation, name="bench", scope=scope, token_format=token_format)
             pair = f"{made.client.uid}:{made.secret}"
-    with gunicorn("photosvc.app:create_app()", folder / "log", PHOTOSVC_INSTANCE=str(folder)) as server:
+    environ = {"PHOTOSVC_INSTANCE": str(folder), "PHOTOSVC_BASE_URL": "https://photos.example.org"}
+    with gunicorn("photosvc.app:create_app()", folder / "log", **environ) as server:
         yield TokenServer(f"photosvc, {token_format}", server, "/api/v1/oauth/token", basic(pair))
 
 
