@@ -12,7 +12,7 @@ from flask_sqlalchemy import SQLAlchemy
 from photosvc.auth.audit import LOGGER
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import SettingError
-from photosvc.core.files import close_files, close_folder
+from photosvc.core.files import make_folder_private, make_private
 from photosvc.core.logs import write_lines
 from photosvc.extension import PhotoService
 from photosvc.models.engine import configure_engine, engine_options
@@ -61,8 +61,8 @@ def create_app(
     app.template_folder = str(instance_folder / "templates")
     app.url_map.merge_slashes = False
     loaded = load_settings(instance_folder, environ=environ, given=settings)
-    close_folder(instance_folder, passable=bool(loaded.sendfile_header))
-    close_files(path for name in _SECRET for path in instance_folder.glob(name))
+    make_folder_private(instance_folder, passable=bool(loaded.sendfile_header))
+    make_private(path for name in _SECRET for path in instance_folder.glob(name))
     db = _open_database(app, loaded.database_uri)
     app.wsgi_app = PublicPath(app.wsgi_app, base_url=loaded.base_url, proxies=loaded.proxies)  # type: ignore[method-assign]
     if loaded.proxies:
@@ -119,5 +119,5 @@ def _open_database(app: Flask, address: str) -> SQLAlchemy:
         raise SettingError(msg, field="PHOTOSVC_DATABASE_URI") from None
     configure_engine(engine)
     if engine.dialect.name == "sqlite" and engine.url.database:
-        close_files(Path(engine.url.database + end) for end in ("", "-wal", "-shm"))
+        make_private(Path(engine.url.database + end) for end in ("", "-wal", "-shm"))
     return db

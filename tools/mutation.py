@@ -47,7 +47,7 @@ PARTS = {
     ),
     "paths": Part(
         ("photosvc/core/files.py",),
-        ("tests/unit/core/test_core_files.py", "tests/unit/core/test_core_key_files.py"),
+        ("tests/unit/core/test_core_files.py", "tests/unit/core/test_core_files_keys.py"),
     ),
 }
 

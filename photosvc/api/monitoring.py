@@ -26,7 +26,7 @@ from photosvc.library.failures import count_failed, disk_of, trash_use
 from photosvc.library.storage_errors import StorageFailedError
 from photosvc.library.trash.folder import Trash
 from photosvc.models import VISIT
-from photosvc.models.counters import BACKED_UP, named_number
+from photosvc.models.counters import BACKED_UP, read_counter
 from photosvc.models.engine import session_on
 from photosvc.pictures.cache import PictureCache, cache_use
 from photosvc.records.accounts import AuditEntrySchema
@@ -87,7 +87,7 @@ def of_upkeep(session: Session) -> "Iterator[Metric]":
     for name, meaning, value in (
         ("index_run", "End of the last index run.", _seconds(last.ended_at)),
         ("index_whole_run", "End of the last index run of all originals.", _seconds(last.whole_at)),
-        ("backup", "End of the last `svc backup`.", named_number(session, BACKED_UP)),
+        ("backup", "End of the last `svc backup`.", read_counter(session, BACKED_UP)),
     ):
         yield _gauge(f"photosvc_{name}_timestamp_seconds", meaning, {} if value is None else {"": value})
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from photosvc.core import ids
-from photosvc.core.files import flush_folder, write_flushed
+from photosvc.core.files import flush_folder, write_private
 
 _FILE: Final = "first_account"
 #: No letters and digits that look alike. Eight characters have 39 random bits, and failures are counted.
@@ -25,7 +25,7 @@ def offer(instance: Path) -> str:
     """Make and return a new code, which replaces the previous one."""
     code = ids.random_text(_LENGTH, _ALPHABET)
     temporary = instance / f".{_FILE}.{secrets.token_hex(8)}"
-    write_flushed(temporary, ids.digest(code).encode())
+    write_private(temporary, ids.digest(code).encode())
     temporary.replace(instance / _FILE)
     flush_folder(instance)
     return f"{code[:4]}-{code[4:]}"

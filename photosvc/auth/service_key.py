@@ -31,7 +31,7 @@ from photosvc.auth.errors import OtherServiceKeyError
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.files import flush_folder
 from photosvc.core.locks import exclusive_lock
-from photosvc.models import LibraryState, StoredKey, User, named_number, set_named_numbers
+from photosvc.models import LibraryState, StoredKey, User, read_counter, set_counters
 from photosvc.models.statements import insert_into
 from photosvc.settings import Settings, setting_fields
 
@@ -120,7 +120,7 @@ def known_keys(settings: Settings) -> tuple[str, ...]:
 
 def stored_fingerprint(session: Session | Connection) -> int | None:
     """Return the fingerprint of the key that the database is encrypted with; None before anything was encrypted."""
-    return named_number(session, _NAME)
+    return read_counter(session, _NAME)
 
 
 def claim(session: Session, settings: Settings) -> int:
@@ -249,5 +249,5 @@ def encrypt_again(session: Session, settings: Settings, *, lost: bool = False) -
             else:
                 own = (owner == name, column == sealed)  # the account may have enrolled again meanwhile
                 session.execute(update(column.class_).where(*own).values({column.key: fresh}))
-    set_named_numbers(session, {_NAME: fingerprint(keys[0])})
+    set_counters(session, {_NAME: fingerprint(keys[0])})
     return Replaced(factors - lost_factors, lost_factors)

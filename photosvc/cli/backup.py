@@ -21,7 +21,7 @@ from photosvc.cli.group import PlainError, with_service
 from photosvc.cli.terminal import FullPath, format_options, print_record
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.models.base import SCHEMA_VERSION
-from photosvc.models.counters import BACKED_UP, set_named_numbers
+from photosvc.models.counters import BACKED_UP, set_counters
 from photosvc.settings import PREFIX, Settings, setting_fields
 from photosvc.settings.instance import make_instance
 from photosvc.web.current import Service
@@ -81,7 +81,7 @@ def _note_backup(service: Service) -> None:
     """Store the time of the backup for the metrics, unless the database is at an old schema or busy."""
     number = {BACKED_UP: int(service.now().timestamp())}
     with suppress(SQLAlchemyError):
-        service.write_if_free(lambda session: set_named_numbers(session, number))
+        service.write_if_free(lambda session: set_counters(session, number))
 
 
 def _database_file(service: Service) -> Path | None:

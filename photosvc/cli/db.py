@@ -4,7 +4,7 @@ import click
 
 from photosvc.backup.copying import copy_library, target_engine
 from photosvc.cli.group import LazyGroup, PlainError, as_called, with_service
-from photosvc.core.files import making_closed_files, open_files
+from photosvc.core.files import private_umask, readable_by_others
 from photosvc.models import schema
 from photosvc.models.engine import database_files
 from photosvc.models.schema import schema_version
@@ -23,7 +23,7 @@ def db() -> None:
 def upgrade(service: Service) -> None:
     """Create the tables, or migrate them to the schema of this version; stop all processes of the service before."""
     # Without this, the engine of a host app would create its file with the permissions that the umask leaves.
-    with making_closed_files():
+    with private_umask():
         before, after = schema.upgrade(service.engine())
     if before == after:
         click.echo(f"The schema is at {after} already.", err=True)
@@ -34,7 +34,7 @@ def upgrade(service: Service) -> None:
         files = database_files(session.connection())
     service.check_database()
     # The permissions of a host app's file are reported, not changed: the host may need them.
-    for line in open_files(files):
+    for line in readable_by_others(files):
         click.echo(line, err=True)
     if stale:
         line = "The search rows are of an older version: the next `svc index` renders them again."

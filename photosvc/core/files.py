@@ -42,7 +42,7 @@ _INT64 = 1 << 63
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def close_folder(folder: Path, *, passable: bool = False) -> None:
+def make_folder_private(folder: Path, *, passable: bool = False) -> None:
     """Make a folder with its parents if it does not exist, and close it to other accounts.
 
     Args:
@@ -52,21 +52,21 @@ def close_folder(folder: Path, *, passable: bool = False) -> None:
     _close(folder, _READING if passable else _OTHERS)
 
 
-def close_files(files: Iterable[Path]) -> None:
+def make_private(files: Iterable[Path]) -> None:
     """Close the files that exist to other accounts."""
     for file in files:
         if file.is_file():
             _close(file, _OTHERS)
 
 
-def make_closed(file: Path) -> None:
+def create_private(file: Path) -> None:
     """Make an empty file that only its owner may read, unless it exists."""
     if not file.exists():
         os.close(os.open(file, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
 
 
 @contextmanager
-def making_closed_files() -> Iterator[None]:
+def private_umask() -> Iterator[None]:
     """Make files inside the block private to their owner; for commands only, because it applies to all threads."""
     before = os.umask(_OTHERS)
     try:
@@ -75,7 +75,7 @@ def making_closed_files() -> Iterator[None]:
         os.umask(before)
 
 
-def open_files(files: Iterable[Path]) -> list[str]:
+def readable_by_others(files: Iterable[Path]) -> list[str]:
     """Return a sentence for each file that other accounts may read, with the command by which its owner closes it."""
     modes = [(file, file.stat().st_mode & 0o7777) for file in files if file.is_file()]
     return [_OPEN.format(file, mode & ~_OTHERS) for file, mode in modes if mode & _OTHERS]
@@ -117,7 +117,7 @@ def _flush(path: Path, flag: int) -> None:
         os.close(descriptor)
 
 
-def write_flushed(path: Path, data: bytes) -> None:
+def write_private(path: Path, data: bytes) -> None:
     """Write a new file that only its owner may read, and wait until its content is on the disk.
 
     Rename it to its lasting name only afterwards, and then call `flush_folder`; otherwise a loss of power may leave an
@@ -273,7 +273,7 @@ def read_or_create(path: Path, make: Callable[[], str]) -> str:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
         try:
-            write_flushed(temporary, make().encode())
+            write_private(temporary, make().encode())
             with suppress(FileExistsError):  # another process was first
                 os.link(temporary, path)
             flush_folder(path.parent)

@@ -1,4 +1,4 @@
-"""Fixed values: colours, the unknown, sources of values, kinds of stacks, and Exif orientations."""
+"""Fixed values: colours, the unknown, sources of values and kinds of stacks."""
 
 from typing import Final
 
@@ -21,21 +21,6 @@ PRIORITY = {
 LIVE, EDITED, BURST, DOCUMENT, MOMENT, NAMES = KINDS = ("live", "edited", "burst", "document", "moment", "names")
 #: Numbered names are off: `IMG (2).jpg` is more often another picture than a version of `IMG.jpg`.
 DEFAULT_KINDS: Final = "live edited burst document moment"
-#: The transformation of each orientation, for points relative to the middle of the stored picture: the matrix a, b, c,
-#: d of x' = ax + by and y' = cx + dy.
-_MATRICES: Final = {
-    1: (1, 0, 0, 1),
-    2: (-1, 0, 0, 1),
-    3: (-1, 0, 0, -1),
-    4: (1, 0, 0, -1),
-    5: (0, 1, 1, 0),
-    6: (0, -1, 1, 0),
-    7: (0, -1, -1, 0),
-    8: (0, 1, -1, 0),
-}
-#: Left, upper, right and lower edge of a part of a picture.
-Box = tuple[float, float, float, float]
-_CODES: Final = {matrix: code for code, matrix in _MATRICES.items()}
 
 
 def gives_way(current: str, new: str) -> bool:
@@ -53,34 +38,3 @@ def parse_kinds(written: str) -> frozenset[str]:
     if not written.strip() or not words <= set(KINDS):
         raise ValueError(f"expected none, or some of {', '.join(KINDS)}")
     return frozenset(words)
-
-
-def followed_by(first: int, then: int) -> int:
-    """Return the orientation that combines two: `first`, followed by `then`."""
-    a, b, c, d = _MATRICES.get(then, _MATRICES[1])
-    e, f, g, h = _MATRICES.get(first, _MATRICES[1])
-    return _CODES[a * e + b * g, a * f + b * h, c * e + d * g, c * f + d * h]
-
-
-def inverse(orientation: int) -> int:
-    """Return the orientation that undoes this one."""
-    return {6: 8, 8: 6}.get(orientation, orientation)
-
-
-def turned_box(box: Box, orientation: int, width: float, height: float) -> Box:
-    """Return a box of a picture of this size in the picture that the orientation makes of it."""
-    left, upper, right, lower = box
-    return {
-        2: (width - right, upper, width - left, lower),
-        3: (width - right, height - lower, width - left, height - upper),
-        4: (left, height - lower, right, height - upper),
-        5: (upper, left, lower, right),
-        6: (height - lower, left, height - upper, right),
-        7: (height - lower, width - right, height - upper, width - left),
-        8: (upper, width - right, lower, width - left),
-    }.get(orientation, box)
-
-
-def swaps_sides(orientation: int) -> bool:
-    """Return whether the orientation swaps width and height."""
-    return orientation >= 5

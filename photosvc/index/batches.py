@@ -24,7 +24,7 @@ from photosvc.index.run_log import Outcome, Status, Summary
 from photosvc.index.scan import FoundFile
 from photosvc.index.sidecar_links import Folders
 from photosvc.index.store import Store
-from photosvc.models import STACKING, File, named_number, set_named_numbers
+from photosvc.models import STACKING, File, read_counter, set_counters
 from photosvc.models.batch_size import BatchSize
 from photosvc.models.engine import begin_write, many_pages
 from photosvc.settings import Settings
@@ -160,7 +160,7 @@ def restack_library(session: Session, settings: Settings, clock: Clock, lease: L
     """
     kinds = parse_kinds(settings.stack_by)
     rules = _RULES_VERSION << len(KINDS) | sum(1 << number for number, kind in enumerate(KINDS) if kind in kinds)
-    if named_number(session, STACKING) == rules:
+    if read_counter(session, STACKING) == rules:
         return 0
     for stacking in (False, True):  # first all keys are written: those of other rules would divide photos
         count, last, size = 0, 0, BatchSize(_FIRST_BATCH, _LIBRARY_MOST, clock)
@@ -179,6 +179,6 @@ def restack_library(session: Session, settings: Settings, clock: Clock, lease: L
             session.expunge_all()
             last = max(ids)
     begin_write(session)
-    set_named_numbers(session, {STACKING: rules})
+    set_counters(session, {STACKING: rules})
     session.commit()
     return count

@@ -20,7 +20,7 @@ from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.files import clean_name, is_as_known, open_inside
 from photosvc.index.extract import hash_of
 from photosvc.index.scan import are_away, start_folder
-from photosvc.models import ORIGINALS_ROOT, File, Photo, named_number, set_named_numbers
+from photosvc.models import ORIGINALS_ROOT, File, Photo, read_counter, set_counters
 from photosvc.models.engine import begin_write
 from photosvc.models.statements import is_below
 from photosvc.pictures.cache import PictureCache
@@ -218,7 +218,7 @@ class Check:
 
     def _sample(self, which: _Conditions, number: int, *, in_turn: bool) -> Iterator[Sequence[KnownOriginal]]:
         """Yield files in the order of their hashes, from where the last sample ended, or from a random place."""
-        ended = named_number(self.session, _POSITION) if in_turn else None
+        ended = read_counter(self.session, _POSITION) if in_turn else None
         first = f"{random.getrandbits(4 * _DIGITS) if ended is None else ended:0{_DIGITS}x}g"
         last, left = "", number
         for lowest, within in ((first, true()), ("", File.hash <= first)):
@@ -231,7 +231,7 @@ class Check:
                 break
         if in_turn and number:
             begin_write(self.session)
-            set_named_numbers(self.session, {_POSITION: int(last[:_DIGITS] or "0", 16)})
+            set_counters(self.session, {_POSITION: int(last[:_DIGITS] or "0", 16)})
             self.session.commit()
 
     def _read(self, order: InstrumentedAttribute[Any], which: _Conditions, number: int) -> list[KnownOriginal]:

@@ -34,8 +34,8 @@ from photosvc.models import (
     File,
     Photo,
     Place,
-    named_number,
-    set_named_numbers,
+    read_counter,
+    set_counters,
 )
 from photosvc.models.batch_size import BatchSize
 from photosvc.models.engine import begin_write
@@ -115,7 +115,7 @@ def estimate_places(session: Session, clock: Clock, zone: str, lease: Lease, *, 
         zone: that of photos which tell neither a zone nor a position.
         wanted: false when the setting is off: estimates are removed.
     """
-    is_switched = named_number(session, ESTIMATES) != wanted
+    is_switched = read_counter(session, ESTIMATES) != wanted
     if not (wanted or is_switched):
         return 0
     marked = select(Camera.id, Camera.changes).order_by(Camera.id)
@@ -138,7 +138,7 @@ def estimate_places(session: Session, clock: Clock, zone: str, lease: Lease, *, 
         session.commit()
     if is_switched:
         begin_write(session)
-        set_named_numbers(session, {ESTIMATES: int(wanted)})
+        set_counters(session, {ESTIMATES: int(wanted)})
         session.commit()
     return count
 

@@ -13,7 +13,8 @@ import msgspec
 
 from photosvc.core import ids
 from photosvc.core.errors import ConflictError
-from photosvc.core.vocabulary import MANUAL, META, XMP, followed_by, inverse, swaps_sides
+from photosvc.core.orientation import followed_by, inverse, swaps_sides
+from photosvc.core.vocabulary import MANUAL, META, XMP
 from photosvc.index.extract import Extraction
 from photosvc.media.metadata import Metadata, Region
 from photosvc.media.xmp import MAX_REGIONS, upright

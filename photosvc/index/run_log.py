@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.problems import Problem, Severity
 from photosvc.index.jobs import INDEX, State, runs
 from photosvc.index.lease import Lease
-from photosvc.models import Job, named_number, set_named_numbers
+from photosvc.models import Job, read_counter, set_counters
 from photosvc.models.engine import write_if_free, write_session
 from photosvc.models.statements import UNLOADED
 from photosvc.workers.scheduler import Scheduler
@@ -147,7 +147,7 @@ class LastRun(NamedTuple):
 
 def last_run(session: Session) -> LastRun:
     """Return the ends of the last runs."""
-    ends = (named_number(session, name) for name in (_ENDED, _WHOLE))
+    ends = (read_counter(session, name) for name in (_ENDED, _WHOLE))
     return LastRun(*(None if end is None else datetime.fromtimestamp(end, UTC) for end in ends))
 
 
@@ -208,7 +208,7 @@ class Reporter:
         """
         with write_session(self.lease.engine) as session:
             ends = (_ENDED,) if folder else (_ENDED, _WHOLE)
-            set_named_numbers(session, dict.fromkeys(ends, int(self.lease.clock().timestamp())))
+            set_counters(session, dict.fromkeys(ends, int(self.lease.clock().timestamp())))
             if not any(getattr(self.summary, name) for name in _CHANGES):
                 _delete_quiet(session, folder)
             self.lease.finish(session)

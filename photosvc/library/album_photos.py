@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.message import Message
 from photosvc.models import Album, AlbumPhoto, Photo, SearchRow
-from photosvc.models.search import record_change
+from photosvc.models.counters import record_change
 from photosvc.models.statements import in_portions, insert_into
 from photosvc.search.reading.columns import identified
 from photosvc.search.reading.compile import EVERY_SWITCH, visible

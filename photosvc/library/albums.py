@@ -13,8 +13,8 @@ from photosvc.core.message import Message, of_field
 from photosvc.core.text import clean_line
 from photosvc.library.album_photos import MOST_AT_ONCE, lock_photos, project_members, set_hidden
 from photosvc.models import Album, AlbumPhoto
+from photosvc.models.counters import record_change
 from photosvc.models.engine import Writing
-from photosvc.models.search import record_change
 from photosvc.models.statements import in_portions
 from photosvc.query.areas import locate
 from photosvc.query.fold import fold

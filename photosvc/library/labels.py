@@ -16,7 +16,7 @@ from photosvc.library.edits import apply, keep_keywords
 from photosvc.library.journal import Actor, Change
 from photosvc.library.unit_of_work import changing, load_photos, store_and_project
 from photosvc.models import Keyword, Photo, SearchRow, photo_keywords
-from photosvc.models.search import record_change
+from photosvc.models.counters import record_change
 from photosvc.query.fold import fold
 from photosvc.records.edits import MOST_KEYWORDS
 from photosvc.search.reading.compile import EVERY_SWITCH, visible

@@ -22,8 +22,8 @@ from photosvc.library.journal import Actor, Change
 from photosvc.library.labels import ChangeSome
 from photosvc.library.unit_of_work import changing, load_photos, store_and_project
 from photosvc.models import STATE, File, LibraryState, Marker, Photo, SearchRow, Subject, SubjectName
+from photosvc.models.counters import record_change
 from photosvc.models.library import subject_uid
-from photosvc.models.search import record_change
 from photosvc.models.statements import insert_into
 from photosvc.query.fold import fold
 from photosvc.search.reading.compile import EVERY_SWITCH, visible

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from photosvc.core.vocabulary import turned_box
+from photosvc.core.orientation import turned_box
 from photosvc.media import text
 from photosvc.media.exif import exposure
 from photosvc.media.metadata import (

@@ -1,9 +1,10 @@
-"""The named numbers of the library: its state, its changes, and the versions of what was derived from its files."""
+"""The counters of the library: its changes, its state, and the versions by which rows were derived from its files."""
 
+import secrets
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import BigInteger, Connection, select
+from sqlalchemy import BigInteger, Connection, bindparam, case, or_, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from photosvc.models.base import Base, Text
@@ -11,10 +12,10 @@ from photosvc.models.statements import insert_into
 
 #: Name of the number of committed changes of the library.
 CHANGES = "changes"
-#: Name of a random number that is drawn with each change: cached values stay valid as long as it is unchanged. A
-#: counter would reach the same numbers by other changes after a backup was restored.
+#: Name of a random number that each change draws anew: cached values stay valid as long as it is unchanged. Counting
+#: would reach the same numbers by other changes after a backup was restored.
 STATE = "state"
-#: Name of the same for changes of all that is not private: others must not notice a change of a private photo.
+#: Name of such a number that changes of private photos leave alone: people who do not see them must not notice.
 OPEN_STATE = "open_state"
 #: Name of the projection version by which the search rows were written.
 PROJECTION = "projection"
@@ -24,25 +25,48 @@ PROJECTION_VERSION = 10
 STACKING = "stacking"
 #: Name of a number: 1 if places are estimated, 0 if not; see `index.estimates`.
 ESTIMATES = "estimates"
-#: The named number of the last backup, in seconds since 1970.
+#: Name of the time of the last backup, in seconds since 1970.
 BACKED_UP: Final = "backed_up_at"
 
 
 class LibraryState(Base, table="library"):
-    """A named number of the library."""
+    """A counter or another number of the library, by name."""
 
     name: Mapped[str] = mapped_column(Text, primary_key=True)
     value: Mapped[int] = mapped_column(BigInteger, default=0)
 
 
-def named_number(session: Session | Connection, name: str) -> int | None:
-    """Return a named number of the library; None before it is first set."""
+def read_counter(session: Session | Connection, name: str) -> int | None:
+    """Return a number of the library; None before it is first set."""
     number: int | None = session.scalar(select(LibraryState.value).where(LibraryState.name == name))
     return number
 
 
-def set_named_numbers(session: Session, numbers: Mapping[str, int]) -> None:
-    """Set named numbers of the library, in the session's write transaction."""
+def set_counters(session: Session, numbers: Mapping[str, int]) -> None:
+    """Set numbers of the library by their names, in the session's write transaction."""
     row = insert_into(LibraryState, session)
     row = row.on_conflict_do_update(index_elements=["name"], set_={"value": row.excluded.value})
     session.connection().execute(row, [{"name": name, "value": value} for name, value in numbers.items()])
+
+
+_LIBRARY: Final[Any] = LibraryState.__table__
+_COUNT: Final = (
+    update(_LIBRARY)
+    .where(or_(_LIBRARY.c.name == CHANGES, _LIBRARY.c.name == STATE, _LIBRARY.c.name == bindparam("open_state")))
+    .values(value=case((_LIBRARY.c.name == CHANGES, _LIBRARY.c.value + 1), else_=bindparam("state")))
+)
+
+
+def record_change(session: Session, *, private: bool = False) -> None:
+    """Record a change of the library: draw a new state number (for ETags) and increment the change counter.
+
+    Args:
+        private: True if only callers who see private photos may notice the change.
+    """
+    state = secrets.randbits(62)
+    values = {"state": state, "open_state": STATE if private else OPEN_STATE}
+    if session.connection().execute(_COUNT, values).rowcount < (2 if private else 3):
+        first = {CHANGES: 1, PROJECTION: PROJECTION_VERSION, STATE: state, OPEN_STATE: state}
+        known = set(session.scalars(select(LibraryState.name)))
+        session.add_all(LibraryState(name=name, value=value) for name, value in first.items() if name not in known)
+        session.flush()

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
 
 from photosvc.core.clock import SYSTEM_CLOCK
-from photosvc.core.files import make_closed
+from photosvc.core.files import create_private
 from photosvc.models.statements import run_text
 
 #: Execution option of write transactions.
@@ -180,7 +180,7 @@ def _before_connect(_dialect: Any, _record: Any, arguments: list[Any], options: 
     if arguments and arguments[0] != ":memory:" and not str(arguments[0]).startswith("file:"):
         # SQLite would make the file readable for all accounts; its journals get the same rights as the file.
         with suppress(OSError):  # then SQLite cannot open the file either, and says so
-            make_closed(Path(arguments[0]))
+            create_private(Path(arguments[0]))
 
 
 def _on_connect(connection: sqlite3.Connection, _record: Any) -> None:  # noqa: ANN401

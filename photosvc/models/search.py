@@ -5,16 +5,13 @@ computation of its value, the filter column for which it stands, and its indexes
 `models.indexes`), the conditions of filters and the planner read these lines; docs/architecture.md says how to add one.
 """
 
-import secrets
 from operator import attrgetter
-from typing import Any, Final
 
-from sqlalchemy import BigInteger, Double, ForeignKey, Integer, SmallInteger, bindparam, case, or_, select, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy import BigInteger, Double, ForeignKey, Integer, SmallInteger
+from sqlalchemy.orm import Mapped, mapped_column
 
 from photosvc.models import search_values
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, Text
-from photosvc.models.counters import CHANGES, OPEN_STATE, PROJECTION, PROJECTION_VERSION, STATE, LibraryState
 from photosvc.models.library import Album
 from photosvc.models.search_values import FileKey, of_file, of_photo, search_columns
 from photosvc.query.fold import fold
@@ -195,26 +192,3 @@ class SearchText(Base, table="search_texts"):
     """City, state and country."""
     description_key: Mapped[str] = mapped_column(Text)
     """The folded description, for patterns; the only column that is no word text."""
-
-
-_LIBRARY: Final[Any] = LibraryState.__table__
-_COUNT: Final = (
-    update(_LIBRARY)
-    .where(or_(_LIBRARY.c.name == CHANGES, _LIBRARY.c.name == STATE, _LIBRARY.c.name == bindparam("open_state")))
-    .values(value=case((_LIBRARY.c.name == CHANGES, _LIBRARY.c.value + 1), else_=bindparam("state")))
-)
-
-
-def record_change(session: Session, *, private: bool = False) -> None:
-    """Record a change of the library: draw a new state number (for ETags) and increment the change counter.
-
-    Args:
-        private: True if only callers who see private photos may notice the change.
-    """
-    state = secrets.randbits(62)
-    values = {"state": state, "open_state": STATE if private else OPEN_STATE}
-    if session.connection().execute(_COUNT, values).rowcount < (2 if private else 3):
-        first = {CHANGES: 1, PROJECTION: PROJECTION_VERSION, STATE: state, OPEN_STATE: state}
-        known = set(session.scalars(select(LibraryState.name)))
-        session.add_all(LibraryState(name=name, value=value) for name, value in first.items() if name not in known)
-        session.flush()

@@ -9,7 +9,7 @@ from pathlib import Path
 from PIL import Image
 
 from photosvc.core.errors import ConflictError, PhotosvcError
-from photosvc.core.vocabulary import swaps_sides
+from photosvc.core.orientation import swaps_sides
 from photosvc.media.decode import guarded
 from photosvc.media.errors import DecodeError
 from photosvc.pictures.cache import PictureCache, has_both_ends, open_file

@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, Final
 
 from PIL import Image, ImageCms
 
+from photosvc.core.orientation import PixelBox, followed_by, inverse, turned_box
 from photosvc.core.problems import Reason
-from photosvc.core.vocabulary import Box, followed_by, inverse, turned_box
 from photosvc.media.colours import on_white
 from photosvc.media.cost import OVERSAMPLING, leave_out_pixels
 from photosvc.media.decode import UPRIGHT, displayable, guarded
@@ -71,7 +71,7 @@ def draw(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) 
 
 
 def _decode_scaled(
-    picture: Image.Image, whole: tuple[int, int], plans: Sequence[tuple[Box, tuple[int, int]]], orientation: int
+    picture: Image.Image, whole: tuple[int, int], plans: Sequence[tuple[PixelBox, tuple[int, int]]], orientation: int
 ) -> None:
     """Ask the decoder for the smallest scale or embedded thumbnail that still oversamples every thumbnail."""
     # Thumbnails keep the aspect ratio, so one side tells the scale.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final, Literal, Self
 
-from photosvc.core.vocabulary import Box
+from photosvc.core.orientation import PixelBox
 from photosvc.pictures.originals import Original
 
 Method = Literal["tile", "left", "right", "fit"]
@@ -158,7 +158,7 @@ def needed_side(whole: tuple[int, int], targets: Sequence[Target]) -> int:
     return max(ceil(max(whole) * size[0] / (box[2] - box[0])) for box, size in (geometry(whole, t) for t in targets))
 
 
-def geometry(whole: tuple[int, int], target: Target) -> tuple[Box, tuple[int, int]]:
+def geometry(whole: tuple[int, int], target: Target) -> tuple[PixelBox, tuple[int, int]]:
     """Return the box of the upright picture to show, and the size of the thumbnail."""
     left, upper, right, lower = target.area.box(*whole)
     width, height = right - left, lower - upper

@@ -2,23 +2,16 @@
 
 Strict clients refuse a record that lacks a field of PhotoPrism. Fields for which this library has no value are sent
 empty; they are constants below.
-
-Visitors of a public link that shows no metadata get records with all fields, too. Those that may tell a place, camera,
-person, text or name of a file have the value of a photo about which nothing is known. The ids are those of the link:
-the library's would tell how many photos it has, and when each was indexed. The time in UTC is the local one, because
-the difference of both is the time zone, and so roughly the place.
 """
 
 import re
 from datetime import datetime
 from typing import Any, Final
 
-import orjson
 from marshmallow import Schema, fields, post_dump
 
-from photosvc.core.ids import FILE, PHOTO, alias, permuted
 from photosvc.core.times import ZERO_TIME
-from photosvc.core.vocabulary import COLORS, UNKNOWN, UNKNOWN_PLACE
+from photosvc.core.vocabulary import COLORS, UNKNOWN
 from photosvc.records.fields import (
     FLAG,
     NUMBER,
@@ -30,49 +23,11 @@ from photosvc.records.fields import (
     compile_schema,
     constant,
     never,
-    rfc3339,
 )
 
 #: Fields of PhotoPrism that are left out of search results if they are empty.
 OPTIONAL = ("DocumentID", "Rating", "Faces", "Altitude", "Duration", "CameraType", "LensMake")
 _SEPARATORS: Final = re.compile(r"[\W_]+")
-_NEVER: Final = rfc3339(ZERO_TIME)
-#: Fields that are told; of the optional ones, those that an answer has.
-TOLD: Final = frozenset(
-    {
-        "Type", "TakenAtLocal", "Year", "Month", "Day", "Resolution", "Duration", "Color", "Panorama", "Hash", "Mime",
-        "Width", "Height", "Portrait",
-    }
-)  # fmt: skip
-#: Fields that have other values for each link.
-OWN_IDS: Final = frozenset({"ID", "UID", "FileUID"})
-FILE_OWN_IDS: Final = frozenset({"UID", "PhotoUID"})
-#: The other fields of a result with the value of a photo of which nothing is known; `TakenAt` is `TakenAtLocal`.
-UNTOLD: Final[dict[str, Any]] = {
-    **dict.fromkeys(
-        (
-            "TypeSrc", "TakenSrc", "TimeZone", "Path", "Name", "OriginalName", "Title", "Description", "Caption",
-            "Exposure", "CameraSrc", "CameraSerial", "CameraMake", "CameraModel", "LensModel", "PlaceSrc",
-            "PlaceLabel", "PlaceCity", "PlaceState", "InstanceID", "FileRoot", "FileName",
-        ),
-        "",
-    ),
-    **dict.fromkeys(("Country", "CellID", "PlaceID", "PlaceCountry"), UNKNOWN_PLACE),
-    **dict.fromkeys(("CameraID", "LensID"), 1),
-    **dict.fromkeys(("Stack", "Iso", "FocalLength", "FNumber", "Quality", "Lat", "Lng"), 0),
-    **dict.fromkeys(("Favorite", "Private", "Scan"), False),
-    **dict.fromkeys(("CreatedAt", "UpdatedAt", "EditedAt", "CheckedAt"), _NEVER),
-}  # fmt: skip
-#: Fields of a file that are told.
-FILE_TOLD: Final = frozenset(
-    {
-        "Hash", "Size", "Primary", "Codec", "FileType", "MediaType", "Mime", "Width", "Height",
-        "Orientation", "AspectRatio", "Colors", "Luminance", "Diff", "Chroma",
-    }
-)  # fmt: skip
-FILE_UNTOLD: Final[dict[str, Any]] = {
-    "Name": "", "Root": "", "CreatedAt": _NEVER, "UpdatedAt": _NEVER, "Markers": [],
-}  # fmt: skip
 
 
 class MarkerSchema(Schema):
@@ -381,34 +336,3 @@ class PhotoSchema(PhotoResultSchema):
         lambda entity: [_dump_photo_label((entity.photo, keyword)) for keyword in entity.photo.keywords],
         metadata={"type": "array", "items": {"type": "object"}},
     )
-
-
-def row_ids_of(head: str) -> tuple[int, int]:
-    """Return the ids of the photo and the file in the head of a result."""
-    photo_id, _, file_id = orjson.loads(head + "}")["ID"].partition("-")
-    return int(photo_id), int(file_id)
-
-
-def bare_head(head: str, key: bytes) -> str:
-    """Return the head of a result, the stored text before `Merged`, without metadata; `key` is that of the link."""
-    photo_id, file_id = row_ids_of(head)
-    record = orjson.loads(head + "}")
-    own = {
-        "ID": f"{permuted(PHOTO, photo_id, key)}-{permuted(FILE, file_id, key)}",
-        "UID": alias(PHOTO, photo_id, key),
-        "FileUID": alias(FILE, file_id, key),
-    }
-    bare = {
-        name: own[name] if name in own else record[name] if name in TOLD else UNTOLD.get(name, record["TakenAtLocal"])
-        for name in record
-        if name in own or name in TOLD or name not in OPTIONAL
-    }
-    return orjson.dumps(bare)[:-1].decode()
-
-
-def bare_file(document: str, key: bytes, photo_id: int, file_id: int) -> str:
-    """Return the record of a file without metadata; `key` is that of the link."""
-    record = orjson.loads(document)
-    own = {"UID": alias(FILE, file_id, key), "PhotoUID": alias(PHOTO, photo_id, key)}
-    told = {name: record[name] for name in record if name in FILE_TOLD}
-    return orjson.dumps({name: (FILE_UNTOLD | told | own)[name] for name in record}).decode()

@@ -12,7 +12,7 @@ from typing import Final
 
 from photosvc import samples
 from photosvc.core.errors import SettingError
-from photosvc.core.files import flush_folder, full_path, write_flushed
+from photosvc.core.files import flush_folder, full_path, write_private
 
 #: Environment variable with the folder; it is read before the settings, because `config.py` lies there.
 INSTANCE_VARIABLE: Final = "PHOTOSVC_INSTANCE"
@@ -92,7 +92,7 @@ def remember(instance: Path, folder: Path) -> None:
     data = _SAMPLES if is_samples(folder) else os.fsencode(folder.absolute())
     temporary = instance / f".{FILE}.{os.urandom(8).hex()}"
     try:
-        write_flushed(temporary, data + b"\n")
+        write_private(temporary, data + b"\n")
         temporary.rename(instance / FILE)
         flush_folder(instance)
     finally:

@@ -18,7 +18,7 @@ from photosvc.core.ids import PHOTO, row_id_of
 from photosvc.pages.grid import alt_text, records_of, taken_label, tile_of
 from photosvc.pages.thumbnails import Thumbnails
 from photosvc.pages.wording import size_text
-from photosvc.records.photos import bare_head
+from photosvc.records.public_photos import public_head
 from photosvc.search.reading.albums import AlbumRecord, KnownAlbums
 from photosvc.search.reading.files import SeenFile, files_of_photo
 from photosvc.search.reading.guests import ORDERS, confine, seen
@@ -90,7 +90,7 @@ def picture_of(service: Service, who: Principal, uid: str, way: Way) -> dict[str
             raise NoPictureError
         (head,) = result_heads(connection, [files[0].file_id])
         beside = neighbours(connection, _asked(service, album, who), files[0].photo_id, sees_private=False)
-    record = orjson.loads((bare_head(head, key) if key else head) + "}")
+    record = orjson.loads((public_head(head, key) if key else head) + "}")
     token = link_tokens.preview_token(service.settings, who)
     turns = {file.hash: file.turn for file in files if file.turn != 1}
     return {

@@ -19,7 +19,7 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.ids import PHOTO, alias
 from photosvc.models import FileKey, SearchDocument, SearchRow
 from photosvc.models.statements import run_text
-from photosvc.records.photos import bare_file, bare_head, row_ids_of
+from photosvc.records.public_photos import public_file, public_head, row_ids_of
 from photosvc.search.reading.request import Cursor, SearchRequest
 from photosvc.search.reading.window import Found, Search, photo_of, prepare
 
@@ -275,13 +275,13 @@ def _records(search: Search, groups: Sequence[Sequence[int]]) -> str:
     heads = result_heads(connection, [group[0] for group in groups])
     key, stored = search.request.alias_key, heads
     if key:
-        heads = [bare_head(head, key) for head in stored]
+        heads = [public_head(head, key) for head in stored]
     if not search.request.merged:
         return join_results(heads)
     file_ids = list(chain.from_iterable(groups))
     files = iter(file_documents(connection, file_ids))
     if key:
         owners = [row_ids_of(head)[0] for head, group in zip(stored, groups, strict=True) for _ in group]
-        files = (bare_file(*one) for one in zip(files, repeat(key), owners, file_ids))
+        files = (public_file(*one) for one in zip(files, repeat(key), owners, file_ids))
     merged = (merge_result(head, [next(files) for _ in group]) for head, group in zip(heads, groups, strict=True))
     return ",".join(merged)

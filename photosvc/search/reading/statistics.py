@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, func, not_, select
 from sqlalchemy.orm import Session
 
-from photosvc.models import CHANGES, UNKNOWN_ID, Album, Camera, File, Photo, SearchRow, named_number
+from photosvc.models import CHANGES, UNKNOWN_ID, Album, Camera, File, Photo, SearchRow, read_counter
 from photosvc.models.search_values import gear_name
 from photosvc.query.nodes import Everything, Filter
 from photosvc.search.reading.compile import compile_query, context_of, visible, visible_albums, visible_photos
@@ -146,5 +146,5 @@ def read_library_size(session: Session, *, sees_private: bool) -> LibrarySize:
         missing=missing,
         broken=broken,
         albums=session.scalar(albums) or 0,
-        changes=named_number(session, CHANGES) or 0,
+        changes=read_counter(session, CHANGES) or 0,
     )

@@ -16,12 +16,12 @@ from photosvc.models import (
     SearchDocument,
     SearchRow,
     SearchText,
-    named_number,
-    set_named_numbers,
+    read_counter,
+    set_counters,
 )
 from photosvc.models.batch_size import BatchSize
+from photosvc.models.counters import record_change
 from photosvc.models.engine import begin_write
-from photosvc.models.search import record_change
 from photosvc.search.rows.render import load, search_text
 from photosvc.search.rows.write import delete_rows, rendered, renew
 
@@ -50,7 +50,7 @@ def rebuild(session: Session) -> int:
     delete_rows(session, SearchRow.photo_id.not_in(select(Photo.id)))
     session.execute(delete(SearchText).where(SearchText.photo_id.not_in(select(Photo.id))))
     record_change(session)
-    set_named_numbers(session, {PROJECTION: PROJECTION_VERSION})
+    set_counters(session, {PROJECTION: PROJECTION_VERSION})
     session.commit()
     return count
 
@@ -60,7 +60,7 @@ def is_stale(session: Session) -> bool:
 
     Rows of a later one stay: while a service is upgraded, indexers of both versions may run.
     """
-    version = named_number(session, PROJECTION)
+    version = read_counter(session, PROJECTION)
     return version is not None and version < PROJECTION_VERSION
 
 

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Select, delete, not_, or_, select
 from sqlalchemy.orm import Session
 
 from photosvc.models import Album, AlbumPhoto, File, Marker, Photo, SearchAlbum, SearchDocument, SearchRow, SearchText
-from photosvc.models.search import record_change
+from photosvc.models.counters import record_change
 from photosvc.models.statements import (
     Updates,
     among,

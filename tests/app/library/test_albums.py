@@ -5,8 +5,8 @@ from sqlalchemy import event
 
 from photosvc.library.albums import MOST_SMART_ALBUMS
 from photosvc.models import Album, Photo, SearchRow
+from photosvc.models.counters import record_change
 from photosvc.models.engine import begin_write
-from photosvc.models.search import record_change
 from photosvc.search.reading import albums
 from photosvc.web.changes import one_batch
 from photosvc.web.current import current_service

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import delete, select
 
 from photosvc.models import Album, AlbumPhoto, Photo, SearchDocument
-from photosvc.models.search import record_change
+from photosvc.models.counters import record_change
 from photosvc.search.reading import pages
 from photosvc.search.reading.pages import LibraryChangedError
 from photosvc.search.rows.write import project

@@ -6,7 +6,7 @@ import pytest
 
 from photosvc.media.metadata import Metadata
 from photosvc.models import Album
-from photosvc.models.search import record_change
+from photosvc.models.counters import record_change
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import new_extraction, store_extractions
 from tests.helpers.library import open_library

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.vocabulary import COLORS
 from photosvc.models import SearchRow
-from photosvc.models.search import record_change
+from photosvc.models.counters import record_change
 from photosvc.search.reading.facets import FACETS, KnownFacets, count_values, parse_facets
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.statistics import read_years

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 from PIL.Image import Transpose
 
-from photosvc.core.vocabulary import followed_by, inverse, swaps_sides, turned_box
+from photosvc.core.orientation import followed_by, inverse, swaps_sides, turned_box
 
 ALL = range(1, 9)
 #: What shows a picture of each orientation upright.

@@ -118,13 +118,13 @@ def test_small_files_are_sent_together(tmp_path):
     assert all(65_536 <= len(piece) < 70_000 for piece in pieces[:-1])
 
 
-def open_files():
+def readable_by_others():
     return {path.readlink() for path in Path("/proc/self/fd").iterdir() if path.is_symlink()}
 
 
 def test_a_reader_that_goes_away_leaves_no_file_open(tmp_path):
     pieces = stream_zip([entry(tmp_path, "a.jpg", b"1" * 600_000)])
     next(pieces)
-    assert tmp_path / "a.jpg" in open_files()
+    assert tmp_path / "a.jpg" in readable_by_others()
     pieces.close()
-    assert tmp_path / "a.jpg" not in open_files()
+    assert tmp_path / "a.jpg" not in readable_by_others()

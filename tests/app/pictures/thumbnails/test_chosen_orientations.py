@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.core.vocabulary import followed_by, inverse
+from photosvc.core.orientation import followed_by, inverse
 from photosvc.media.decode import UPRIGHT
 from photosvc.models import Photo
 from photosvc.search.rows.check import differing

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from photosvc.core.files import close_files, close_folder, make_closed, making_closed_files, open_files
+from photosvc.core.files import create_private, make_folder_private, make_private, private_umask, readable_by_others
 
 
 def mode(path):
@@ -12,7 +12,7 @@ def mode(path):
 
 
 def test_a_folder_is_made_closed_with_its_parents(tmp_path):
-    close_folder(tmp_path / "a" / "b")
+    make_folder_private(tmp_path / "a" / "b")
     assert mode(tmp_path / "a" / "b") == 0o700
 
 
@@ -22,29 +22,29 @@ def test_a_folder_is_made_closed_with_its_parents(tmp_path):
 )
 def test_an_open_folder_loses_the_rights_of_others_and_gains_none(tmp_path, passable, before, after):
     tmp_path.chmod(before)
-    close_folder(tmp_path, passable=passable)
+    make_folder_private(tmp_path, passable=passable)
     assert mode(tmp_path) == after
 
 
 def test_files_that_exist_are_closed_and_no_others_made(tmp_path):
     there, missing = tmp_path / "a.db", tmp_path / "a.db-wal"
     there.touch(0o644)
-    close_files([missing, there, tmp_path])
+    make_private([missing, there, tmp_path])
     assert mode(there) == 0o600
     assert not missing.exists()
 
 
 def test_a_file_is_made_closed_and_an_old_one_left_as_it_is(tmp_path):
-    make_closed(tmp_path / "new")
+    create_private(tmp_path / "new")
     assert (mode(tmp_path / "new"), (tmp_path / "new").read_bytes()) == (0o600, b"")
     (tmp_path / "old").write_bytes(b"kept")
-    make_closed(tmp_path / "old")
+    create_private(tmp_path / "old")
     assert (tmp_path / "old").read_bytes() == b"kept"
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no file system whose rights nobody changes")
 def test_rights_that_cannot_be_changed_are_told_with_the_command(caplog):
-    close_files([Path("/proc/self/stat")])
+    make_private([Path("/proc/self/stat")])
     assert caplog.messages == [
         "/proc/self/stat can be read by other accounts of this machine: as its owner, run chmod 400 /proc/self/stat"
     ]
@@ -54,9 +54,9 @@ def test_files_made_meanwhile_are_closed_and_open_ones_are_told_with_the_command
     made, opened, absent = tmp_path / "made", tmp_path / "open", tmp_path / "absent"
     opened.touch()
     opened.chmod(0o644)
-    with making_closed_files():
+    with private_umask():
         made.touch()
     assert mode(made) == 0o600
-    (told,) = open_files([made, opened, absent])
+    (told,) = readable_by_others([made, opened, absent])
     assert f"chmod 600 {opened}" in told
     assert mode(opened) == 0o644

@@ -1,52 +1,50 @@
-"""Records without metadata: each field of a record is either told or has a value that tells nothing."""
+"""Records without metadata: each field is public or has an empty value."""
 
 import orjson
 
 from photosvc.core.ids import alias, is_uid, row_id_of
-from photosvc.records.photos import (
-    FILE_OWN_IDS,
-    FILE_TOLD,
-    FILE_UNTOLD,
-    OPTIONAL,
-    OWN_IDS,
-    TOLD,
-    UNTOLD,
-    FileSchema,
-    PhotoResultSchema,
-    bare_file,
-    bare_head,
+from photosvc.records.photos import OPTIONAL, FileSchema, PhotoResultSchema
+from photosvc.records.public_photos import (
+    EMPTY,
+    FILE_EMPTY,
+    FILE_LINK_IDS,
+    FILE_PUBLIC,
+    LINK_IDS,
+    PUBLIC,
+    public_file,
+    public_head,
 )
 
 KEY = b"key"
 
 
-def test_every_field_of_a_result_is_told_or_not():
-    known = {*TOLD, *OWN_IDS, *UNTOLD, "TakenAt", *OPTIONAL, "Merged", "Files"}
+def test_every_field_of_a_result_is_public_or_empty():
+    known = {*PUBLIC, *LINK_IDS, *EMPTY, "TakenAt", *OPTIONAL, "Merged", "Files"}
     assert known == set(PhotoResultSchema().fields)
-    assert not TOLD & UNTOLD.keys()
+    assert not PUBLIC & EMPTY.keys()
 
 
-def test_every_field_of_a_file_is_told_or_not():
-    assert {*FILE_TOLD, *FILE_OWN_IDS, *FILE_UNTOLD} == set(FileSchema().fields)
-    assert not FILE_TOLD & FILE_UNTOLD.keys()
+def test_every_field_of_a_file_is_public_or_empty():
+    assert {*FILE_PUBLIC, *FILE_LINK_IDS, *FILE_EMPTY} == set(FileSchema().fields)
+    assert not FILE_PUBLIC & FILE_EMPTY.keys()
 
 
 def test_the_time_in_utc_does_not_tell_the_time_zone():
     times = {"TakenAt": "2021-07-01T08:00:00Z", "TakenAtLocal": "2021-07-01T10:00:00Z"}
     head = orjson.dumps({"ID": "1-2", **times})[:-1].decode()
-    assert orjson.loads(bare_head(head, KEY) + "}")["TakenAt"] == "2021-07-01T10:00:00Z"
+    assert orjson.loads(public_head(head, KEY) + "}")["TakenAt"] == "2021-07-01T10:00:00Z"
 
 
-def test_optional_fields_are_left_out_unless_they_are_told():
+def test_optional_fields_are_left_out_unless_they_are_public():
     optional = {"Faces": 2, "Altitude": 300, "Duration": 5, "CameraType": "y"}
     head = orjson.dumps({"ID": "1-2", "TakenAtLocal": "x", **optional})[:-1]
-    found = orjson.loads(bare_head(head.decode(), KEY) + "}")
+    found = orjson.loads(public_head(head.decode(), KEY) + "}")
     assert found == {"ID": found["ID"], "TakenAtLocal": "x", "Duration": 5}
 
 
 def test_a_file_keeps_its_measures_and_loses_its_name_and_areas():
     file = {"UID": "f", "Name": "beach/ada.jpg", "Markers": [{"Name": "Ada"}], "Width": 3}
-    found = orjson.loads(bare_file(orjson.dumps(file).decode(), KEY, 1, 2))
+    found = orjson.loads(public_file(orjson.dumps(file).decode(), KEY, 1, 2))
     assert found == {"UID": alias("f", 2, KEY), "Name": "", "Markers": [], "Width": 3}
 
 
