@@ -22,8 +22,9 @@ from photosvc.library.content import check_disk
 from photosvc.library.thumbnail_jobs import original_of
 from photosvc.models.engine import open_reader
 from photosvc.pictures import archives
-from photosvc.pictures.archives import Entry, Waiting, stream_zip
-from photosvc.pictures.originals import download_name, open_file, safe_name
+from photosvc.pictures.archives import Entry, StoredSelection, stream_zip
+from photosvc.pictures.download_names import download_name, safe_name
+from photosvc.pictures.originals import open_file
 from photosvc.records.albums import ZipSelectionSchema
 from photosvc.search.reading.albums_named import find_album
 from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_ids
@@ -183,10 +184,10 @@ def download_album(album_uid: str) -> Response:
         file_ids = album_ids(connection, album, limit=MOST_FILES + 1, sees_private=who.sees_private, today=today)
         if not file_ids:
             raise NotFoundError("the album contains no files", field="uid")
-    return _send_archive(Waiting(album.title, file_ids))
+    return _send_archive(StoredSelection(album.title, file_ids))
 
 
-def _select(selection: Selection, given: Mapping[str, Any]) -> tuple[Waiting, str, int]:
+def _select(selection: Selection, given: Mapping[str, Any]) -> tuple[StoredSelection, str, int]:
     """Store a selection of files; return it with the name of its archive and its size in bytes."""
     service, who = current_service(), principal()
     now, today, sees_private = service.now(), service.today(), who.sees_private
@@ -202,7 +203,7 @@ def _select(selection: Selection, given: Mapping[str, Any]) -> tuple[Waiting, st
             raise NotFoundError(msg, field=next(name for name in ("photos", "files", "albums", "q") if given[name]))
         size = _check_size(service, connection, file_ids)
         title = _title(connection, selection, now, sees_private=sees_private)
-    waiting = Waiting(title, file_ids)
+    waiting = StoredSelection(title, file_ids)
     with service.writing() as session:
         return waiting, archives.store(session, now, who.credential_uid, waiting), size
 
@@ -231,7 +232,7 @@ def _check_size(service: Service, connection: Connection, file_ids: Sequence[int
     return size
 
 
-def _send_archive(waiting: Waiting) -> Response:
+def _send_archive(waiting: StoredSelection) -> Response:
     service, who = current_service(), principal()
     with service.reading(orm=True) as session:
         _check_size(service, session.connection(), waiting.file_ids)

@@ -25,7 +25,7 @@ from photosvc.library.storage_errors import PartLockedError, PartMissingError, T
 from photosvc.library.upload_queue import LIFETIME, add_waiting, find_upload
 from photosvc.models import Upload
 from photosvc.models.statements import UNLOADED
-from photosvc.pictures.originals import safe_name
+from photosvc.pictures.download_names import safe_name
 from photosvc.web.contract import Header, answers, public, takes_bytes, takes_headers
 from photosvc.web.current import current_service
 from photosvc.web.incoming import add_uploads, has_vanished

@@ -18,7 +18,7 @@ from photosvc.cli.terminal import (
 from photosvc.core.message import counted
 from photosvc.library.thumbnail_jobs import matching_files, read_originals, thumbnail_pool
 from photosvc.pictures.originals import Original
-from photosvc.pictures.prerender import Made, make_ahead
+from photosvc.pictures.prerender import PrerenderTotals, prerender
 from photosvc.pictures.sizes import NAMED, USUAL, Size
 from photosvc.web.current import Service
 
@@ -38,7 +38,7 @@ def thumbs(service: Service, query: str, sizes: str | None, workers: int | None,
     """
     wanted, engine, settings = _sizes(sizes), service.engine(), service.settings
     ids = matching_files(engine, service.today(), query)
-    total = Made()
+    total = PrerenderTotals()
     with (
         scheduler_of(service, scheduler, workers) as remote,
         progress_bar("Thumbnails") as progress,
@@ -51,7 +51,7 @@ def thumbs(service: Service, query: str, sizes: str | None, workers: int | None,
                     progress(number, len(ids))
                 yield original
 
-        for total in make_ahead(service.picture_cache, pool, originals(), wanted):  # noqa: B007
+        for total in prerender(service.picture_cache, pool, originals(), wanted):  # noqa: B007
             continue
     _report(total)
     if total.failed:
@@ -69,7 +69,7 @@ def _sizes(names: str | None) -> Sequence[Size]:
     return [NAMED[name] for name in listed]
 
 
-def _report(total: Made) -> None:
+def _report(total: PrerenderTotals) -> None:
     for name, error in total.failed:
         click.echo(f"failed {name}: {error.message}", err=True)
     failed = [{"name": name, "reason": error.message} for name, error in total.failed]

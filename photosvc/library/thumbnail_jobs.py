@@ -21,9 +21,9 @@ from photosvc.models.engine import UnitOfWork, open_reader, write_session
 from photosvc.models.statements import in_portions
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.originals import Original, OriginalChangedError
-from photosvc.pictures.prerender import Made, make_ahead
+from photosvc.pictures.prerender import PrerenderTotals, prerender
 from photosvc.pictures.render import make_thumbnails
-from photosvc.pictures.sizes import USUAL, Job
+from photosvc.pictures.sizes import USUAL, ThumbnailJob
 from photosvc.search.reading.files import SeenFile, files_with_ids, matching_ids
 from photosvc.search.reading.request import parse_request
 from photosvc.settings import Settings
@@ -83,7 +83,9 @@ def read_originals(engine: Engine, settings: Settings, ids: Sequence[int]) -> It
             yield number, original_of(settings, found)
 
 
-def thumbnail_pool(settings: Settings, workers: int = 0, scheduler: Scheduler | None = None) -> Pool[Job, list[bytes]]:
+def thumbnail_pool(
+    settings: Settings, workers: int = 0, scheduler: Scheduler | None = None
+) -> Pool[ThumbnailJob, list[bytes]]:
     """Return the processes that make thumbnails beforehand: those of a scheduler, or by default one for each core."""
     timeout, memory_bytes = settings.index_timeout, settings.index_memory * _MIB
     if scheduler is not None:
@@ -137,17 +139,17 @@ def _is_indexing(lease: Lease) -> bool:
         return jobs.is_running(session, lease.clock())
 
 
-def _make(cache: PictureCache, pool: Pool[Job, list[bytes]], portion: Sequence[Original]) -> Made:
-    made = Made()
+def _make(cache: PictureCache, pool: Pool[ThumbnailJob, list[bytes]], portion: Sequence[Original]) -> PrerenderTotals:
+    made = PrerenderTotals()
     try:
-        for made in make_ahead(cache, pool, portion, USUAL):  # noqa: B007
+        for made in prerender(cache, pool, portion, USUAL):  # noqa: B007
             continue
     except OSError as error:
         raise StorageFailedError from error
     return made
 
 
-def _check_disk(engine: Engine, settings: Settings, made: Made) -> None:
+def _check_disk(engine: Engine, settings: Settings, made: PrerenderTotals) -> None:
     """Check that the originals that were not found are gone, and not their disk."""
     gone = next((name for name, error in made.failed if isinstance(error, OriginalChangedError)), None)
     if gone is not None:

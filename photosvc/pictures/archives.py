@@ -1,8 +1,7 @@
-"""Selections: lists of files that wait to be downloaded as an archive; and the archives.
+"""Zip archives of originals, and the stored selections of files from which they are made.
 
-Zip archives are written while they are sent: stored, not compressed, in bounded memory. Their length is not known in
-advance: a file that changed or vanished since it was selected is left out or cut, and the last entry of the archive
-lists it.
+An archive is written while it is sent, without compression and in bounded memory. Its length is unknown in advance: a
+file that changed or vanished since it was selected is left out or cut, and the last entry of the archive lists it.
 """
 
 import re
@@ -21,11 +20,11 @@ from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import BASE36, random_text
 from photosvc.models import Credential, Visit, ZipSelection
 from photosvc.models.engine import MOST_SWEPT
+from photosvc.pictures.download_names import UniqueNames
 from photosvc.pictures.originals import (
     Original,
     OriginalChangedError,
     OriginalUnreadableError,
-    UniqueNames,
     is_unchanged,
     open_file,
 )
@@ -34,7 +33,7 @@ from photosvc.pictures.originals import (
 LIFETIME: Final = timedelta(hours=1)
 #: Most selections of one principal; the oldest are removed first.
 MOST_WAITING: Final = 10
-#: Most selections of all credentials of one account, client or public link. Each has up to 400 KB.
+#: Most selections of all credentials of one account, client or public link. One takes up to 400 KB.
 MOST_OF_OWNER: Final = 50
 _NAME: Final = re.compile(r"photos-[0-9]{8}-[0-9]{6}-[0-9a-z]{12}\.zip")
 #: Name of the entry that lists missing files.
@@ -50,8 +49,8 @@ _YEARS: Final = range(1980, 2108)
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A stored selection."""
+class StoredSelection:
+    """Files that were selected to be downloaded as one archive."""
 
     title: str
     file_ids: Sequence[int]
@@ -61,19 +60,19 @@ class NoSuchArchiveError(NotFoundError):
     """There is no such archive, or its hour is over: select the files again."""
 
 
-def new_name(now: datetime) -> str:
+def _new_name(now: datetime) -> str:
     """Draw the name of an archive, which is safe in an address and begins with its time."""
     return f"photos-{now:%Y%m%d-%H%M%S}-{random_text(12, BASE36)}.zip"
 
 
-def is_name(name: str) -> bool:
+def _is_name(name: str) -> bool:
     """Return whether a text has the form of an archive's name."""
     return _NAME.fullmatch(name) is not None
 
 
-def store(session: Session, now: datetime, principal_uid: str, waiting: Waiting) -> str:
+def store(session: Session, now: datetime, principal_uid: str, selection: StoredSelection) -> str:
     """Store a selection, delete expired ones, and return its name, which is safe in an address."""
-    over = [_all_but_newest(ZipSelection.principal_uid == principal_uid, MOST_WAITING - 1)]
+    surplus = [_all_but_newest(ZipSelection.principal_uid == principal_uid, MOST_WAITING - 1)]
     owners = (Credential.user_id, Credential.client_id, Visit.link_id)
     with_visits = Visit.credential_id == Credential.id
     owner = session.execute(
@@ -82,15 +81,15 @@ def store(session: Session, now: datetime, principal_uid: str, waiting: Waiting)
     for column, owner_id in zip(owners, owner or (), strict=False):
         if owner_id is not None:
             uids = select(Credential.uid).outerjoin(Visit, with_visits).where(column == owner_id)
-            over.append(_all_but_newest(ZipSelection.principal_uid.in_(uids), MOST_OF_OWNER - 1))
-    session.execute(delete(ZipSelection).where(or_(ZipSelection.expires_at <= now, *over)))
-    name = new_name(now)
+            surplus.append(_all_but_newest(ZipSelection.principal_uid.in_(uids), MOST_OF_OWNER - 1))
+    session.execute(delete(ZipSelection).where(or_(ZipSelection.expires_at <= now, *surplus)))
+    name = _new_name(now)
     session.add(
         ZipSelection(
             name=name,
             principal_uid=principal_uid,
-            title=waiting.title,
-            file_ids=orjson.dumps(waiting.file_ids).decode(),
+            title=selection.title,
+            file_ids=orjson.dumps(selection.file_ids).decode(),
             expires_at=now + LIFETIME,
         )
     )
@@ -99,18 +98,20 @@ def store(session: Session, now: datetime, principal_uid: str, waiting: Waiting)
 
 
 def _all_but_newest(own: ColumnElement[bool], most: int) -> ColumnElement[bool]:
-    """Return the condition that selects these selections except the `most` newest ones."""
+    """Return the condition of all selections that meet a condition, except the `most` newest ones."""
     newest = select(ZipSelection.id).where(own).order_by(ZipSelection.id.desc()).limit(most)
     return own & ZipSelection.id.not_in(newest.scalar_subquery())
 
 
 def sweep(session: Session, now: datetime) -> int:
     """Delete at most `MOST_SWEPT` expired selections and return their number."""
-    over = select(ZipSelection.id).where(ZipSelection.expires_at <= now).limit(MOST_SWEPT)
-    return len(session.scalars(delete(ZipSelection).where(ZipSelection.id.in_(over)).returning(ZipSelection.id)).all())
+    expired = select(ZipSelection.id).where(ZipSelection.expires_at <= now).limit(MOST_SWEPT)
+    return len(
+        session.scalars(delete(ZipSelection).where(ZipSelection.id.in_(expired)).returning(ZipSelection.id)).all()
+    )
 
 
-def find(connection: Connection, now: datetime, principal_uid: str, name: str) -> Waiting:
+def find(connection: Connection, now: datetime, principal_uid: str, name: str) -> StoredSelection:
     """Return the selection that this principal stored under this name.
 
     Raises:
@@ -120,10 +121,10 @@ def find(connection: Connection, now: datetime, principal_uid: str, name: str) -
         ZipSelection.name == name, ZipSelection.principal_uid == principal_uid, ZipSelection.expires_at > now
     )
     # PostgreSQL refuses texts with NUL, so only texts in the form of a name are looked up.
-    row = connection.execute(query).first() if is_name(name) else None
+    row = connection.execute(query).first() if _is_name(name) else None
     if row is None:
         raise NoSuchArchiveError(field="name")
-    return Waiting(row.title, orjson.loads(row.file_ids))
+    return StoredSelection(row.title, orjson.loads(row.file_ids))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +204,7 @@ class _Sink(RawIOBase):
 
     def take(self) -> bytes:
         """Return the bytes since the last call."""
-        taken = b"".join(self._pieces)
+        data = b"".join(self._pieces)
         self._pieces.clear()
         self.size = 0
-        return taken
+        return data

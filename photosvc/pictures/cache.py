@@ -1,19 +1,18 @@
 """The cache of derived pictures and videos: files found by name, written whole, and evicted by last use.
 
-Files are called `<cache>/pictures/a/b/c/<hash>_<what>`, with one folder level for each of the first three digits of the
-hash: 4,096 folders, so that a million photos have some 1,500 files in each. Temporary files are locked while a process
-writes them, so that no eviction removes them. The usage that is shown is estimated from some folders, because reading
+Files are called `<cache>/pictures/a/b/c/<hash>_<suffix>`, with one folder level for each of the first three digits of
+the hash: 4,096 folders, so that a million photos have some 1,500 files in each. A temporary file without a change for
+an hour belongs to a process that was killed. The usage that is shown is estimated from some folders, because reading
 all of them takes seconds.
 """
 
-import fcntl
 import os
 import random
 import secrets
 import shutil
 import stat
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -24,34 +23,37 @@ from photosvc.core.locks import exclusive_lock
 
 #: A link could lead out of the cache, and a named pipe must not block the thread.
 _FLAGS: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-#: Temporary files that no process has locked are removed after this time, in seconds.
+#: Temporary files that have not changed for this time, in seconds, are removed.
 _ABANDONED_SECONDS: Final = 3600
-#: An eviction continues until this share of the cap is in use, so that the next one is not due at once.
+#: An eviction continues until this share of the limit is in use, so that the next one is not due at once.
 _LOW_WATER: Final = 0.9
 #: Prefix of the names of temporary files.
 TEMPORARY: Final = ".tmp-"
-Entries: TypeAlias = Iterator[tuple[os.DirEntry[str], os.stat_result]]
-#: Seconds between two updates of the time of last use, because an update costs as much as serving the file.
+#: Seconds between two updates of the time of last use: an update costs as much as serving the file.
 _TOUCH_SECONDS: Final = 3600
-#: Most bytes one process writes between two checks of the cap; of small caps, a twentieth.
+#: Most bytes one process writes between two checks of the limit; of small limits, a twentieth.
 _CHECK_EVERY: Final = 64 << 20
+#: The end of messages about a cache that cannot be written.
 REMEDY: Final = "Free space on its disk, or set PHOTOSVC_CACHE to another folder."
 _FOLDER: Final = "pictures"
-#: Least files that are read before the rest is estimated.
+#: The estimate of the usage ends with the part of the cache in which it has read this many files.
 _ENOUGH_FILES: Final = 4000
+#: Parts of about equal size: the folders of the first two digits.
 _PARTS: Final = 256
+#: Bytes from the beginning of a thumbnail that state its encoding and, in a WebP, its size.
 _HEAD: Final = 12
 #: No whole WebP over `_FLAT` bytes ends in `_TAIL` zeros: those of one colour are smaller, and end in 36 at most.
 _FLAT: Final = 1024
 _TAIL: Final = 128
 #: Most boxes of a whole MP4; converted videos have four.
 _BOXES: Final = 16
+Entries: TypeAlias = Iterator[tuple[os.DirEntry[str], os.stat_result]]
 
 
 def open_file(path: str) -> int | None:
     """Return a descriptor of a file to read from; None if it is empty, missing or unreadable.
 
-    Callers make it again then, also if it is a file of another user, a link or a named pipe.
+    Callers then make the file again, also in place of a file of another user, a link or a named pipe.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | _FLAGS)
@@ -68,42 +70,9 @@ def open_new(path: str) -> int:
     """Return a descriptor of an empty file to write to.
 
     Raises:
-        OSError: it cannot be made, or its name belongs to something else than a regular file.
+        OSError: it cannot be made, or its name belongs to a link, a folder or a named pipe.
     """
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _FLAGS, 0o666)
-
-
-@contextmanager
-def being_written(path: str) -> Iterator[None]:
-    """Make a temporary file, locked until the end of the block: no eviction removes it, even if its time looks old.
-
-    Raises:
-        OSError: it cannot be made.
-    """
-    descriptor = open_new(path)
-    try:
-        with suppress(OSError):  # on a file system without locks, the age of the file decides
-            fcntl.flock(descriptor, fcntl.LOCK_SH)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def is_abandoned(path: str) -> bool:
-    """Return whether no process writes the temporary file."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | _FLAGS)
-    except OSError:
-        return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    finally:
-        os.close(descriptor)
-    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +95,13 @@ def discard(path: str) -> bool:
 
 
 class PictureCache:
-    """The cache of derived files below `folder`, of at most about `limit` bytes.
+    """The cache of derived files below a folder.
 
     An empty file counts as missing, because a crash of the system may leave one; so do a link and a folder.
 
     Args:
         folder: made when the first file is written.
-        limit: bytes; each process may exceed it by 64 MiB, or a twentieth of it if that is less.
+        limit: bytes of the cache; each process may exceed it by 64 MiB, or a twentieth of it if that is less.
     """
 
     def __init__(self, folder: Path, limit: int) -> None:
@@ -144,35 +113,35 @@ class PictureCache:
         # A random start makes many short processes check as often, for the same bytes, as one long process.
         self._written = random.randrange(self._check_every + 1)  # noqa: S311 - no secret
 
-    def path(self, content_hash: str, what: str) -> str:
+    def path(self, content_hash: str, suffix: str) -> str:
         """Return the path of the derived file, whether it exists or not."""
-        return f"{self._root}/{content_hash[0]}/{content_hash[1]}/{content_hash[2]}/{content_hash}_{what}"
+        return f"{self._root}/{content_hash[0]}/{content_hash[1]}/{content_hash[2]}/{content_hash}_{suffix}"
 
-    def relative(self, content_hash: str, what: str) -> str:
+    def relative(self, content_hash: str, suffix: str) -> str:
         """Return the path of the derived file relative to the folder of the cache."""
-        return _FOLDER + self.path(content_hash, what)[len(self._root) :]
+        return _FOLDER + self.path(content_hash, suffix)[len(self._root) :]
 
-    def temporary(self, content_hash: str, what: str) -> str:
-        """Return the path of a file to be written in pieces, by one process at a time, and make its folder.
+    def temporary(self, content_hash: str, suffix: str) -> str:
+        """Make the folder of a derived file, and return the path at which one process writes it in pieces.
 
         Raises:
             OSError: the folder cannot be made.
         """
-        folder, _, name = self.path(content_hash, what).rpartition("/")
-        self._make(folder)
+        folder, _, name = self.path(content_hash, suffix).rpartition("/")
+        self._make_folder(folder)
         return f"{folder}/{TEMPORARY}{name}"
 
-    def keep_temporary(self, temporary: str, content_hash: str, what: str) -> None:
+    def keep_temporary(self, temporary: str, content_hash: str, suffix: str) -> None:
         """Give a complete temporary file its lasting name.
 
         Raises:
             OSError: the folder cannot be written.
         """
-        _rename(temporary, self.path(content_hash, what))
+        _rename(temporary, self.path(content_hash, suffix))
 
-    def open(self, content_hash: str, what: str) -> int | None:
-        """Return a descriptor of the file to read from and record its use; None if it is missing or unreadable."""
-        descriptor = open_file(self.path(content_hash, what))
+    def open(self, content_hash: str, suffix: str) -> int | None:
+        """Record a use of the file, and return a descriptor to read from; None if it is missing or unreadable."""
+        descriptor = open_file(self.path(content_hash, suffix))
         if descriptor is None:
             return None
         status = os.fstat(descriptor)
@@ -182,40 +151,36 @@ class PictureCache:
                 os.utime(descriptor, (now, status.st_mtime))
         return descriptor
 
-    def open_whole(self, content_hash: str, what: str) -> int | None:
-        """Return what `open` does for a thumbnail or video; a damaged one is removed and counts as missing.
-
-        A crash or a failing disk may have damaged it.
-        """
-        descriptor = self.open(content_hash, what)
-        if descriptor is None or has_both_ends(descriptor, what):
+    def open_whole(self, content_hash: str, suffix: str) -> int | None:
+        """Open a thumbnail or video like `open`; one that a crash or a failing disk damaged is removed and missing."""
+        descriptor = self.open(content_hash, suffix)
+        if descriptor is None or has_both_ends(descriptor, suffix):
             return descriptor
         os.close(descriptor)
-        self.remove(content_hash, what)
+        self.remove(content_hash, suffix)
         return None
 
-    def has(self, content_hash: str, what: str) -> bool:
+    def has(self, content_hash: str, suffix: str) -> bool:
         """Return whether there is a file that can be read."""
-        descriptor = open_file(self.path(content_hash, what))
+        descriptor = open_file(self.path(content_hash, suffix))
         if descriptor is not None:
             os.close(descriptor)
         return descriptor is not None
 
-    def write(self, content_hash: str, what: str, data: bytes) -> bool:
-        """Write a file whose name appears once all of it is written; return whether a check of the cap is due.
+    def write(self, content_hash: str, suffix: str, data: bytes) -> None:
+        """Write a file under a temporary name, then rename it; call `evict_if_due` after the last of several.
 
         Raises:
-            OSError: the disk is full or the folder cannot be written; the text names the folder and what to do.
+            OSError: the disk is full or the folder cannot be written; the message names the folder and the remedy.
         """
-        path = self.path(content_hash, what)  # a plain text: objects cost a third of a request
+        path = self.path(content_hash, suffix)  # a plain text: objects cost a third of a request
         folder = path.rpartition("/")[0]
         temporary = f"{folder}/{TEMPORARY}{secrets.token_hex(8)}"
         try:
-            self._make(folder)
+            self._make_folder(folder)
             try:
-                with being_written(temporary):
-                    Path(temporary).write_bytes(data)
-                    _rename(temporary, path)
+                Path(temporary).write_bytes(data)
+                _rename(temporary, path)
             except BaseException:
                 with suppress(FileNotFoundError):
                     os.unlink(temporary)  # noqa: PTH108
@@ -225,17 +190,16 @@ class PictureCache:
             msg = f"The folder of derived files {self.folder} cannot be written ({reason}). {REMEDY}"
             raise OSError(error.errno, msg) from error
         self._written += len(data)
-        return self._written > self._check_every
 
-    def _make(self, folder: str) -> None:
+    def _make_folder(self, folder: str) -> None:
         """Make a folder; other users cannot enter the root folder unless its owner opens it to a group."""
         with suppress(FileExistsError):
             Path(self._root).mkdir(mode=0o700, parents=True)
         os.makedirs(folder, exist_ok=True)  # noqa: PTH103
 
-    def remove(self, content_hash: str, what: str) -> None:
+    def remove(self, content_hash: str, suffix: str) -> None:
         """Remove one file if it exists."""
-        discard(self.path(content_hash, what))
+        discard(self.path(content_hash, suffix))
 
     def remove_all(self, hashes: Collection[str]) -> int:
         """Remove every derived file of these contents; return their number."""
@@ -247,11 +211,11 @@ class PictureCache:
 
     def derived(self, hashes: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
         """Yield content hash and name of each derived file of these contents, or of all contents."""
-        folders = None if hashes is None else sorted({self.path(one, "").rpartition("/")[0] for one in hashes})
+        folders = None if hashes is None else sorted({self.path(known, "").rpartition("/")[0] for known in hashes})
         for entry, _ in self._entries(folders):
-            content_hash, _, what = entry.name.partition("_")
+            content_hash, _, suffix = entry.name.partition("_")
             if not entry.name.startswith(TEMPORARY) and (hashes is None or content_hash in hashes):
-                yield content_hash, what
+                yield content_hash, suffix
 
     def usage(self, part: int | None = None) -> Usage:
         """Return the usage, including temporary files, of all folders, or of one of `_PARTS` about equal parts."""
@@ -260,8 +224,8 @@ class PictureCache:
             files, size = files + 1, size + status.st_size
         return Usage(files, size)
 
-    def evict_if_due(self, written: int) -> None:
-        """Count written bytes, and evict if a check of the cap is due.
+    def evict_if_due(self, written: int = 0) -> None:
+        """Count bytes that `write` has not written, and evict if a check of the limit is due.
 
         Raises:
             OSError: the folder cannot be read or written.
@@ -272,9 +236,9 @@ class PictureCache:
                 self.evict()
 
     def evict(self) -> Usage:
-        """Remove abandoned temporary files and, above the cap, the files used longest ago until 90 % of it are in use.
+        """Remove abandoned temporary files; above the limit, also the files used longest ago, down to 90 % of it.
 
-        Return what was removed above the cap.
+        Return the number and bytes of the removed files, without temporary ones.
 
         Raises:
             ConflictError: another process is evicting.
@@ -289,8 +253,7 @@ class PictureCache:
         total, now = 0, SYSTEM_CLOCK().timestamp()
         for entry, status in self._entries():
             if entry.name.startswith(TEMPORARY):
-                old = abs(now - status.st_mtime) > _ABANDONED_SECONDS
-                if old and is_abandoned(entry.path) and discard(entry.path):
+                if abs(now - status.st_mtime) > _ABANDONED_SECONDS and discard(entry.path):
                     continue
             else:
                 hour = int(status.st_atime // 3600)
@@ -317,7 +280,7 @@ class PictureCache:
         return Usage(removed, size)
 
     def clear(self) -> Usage:
-        """Remove every derived file; return what was removed."""
+        """Remove every derived file; return their number and bytes."""
         files = size = 0
         for entry, status in self._entries():
             if discard(entry.path):
@@ -350,7 +313,7 @@ def _rename(temporary: str, path: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CacheUse:
-    """Files and bytes of the cache."""
+    """The usage of the cache, and its limit."""
 
     files: int
     size: int
@@ -373,7 +336,7 @@ def cache_use(cache: PictureCache) -> CacheUse:
 def has_both_ends(descriptor: int, name: str) -> bool:
     """Return whether an open thumbnail or video begins and ends as its encoding requires, without decoding it.
 
-    A truncated file does not, nor does one whose pages a crash left empty or full of other bytes.
+    A truncated file does not, nor does a file whose pages a crash left empty or full of other bytes.
     """
     size = os.fstat(descriptor).st_size
     if name.endswith(".mp4"):
@@ -381,9 +344,9 @@ def has_both_ends(descriptor: int, name: str) -> bool:
     head = os.pread(descriptor, _HEAD, 0)
     if name.endswith(".webp"):
         # RFC 9649: the header states the number of bytes after the first eight; a writer pads odd numbers.
-        told = int.from_bytes(head[4:8], "little") + 8
+        stated = int.from_bytes(head[4:8], "little") + 8
         has_end = size <= _FLAT or any(os.pread(descriptor, _TAIL, size - _TAIL))
-        return head[:4] == b"RIFF" and head[8:] == b"WEBP" and told == size and has_end
+        return head[:4] == b"RIFF" and head[8:] == b"WEBP" and stated == size and has_end
     return head[:3] == b"\xff\xd8\xff" and os.pread(descriptor, 2, max(0, size - 2)) == b"\xff\xd9"
 
 

@@ -1,59 +1,67 @@
-"""Thumbnails made before they are requested, and the check of cached thumbnails."""
+"""Thumbnails made before they are requested, and the check of cached files."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from PIL import Image
 
-from photosvc.core.errors import ConflictError, PhotosvcError
+from photosvc.core.errors import PhotosvcError
 from photosvc.core.orientation import swaps_sides
 from photosvc.media.decode import guarded
 from photosvc.media.errors import DecodeError
 from photosvc.pictures.cache import PictureCache, has_both_ends, open_file
 from photosvc.pictures.originals import Original
-from photosvc.pictures.sizes import USUAL, Job, Size, Target, canonical, file_name, named_target, thumbnail_size
+from photosvc.pictures.sizes import (
+    USUAL,
+    Size,
+    Target,
+    ThumbnailJob,
+    canonical,
+    file_name,
+    named_target,
+    thumbnail_size,
+)
 from photosvc.workers.pool import Pool
 
 
 @dataclass(slots=True)
-class Made:
-    """The results of making thumbnails ahead."""
+class PrerenderTotals:
+    """Numbers of thumbnails that were made before they are requested."""
 
     made: int = 0
-    """Thumbnails that are new in the cache."""
+    """New thumbnails."""
     kept: int = 0
-    """Thumbnails that the cache had already."""
+    """Thumbnails that were in the cache before."""
     failed: list[tuple[str, PhotosvcError]] = field(default_factory=list)
     """Names of originals without thumbnails, and the errors."""
 
 
-def make_ahead(
-    cache: PictureCache, pool: Pool[Job, list[bytes]], originals: Iterable[Original], sizes: Sequence[Size]
-) -> Iterator[Made]:
+def prerender(
+    cache: PictureCache, pool: Pool[ThumbnailJob, list[bytes]], originals: Iterable[Original], sizes: Sequence[Size]
+) -> Iterator[PrerenderTotals]:
     """Make the missing thumbnails of these sizes, all of one picture from one decode; yield the totals after each.
 
     Raises:
         OSError: the cache cannot be written.
         WorkerStartError: no worker process starts.
     """
-    total = Made()
+    total = PrerenderTotals()
 
-    def jobs() -> Iterator[Job]:
+    def jobs() -> Iterator[ThumbnailJob]:
         for original in originals:
             targets = _targets(original, sizes)
             missing = _missing(cache, original.hash, targets)
             total.kept += len(targets) - len(missing)
             if missing:
-                yield Job(original, missing)
+                yield ThumbnailJob(original, missing)
 
     for job, result in pool.run(jobs()):
         if isinstance(result, PhotosvcError):
             total.failed.append((job.original.name, result))
         else:
-            _keep(cache, job.original.hash, job.targets, result)
+            _store(cache, job.original.hash, job.targets, result)
             total.made += len(result)
         yield total
     yield total
@@ -61,15 +69,15 @@ def make_ahead(
 
 @dataclass(frozen=True, slots=True)
 class UsualThumbnails:
-    """A maker of the missing usual thumbnails of a file that a worker has open for another purpose."""
+    """The usual thumbnails of files that a worker has decoded for another purpose."""
 
     folder: Path
     """The folder of the cache."""
     limit: int
-    """Most bytes of the cache."""
+    """Bytes of the cache."""
 
     def make(self, content_hash: str, whole: tuple[int, int], render: Callable[[Sequence[Target]], list[bytes]]) -> int:
-        """Make the thumbnails of an original of `whole` pixels, and return their number.
+        """Make the missing thumbnails of an original of `whole` pixels, and return their number.
 
         Raises:
             OSError: the cache cannot be written. Exceptions of `render` pass through.
@@ -78,7 +86,7 @@ class UsualThumbnails:
         original = Original(Path(), "", content_hash, 0, 0, *whole)
         missing = _missing(cache, content_hash, _targets(original, USUAL))
         if missing:
-            _keep(cache, content_hash, missing, render(missing))
+            _store(cache, content_hash, missing, render(missing))
         return len(missing)
 
 
@@ -90,20 +98,19 @@ def _missing(cache: PictureCache, content_hash: str, targets: Sequence[Target]) 
     return tuple(target for target in targets if not cache.has(content_hash, file_name(target)))
 
 
-def _keep(cache: PictureCache, content_hash: str, targets: Sequence[Target], made: Sequence[bytes]) -> None:
-    due = [cache.write(content_hash, file_name(target), data) for target, data in zip(targets, made, strict=True)]
-    if any(due):
-        with suppress(ConflictError):
-            cache.evict()
+def _store(cache: PictureCache, content_hash: str, targets: Sequence[Target], thumbnails: Sequence[bytes]) -> None:
+    for target, data in zip(targets, thumbnails, strict=True):
+        cache.write(content_hash, file_name(target), data)
+    cache.evict_if_due()
 
 
 def is_sound(path: str, name: str, whole: tuple[int, int], turn: int = 1) -> bool:
-    """Return whether a thumbnail can be decoded and has the right size, or whether a video is whole.
+    """Return whether a cached thumbnail can be decoded and has the right size, or a video is whole.
 
     It is true for derived files of other kinds, and for files that count as missing, which are made again anyway.
 
     Args:
-        whole: pixels of the upright original; zeros when unknown.
+        whole: width and height in pixels of the upright original; zeros when unknown.
         turn: Exif orientation that the library applies to the original; thumbnails with other turns are older.
     """
     descriptor = open_file(path)

@@ -1,7 +1,7 @@
-"""The work of a worker that makes thumbnails: one decode, then resize, colours, background and encoding for each size.
+"""Thumbnails made by a worker: one decode; then resizing, colours, background and encoding for each size.
 
-JPEG is decoded at the DCT scale nearest to 1.5 times the largest thumbnail and resized with BICUBIC: on photographs
-of nature that is within .994 SSIM of a whole decode resized with LANCZOS, in a third of the time.
+JPEG is decoded at the DCT scale nearest to 1.5 times the largest thumbnail and resized with BICUBIC. On photographs
+of nature, the result is within .994 SSIM of a whole decode resized with LANCZOS, in a third of the time.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,13 +21,13 @@ from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, sniff
 from photosvc.media.picture import Decoded, open_shown
 from photosvc.pictures.originals import open_original
-from photosvc.pictures.sizes import Job, Target, geometry, needed_side
+from photosvc.pictures.sizes import Target, ThumbnailJob, geometry, needed_side
 
 JPEG_QUALITY: Final = 83
 WEBP_QUALITY: Final = 80
 #: Effort of the WebP encoder: 4 takes 2.5 times as long as 2 for 3 % fewer bytes.
 WEBP_METHOD: Final = 2
-#: Most bytes of a colour profile: larger ones are not of cameras, and building a transform from one may take long.
+#: Bytes of a colour profile; no camera writes a larger one, and building a transform from it may take long.
 _MAX_PROFILE: Final = 1 << 20
 
 
@@ -41,7 +41,7 @@ def draw(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) 
     """Yield the thumbnails of one picture, upright, in sRGB and without alpha.
 
     Args:
-        picture: as opened, no pixel decoded yet.
+        picture: an opened picture, no pixel decoded yet.
         targets: at least one.
         orientation: Exif orientation 1 to 8 that is still to be applied.
     """
@@ -136,11 +136,11 @@ def _encode(picture: Image.Image, encoding: str) -> bytes:
     return sink.getvalue()
 
 
-def make_thumbnails(job: Job) -> list[bytes]:
+def make_thumbnails(job: ThumbnailJob) -> list[bytes]:
     """Make the encoded thumbnails of a job, in the order of its targets.
 
     Raises:
-        OriginalChangedError: the original is not as the library knows it, before or after it was decoded.
+        OriginalChangedError: the original has changed since it was indexed, or while it was decoded.
         OriginalUnreadableError: it cannot be read at present.
         DecodeError, UnsupportedFileError: it cannot be shown.
         MissingExtraError: its decoder is not installed.

@@ -7,7 +7,7 @@ from photosvc.core.clock import Clock
 from photosvc.core.process import usable_cores
 from photosvc.core.slots import Slots
 from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.sizes import Job
+from photosvc.pictures.sizes import ThumbnailJob
 from photosvc.pictures.thumbnails import Thumbnails
 from photosvc.pictures.videos import VideoJob, Videos, make_video
 from photosvc.settings import Settings
@@ -42,7 +42,7 @@ class Pictures:
         )
 
     @cached_property
-    def _thumbnail_workers(self) -> WorkerPool[Job, list[bytes]]:
+    def _thumbnail_workers(self) -> WorkerPool[ThumbnailJob, list[bytes]]:
         from photosvc.pictures.render import make_thumbnails
 
         workers = self._settings.thumb_workers or max(1, usable_cores() // 2)

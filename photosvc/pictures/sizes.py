@@ -1,4 +1,4 @@
-"""The geometry of thumbnails: their sizes, areas, equal ones, and names in the cache; needs no picture library."""
+"""The geometry of thumbnails: sizes, areas, and names in the cache; it needs no picture library."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ class Size:
     height: int
     method: Method
     usual: bool = False
-    """True if `svc thumbs` makes it when no sizes are named."""
+    """True if `svc thumbs` makes it by default."""
 
     @property
     def fills(self) -> bool:
@@ -129,14 +129,14 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ThumbnailJob:
     """Thumbnails to make of one original."""
 
     original: Original
     targets: tuple[Target, ...]
     larger: str = ""
     """The path of a thumbnail of the whole picture that serves as source; empty for the original."""
-    kept: bool = True
+    keep: bool = True
     """True if the cache keeps them."""
 
     @property
@@ -173,7 +173,7 @@ def geometry(whole: tuple[int, int], target: Target) -> tuple[PixelBox, tuple[in
     return (x, y, x + shown_width, y + shown_height), (size.width, size.height)
 
 
-#: Small sizes, which viewers request together; one decode serves all.
+#: Small sizes, which viewers request together: one decode serves all of them.
 _SMALL: Final = tuple(size for size in USUAL if max(size.width, size.height) <= 720)
 
 

@@ -1,4 +1,4 @@
-"""Thumbnails on demand: from the cache, or made by one worker however many callers wait for them."""
+"""Thumbnails on demand, from the cache or made: one worker makes those of a picture for all callers that wait."""
 
 import os
 import threading
@@ -10,15 +10,15 @@ from http import HTTPStatus
 from typing import Final, TypeAlias
 
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
-from photosvc.core.errors import ConflictError, PhotosvcError
+from photosvc.core.errors import PhotosvcError
 from photosvc.core.slots import Slots
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import (
     SIZES,
     WHOLE,
-    Job,
     Target,
+    ThumbnailJob,
     canonical,
     encoding_of,
     file_name,
@@ -33,13 +33,14 @@ _LOOK_SECONDS: Final = 0.1
 #: generation falls below .99 SSIM of a thumbnail made from the original.
 _ENOUGH: Final = 2.0
 _POLL_SECONDS: Final = 0.02
-Workers: TypeAlias = WorkerPool[Job, list[bytes]]
+Workers: TypeAlias = WorkerPool[ThumbnailJob, list[bytes]]
 
 
 @dataclass(slots=True, eq=False)
-class Making:
-    """A picture whose thumbnails are being made in this process."""
+class Rendering:
+    """Thumbnails of one picture that are being made for this process."""
 
+    job: ThumbnailJob
     work: Future[list[bytes]]
     finished: Future[list[bytes]] = field(default_factory=Future)
     """Done when the thumbnails are in the cache."""
@@ -93,7 +94,7 @@ class Thumbnail:
 
 
 class Thumbnails:
-    """The thumbnails of one process of the service, found in the cache or made.
+    """The thumbnails of one process of the service, from the cache or newly made.
 
     Args:
         cache: shared by all processes.
@@ -117,7 +118,7 @@ class Thumbnails:
         self._wait = wait
         self._waiting = waiting
         self._clock = clock
-        self._making: dict[str, Making] = {}
+        self._renderings: dict[str, Rendering] = {}
         self._guard = threading.Lock()
 
     def find(
@@ -135,23 +136,22 @@ class Thumbnails:
         Args:
             owner: the owner whose share of places and workers it takes.
             keep: whether the cache keeps a new thumbnail.
-            seconds: shorter wait for a new thumbnail, for callers that ask again; it is started even if too many other
-                callers wait.
-            is_gone: a function that returns whether the client has disconnected; work that only such callers wanted is
-                not started.
+            seconds: a shorter wait for a new thumbnail, for callers that ask again; its work starts even if too many
+                other callers wait.
+            is_gone: a function that returns whether the client has disconnected; work for disconnected clients alone
+                does not start.
 
         Raises:
             ThumbnailsBusyError: it was not finished in time, too many callers wait, of this owner or of all, or the
                 client has disconnected.
-            OriginalChangedError: the original is not as the library knows it.
+            OriginalChangedError: the original has changed since it was indexed.
             OriginalUnreadableError: it cannot be read at present.
             FileProblemError: it cannot be shown.
             WorkerStartError: no process can be started.
         """
         target = canonical(original, target)
-        kept = self._kept(original, file_name(target))
-        if kept is not None:
-            return kept
+        if (cached := self._cached(original, file_name(target))) is not None:
+            return cached
         if (free := self._waiting.take(owner)) is None:
             if keep and seconds is not None:
                 self._begin_unawaited(original, target, owner)
@@ -163,94 +163,92 @@ class Thumbnails:
             free()
 
     def _wait_for(self, original: Original, target: Target, patience: Patience, owner: str, *, keep: bool) -> Thumbnail:
-        what = file_name(target)
-        while (kept := self._kept(original, what)) is None:
-            job, making = self._begin(original, target, owner, keep=keep)
-            if making is None:  # the thumbnail is finished by now, or the queue of the workers is full
+        suffix = file_name(target)
+        while (cached := self._cached(original, suffix)) is None:
+            rendering = self._begin(original, target, owner, keep=keep)
+            if rendering is None:  # the thumbnail is finished by now, or the queue of the workers is full
                 if patience.is_over():
                     raise ThumbnailsBusyError
                 self._clock.sleep(_POLL_SECONDS)
                 continue
             try:
-                made = self._result(making, patience)
+                thumbnails = self._result(rendering, patience)
             except CancelledError:  # by another caller that joined earlier and has disconnected
                 continue
-            if job is not None and target in job.targets:
-                return self._kept(original, what) or Thumbnail(None, data=made[job.targets.index(target)])
-        return kept
+            if target in (targets := rendering.job.targets):
+                return self._cached(original, suffix) or Thumbnail(None, data=thumbnails[targets.index(target)])
+        return cached
 
-    def _result(self, making: Making, patience: Patience) -> list[bytes]:
+    def _result(self, rendering: Rendering, patience: Patience) -> list[bytes]:
         """Wait for the result; cancel work that has not started when no caller is left."""
         try:
-            while not wait([making.finished], patience.next_look()).done:
+            while not wait([rendering.finished], patience.next_look()).done:
                 if patience.is_over():
                     raise ThumbnailsBusyError
-            return making.finished.result()
+            return rendering.finished.result()
         finally:
             with self._guard:
-                making.callers -= 1
-                making.is_wanted |= not patience.has_gone
-                abandoned = not (making.callers or making.is_wanted)
-            if abandoned:
-                making.work.cancel()
+                rendering.callers -= 1
+                rendering.is_wanted |= not patience.has_gone
+                is_abandoned = not (rendering.callers or rendering.is_wanted)
+            if is_abandoned:
+                rendering.work.cancel()
 
     def _begin_unawaited(self, original: Original, target: Target, owner: str) -> None:
-        making = self._begin(original, target, owner, keep=True)[1]
-        if making is not None:
+        rendering = self._begin(original, target, owner, keep=True)
+        if rendering is not None:
             with self._guard:
-                making.callers -= 1
-                making.is_wanted = True
+                rendering.callers -= 1
+                rendering.is_wanted = True
 
-    def _kept(self, original: Original, what: str) -> Thumbnail | None:
-        descriptor = self._cache.open_whole(original.hash, what)
-        return None if descriptor is None else Thumbnail(descriptor, what)
+    def _cached(self, original: Original, suffix: str) -> Thumbnail | None:
+        descriptor = self._cache.open_whole(original.hash, suffix)
+        return None if descriptor is None else Thumbnail(descriptor, suffix)
 
-    def _begin(self, original: Original, target: Target, owner: str, *, keep: bool) -> tuple[Job | None, Making | None]:
+    def _begin(self, original: Original, target: Target, owner: str, *, keep: bool) -> Rendering | None:
         """Start the work, or join the work on the same picture in this process.
 
-        Both are None if the thumbnail is finished by now, and while the queue of the workers is full.
+        Return None if the thumbnail is finished by now, and while the queue of the workers is full.
         """
         key = original.hash
         with self._guard:
-            if (making := self._making.get(key)) is not None:
-                making.callers += 1
-                return None, making
+            if (rendering := self._renderings.get(key)) is not None:
+                rendering.callers += 1
+                return rendering
             if self._cache.has(key, file_name(target)):  # finished between the check of the cache and the lock
-                return None, None
-            job = self._job(original, target) if keep else Job(original, (target,), kept=False)
+                return None
+            job = self._job(original, target) if keep else ThumbnailJob(original, (target,), keep=False)
             try:
-                making = Making(self._workers().submit(job, owner))
+                rendering = Rendering(job, self._workers().submit(job, owner))
             except WorkersBusyError:
-                return None, None
-            self._making[key] = making
-        making.work.add_done_callback(lambda made: self._finish(job, made, making.finished))
-        return job, making
+                return None
+            self._renderings[key] = rendering
+        rendering.work.add_done_callback(lambda _: self._finish(rendering))
+        return rendering
 
-    def _finish(self, job: Job, made: Future[list[bytes]], finished: Future[list[bytes]]) -> None:
-        """Keep the thumbnails, even if no caller waits for them any more, and wake the callers that do."""
-        key = job.original.hash
-        error = CancelledError() if made.cancelled() else made.exception()
-        evict = False
+    def _finish(self, rendering: Rendering) -> None:
+        """Store the thumbnails, even if no caller waits for them any more, and wake the callers that do."""
+        job, work = rendering.job, rendering.work
+        error = CancelledError() if work.cancelled() else work.exception()
         try:
-            if error is None:
+            if error is None and job.keep:
                 with suppress(OSError):  # on a full disk, waiting callers still get the bytes
-                    for target, data in zip(job.targets if job.kept else (), made.result(), strict=job.kept):
-                        evict |= self._cache.write(key, file_name(target), data)
+                    for target, data in zip(job.targets, work.result(), strict=True):
+                        self._cache.write(job.original.hash, file_name(target), data)
         finally:
             with self._guard:
-                del self._making[key]
+                del self._renderings[job.original.hash]
             if error is None:
-                finished.set_result(made.result())
+                rendering.finished.set_result(work.result())
             else:
-                finished.set_exception(error)
-        if evict:
-            with suppress(ConflictError, OSError):
-                self._cache.evict()
+                rendering.finished.set_exception(error)
+        with suppress(OSError):
+            self._cache.evict_if_due()
 
-    def _job(self, original: Original, target: Target) -> Job:
+    def _job(self, original: Original, target: Target) -> ThumbnailJob:
         larger = self._larger(original, target)
         if larger:
-            return Job(original, (target,), larger)
+            return ThumbnailJob(original, (target,), larger)
         others = (Target(size, encoding=encoding_of(size, target), turn=target.turn) for size in together(target))
         missing = [
             other
@@ -259,7 +257,7 @@ class Thumbnails:
             and canonical(original, other) == other
             and not self._cache.has(original.hash, file_name(other))
         ]
-        return Job(original, (target, *missing))
+        return ThumbnailJob(original, (target, *missing))
 
     def _larger(self, original: Original, target: Target) -> str:
         """Return the path of the smallest sufficient cached thumbnail of the whole picture; empty if there is none."""
@@ -271,8 +269,8 @@ class Thumbnails:
         for size in (size for size in SIZES.values() if not size.fills):
             width, height = thumbnail_size(whole, size)
             enough = ratio * max(width, height) / max(whole) >= _ENOUGH
-            what = file_name(Target(size, turn=target.turn))
-            if enough and (kept := self._kept(original, what)) is not None:
-                kept.close()
-                return self._cache.path(original.hash, what)
+            suffix = file_name(Target(size, turn=target.turn))
+            if enough and (larger := self._cached(original, suffix)) is not None:
+                larger.close()
+                return self._cache.path(original.hash, suffix)
         return ""

@@ -1,6 +1,6 @@
-"""Videos that browsers do not play, converted once by a worker and kept in the cache like thumbnails.
+"""Videos that browsers do not play: a worker converts each once, and the cache keeps it like a thumbnail.
 
-The worker writes a temporary file of the cache, and the share that is done to another file beside it.
+The worker writes a temporary file of the cache, and its progress to another file beside it.
 """
 
 import json
@@ -24,7 +24,7 @@ from photosvc.core.problems import FileProblemError, Problem, Reason, signal_sym
 from photosvc.core.slots import Slots
 from photosvc.media.errors import DecodeError, MissingExtraError, StorageError, UnsupportedFileError, has_extra
 from photosvc.media.slices import Slice, open_slices
-from photosvc.pictures.cache import PictureCache, being_written, discard, open_file, open_new
+from photosvc.pictures.cache import PictureCache, discard, open_file, open_new
 from photosvc.pictures.originals import Original, open_original
 from photosvc.workers.pool import WorkerPool, WorkersBusyError
 
@@ -34,7 +34,8 @@ CONVERTED: Final = "h264.mp4"
 MAX_BYTES: Final = 4 << 30
 _PROGRESS: Final = "h264.progress"
 _LONGEST_SHARE: Final = 10
-#: Name of the cached file with the reason why a video cannot be converted.
+#: Name of the cached file with the reason why a video cannot be converted. Requests wait for seconds and conversions
+#: take minutes: without the file, no later request would learn the reason.
 _FAILED: Final = "h264.failed"
 #: Seconds until a conversion that failed is tried again.
 _REMEMBERED: Final = 3600
@@ -51,10 +52,10 @@ class VideoJob:
     target: str
     """The file to write."""
     progress: str
-    """The file that holds the share that is done, as text."""
+    """The file of the progress: a number from 0 to 1, as text."""
     max_bytes: int
     cache: PictureCache
-    """The cache of the result; its cap counts bytes of unfinished videos too."""
+    """The cache of the result; its limit counts bytes of unfinished videos too."""
 
     def discard(self) -> None:
         """Remove the files of this job when no process writes them any more.
@@ -70,7 +71,7 @@ def make_video(job: VideoJob) -> None:
     """Convert the original in a worker.
 
     Raises:
-        OriginalChangedError: the original is not as the library knows it.
+        OriginalChangedError: the original has changed since it was indexed.
         DecodeError: it cannot be converted.
         MissingExtraError: the extra for videos is not installed.
         StorageError: the folder of the cache is full or cannot be written.
@@ -91,7 +92,8 @@ def make_video(job: VideoJob) -> None:
     # A worker of a killed process may still be writing, but to a file that loses its name here.
     job.discard()
     try:
-        with open_original(job.original) as file, being_written(job.target):
+        with open_original(job.original) as file:
+            os.close(open_new(job.target))
             convert_video(open_slices(file, [job.part]), job.target, job.max_bytes, report)
             flush_file(Path(job.target))
     except BaseException:
@@ -112,7 +114,7 @@ Workers: TypeAlias = WorkerPool[VideoJob, None]
 
 
 class Videos:
-    """The converted videos of one process of the service, found in the cache or made.
+    """The converted videos of one process of the service, from the cache or newly made.
 
     Args:
         cache: shared by all processes.
@@ -136,7 +138,7 @@ class Videos:
         self._wait = wait
         self._waiting = waiting
         self._clock = clock
-        self._making: dict[str, Future[None]] = {}
+        self._converting: dict[str, Future[None]] = {}
         self._guard = threading.Lock()
         self._locks = ByteLocks(cache.folder / "converting.lock")
 
@@ -151,8 +153,8 @@ class Videos:
         Raises:
             PhotosvcError: it was not finished in time, or no place to wait was left.
             ConversionsBusyError: too many other videos wait to be converted, of this owner or of all.
-            OriginalChangedError: the original is not as the library knows it.
-            FileProblemError: it cannot be converted, now or at a try within the last hour.
+            OriginalChangedError: the original has changed since it was indexed.
+            FileProblemError: it cannot be converted, or could not within the last hour.
             UnsupportedFileError: the extra for videos is not installed.
             StorageError: the folder of the cache is full or cannot be written.
         """
@@ -201,8 +203,8 @@ class Videos:
         """Start the conversion or join it; return None while another process does it."""
         key = original.hash
         with self._guard:
-            if key in self._making:
-                return self._making[key]
+            if key in self._converting:
+                return self._converting[key]
             if not self._locks.take(key):
                 return None
             if self._cache.has(key, CONVERTED):  # finished between the check of the cache and the lock
@@ -226,13 +228,13 @@ class Videos:
                     raise StorageError from None
                 raise
             finished: Future[None] = Future()
-            self._making[key] = finished
-        future.add_done_callback(lambda made: self._finish(job, made, finished))
+            self._converting[key] = finished
+        future.add_done_callback(lambda work: self._finish(job, work, finished))
         return finished
 
-    def _finish(self, job: VideoJob, made: Future[None], finished: Future[None]) -> None:
+    def _finish(self, job: VideoJob, work: Future[None], finished: Future[None]) -> None:
         key = job.original.hash
-        error = made.exception()
+        error = work.exception()
         try:
             if error is None:
                 self._cache.keep_temporary(job.target, key, CONVERTED)
@@ -243,7 +245,7 @@ class Videos:
             error = error or StorageError()
         finally:
             with self._guard:
-                del self._making[key]
+                del self._converting[key]
                 self._locks.release(key)
             if error is None:
                 finished.set_result(None)

@@ -46,7 +46,7 @@ from photosvc.library.upload_queue import (
 )
 from photosvc.models import ORIGINALS_ROOT, VISIT, File, RejectedFile, Sidecar, Upload
 from photosvc.models.statements import in_portions
-from photosvc.pictures.originals import safe_name
+from photosvc.pictures.download_names import safe_name
 from photosvc.search.reading.files import files_with_hash
 from photosvc.settings import Settings
 from photosvc.web.auditing import operating

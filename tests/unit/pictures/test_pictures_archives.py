@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.pictures.archives import NOTE, Entry, stream_zip
-from photosvc.pictures.originals import Original, UniqueNames, safe_name
+from photosvc.pictures.download_names import UniqueNames, safe_name
+from photosvc.pictures.originals import Original
 from tests.helpers.examples import examples
 
 TAKEN = datetime(2021, 7, 4, 12, 30, 10)  # noqa: DTZ001 - wall time

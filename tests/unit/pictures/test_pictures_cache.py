@@ -109,20 +109,6 @@ def test_temporary_files_of_killed_processes_go_after_an_hour(tmp_path):
     assert found.usage() == Usage(1, 4)
 
 
-def test_a_temporary_file_that_is_being_written_stays_whatever_the_clock_says(tmp_path, monkeypatch):
-    found, write_bytes = cache(tmp_path, limit=1), Path.write_bytes
-
-    def evict_meanwhile(path, data):
-        write_bytes(path, data)
-        os.utime(path, (1, 1))
-        found.evict()
-        assert path.exists()
-
-    monkeypatch.setattr(Path, "write_bytes", evict_meanwhile)
-    found.write(HASH, "x", b"half")
-    assert read(found, HASH, "x") == b"half"
-
-
 def test_what_is_being_written_counts_and_makes_finished_files_go(tmp_path):
     found = cache(tmp_path, limit=1000)
     for number in range(9):
