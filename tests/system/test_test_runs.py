@@ -57,7 +57,7 @@ def test_a_migration_that_raises_is_an_error_and_no_missing_database(tmp_path):
     asked = (
         "-p",
         "broken",
-        str(ROOT / "tests/databases/models/test_models_below.py"),
+        str(ROOT / "tests/databases/models/test_models_statements_below.py"),
         "-n",
         "0",
         "-k",
