@@ -14,11 +14,11 @@ from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.message import counted
 from photosvc.index.catalog import Catalog
 from photosvc.library import batches
-from photosvc.library.batches import Flagging, change_flags, change_in_portions, selected_photos
-from photosvc.library.edits import apply
+from photosvc.library.batches import Flagging, change_flags, change_in_portions, selected_photos, undo_batch
+from photosvc.library.edits import Each, apply
 from photosvc.library.journal import Actor, Change, find_own, first_of_batch
 from photosvc.library.trash.deletion import Deletion, trash_photos
-from photosvc.library.unit_of_work import Each, changing, load_photos, undo_batch
+from photosvc.library.unit_of_work import changing, load_photos
 from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
 from photosvc.web.answers import json_answer
 from photosvc.web.changes import one_batch
@@ -101,7 +101,7 @@ def edit_photos(given: dict[str, Any]) -> Response:
             for photo in photos:
                 apply(photo, each.values(photo, given["values"]), catalog)
         if touched and number is None:
-            number = first_of_batch(session, [photo.uid for photo in touched], entry, now)
+            number = first_of_batch(session, [photo.uid for photo in touched], entry)
         return len(touched)
 
     return _batch(given, edit, "changed", most=MOST_EDITED, more=lambda: {"change": number})
@@ -121,8 +121,8 @@ def undo_edit(given: dict[str, Any]) -> Response:
 
     def take_back(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
         nonlocal left
-        first = find_own(session, given["change"], actor)
-        undone, not_undone = undo_batch(session, photo_ids, first, Change("photos.undo", actor), now, zone)
+        undone_batch = find_own(session, given["change"], actor).batch
+        undone, not_undone = undo_batch(session, photo_ids, undone_batch, Change("photos.undo", actor), now, zone)
         left += not_undone
         return undone
 
@@ -162,8 +162,10 @@ def _remove(given: dict[str, Any]) -> Response:
 
 
 def _flag(given: dict[str, Any], action: str, flagging: Flagging, done: str) -> Response:
+    entry = Change(action, Actor.of(principal()))
+
     def change(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
-        return change_flags(session, photo_ids, flagging, Change(action, Actor.of(principal())), now)
+        return change_flags(session, photo_ids, flagging, entry, now)
 
     return _batch(given, change, done, most=MOST)
 

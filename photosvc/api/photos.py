@@ -19,10 +19,9 @@ from photosvc.core.vocabulary import MANUAL
 from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import choose_orientation
 from photosvc.index.restack import unstack
-from photosvc.library.edits import apply, approve
-from photosvc.library.journal import FILES, Actor, Change, changes_of, find_change, record, shown
+from photosvc.library.edits import FILES, apply, approve, undo
+from photosvc.library.journal import Actor, Change, changes_of, find_change, record, shown, values_of
 from photosvc.library.trash.deletion import trash_file
-from photosvc.library.unit_of_work import undo
 from photosvc.models import File, Photo
 from photosvc.records.edits import ChangeSchema, OrientationSchema, PhotoEditSchema, yaml_text
 from photosvc.records.fields import compile_schema
@@ -192,7 +191,7 @@ def undo_change(photo_uid: str, number: str) -> Response:
 
     def change(editing: Editing) -> int:
         found = find_change(editing.session, photo_uid, number, sees_private=principal().sees_private)
-        undo(editing.catalog, editing.photo, found)
+        undo(editing.catalog, editing.photo, values_of(found.before), values_of(found.after))
         return found.id
 
     return _wrapped(photo_uid, "photos.undo", change)

@@ -21,8 +21,11 @@ from photosvc.core.errors import ConflictError, InvalidValueError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.message import Message, counted
 from photosvc.core.vocabulary import MANUAL
+from photosvc.index.catalog import Catalog
 from photosvc.index.quality import quality_after_edit
-from photosvc.library.journal import Change, difference, record
+from photosvc.library.edits import difference, undo
+from photosvc.library.journal import Change, entries_of_batch, record, values_of
+from photosvc.library.unit_of_work import changing, load_photos
 from photosvc.models import Photo, SearchRow
 from photosvc.models.engine import Writing, many_pages
 from photosvc.models.statements import Updates, among, in_portions
@@ -137,6 +140,30 @@ def change_flags(session: Session, photo_ids: Sequence[int], flagging: Flagging,
 
 def _as_json(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()}
+
+
+def undo_batch(
+    session: Session, photo_ids: Sequence[int], batch: int, change: Change, now: datetime, zone: str
+) -> tuple[int, int]:
+    """Take an edit of many photos back.
+
+    Args:
+        photo_ids: of edited photos, some hundreds at most.
+        batch: that of the edit in the journal.
+
+    Returns:
+        the number of photos that have their former values, and of those that changed since and stay as they are.
+    """
+    catalog, photos, left = Catalog(session, zone), load_photos(session, photo_ids), 0
+    entries = entries_of_batch(session, [photo.uid for photo in photos], batch)
+    with changing(session, catalog, photos, change, now) as touched:
+        for photo in photos:
+            if (entry := entries.get(photo.uid)) is not None:
+                try:
+                    undo(catalog, photo, values_of(entry.before), values_of(entry.after))
+                except ConflictError:  # raised before anything is written
+                    left += 1
+    return len(touched), left
 
 
 class BatchInterruptedError(PhotosvcError):

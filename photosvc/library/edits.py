@@ -1,26 +1,158 @@
-"""The values that a person gives, written into a photo."""
+"""Edits: the values of a photo that people change, and how they are written, given back to the files, and undone.
 
-from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
+`FIELDS` lists the values. Snapshots of them are JSON, as the journal stores them. All functions that change a photo are
+called inside `unit_of_work.changing`.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from operator import attrgetter
 from struct import pack
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from photosvc.core.errors import InvalidValueError
+from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.core.geo import is_position
 from photosvc.core.message import Message
 from photosvc.core.text import clean_line, clean_lines
-from photosvc.core.times import is_zone, to_local, to_utc
+from photosvc.core.times import ZERO_TIME, is_zone, to_local, to_utc
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index.catalog import Catalog
 from photosvc.index.describe import as_in_files
+from photosvc.index.file_columns import added_areas, choose_orientation, chosen_names, set_added_areas, set_chosen_names
 from photosvc.index.sidecar_links import sidecars_of
-from photosvc.library.journal import KEYWORDS
-from photosvc.models import Camera, Lens, Photo
+from photosvc.media.metadata import Region
+from photosvc.models import Camera, Lens, Photo, Place
 from photosvc.models.photo import PLAIN_VALUES
+from photosvc.query.fold import fold
+from photosvc.records.edits import MOST_KEYWORDS
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A value of a photo that people change, or that follows from one."""
+
+    column: str
+    source: str = ""
+    """The column that names who set the value; empty for values that only people set."""
+    wire: str = ""
+    """Its name on the wire, if that is not the column in camel case."""
+    relation: str = ""
+    """The attribute with the related row, if the column has the id of one; a new row has no id until it is stored."""
+    is_plain: bool = False
+    """True if it depends on no other value, so that an edit only writes it."""
+
+
+KEYWORDS: Final = "keywords"
+#: UID of the file that a person chose to show the photo; empty when the files decide.
+PRIMARY: Final = "primary"
+#: The names of the files that are there.
+FILES: Final = "files"
+#: The Exif orientations that a person chose, by the UIDs of the files.
+ORIENTATIONS: Final = "orientations"
+#: The names that a person gave to marked areas, by the UIDs of the files.
+NAMES: Final = "names"
+#: The areas that a person added, by the UIDs of the files.
+AREAS: Final = "areas"
+#: All values in the columns of photos.
+FIELDS: Final = (
+    Field("title", "title_src", is_plain=True),
+    Field("description", "description_src", is_plain=True),
+    *(Field(name, "taken_src") for name in ("taken_at", "taken_at_local", "time_zone", "year", "month", "day")),
+    *(Field(name, "place_src") for name in ("lat", "lng", "altitude")),
+    Field("cell_id", "place_src", wire="CellID"),
+    Field("place_id", "place_src", wire="PlaceID", relation="place"),
+    Field("country", "place_src"),
+    Field("camera_id", "camera_src", wire="CameraID", relation="camera"),
+    Field("lens_id", "camera_src", wire="LensID", relation="lens"),
+    Field("camera_serial", "camera_src"),
+    Field("type", "type_src", is_plain=True),
+    Field("favorite", "favorite_src", is_plain=True),
+    Field("archived_at", "archived_src", wire="DeletedAt"),
+    *(Field(name, f"{name}_src", is_plain=True) for name in PLAIN_VALUES),
+    Field("private", is_plain=True),
+    Field("approved"),
+    Field("stack", is_plain=True),
+)
+_KINDS: Final[Mapping[str, type[Camera | Lens | Place]]] = {"camera": Camera, "lens": Lens, "place": Place}
+_RELATED: Final = {field.column: field.relation for field in FIELDS if field.relation}
+_WIRE: Final = {field.column: field.wire for field in FIELDS if field.wire} | {"archived_src": "DeletedSrc"}
+_PLAIN: Final = tuple(field for field in FIELDS if field.is_plain)
+_TIMES: Final = frozenset(("taken_at", "taken_at_local", "archived_at"))
+#: Source column -> the values that it is the source of.
+_SOURCED: Final[dict[str, tuple[str, ...]]] = {
+    source: tuple(field.column for field in FIELDS if field.source == source)
+    for source in dict.fromkeys(field.source for field in FIELDS if field.source)
+} | {"keywords_src": (KEYWORDS,)}
+#: Values that only people set.
+_DECIDED: Final = (*(field.column for field in FIELDS if not field.source), PRIMARY, ORIENTATIONS, NAMES, AREAS)
+#: The columns of a photo that a snapshot copies.
+_COPIED: Final = (*(field.column for field in FIELDS if not field.relation), *_SOURCED)
+_copied: Final = attrgetter(*_COPIED)
+_DATE: Final = ("year", "month", "day")
+_POSITION: Final = ("lat", "lng", "altitude", "cell_id", "place", "country")
+#: Value of an edit -> the attributes of the photo that null gives back to the files, if not the one of its name.
+_GIVEN_BACK: Final[dict[str, tuple[str, ...]]] = {
+    **{name: _DATE[number:] for number, name in enumerate(_DATE)},  # an unknown part hides the later ones
+    **dict.fromkeys(("taken_at", "taken_at_local"), ("taken_at_local", *_DATE)),
+    **dict.fromkeys(("lat", "lng"), _POSITION),
+    **dict.fromkeys(("camera_id", "camera_make", "camera_model"), ("camera", "camera_serial")),
+    **dict.fromkeys(("lens_id", "lens_make", "lens_model"), ("lens",)),
+}
+#: Value of an edit -> its source column, for those that null gives back.
+_SOURCES: Final = {
+    **{
+        field.column: field.source
+        for field in FIELDS
+        if field.is_plain or field.column in {"time_zone", "altitude", "country"}
+    },
+    KEYWORDS: "keywords_src",
+    **dict.fromkeys(("taken_at", "taken_at_local", *_DATE), "taken_src"),
+    **dict.fromkeys(("lat", "lng"), "place_src"),
+    **{name: "camera_src" for name in _GIVEN_BACK if name.startswith(("camera_", "lens_"))},
+}
+#: The values that differ, as they were and as they are.
+Difference: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """Changes that start from the values of each photo."""
+
+    add_keywords: Sequence[str] = ()
+    remove_keywords: Sequence[str] = ()
+    shift: int = 0
+    """Seconds by which times are moved; unknown times stay unknown."""
+
+    def values(self, photo: Photo, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the values for this photo: the same for all photos, and those that depend on its own.
+
+        Raises:
+            InvalidValueError: the photo would have too many keywords, or a time that no calendar has.
+        """
+        found = dict(values)
+        if self.add_keywords or self.remove_keywords:
+            found["keywords"] = self._keywords(photo, values.get("keywords"))
+        if self.shift and (local := values.get("taken_at_local") or photo.taken_at_local) != ZERO_TIME:
+            try:
+                found["taken_at_local"] = local + timedelta(seconds=self.shift)
+            except OverflowError:
+                msg = f"the time of {photo.uid} would be outside of the calendar"
+                raise InvalidValueError(msg, field="shift") from None
+        return found
+
+    def _keywords(self, photo: Photo, given: Sequence[str] | None) -> list[str]:
+        words = [keyword.word for keyword in photo.keywords] if given is None else given
+        gone = {fold(word) for word in self.remove_keywords}
+        kept = {fold(word): word for word in (*self.add_keywords, *words)}
+        kept = {folded: word for folded, word in kept.items() if folded not in gone}
+        if len(kept) > MOST_KEYWORDS:
+            raise InvalidValueError(f"{photo.uid} would have more than {MOST_KEYWORDS} keywords", field="add_keywords")
+        return list(kept.values())
 
 
 def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
-    """Write a person's values into a photo, inside `changing`. Values equal to the present ones change nothing.
+    """Write a person's values into a photo. Values equal to the present ones change nothing.
 
     Args:
         values: as `PhotoEditSchema` loads them; a value that is absent stays, None restores that of the files.
@@ -32,14 +164,15 @@ def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
         caption, description = values["caption"], values.get("description")
         is_present = is_shown_as(photo.description, caption) or caption is None
         values = {**values, "description": caption if description is None or not is_present else description}
-    if restored := [name for name in _COLUMNS if name in values and values[name] is None]:
+    if restored := [name for name in _SOURCES if name in values and values[name] is None]:
         _give_back(photo, restored, catalog)
         values = {name: value for name, value in values.items() if value is not None}
-    for name in _PLAIN:
+    for field in _PLAIN:
+        name = field.column
         if name in values and not is_shown_as(getattr(photo, name), values[name]):
             setattr(photo, name, values[name])
-            if name in _SOURCES:
-                setattr(photo, _SOURCES[name], MANUAL)
+            if field.source:
+                setattr(photo, field.source, MANUAL)
     if "keywords" in values:
         _set_keywords(photo, values["keywords"], catalog)
     _set_time(photo, values)
@@ -48,12 +181,12 @@ def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
 
 
 def approve(photo: Photo) -> None:
-    """Take a photo out of review, inside `changing`."""
+    """Take a photo out of review."""
     photo.approved = True
 
 
 def keep_keywords(photo: Photo) -> None:
-    """Let no file change the keywords that a photo has now, inside `changing`."""
+    """Let no file change the keywords that a photo has now."""
     photo.keywords_src = MANUAL
 
 
@@ -72,38 +205,15 @@ def is_shown_as(own: Any, given: Any, places: int = 2) -> bool:  # noqa: ANN401
     return bool(own == given)
 
 
-_DATE: Final = ("year", "month", "day")
-_MOMENT: Final = ("taken_at_local", *_DATE)
-_POSITION: Final = ("lat", "lng", "altitude", "cell_id", "place", "country")
-#: Values that do not depend on others.
-_PLAIN: Final = ("title", "description", "type", "favorite", *PLAIN_VALUES, "private", "stack")
-#: Value of an edit -> the attributes of the photo that get the value of the files for null.
-_COLUMNS: Final[dict[str, tuple[str, ...]]] = {
-    **{name: (name,) for name in (*_PLAIN, KEYWORDS, "time_zone", "altitude", "country")},
-    **{name: _DATE[number:] for number, name in enumerate(_DATE)},  # an unknown part hides the later ones
-    **dict.fromkeys(("taken_at", "taken_at_local"), _MOMENT),
-    **dict.fromkeys(("lat", "lng"), _POSITION),
-    **dict.fromkeys(("camera_id", "camera_make", "camera_model"), ("camera", "camera_serial")),
-    **dict.fromkeys(("lens_id", "lens_make", "lens_model"), ("lens",)),
-}
-#: Value of an edit -> the column of its source; `private` and `stack` have none.
-_SOURCES: Final = {
-    **{name: f"{name}_src" for name in _COLUMNS if name in _PLAIN[:-2] or name == KEYWORDS},
-    **dict.fromkeys(("taken_at", "taken_at_local", "time_zone", *_DATE), "taken_src"),
-    **dict.fromkeys(("lat", "lng", "altitude", "country"), "place_src"),
-    **{name: "camera_src" for name in _COLUMNS if name.startswith(("camera_", "lens_"))},
-}
-
-
 def _give_back(photo: Photo, names: Collection[str], catalog: Catalog) -> None:
     """Restore values of the files; others of the same source stay those of a person.
 
     Args:
-        names: of `_COLUMNS`.
+        names: of `_SOURCES`.
     """
-    sources = {_SOURCES[name] for name in names if name in _SOURCES}
+    sources = {_SOURCES[name] for name in names} - {""}
     files = as_in_files(photo, sources, sidecars_of(catalog.session, [photo.id]), catalog)
-    given_back = {column for name in names for column in _COLUMNS[name]}
+    given_back = {column for name in names for column in _given_back_with(name)}
     for column in given_back:
         setattr(photo, column, getattr(files, column))
     if "country" in names:  # that of the position, which may be a person's
@@ -115,11 +225,16 @@ def _give_back(photo: Photo, names: Collection[str], catalog: Catalog) -> None:
         _hide_parts(photo)
         photo.taken_at = to_utc(photo.taken_at_local.replace(tzinfo=None), photo.time_zone)
     for source in sources:
-        columns = {column for name, column in _SOURCES.items() if column == source for column in _COLUMNS[name]}
+        columns = {column for name, own in _SOURCES.items() if own == source for column in _given_back_with(name)}
         if all(_stored(getattr(photo, column)) == _stored(getattr(files, column)) for column in columns):
             setattr(photo, source, getattr(files, source))
             if source == "taken_src":
                 photo.taken_at = files.taken_at
+
+
+def _given_back_with(name: str) -> tuple[str, ...]:
+    """Return the attributes of the photo that null for a value of an edit gives back to the files."""
+    return _GIVEN_BACK.get(name, (name,))
 
 
 def _stored(value: Any) -> Any:  # noqa: ANN401
@@ -210,3 +325,88 @@ def _set_camera(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> No
         if wanted.id != current.id:
             setattr(photo, attribute, wanted)
             photo.camera_src = MANUAL
+
+
+def undo(catalog: Catalog, photo: Photo, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Write the values from before a change back.
+
+    Values that only followed from those that a person set, such as a title from the place, are found again.
+
+    Raises:
+        ConflictError: the values changed since, or the change is of a kind that cannot be undone; it names the fields.
+    """
+    names, present = list(decided(before, after)), snapshot(photo)
+    if changed := [wire_name(name) for name in names if present[name] != after[name]]:
+        raise ConflictError(f"changed since then: {', '.join(changed)}", field=changed[0])
+    if not names:
+        raise ConflictError("this change cannot be undone")
+    restore(photo, {name: before[name] for name in names}, catalog)
+
+
+def snapshot(photo: Photo) -> dict[str, Any]:
+    """Return all values that people change, as JSON has them."""
+    values = dict(zip(_COPIED, _copied(photo), strict=True))
+    values |= {column: getattr(photo, relation).id for column, relation in _RELATED.items()}
+    for name in _TIMES:
+        values[name] = values[name].isoformat() if values[name] is not None else None
+    chosen = next((file.uid for file in photo.files if file.primary_src == MANUAL), "")
+    turned = {file.uid: file.orientation for file in photo.files if file.orientation_src == MANUAL}
+    names = {file.uid: chosen_names(file) for file in photo.files if file.chosen_names}
+    areas = {file.uid: list(map(asdict, added_areas(file))) for file in photo.files if file.added_areas}
+    keywords = sorted(keyword.word for keyword in photo.keywords)
+    files = sorted(file.name for file in photo.files if not file.missing)
+    values |= {KEYWORDS: keywords, PRIMARY: chosen, ORIENTATIONS: turned, NAMES: names, AREAS: areas, FILES: files}
+    return values
+
+
+def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
+    """Return the values that differ, with their sources."""
+    if before == after:
+        return {}, {}
+    names = {name for name in before if before[name] != after[name]}
+    names |= {source for source, sourced in _SOURCED.items() if not names.isdisjoint(sourced)}
+    listed = [name for name in before if name in names]
+    return {name: before[name] for name in listed}, {name: after[name] for name in listed}
+
+
+def decided(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of the values in a difference that a person set, or gave back to the files.
+
+    The others follow from them: a title from the place, for example. None when a file left the photo.
+    """
+    if FILES in after:
+        return
+    for source, names in _SOURCED.items():
+        if source in after and MANUAL in (before[source], after[source]):
+            yield from (name for name in (*names, source) if name in after)
+    yield from (name for name in _DECIDED if name in after)
+
+
+def restore(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
+    """Write values of a snapshot into a photo."""
+    for name, value in values.items():
+        if name in _RELATED:
+            relation = _RELATED[name]
+            setattr(photo, relation, catalog.with_id(_KINDS[relation], value))
+        elif name == KEYWORDS:
+            photo.keywords = catalog.keywords(value)
+        elif name == PRIMARY:
+            for file in photo.files:
+                file.primary_src = MANUAL if file.uid == value else ""
+        elif name == NAMES:
+            for file in photo.files:
+                set_chosen_names(file, value.get(file.uid, ()))
+        elif name == AREAS:
+            for file in photo.files:
+                set_added_areas(file, [Region(**area) for area in value.get(file.uid, ())])
+        elif name == ORIENTATIONS:
+            for file in photo.files:
+                choose_orientation(file, value.get(file.uid))
+        else:
+            timed = name in _TIMES and value is not None
+            setattr(photo, name, datetime.fromisoformat(value) if timed else value)
+
+
+def wire_name(name: str) -> str:
+    """Return the name of a value on the wire."""
+    return _WIRE.get(name) or "".join(part.capitalize() for part in name.split("_"))

@@ -1,80 +1,22 @@
-"""The journal: the actor and the time of each change of a photo, and the values before and after, to take it back.
-
-The values that people change are stored as JSON, and undoing writes them back.
-"""
+"""The journal: each change of a photo with its actor, its time, and the values before and after it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from operator import attrgetter
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import ColumnElement, bindparam, delete, func, or_, select
+from sqlalchemy import bindparam, delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
-from photosvc.core.vocabulary import MANUAL
-from photosvc.index.catalog import Catalog
-from photosvc.index.file_columns import added_areas, choose_orientation, chosen_names, set_added_areas, set_chosen_names
-from photosvc.media.metadata import Region
-from photosvc.models import Camera, Lens, Photo, PhotoChange, Place
-from photosvc.models.photo import PLAIN_VALUES
+from photosvc.library.edits import Difference, wire_name
+from photosvc.models import PhotoChange
 from photosvc.models.statements import UNLOADED, in_portions, insert_of, run_many
 
-KEYWORDS: Final = "keywords"
-#: Source column -> the columns that it is the source of.
-_SOURCED: Final = {
-    "title_src": ("title",),
-    "description_src": ("description",),
-    "taken_src": ("taken_at", "taken_at_local", "time_zone", "year", "month", "day"),
-    "place_src": ("lat", "lng", "altitude", "cell_id", "place_id", "country"),
-    "camera_src": ("camera_id", "lens_id", "camera_serial"),
-    "type_src": ("type",),
-    "favorite_src": ("favorite",),
-    "archived_src": ("archived_at",),
-    **{f"{name}_src": (name,) for name in (*PLAIN_VALUES, KEYWORDS)},
-}
-#: UID of the file that a person chose to show the photo; empty when the files decide.
-PRIMARY: Final = "primary"
-#: The names of the files that are there.
-FILES: Final = "files"
-#: The Exif orientations that a person chose, by the UIDs of the files.
-ORIENTATIONS: Final = "orientations"
-#: The names that a person gave to marked areas, by the UIDs of the files.
-NAMES: Final = "names"
-#: The areas that a person added, by the UIDs of the files.
-AREAS: Final = "areas"
-#: Values that only people set.
-_DECIDED: Final = ("private", "approved", "stack", PRIMARY, ORIENTATIONS, NAMES, AREAS)
-#: Columns that an edit may change.
-COLUMNS: Final = (
-    *(name for source, names in _SOURCED.items() for name in (*names, source) if name != KEYWORDS),
-    "private", "approved", "stack",
-)  # fmt: skip
-#: Columns of related rows, which have no value until these are stored.
-_RELATED: Final[dict[str, tuple[str, type[Camera | Lens | Place]]]] = {
-    "camera_id": ("camera", Camera),
-    "lens_id": ("lens", Lens),
-    "place_id": ("place", Place),
-}
-_COPIED: Final = tuple(name for name in COLUMNS if name not in _RELATED)
-_TIMES: Final = frozenset(("taken_at", "taken_at_local", "archived_at"))
-#: The values that differ, as they were and as they are.
-Difference = tuple[dict[str, Any], dict[str, Any]]
-_copied: Final = attrgetter(*_COPIED)
-#: Names on the wire that are not the column in camel case.
-_WIRE: Final = {
-    "cell_id": "CellID",
-    "place_id": "PlaceID",
-    "camera_id": "CameraID",
-    "lens_id": "LensID",
-    "archived_at": "DeletedAt",
-    "archived_src": "DeletedSrc",
-    "stack": "Stack",
-}
 #: Most changes of one photo that are kept: programs that keep changing one photo fill no disk.
 MOST_OF_PHOTO: Final = 100
 _TOO_MANY: Final = (
@@ -85,80 +27,6 @@ _TOO_MANY: Final = (
 )
 #: Text in the values of a change that made a photo private, or ended that; no text of a person contains it.
 _PRIVATE: Final = '"private":true'
-
-
-def snapshot(photo: Photo) -> dict[str, Any]:
-    """Return all values that people change, as JSON has them."""
-    values = dict(zip(_COPIED, _copied(photo), strict=True))
-    values |= {name: getattr(photo, relation).id for name, (relation, _) in _RELATED.items()}
-    for name in _TIMES:
-        values[name] = values[name].isoformat() if values[name] is not None else None
-    chosen = next((file.uid for file in photo.files if file.primary_src == MANUAL), "")
-    turned = {file.uid: file.orientation for file in photo.files if file.orientation_src == MANUAL}
-    names = {file.uid: chosen_names(file) for file in photo.files if file.chosen_names}
-    areas = {file.uid: list(map(asdict, added_areas(file))) for file in photo.files if file.added_areas}
-    keywords = sorted(keyword.word for keyword in photo.keywords)
-    files = sorted(file.name for file in photo.files if not file.missing)
-    values |= {KEYWORDS: keywords, PRIMARY: chosen, ORIENTATIONS: turned, NAMES: names, AREAS: areas, FILES: files}
-    return values
-
-
-def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
-    """Return the values that differ, with their sources."""
-    if before == after:
-        return {}, {}
-    names = {name for name in before if before[name] != after[name]}
-    names |= {source for source, sourced in _SOURCED.items() if not names.isdisjoint(sourced)}
-    listed = [name for name in before if name in names]
-    return {name: before[name] for name in listed}, {name: after[name] for name in listed}
-
-
-def decided(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of the values in a difference that a person set, or gave back to the files.
-
-    The others follow from them: a title from the place, for example. None when a file left the photo.
-    """
-    if FILES in after:
-        return
-    for source, names in _SOURCED.items():
-        if source in after and MANUAL in (before[source], after[source]):
-            yield from (name for name in (*names, source) if name in after)
-    yield from (name for name in _DECIDED if name in after)
-
-
-def restore(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
-    """Write values of a snapshot into a photo."""
-    for name, value in values.items():
-        if name in _RELATED:
-            relation, kind = _RELATED[name]
-            setattr(photo, relation, catalog.with_id(kind, value))
-        elif name == KEYWORDS:
-            photo.keywords = catalog.keywords(value)
-        elif name == PRIMARY:
-            for file in photo.files:
-                file.primary_src = MANUAL if file.uid == value else ""
-        elif name == NAMES:
-            for file in photo.files:
-                set_chosen_names(file, value.get(file.uid, ()))
-        elif name == AREAS:
-            for file in photo.files:
-                set_added_areas(file, [Region(**area) for area in value.get(file.uid, ())])
-        elif name == ORIENTATIONS:
-            for file in photo.files:
-                choose_orientation(file, value.get(file.uid))
-        else:
-            timed = name in _TIMES and value is not None
-            setattr(photo, name, datetime.fromisoformat(value) if timed else value)
-
-
-def wire_name(name: str) -> str:
-    """Return the name of a value on the wire."""
-    return _WIRE.get(name) or "".join(part.capitalize() for part in name.split("_"))
-
-
-def dump(values: Mapping[str, Any]) -> str:
-    """Return values as the journal stores them."""
-    return orjson.dumps(values).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,20 +45,22 @@ class Actor:
 
 @dataclass(slots=True)
 class Change:
-    """The form of a change in the journal."""
+    """A change of one photo or of many, as the journal has it."""
 
     action: str
     actor: Actor
     undoes: int | None = None
     """The number of the change that it takes back."""
+    batch: int = field(default_factory=lambda: secrets.randbits(62))
+    """What its entries in the journal have in common."""
 
 
 def record(session: Session, change: Change, now: datetime, differences: Mapping[str, Difference]) -> None:
     """Add a change of photos, by their UIDs, to the journal: the values that differ, before and after."""
     shared: dict[str, Any] = {"actor_uid": change.actor.uid, "actor_name": change.actor.name}
-    shared |= {"action": change.action, "undoes": change.undoes, "created_at": now}
+    shared |= {"action": change.action, "undoes": change.undoes, "batch": change.batch, "created_at": now}
     entries = [
-        {"photo_uid": photo_uid, "before": dump(before), "after": dump(after), **shared}
+        {"photo_uid": photo_uid, "before": _as_text(before), "after": _as_text(after), **shared}
         for photo_uid, (before, after) in differences.items()
     ]
     run_many(session.connection(), insert_of(PhotoChange), entries)
@@ -247,23 +117,17 @@ def find_change(session: Session, photo_uid: str, number: str, *, sees_private: 
     return change
 
 
-def first_of_batch(session: Session, photo_uids: Sequence[str], change: Change, now: datetime) -> int | None:
-    """Return the number of the first change of an edit that was written now; None: it changed none of these photos."""
-    of_batch = _written_at(now, change.actor.uid, change.action)
-    first = select(func.min(PhotoChange.id)).where(*of_batch)
-    found = (session.scalar(first.where(PhotoChange.photo_uid.in_(some))) for some in in_portions(photo_uids))
-    return min((number for number in found if number), default=None)
+def first_of_batch(session: Session, photo_uids: Sequence[str], change: Change) -> int | None:
+    """Return the number of the first entry of a change of these photos; None: it changed none of them."""
+    first = select(func.min(PhotoChange.id)).where(PhotoChange.batch == change.batch)
+    numbers = (session.scalar(first.where(PhotoChange.photo_uid.in_(some))) for some in in_portions(photo_uids))
+    return min((number for number in numbers if number), default=None)
 
 
-def _written_at(time: datetime, actor_uid: str, action: str) -> tuple[ColumnElement[bool], ...]:
-    return PhotoChange.created_at == time, PhotoChange.actor_uid == actor_uid, PhotoChange.action == action
-
-
-def changes_of_batch(session: Session, photo_uids: Sequence[str], first: PhotoChange) -> dict[str, PhotoChange]:
-    """Return the changes of these photos, some hundreds at most, that were written with `first`."""
-    of_batch = _written_at(first.created_at, first.actor_uid, first.action)
-    query = select(PhotoChange).where(PhotoChange.photo_uid.in_(photo_uids), PhotoChange.id >= first.id, *of_batch)
-    return {change.photo_uid: change for change in session.scalars(query.order_by(PhotoChange.id.desc()))}
+def entries_of_batch(session: Session, photo_uids: Sequence[str], batch: int) -> dict[str, PhotoChange]:
+    """Return the entries of a change by the UIDs of these photos, some hundreds at most."""
+    query = select(PhotoChange).where(PhotoChange.photo_uid.in_(photo_uids), PhotoChange.batch == batch)
+    return {entry.photo_uid: entry for entry in session.scalars(query.order_by(PhotoChange.id.desc()))}
 
 
 def find_own(session: Session, number: int, actor: Actor) -> PhotoChange:
@@ -287,3 +151,7 @@ def values_of(text: str) -> dict[str, Any]:
     """Return values from the text that the journal stores."""
     values: dict[str, Any] = orjson.loads(text)
     return values
+
+
+def _as_text(values: Mapping[str, Any]) -> str:
+    return orjson.dumps(values).decode()

@@ -27,7 +27,8 @@ from photosvc.index.requested import wish
 from photosvc.index.scan import MAX_DEPTH, STAGING_FOLDER, aside_folder, is_too_long
 from photosvc.index.sidecar_values import is_read
 from photosvc.index.store import Store
-from photosvc.library.journal import FILES, Actor, Change, Difference, record
+from photosvc.library.edits import FILES, Difference
+from photosvc.library.journal import Actor, Change, record
 from photosvc.library.storage_errors import NameRefusedError, NameTakenError, typed_errors
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile, Sidecar, UploadedFile
 from photosvc.models.statements import UNLOADED, in_portions, is_below

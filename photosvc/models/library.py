@@ -7,7 +7,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ForeignKey, Index, Integer, UniqueConstraint, false, select
+from sqlalchemy import BigInteger, ForeignKey, Integer, UniqueConstraint, false, select
 from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
 from photosvc.core.ids import LABEL, SUBJECT, computed_uid
@@ -143,14 +143,14 @@ def renamed_uids(session: Session, names: Collection[str]) -> dict[str, str]:
 class PhotoChange(Numbered, table="photo_changes"):
     """One change of one photo by a person or a client."""
 
-    __table_args__ = (Index("ix_photosvc_photo_changes_actor", "actor_uid", "id"),)
-
     photo_uid: Mapped[str] = mapped_column(Text, server_default="", index=True)
     """UID instead of a foreign key: the changes of a deleted photo stay, the last of which is the deletion."""
     action: Mapped[str] = mapped_column(Text)
     """The action of the policy, such as `photos.update`."""
     undoes: Mapped[int | None] = mapped_column(Integer)
     """The id of the change that this one undoes."""
+    batch: Mapped[int] = mapped_column(BigInteger)
+    """A number that all entries of a change of many photos have in common."""
     actor_uid: Mapped[str] = mapped_column(Text)
     """UID of the user, else of the client, else of the credential."""
     actor_name: Mapped[str] = mapped_column(Text)

@@ -19,7 +19,8 @@ from photosvc.core.message import Message
 from photosvc.index.scan import GONE_FOLDER, TRASH_FOLDER, disk_path
 from photosvc.index.store import Store
 from photosvc.library import originals
-from photosvc.library.journal import FILES, Actor, Change, Difference, record
+from photosvc.library.edits import FILES, Difference
+from photosvc.library.journal import Actor, Change, record
 from photosvc.library.originals import Relocation
 from photosvc.library.staging import require_writable
 from photosvc.library.storage_errors import NameTakenError

@@ -124,9 +124,8 @@ def _create_tables() -> None:
     table("lenses", *each(ROW_ID, "id"), *each(TEXT, "make model"), key="id", unique=["make model"])
     table("library", *each(TEXT, "name"), *each(BIG, "value"), key="name")
     table("photo_changes", *each(ROW_ID, "id"), *each(TEXT, "photo_uid", server_default=""), *each(TEXT, "action"),
-        *each(NUMBER, "undoes", nullable=True), *each(TEXT, "actor_uid actor_name before after"), *each(TIME,
-        "created_at"), key="id")
-    index("photo_changes", "actor_uid id", name="ix_photosvc_photo_changes_actor")
+        *each(NUMBER, "undoes", nullable=True), *each(BIG, "batch"), *each(TEXT, "actor_uid actor_name before after"),
+        *each(TIME, "created_at"), key="id")
     index("photo_changes", "photo_uid")
     table("places", *each(TEXT, "id label city state country"), key="id")
     table("rejected_files", *each(ROW_ID, "id"), *each(TEXT, "root name"), *each(BIG, "size mtime_ns"), *each(TEXT,
