@@ -87,7 +87,7 @@ def trace(folder: Path) -> dict[str, list[str]]:
         "From GET /photos to bytes": search,
         "From POST /oauth/token to a token": grant,
         "A JPEG": thumbnail,
-        "An edit": edit,
+        "From PUT /photos/UID to a journal entry": edit,
         "A WebDAV PUT": upload,
     }
 

@@ -12,7 +12,12 @@ from tests.helpers.library import SURROUNDINGS
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/architecture.md").read_text()
-JOURNEYS = ["From an original to a search row", "From GET /photos to bytes", "From POST /oauth/token to a token"]
+JOURNEYS = [
+    "From an original to a search row",
+    "From GET /photos to bytes",
+    "From PUT /photos/UID to a journal entry",
+    "From POST /oauth/token to a token",
+]
 
 
 def _section(heading):
