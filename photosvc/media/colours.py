@@ -1,12 +1,12 @@
 """The colours of a picture, by which searches find photos of a colour.
 
-The colours are computed from a grid of three by three pixels, with the formulas documented for the API: colour ids of
-the nine pixels, their lightness, the mean chroma, the main colour and a perceptual difference hash.
+They are computed from a grid of three by three pixels, with the formulas documented for the API: colour ids of the nine
+pixels, their lightness, the mean chroma, the main colour and a perceptual difference hash.
 
 The id of a pixel is the nearest of the sixteen colours by distance in CIE Lab. Each colour is represented by several
 shades: CSS and X11 colours and tints of them, assigned by hand to the colour that most people would name. The first
-shade of a row is the value that the API documents for the colour. Lab values are those of sRGB (IEC 61966-2-1, CIE 15,
-white point D65).
+shade of a row is the value that the API documents for the colour. Lab values are computed from sRGB (IEC 61966-2-1,
+CIE 15, white point D65).
 """
 
 import math
@@ -88,13 +88,13 @@ def color_id(color: RGB) -> int:
     above = bisect_left(_LIGHTNESSES, lightness)
     least, nearest = math.inf, 0
     # Search from the lightness of the pixel to both sides until the difference in lightness exceeds the least distance.
-    for places in (range(above, len(_SHADES_IN_LAB)), range(above - 1, -1, -1)):
-        for place in places:
-            one, number = _SHADES_IN_LAB[place]
-            distance = (one[0] - lightness) ** 2
+    for indexes in (range(above, len(_SHADES_IN_LAB)), range(above - 1, -1, -1)):
+        for index in indexes:
+            shade, number = _SHADES_IN_LAB[index]
+            distance = (shade[0] - lightness) ** 2
             if distance > least:
                 break
-            distance += (one[1] - a) ** 2 + (one[2] - b) ** 2
+            distance += (shade[1] - a) ** 2 + (shade[2] - b) ** 2
             if distance < least or (distance == least and number < nearest):
                 least, nearest = distance, number
     return nearest
@@ -149,7 +149,7 @@ def colors_of(pixels: Sequence[RGB]) -> Colors:
 
 
 def main_color(ids: Sequence[int]) -> int:
-    """Return the colour id with the largest weighted count; of equal ones, the first that reached it."""
+    """Return the colour id with the largest weighted count; of ids with equal counts, the first that reached it."""
     counts: Counter[int] = Counter()
     best = ids[0]
     for number in ids:
@@ -160,7 +160,7 @@ def main_color(ids: Sequence[int]) -> int:
 
 
 def difference(levels: Sequence[int]) -> int:
-    """Return a ten-bit hash of nine lightness levels: a one, centre compared with edges, eight pairs of neighbours."""
+    """Return a ten-bit hash of nine lightness levels: a set bit, centre against edges, eight pairs of neighbours."""
     edges = levels[1] + levels[3] + levels[5] + levels[7]
     bits = [4 * levels[4] + _TOLERANCE > edges]
     bits += [levels[left] + _TOLERANCE > levels[right] for left, right in _PAIRS]

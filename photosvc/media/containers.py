@@ -1,9 +1,9 @@
 """The metadata embedded in picture files of every format, read without decoding a pixel.
 
-JPEG has them in segments (ITU-T T.81 annex B; Exif 2.32 section 4.7; XMP part 3 section 1.1.3), WebP in chunks
-(RFC 9649 section 2.7), GIF in an application extension that ends in a magic trailer (XMP part 3 section 1.1.2), PNG in
-chunks (third edition, section 11). Older programs write Exif, IPTC and XMP of PNG as hexadecimal text, in chunks named
-`Raw profile type …` after ImageMagick. Pillow gets a PNG without chunks that it refuses.
+They stand in segments of JPEG (ITU-T T.81 annex B; Exif 2.32 section 4.7; XMP part 3 section 1.1.3), in chunks of WebP
+(RFC 9649 section 2.7) and PNG (third edition, section 11), and in an application extension of GIF that ends in a magic
+trailer (XMP part 3 section 1.1.2). Older programs write Exif, IPTC and XMP into a PNG as hexadecimal text, in chunks
+named `Raw profile type …` after ImageMagick. Pillow gets a PNG without the chunks that it refuses.
 """
 
 import re
@@ -28,7 +28,7 @@ from photosvc.media.slices import Slice, open_slices
 from photosvc.media.text import clean, clean_text, is_plausible
 from photosvc.media.xmp import Xmp, joined, read_xmp
 
-#: Long colour profiles, depth maps and previews take hundreds; this many are read in some hundredths of a second.
+#: Long colour profiles, depth maps and previews take hundreds of segments; 10,000 are read in hundredths of a second.
 _MAX_SEGMENTS: Final = 10_000
 _EXIF: Final = b"Exif\0\0"
 _XMP: Final = b"http://ns.adobe.com/xap/1.0/\0"
@@ -44,9 +44,9 @@ _MARK: Final = b"\x21\xff\x0bXMP DataXMP"
 #: ends there.
 _TRAILER: Final = b"\x01\xff\xfe\xfd"
 _STEP: Final = 1 << 20
-#: Bytes that are searched, instead of walking the frames, which have too many blocks.
+#: Bytes of a GIF that are searched for the mark. Its frames are not walked: they have too many blocks.
 _MAX_SEARCHED: Final = 1 << 28
-#: Formats whose orientation comes from XMP when Exif has none; the containers of other formats have one of their own.
+#: Formats whose orientation comes from XMP when Exif has none; the containers of other formats state an orientation.
 _TURNED_BY_XMP: Final = frozenset(("jpg", "png", "webp", "gif"))
 #: Bytes of all texts together, once decompressed.
 _MAX_TEXTS: Final = 1 << 23
@@ -60,7 +60,7 @@ _FRAME: Final = b"fdAT"
 
 
 def _chunks(source: BinaryIO) -> Iterator[tuple[bytes, int, int]]:
-    """Yield type, offset and size of the content of each chunk, without that of the end."""
+    """Yield type, offset of the content and size of the content of each chunk before the end chunk."""
     position = 8
     for _ in range(_MAX_CHUNKS):
         source.seek(position)
@@ -73,7 +73,7 @@ def _chunks(source: BinaryIO) -> Iterator[tuple[bytes, int, int]]:
 
 
 def read_png(source: BinaryIO) -> Packets:
-    """Return the metadata of all chunks; of two of the same kind, the first."""
+    """Return the metadata of all chunks; the first of several chunks of one kind counts."""
     exif = b""
     changed = None
     texts: dict[str, bytes] = {}
@@ -139,8 +139,8 @@ def _moment(body: bytes) -> datetime | None:
 def open_shown_chunks(source: BinaryIO) -> BinaryIO:
     """Return the PNG for Pillow: without its texts, and without other ancillary chunks whose check sum is wrong.
 
-    Pillow refuses the whole picture by a text that unpacks to more than a megabyte, such as the history of Photoshop,
-    or by one wrong check sum; decoders are free to ignore such chunks (PNG third edition, section 13.2).
+    Pillow refuses the whole picture because of a text that unpacks to more than a megabyte, such as the history of
+    Photoshop, or because of a wrong check sum. Decoders may ignore such chunks (PNG third edition, section 13.2).
     """
     parts: list[Slice] = []
     begin = 0
@@ -202,8 +202,9 @@ def read_jpeg(source: BinaryIO) -> Packets:
 
 def _extension(extensions: Mapping[bytes, Mapping[int, bytes]], xmp: bytes) -> bytes:
     """Return the extension that the packet names (xmpNote:HasExtendedXMP); empty if it or a portion is missing."""
+    portions: Mapping[int, bytes] = next((extensions[name] for name in extensions if name in xmp), {})
     whole = bytearray()
-    for place, portion in sorted(next((found for name, found in extensions.items() if name in xmp), {}).items()):
+    for place, portion in sorted(portions.items()):
         if place != len(whole) or place > MAX_BLOCK:
             return b""
         whole += portion
@@ -228,7 +229,7 @@ def read_gif(source: BinaryIO) -> Packets:
 
 def read_webp(source: BinaryIO) -> Packets:
     """Return the Exif and the XMP chunk, wherever they stand."""
-    found: dict[bytes, bytes] = {}
+    contents: dict[bytes, bytes] = {}
     position = 12
     for _ in range(_MAX_CHUNKS):
         source.seek(position)
@@ -237,9 +238,9 @@ def read_webp(source: BinaryIO) -> Packets:
             break
         kind, size = head[:4], int.from_bytes(head[4:], "little")
         if kind in (b"EXIF", b"XMP ") and size <= MAX_BLOCK:
-            found.setdefault(kind, source.read(size))
+            contents.setdefault(kind, source.read(size))
         position += 8 + size + size % 2
-    return Packets(exif=found.get(b"EXIF", b""), xmp=found.get(b"XMP ", b""))
+    return Packets(exif=contents.get(b"EXIF", b""), xmp=contents.get(b"XMP ", b""))
 
 
 _READERS: Final[Mapping[str, Callable[[BinaryIO], Packets]]] = {
@@ -260,7 +261,7 @@ class Embedded:
     """The metadata in a picture file."""
 
     exif: Exif = Exif()
-    """Its orientation comes from the XMP when only the XMP has one."""
+    """Its orientation comes from the XMP when the Exif states none."""
     xmp: Xmp = Xmp()
     other: Metadata = Metadata()
     """IPTC and texts of the container."""
@@ -274,11 +275,11 @@ class Embedded:
 def read_embedded(source: BinaryIO, row: Format) -> Embedded:
     """Return the metadata in a picture or camera raw; empty when there are none or they are damaged."""
     packets = _READERS[row.name](source) if row.name in _READERS else Packets()
-    own = read_raf(source) if row.media_type == "raw" and not row.is_tiff else None
+    fuji = read_raf(source) if row.media_type == "raw" and not row.is_tiff else None
     if row.is_tiff:
-        exif = _with_that_of_preview(read_exif_file(source))
-    elif own is not None:
-        exif = _with_that_of_preview(own)
+        exif = _completed_by_preview(read_exif_file(source))
+    elif fuji is not None:
+        exif = _completed_by_preview(fuji)
     elif "cr3" in row.families:
         exif, packets = read_canon_exif(source), read_jp2(source)  # both formats have the XMP in the same box
     else:
@@ -291,7 +292,7 @@ def read_embedded(source: BinaryIO, row: Format) -> Embedded:
     return Embedded(exif, xmp, merge([read_iptc(packets.iptc or exif.iptc), _texts(packets)]))
 
 
-def _with_that_of_preview(exif: Exif) -> Exif:
+def _completed_by_preview(exif: Exif) -> Exif:
     """Return the Exif of a raw, completed by the Exif of the JPEG in it."""
     if not exif.preview_head:
         return exif
@@ -329,9 +330,9 @@ def _texts(packets: Packets) -> Metadata:
 
 def _creation_time(written: str) -> WrittenDate:
     """Return the date of a `Creation Time` text in the format of RFC 1123, which PNG suggests, of Exif or of XMP."""
-    found = read_date(written[:64])
-    if found.local is not None:
-        return found
+    date = read_date(written[:64])
+    if date.local is not None:
+        return date
     from email.utils import parsedate_tz  # two dozen modules that only this needs
 
     parts = parsedate_tz(clean(written, 64))

@@ -1,8 +1,8 @@
 """The only module that opens and decodes picture files; it checks the memory that they take.
 
-Every exception of a decoder becomes a `DecodeError` with its reason; an error of our own code stays what it is. Libvips
-decodes what Pillow cannot read or takes too much memory for: SVG, unusual TIFF, old AVIF. It decodes and scales by
-strips. It gets the bytes of one file and no path, so that no reference in a file can make it open another one.
+Every exception of a decoder becomes a `DecodeError` with its reason; an error of our own code passes through. Libvips
+decodes pictures that Pillow cannot read, or only with too much memory: SVG, unusual TIFF, old AVIF. It decodes and
+scales by strips. It gets the bytes of one file and no path, so that no reference in a file can make it open another.
 """
 
 import struct
@@ -61,8 +61,8 @@ _PROFILES: Final = {
 _JP2_HEAD: Final = 1 << 16
 #: Modes of one channel with more than eight bits.
 _WIDE_MODES: Final = frozenset(("I", "I;16", "I;16B", "I;16L", "I;16N", "F"))
-#: Errors that mean a mistake in our code, not damage in the file. The readers of Pillow and pillow-heif, which are
-#: written in Python, are the exception: they raise these for damaged headers, and `Image.open` counts them as damage.
+#: Errors that mean a mistake in our code, not damage in the file. The readers of Pillow and pillow-heif are written in
+#: Python and raise them for damaged headers too; there they count as damage, as in `Image.open`.
 _MISTAKES: Final = (TypeError, AttributeError, NameError, ImportError, AssertionError)
 _PYTHON_READERS: Final = ("PIL.", "pillow_heif.")
 _DECODERS: Final = frozenset(("PIL", "av", "pillow_heif", "pylibjxl", "pyvips", "rawpy"))
@@ -81,11 +81,11 @@ _OVERHEAD: Final = 160_000_000
 #: Bytes for each pixel of an AVIF, which is decoded whole, and for each column of other formats, decoded by strips.
 _BYTES_EACH_AVIF: Final = 20
 _BYTES_EACH_COLUMN: Final = 2_000
-#: The largest number of each type of sample; that of floating point is 1, unless a value is larger.
+#: The largest number of each type of sample; in floating point it is 1, unless a value is larger.
 _WHITE: Final = {"ushort": 2**16 - 1, "short": 2**15 - 1, "uint": 2**32 - 1, "int": 2**31 - 1}
-#: Types of samples that libvips converts to eight bits by itself, besides bytes.
+#: Types of samples, besides bytes, that libvips converts to eight bits by itself.
 _DIRECTLY: Final = frozenset((("ushort", "rgb16"), ("ushort", "grey16"), ("float", "scrgb"), ("double", "scrgb")))
-#: The name under which the largest sample, and whether samples are signed and inverted, stand in the facts of a TIFF.
+#: Key in the `info` of a TIFF: its largest sample, whether samples are signed, and whether they are inverted.
 _RANGE: Final = "range"
 _LOADERS: Final = {"svg": "VipsForeignLoadSvg", "tiff": "VipsForeignLoadTiff", "avif": "VipsForeignLoadHeif"}
 
@@ -236,7 +236,7 @@ def read_header(source: BinaryIO, row: Format) -> Image.Image:
 
 
 def _correct_tiff(picture: Any) -> None:  # noqa: ANN401 - Pillow loads its reader of TIFF when it is needed
-    """Tell what Pillow leaves out of a TIFF: the range of its samples, and sixteen bits of planes without compression.
+    """Add the facts of a TIFF that Pillow ignores: the range of its samples, and 16 bits of uncompressed planes.
 
     Raises:
         DecodeError: Pillow would show other pixels.
@@ -245,17 +245,17 @@ def _correct_tiff(picture: Any) -> None:  # noqa: ANN401 - Pillow loads its read
     bits, is_signed = tags.get(258, (1,))[0], tags.get(339, (1,))[0] == 2
     if picture.mode in _WIDE_MODES and picture.mode != "F":
         picture.info[_RANGE] = (1 << bits - is_signed) - 1, is_signed, tags.get(262) == 0  # of white as zero
-    if tags.get(284) != 2 or all(one.codec_name != "raw" for one in picture.tile):
+    if tags.get(284) != 2 or all(tile.codec_name != "raw" for tile in picture.tile):
         return
     if bits == 16 and picture.mode in ("RGB", "RGBA"):
         order = "B" if tags.prefix == b"MM" else "L"
-        picture.tile = [one._replace(args=(f"{one.args[0]};16{order}", *one.args[1:])) for one in picture.tile]
+        picture.tile = [tile._replace(args=(f"{tile.args[0]};16{order}", *tile.args[1:])) for tile in picture.tile]
     elif bits > 8 or tags.get(262) == 0:
         raise DecodeError(Reason.BAD_HEADER)
 
 
 def _with_colours(picture: Image.Image, source: BinaryIO) -> Image.Image:
-    """Return a JPEG XL with the profile by its header, decoded where the header does not tell all."""
+    """Return a JPEG XL with the profile that its header states; decode it if the header is not enough."""
     colours = read_colours(source)
     if colours.profile:
         picture.info["icc_profile"] = colours.profile
@@ -268,14 +268,14 @@ def _with_colours(picture: Image.Image, source: BinaryIO) -> Image.Image:
 
 
 def scaled(picture: Image.Image, longest: int, orientation: int = 1) -> Image.Image:
-    """Decode a picture once and return it upright, as RGB or RGBA, with its longer side about `longest` pixels at most.
+    """Decode a picture once and return it upright, as RGB or RGBA, with its longer side at most about `longest` pixels.
 
     JPEG is decoded at the nearest DCT scale, JPEG 2000 at the nearest resolution that the file contains, HEIC from its
     embedded thumbnail when that has the size.
 
     Args:
-        picture: as opened, its pixels not loaded.
-        longest: target in pixels; a smaller picture keeps its size.
+        picture: an opened picture, its pixels not loaded.
+        longest: pixels of the longer side; a smaller picture keeps its size.
         orientation: Exif orientation (1 to 8) to apply.
 
     Raises:
@@ -325,7 +325,7 @@ def size_of(source: BinaryIO) -> int:
 
 
 def _reason(error: Exception) -> Reason:
-    """Return the reason behind a decoder's exception, found by its type or else by the words of its message."""
+    """Return the reason behind a decoder's exception, by its type or else by the words of its message."""
     words = str(error).lower()
     if isinstance(error, UnidentifiedImageError):
         return Reason.BAD_HEADER
@@ -397,7 +397,7 @@ def _in_lab(header: Any, source: BinaryIO) -> Any:  # noqa: ANN401 - untyped
 
 @cache
 def _library() -> Any:  # noqa: ANN401 - untyped
-    """Import the library and limit it to one thread, no cache and the readers that are needed."""
+    """Import libvips and limit it to one thread, no cache and the readers of `_LOADERS`."""
     vips = load_extra("vips")
     vips.concurrency_set(1)
     vips.cache_set_max(0)

@@ -1,8 +1,8 @@
 """The Exif of pictures and camera raws in the units of `Metadata` (CIPA DC-008, Exif 2.32).
 
-MakerNotes complete it: serial number and lens of cameras that do not store them in Exif tags, and the identifiers that
-files of one Live Photo or burst share. Each maker has a layout of its own; the tag numbers are facts documented by
-ExifTool's tag tables and others.
+MakerNotes complete it: they hold serial number and lens of cameras that do not store them in Exif tags, and the
+identifiers that files of one Live Photo or burst share. Each maker has a layout of its own; the tag numbers are facts
+documented by ExifTool's tag tables and others.
 """
 
 import struct
@@ -42,7 +42,7 @@ from photosvc.media.text import (
 )
 from photosvc.media.tiff import Directory, TiffReader, open_tiff
 
-# Tags of a date, its sub-seconds and its offset; of the first two, taken and digitized, the first that is set counts.
+# Tags of a date, its sub-seconds and its offset: when the photo was taken or, without that date, digitized.
 _TAKEN: Final = ((0x9003, 0x9291, 0x9011), (0x9004, 0x9292, 0x9012))
 _MODIFIED: Final = (0x0132, 0x9290, 0x9010)
 _LAT_REF, _LAT, _LNG_REF, _LNG, _ALT_REF, _ALT, _TIME, _STATUS, _DATE = 1, 2, 3, 4, 5, 6, 7, 9, 29
@@ -60,9 +60,9 @@ JPEG_OF_PANASONIC: Final = 0x002E
 
 
 def _date(exif: Directory, date: int, subseconds: int, offset: int) -> WrittenDate:
-    found = read_date(clean(exif.data(date)), subseconds=clean(exif.data(subseconds), 9))
+    parsed = read_date(clean(exif.data(date)), subseconds=clean(exif.data(subseconds), 9))
     east = parse_offset(clean(exif.data(offset)))
-    return found if east is None or found.local is None else found._replace(offset=east)
+    return parsed if east is None or parsed.local is None else parsed._replace(offset=east)
 
 
 def iso(exif: Directory) -> int:
@@ -135,7 +135,7 @@ def gps_moment(gps: Directory) -> datetime | None:
 
 def _degrees(gps: Directory, tag: int, ref: int, axis: str) -> float | None:
     side = clean(gps.data(ref), 8)
-    if written := gps.data(tag):  # as text, which Exif does not allow
+    if written := gps.data(tag):  # a text, which Exif does not allow
         return parse_degrees(clean(written, 64), side, axis)
     return decimal_degrees(gps.numbers(tag)[:3], side, axis)
 
@@ -182,8 +182,8 @@ def read_makernote(reader: TiffReader, note: bytes, offset: int, make: str) -> M
 def _entries_of_note(reader: TiffReader, note: bytes, offset: int, skipped: int = 0) -> Directory:
     """Read the directory of a note whose offsets count from the start of the Exif structure.
 
-    A program that rewrote the structure may have moved the note without changing the offsets in it. Canon writes at the
-    end of a note where it was; else the first value is taken to be right behind the directory.
+    A program that rewrote the structure may have moved the note without changing the offsets in it. Canon states the
+    former place of a note at its end; in other notes, the first value is taken to follow the directory.
 
     Args:
         skipped: bytes of the note before its directory.
@@ -315,7 +315,7 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
 
 
 def _orientation(image: Directory) -> dict[str, Any]:
-    value = image.integer(0x0112) or int.from_bytes(image.data(0x0112)[:1], "big")  # of one byte by some scanners
+    value = image.integer(0x0112) or int.from_bytes(image.data(0x0112)[:1], "big")  # some scanners write one byte
     return {"orientation": value, "says_orientation": True} if 1 <= value <= 8 else {}
 
 
@@ -330,7 +330,7 @@ def _iptc(image: Directory) -> bytes:
 
 def _size(reader: TiffReader, image: Directory) -> tuple[int, int]:
     inner = (reader.directory(int(offset or 0)) for offset in image.numbers(0x014A)[:8])
-    sizes = ((one.integer(0x0100), one.integer(0x0101)) for one in (image, *inner))
+    sizes = ((directory.integer(0x0100), directory.integer(0x0101)) for directory in (image, *inner))
     return max(sizes, key=lambda size: size[0] * size[1])
 
 

@@ -1,17 +1,18 @@
-"""The colours of files: ICC profiles, also those that Pillow leaves out, and colour spaces named by numbers.
+"""ICC profiles: read from files where Pillow ignores them, and made of colour spaces that files name by numbers.
 
-The numbers are those of ITU-T H.273 and ISO/IEC 18181-1; an ICC profile is made of them.
+The numbers are defined by ITU-T H.273 and ISO/IEC 18181-1.
 
 The light of PQ and HLG (ITU-R BT.2100) is far brighter than a screen of ordinary range shows. Their profiles have a
-curve that keeps light up to 45 % of white as it is, and rolls off what is brighter: the EETF of Report ITU-R BT.2390,
-from 1000 cd/m2 to 203, the level of white in Report ITU-R BT.2408. It is applied to red, green and blue alone, as any
-curve of a profile, so that very bright colours lose a little of their saturation.
+curve that keeps light up to 45 % of white, and rolls off brighter light: the EETF of Report ITU-R BT.2390, from 1000
+cd/m2 to 203, the level of white in Report ITU-R BT.2408. Like any curve of a profile, it applies to red, green and blue
+separately, so that very bright colours lose a little of their saturation.
 """
 
 import math
 import struct
 from collections.abc import Sequence
 from io import BytesIO
+from itertools import chain
 from typing import BinaryIO, Final
 
 from PIL import Image
@@ -76,7 +77,7 @@ def curve_of(transfer: int) -> bytes | None:
 
 
 def parametric(power: float, *parts: float) -> bytes:
-    """Return the curve of a power, or of the five parameters of a curve with a straight beginning."""
+    """Return the curve of a power, or with all five parameters a curve with a straight beginning."""
     numbers = (power, *(parts or (1.0, 0.0, 0.0, 0.0)))
     return b"para" + struct.pack(">IHH", 0, 3, 0) + struct.pack(">5i", *(round(part * 65536) for part in numbers))
 
@@ -101,24 +102,25 @@ def encoded(light: float) -> float:
 
 
 def _light_of_pq(level: float) -> float:
-    """Return cd/m2."""
+    """Return the light in cd/m2 of a PQ level from 0 to 1."""
     root = level ** (1 / _M2)
     return float(10_000 * (max(root - _C1, 0) / (_C2 - _C3 * root)) ** (1 / _M1))
 
 
 def _level_of_pq(light: float) -> float:
+    """Return the PQ level, 0 to 1, of light in cd/m2."""
     root = (light / 10_000) ** _M1
     return float(((_C1 + _C2 * root) / (1 + _C3 * root)) ** _M2)
 
 
 def _light_of_hlg(level: float) -> float:
-    """Return cd/m2 on a screen of 1000."""
+    """Return the light in cd/m2 of an HLG level from 0 to 1, on a screen of 1000 cd/m2."""
     scene = level * level / 3 if level <= 0.5 else (math.exp((level - _C) / _A) + _B) / 12
     return float(_BRIGHTEST * scene**_GAMMA)
 
 
 def _shown(light: float) -> float:
-    """Return the light that an ordinary screen shows, 0 to 1 (Report ITU-R BT.2390 section 5.4.1)."""
+    """Return the share of white, 0 to 1, that an ordinary screen shows (Report ITU-R BT.2390 section 5.4.1)."""
     top = _level_of_pq(_BRIGHTEST)
     level, most = min(_level_of_pq(light) / top, 1.0), _level_of_pq(_WHITE) / top
     knee = 1.5 * most - 0.5
@@ -130,9 +132,9 @@ def _shown(light: float) -> float:
 
 def _name(white: Point, points: Sequence[Point]) -> str:
     for name, known in _NAMES.items():
-        pairs = zip((white, *points), (_D65, *known), strict=True)
+        pairs = zip((*white, *chain(*points)), (*_D65, *chain(*known)), strict=True)
         # Encoders compute coordinates from the rounded values of a profile.
-        if all(abs(a - b) <= 0.003 for one, other in pairs for a, b in zip(one, other, strict=True)):
+        if all(abs(stated - exact) <= 0.003 for stated, exact in pairs):
             return name
     return "Custom"
 
@@ -160,11 +162,11 @@ def _colorants(white: Point, points: Sequence[Point]) -> list[list[float]]:
     columns = [_tristimulus(point) for point in points]
     shares = _times(_inverse(list(zip(*columns, strict=True))), source)
     scale = [to / of for to, of in zip(_times(_CONES, _D50), _times(_CONES, source), strict=True)]
-    found = []
+    colorants = []
     for share, column in zip(shares, columns, strict=True):
         cones = [part * by for part, by in zip(_times(_CONES, column), scale, strict=True)]
-        found.append([share * value for value in _times(_inverse(_CONES), cones)])
-    return found
+        colorants.append([share * value for value in _times(_inverse(_CONES), cones)])
+    return colorants
 
 
 def _tristimulus(point: Point) -> tuple[float, float, float]:
@@ -221,7 +223,7 @@ def profile_of_jp2(source: BinaryIO) -> bytes:
 
 
 def profile_of_heif(source: BinaryIO) -> bytes:
-    """Return a profile made of the numbers in an AVIF or HEIC without one; empty for sRGB and unknown numbers.
+    """Make the profile of an AVIF or HEIC that names its colour space by numbers; empty for sRGB and unknown numbers.
 
     Sources: ISO/IEC 14496-12 section 12.1.5, H.273.
     """
