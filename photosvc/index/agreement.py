@@ -9,7 +9,7 @@ from datetime import datetime, time, timedelta
 from typing import Any, Final
 
 from photosvc.media.metadata import DAY, MONTH, YEAR, Metadata
-from photosvc.media.perceptual_hash import Look, turned
+from photosvc.media.perceptual_hash import PerceptualHash, turned
 
 #: Identifiers of XMP (`xmp.did:…`, `uuid:…`) and UUIDs; other texts of a camera may be the same for every picture.
 _UNIQUE: Final = re.compile(r".+:.+|[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}", re.IGNORECASE | re.ASCII)
@@ -68,7 +68,7 @@ class Facts:
     @classmethod
     def of(cls, file: Any, metadata: Metadata) -> "Facts":  # noqa: ANN401 - an extraction, a file or a row of one
         """Return the facts of a file with this metadata."""
-        look = Look(file.look_1, file.look_2, file.look_3, file.look_4).whole
+        look = PerceptualHash(file.look_1, file.look_2, file.look_3, file.look_4).whole
         local, offset, utc = metadata.taken_local, metadata.utc_offset, metadata.taken_utc
         first = local or (utc and utc.replace(tzinfo=None))
         # Midnight in local time stands for a date without a time.

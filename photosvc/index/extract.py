@@ -21,7 +21,7 @@ from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, by_extension, sniff
 from photosvc.media.metadata import Metadata
 from photosvc.media.motion_photo import embedded_duration
-from photosvc.media.perceptual_hash import Look, read_look
+from photosvc.media.perceptual_hash import PerceptualHash, hash_picture
 from photosvc.media.picture import Decoded, read_picture
 from photosvc.media.video import read_video, read_video_metadata
 
@@ -74,7 +74,7 @@ class Extraction:
     chroma: int = -1
     diff: int = -1
     look_1: int = -1
-    """The perceptual hash in four parts, see `media.looks.Look`."""
+    """The perceptual hash in four parts, see `media.perceptual_hash.PerceptualHash`."""
     look_2: int = -1
     look_3: int = -1
     look_4: int = -1
@@ -218,7 +218,7 @@ def _with_video(base: Extraction, file: BinaryIO) -> Extraction:
     try:
         video = read_video(file)
         colors = read_colors(video.frame) if video.frame else None
-        look = read_look(video.frame) if video.frame else Look()
+        look = hash_picture(video.frame) if video.frame else PerceptualHash()
     except DecodeError as error:
         metadata, is_cut = read_video_metadata(file)
         return replace(base, problem=_video_problem(error.problem, is_cut=is_cut), metadata=metadata)
@@ -268,7 +268,7 @@ def _with_picture(base: Extraction, file: BinaryIO, row: Format, *, decode: bool
     )
 
 
-def _values(record: Look | Colors) -> dict[str, Any]:
+def _values(record: PerceptualHash | Colors) -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__dataclass_fields__}
 
 

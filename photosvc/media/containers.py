@@ -19,9 +19,9 @@ from typing import BinaryIO, Final
 from photosvc.media import text
 from photosvc.media.exif import Exif, read_canon_exif, read_exif, read_exif_file
 from photosvc.media.formats import Format
-from photosvc.media.iptc import IPTC_RESOURCE, MAX_BLOCK, Packets, read_iptc, resource
+from photosvc.media.iptc import IPTC_RESOURCE, read_iptc, resource
 from photosvc.media.isobmff import read_heif, read_jp2, read_jxl
-from photosvc.media.metadata import Metadata, WrittenDate, merge, merge_file, read_date
+from photosvc.media.metadata import MAX_BLOCK, Metadata, Packets, WrittenDate, merge, merge_file, read_date
 from photosvc.media.psd import read_psd
 from photosvc.media.raw import read_raf
 from photosvc.media.slices import Slice, open_slices

@@ -1,17 +1,13 @@
-"""The blocks of metadata that a picture file contains, and the records of IPTC-IIM in one (IPTC IIM 4.2)."""
+"""The metadata in records of IPTC-IIM (IPTC IIM 4.2), and the Photoshop image resources that hold the records."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Final
 
 from photosvc.media import text
 from photosvc.media.metadata import Metadata, WrittenDate, read_date
 from photosvc.media.text import clean, clean_text
 
-#: Longest block that is read.
-MAX_BLOCK: Final = 1 << 21
 MAX_RESOURCES: Final = 500
 IPTC_RESOURCE: Final = 0x0404
 MAX_RECORDS: Final = 1000
@@ -22,26 +18,9 @@ _TITLE, _KEYWORDS, _DATE, _TIME, _BYLINE, _HEADLINE, _COPYRIGHT, _CAPTION = 5, 2
 Records = Mapping[tuple[int, int], list[bytes]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Packets:
-    """Blocks of metadata; empty where the file has none."""
-
-    exif: bytes = b""
-    r"""A TIFF structure, with or without `Exif\0\0` before it."""
-    xmp: bytes = b""
-    more_xmp: bytes = b""
-    """The extension of an XMP that does not fit into one block: a packet of its own."""
-    iptc: bytes = b""
-    """IPTC-IIM records."""
-    texts: Mapping[str, str] = field(default_factory=dict)
-    """Text chunks of a PNG, by keyword."""
-    changed_utc: datetime | None = None
-    """Naive UTC time of the last change."""
-
-
 def resource(block: bytes, number: int) -> bytes:
     """Return the data of a Photoshop image resource (Photoshop file format, Image Resource Blocks); empty if absent."""
-    return next((data for found, data in _resources(block) if found == number), b"")
+    return next((data for kind, data in _resources(block) if kind == number), b"")
 
 
 def _resources(block: bytes) -> Iterator[tuple[int, bytes]]:
@@ -67,13 +46,13 @@ def read_iptc(block: bytes) -> Metadata:
         return _decoded(records.get((2, number), [b""])[0], encoding)
 
     bylines = records.get((2, _BYLINE), [])[:_MAX_BYLINES]
-    taken = _taken(clean(first(_DATE)), clean(first(_TIME)))
-    if taken.local is None:
-        taken = _taken(clean(first(_DIGITIZED)), clean(first(_DIGITIZED_TIME)))
+    date = _date_and_time(clean(first(_DATE)), clean(first(_TIME)))
+    if date.local is None:
+        date = _date_and_time(clean(first(_DIGITIZED)), clean(first(_DIGITIZED_TIME)))
     return Metadata(
-        taken_local=taken.local,
-        utc_offset=taken.offset,
-        date_parts=taken.parts,
+        taken_local=date.local,
+        utc_offset=date.offset,
+        date_parts=date.parts,
         title=clean(first(_TITLE), text.TITLE) or clean(first(_HEADLINE), text.TITLE),
         description=clean_text(first(_CAPTION)),
         keywords=text.keywords(_decoded(word, encoding) for word in records.get((2, _KEYWORDS), ())),
@@ -83,7 +62,7 @@ def read_iptc(block: bytes) -> Metadata:
 
 
 def _records(block: bytes) -> Records:
-    found: defaultdict[tuple[int, int], list[bytes]] = defaultdict(list)
+    records: defaultdict[tuple[int, int], list[bytes]] = defaultdict(list)
     start = 0
     for _ in range(MAX_RECORDS):
         if start + 5 > len(block) or block[start] != 0x1C:
@@ -91,16 +70,16 @@ def _records(block: bytes) -> Records:
         size = int.from_bytes(block[start + 3 : start + 5], "big")
         if size & 0x8000:  # an extended data set, used for pictures and not for texts
             break
-        found[block[start + 1], block[start + 2]].append(block[start + 5 : start + 5 + size])
+        records[block[start + 1], block[start + 2]].append(block[start + 5 : start + 5 + size])
         start += 5 + size
-    return found
+    return records
 
 
 def _decoded(value: bytes, encoding: str) -> str | bytes:
     return value.decode(encoding, "replace") if encoding else value
 
 
-def _taken(date: str, time: str) -> WrittenDate:
+def _date_and_time(date: str, time: str) -> WrittenDate:
     """Return the date with its time, or without it when the time is missing or wrong."""
     whole = read_date(f"{date} {time}") if time else WrittenDate()
     return read_date(date) if whole.local is None else whole

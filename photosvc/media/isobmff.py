@@ -1,13 +1,13 @@
 """Boxes of the ISO base media format (ISO/IEC 14496-12 section 4.2), and the metadata in them.
 
-HEIC and AVIF have metadata items (ISO/IEC 23008-12 annex A, ISO/IEC 14496-12 section 8.11), JPEG 2000 and JPEG XL
-metadata boxes (XMP part 3 section 1.1.4, ISO/IEC 18181-2), CR3 a box with TIFF structures.
+HEIC and AVIF have metadata items (ISO/IEC 23008-12 annex A, ISO/IEC 14496-12 section 8.11), JPEG 2000 and JPEG XL have
+metadata boxes (XMP part 3 section 1.1.4, ISO/IEC 18181-2), and CR3 has a box with TIFF structures.
 """
 
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
-from photosvc.media.iptc import MAX_BLOCK, Packets
+from photosvc.media.metadata import MAX_BLOCK, Packets
 from photosvc.media.slices import read_at
 
 MAX_BOXES: Final = 1000
@@ -84,28 +84,28 @@ def read_heif(source: BinaryIO) -> Packets:
 
 
 def _tiff_of(block: bytes) -> bytes:
-    """Return the Exif of an item or box, which begins with the number of bytes before the TIFF structure."""
+    """Return the TIFF structure in an item or box, which begins with the number of bytes before the structure."""
     start = 4 + int.from_bytes(block[:4], "big")
     return block[start:] if len(block) > start else block[4:]
 
 
 def read_jp2(source: BinaryIO) -> Packets:
     """Return Exif and XMP from their boxes."""
-    found: dict[bytes, bytes] = {}
+    bodies: dict[bytes, bytes] = {}
     for kind, begin, end in boxes(source, 0, source.seek(0, 2)):
         if kind == b"uuid":
             body = _body(source, (begin, end))
-            found.setdefault(body[:16], body[16:])
-    return Packets(exif=found.get(_JP2_EXIF, b""), xmp=found.get(XMP_BOX, b""))
+            bodies.setdefault(body[:16], body[16:])
+    return Packets(exif=bodies.get(_JP2_EXIF, b""), xmp=bodies.get(XMP_BOX, b""))
 
 
 def read_jxl(source: BinaryIO) -> Packets:
     """Return Exif and XMP from their boxes; a bare codestream has none."""
-    found: dict[bytes, bytes] = {}
+    bodies: dict[bytes, bytes] = {}
     for kind, begin, end in boxes(source, 0, source.seek(0, 2)):
         if kind in (b"Exif", b"xml "):
-            found.setdefault(kind, _body(source, (begin, end)))
-    return Packets(exif=_tiff_of(found.get(b"Exif", b"")), xmp=found.get(b"xml ", b""))
+            bodies.setdefault(kind, _body(source, (begin, end)))
+    return Packets(exif=_tiff_of(bodies.get(b"Exif", b"")), xmp=bodies.get(b"xml ", b""))
 
 
 def _body(source: BinaryIO, part: tuple[int, int] | None) -> bytes:
@@ -222,7 +222,7 @@ class _Numbers:
 
 
 def _content(source: BinaryIO, extents: Extents) -> bytes:
-    found = bytearray()
+    content = bytearray()
     for offset, length in extents:
-        found += read_at(source, offset, min(length or MAX_BLOCK, MAX_BLOCK - len(found)))
-    return bytes(found)
+        content += read_at(source, offset, min(length or MAX_BLOCK, MAX_BLOCK - len(content)))
+    return bytes(content)

@@ -1,18 +1,20 @@
-"""The metadata of a file, one record for all containers and standards, and rules that merge several records.
+"""The metadata of a file, as one record for all containers and standards, and rules that merge several records.
 
-Dates may be partial: people and some cameras write the year alone, or year and month. Cameras and lenses have the names
-that their makers advertise, in place of those in files.
+Dates may be partial: people and some cameras write the year alone, or year and month. Cameras and lenses get the names
+that their makers advertise.
 """
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from photosvc.media.text import clean, is_plausible, keywords, parse_date, utc_of
 
+#: Bytes of a block of metadata; longer ones are left out.
+MAX_BLOCK: Final = 1 << 21
 #: Parts of a date that are known: year, month and day; year and month; the year alone.
 DAY, MONTH, YEAR = 3, 2, 1
 # `1954`, `2020-01`, and the notations of Exif and IPTC for unknown parts: `1954:00:00 00:00:00`, `20200100`.
@@ -98,9 +100,9 @@ class WrittenDate(NamedTuple):
 
 
 def read_date(text: str, *, subseconds: str = "") -> WrittenDate:
-    """Return the date of a text in the notation of Exif, XMP or IPTC; it may be partial.
+    """Return the date of a text in the notation of Exif, XMP or IPTC, which may be partial.
 
-    It is empty if the date is impossible or implausible, see `parse_date`.
+    The result is empty if the date is impossible or implausible, see `parse_date`.
     """
     local, offset = parse_date(text, subseconds=subseconds)
     if local is not None:
@@ -161,7 +163,7 @@ class Metadata:
     altitude: int = 0
     """Metres."""
     unfixed: bool = False
-    """True if the receiver of the position had no fix: it may be that of another place or day."""
+    """True if the receiver had no fix: the position may belong to another place or day."""
     title: str = ""
     description: str = ""
     keywords: tuple[str, ...] = ()
@@ -190,6 +192,23 @@ class Metadata:
     """An editor holds adjustments that the file does not show."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packets:
+    """The blocks of metadata in a picture file, still to be read; empty where the file has none."""
+
+    exif: bytes = b""
+    r"""A TIFF structure, with or without `Exif\0\0` before it."""
+    xmp: bytes = b""
+    more_xmp: bytes = b""
+    """The extension of an XMP that does not fit into one block: a packet of its own."""
+    iptc: bytes = b""
+    """IPTC-IIM records."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Text chunks of a PNG, by keyword."""
+    changed_utc: datetime | None = None
+    """Naive UTC time of the last change."""
+
+
 _UNSET: Final = Metadata()
 _SINGLE: Final = tuple((item.name,) for item in fields(Metadata) if not any(item.name in group for group in _GROUPS))
 
@@ -201,21 +220,30 @@ def merge(sources: Sequence[Metadata], *, written: Sequence[Metadata] | None = N
         sources: at least one, the most trusted first.
         written: the same sources in another order of trust, for texts that people write.
     """
-    said = [one for one in sources if one != _UNSET]
-    if len(said) < 2:  # as in most files: there is nothing to choose from
-        return said[0] if said else _UNSET
+    stated = [source for source in sources if source != _UNSET]
+    if len(stated) < 2:  # as in most files: there is nothing to choose from
+        return stated[0] if stated else _UNSET
     merged: dict[str, Any] = {}
     for group in (*_GROUPS, *_SINGLE):
         order = sources if written is None or group[0] not in _WRITTEN else written
         if group[0] == "lat":
-            order = sorted(order, key=lambda one: one.unfixed)
-        source = next((one for name in group for one in order if getattr(one, name) != getattr(_UNSET, name)), _UNSET)
-        merged |= {name: getattr(source, name) for name in group}
+            order = sorted(order, key=lambda source: source.unfixed)
+        owner = _owner(group, order)
+        merged |= {name: getattr(owner, name) for name in group}
     return Metadata(**merged)
 
 
+def _owner(group: Sequence[str], records: Sequence[Metadata]) -> Metadata:
+    """Return the first record with the first fact of a group; without one, with its second fact, and so on."""
+    for name in group:
+        for record in records:
+            if getattr(record, name) != getattr(_UNSET, name):
+                return record
+    return _UNSET
+
+
 def merge_file(exif: Metadata, iptc: Metadata, xmp: Metadata) -> Metadata:
-    """Merge the records of one file: Exif, XMP, IPTC in this order; for texts XMP, IPTC, Exif; keywords of all three.
+    """Merge the records of a file: Exif, XMP, IPTC in this order; for texts XMP, IPTC, Exif; keywords of all three.
 
     The last program that edited a text is right, and such programs write XMP.
     """
@@ -230,20 +258,22 @@ def merge_file(exif: Metadata, iptc: Metadata, xmp: Metadata) -> Metadata:
     )
 
 
-def _trusted_utc(utc: datetime | None, found: Metadata) -> datetime | None:
+def _trusted_utc(utc: datetime | None, metadata: Metadata) -> datetime | None:
     """Return the satellite time, or None when it belongs to another moment: receivers repeat their last fix.
 
-    If there is a position, satellite time that contradicts the offset counts when it fits the wall time in another
-    zone: many cameras leave it to their owner to change the offset on a journey.
+    A satellite time may contradict the offset because the owner of the camera has not changed the offset on a journey.
+    It counts if there is a position, and if it fits the wall time in another zone.
     """
-    local = found.taken_local
+    local = metadata.taken_local
     if utc is None or local is None:
         return utc
-    if found.utc_offset is not None and abs(utc_of(local, found.utc_offset) - utc) < SAME_MOMENT:
+    if metadata.utc_offset is not None and abs(utc_of(local, metadata.utc_offset) - utc) < SAME_MOMENT:
         return utc
     difference = utc_of(local, 0) - utc
     from_step = (difference + _ZONE_STEP / 2) % _ZONE_STEP - _ZONE_STEP / 2
-    fits = found.utc_offset is None or (found.lat is not None and not found.unfixed and abs(from_step) <= _STEP_ERROR)
+    fits = metadata.utc_offset is None or (
+        metadata.lat is not None and not metadata.unfixed and abs(from_step) <= _STEP_ERROR
+    )
     return utc if fits and abs(difference) <= _FURTHEST else None
 
 
@@ -260,7 +290,7 @@ def valid_position(lat: float | None, lng: float | None) -> tuple[float, float] 
 
 
 def valid_altitude(metres: float) -> int:
-    """Return whole metres; 0 beyond 100 km."""
+    """Return whole metres above sea level; 0 beyond 100 km."""
     return round(metres) if math.isfinite(metres) and abs(metres) <= _MAX_ALTITUDE else 0
 
 

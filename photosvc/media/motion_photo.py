@@ -23,18 +23,18 @@ def find_embedded(source: BinaryIO, size: int) -> Slice | None:
     source.seek(0)
     head = source.read(12)
     if head.startswith(b"\xff\xd8"):
-        found = [*_by_xmp(read_jpeg(source).xmp, size), *_by_trailer(source, 0, size)]
+        candidates = [*_by_xmp(read_jpeg(source).xmp, size), *_by_trailer(source, 0, size)]
     elif head[4:8] == b"ftyp":
-        found = list(_in_boxes(source, size))
+        candidates = list(_in_boxes(source, size))
     else:
         return None
-    return next((part for part in found if _is_video(source, part, size)), None)
+    return next((part for part in candidates if _is_mp4(source, part, size)), None)
 
 
 def embedded_duration(source: BinaryIO, size: int) -> int | None:
-    """Return the nanoseconds of the video in a motion photo, 0 when unknown; None for a plain picture.
+    """Return the duration in nanoseconds of the video in a motion photo, 0 when unknown; None for a plain picture.
 
-    Data that av cannot open do not count as a video; without av, the mark at their beginning decides.
+    Data that av cannot open do not count as a video; without av, the `ftyp` box at their beginning decides.
     """
     part = find_embedded(source, size)
     if part is None:
@@ -48,7 +48,7 @@ def embedded_duration(source: BinaryIO, size: int) -> int | None:
         return None
 
 
-def _is_video(source: BinaryIO, part: Slice, size: int) -> bool:
+def _is_mp4(source: BinaryIO, part: Slice, size: int) -> bool:
     if not 0 < part.start < part.stop <= size or part.stop - part.start < _LEAST:
         return False
     source.seek(part.start + 4)

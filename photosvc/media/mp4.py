@@ -1,8 +1,8 @@
 """Metadata and codecs of MP4 and QuickTime files, read from their boxes without a decoder, and tags of videos.
 
 Metadata are user data and keys (QuickTime File Format; ISO/IEC 14496-12 section 8.10) and XMP (XMP part 3 section
-1.2.6); codecs stand in the sample entries of tracks (ISO/IEC 14496-12 section 8.5.2). Tags have the same names whether
-they come from these boxes or from FFmpeg, which reads AVI info and other containers as well.
+1.2.6). Codecs stand in the sample entries of tracks (ISO/IEC 14496-12 section 8.5.2). Tags have the same names whether
+they come from boxes or from FFmpeg, which reads AVI info and other containers as well.
 """
 
 import re
@@ -68,67 +68,67 @@ _NAMES: Final = {
 
 
 @dataclass(slots=True)
-class Described:
+class BoxMetadata:
     """The metadata in the boxes of a file."""
 
     tags: dict[str, str] = field(default_factory=dict)
-    """Tags by the names that FFmpeg also uses; of two of the same name, the first."""
+    """Tags by the names that FFmpeg also uses; the first tag of a name counts."""
     xmp: bytes = b""
     is_cut: bool = False
     """True if the media data or their index continue beyond the end of the file."""
 
 
-def describe(source: BinaryIO) -> Described:
+def read_boxes(source: BinaryIO) -> BoxMetadata:
     """Return the metadata of an MP4 or QuickTime file; empty for another file."""
     size = source.seek(0, 2)
-    found = Described()
+    metadata = BoxMetadata()
     for kind, begin, end in boxes(source, 0, size):
-        found.is_cut |= end > size and kind in (b"mdat", b"moov")
+        metadata.is_cut |= end > size and kind in (b"mdat", b"moov")
         if kind == b"moov":
-            _read_movie(source, begin, min(end, size), found)
+            _read_movie(source, begin, min(end, size), metadata)
         elif kind == b"uuid":
-            _read_uuid(source, begin, min(end, size), found)
+            _read_uuid(source, begin, min(end, size), metadata)
         elif kind == b"meta":
-            _read_meta(source, begin, min(end, size), found)
-    return found
+            _read_meta(source, begin, min(end, size), metadata)
+    return metadata
 
 
-def _read_movie(source: BinaryIO, start: int, stop: int, found: Described) -> None:
+def _read_movie(source: BinaryIO, start: int, stop: int, metadata: BoxMetadata) -> None:
     for kind, begin, last in boxes_within(source, start, stop):
         if kind == b"mvhd":
             # Seconds since 1904; 0 means unknown.
             header = _read(source, begin, last, 16)
             seconds = int.from_bytes(header[4:12] if header[:1] == b"\1" else header[4:8], "big")
             if 0 < seconds < 1 << 40:
-                _add(found, "creation_time", (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ"))
+                _add(metadata, "creation_time", (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ"))
         elif kind == b"udta":
-            _read_user_data(source, begin, last, found)
+            _read_user_data(source, begin, last, metadata)
         elif kind == b"meta":
-            _read_meta(source, begin, last, found)
+            _read_meta(source, begin, last, metadata)
         elif kind == b"uuid":
-            _read_uuid(source, begin, last, found)
+            _read_uuid(source, begin, last, metadata)
 
 
-def _read_uuid(source: BinaryIO, start: int, stop: int, found: Described) -> None:
+def _read_uuid(source: BinaryIO, start: int, stop: int, metadata: BoxMetadata) -> None:
     if _read(source, start, stop, 16) == XMP_BOX:
-        found.xmp = found.xmp or _read(source, start + 16, stop, _MAX_XMP)
+        metadata.xmp = metadata.xmp or _read(source, start + 16, stop, _MAX_XMP)
 
 
-def _read_user_data(source: BinaryIO, start: int, stop: int, found: Described) -> None:
+def _read_user_data(source: BinaryIO, start: int, stop: int, metadata: BoxMetadata) -> None:
     for kind, begin, last in boxes_within(source, start, stop):
         if kind == b"XMP_":
-            found.xmp = found.xmp or _read(source, begin, last, _MAX_XMP)
+            metadata.xmp = metadata.xmp or _read(source, begin, last, _MAX_XMP)
         elif kind == b"meta":
-            _read_meta(source, begin, last, found)
+            _read_meta(source, begin, last, metadata)
         elif kind in _NAMES:
             body = _read(source, begin, last, _MAX_VALUE)
             # QuickTime puts length and language before each text; ISO files a version, flags and a language.
             skipped = 4 if kind[:1] == b"\xa9" else 6
             length = int.from_bytes(body[:2], "big") if skipped == 4 else len(body)
-            _add(found, _NAMES[kind], _decoded(body[skipped : skipped + length]))
+            _add(metadata, _NAMES[kind], _decoded(body[skipped : skipped + length]))
 
 
-def _read_meta(source: BinaryIO, start: int, stop: int, found: Described) -> None:
+def _read_meta(source: BinaryIO, start: int, stop: int, metadata: BoxMetadata) -> None:
     """Add the values of a list, whose items are named by their type or by the number of a key."""
     # In QuickTime the box has no version and begins with the handler at once.
     inner = start if _read(source, start + 4, stop, 4) == b"hdlr" else start + 4
@@ -141,7 +141,7 @@ def _read_meta(source: BinaryIO, start: int, stop: int, found: Described) -> Non
                 number = int.from_bytes(item, "big")
                 name = names[number - 1] if 0 < number <= len(names) else _NAMES.get(item, "")
                 if name:
-                    _add(found, name, _value(source, item_begin, item_end))
+                    _add(metadata, name, _value(source, item_begin, item_end))
 
 
 def _keys(body: bytes) -> Iterator[str]:
@@ -179,9 +179,9 @@ def _decoded(value: bytes) -> str:
         return value.decode("mac-roman")
 
 
-def _add(found: Described, name: str, value: str) -> None:
+def _add(metadata: BoxMetadata, name: str, value: str) -> None:
     if value.strip("\0 "):
-        found.tags.setdefault(name, value)
+        metadata.tags.setdefault(name, value)
 
 
 def _read(source: BinaryIO, start: int, stop: int, longest: int) -> bytes:
@@ -255,14 +255,14 @@ def _track(source: _Counted, start: int, stop: int) -> tuple[str, list[str], lis
     """Return kind, codes and H.264 profiles of a track; the kind is empty unless it is video or audio."""
     media = ""
     for name in _PATH:
-        found = None
+        inner = None
         for kind, begin, end in source.boxes(start, stop):
             media = _HANDLERS.get(kind, media)
             if kind == name:
-                found = begin, end
-        if found is None:
+                inner = begin, end
+        if inner is None:
             return media, [], []
-        start, stop = found
+        start, stop = inner
     codes: list[str] = []
     profiles: list[int] = []
     for kind, begin, end in source.boxes(start + 8, stop):
@@ -276,10 +276,10 @@ def _track(source: _Counted, start: int, stop: int) -> tuple[str, list[str], lis
 
 def read_tags(tags: Mapping[str, str]) -> Metadata:
     """Return the metadata in the tags of a video; the case of their keys is ignored."""
-    found = {key.casefold(): value for key, value in tags.items()}
+    values = {key.casefold(): value for key, value in tags.items()}
 
     def first(*names: str) -> str:
-        return next((found[name] for name in names if found.get(name)), "")
+        return next((values[name] for name in names if values.get(name)), "")
 
     local, offset, utc = _taken(first(_APPLE + "creationdate", "date"), first("creation_time"))
     lat, lng, altitude = _place(first(_APPLE + "location.iso6709", "location", "location-eng"))
@@ -306,7 +306,7 @@ def read_tags(tags: Mapping[str, str]) -> Metadata:
 
 
 def _taken(zoned: str, created: str) -> tuple[datetime | None, int | None, datetime | None]:
-    """Return wall time, offset in minutes and UTC: Apple writes the first two, MP4 the last, AVI only wall time."""
+    """Return wall time, offset in minutes and UTC: Apple writes wall time and offset, MP4 UTC, AVI wall time alone."""
     local, offset = parse_date(zoned)
     if local is not None and offset is not None:
         return local, offset, utc_of(local, offset)
@@ -329,7 +329,7 @@ def _place(written: str) -> tuple[float | None, float | None, int]:
 
 
 def _parts(digits: str, fraction: str, width: int) -> list[float]:
-    """Return the degrees, and minutes and seconds of two digits if there are any, of a number such as `4328.04`.
+    """Split a number such as `4328.04` into degrees and, of two digits each, minutes and seconds if it has them.
 
     The standard asks for zeros before degrees of fewer digits than `width`; some programs leave them out.
     """

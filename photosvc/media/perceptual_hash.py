@@ -1,9 +1,9 @@
-"""The look of a picture: a perceptual hash, by which searches find similar photos and copies.
+"""The perceptual hash of a picture, by which searches find similar photos and copies.
 
-The perceptual hash of 64 bits differs in few bits between pictures that look alike. It is the pHash of Zauner,
-"Implementation and Benchmarking of Perceptual Image Hash Functions" (2010), with the parameters of the library
-imagehash: 32x32 grey levels, the 8x8 lowest frequencies of their discrete cosine transform (type II), a one for each
-that is above the median. The library itself would need NumPy and SciPy, 100 MB.
+Its 64 bits differ in few places between pictures that look alike. It is the pHash of Zauner, "Implementation and
+Benchmarking of Perceptual Image Hash Functions" (2010), with the parameters of the library imagehash: 32x32 grey
+levels, the 8x8 lowest frequencies of their discrete cosine transform (type II), and a set bit for each frequency above
+the median. The library itself would need NumPy and SciPy, 100 MB.
 """
 
 import math
@@ -21,8 +21,8 @@ _LOW: Final = 8
 _BLOCK_BITS: Final = 16
 #: Grey levels between the darkest and the lightest pixel; pictures with fewer have no hash, as all would look alike.
 _MIN_CONTRAST: Final = 12
-#: Cosines of the first half of the positions: the second half mirrors it, with the other sign in odd frequencies. They
-#: are whole numbers, because these add up exactly: frequencies that cancel out in a symmetric picture are zero.
+#: Cosines of the first half of the positions; the second half mirrors it, with the other sign in odd frequencies. They
+#: are whole numbers, which add up exactly: frequencies that cancel out in a symmetric picture are zero.
 _COSINES: Final = tuple(
     tuple(
         round(2**22 * math.cos(math.pi * frequency * (2 * position + 1) / (2 * _SIDE)))
@@ -39,7 +39,7 @@ _DOWN: Final = 0x00FF00FF00FF00FF
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PerceptualHash:
     """A hash of 64 bits in four parts, the highest bits first; -1 in each when the picture has none.
 
     Hashes that differ in fewer than 4 n bits differ in fewer than n bits of one of the parts: indexes on the parts
@@ -61,7 +61,7 @@ class Look:
         )
 
 
-def read_look(picture: "Image") -> Look:
+def hash_picture(picture: "Image") -> PerceptualHash:
     """Return the hash of an upright picture; -1 in each part for a picture without contrast."""
     from PIL.Image import Resampling
 
@@ -70,12 +70,12 @@ def read_look(picture: "Image") -> Look:
     grey = on_white(picture).convert("L").resize((_SIDE, _SIDE), Resampling.LANCZOS)
     darkest, lightest = grey.getextrema()
     if lightest - darkest < _MIN_CONTRAST:  # type: ignore[operator] # numbers, of one band
-        return Look()
+        return PerceptualHash()
     low = _low_frequencies(grey.tobytes())
     in_order = sorted(low)
     middle = (in_order[len(low) // 2 - 1] + in_order[len(low) // 2]) // 2
     bits = int("".join("1" if value > middle else "0" for value in low), 2)
-    return Look(*(bits >> shift * _BLOCK_BITS & 0xFFFF for shift in (3, 2, 1, 0)))
+    return PerceptualHash(*(bits >> shift * _BLOCK_BITS & 0xFFFF for shift in (3, 2, 1, 0)))
 
 
 def turned(look: int) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from photosvc.media.formats import Format
 from photosvc.media.icc import profile_name
 from photosvc.media.isobmff import is_whole
 from photosvc.media.metadata import Metadata
-from photosvc.media.perceptual_hash import Look, read_look
+from photosvc.media.perceptual_hash import PerceptualHash, hash_picture
 from photosvc.media.video import read_poster
 from photosvc.media.xmp import upright
 
@@ -52,7 +52,7 @@ class Picture:
     projection: str = ""
     color_profile: str = ""
     colors: Colors | None = None
-    look: Look = Look()
+    look: PerceptualHash = PerceptualHash()
     problem: Problem | None = None
     """The reason why it cannot be shown."""
     metadata: Metadata = Metadata()
@@ -79,7 +79,7 @@ def read_picture(
             picture = replace(picture, **_shape(opened, row, embedded.exif))
             shown = _checked(opened, source, row)
             small = _small(source, row, shown, embedded.exif)
-            picture = replace(picture, colors=read_colors(small), look=read_look(small))
+            picture = replace(picture, colors=read_colors(small), look=hash_picture(small))
             if not picture.color_profile:  # the decoder of JPEG XL finds it together with the pixels
                 picture = replace(picture, color_profile=profile_name(opened))
             if keep is not None and shown is opened and _is_decoded_whole(opened, row):

@@ -13,7 +13,8 @@ from PIL import Image, ImageFile, ImagePalette
 
 from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError
-from photosvc.media.iptc import IPTC_RESOURCE, Packets, resource
+from photosvc.media.iptc import IPTC_RESOURCE, resource
+from photosvc.media.metadata import Packets
 
 _MAX_RESOURCES: Final = 1 << 24
 _EXIF, _XMP, _PROFILE, _ALPHA_NAMES, _VERSION, _CLEAR_INDEX = 0x0422, 0x0424, 0x040F, 0x041D, 0x0421, 0x0417

@@ -19,7 +19,7 @@ from photosvc.media.decode import guarded
 from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
 from photosvc.media.formats import is_sequence
 from photosvc.media.metadata import Metadata, merge, merge_file, valid_position
-from photosvc.media.mp4 import describe, read_tags
+from photosvc.media.mp4 import read_boxes, read_tags
 from photosvc.media.slices import read_at
 from photosvc.media.text import LATITUDE, LONGITUDE, decimal_degrees, decoded, is_plausible
 from photosvc.media.xmp import read_xmp
@@ -319,7 +319,7 @@ def read_video_metadata(source: BinaryIO, tags: Mapping[str, str] | None = None)
     head = source.read(200)
     decoded = read_tags(tags or {})
     if head[4:8] in _BOXES:
-        boxed = describe(source)
+        boxed = read_boxes(source)
         found = merge([read_tags(boxed.tags), decoded])
         if is_sequence(head):  # its header has the time of the encoder, often that of a conversion
             found = replace(found, taken_utc=None)

@@ -10,8 +10,9 @@ from photosvc.index.extract import extract
 from photosvc.media.containers import read_embedded, read_gif, read_png
 from photosvc.media.errors import register_heic
 from photosvc.media.formats import sniff
-from photosvc.media.iptc import Packets, resource
+from photosvc.media.iptc import resource
 from photosvc.media.isobmff import XMP_BOX, read_heif
+from photosvc.media.metadata import Packets
 from photosvc.media.picture import open_shown
 from tests.helpers.pictures import clouds, encoded, exif, heic, iptc, jpeg, quarters, xmp
 from tests.unit.media.containers import (

@@ -208,7 +208,7 @@ def test_a_mistake_of_ours_is_not_damage_of_the_file(monkeypatch):
     def no_such_key(*_):
         return Problem.from_columns("no such reason", "")
 
-    for step in ("completed", "read_colors", "read_look", "_small", "_shape"):
+    for step in ("completed", "read_colors", "hash_picture", "_small", "_shape"):
         for mistake, error in ((no_such_argument, TypeError), (no_such_key, KeyError)):
             with monkeypatch.context() as patch:
                 patch.setattr(f"photosvc.media.picture.{step}", mistake)

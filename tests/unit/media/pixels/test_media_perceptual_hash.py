@@ -5,12 +5,12 @@ from io import BytesIO
 
 from PIL import Image, ImageDraw, ImageOps
 
-from photosvc.media.perceptual_hash import Look, read_look, turned
+from photosvc.media.perceptual_hash import PerceptualHash, hash_picture, turned
 from tests.helpers.pictures import clouds, encoded
 
 
 def perceptual_hash(picture):
-    return read_look(picture).whole
+    return hash_picture(picture).whole
 
 
 def bits(one, other):
@@ -46,7 +46,7 @@ def test_the_hash_of_a_turned_picture_is_nearly_that_of_the_picture_with_its_bit
 
 def test_a_picture_without_contrast_has_no_hash():
     for picture in (Image.new("RGB", (50, 50), "red"), Image.linear_gradient("L").point(lambda v: v // 25)):
-        assert read_look(picture) == Look(-1, -1, -1, -1)
+        assert hash_picture(picture) == PerceptualHash(-1, -1, -1, -1)
 
 
 def test_transparent_pixels_count_as_white():
@@ -57,7 +57,7 @@ def test_transparent_pixels_count_as_white():
 
 
 def test_the_parts_are_the_hash_from_the_highest_bits_on():
-    look, whole = read_look(clouds(5)), perceptual_hash(clouds(5))
+    look, whole = hash_picture(clouds(5)), perceptual_hash(clouds(5))
     assert look.look_1 << 48 | look.look_2 << 32 | look.look_3 << 16 | look.look_4 == whole
 
 
