@@ -21,12 +21,11 @@ from photosvc.library.trash.deletion import Deletion, trash_photos
 from photosvc.library.unit_of_work import changing, load_photos
 from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
 from photosvc.web.answers import json_answer
-from photosvc.web.changes import one_batch
+from photosvc.web.changes import rename_context
 from photosvc.web.contract import LONG_BODY, NUMBER, answers, outcome, takes
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
-from photosvc.web.searching import searching
 
 batch = OwnBlueprint("batch", __name__)
 
@@ -188,15 +187,12 @@ def _batch(
         around: a context around each transaction.
         more: returns further fields of the answer, also if the batch stops after some photos.
     """
-    service, who = current_service(), principal()
-    now = service.now()
-    with searching(who.owner_uid) as connection:
-        photo_ids = selected_photos(connection, given, service.today(), most=most, sees_private=who.sees_private)
+    context, today = rename_context("q"), current_service().today()
+    with context.reading() as connection:
+        photo_ids = selected_photos(connection, given, today, most=most, sees_private=context.sees_private)
 
     def change_some(session: Session, portion: Sequence[int], *held: Any) -> int:  # noqa: ANN401 - that of `around`
-        return change(session, portion, now, *held)
+        return change(session, portion, context.now, *held)
 
-    count = change_in_portions(
-        service.writing, photo_ids, change_some, done, service.clock, slot=one_batch, around=around, more=more
-    )
+    count = change_in_portions(context, photo_ids, change_some, done, around=around, more=more)
     return json_answer({"code": 200, "message": f"{counted(count, 'photo')} {done}", "photos": count, **more()})

@@ -14,7 +14,7 @@ from photosvc.api.photos import answer_changed
 from photosvc.core.errors import InvalidValueError
 from photosvc.library.edits import keep_keywords
 from photosvc.library.labels import add_label, check_name, label_of, remove_label
-from photosvc.library.renames import Asked
+from photosvc.library.renames import QueuedRename, change_label, remove_labels
 from photosvc.query.fold import fold
 from photosvc.records.people import (
     LabelEditSchema,
@@ -35,7 +35,7 @@ from photosvc.web.answers import (
     page_parameters,
     read_page,
 )
-from photosvc.web.changes import Editing, change_label, every_label, find_label, remove_labels
+from photosvc.web.changes import Editing, rename_context
 from photosvc.web.contract import (
     ETAG,
     NUMBER,
@@ -125,13 +125,13 @@ def list_entries(
     return page.answer(cached_answer([schema.dump(entry) for entry in found], etag), len(found))
 
 
-def accepted(asked: Asked) -> Response:
+def accepted(rename: QueuedRename) -> Response:
     """Answer with the number of a job, and start an indexer for it unless one runs."""
     indexer = wake_indexer(current_service())
     answer = json_answer(
-        {"code": 202, "message": MESSAGES[indexer], "job": asked.job_id, "indexer": indexer.value}, JOB.status
+        {"code": 202, "message": MESSAGES[indexer], "job": rename.job_id, "indexer": indexer.value}, JOB.status
     )
-    answer.headers["Location"] = url_for("photosvc.index_runs.show_job", job_id=asked.job_id)
+    answer.headers["Location"] = url_for("photosvc.index_runs.show_job", job_id=rename.job_id)
     return answer
 
 
@@ -161,8 +161,9 @@ def rename_label(given: dict[str, Any], label_uid: str) -> Response:
         raise InvalidValueError("Name: send a name, or Favorite", field="Name")
     if name is not None:
         check_name(name)
-    changed = change_label(find_label(label_uid), name, favorite=favorite)
-    return accepted(changed) if isinstance(changed, Asked) else _answer(changed.uid)
+    context = rename_context("label_uid")
+    changed = change_label(context, context.find_label(label_uid), name, favorite=favorite)
+    return accepted(changed) if isinstance(changed, QueuedRename) else _answer(changed.uid)
 
 
 @labels.post("/labels/<label_uid>/like", endpoint="label_like")
@@ -173,7 +174,8 @@ def rename_label(given: dict[str, Any], label_uid: str) -> Response:
 @answers(LabelEntitySchema, "The changed label.", refuses=(404,))
 def like_label(label_uid: str) -> Response:
     """Make a label a favourite by POST, and no longer by DELETE."""
-    change_label(find_label(label_uid), None, favorite=request.method == "POST")
+    context = rename_context("label_uid")
+    change_label(context, context.find_label(label_uid), None, favorite=request.method == "POST")
     return _answer(label_uid)
 
 
@@ -190,9 +192,10 @@ def delete_labels(given: dict[str, Any]) -> Response:
     uids = set(given["labels"] or ())
     if not uids:
         raise InvalidValueError("No items selected", field="labels")
-    found = [label for label in every_label() if label.uid in uids]
-    photos = remove_labels(found)
-    if isinstance(photos, Asked):
+    context = rename_context("labels")
+    found = [label for label in context.every_label() if label.uid in uids]
+    photos = remove_labels(context, found)
+    if isinstance(photos, QueuedRename):
         return accepted(photos)
     message = f"{len(found)} labels deleted"
     return json_answer({"code": 200, "message": message, "labels": [label.uid for label in found], "photos": photos})
@@ -200,9 +203,10 @@ def delete_labels(given: dict[str, Any]) -> Response:
 
 def _answer(uid: str) -> Response:
     """Answer with a label after a change, with its cover."""
-    who, found = principal(), find_label(uid)
-    with searching(who.owner_uid, "label_uid") as connection:
-        (covered,) = with_covers_of_labels(connection, [found], sees_private=who.sees_private)
+    context = rename_context("label_uid")
+    label = context.find_label(uid)
+    with context.reading() as connection:
+        (covered,) = with_covers_of_labels(connection, [label], sees_private=context.sees_private)
     return json_answer(_entity.dump(covered))
 
 

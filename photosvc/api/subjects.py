@@ -13,8 +13,8 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import FILE, MARKER, is_uid
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index.file_columns import add_area
-from photosvc.library.people import name_area, no_area, remove_area
-from photosvc.library.renames import Asked
+from photosvc.library.people import check_name, name_area, no_area, remove_area
+from photosvc.library.renames import QueuedRename, change_person
 from photosvc.media.metadata import Region
 from photosvc.models import File, Marker, Photo
 from photosvc.records.people import MarkerEditSchema, NewMarkerSchema, SubjectEditSchema, SubjectSchema
@@ -22,12 +22,11 @@ from photosvc.records.photos import MarkerSchema
 from photosvc.search.reading.files import files_of_photo, load_file
 from photosvc.search.reading.people import read_people, with_covers_of_people
 from photosvc.web.answers import json_answer
-from photosvc.web.changes import Editing, change_person, check_name_of_person, find_person
+from photosvc.web.changes import Editing, rename_context
 from photosvc.web.contract import ETAG, answers, or_answers, read_switch, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
-from photosvc.web.searching import searching
 
 subjects = OwnBlueprint("subjects", __name__)
 
@@ -79,9 +78,10 @@ def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
     if name is None and favorite is None and hidden is None:
         raise InvalidValueError("Name: send a name, Favorite or Hidden", field="Name")
     if name is not None:
-        check_name_of_person(name)
-    changed = change_person(find_person(subject_uid), name, favorite=favorite, hidden=hidden)
-    return accepted(changed) if isinstance(changed, Asked) else _answer(changed)
+        check_name(name)
+    context = rename_context("subject_uid")
+    changed = change_person(context, context.find_person(subject_uid), name, favorite=favorite, hidden=hidden)
+    return accepted(changed) if isinstance(changed, QueuedRename) else _answer(changed)
 
 
 @subjects.post("/subjects/<subject_uid>/like")
@@ -90,15 +90,17 @@ def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
 @answers(SubjectSchema, "The changed person.", refuses=(404,))
 def like_subject(subject_uid: str) -> Response:
     """Make a person a favourite by POST, and no longer by DELETE."""
-    change_person(find_person(subject_uid), None, favorite=request.method == "POST")
+    context = rename_context("subject_uid")
+    change_person(context, context.find_person(subject_uid), None, favorite=request.method == "POST")
     return _answer(subject_uid)
 
 
 def _answer(uid: str) -> Response:
     """Answer with a person, with the latest photo as the cover."""
-    who, person = principal(), find_person(uid)
-    with searching(who.owner_uid, "subject_uid") as connection:
-        (covered,) = with_covers_of_people(connection, [person], sees_private=who.sees_private)
+    context = rename_context("subject_uid")
+    person = context.find_person(uid)
+    with context.reading() as connection:
+        (covered,) = with_covers_of_people(connection, [person], sees_private=context.sees_private)
     return json_answer(_subject.dump(covered))
 
 
@@ -129,7 +131,7 @@ def add_marker(given: dict[str, Any]) -> Response:
     outside of the picture is left out.
     """
     if given["name"]:
-        check_name_of_person(given["name"])
+        check_name(given["name"])
     file_uid = given.pop("file_uid")
     photo_uid = _seen_photo(File.uid == file_uid) if is_uid(file_uid, FILE) else None
     x, y = round(given["x"], 5), round(given["y"], 5)
@@ -163,7 +165,7 @@ def change_marker(given: dict[str, Any], marker_uid: str) -> Response:
     if "name" not in given:
         raise InvalidValueError("Name: send a name, or Invalid", field="Name")
     if name:
-        check_name_of_person(name)
+        check_name(name)
     return _named(marker_uid, name)
 
 

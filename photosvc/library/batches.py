@@ -6,6 +6,7 @@ the effects of `changing`, without loading the files of the photos.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
 from http import HTTPStatus
@@ -24,7 +25,7 @@ from photosvc.core.vocabulary import MANUAL
 from photosvc.index.catalog import Catalog
 from photosvc.index.quality import quality_after_edit
 from photosvc.library.edits import difference, undo
-from photosvc.library.journal import Change, entries_of_batch, record, values_of
+from photosvc.library.journal import Actor, Change, entries_of_batch, record, values_of
 from photosvc.library.unit_of_work import changing, load_photos
 from photosvc.models import Photo, SearchRow
 from photosvc.models.engine import Writing, many_pages
@@ -166,6 +167,24 @@ def undo_batch(
     return len(touched), left
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchContext:
+    """The request that changes many photos: its transactions, its time, its actor and their rights."""
+
+    reading: Callable[[], AbstractContextManager[Connection]]
+    writing: Writing
+    slot: Callable[[], AbstractContextManager[object]] = nullcontext
+    """A context around a change that needs more than one transaction."""
+    clock: Clock
+    """The clock of time limits, and of the sizes of transactions."""
+    now: datetime
+    zone: str
+    """The time zone of photos that tell neither a zone nor a position."""
+    actor: Actor
+    user_id: int | None
+    sees_private: bool
+
+
 class BatchInterruptedError(PhotosvcError):
     """The database is busy or cannot be reached; try again."""
 
@@ -174,13 +193,11 @@ class BatchInterruptedError(PhotosvcError):
 
 
 def change_in_portions(
-    writing: Writing,
+    context: BatchContext,
     photo_ids: Sequence[int],
     change: Callable[..., int],
     done: str,
-    clock: Clock,
     *,
-    slot: Callable[[], AbstractContextManager[object]] = nullcontext,
     around: Callable[[], AbstractContextManager[Any]] | None = None,
     more: Callable[[], dict[str, object]] = dict,
     is_repeatable: bool = False,
@@ -191,8 +208,6 @@ def change_in_portions(
         change: gets a transaction's session, the ids of some photos and the value of `around`; returns the number of
             photos that it changed.
         done: a past participle for the error message, such as `changed`.
-        clock: of the limit, and of the sizes of the transactions.
-        slot: a context around a change that needs more than one transaction.
         around: a context around each transaction.
         more: returns further values for an error that stops the change after some photos.
         is_repeatable: True if the same request, sent again, changes the photos that are left.
@@ -200,15 +215,15 @@ def change_in_portions(
     Raises:
         PhotosvcError: photos are left after `_LONGEST` seconds; the others have changed.
         BatchInterruptedError: the database failed; the photos of earlier transactions have changed.
-        PhotosvcError: `change` refuses a photo; or an error of `slot`.
+        PhotosvcError: `change` refuses a photo; or an error of `context.slot`.
     """
     count = 0
-    with slot() if len(photo_ids) > _PORTION else nullcontext():
+    with context.slot() if len(photo_ids) > _PORTION else nullcontext():
         try:
-            for portion in _portions(photo_ids, clock, is_repeatable=is_repeatable):
+            for portion in _portions(photo_ids, context.clock, is_repeatable=is_repeatable):
                 with (
                     around() if around else nullcontext() as held,
-                    writing(library=True) as session,
+                    context.writing(library=True) as session,
                     many_pages(session),
                 ):
                     count += change(session, portion, *([held] if around else []))

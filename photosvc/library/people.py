@@ -12,7 +12,8 @@ from typing import ClassVar
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.orm import Session
 
-from photosvc.core.errors import ConflictError, NotFoundError
+from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.core.message import of_field
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index import file_columns
 from photosvc.index.catalog import Catalog
@@ -25,9 +26,15 @@ from photosvc.models import STATE, File, LibraryState, Marker, Photo, SearchRow,
 from photosvc.models.counters import record_change
 from photosvc.models.library import subject_uid
 from photosvc.models.statements import insert_into
-from photosvc.query.fold import fold
+from photosvc.query.fold import fold, words
 from photosvc.search.reading.compile import EVERY_SWITCH, visible
 from photosvc.search.reading.people import Person
+
+
+def check_name(name: str) -> None:
+    """Raise `InvalidValueError` for a name without letters or digits."""
+    if not words(name):
+        raise InvalidValueError(of_field("Name", "send a name with letters or digits"), field="Name")
 
 
 def choose_name(session: Session, person: Person, name: str, now: datetime, *, favorite: bool | None = None) -> str:

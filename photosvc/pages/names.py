@@ -9,7 +9,7 @@ from marshmallow import Schema
 
 from photosvc.auth.policy import may
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PhotosvcError
-from photosvc.library.renames import Asked
+from photosvc.library.renames import QueuedRename, RenameContext, change_label, change_person, remove_labels
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form
 from photosvc.pages.language import N_, _
@@ -30,7 +30,7 @@ from photosvc.search.reading.people import (
     with_covers_of_labels,
     with_covers_of_people,
 )
-from photosvc.web.changes import change_label, change_person, find_label, find_person, remove_labels
+from photosvc.web.changes import rename_context
 from photosvc.web.contract import load_values
 from photosvc.web.current import current_service
 from photosvc.web.indexer import wake_indexer
@@ -63,10 +63,10 @@ class Kind:
     """The message when there are none."""
     missing: str
     """The message when there is no such one."""
-    find: Callable[[str], Named]
+    find: Callable[[RenameContext, str], Named]
     """Finds one by its UID."""
     change: Callable[..., object]
-    """Changes the name and the mark of one; returns an `Asked` if a job does the rest."""
+    """Changes the name and the mark of one; returns an `QueuedRename` if a job does the rest."""
     schema: Schema
     """The schema of changes at the API, which checks the name."""
     kept: Callable[[], Kept[list[Any]]]
@@ -77,13 +77,13 @@ class Kind:
 LABELS: Final = Kind(
     "labels", N_("Labels"), N_("All labels"), "tag", "label", "labels.update", 255,
     N_("There are no labels yet. They are the keywords of photos: from their files, or typed when a photo is edited."),
-    N_("This label does not exist, or you have no permission to see it."), find_label, change_label, LabelEditSchema(),
-    lambda: current_service().kept(read_labels), with_covers_of_labels,
+    N_("This label does not exist, or you have no permission to see it."), RenameContext.find_label, change_label,
+    LabelEditSchema(), lambda: current_service().kept(read_labels), with_covers_of_labels,
 )  # fmt: skip
 PEOPLE: Final = Kind(
     "people", N_("People"), N_("All people"), "person", "subject", "people.update", 160,
     N_("There are no people yet. They come from areas with names, which other programs mark in pictures."),
-    N_("This person does not exist, or you have no permission to see them."), find_person, change_person,
+    N_("This person does not exist, or you have no permission to see them."), RenameContext.find_person, change_person,
     SubjectEditSchema(), lambda: current_service().kept(read_people), with_covers_of_people,
 )  # fmt: skip
 _ORDERS: Final[dict[str, tuple[str, Callable[[Named], Any]]]] = {
@@ -187,7 +187,8 @@ def send_label(uid: str) -> Response:
 @page("labels.update")
 def remove_label(uid: str) -> Response:
     """Remove a label from all photos."""
-    return _leave(LABELS, "removed", by_job=isinstance(remove_labels([_find(LABELS, uid)]), Asked))
+    removed = remove_labels(rename_context("q"), [_find(LABELS, uid)])
+    return _leave(LABELS, "removed", by_job=isinstance(removed, QueuedRename))
 
 
 @pages.get("/people/<uid>", endpoint="person")
@@ -209,13 +210,13 @@ def send_person(uid: str) -> Response:
 def hide_person(uid: str) -> Response:
     """Hide a person, or show them again."""
     hidden = read_form().get("hidden") != "no"
-    change_person(_find(PEOPLE, uid), None, hidden=hidden)
+    change_person(rename_context("q"), _find(PEOPLE, uid), None, hidden=hidden)
     return see_other(url_for(".people", done="hidden" if hidden else "shown", person=uid if hidden else None))
 
 
 def _find(kind: Kind, uid: str) -> Any:  # noqa: ANN401 - a label or a person, as the kind changes them
     try:
-        return kind.find(uid)
+        return kind.find(rename_context("q"), uid)
     except NotFoundError:
         raise NotFoundError(kind.missing) from None
 
@@ -231,7 +232,7 @@ def _save(kind: Kind, one: Named) -> Response:
         other = next((known for known in every if known.uid != one.uid and fold(known.name) == fold(name)), None)
         if other is not None and form.get("merge") != other.uid:
             return _form(kind, one, typed=name, favorite=favorite, other=other)
-        by_job = isinstance(kind.change(one, name, favorite=favorite), Asked)
+        by_job = isinstance(kind.change(rename_context("q"), one, name, favorite=favorite), QueuedRename)
     except NotFoundError:  # it is gone meanwhile, or has only archived photos
         return _leave(kind, "saved", by_job=False)
     except InvalidValueError:

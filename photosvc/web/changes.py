@@ -16,28 +16,23 @@ from typing import TypeAlias
 import orjson
 from sqlalchemy.orm import Session
 
-from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
+from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.core.message import of_field
 from photosvc.index.catalog import Catalog
-from photosvc.library import labels, people
 from photosvc.library.album_photos import select_photos
 from photosvc.library.albums import PhotosChange, album_of_people, change_members
 from photosvc.library.journal import Actor, Change
-from photosvc.library.labels import LabelChange, check_name
-from photosvc.library.renames import Asked, Terms, change_all, respell_label
-from photosvc.library.renames import rename_person as rename_in_photos
+from photosvc.library.renames import RenameContext
 from photosvc.library.trash.folder import Kept, Trash
 from photosvc.library.trash.restoring import PORTION, Emptied, Restored, empty_in_request, restore_in_request
 from photosvc.library.unit_of_work import changing
 from photosvc.library.unit_of_work import load_photo as load_for_change
 from photosvc.models import Photo
 from photosvc.models.engine import session_on
-from photosvc.query.fold import fold, words
 from photosvc.records.fields import compile_schema
 from photosvc.records.photos import PhotoSchema, without_empty
 from photosvc.search.reading.files import SeenFile, files_of_photo, load_photo
-from photosvc.search.reading.people import Label, Person, read_labels, read_people
+from photosvc.search.reading.people import read_labels, read_people
 from photosvc.search.reading.selection import Selection
 from photosvc.web.admission_gate import Cost
 from photosvc.web.current import current_service
@@ -174,10 +169,10 @@ def change_photos(album_uid: str, selection: Selection, change: PhotosChange) ->
     return photos, changed
 
 
-def terms(part: str) -> Terms:
-    """Return the terms of a change by this request; errors name `part` if the search for the photos takes too long."""
+def rename_context(part: str) -> RenameContext:
+    """Return the context of a change by this request; the error of too long a search for its photos names `part`."""
     service, who = current_service(), principal()
-    return Terms(
+    return RenameContext(
         reading=partial(searching, who.owner_uid, part),
         writing=service.writing,
         slot=one_batch,
@@ -187,117 +182,6 @@ def terms(part: str) -> Terms:
         actor=Actor.of(who),
         user_id=who.user_id,
         sees_private=who.sees_private,
+        labels=service.kept(read_labels),
+        people=service.kept(read_people),
     )
-
-
-def every_label() -> list[Label]:
-    """Return the labels that the principal may see."""
-    service, who = current_service(), principal()
-    with searching(who.owner_uid, "label_uid") as connection:
-        return service.kept(read_labels).read(connection, sees_private=who.sees_private)
-
-
-def find_label(uid: str) -> Label:
-    """Return the label with this UID, or raise `NotFoundError` if there is none that the principal may see."""
-    found = next((label for label in every_label() if label.uid == uid), None)
-    if found is None:
-        raise NotFoundError("there is no such label", field="uid")
-    return found
-
-
-def change_label(label: Label, name: str | None, *, favorite: bool | None = None) -> Label | Asked:
-    """Rename a label, or make it a favorite or not; the name of another label makes one of both.
-
-    Return the label, or the job that changes its photos.
-
-    Raises:
-        InvalidValueError: the name has no letters or digits.
-        NotFoundError: no photo in searches has the new label.
-        PhotosvcError: one of `change_all`.
-    """
-    if name is not None:
-        check_name(name)
-    if name is not None and name != label.name:
-        changed = _rename_label(label, name, favorite)
-        if isinstance(changed, Asked):
-            return changed
-        label = changed
-    if favorite is not None and favorite != label.favorite:
-        with current_service().writing(library=True) as session:
-            labels.mark_favorite(session, label.id, favorite=favorite)
-    return label
-
-
-def _rename_label(label: Label, name: str, favorite: bool | None) -> Label | Asked:
-    if fold(name) == fold(label.name):
-        asked = respell_label(terms("label_uid"), label, name, favorite=favorite)
-        return asked or find_label(label.uid)
-    wanted = True if favorite is None and label.favorite else favorite
-    sees_private = principal().sees_private
-    change = LabelChange([fold(label.name)], name, "labels.rename", sees_private=sees_private, favorite=wanted)
-    changed = change_all(terms("label_uid"), change)
-    if isinstance(changed, Asked):
-        return changed
-    found = next((label for label in every_label() if fold(label.name) == fold(name)), None)
-    if found is None:  # its photos are archived, or were changed meanwhile
-        raise NotFoundError("no photo in searches has this label", field="Name")
-    return found
-
-
-def remove_labels(gone: Sequence[Label]) -> int | Asked:
-    """Remove labels from all photos; return the number of changed photos, or the job that changes them."""
-    change = LabelChange([fold(label.name) for label in gone], None, "labels.delete", principal().sees_private)
-    return change_all(terms("labels"), change)
-
-
-def find_person(uid: str) -> Person:
-    """Return the person with this UID, or raise `NotFoundError` if there is none whom the principal may see."""
-    service, who = current_service(), principal()
-    with searching(who.owner_uid, "subject_uid") as connection:
-        every = service.kept(read_people).read(connection, sees_private=who.sees_private)
-    found = next((person for person in every if person.uid == uid), None)
-    if found is None:
-        raise NotFoundError("there is no such person", field="uid")
-    return found
-
-
-def check_name_of_person(name: str) -> None:
-    """Raise `InvalidValueError` for a name without letters or digits."""
-    if not words(name):
-        raise InvalidValueError(of_field("Name", "send a name with letters or digits"), field="Name")
-
-
-def change_person(
-    person: Person, name: str | None, *, favorite: bool | None = None, hidden: bool | None = None
-) -> str | Asked:
-    """Rename a person, make them a favorite or not, or hide them; the name of another person makes one of both.
-
-    Return the UID of the person, or the job that renames them on their photos.
-
-    Raises:
-        InvalidValueError: the name has no letters or digits, or is a new one of a person who is to be hidden.
-        PhotosvcError: one of `change_all`.
-    """
-    if name is not None:
-        check_name_of_person(name)
-    if hidden is not None and name not in {None, person.name}:  # the name may make them another person
-        raise InvalidValueError("Hidden: send it without another name", field="Hidden")
-    uid = person.uid if name is None else _rename_person(person, name, favorite)
-    if isinstance(uid, Asked) or (favorite is None and hidden is None):
-        return uid
-    known = find_person(uid)
-    if favorite not in {None, known.favorite} or hidden not in {None, known.hidden}:
-        service = current_service()
-        with service.writing(library=True) as session:
-            people.mark(session, known, service.now(), favorite=favorite, hidden=hidden)
-    return uid
-
-
-def _rename_person(person: Person, name: str, favorite: bool | None) -> str | Asked:
-    renamed = rename_in_photos(terms("subject_uid"), person, name, favorite=favorite)
-    if renamed is not None:
-        return renamed
-    service, who = current_service(), principal()
-    with searching(who.owner_uid, "subject_uid") as connection:
-        every = service.kept(read_people).read(connection, sees_private=False)
-    return next((one.uid for one in every if fold(one.name) == fold(name)), person.uid)
