@@ -45,7 +45,9 @@ _SEALED: Final[tuple[tuple[Any, Any, str], ...]] = (
 )
 #: Name of the row that holds the fingerprint.
 _NAME: Final = "service_key"
-_SEPARATOR: Final = "."
+_SEPARATOR: Final = "-"
+#: Characters of a signature.
+_SIGNATURE: Final = 22
 #: Characters of the longest signed text.
 _LONGEST: Final = 200
 
@@ -69,7 +71,9 @@ def is_signed(key: bytes, message: str, signature: str) -> bool:
 
 
 def signed_text(key: bytes, *parts: object, until: datetime | None = None) -> str:
-    """Return the parts, which contain no dots, and their signature as one text; `parts_of` reads it.
+    """Return the parts, which contain no hyphens, and their signature as one text; `parts_of` reads it.
+
+    Letters, digits, `-` and `_` need no escape in an address, and clients may insert the text into a template.
 
     Args:
         until: the end of its validity, in whole seconds.
@@ -85,8 +89,9 @@ def parts_of(key: bytes, text: str, *, now: datetime | None = None) -> list[str]
     Args:
         now: the present, for texts that were signed with `until`.
     """
-    message, _, signature = text[:_LONGEST].rpartition(_SEPARATOR)
-    if not is_signed(key, message, signature):
+    signed, signature = text[:-_SIGNATURE], text[-_SIGNATURE:]
+    message = signed.removesuffix(_SEPARATOR)
+    if len(text) > _LONGEST or message == signed or not is_signed(key, message, signature):
         return None
     parts = message.split(_SEPARATOR)
     if now is not None and now.timestamp() >= int(parts.pop()):

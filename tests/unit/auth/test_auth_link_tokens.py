@@ -28,7 +28,8 @@ def login(session, user, **values):
 def test_a_preview_token_is_always_the_same_for_its_credential_and_another_for_others(session, settings, alice):
     principal = login(session, alice)
     token = preview_token(settings, principal)
-    assert re.fullmatch(r"[A-Za-z0-9._-]{30,80}", token)
+    for text in (token, download_token(settings, principal, NOW)):
+        assert re.fullmatch(r"[A-Za-z0-9_-]{30,80}", text)  # clients put tokens into addresses unescaped
     assert preview_token(settings, principal) == token
     assert verify_any(session.connection(), settings, token, NOW) == principal
     others = {
@@ -78,7 +79,8 @@ def test_the_preview_token_of_a_credential_without_a_user_lives_as_long_as_that(
 def test_a_download_token_lasts_one_hour(session, settings, alice):
     principal = login(session, alice)
     token = download_token(settings, principal, NOW)
-    assert re.fullmatch(r"[A-Za-z0-9._-]{30,80}", token)
+    for text in (token, download_token(settings, principal, NOW)):
+        assert re.fullmatch(r"[A-Za-z0-9_-]{30,80}", text)  # clients put tokens into addresses unescaped
     for check in (verify_download, verify_any):
         for seconds in (-1, 0, 3599):
             assert check(session.connection(), settings, token, NOW + seconds * SECOND) == principal
@@ -133,7 +135,7 @@ def test_no_changed_token_opens_anything(session, settings, alice, data):
             check(session.connection(), settings, changed, NOW)
 
 
-@pytest.mark.parametrize("token", ["", ".", "..", "a.b.c", "é.1.x", "\ud800", "." * 10**5, "u.1." + "x" * 10**6])
+@pytest.mark.parametrize("token", ["", "-", "--", "a-b-c", "é-1-x", "\ud800", "-" * 10**5, "u-1-" + "x" * 10**6])
 def test_what_is_no_link_token_is_refused(session, settings, token):
     for check in (verify_download, verify_any):
         with pytest.raises(InvalidTokenError):
