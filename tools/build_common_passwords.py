@@ -15,7 +15,7 @@ from pathlib import Path
 from string import ascii_lowercase, digits
 
 from photosvc import data
-from photosvc.auth.passwords import MIN_LENGTH
+from photosvc.records.limits import SHORTEST_PASSWORD
 
 _NAMES = ("photosvc", "photosvc1", "photoprism", "photoprism1", "administrator")
 #: Of passwords that are added here.
@@ -36,7 +36,7 @@ def read(wheel: Path) -> list[str]:
 
 def regular() -> Iterator[str]:
     """Passwords whose characters repeat or follow each other."""
-    lengths = range(MIN_LENGTH, _MOST_CHARACTERS + 1)
+    lengths = range(SHORTEST_PASSWORD, _MOST_CHARACTERS + 1)
     pairs = ("".join(pair) for pair in product(digits, repeat=2))
     runs = {row[start : start + 4] for row in _ROWS for start in range(len(row) - 3)}
     for part in (*ascii_lowercase, *digits, *pairs, *runs, "abc", "123"):
@@ -44,13 +44,13 @@ def regular() -> Iterator[str]:
     for row in _ROWS:
         for line in (row, row[::-1]):
             yield from (
-                line[start:end] for end in range(len(line) + 1) for start in range(max(0, end - MIN_LENGTH + 1))
+                line[start:end] for end in range(len(line) + 1) for start in range(max(0, end - SHORTEST_PASSWORD + 1))
             )
 
 
 def write(words: list[str], target: Path) -> None:
     """Write the passwords in lower case, sorted, one a line."""
-    kept = {word.casefold() for word in (*words, *regular(), *_NAMES) if len(word) >= MIN_LENGTH}
+    kept = {word.casefold() for word in (*words, *regular(), *_NAMES) if len(word) >= SHORTEST_PASSWORD}
     target.write_text("".join(f"{word}\n" for word in sorted(kept)), "utf-8")
 
 

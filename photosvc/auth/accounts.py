@@ -26,8 +26,8 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.message import Message
 from photosvc.models import Client, Credential, Link, User, Visit
 from photosvc.models.schema import delete_owned
+from photosvc.records import limits
 
-_MAX_TEXT = 255
 _WORD = r"[^\s@<>()\[\]:;,\\\".]+"
 _EMAIL = re.compile(rf"{_WORD}(\.{_WORD})*@{_WORD}(\.{_WORD})*")
 #: Rights of an account, which its own user cannot change.
@@ -204,8 +204,8 @@ def check_role(role: str) -> str:
 
 def _display_name(text: str, field: str = "display_name") -> str:
     text = text.strip()
-    if len(text) > _MAX_TEXT or not text.isprintable():
-        raise InvalidValueError(Message("at most {most} printable characters", most=_MAX_TEXT), field=field)
+    if len(text) > limits.LINE or not text.isprintable():
+        raise InvalidValueError(Message("at most {most} printable characters", most=limits.LINE), field=field)
     return text
 
 

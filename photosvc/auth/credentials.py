@@ -41,8 +41,8 @@ from photosvc.core.message import Message
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Client, Credential, User, Visit
 from photosvc.models.engine import MOST_SWEPT
 from photosvc.models.statements import in_portions
+from photosvc.records import limits
 
-MAX_NAME = 160
 #: App passwords that an account may have at the same time: each can have sessions of its own.
 MOST_APP_PASSWORDS = 100
 _UID = re.compile(r"sess[0-9a-z]{8}\Z")
@@ -108,8 +108,8 @@ def _require_room(operation: Operation, user: User) -> None:
 def check_name(name: str) -> str:
     """Return the trimmed name, or raise `InvalidValueError` unless it has 1 to 160 printable characters."""
     name = name.strip()
-    if not 1 <= len(name) <= MAX_NAME or not name.isprintable():
-        raise InvalidValueError(Message("a name has 1 to {most} printable characters", most=MAX_NAME), field="name")
+    if not 1 <= len(name) <= limits.NAME or not name.isprintable():
+        raise InvalidValueError(Message("a name has 1 to {most} printable characters", most=limits.NAME), field="name")
     return name
 
 

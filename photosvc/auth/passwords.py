@@ -19,9 +19,8 @@ from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.message import Message
 from photosvc.core.slots import Slots
+from photosvc.records.limits import LONGEST_PASSWORD, SHORTEST_PASSWORD
 
-#: In characters.
-MIN_LENGTH, MAX_LENGTH = 8, 128
 #: 19 MiB, two passes, one lane (OWASP Password Storage Cheat Sheet).
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 #: Log-ins that may wait for a password check: by default, and at most if the server is known to have many threads.
@@ -95,8 +94,10 @@ def check_password(password: str, *, user_name: str = "", field: str = "password
         InvalidValueError: it is shorter than 8 or longer than 128 characters, the user's name, or a common password;
             the error names `field`.
     """
-    if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
-        msg: str = Message("a password has {least} to {most} characters", least=MIN_LENGTH, most=MAX_LENGTH)
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        msg: str = Message(
+            "a password has {least} to {most} characters", least=SHORTEST_PASSWORD, most=LONGEST_PASSWORD
+        )
     elif password.strip().lower() == user_name.lower():
         msg = "the password must not be the user name"
     elif is_common(password):
@@ -139,7 +140,7 @@ def verify_password(password: str, stored: str) -> bool:
     Raises:
         BusyError: too many passwords are hashed at present.
     """
-    stored_or_dummy, given = stored or _dummy(), _bytes(password[: MAX_LENGTH + 1])
+    stored_or_dummy, given = stored or _dummy(), _bytes(password[: LONGEST_PASSWORD + 1])
     try:
         with HASHING.turn():
             matches = _HASHER.verify(stored_or_dummy, given)

@@ -19,7 +19,6 @@ from photosvc.cli.terminal import (
     require_stdout,
     yes_option,
 )
-from photosvc.core.accounts import MAX_LINK_VISITS
 from photosvc.core.errors import InvalidValueError
 from photosvc.library.links import (
     add_link,
@@ -32,6 +31,7 @@ from photosvc.library.links import (
     path_of,
 )
 from photosvc.records.albums import LinkEditSchema, LinkSchema
+from photosvc.records.limits import LINK_VISITS
 from photosvc.web.contract import load_values
 from photosvc.web.current import Service
 
@@ -47,9 +47,7 @@ _SECRET = {"Token": "Token", "Address": "Address"}
 #: The options for the values of a link.
 _link_options = options(
     click.option("--expires", "-e", type=Duration(), metavar="LIFETIME", help="Seconds, or 30d; 0 for no end."),
-    click.option(
-        "--max-views", type=click.IntRange(0, MAX_LINK_VISITS), help="Maximum number of visits; 0: any number."
-    ),
+    click.option("--max-views", type=click.IntRange(0, LINK_VISITS), help="Maximum number of visits; 0: any number."),
     click.option("--metadata/--no-metadata", "metadata_shown", default=None, help="Show places, people, texts."),
     click.option("--download/--no-download", "downloads", default=None, help="Allow downloads of originals."),
     click.option("--upload/--no-upload", "uploads", default=None, help="Let visitors add photos to the album."),

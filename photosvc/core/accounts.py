@@ -34,8 +34,6 @@ PROOF_SECONDS = 3600
 
 #: Lifetime of a visit by a public link.
 VISIT_SECONDS = 86_400
-#: Highest number of visits to which a public link may be limited, and characters of its note.
-MAX_LINK_VISITS, MAX_LINK_COMMENT = 1_000_000, 500
 
 #: Formats of a client's access tokens; a JWT can be read by others (RFC 9068).
 OPAQUE, JWT = "opaque", "jwt"

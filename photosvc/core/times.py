@@ -27,7 +27,8 @@ _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2})?([Zz]|[+-][0-9]{2}:[0-9]{2})", re.ASCII
 )
 _EARLIEST, _LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-_LONGEST_ZONE: Final = 64
+#: Characters of the name of a zone.
+LONGEST_ZONE: Final = 64
 #: The name of UTC, which is also the zone of machines that are in no one's.
 UTC_ZONE: Final = "UTC"
 #: Other names of UTC.
@@ -88,7 +89,7 @@ def parse_until(text: str, now: datetime, *, field: str = "until") -> datetime:
 
 def to_utc(local: datetime, zone: str) -> datetime:
     """Return the aware UTC time when clocks in `zone` show the naive time `local`."""
-    aware = local.replace(tzinfo=_zone(zone[:_LONGEST_ZONE]) or UTC, fold=0)
+    aware = local.replace(tzinfo=_zone(zone[:LONGEST_ZONE]) or UTC, fold=0)
     try:
         return aware.astimezone(UTC)
     except OverflowError:
@@ -98,7 +99,7 @@ def to_utc(local: datetime, zone: str) -> datetime:
 def to_local(utc: datetime, zone: str) -> datetime:
     """Return the naive time that clocks in `zone` show at the aware time `utc`."""
     try:
-        local = utc.astimezone(_zone(zone[:_LONGEST_ZONE]) or UTC)
+        local = utc.astimezone(_zone(zone[:LONGEST_ZONE]) or UTC)
     except OverflowError:
         local = _EARLIEST if utc.year == 1 else _LATEST
     return local.replace(tzinfo=None, fold=0)
@@ -108,7 +109,7 @@ def is_zone(name: str) -> bool:
     """Return whether it is an IANA zone name, or empty for an unknown zone."""
     if name.startswith(_VARIANTS) or name in _PLACEHOLDERS:
         return False
-    return not name or (len(name) <= _LONGEST_ZONE and _zone(name) is not None)
+    return not name or (len(name) <= LONGEST_ZONE and _zone(name) is not None)
 
 
 def fixed_zone(minutes: int) -> str:
@@ -137,7 +138,7 @@ def machine_zone(environ: Mapping[str, str] = os.environ, etc: Path = Path("/etc
 
 def _first_line(path: Path) -> str:
     try:
-        return path.read_text("ascii")[:_LONGEST_ZONE].partition("\n")[0].strip()
+        return path.read_text("ascii")[:LONGEST_ZONE].partition("\n")[0].strip()
     except (OSError, ValueError):
         return ""
 

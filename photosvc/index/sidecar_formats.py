@@ -44,6 +44,7 @@ from photosvc.media.text import (
 )
 from photosvc.media.xmp import read_sidecar as read_packet
 from photosvc.media.xmp_tree import MAX_PACKET
+from photosvc.records import limits
 
 MOST_PEOPLE: Final = 256
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -111,7 +112,7 @@ def read_album(record: Mapping[str, Any]) -> Metadata | None:
         return None
     inner = record.get("albumData")
     album = inner if isinstance(inner, dict) else record
-    title = clean(_string(album, "title"), text.TITLE)
+    title = clean(_string(album, "title"), limits.TITLE)
     if not title or _YEAR_FOLDER.fullmatch(unicodedata.normalize("NFC", title).replace("’", "'")):
         return None
     return Metadata(title=title, description=clean_text(_string(album, "description")))
@@ -210,7 +211,7 @@ def read(record: Mapping[str, Any]) -> Metadata | None:
         lat=lat,
         lng=lng,
         altitude=_altitude(tags),
-        title=clean(tags.text("Title", "ObjectName", "Headline"), text.TITLE),
+        title=clean(tags.text("Title", "ObjectName", "Headline"), limits.TITLE),
         description=clean_text(tags.text("Description", "Caption-Abstract", "ImageDescription")),
         keywords=text.keywords((*tags.texts("Subject"), *tags.texts("Keywords"))),
         subject=clean(", ".join(tags.texts("PersonInImage")[:16])),
@@ -220,7 +221,7 @@ def read(record: Mapping[str, Any]) -> Metadata | None:
         notes=clean_text(tags.text("UserComment")),
         software=clean(tags.text("CreatorTool", "Software")),
         rating=valid_rating(tags.number("Rating")),
-        label=clean(tags.text("Label"), text.KEYWORD),
+        label=clean(tags.text("Label"), limits.KEYWORD),
         document_id=clean(tags.text("OriginalDocumentID", "DocumentID")),
         original_name=clean(tags.text("PreservedFileName", "RawFileName")),
     )

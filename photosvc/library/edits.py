@@ -25,7 +25,7 @@ from photosvc.media.metadata import Region
 from photosvc.models import Camera, Lens, Photo, Place
 from photosvc.models.photo import PLAIN_VALUES
 from photosvc.query.fold import fold
-from photosvc.records.edits import MOST_KEYWORDS
+from photosvc.records import limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +146,10 @@ class Each:
         gone = {fold(word) for word in self.remove_keywords}
         kept = {fold(word): word for word in (*self.add_keywords, *words)}
         kept = {folded: word for folded, word in kept.items() if folded not in gone}
-        if len(kept) > MOST_KEYWORDS:
-            raise InvalidValueError(f"{photo.uid} would have more than {MOST_KEYWORDS} keywords", field="add_keywords")
+        if len(kept) > limits.KEYWORDS:
+            raise InvalidValueError(
+                f"{photo.uid} would have more than {limits.KEYWORDS} keywords", field="add_keywords"
+            )
         return list(kept.values())
 
 

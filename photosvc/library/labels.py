@@ -18,7 +18,7 @@ from photosvc.library.unit_of_work import changing, load_photos, store_and_proje
 from photosvc.models import Keyword, Photo, SearchRow, photo_keywords
 from photosvc.models.counters import record_change
 from photosvc.query.fold import fold
-from photosvc.records.edits import MOST_KEYWORDS
+from photosvc.records import limits
 from photosvc.search.reading.compile import EVERY_SWITCH, visible
 
 #: A function that changes some hundreds of photos in a write transaction at the given time, and returns how many
@@ -155,8 +155,8 @@ def add_label(catalog: Catalog, photo: Photo, name: str) -> None:
     """
     words = [keyword.word for keyword in photo.keywords]
     if fold(name) not in {keyword.folded for keyword in photo.keywords}:
-        if len(words) >= MOST_KEYWORDS:
-            raise ConflictError(Message("a photo has at most {most} labels", most=MOST_KEYWORDS), field="Name")
+        if len(words) >= limits.KEYWORDS:
+            raise ConflictError(Message("a photo has at most {most} labels", most=limits.KEYWORDS), field="Name")
         apply(photo, {"keywords": [*words, name]}, catalog)
     keep_keywords(photo)
 

@@ -34,6 +34,7 @@ from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.message import Message, counted, of_field
 from photosvc.models import VISIT, Album, Client, Credential, Link, User, Visit
 from photosvc.models.statements import in_portions
+from photosvc.records import limits
 from photosvc.records.photos import slug
 from photosvc.search.reading.albums import AlbumRecord
 from photosvc.search.reading.compile import visible_albums
@@ -49,7 +50,6 @@ _SCOPE: Final = "albums files photos sessions"
 _LONGEST_SLUG: Final = 100
 #: Albums in one statement.
 _PORTION: Final = 500
-_SHORTEST_PASSWORD, _LONGEST_PASSWORD = 4, 128
 _MIB: Final = 1 << 20
 #: Files by one link: the guests of a large party add some thousand pictures in a day, and each file costs a
 #: transaction, a row, and reading by the index.
@@ -132,8 +132,8 @@ def check_password(password: str) -> str:
     Raises:
         InvalidValueError: it is too short or too long.
     """
-    if not _SHORTEST_PASSWORD <= len(password) <= _LONGEST_PASSWORD:
-        least, most = _SHORTEST_PASSWORD, _LONGEST_PASSWORD
+    if not limits.SHORTEST_LINK_PASSWORD <= len(password) <= limits.LONGEST_PASSWORD:
+        least, most = limits.SHORTEST_LINK_PASSWORD, limits.LONGEST_PASSWORD
         msg = Message("the password of a link has {least} to {most} characters", least=least, most=most)
         raise InvalidValueError(of_field("Password", msg), field="Password")
     return password

@@ -16,7 +16,6 @@ from datetime import datetime
 from io import BytesIO
 from typing import BinaryIO, Final
 
-from photosvc.media import text
 from photosvc.media.exif import Exif, read_canon_exif, read_exif, read_exif_file
 from photosvc.media.formats import Format
 from photosvc.media.iptc import IPTC_RESOURCE, read_iptc, resource
@@ -27,6 +26,7 @@ from photosvc.media.raw import read_raf
 from photosvc.media.slices import Slice, open_slices
 from photosvc.media.text import clean, clean_text, is_plausible
 from photosvc.media.xmp import Xmp, joined, read_xmp
+from photosvc.records import limits
 
 #: Long colour profiles, depth maps and previews take hundreds of segments; 10,000 are read in hundredths of a second.
 _MAX_SEGMENTS: Final = 10_000
@@ -319,7 +319,7 @@ def _texts(packets: Packets) -> Metadata:
         date_parts=taken.parts,
         modified_local=changed,
         modified_offset=None if changed is None else 0,
-        title=clean(texts.get("Title", ""), text.TITLE),
+        title=clean(texts.get("Title", ""), limits.TITLE),
         description=clean_text(texts.get("Description", "")),
         artist=clean(texts.get("Author", "")),
         copyright=clean(texts.get("Copyright", "")),

@@ -30,7 +30,6 @@ from photosvc.media.metadata import (
     valid_rating,
 )
 from photosvc.media.text import (
-    DESCRIPTION,
     LATITUDE,
     LONGITUDE,
     clean,
@@ -41,6 +40,7 @@ from photosvc.media.text import (
     parse_offset,
 )
 from photosvc.media.tiff import Directory, TiffReader, open_tiff
+from photosvc.records import limits
 
 # Tags of a date, its sub-seconds and its offset: when the photo was taken or, without that date, digitized.
 _TAKEN: Final = ((0x9003, 0x9291, 0x9011), (0x9004, 0x9292, 0x9012))
@@ -98,19 +98,19 @@ def exposure(fraction: tuple[int, int] | None) -> str:
 
 def utf16(written: bytes) -> str:
     """Return the text of a tag that Windows Explorer writes (UTF-16, little endian)."""
-    return written[: DESCRIPTION * 4].decode("utf-16-le", "ignore")
+    return written[: limits.TEXT * 4].decode("utf-16-le", "ignore")
 
 
 def user_comment(written: bytes) -> str:
     """Return the text of UserComment, which begins with eight bytes of character code."""
-    code, body = written[:8], written[8 : 8 + DESCRIPTION * 4]
+    code, body = written[:8], written[8 : 8 + limits.TEXT * 4]
     if code == b"UNICODE\0":
         # Nothing states the byte order; the zero bytes of ASCII text show it.
         order = "utf-16-be" if body[:1] == b"\0" else "utf-16-le"
         return clean_text(body.decode(order, "ignore"))
     if code in (b"ASCII\0\0\0", b"\0\0\0\0\0\0\0\0"):
         value = clean_text(body)
-        return value if clean(value, DESCRIPTION).isprintable() else ""
+        return value if clean(value, limits.TEXT).isprintable() else ""
     return ""
 
 
@@ -299,7 +299,7 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
         lng=lng,
         altitude=altitude(gps),
         unfixed=lat is not None and gps.data(_STATUS)[:1] == b"V",  # void
-        title=clean(utf16(image.data(0x9C9B)), text.TITLE),
+        title=clean(utf16(image.data(0x9C9B)), limits.TITLE),
         description=clean_text(image.data(0x010E)),
         keywords=text.keywords([utf16(image.data(0x9C9E))], split=True),
         subject=clean(utf16(image.data(0x9C9F))),

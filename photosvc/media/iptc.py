@@ -7,6 +7,7 @@ from typing import Final
 from photosvc.media import text
 from photosvc.media.metadata import Metadata, WrittenDate, read_date
 from photosvc.media.text import clean, clean_text
+from photosvc.records import limits
 
 MAX_RESOURCES: Final = 500
 IPTC_RESOURCE: Final = 0x0404
@@ -53,7 +54,7 @@ def read_iptc(block: bytes) -> Metadata:
         taken_local=date.local,
         utc_offset=date.offset,
         date_parts=date.parts,
-        title=clean(first(_TITLE), text.TITLE) or clean(first(_HEADLINE), text.TITLE),
+        title=clean(first(_TITLE), limits.TITLE) or clean(first(_HEADLINE), limits.TITLE),
         description=clean_text(first(_CAPTION)),
         keywords=text.keywords(_decoded(word, encoding) for word in records.get((2, _KEYWORDS), ())),
         artist=clean(", ".join(filter(None, (clean(_decoded(name, encoding)) for name in bylines)))),

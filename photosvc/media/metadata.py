@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from photosvc.core.geo import is_position
 from photosvc.media.text import clean, is_plausible, keywords, parse_date, utc_of
+from photosvc.records import limits
 
 #: Bytes of a block of metadata; longer ones are left out.
 MAX_BLOCK: Final = 1 << 21
@@ -39,7 +41,6 @@ SAME_MOMENT: Final = timedelta(minutes=15)
 #: Zones differ by multiples of half an hour, apart from a few of 45 minutes.
 _ZONE_STEP: Final = timedelta(minutes=30)
 _STEP_ERROR: Final = timedelta(minutes=5)
-_MAX_ALTITUDE: Final = 100_000
 # Texts that cameras write into ImageDescription on their own: their name, or the name of the file.
 _BOILERPLATE: Final = re.compile(
     r"(?:(?:olympus|sony|epson|minolta|konica|kodak|samsung|ricoh|panasonic) )?"
@@ -282,36 +283,36 @@ def valid_position(lat: float | None, lng: float | None) -> tuple[float, float] 
 
     It is None for 0, 0 too, which receivers without a fix write.
     """
-    if lat is None or lng is None or not (math.isfinite(lat) and math.isfinite(lng)):
+    if lat is None or lng is None:
         return None, None
-    if not (-90 <= lat <= 90 and -180 <= lng <= 180) or (lat == 0 and lng == 0):
+    if not is_position(lat, lng) or (lat == 0 and lng == 0):
         return None, None
     return round(lat, 6), round(lng, 6)
 
 
 def valid_altitude(metres: float) -> int:
     """Return whole metres above sea level; 0 beyond 100 km."""
-    return round(metres) if math.isfinite(metres) and abs(metres) <= _MAX_ALTITUDE else 0
+    return round(metres) if math.isfinite(metres) and abs(metres) <= limits.ALTITUDE else 0
 
 
 def valid_rating(stars: float) -> int:
     """Return the whole number of stars, -1 for rejected; 0 for any other number."""
-    return round(stars) if -1 <= stars <= 5 else 0
+    return round(stars) if limits.LOWEST_RATING <= stars <= limits.HIGHEST_RATING else 0
 
 
 def valid_iso(value: float) -> int:
     """Return the whole sensitivity; 0 beyond ten million."""
-    return round(value) if 0 < value <= 10_000_000 else 0
+    return round(value) if 0 < value <= limits.ISO else 0
 
 
 def valid_focal_length(millimetres: float) -> int:
     """Return whole millimetres; 0 beyond 100 m."""
-    return round(millimetres) if 0 < millimetres < 100_000 else 0
+    return round(millimetres) if 0 < millimetres <= limits.FOCAL_LENGTH else 0
 
 
 def valid_f_number(value: float) -> float:
     """Return the aperture with two decimals; 0.0 beyond a thousand."""
-    return round(value, 2) if 0 < value < 1000 else 0.0
+    return round(value, 2) if 0 < value <= limits.F_NUMBER else 0.0
 
 
 def make_name(written: str | bytes) -> str:

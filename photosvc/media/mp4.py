@@ -16,6 +16,7 @@ from photosvc.media import text
 from photosvc.media.isobmff import XMP_BOX, boxes, boxes_within
 from photosvc.media.metadata import Metadata, make_name, model_name, valid_altitude, valid_position
 from photosvc.media.text import LATITUDE, LONGITUDE, clean, clean_text, decimal_degrees, parse_date, utc_of
+from photosvc.records import limits
 
 _MAX_XMP: Final = 1 << 21
 _MAX_VALUE: Final = 1 << 16
@@ -294,7 +295,7 @@ def read_tags(tags: Mapping[str, str]) -> Metadata:
         lat=lat,
         lng=lng,
         altitude=altitude,
-        title=clean(first(_APPLE + "title", _APPLE + "displayname", "title"), text.TITLE),
+        title=clean(first(_APPLE + "title", _APPLE + "displayname", "title"), limits.TITLE),
         description=clean_text(first(*_DESCRIPTIONS)),
         keywords=text.keywords([first(_APPLE + "keywords", "keywords")], split=True),
         artist=clean(first(_APPLE + "author", _APPLE + "artist", "artist")),

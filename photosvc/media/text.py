@@ -8,13 +8,7 @@ from typing import Final
 
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.text import BLANKS, clean_lines
-
-# Limits of texts in characters, and of the number of keywords.
-TITLE = 200
-DESCRIPTION = 4096
-KEYWORD = 255
-KEYWORDS = 256
-LINE = 255
+from photosvc.records import limits
 
 # Zero-width and bidi marks, overrides and isolates (with them a text can imitate another one), BOM, lone surrogates.
 # ZWNJ and ZWJ are kept: Persian, Indic scripts and emoji need them.
@@ -22,7 +16,7 @@ _INVISIBLE = re.compile(r"[\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206
 _SEPARATORS = re.compile(r"[,;]")
 
 
-def clean(value: str | bytes, limit: int = LINE) -> str:
+def clean(value: str | bytes, limit: int = limits.LINE) -> str:
     """Return one line of NFC text without control, bidi or surrogate characters, at most `limit` characters long.
 
     Bytes are decoded as UTF-8, or else as Latin-1, which old cameras write. Everything after a NUL is dropped.
@@ -30,7 +24,7 @@ def clean(value: str | bytes, limit: int = LINE) -> str:
     return _clipped(BLANKS.sub(" ", _visible(value, limit)), limit) if value else ""  # most fields are empty
 
 
-def clean_text(value: str | bytes, limit: int = DESCRIPTION) -> str:
+def clean_text(value: str | bytes, limit: int = limits.TEXT) -> str:
     """Return a clean text with its line breaks, otherwise like `clean`: for fields in which people write sentences."""
     return _clipped(clean_lines(_visible(value, limit)), limit) if value else ""
 
@@ -46,18 +40,18 @@ def _clipped(text: str, limit: int) -> str:
 
 
 def keywords(values: Iterable[str | bytes], *, split: bool = False) -> tuple[str, ...]:
-    """Return the first `KEYWORDS` clean keywords in their order; words that differ only in case count as one.
+    """Return the first `limits.KEYWORDS` clean keywords in their order; words that differ only in case count as one.
 
     Args:
         split: split each value at commas and semicolons.
     """
     found: dict[str, str] = {}
     for value in values:
-        whole = clean(value, DESCRIPTION if split else KEYWORD)
+        whole = clean(value, limits.TEXT if split else limits.KEYWORD)
         for part in _SEPARATORS.split(whole) if split else (whole,):
-            if word := clean(part, KEYWORD):
+            if word := clean(part, limits.KEYWORD):
                 found.setdefault(word.casefold(), word)
-            if len(found) == KEYWORDS:
+            if len(found) == limits.KEYWORDS:
                 return tuple(found.values())
     return tuple(found.values())
 

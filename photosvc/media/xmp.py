@@ -33,6 +33,7 @@ from photosvc.media.metadata import (
 )
 from photosvc.media.text import LATITUDE, LONGITUDE, clean, clean_text, parse_date, parse_degrees, utc_of
 from photosvc.media.xmp_tree import Properties, attribute, items, parse_packet, properties, tag
+from photosvc.records import limits
 
 MAX_REGIONS: Final = 256
 _NUMBER: Final = re.compile(r"\s*-?(?:\d{1,9}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE]-?\d{1,2})?\s*", re.ASCII)
@@ -162,7 +163,7 @@ def _read(root: Element) -> Xmp:
         lng=lng,
         altitude=_altitude(found),
         unfixed=lat is not None and _first(found, "exif:GPSStatus").strip() == "V",
-        title=clean(_first(found, "dc:title", "photoshop:Headline"), text.TITLE),
+        title=clean(_first(found, "dc:title", "photoshop:Headline"), limits.TITLE),
         description=clean_text(_first(found, "dc:description")),
         keywords=_keywords(found),
         subject=clean(", ".join(found.get("Iptc4xmpExt:PersonInImage", ())[:16])),
@@ -177,7 +178,7 @@ def _read(root: Element) -> Xmp:
         instance_id=clean(_first(found, "xmpMM:InstanceID")),
         original_name=clean(_first(found, "xmpMM:PreservedFileName", "crs:RawFileName")),
         regions=read_regions(root),
-        label=clean(_first(found, "xmp:Label"), text.KEYWORD),
+        label=clean(_first(found, "xmp:Label"), limits.KEYWORD),
         edited=_is_edited(found),
     )
     turned = _first(found, "tiff:Orientation").strip()

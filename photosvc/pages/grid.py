@@ -17,7 +17,7 @@ from photosvc.pages.language import N_, _, date_text
 from photosvc.pages.search_state import SearchState
 from photosvc.pages.thumbnails import Thumbnails
 from photosvc.pictures.sizes import NAMED, thumbnail_size
-from photosvc.records.fields import MOST_LISTED
+from photosvc.records.limits import ITEMS
 from photosvc.search.reading.files import turns_of
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import SearchRequest
@@ -235,7 +235,7 @@ def grid_data(who: Principal, search: SearchState, *, of_album: Collection[str] 
         "deletes": "trash" if settings.delete_originals else "",
         "trashdays": str(settings.trash_days),
         "user": who.user_uid or "",
-        "portion": str(MOST_LISTED),
+        "portion": str(ITEMS),
         "mostphotos": str(MOST_SELECTED),
         "mostbytes": str(settings.max_file_size << 20),
     }

@@ -27,6 +27,7 @@ from photosvc.core.errors import NotFoundError
 from photosvc.pages.language import IN_TEMPLATES, N_
 from photosvc.pages.messages import message_text
 from photosvc.pages.script_texts import script_texts
+from photosvc.records import limits
 from photosvc.web.contract import public
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
@@ -188,6 +189,7 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
         "sees_people": who is not None and may(who, "people.search"),
         "sees_places": who is not None and may(who, "photos.clusters"),
         "asset": asset,
+        "limits": limits,
         **_TRANSLATING,  # a host app may have context processors with functions of these names
         **context,
     }
@@ -214,7 +216,7 @@ def templates() -> Environment:
     known: Environment | None = current_app.extensions.get(_TEMPLATES)
     if known is None:
         known = current_app.jinja_env.overlay(autoescape=True)
-        both: Any = ChainMap({**_TRANSLATING, "asset": asset}, known.globals)
+        both: Any = ChainMap({**_TRANSLATING, "asset": asset, "limits": limits}, known.globals)
         known.globals = both
         current_app.extensions[_TEMPLATES] = known
     return known

@@ -18,6 +18,7 @@ from photosvc.pages.search_state import query_string, with_value
 from photosvc.pages.thumbnails import Thumbnails
 from photosvc.pictures.sizes import Area
 from photosvc.query.fold import fold
+from photosvc.records import limits
 from photosvc.records.people import LabelEditSchema, SubjectEditSchema
 from photosvc.search.reading.files import turns_of
 from photosvc.search.reading.library import Kept
@@ -75,13 +76,13 @@ class Kind:
 
 
 LABELS: Final = Kind(
-    "labels", N_("Labels"), N_("All labels"), "tag", "label", "labels.update", 255,
+    "labels", N_("Labels"), N_("All labels"), "tag", "label", "labels.update", limits.KEYWORD,
     N_("There are no labels yet. They are the keywords of photos: from their files, or typed when a photo is edited."),
     N_("This label does not exist, or you have no permission to see it."), RenameContext.find_label, change_label,
     LabelEditSchema(), lambda: current_service().kept(read_labels), with_covers_of_labels,
 )  # fmt: skip
 PEOPLE: Final = Kind(
-    "people", N_("People"), N_("All people"), "person", "subject", "people.update", 160,
+    "people", N_("People"), N_("All people"), "person", "subject", "people.update", limits.NAME,
     N_("There are no people yet. They come from areas with names, which other programs mark in pictures."),
     N_("This person does not exist, or you have no permission to see them."), RenameContext.find_person, change_person,
     SubjectEditSchema(), lambda: current_service().kept(read_people), with_covers_of_people,

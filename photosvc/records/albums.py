@@ -4,7 +4,8 @@ from typing import Any
 
 from marshmallow import Schema, fields, pre_load, validate
 
-from photosvc.core.accounts import MAX_LINK_COMMENT, MAX_LINK_VISITS, SHARE_ROLES
+from photosvc.core.accounts import SHARE_ROLES
+from photosvc.records import limits
 from photosvc.records.fields import (
     ALBUM_UID,
     PHOTO_UID,
@@ -21,9 +22,7 @@ from photosvc.records.fields import (
 )
 from photosvc.records.photos import AlbumSchema
 
-_TITLE, _LONG = 200, 4096
 _THUMB = {"description": "The hash of the cover, which is the latest photo; empty without photos."}
-_LONGEST_SLUG, _LONGEST_ACCOUNT = 160, 250
 #: Names that one published client sends instead of those of the record.
 _ELSEWHERE = {"linkexpires": "Expires", "shareslug": "Slug"}
 
@@ -47,9 +46,9 @@ class AlbumResultSchema(AlbumSchema):
 class AlbumEditSchema(AnyCaseSchema):
     """Changes of an album; fields that are absent or null keep their value."""
 
-    Title = Line(_TITLE, attribute="title", metadata={"example": "Summer"})
-    Description = Lines(_LONG, attribute="description")
-    Filter = Line(_LONG, attribute="filter", metadata=about("The query of a smart album."))
+    Title = Line(limits.TITLE, attribute="title", metadata={"example": "Summer"})
+    Description = Lines(limits.TEXT, attribute="description")
+    Filter = Line(limits.TEXT, attribute="filter", metadata=about("The query of a smart album."))
     Order = Line(32, attribute="order")
     Favorite = Flag(attribute="favorite")
     Private = Flag(attribute="private")
@@ -154,14 +153,14 @@ class LinkSchema(Schema):
 class LinkEditSchema(AnyCaseSchema):
     """A new link, or changes of one; fields that are absent or null keep their value."""
 
-    Slug = Line(_LONGEST_SLUG, attribute="slug", metadata=about("The readable end of its address."))
+    Slug = Line(limits.SLUG, attribute="slug", metadata=about("The readable end of its address."))
     Expires = fields.Integer(
         attribute="expires", strict=True, metadata=about("Seconds from now on; 0: never.", 604_800)
     )
     MaxViews = fields.Integer(
         attribute="max_views",
         strict=True,
-        validate=validate.Range(0, MAX_LINK_VISITS),
+        validate=validate.Range(0, limits.LINK_VISITS),
         metadata=about("The most visits; 0: any number."),
     )
     Password = fields.String(attribute="password", metadata=about("Empty: none."))
@@ -173,7 +172,7 @@ class LinkEditSchema(AnyCaseSchema):
         attribute="uploads",
         metadata=about("Visitors may add photos to the album, in the quota of the account that made the link."),
     )
-    Comment = Line(MAX_LINK_COMMENT, attribute="comment", metadata=about("A note for its owner."))
+    Comment = Line(limits.LINK_COMMENT, attribute="comment", metadata=about("A note for its owner."))
 
     @pre_load
     def _known_names(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -206,7 +205,7 @@ class ShareEditSchema(AnyCaseSchema):
 class NewShareSchema(ShareEditSchema):
     """An account to share an album with."""
 
-    Account = Line(_LONGEST_ACCOUNT, attribute="account", required=True, metadata=about("Its name or UID.", "grandma"))
+    Account = Line(limits.ACCOUNT, attribute="account", required=True, metadata=about("Its name or UID.", "grandma"))
 
 
 class SharedAlbumSchema(AlbumResultSchema):

@@ -13,6 +13,8 @@ from marshmallow import RAISE, Schema, ValidationError, fields, post_load, pre_l
 
 from photosvc.core.message import Message
 from photosvc.core.text import clean_line
+from photosvc.core.times import LONGEST_ZONE
+from photosvc.records import limits
 from photosvc.records.fields import (
     PHOTO_UID,
     AnyCaseSchema,
@@ -25,15 +27,10 @@ from photosvc.records.fields import (
     whole_number,
 )
 
-#: Longest texts, in characters, as in the metadata of files.
-_SHORT, _TITLE, _LONG = 255, 200, 4096
-MOST_KEYWORDS: Final = 256
-#: Most bytes of all keywords of an edit: the journal stores the keywords before and after each change.
-_KEYWORD_BYTES: Final = 16_384
 #: The type of times in the OpenAPI document.
 _TIME: Final = {"type": "string", "format": "date-time", "pattern": r"^\d{4}-"}
 #: The type of keywords in the OpenAPI document.
-KEYWORDS: Final = {"type": ["string", "array"], "items": {"type": "string", "maxLength": _SHORT}}
+KEYWORDS: Final = {"type": ["string", "array"], "items": {"type": "string", "maxLength": limits.KEYWORD}}
 TYPES: Final = ("image", "raw", "live", "video", "animated")
 _VALUES = {"type": "object"}
 #: Actions of the values of a batch.
@@ -49,7 +46,7 @@ def _line(most: int, **kwargs: Any) -> Line:  # noqa: ANN401
 
 
 def _lines_of(name: str, **kwargs: Any) -> Lines:  # noqa: ANN401
-    return Lines(_LONG, attribute=name, allow_none=True, **kwargs)
+    return Lines(limits.TEXT, attribute=name, allow_none=True, **kwargs)
 
 
 class _Time(fields.Field[datetime]):
@@ -71,12 +68,12 @@ class Keywords(fields.Field[list[str]]):
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise ValidationError("send keywords separated by commas, or a list of them")
         clean = [text for word in words if (text := clean_line(word))]
-        if len(clean) > MOST_KEYWORDS or any(len(word) > _SHORT for word in clean):
+        if len(clean) > limits.KEYWORDS or any(len(word) > limits.KEYWORD for word in clean):
             raise ValidationError(
-                Message("at most {most} keywords of {length} characters", most=MOST_KEYWORDS, length=_SHORT)
+                Message("at most {most} keywords of {length} characters", most=limits.KEYWORDS, length=limits.KEYWORD)
             )
-        if sum(len(word.encode()) for word in clean) > _KEYWORD_BYTES:
-            raise ValidationError(f"at most {_KEYWORD_BYTES} bytes in all (UTF-8)")
+        if sum(len(word.encode()) for word in clean) > limits.KEYWORD_BYTES:
+            raise ValidationError(f"at most {limits.KEYWORD_BYTES} bytes in all (UTF-8)")
         return clean
 
 
@@ -97,15 +94,15 @@ class DetailsEditSchema(AnyCaseSchema):
         allow_none=True,
         metadata={
             **KEYWORDS,
-            "description": f"Separated by commas, or a list; at most {MOST_KEYWORDS}.",
+            "description": f"Separated by commas, or a list; at most {limits.KEYWORDS}.",
             "example": "lake, boat",
         },
     )
     Notes = _lines_of("notes")
-    Subject = _line(_SHORT, attribute="subject")
-    Artist = _line(_SHORT, attribute="artist")
-    Copyright = _line(_SHORT, attribute="copyright")
-    License = _line(_SHORT, attribute="license")
+    Subject = _line(limits.LINE, attribute="subject")
+    Artist = _line(limits.LINE, attribute="artist")
+    Copyright = _line(limits.LINE, attribute="copyright")
+    License = _line(limits.LINE, attribute="license")
 
 
 _DETAILS: Final = tuple(field.attribute for field in DetailsEditSchema().fields.values())
@@ -114,37 +111,37 @@ _DETAILS: Final = tuple(field.attribute for field in DetailsEditSchema().fields.
 class PhotoEditSchema(AnyCaseSchema):
     """Changes of a photo: absent fields keep their value, and null restores the value in the files."""
 
-    Title = _line(_TITLE, attribute="title", metadata={"example": "At the lake"})
+    Title = _line(limits.TITLE, attribute="title", metadata={"example": "At the lake"})
     Description = _lines_of("description")
     Caption = _lines_of("caption", metadata=about("The newer name of `Description`."))
     TakenAt = _Time(attribute="taken_at", allow_none=True, metadata=_TIME)
     TakenAtLocal = _Time(attribute="taken_at_local", allow_none=True, metadata=_TIME)
-    TimeZone = _line(64, attribute="time_zone")
+    TimeZone = _line(LONGEST_ZONE, attribute="time_zone")
     Year = _number("year", -1, 9999)
     Month = _number("month", -1, 12)
     Day = _number("day", -1, 31)
     Lat = _decimal("lat", -90, 90)
     Lng = _decimal("lng", -180, 180)
-    Altitude = _number("altitude", -100_000, 100_000)
+    Altitude = _number("altitude", -limits.ALTITUDE, limits.ALTITUDE)
     Country = fields.String(
         attribute="country",
         allow_none=True,
         validate=validate.Regexp(r"[a-z]{2}\Z", error="use the two letters of a country, such as ch"),
     )
     CameraID = _number("camera_id", 1, 2**31 - 1)
-    CameraMake = _line(_SHORT, attribute="camera_make")
-    CameraModel = _line(_SHORT, attribute="camera_model")
+    CameraMake = _line(limits.LINE, attribute="camera_make")
+    CameraModel = _line(limits.LINE, attribute="camera_model")
     LensID = _number("lens_id", 1, 2**31 - 1)
-    LensMake = _line(_SHORT, attribute="lens_make")
-    LensModel = _line(_SHORT, attribute="lens_model")
-    Iso = _number("iso", 0, 2**31 - 1)
-    FocalLength = _number("focal_length", 0, 100_000)
-    FNumber = _decimal("f_number", 0, 10_000)
-    Exposure = _line(32, attribute="exposure")
+    LensMake = _line(limits.LINE, attribute="lens_make")
+    LensModel = _line(limits.LINE, attribute="lens_model")
+    Iso = _number("iso", 0, limits.ISO)
+    FocalLength = _number("focal_length", 0, limits.FOCAL_LENGTH)
+    FNumber = _decimal("f_number", 0, limits.F_NUMBER)
+    Exposure = _line(limits.EXPOSURE, attribute="exposure")
     Type = fields.String(attribute="type", allow_none=True, validate=validate.OneOf(TYPES))
-    Rating = _number("rating", -1, 5)
+    Rating = _number("rating", limits.LOWEST_RATING, limits.HIGHEST_RATING)
     Stack = _number("stack", -1, 1)
-    OriginalName = _line(_SHORT, attribute="original_name")
+    OriginalName = _line(limits.LINE, attribute="original_name")
     Favorite = Flag(attribute="favorite", allow_none=True)
     Private = Flag(attribute="private", metadata=about("Not null: no file says whether a photo is private."))
     Scan = Flag(attribute="scan", allow_none=True)
@@ -211,10 +208,10 @@ class BatchValuesSchema(PhotoEditSchema):
     Details = fields.Nested(DetailsEditSchema, attribute="details", allow_none=True, unknown=RAISE)
     DetailsKeywords = Keywords(attribute="keywords", allow_none=True, metadata=KEYWORDS)
     DetailsNotes = _lines_of("notes")
-    DetailsSubject = _line(_SHORT, attribute="subject")
-    DetailsArtist = _line(_SHORT, attribute="artist")
-    DetailsCopyright = _line(_SHORT, attribute="copyright")
-    DetailsLicense = _line(_SHORT, attribute="license")
+    DetailsSubject = _line(limits.LINE, attribute="subject")
+    DetailsArtist = _line(limits.LINE, attribute="artist")
+    DetailsCopyright = _line(limits.LINE, attribute="copyright")
+    DetailsLicense = _line(limits.LINE, attribute="license")
 
     @pre_load
     def _by_action(self, data: Any, **_: object) -> Any:  # noqa: ANN401 - what is no object is refused afterwards

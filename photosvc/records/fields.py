@@ -101,10 +101,6 @@ def constant(value: Constant) -> fields.Constant[Constant]:
     return fields.Constant(value, metadata=_TYPES[type(value)])
 
 
-#: The most items of a list in a request; scripts of pages send longer lists in portions of it.
-MOST_LISTED: Final = 1000
-
-
 def texts(
     description: str, example: str = "", *, most: int | None = None, longest: int | None = None
 ) -> fields.List[Any]:

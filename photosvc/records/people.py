@@ -4,10 +4,10 @@ from typing import Any, Final
 
 from marshmallow import Schema, ValidationError, fields, validate
 
+from photosvc.records import limits
 from photosvc.records.fields import (
     FILE_UID,
     LABEL_UID,
-    MOST_LISTED,
     NUMBER,
     TEXT,
     AnyCaseSchema,
@@ -21,11 +21,8 @@ from photosvc.records.fields import (
 )
 from photosvc.records.photos import slug
 
-_LONGEST: Final = 160
 #: The least width and height of a marked area, in which also its thumbnail is addressed.
 _SMALLEST: Final = 0.001
-#: The same limit as for keywords in the metadata of files.
-_LONGEST_LABEL: Final = 255
 
 
 def _length(name: str, least: float, most: float, example: float) -> Decimal:
@@ -79,7 +76,7 @@ class LabelEntitySchema(LabelSchema):
 class _NamedEditSchema(AnyCaseSchema):
     """Changes of a person or label: the name, and the mark as a favourite."""
 
-    Name = Line(_LONGEST, least=1, attribute="name", metadata={"example": "Ada Lovelace"})
+    Name = Line(limits.NAME, least=1, attribute="name", metadata={"example": "Ada Lovelace"})
     Favorite = Flag(attribute="favorite")
 
 
@@ -102,14 +99,14 @@ class _LabelName(Line):
 class LabelEditSchema(_NamedEditSchema):
     """Changes of a label: the name, and the mark as a favourite."""
 
-    Name = _LabelName(_LONGEST_LABEL, least=1, attribute="name", metadata={"example": "Boat"})
+    Name = _LabelName(limits.KEYWORD, least=1, attribute="name", metadata={"example": "Boat"})
 
 
 class PhotoLabelEditSchema(AnyCaseSchema):
     """A label that is added to a photo or removed from it."""
 
     Name = _LabelName(
-        _LONGEST_LABEL,
+        limits.KEYWORD,
         least=1,
         attribute="name",
         allow_none=True,
@@ -129,7 +126,7 @@ class MarkerEditSchema(AnyCaseSchema):
     """Changes of a marked area: the name, or its removal."""
 
     Name = Line(
-        _LONGEST,
+        limits.NAME,
         attribute="name",
         allow_none=True,
         metadata=about("Empty: the area has no name; null: the one that the file says.", "Ada Lovelace"),
@@ -142,7 +139,7 @@ class NewMarkerSchema(AnyCaseSchema):
 
     FileUID = fields.String(attribute="file_uid", required=True, metadata={"example": FILE_UID})
     Name = Line(
-        _LONGEST,
+        limits.NAME,
         attribute="name",
         load_default="",
         metadata=about("The person; empty: without a name.", "Ada Lovelace"),
@@ -162,4 +159,4 @@ class NewMarkerSchema(AnyCaseSchema):
 class LabelSelectionSchema(AnyCaseSchema):
     """A selection of labels."""
 
-    labels = texts("Label UIDs.", LABEL_UID, most=MOST_LISTED)
+    labels = texts("Label UIDs.", LABEL_UID, most=limits.ITEMS)

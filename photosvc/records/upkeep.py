@@ -4,8 +4,8 @@ from typing import Final
 
 from marshmallow import Schema, fields
 
+from photosvc.records import limits
 from photosvc.records.fields import (
-    MOST_LISTED,
     NUMBER,
     PHOTO_UID,
     TEXT,
@@ -25,7 +25,7 @@ _TIME: Final = Timestamp()
 
 def _path(description: str) -> fields.String:
     return fields.String(
-        load_default="", allow_none=True, validate=Length(max=1024), metadata={"description": description}
+        load_default="", allow_none=True, validate=Length(max=limits.PATH), metadata={"description": description}
     )
 
 
@@ -159,8 +159,8 @@ class KeptSchema(Schema):
 class RestoreSchema(LenientSchema):
     """A request to restore files from the trash."""
 
-    items = texts("`Item`s of the list, or what stands before the first slash of one.", most=MOST_LISTED, longest=8192)
-    photos = texts("UIDs of photos.", PHOTO_UID, most=MOST_LISTED)
+    items = texts("`Item`s of the list, or what stands before the first slash of one.", most=limits.ITEMS, longest=8192)
+    photos = texts("UIDs of photos.", PHOTO_UID, most=limits.ITEMS)
     all = Flag(load_default=False, metadata=about("Everything in the trash."))
 
 

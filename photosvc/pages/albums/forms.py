@@ -32,6 +32,7 @@ from photosvc.pages.layout import page, pages, see_other, show
 from photosvc.pages.messages import message_text
 from photosvc.query.areas import locate
 from photosvc.query.parser import parse_query, split_order
+from photosvc.records import limits
 from photosvc.records.albums import AlbumEditSchema
 from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.albums import AlbumRecord
@@ -43,7 +44,7 @@ from photosvc.web.searching import searching
 
 #: The kinds of new albums, as values of the form.
 CHOSEN, FOUND, FOLLOWING = "chosen", "found", "following"
-_LONGEST_QUERY: Final = 4096
+
 #: The value of the button that leads to the links of the new album.
 _SHARE: Final = "share"
 #: Characters read of a field, more than any may have, so that too long texts are refused instead of cut off; the most
@@ -186,7 +187,7 @@ _KINDS: Final = (
 @page("albums.create")
 def new_album() -> Response:
     """Show the form for a new album, with the search or the photos of the page that led here."""
-    order, query = "", request.args.get("q", "").strip()[:_LONGEST_QUERY]
+    order, query = "", request.args.get("q", "").strip()[: limits.TEXT]
     with suppress(InvalidValueError):  # the form reports the error when it is sent
         query, order = split_order(query)
     query = query.strip()

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from flask import Response, request, url_for
 
-from photosvc.core.accounts import CONTRIBUTOR, MAX_LINK_VISITS, SHARE_ROLES
+from photosvc.core.accounts import CONTRIBUTOR, SHARE_ROLES
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.library.albums import album_of_people
 from photosvc.library.links import add_link, change_link, end_link, find_link, list_links, new_password_hash, path_of
@@ -18,6 +18,7 @@ from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.language import N_, _, grouped
 from photosvc.pages.layout import form_page, page, pages, see_other
 from photosvc.records.albums import LinkEditSchema
+from photosvc.records.limits import LINK_VISITS
 from photosvc.web.auditing import operating
 from photosvc.web.contract import load_values
 from photosvc.web.current import current_service
@@ -153,8 +154,8 @@ def _values(form: Mapping[str, str]) -> dict[str, Any]:
 
 def _limit(form: Mapping[str, str]) -> int:
     limit = read_number(dict(form), "visits", empty=0)
-    if not 0 <= limit <= MAX_LINK_VISITS:
-        msg = _("visits: a number up to %(most)s, or nothing", most=grouped(MAX_LINK_VISITS))
+    if not 0 <= limit <= LINK_VISITS:
+        msg = _("visits: a number up to %(most)s, or nothing", most=grouped(LINK_VISITS))
         raise InvalidValueError(msg, field="visits")
     return limit
 

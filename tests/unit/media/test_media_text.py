@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.media.text import KEYWORD, KEYWORDS, clean, clean_text, keywords
+from photosvc.media.text import clean, clean_text, keywords
+from photosvc.records.limits import KEYWORD, KEYWORDS
 from tests.helpers.examples import examples
 
 

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.auth import first_account
-from photosvc.auth.passwords import MAX_LENGTH, MIN_LENGTH
 from photosvc.models import User
+from photosvc.records.limits import LONGEST_PASSWORD, SHORTEST_PASSWORD
 from tests.app.pages.browser import OWN, Browser, text_of
 from tests.helpers.api_client import ApiClient
 from tests.helpers.library import open_library
@@ -155,7 +155,7 @@ def test_of_two_at_once_one_makes_it(fresh, code):
 def test_the_page_says_where_the_code_is_and_which_passwords_it_takes_before_any_is_typed(fresh, code):
     text = text_of(fresh.open("/welcome", headers=OWN))
     assert "in the line “Account” that svc run printed at its start" in text
-    assert f"{MIN_LENGTH} to {MAX_LENGTH} characters, not the name, and not a common password" in text
-    for wrong in ("x" * (MIN_LENGTH - 1), "password"):
+    assert f"{SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters, not the name, and not a common password" in text
+    for wrong in ("x" * (SHORTEST_PASSWORD - 1), "password"):
         page = make(fresh, code, password=wrong, again=wrong).text
         assert 'aria-invalid="true" aria-describedby="wrong-password"' in page
