@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from PIL.JpegImagePlugin import JpegImageFile
 
 
-#: A picture decoded at a smaller scale keeps this many times the pixels of a side that are needed.
+#: A side of a picture decoded at a smaller scale has at least this many times the pixels of the result.
 OVERSAMPLING: Final = 1.5
 #: Bytes of address space a pixel takes while it is decoded, measured with 24 megapixels; other formats take one copy.
 _BYTES_EACH: Final = {"WEBP": 17, "AVIF": 12, "HEIF": 8, "JPEG2000": 20, "JXL": 11}
@@ -43,9 +43,9 @@ def check_cost(picture: Image.Image, file_size: int, longest: int = 0) -> None:
     """Refuse a picture by its header when this process does not have the memory to decode it.
 
     Args:
-        picture: as opened, its pixels not loaded.
+        picture: an opened picture, its pixels not loaded.
         file_size: bytes.
-        longest: pixels its longer side should have once decoded; 0 for all pixels.
+        longest: pixels of its longer side once decoded; 0 for all pixels.
 
     Raises:
         PictureTooLargeError: it takes more memory than is available, or it is a decompression bomb.
@@ -117,12 +117,12 @@ def decode_memory(picture: Image.Image, file_size: int, longest: int = 0) -> int
 
 
 def leave_out_pixels(picture: Image.Image, mode: str, size: tuple[int, int]) -> None:
-    """Make the decoder scale the picture down as far as it can, but not below this size.
+    """Make the decoder scale the picture down, but not below a size.
 
     JPEG and JPEG 2000 are decoded at a smaller scale; HEIC is replaced by an embedded thumbnail.
 
     Args:
-        picture: as opened, its pixels not loaded.
+        picture: an opened picture, its pixels not loaded.
         mode: mode of the result; only JPEG follows it.
         size: least width and height, with the aspect ratio of the picture.
 
@@ -158,7 +158,7 @@ def _coefficients(picture: "JpegImageFile") -> int:
 
 
 def _reduction(picture: "Jpeg2KImageFile", longest: int) -> int:
-    """Return how often the decoder of JPEG 2000 halves the sides: at most once for each wavelet decomposition."""
+    """Return how many times the decoder of JPEG 2000 halves the sides: at most once a wavelet decomposition."""
     wanted = next((n for n in range(_MAX_REDUCTION, 0, -1) if 0 < longest << n <= max(picture.size)), 0)
     return min(wanted, cast("int", picture.info.get("levels", 0)))
 

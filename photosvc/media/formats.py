@@ -157,7 +157,7 @@ _BRANDS: Final = {
     b"crx ": "cr3",
 }
 _ELEMENT: Final = re.compile(rb"<(?:[\w.-]+:)?([\w.-]+)")
-#: Beginnings of what may stand before the first element of XML -> their ends.
+#: Markup before the first element of XML: its beginning -> its end.
 _PROLOG: Final = ((b"<?", b"?>"), (b"<!--", b"-->"), (b"<!DOCTYPE", b">"))
 # These major brands leave the codec open; the compatible brands name it.
 _IMAGE_BRANDS: Final = frozenset((b"mif1", b"mif2", b"msf1", b"miaf"))
@@ -167,7 +167,7 @@ _SEQUENCE_BRANDS: Final = frozenset((b"msf1", b"hevc", b"hevx", b"hevm", b"hevs"
 # A QuickTime file may lack `ftyp` and begin with one of these boxes.
 _QUICKTIME_BOXES: Final = frozenset((b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"))
 _TRANSPORT_PACKET: Final = 188
-#: Packets in a row that begin with the sync byte, the letter G, which two places of a text may have too.
+#: Packets in a row that must begin with the sync byte, the letter G: two places of a text may have it by chance.
 _SYNC_BYTES: Final = 5
 
 
@@ -204,7 +204,7 @@ def sniff(head: bytes, file_name: str) -> Format | None:
 
 
 def is_sequence(head: bytes) -> bool:
-    """Return whether the first bytes are those of a HEIC or AVIF sequence, pictures in the form of a video."""
+    """Return whether a file with these first bytes is a HEIC or AVIF sequence: pictures in the form of a video."""
     return head[4:8] == b"ftyp" and (head[8:12] in _SEQUENCE_BRANDS or head[8:12] == b"avis")
 
 

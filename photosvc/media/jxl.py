@@ -1,7 +1,7 @@
 """The colours that the header of a JPEG XL states (ISO/IEC 18181-1), which its decoder does not pass on.
 
-The pixels of a lossy file are decoded in a colour space with a number, or else in linear sRGB: then the ICC profile in
-the file is that of its source.
+The pixels of a lossy file are decoded in a colour space with a number, or else in linear sRGB; the ICC profile in the
+file then describes its source.
 """
 
 from dataclasses import dataclass
@@ -34,11 +34,11 @@ class JxlColours:
     is_linear: bool = False
     """True for linear sRGB."""
     profile: bytes = b""
-    """A profile made of the numbers in the header; empty for sRGB, and for what they do not describe."""
+    """A profile made of the numbers in the header; empty for sRGB and for unknown numbers."""
 
 
 def read_colours(source: BinaryIO) -> JxlColours:
-    """Return the colours of the decoded pixels; those of sRGB when the header is damaged or of an unusual kind."""
+    """Return the colours of the decoded pixels; sRGB when the header is damaged or of an unusual kind."""
     head = read_at(source, 0, _HEAD)
     if not head.startswith(b"\xff\x0a"):
         parts = ((kind, begin) for kind, begin, _ in boxes(source, 0, source.seek(0, 2)) if kind in (b"jxlc", b"jxlp"))

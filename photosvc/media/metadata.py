@@ -195,7 +195,7 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packets:
-    """The blocks of metadata in a picture file, still to be read; empty where the file has none."""
+    """The unread blocks of metadata in a picture file; empty where the file has none."""
 
     exif: bytes = b""
     r"""A TIFF structure, with or without `Exif\0\0` before it."""

@@ -30,10 +30,8 @@ _ANIMATED: Final = frozenset(("gif", "webp", "png", "avif"))
 _MAX_DAMAGED_FRAMES: Final = 100
 #: Formats of Pillow whose decoder scales down.
 _SCALING: Final = frozenset(("JPEG", "MPO", "JPEG2000"))
+#: A picture whose pixels are all decoded, and the Exif orientation (1 to 8) still to be applied to it.
 Decoded = tuple[Image.Image, int]
-"""A picture whose pixels are all decoded, and the Exif orientation (1 to 8) still to be applied to it."""
-
-
 #: The colours come from the embedded preview if its shorter side has this size and its aspect ratio is that of the
 #: picture, within `MAX_DISTORTION`.
 MIN_THUMBNAIL: Final = 120
@@ -61,10 +59,10 @@ class Picture:
 def read_picture(
     source: BinaryIO, row: Format, *, decode: bool = True, keep: Callable[[Decoded], None] | None = None
 ) -> Picture:
-    """Read all contents of a picture; unreadable ones are left out, with the reason in `problem`.
+    """Read all contents of a picture; if it cannot be decoded, its metadata, and the reason as `problem`.
 
     Args:
-        decode: False reads only the metadata, by readers of our own.
+        decode: False reads only the metadata, without a decoder.
         keep: called with the decoded picture, unless the colours come from a smaller version of it.
     """
     embedded = read_embedded(source, row)
@@ -92,14 +90,13 @@ def read_picture(
 def completed(embedded: Embedded, opened: Image.Image, row: Format) -> Embedded:
     """Complete the metadata by facts that only the decoder finds.
 
-    Examples are the Exif of the preview in a raw that is not a TIFF structure, and the orientation in the boxes of an
-    AVIF.
+    It finds the Exif of the preview in a raw that is not a TIFF structure, and the orientation in the boxes of an AVIF.
     """
     is_empty = embedded.exif == Exif()
     if not is_empty and row.name != "avif":
         return embedded
-    found = opened.info.get("exif")
-    exif = read_exif(found if isinstance(found, bytes) else b"")
+    block = opened.info.get("exif")
+    exif = read_exif(block if isinstance(block, bytes) else b"")
     return replace(embedded, exif=exif if is_empty else replace(embedded.exif, orientation=exif.orientation))
 
 
@@ -111,15 +108,15 @@ def orientation_to_apply(opened: Image.Image, row: Format, exif: Exif) -> int:
 
 
 def _from_metadata(embedded: Embedded) -> Picture:
-    exif, found = embedded.exif, embedded.metadata
-    regions = tuple(upright(region, exif.orientation) for region in found.regions)
+    exif, metadata = embedded.exif, embedded.metadata
+    regions = tuple(upright(region, exif.orientation) for region in metadata.regions)
     width, height = exif.size[::-1] if exif.orientation >= 5 else exif.size
     return Picture(
         width=width,
         height=height,
         orientation=exif.orientation,
         projection=embedded.xmp.projection,
-        metadata=replace(found, regions=regions),
+        metadata=replace(metadata, regions=regions),
     )
 
 
@@ -136,7 +133,7 @@ def _shape(opened: Image.Image, row: Format, exif: Exif) -> dict[str, Any]:
 
 
 def _frames(opened: Image.Image) -> int:
-    """Return the number of frames of an animation, up to the damage if there is any; 0 for a still."""
+    """Return the number of frames of an animation, of a damaged one up to the damage; 0 for a still."""
     frames = 0
     try:
         with guarded():
@@ -159,7 +156,7 @@ def _checked(opened: Image.Image, source: BinaryIO, row: Format) -> Image.Image:
 
 
 def _small(source: BinaryIO, row: Format, opened: Image.Image, exif: Exif) -> Image.Image:
-    """Return the upright picture in a size that is enough for its colours."""
+    """Return the upright picture, just large enough for its colours."""
     turn = orientation_to_apply(opened, row, exif)
     if exif.thumbnail and row.name == "jpg" and _is_whole_jpeg(source):
         try:

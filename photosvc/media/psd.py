@@ -1,7 +1,7 @@
 """Photoshop files (PSD and PSB): their metadata, and the merged picture that they contain beside their layers.
 
 The reader follows the Photoshop file format specification. Pillow knows merged pictures of 8 bits alone, and reads
-those with further channels at wrong offsets; psd-tools parses every layer of a file that is not trusted.
+pictures with further channels at wrong offsets; psd-tools parses every layer of a file that is not trusted.
 """
 
 import struct
@@ -81,8 +81,8 @@ class PsdImageFile(ImageFile.ImageFile):
         mode = _MODES.get(head.colours, "")
         depths = {"1": (1,), "P": (8,)}.get(mode, (8, 16))
         if not mode or head.depth not in depths:
-            found = "multichannel" if head.colours == 7 else f"mode {head.colours}, {head.depth} bits"
-            raise DecodeError(Reason.UNREAD_PIXELS, found)
+            kind = "multichannel" if head.colours == 7 else f"mode {head.colours}, {head.depth} bits"
+            raise DecodeError(Reason.UNREAD_PIXELS, kind)
         if resource(head.resources, _VERSION)[4:5] == b"\0":
             raise DecodeError(Reason.UNREAD_PIXELS, "saved without its merged picture")
         size = _number(source, wide)

@@ -45,15 +45,15 @@ def keywords(values: Iterable[str | bytes], *, split: bool = False) -> tuple[str
     Args:
         split: split each value at commas and semicolons.
     """
-    found: dict[str, str] = {}
+    words: dict[str, str] = {}
     for value in values:
         whole = clean(value, limits.TEXT if split else limits.KEYWORD)
         for part in _SEPARATORS.split(whole) if split else (whole,):
             if word := clean(part, limits.KEYWORD):
-                found.setdefault(word.casefold(), word)
-            if len(found) == limits.KEYWORDS:
-                return tuple(found.values())
-    return tuple(found.values())
+                words.setdefault(word.casefold(), word)
+            if len(words) == limits.KEYWORDS:
+                return tuple(words.values())
+    return tuple(words.values())
 
 
 def decoded(value: bytes) -> str:
@@ -84,7 +84,7 @@ _OFFSET = re.compile(
 
 
 def parse_date(text: str, *, subseconds: str = "") -> tuple[datetime | None, int | None]:
-    """Return naive wall time, and its offset in minutes east of UTC or None when the text has none.
+    """Return naive wall time, and its offset in minutes east of UTC; None for an offset that is not written.
 
     The text is in the notation of Exif (`2020:01:31 12:00:00`, of some old cameras with a colon before the time), XMP
     (ISO 8601, the time may be missing) or IPTC (`20200131 120000+0100`). An impossible or implausible date (year 0000,
@@ -124,7 +124,7 @@ def is_plausible(moment: datetime) -> bool:
 
 
 def utc_of(local: datetime, offset: int) -> datetime:
-    """Return the aware UTC time of a wall time at an offset in minutes; of one at the end of time, the wall time."""
+    """Return the aware UTC time of a wall time at an offset in minutes; beyond the years 1 to 9999, the wall time."""
     try:
         return local.replace(tzinfo=timezone(timedelta(minutes=offset))).astimezone(UTC)
     except OverflowError:
@@ -141,7 +141,7 @@ _DEGREES: Final = re.compile(
     rf"\s*([NSEW]?)\s*([+-]?){_PART}(?:(?:[°º,\s]|deg)+{_PART}(?:['′’,\s]+{_PART})?)?{_MARKS}([NSEW]?)\s*",
     re.ASCII | re.IGNORECASE,
 )
-#: Signs that part a coordinate, so that its commas can only be those of decimals.
+#: Signs between the parts of a coordinate, beside which a comma can only begin decimals.
 _PARTED: Final = re.compile(r"[°º'′’\"″”]|deg|\d\s+\d", re.ASCII | re.IGNORECASE)
 _COMMA: Final = re.compile(r"(?<=\d),(?=\d)", re.ASCII)
 #: Minutes and seconds have two digits at most.
@@ -153,7 +153,7 @@ def parse_degrees(text: str, side: str, axis: str) -> float | None:
 
     Args:
         text: the coordinate, with or without its hemisphere.
-        side: the hemisphere where it is written by itself, as a letter or word; that in the text comes first.
+        side: the hemisphere, a letter or word, if it is written apart; a hemisphere in the text comes first.
         axis: `LATITUDE` or `LONGITUDE`.
     """
     text = text[:128]
@@ -172,7 +172,7 @@ def parse_degrees(text: str, side: str, axis: str) -> float | None:
 
 
 def decimal_degrees(parts: Sequence[float | None], side: str, axis: str) -> float | None:
-    """Return decimal degrees from degrees, minutes and seconds, of which only the first are required.
+    """Return decimal degrees from degrees, minutes and seconds; minutes and seconds may be missing.
 
     Args:
         side: the hemisphere, a letter or word, or a minus sign.

@@ -1,7 +1,7 @@
 """Videos converted to the format that every browser plays: H.264 and AAC in MP4, its index at the front.
 
-Supplemental enhancement information of H.264 (ITU-T H.264 annex D) is left out of copied packets: cameras write
-positions, their names and their settings there.
+Copied packets of H.264 lose their supplemental enhancement information (ITU-T H.264 annex D), SEI, in which cameras
+write positions, their names and their settings.
 """
 
 import errno
@@ -16,24 +16,24 @@ from photosvc.media.decode import guarded
 from photosvc.media.errors import DecodeError, StorageError, load_extra
 from photosvc.media.video import open_video, shown_size
 
-#: The filter of FFmpeg that leaves units with supplemental enhancement information out.
+#: The filter of FFmpeg that leaves out SEI units.
 _WITHOUT_SEI: Final = "filter_units=remove_types=6"
-#: Pixels of the longer side; larger videos are scaled down.
+#: Pixels of the longer side, at most; larger videos are scaled down.
 LONGEST: Final = 1920
-#: Frames a second; faster videos lose frames.
+#: Frames a second, at most; faster videos lose frames.
 _MAX_RATE: Final = 60
 _AUDIO_RATE: Final = 48_000
 #: Units a second of the time stamps written: divisible by all usual frame rates.
 _CLOCK: Final = 90_000
-#: Share of the whole video after which progress is reported again.
+#: Share of the video between two reports of progress.
 _STEP: Final = 0.01
 _TURNS: Final = {90: "cclock", 270: "clock"}
 _BT709: Final = 1
 #: Colour ranges as FFmpeg counts them: 16 to 235, and 0 to 255.
 _LIMITED_RANGE, _FULL_RANGE = 1, 2
 Progress = Callable[[float], None]
-#: A function that yields the packets to write for a packet read; an empty packet ends the stream.
-Lane = Callable[[Any], Iterator[Any]]
+#: A function that yields the packets to write for a packet of a stream; an empty packet ends the stream.
+Converter = Callable[[Any], Iterator[Any]]
 
 
 class VideoTooLargeError(DecodeError):
@@ -43,14 +43,14 @@ class VideoTooLargeError(DecodeError):
 def convert_video(source: BinaryIO, target: str, max_bytes: int, progress: Progress) -> None:
     """Write the first video track and the first readable sound track as MP4 with H.264 and AAC.
 
-    Tracks that are H.264 or AAC already are copied. If copying fails, as for packets without time stamps, they are
-    encoded. The result has no metadata of the source, in its packets neither.
+    Tracks of H.264 or AAC are copied. If copying fails, for example because packets have no time stamps, they are
+    encoded. Neither the file nor its packets have metadata of the source.
 
     Args:
         source: the video, open for reading.
         target: a file name; an existing file is overwritten.
-        max_bytes: most bytes of the result.
-        progress: called with the share that is done, 0 to 1, at most a hundred times.
+        max_bytes: bytes of the result, at most.
+        progress: called with the finished share, 0 to 1, at most a hundred times.
 
     Raises:
         DecodeError: it holds no video, or cannot be decoded.
@@ -97,25 +97,25 @@ def _convert(
         open_video(source) as (container, video),
         av.open(target, "w", format="mp4", options={"movflags": "+faststart"}) as output,
     ):
-        lanes = {
-            video.index: _copied_video_lane(av, video, output) if copying else _video_lane(av, video, rotation, output)
+        converters = {
+            video.index: _video_copier(av, video, output) if copying else _video_encoder(av, video, rotation, output)
         }
         streams = [video]
         for audio in container.streams.audio:
             if audio.codec_context is not None:
-                lanes[audio.index] = _audio_lane(av, audio, output)
+                converters[audio.index] = _audio_converter(av, audio, output)
                 streams.append(audio)
                 break
         duration = (container.duration or 0) / av.time_base
         reported, written, frames = 0.0, 0, 0
         for packet in container.demux(streams):
             share = min(1.0, float(packet.pts * packet.time_base) / duration) if packet.pts and duration > 0 else 0.0
-            for done in lanes[packet.stream.index](packet):
-                frames += done.stream.type == "video"
-                written += done.size
+            for converted in converters[packet.stream.index](packet):
+                frames += converted.stream.type == "video"
+                written += converted.size
                 if written > max_bytes:
                     raise VideoTooLargeError(Reason.CONVERTED_TOO_LARGE, max_bytes // 1_000_000)
-                output.mux(done)
+                output.mux(converted)
             if share >= reported + _STEP:
                 reported = share
                 progress(share)
@@ -123,33 +123,33 @@ def _convert(
             raise DecodeError(Reason.NO_FRAME)
 
 
-def _copied_video_lane(av: Any, stream: Any, output: Any) -> Lane:  # noqa: ANN401
-    """Return a lane that copies packets of H.264, with the display matrix that turns the frames, without SEI."""
+def _video_copier(av: Any, stream: Any, output: Any) -> Converter:  # noqa: ANN401
+    """Return a converter that copies packets of H.264 without SEI, and the display matrix that turns the frames."""
     copied = output.add_stream_from_template(stream)
-    plain = av.BitStreamFilterContext(_WITHOUT_SEI, stream, copied)
+    without_sei = av.BitStreamFilterContext(_WITHOUT_SEI, stream, copied)
 
-    def lane(packet: Any) -> Iterator[Any]:  # noqa: ANN401
-        for kept in plain.filter(packet) if packet.size else ():
-            kept.stream = copied
-            yield kept
+    def copy(packet: Any) -> Iterator[Any]:  # noqa: ANN401
+        for filtered in without_sei.filter(packet) if packet.size else ():
+            filtered.stream = copied
+            yield filtered
 
-    return lane
+    return copy
 
 
-def _copy_lane(stream: Any, output: Any) -> Lane:  # noqa: ANN401
-    """Return a lane that copies packets as they are; a filter would keep the framing of AAC in a transport stream."""
+def _aac_copier(stream: Any, output: Any) -> Converter:  # noqa: ANN401
+    """Return a converter that copies AAC without a filter: one would keep the framing of a transport stream."""
     copied = output.add_stream_from_template(stream)
 
-    def lane(packet: Any) -> Iterator[Any]:  # noqa: ANN401
+    def copy(packet: Any) -> Iterator[Any]:  # noqa: ANN401
         if packet.size:
             packet.stream = copied
             yield packet
 
-    return lane
+    return copy
 
 
-def _video_lane(av: Any, stream: Any, rotation: int, output: Any) -> Lane:  # noqa: ANN401
-    """Return a lane that encodes upright frames of square pixels and keeps a variable frame rate."""
+def _video_encoder(av: Any, stream: Any, rotation: int, output: Any) -> Converter:  # noqa: ANN401
+    """Return a converter that encodes upright frames of square pixels and keeps a variable frame rate."""
     context = stream.codec_context
     rate = min(max(Fraction(stream.average_rate or 30), Fraction(1)), Fraction(_MAX_RATE))
     encoder = output.add_stream(
@@ -169,7 +169,7 @@ def _video_lane(av: Any, stream: Any, rotation: int, output: Any) -> Lane:  # no
     order: list[int] = []  # of packets whose frames are not decoded yet
     last: int | None = None
 
-    def lane(packet: Any) -> Iterator[Any]:  # noqa: ANN401
+    def encode(packet: Any) -> Iterator[Any]:  # noqa: ANN401
         nonlocal last
         if untimed and packet.dts is not None:
             heappush(order, packet.dts)
@@ -187,7 +187,7 @@ def _video_lane(av: Any, stream: Any, rotation: int, output: Any) -> Lane:  # no
         if not packet.size:
             yield from encoder.encode(None)
 
-    return lane
+    return encode
 
 
 def _size(stream: Any, rotation: int) -> tuple[int, int]:  # noqa: ANN401
@@ -229,15 +229,15 @@ def _upright(av: Any, rotation: int, size: tuple[int, int], *, hdr: bool) -> Cal
     return upright
 
 
-def _audio_lane(av: Any, stream: Any, output: Any) -> Lane:  # noqa: ANN401
-    """Return a lane that copies AAC and encodes other sound as AAC in stereo."""
+def _audio_converter(av: Any, stream: Any, output: Any) -> Converter:  # noqa: ANN401
+    """Return a converter that copies AAC and encodes other sound as AAC in stereo."""
     if stream.codec_context.codec.canonical_name == "aac":
-        return _copy_lane(stream, output)
+        return _aac_copier(stream, output)
     encoder = output.add_stream("aac", rate=_AUDIO_RATE, layout="stereo")
     resampler = av.AudioResampler(format="fltp", layout="stereo", rate=_AUDIO_RATE)
     position = 0  # samples written or left out
 
-    def lane(packet: Any) -> Iterator[Any]:  # noqa: ANN401
+    def encode(packet: Any) -> Iterator[Any]:  # noqa: ANN401
         nonlocal position
         frames = _decoded(av, packet)
         for frame in frames if packet.size else [*frames, None]:
@@ -252,7 +252,7 @@ def _audio_lane(av: Any, stream: Any, output: Any) -> Lane:  # noqa: ANN401
         if not packet.size:
             yield from encoder.encode(None)
 
-    return lane
+    return encode
 
 
 def _decoded(av: Any, packet: Any) -> list[Any]:  # noqa: ANN401

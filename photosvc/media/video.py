@@ -1,8 +1,8 @@
 """The contents of video files: their metadata, facts of the container, and one frame to show.
 
-The metadata are read from the structure of the file, and completed by tags that a decoder found. AVCHD camcorders write
-time and position of the recording into each picture of their H.264 stream: in a message of user data (ISO/IEC 14496-10
-annex D.1.6) named `MDPM`, whose entries ExifTool documents.
+The metadata are read from the structure of the file, and completed by tags that a decoder reads. AVCHD camcorders write
+time and position of the recording into each picture of their H.264 stream, in a message of user data (ISO/IEC 14496-10
+annex D.1.6) named `MDPM`; ExifTool documents its entries.
 """
 
 import re
@@ -39,11 +39,11 @@ _PROBE: Final = {"probesize": "5000000", "analyzeduration": "5000000"}
 _MAX_KEY_FRAMES: Final = 8
 #: Frames to decode when no key frame shows anything, as in short videos with a single one: ten seconds at 30 a second.
 _MAX_FRAMES: Final = 300
-#: Of these frames, one in this many is examined.
+#: The first of every 15 frames is examined.
 _EVERY: Final = 15
-#: A frame whose brightness deviates less than this (of 255) shows nothing.
+#: A frame shows nothing if the standard deviation of its brightness (0 to 255) is below this.
 _FLAT: Final = 8.0
-#: A frame whose brightness deviates at least this much ends the search: it is not in the middle of a fade.
+#: A frame with at least this standard deviation ends the search: it is not in the middle of a fade.
 _CLEAR: Final = 24.0
 _READ: Final = 1 << 21
 _MAX_STREAMS: Final = 32
@@ -91,8 +91,8 @@ def read_video(source: BinaryIO) -> Video:
         frame, rotation = _first_frame(container, stream)
         width, height = shown_size(stream, rotation)
         # Values that are not UTF-8 are read as Latin-1.
-        found = {**stream.metadata, **container.metadata}
-        tags = {name: decoded(value.encode(errors="surrogateescape")) for name, value in found.items()}
+        raw_tags = {**stream.metadata, **container.metadata}
+        tags = {name: decoded(value.encode(errors="surrogateescape")) for name, value in raw_tags.items()}
         metadata, is_cut = read_video_metadata(source, tags)
         rate = float(stream.average_rate or 0)
         return Video(
@@ -148,13 +148,13 @@ def _first_frame(container: Any, stream: Any) -> tuple[Image.Image | None, int]:
 
 
 def aspect_of(stream: Any) -> float:  # noqa: ANN401
-    """Return the width of a pixel by its height: anamorphic video is shown wider or narrower than it is stored."""
+    """Return width divided by height of a pixel: anamorphic video is shown wider or narrower than it is stored."""
     aspect = float(stream.sample_aspect_ratio or 1)
     return aspect if 0.1 < aspect < 10 else 1.0
 
 
 def shown_size(stream: Any, rotation: int) -> tuple[int, int]:  # noqa: ANN401
-    """Return width and height of the upright video in square pixels; the height of its frames stays."""
+    """Return width and height of the upright video in square pixels; frames keep their height."""
     context = stream.codec_context
     width, height = max(1, round(context.width * aspect_of(stream))), context.height
     return (height, width) if rotation % 180 == 90 else (width, height)
@@ -175,9 +175,9 @@ def picture_of(frame: Any, aspect: float, longest: int) -> tuple[Image.Image, in
 
 
 def duration_of(container: Any, stream: Any) -> int:  # noqa: ANN401
-    """Return the nanoseconds of an open video; 0 when unknown.
+    """Return the duration in nanoseconds of an open video; 0 when unknown.
 
-    That of a cut file is the one in its header, as in MP4; of an AVI, FFmpeg estimates that of the rest.
+    A truncated file has the duration in its header, as in MP4; for an AVI, FFmpeg would estimate the rest of the file.
     """
     nanoseconds = (container.duration or 0) * 1000
     if container.format.name == "avi" and stream.frames > 0 and stream.average_rate:
@@ -190,7 +190,7 @@ def duration_of(container: Any, stream: Any) -> int:  # noqa: ANN401
 def _codec(context: Any) -> str:  # noqa: ANN401
     """Return the four-letter code of MP4 for modern codecs, else the name in FFmpeg."""
     code = str(context.codec_tag or "").lower()
-    name = context.codec.canonical_name  # the decoder may have another: that of AV1 is libdav1d
+    name = context.codec.canonical_name  # the name of its decoder may differ: AV1 is decoded by libdav1d
     return code if code in _TAGS else _CODECS.get(name, name)
 
 
@@ -224,13 +224,13 @@ def read_poster(source: BinaryIO, longest: int) -> Image.Image:
 def _frames(container: Any, stream: Any, *, only_keys: bool) -> Any:  # noqa: ANN401 - av has no types
     """Yield the frames to examine."""
     stream.codec_context.skip_frame = "NONKEY" if only_keys else "DEFAULT"
-    found = 0
+    decoded_frames = 0
     for count, packet in enumerate(container.demux(stream)):
         for frame in packet.decode():
-            if only_keys or found % _EVERY == 0:
+            if only_keys or decoded_frames % _EVERY == 0:
                 yield frame
-            found += 1
-        if found >= (_MAX_KEY_FRAMES if only_keys else _MAX_FRAMES) or count >= MAX_PACKETS * _MAX_KEY_FRAMES:
+            decoded_frames += 1
+        if decoded_frames >= (_MAX_KEY_FRAMES if only_keys else _MAX_FRAMES) or count >= MAX_PACKETS * _MAX_KEY_FRAMES:
             return
 
 
@@ -317,18 +317,18 @@ def read_video_metadata(source: BinaryIO, tags: Mapping[str, str] | None = None)
     """
     source.seek(0)
     head = source.read(200)
-    decoded = read_tags(tags or {})
+    tagged = read_tags(tags or {})
     if head[4:8] in _BOXES:
         boxed = read_boxes(source)
-        found = merge([read_tags(boxed.tags), decoded])
-        if is_sequence(head):  # its header has the time of the encoder, often that of a conversion
-            found = replace(found, taken_utc=None)
-        return merge_file(found, Metadata(), read_xmp(boxed.xmp).metadata), boxed.is_cut
+        metadata = merge([read_tags(boxed.tags), tagged])
+        if is_sequence(head):  # its header has the time of the encoder, often of a conversion
+            metadata = replace(metadata, taken_utc=None)
+        return merge_file(metadata, Metadata(), read_xmp(boxed.xmp).metadata), boxed.is_cut
     if head.startswith(_ASF):
-        return merge([decoded, Metadata(taken_utc=_asf_creation(source))]), False
+        return merge([tagged, Metadata(taken_utc=_asf_creation(source))]), False
     if ord("G") in (head[:1] + head[4:5]):
-        return merge([read_avchd(source), decoded]), False
-    return decoded, False
+        return merge([read_avchd(source), tagged]), False
+    return tagged, False
 
 
 def _asf_creation(source: BinaryIO) -> datetime | None:

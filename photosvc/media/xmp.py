@@ -37,7 +37,7 @@ from photosvc.records import limits
 
 MAX_REGIONS: Final = 256
 _NUMBER: Final = re.compile(r"\s*-?(?:\d{1,9}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE]-?\d{1,2})?\s*", re.ASCII)
-# Dates on which a photo may have been taken, in order of preference.
+# Properties with the date on which the photo was taken, in order of preference.
 _DATES: Final = ("exif:DateTimeOriginal", "photoshop:DateCreated", "xmp:CreateDate", "exif:DateTimeDigitized")
 _MODIFIED: Final = ("xmp:ModifyDate", "tiff:DateTime")
 _PACKET_NUMBER: Final = re.compile(r"\s*[+-]?\d{1,9}(?:\.\d{1,40})?\s*", re.ASCII)
@@ -48,8 +48,8 @@ _FRACTION: Final = re.compile(r"\s*(-?\d{1,12}(?:\.\d{1,12})?)(?:/(\d{1,12}))?\s
 
 def read_regions(root: Element) -> tuple[Region, ...]:
     """Return the first `MAX_REGIONS` distinct valid regions, relative to the picture as stored."""
-    found = (region for region in (*_working_group(root), *_microsoft(root)) if region is not None)
-    return tuple(islice(dict.fromkeys(found), MAX_REGIONS))
+    regions = (region for region in (*_working_group(root), *_microsoft(root)) if region is not None)
+    return tuple(islice(dict.fromkeys(regions), MAX_REGIONS))
 
 
 def upright(region: Region, orientation: int) -> Region:
@@ -133,15 +133,15 @@ def read_sidecar(content: bytes) -> Metadata | None:
 
 
 def _read(root: Element) -> Xmp:
-    found = properties(root)
-    taken, modified = _date(found, _DATES), _date(found, _MODIFIED)
-    satellite, zone = parse_date(_first(found, "exif:GPSTimeStamp", "exif:GPSDateTime"))
+    values = properties(root)
+    taken, modified = _date(values, _DATES), _date(values, _MODIFIED)
+    satellite, zone = parse_date(_first(values, "exif:GPSTimeStamp", "exif:GPSDateTime"))
     # Apple writes positive degrees, and the hemisphere in a property of its own, as Exif does.
     lat, lng = valid_position(
-        parse_degrees(_first(found, "exif:GPSLatitude"), _first(found, "exif:GPSLatitudeRef").strip(), LATITUDE),
-        parse_degrees(_first(found, "exif:GPSLongitude"), _first(found, "exif:GPSLongitudeRef").strip(), LONGITUDE),
+        parse_degrees(_first(values, "exif:GPSLatitude"), _first(values, "exif:GPSLatitudeRef").strip(), LATITUDE),
+        parse_degrees(_first(values, "exif:GPSLongitude"), _first(values, "exif:GPSLongitudeRef").strip(), LONGITUDE),
     )
-    written_make = _first(found, "tiff:Make")
+    written_make = _first(values, "tiff:Make")
     make = make_name(written_make)
     metadata = Metadata(
         taken_local=taken.local,
@@ -151,48 +151,48 @@ def _read(root: Element) -> Xmp:
         modified_local=modified.local,
         modified_offset=modified.offset,
         camera_make=make,
-        camera_model=model_name(_first(found, "tiff:Model"), make, written_make),
-        camera_serial=clean(_first(found, "exifEX:BodySerialNumber", "aux:SerialNumber")),
-        lens_make=make_name(_first(found, "exifEX:LensMake")),
-        lens_model=lens_name(_first(found, "exifEX:LensModel", "aux:Lens")),
-        iso=valid_iso(_packet_number(found, "exifEX:PhotographicSensitivity", "exif:ISOSpeedRatings")),
-        focal_length=valid_focal_length(_packet_number(found, "exif:FocalLengthIn35mmFilm", "exif:FocalLength")),
-        f_number=valid_f_number(_packet_number(found, "exif:FNumber")),
-        exposure=exposure(_fraction(_first(found, "exif:ExposureTime"))),
+        camera_model=model_name(_first(values, "tiff:Model"), make, written_make),
+        camera_serial=clean(_first(values, "exifEX:BodySerialNumber", "aux:SerialNumber")),
+        lens_make=make_name(_first(values, "exifEX:LensMake")),
+        lens_model=lens_name(_first(values, "exifEX:LensModel", "aux:Lens")),
+        iso=valid_iso(_packet_number(values, "exifEX:PhotographicSensitivity", "exif:ISOSpeedRatings")),
+        focal_length=valid_focal_length(_packet_number(values, "exif:FocalLengthIn35mmFilm", "exif:FocalLength")),
+        f_number=valid_f_number(_packet_number(values, "exif:FNumber")),
+        exposure=exposure(_fraction(_first(values, "exif:ExposureTime"))),
         lat=lat,
         lng=lng,
-        altitude=_altitude(found),
-        unfixed=lat is not None and _first(found, "exif:GPSStatus").strip() == "V",
-        title=clean(_first(found, "dc:title", "photoshop:Headline"), limits.TITLE),
-        description=clean_text(_first(found, "dc:description")),
-        keywords=_keywords(found),
-        subject=clean(", ".join(found.get("Iptc4xmpExt:PersonInImage", ())[:16])),
-        artist=clean(", ".join(found.get("dc:creator", ())[:16])),
-        copyright=clean(_first(found, "dc:rights")),
-        license=clean(_first(found, "cc:license", "xmpRights:WebStatement")),
-        notes=clean_text(_first(found, "exif:UserComment")),
-        software=clean(_first(found, "xmp:CreatorTool", "tiff:Software")),
-        rating=_rating(found),
-        document_id=clean(_first(found, "xmpMM:OriginalDocumentID", "xmpMM:DocumentID")),
-        burst_id=clean(_first(found, "GCamera:BurstID"), 64),
-        instance_id=clean(_first(found, "xmpMM:InstanceID")),
-        original_name=clean(_first(found, "xmpMM:PreservedFileName", "crs:RawFileName")),
+        altitude=_altitude(values),
+        unfixed=lat is not None and _first(values, "exif:GPSStatus").strip() == "V",
+        title=clean(_first(values, "dc:title", "photoshop:Headline"), limits.TITLE),
+        description=clean_text(_first(values, "dc:description")),
+        keywords=_keywords(values),
+        subject=clean(", ".join(values.get("Iptc4xmpExt:PersonInImage", ())[:16])),
+        artist=clean(", ".join(values.get("dc:creator", ())[:16])),
+        copyright=clean(_first(values, "dc:rights")),
+        license=clean(_first(values, "cc:license", "xmpRights:WebStatement")),
+        notes=clean_text(_first(values, "exif:UserComment")),
+        software=clean(_first(values, "xmp:CreatorTool", "tiff:Software")),
+        rating=_rating(values),
+        document_id=clean(_first(values, "xmpMM:OriginalDocumentID", "xmpMM:DocumentID")),
+        burst_id=clean(_first(values, "GCamera:BurstID"), 64),
+        instance_id=clean(_first(values, "xmpMM:InstanceID")),
+        original_name=clean(_first(values, "xmpMM:PreservedFileName", "crs:RawFileName")),
         regions=read_regions(root),
-        label=clean(_first(found, "xmp:Label"), limits.KEYWORD),
-        edited=_is_edited(found),
+        label=clean(_first(values, "xmp:Label"), limits.KEYWORD),
+        edited=_is_edited(values),
     )
-    turned = _first(found, "tiff:Orientation").strip()
+    turned = _first(values, "tiff:Orientation").strip()
     orientation = int(turned) if turned in tuple("12345678") else 0
-    return Xmp(metadata, clean(_first(found, "GPano:ProjectionType"), 32).lower(), orientation)
+    return Xmp(metadata, clean(_first(values, "GPano:ProjectionType"), 32).lower(), orientation)
 
 
-def _keywords(found: Properties) -> tuple[str, ...]:
-    words = found.get("dc:subject", ())
+def _keywords(values: Properties) -> tuple[str, ...]:
+    words = values.get("dc:subject", ())
     # Writers that do not know bags write all keywords as one, separated by commas.
     plain = text.keywords(words, split=len(words) == 1)
     # Of a hierarchical subject such as `Places|Italy|Rome` the last level counts; digiKam separates them by slashes.
-    tags = (value.replace("/", "|") for value in found.get("digiKam:TagsList", ()))
-    subjects = (*found.get("lr:hierarchicalSubject", ()), *tags)
+    tags = (value.replace("/", "|") for value in values.get("digiKam:TagsList", ()))
+    subjects = (*values.get("lr:hierarchicalSubject", ()), *tags)
     return text.keywords((*_public(plain), *(subject.rpartition("|")[2] for subject in _public(subjects))))
 
 
@@ -200,14 +200,14 @@ def _public(words: Iterable[str]) -> list[str]:
     return [word for word in words if not word.startswith(_INTERNAL)]
 
 
-def _first(found: Properties, *names: str) -> str:
-    """Return the first value of the first property that has one, or an empty text."""
-    return next((found[name][0] for name in names if name in found), "")
+def _first(values: Properties, *names: str) -> str:
+    """Return the first value of the first property in this order that exists, or an empty text."""
+    return next((values[name][0] for name in names if name in values), "")
 
 
-def _date(found: Properties, names: tuple[str, ...]) -> WrittenDate:
-    """Return the date of the first of these properties that has one."""
-    dates = (read_date(_first(found, name)) for name in names)
+def _date(values: Properties, names: tuple[str, ...]) -> WrittenDate:
+    """Return the date of the first property in this order that has a date."""
+    dates = (read_date(_first(values, name)) for name in names)
     return next((date for date in dates if date.local is not None), WrittenDate())
 
 
@@ -219,32 +219,32 @@ def _fraction(written: str) -> tuple[int, int] | None:
     return (Fraction(match[1]) / int(match[2] or 1)).as_integer_ratio()
 
 
-def _packet_number(found: Properties, *names: str) -> float:
-    """Return the number of the first of these properties that has one above 0, else 0.0."""
-    parts = (_fraction(_first(found, name)) for name in names)
+def _packet_number(values: Properties, *names: str) -> float:
+    """Return the number of the first property in this order that is above 0, else 0.0."""
+    parts = (_fraction(_first(values, name)) for name in names)
     return next((top / bottom for top, bottom in filter(None, parts) if top > 0), 0.0)
 
 
-def _altitude(found: Properties) -> int:
+def _altitude(values: Properties) -> int:
     """Return the altitude in metres above sea level; 0 when unknown."""
-    parts = _fraction(_first(found, "exif:GPSAltitude"))
+    parts = _fraction(_first(values, "exif:GPSAltitude"))
     if parts is None:
         return 0
     metres = parts[0] / parts[1]
-    return valid_altitude(-metres if _first(found, "exif:GPSAltitudeRef").strip() == "1" else metres)
+    return valid_altitude(-metres if _first(values, "exif:GPSAltitudeRef").strip() == "1" else metres)
 
 
-def _rating(found: Properties) -> int:
+def _rating(values: Properties) -> int:
     """Return the stars, 0 to 5; -1 for rejected."""
-    written = _first(found, "xmp:Rating")
+    written = _first(values, "xmp:Rating")
     return valid_rating(float(written)) if _PACKET_NUMBER.fullmatch(written) else 0
 
 
-def _is_edited(found: Properties) -> bool:
+def _is_edited(values: Properties) -> bool:
     """Return whether Lightroom or darktable hold adjustments that the picture beside the sidecar does not show."""
-    if _first(found, "crs:HasSettings").lower() == "true":
-        return _first(found, "crs:AlreadyApplied").lower() != "true"
-    current = _first(found, "darktable:history_current_hash")
+    if _first(values, "crs:HasSettings").lower() == "true":
+        return _first(values, "crs:AlreadyApplied").lower() != "true"
+    current = _first(values, "darktable:history_current_hash")
     if current:  # darktable applies its defaults to every picture
-        return current not in (_first(found, f"darktable:history_{kind}_hash") for kind in ("basic", "auto"))
-    return _first(found, "darktable:history_end").strip() not in ("", "0", "-1")
+        return current not in (_first(values, f"darktable:history_{kind}_hash") for kind in ("basic", "auto"))
+    return _first(values, "darktable:history_end").strip() not in ("", "0", "-1")

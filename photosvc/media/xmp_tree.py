@@ -7,10 +7,10 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import XMLParser
 
-#: Most bytes of a packet; they are many because each stroke of a brush in Lightroom adds some to a sidecar.
+#: Bytes of a packet; the limit is high because each stroke of a brush in Lightroom adds some bytes to a sidecar.
 MAX_PACKET: Final = 1 << 24
 MAX_DEPTH: Final = 64
-#: Most elements that are kept, and most elements of a whole packet.
+#: Elements of the tree, and elements of a whole packet with those that are left out.
 MAX_ELEMENTS: Final = 20_000
 MAX_SEEN: Final = 400_000
 MAX_ITEMS: Final = 1000
@@ -45,7 +45,7 @@ _NAMESPACES: Final = {
     "Item": "http://ns.google.com/photos/1.0/container/item/",
 }
 _PREFIXES: Final = {uri: prefix for prefix, uri in _NAMESPACES.items()}
-#: Prefixes of properties that are read as texts alone: editors list thousands of steps and strokes in them.
+#: Prefixes of properties of which only texts are read: editors list thousands of steps and strokes in them.
 _TEXTS: Final = frozenset(("crs", "darktable", "xmpMM"))
 
 
@@ -64,19 +64,19 @@ _ANCESTORS: Final = tag("photoshop:DocumentAncestors")
 def parse_packet(packet: bytes) -> Element | None:
     """Return the root element; None when the packet is malformed, too large, too deep, or declares a DTD or entities.
 
-    Lists that editors write for themselves, such as strokes of brushes and former versions, are left out: see `_Kept`.
+    Lists that editors write for themselves, such as strokes of brushes and former versions, are left out.
     """
     if packet.lstrip().startswith(b"<"):  # in an encoding of single bytes, packets are padded with blanks or NULs
         packet = packet.rstrip(b"\0 \r\n\t").lstrip()
     if not packet or len(packet) > MAX_PACKET:
         return None
-    kept = _Kept()
+    tree = _LimitedTree()
     try:
-        parser = XMLParser(target=kept, forbid_dtd=True)
+        parser = XMLParser(target=tree, forbid_dtd=True)
         parser.feed(packet)  # at once: expat before 2.6 reads a long text again with each portion
         parser.close()
     except _CompleteError:
-        return kept.root
+        return tree.root
     except (ParseError, DefusedXmlException, ValueError, LookupError):
         return None
     return None
@@ -86,7 +86,7 @@ class _CompleteError(Exception):
     """The root element has ended; some programs leave the end of a longer packet behind the new one."""
 
 
-class _Kept:
+class _LimitedTree:
     """A builder of the tree of a packet, without the elements inside properties that are read as texts alone.
 
     Raises:
@@ -136,13 +136,14 @@ class _Kept:
 
 def properties(root: Element) -> Properties:
     """Return the simple and list properties of the packet in the known namespaces, by name."""
-    found: dict[str, tuple[str, ...]] = {}
-    for description in (one for rdf in root.iter(tag("rdf:RDF")) for one in rdf.iterfind(_DESCRIPTION)):
+    values: dict[str, tuple[str, ...]] = {}
+    descriptions = (description for rdf in root.iter(tag("rdf:RDF")) for description in rdf.iterfind(_DESCRIPTION))
+    for description in descriptions:
         for name, value in description.attrib.items():
-            _add(found, name, (value,))
+            _add(values, name, (value,))
         for child in description:
-            _add(found, child.tag, tuple(_texts(child)))
-    return found
+            _add(values, child.tag, tuple(_texts(child)))
+    return values
 
 
 def items(element: Element) -> list[Element]:
@@ -172,9 +173,9 @@ def _texts(element: Element) -> Iterator[str]:
     yield from (item.text or "" for item in sorted(listed, key=lambda item: item.get(tag("xml:lang")) != "x-default"))
 
 
-def _add(found: dict[str, tuple[str, ...]], name: str, values: tuple[str, ...]) -> None:
+def _add(properties: dict[str, tuple[str, ...]], name: str, values: tuple[str, ...]) -> None:
     uri, _, local = name[1:].partition("}")
     prefix = _PREFIXES.get(uri)
     values = tuple(value for value in values if value.strip())
     if prefix and values:
-        found.setdefault(f"{prefix}:{local}", values)
+        properties.setdefault(f"{prefix}:{local}", values)

@@ -1,6 +1,6 @@
-"""The child's side of the worker pool: a process that applies one function to one item after another.
+"""The program of a worker process, which applies one function to one item after another.
 
-It is started as a separate program. `multiprocessing` would import the main module of the caller again, which runs an
+It is a program of its own. `multiprocessing` would import the main module of the caller again, which runs an
 application without a main guard; a fork would copy open database connections and locks that other threads hold.
 """
 
@@ -18,11 +18,11 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.process import address_space
 from photosvc.workers.protocol import write_error, write_internal_error, write_result
 
-OUT_OF_MEMORY = 77
-"""Exit code of a worker that reached its memory limit: allocations that failed may have left its state broken."""
+#: Exit code of a worker that reached its memory limit: allocations that failed may have left its state broken.
+OUT_OF_MEMORY: Final = 77
 
-#: The length before each message, in the format of `multiprocessing.connection`; importing that module would take a
-#: fifth of the time in which a worker starts.
+#: The length before each message, in the format of `multiprocessing.connection`. To import that module would take a
+#: fifth of the start of a worker.
 _HEAD: Final = struct.Struct("!i")
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -58,10 +58,10 @@ def _receive(descriptor: int) -> bytes:
 def _read(descriptor: int, size: int) -> bytes:
     data = bytearray()
     while len(data) < size:
-        portion = os.read(descriptor, size - len(data))
-        if not portion:
+        chunk = os.read(descriptor, size - len(data))
+        if not chunk:
             raise EOFError
-        data += portion
+        data += chunk
     return bytes(data)
 
 

@@ -33,7 +33,7 @@ class WorkersBusyError(PhotosvcError):
 
 
 class Pool(Protocol[Item, Result_co]):
-    """A context manager that applies a function to items in other processes: those of this machine, or of others."""
+    """A context manager that applies a function to items in other processes, of this machine or of others."""
 
     def __enter__(self) -> Self:
         """Return the pool."""

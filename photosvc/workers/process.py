@@ -1,4 +1,4 @@
-"""The side of the caller of one worker process: start it, ask it for results, end it."""
+"""A worker process as its caller sees it: started, asked for results, and ended."""
 
 import os
 import pickle
@@ -77,7 +77,7 @@ class WorkerStartError(PhotosvcError):
 
 
 class Worker:
-    """A child process, which ends when the thread that started it ends, even when that is killed.
+    """A child process, which ends with the thread that started it, even if the process of the thread is killed.
 
     Args:
         function: pickled; see `WorkerPool`.
@@ -133,7 +133,7 @@ class Worker:
         Raises:
             PhotosvcError: the function raised it.
             WorkerTimeoutError: it took too long, and the process was ended.
-            WorkerDiedError: the process died, or sent what is no answer.
+            WorkerDiedError: the process died, or its message was no answer.
         """
         message = pickle.dumps(item)
         if len(message) > _MAX_ITEM:
@@ -154,7 +154,7 @@ class Worker:
                 self.end()
                 raise WorkerTimeoutError(Reason.TIMEOUT, f"{seconds:g}")
             return answers.read(self._connection.recv_bytes(_MAX_ANSWER), item)
-        except (EOFError, OSError, msgspec.MsgspecError):  # a dead child, or one that sends what is no answer
+        except (EOFError, OSError, msgspec.MsgspecError):  # a dead child, or a message that is no answer
             raise _death_of(self.end(_FAREWELL_SECONDS)) from None
 
     def end(self, patience: float = 0) -> int:
@@ -167,7 +167,7 @@ class Worker:
             return self._process.wait()
 
     def kill(self) -> None:
-        """Kill the process and those that it started; any thread may do so."""
+        """Kill the process and its own children; any thread may do so."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
 

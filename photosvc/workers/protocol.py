@@ -1,7 +1,7 @@
 """Answers of workers: results and errors as MessagePack.
 
-A malicious file can take over the decoder that reads it. The answer of such a process must not run code in its parent:
-unlike a pickle, it is only data, and it is refused unless it has the expected type.
+A malicious file can take over the decoder that reads it. The answer of such a process must not run code in its parent.
+It is data, unlike a pickle, and refused unless it has the expected type.
 """
 
 import logging
@@ -21,7 +21,7 @@ _MAX_TRACE, _MAX_FRAMES = 8000, 20
 
 
 class _RaisedThereError(Exception):
-    """An error whose text is the traceback of a worker, so that the log shows it like one of this process."""
+    """An error whose text is the traceback of a worker: the log shows it like a traceback of this process."""
 
 
 class _Error(msgspec.Struct, array_like=True):
@@ -50,7 +50,7 @@ class Answers(Generic[Result]):
         """Return the result or the error of an answer; log the traceback and the item of an internal error.
 
         Raises:
-            msgspec.MsgspecError: this is no answer, or a result of another type.
+            msgspec.MsgspecError: the data are no answer, or a result of another type.
         """
         answer = _ANSWERS.decode(data)
         if answer.error is not None and answer.error.trace:
@@ -83,31 +83,31 @@ def write_internal_error(error: BaseException) -> bytes:
     """Return the answer with an internal error: its traceback for the log, and only its type for everyone else."""
     from traceback import format_exception  # only where it is needed: workers start once for a few files
 
-    told = UnreadableFileError(Reason.INTERNAL_ERROR, type(error).__name__[:60])
+    public = UnreadableFileError(Reason.INTERNAL_ERROR, type(error).__name__[:60])
     kinds = [UnreadableFileError.__qualname__]
     try:
         trace = "".join(format_exception(error, limit=-_MAX_FRAMES))
     except Exception:  # noqa: BLE001 - the exception may fail to show itself
         trace = type(error).__qualname__
-    return _WRITER.encode((_Error(kinds, str(told.message), None, told.problem, trace[-_MAX_TRACE:]), None))
+    return _WRITER.encode((_Error(kinds, str(public.message), None, public.problem, trace[-_MAX_TRACE:]), None))
 
 
-def _error(given: _Error) -> PhotosvcError:
-    """Return the error as the nearest of its classes that this process knows; without one, as an unexpected error.
+def _error(written: _Error) -> PhotosvcError:
+    """Return an error of its nearest class that this process knows; if it knows none, an unexpected error.
 
     Modules that only workers import, such as decoders, may have error classes of their own.
     """
     known = {kind.__qualname__: kind for kind in _kinds(PhotosvcError)}
-    kind = next((known[name] for name in given.kinds if name in known), None)
+    kind = next((known[name] for name in written.kinds if name in known), None)
     of_file = kind is not None and issubclass(kind, FileProblemError)
-    if kind is None or of_file != (given.problem is not None):
-        return UnreadableFileError(Reason.READER_ERROR, "".join(given.kinds[:1])[:60])
-    state: dict[str, Any] = {"message": given.message, "field": given.field}
+    if kind is None or of_file != (written.problem is not None):
+        return UnreadableFileError(Reason.READER_ERROR, "".join(written.kinds[:1])[:60])
+    state: dict[str, Any] = {"message": written.message, "field": written.field}
     error = rebuild(kind, state)
-    if isinstance(error, FileProblemError) and given.problem is not None:
-        error.take(given.problem)
+    if isinstance(error, FileProblemError) and written.problem is not None:
+        error.take(written.problem)
     return error
 
 
 def _kinds(base: type[PhotosvcError]) -> list[type[PhotosvcError]]:
-    return [base, *(kind for one in base.__subclasses__() for kind in _kinds(one))]
+    return [base, *(kind for child in base.__subclasses__() for kind in _kinds(child))]

@@ -157,11 +157,11 @@ class Scheduler:
     def pool(
         self, function: Callable[[Item], Result], *, result: type[Result], timeout: float, memory_bytes: int
     ) -> "SchedulerPool[Item, Result]":
-        """Return a pool that applies a function to items; the arguments are those of `WorkerPool`."""
+        """Return a pool that applies a function to items; see `WorkerPool` for the arguments."""
         return SchedulerPool(self, Work(pickle.dumps(function), result, timeout, memory_bytes, self.landmarks))
 
     def look(self) -> None:
-        """Find out which workers there are, and try those that are new.
+        """Update the workers of the scheduler, and try new ones.
 
         Raises:
             SchedulerError: the scheduler does not answer, or there has been no worker to use for too long.
