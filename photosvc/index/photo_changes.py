@@ -37,6 +37,11 @@ class PhotoChanges:
         """Remember the cameras of these photos, before they change."""
         self._cameras.update(photo.camera_id for photo in photos if photo.camera_id)
 
+    def describe_new(self, photos: Iterable[Photo]) -> None:
+        """Describe photos before they are inserted, whose files have no sidecars."""
+        for photo in photos:
+            describe(photo, {}, self._catalog, self._now)
+
     def describe(self, photos: Collection[Photo]) -> None:
         """Describe photos by their files, which gives them their quality too, and flush."""
         sidecars = sidecars_of(self._session, [photo.id for photo in photos])

@@ -72,6 +72,11 @@ def write_keys(session: Session, keys: Mapping[int, frozenset[int]]) -> dict[int
     return {file_id: {*new, *former[file_id]} for file_id, new in keys.items()}
 
 
+def stored_keys(session: Session, keys: Collection[int]) -> set[int]:
+    """Return the keys among these that files of the library have."""
+    return set(session.scalars(select(StackKey.key).where(among(session, StackKey.key, keys))))
+
+
 def linked_rows(
     session: Session, file_ids: Iterable[int], keys: set[int]
 ) -> tuple[dict[int, Row], dict[int, set[int]]]:
@@ -333,7 +338,7 @@ def _move(session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], n
 def new_photo(session: Session, path: str, name: str, now: datetime) -> Photo:
     """Make a photo without files."""
     uid = ids.new_uid(ids.PHOTO, now)
-    photo = Photo(uid=uid, path=path, name=name, keywords=[], created_at=now, updated_at=now)
+    photo = Photo.with_defaults(uid=uid, path=path, name=name, keywords=[], created_at=now, updated_at=now)
     session.add(photo)
     return photo
 

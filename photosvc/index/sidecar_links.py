@@ -85,8 +85,8 @@ class Sidecars:
         wanted = [name for name in names if is_read(name)]
         self._known |= dict.fromkeys(wanted) | self._find(wanted)
 
-    def has_picture(self, name: str) -> bool:
-        """Return whether a file may have the sidecar of this name, by the names in its folder."""
+    def has_companions(self, name: str) -> bool:
+        """Return whether a file may have sidecars, or a sidecar files, by the names in its folder."""
         return bool(self._folders.companions(name))
 
     def save(self, found: FoundFile, extraction: Extraction) -> bool:

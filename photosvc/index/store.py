@@ -6,9 +6,11 @@ Files that are gone from the disk get a mark in their rows, and photos without o
 this for all files at once: a mark needs neither the objects of the photos nor their search rows rendered.
 """
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -25,7 +27,7 @@ from photosvc.index.file_columns import read_extraction, write_extraction
 from photosvc.index.identity import Contents, Identity, facts_of
 from photosvc.index.photo_changes import PhotoChanges, mark_cameras
 from photosvc.index.quality import hide_photos
-from photosvc.index.restack import copies_of, new_photo, restack, write_keys
+from photosvc.index.restack import copies_of, new_photo, restack, stored_keys, write_keys
 from photosvc.index.scan import FoundFile, aside_folder
 from photosvc.index.sidecar_links import Folders, Sidecars
 from photosvc.index.stack_rules import keys_of
@@ -33,7 +35,7 @@ from photosvc.index.stored_files import SentFiles, StoredFiles
 from photosvc.media.formats import split_name
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile
 from photosvc.models.engine import begin_write
-from photosvc.models.statements import UNLOADED, among, is_below
+from photosvc.models.statements import UNLOADED, among, is_below, number_new
 from photosvc.settings import Settings
 
 #: Files that are looked up at once; further ones are due at the next look.
@@ -316,7 +318,7 @@ class Store:
         if extraction.problem is None:
             self._rejected[found.name] = None
             return Saved(None, self._sidecars.save(found, extraction))
-        problem = extraction.problem if self._sidecars.has_picture(found.name) else Problem(Reason.UNRELATED)
+        problem = extraction.problem if self._sidecars.has_companions(found.name) else Problem(Reason.UNRELATED)
         self._change(self._sidecars.remove([found.name])[1])
         self.reject(found, problem)
         return Saved(problem, new=False)
@@ -382,37 +384,58 @@ class Store:
 
     def finish(self) -> int:
         """Stack the changed files, describe and project the photos whose files changed, and return their number."""
-        self._write_rejections()
+        with self._session.no_autoflush:
+            self._write_rejections()
+            number_new(self._session, Photo)
+            number_new(self._session, File)
+            keys = self._keys()
+            lone = self._lone(keys)
+            self._photos.describe_new([file.photo for file in lone])
         self._session.flush()
-        self._change(self._sidecars.finish())
+        linked = self._sidecars.finish()
+        self._change(linked)
         self._photos.remember(self._changed)
-        keys, is_outdated = self.write_keys(), self._contents.is_outdated
-        restacked = restack(self._session, keys, self._kinds, self._now, is_outdated)
+        stored = write_keys(self._session, {file.id: numbers for file, numbers in keys.items()})
+        shared = {file.id: stored[file.id] for file in keys if file not in lone}
+        restacked = restack(self._session, shared, self._kinds, self._now, self._contents.is_outdated)
         self._changed |= dict.fromkeys(restacked.changed)
         changed = [photo for photo in self._changed if photo.id not in restacked.gone]
-        self._photos.describe(changed)
+        described = {file.photo_id for file in lone} - linked
+        self._photos.describe([photo for photo in changed if photo.id not in described])
         self._sidecars.albums.finish()
         self._photos.project(changed, gone=restacked.gone)
-        self._changed.clear()
-        self._stacked.clear()
-        self._new_photos.clear()
         return len(changed)
 
-    def write_keys(self) -> dict[int, set[int]]:
-        """Store the keys of the files to stack; return them by id, the former ones included."""
+    def write_keys(self) -> None:
+        """Store the keys of the files to stack, without stacking them."""
+        write_keys(self._session, {file.id: keys for file, keys in self._keys().items()})
+
+    def _keys(self) -> dict[File, frozenset[int]]:
+        """Return the keys of the files to stack."""
         copies = copies_of(self._session, [file.name for file in self._stacked])
-        keys = {
-            file.id: keys_of(file.name, extraction, self._kinds, copies.get(file.name, ()))
+        for row in filter(None, self._rejected.values()):
+            if row.reason == Reason.DUPLICATE.value:
+                copies[row.detail].append(row.name)
+        return {
+            file: keys_of(file.name, extraction, self._kinds, copies.get(file.name, ()))
             for file, extraction in self._stacked.items()
         }
-        return write_keys(self._session, keys)
+
+    def _lone(self, keys: Mapping[File, Collection[int]]) -> dict[File, None]:
+        """Return the new files that share no key with other files and have no sidecars: nothing changes their photos.
+
+        Most files of a first run are such. Described before they are inserted, each is written once.
+        """
+        counts = Counter(chain.from_iterable(keys.values()))
+        shared = {key for key, count in counts.items() if count > 1} | stored_keys(self._session, counts)
+        new = [file for file in keys if file in self._session.new and shared.isdisjoint(keys[file])]
+        return dict.fromkeys(file for file in new if not self._sidecars.has_companions(file.name))
 
     def _write_rejections(self) -> None:
         if self._left:  # copies of what these names had are read again
             copies = (RejectedFile.root == ORIGINALS_ROOT, RejectedFile.reason == Reason.DUPLICATE.value)
             left = delete(RejectedFile).where(*copies, among(self._session, RejectedFile.detail, self._left))
             self._session.execute(left, execution_options=UNLOADED)
-            self._left.clear()
         names = self._rejected.keys()
         self._sidecars.settle(names)
         former = and_(RejectedFile.root == ORIGINALS_ROOT, among(self._session, RejectedFile.name, names))
@@ -421,7 +444,6 @@ class Store:
         _count_tries(self._session, rejected, self._now)
         self._session.execute(delete(RejectedFile).where(former), execution_options=UNLOADED)
         self._session.add_all(rejected)
-        self._rejected.clear()
 
     def _restack_originals(self, former: ColumnElement[bool], rejected: Sequence[RejectedFile]) -> None:
         """Stack the files again of which duplicates came or went: the names of duplicates count."""
@@ -464,6 +486,6 @@ class Store:
     def _add_file(self, photo: Photo) -> File:
         times = {"created_at": self._now, "updated_at": self._now}
         uid = ids.new_uid(ids.FILE, self._now)
-        file = File(uid=uid, root=ORIGINALS_ROOT, photo=photo, markers=[], **times)
+        file = File.with_defaults(uid=uid, root=ORIGINALS_ROOT, photo=photo, markers=[], **times)
         self._session.add(file)
         return file

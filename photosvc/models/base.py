@@ -1,8 +1,9 @@
 """The declarative base: one metadata, table names with a prefix, named constraints, and times in UTC."""
 
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from sqlalchemy import BigInteger, DateTime, Dialect, Double, Integer, MetaData
 from sqlalchemy import types as sqltypes
@@ -62,11 +63,27 @@ class Base(DeclarativeBase):
     )
     #: The default of SQLAlchemy 2.1, also for earlier versions.
     type_annotation_map: ClassVar[dict[Any, Any]] = {float: Double}
+    #: New objects have their values from Python: no INSERT returns those that the database would fill in.
+    __mapper_args__ = {"eager_defaults": False}  # noqa: RUF012 - as SQLAlchemy declares it
 
     def __init_subclass__(cls, *, table: str = "", **options: Any) -> None:  # noqa: ANN401 - those of SQLAlchemy
         if table:
             cls.__tablename__ = TABLE_PREFIX + table
         super().__init_subclass__(**options)
+
+    @classmethod
+    def with_defaults(cls, **values: Any) -> Self:  # noqa: ANN401 - of the columns and relationships
+        """Return a new object that has the defaults of its columns already, not only when it is inserted."""
+        row = cls(**values)
+        for name, default in _defaults_of(cls):
+            vars(row).setdefault(name, default)
+        return row
+
+
+@cache
+def _defaults_of(mapped: type[Base]) -> list[tuple[str, Any]]:
+    columns: Any = mapped.__table__.columns
+    return [(column.key, column.default.arg) for column in columns if column.default is not None]
 
 
 class Numbered(Base):

@@ -6,10 +6,11 @@ of SQLAlchemy.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import count
 from typing import Any, Final, TypeVar, cast
 
 import orjson
@@ -42,7 +43,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import UnaryExpression
 from sqlalchemy.sql.operators import custom_op
 
-from photosvc.models.base import Base
+from photosvc.models.base import Base, Numbered
 
 Row = Sequence[Any]
 Processor = Callable[[Any], Any]
@@ -134,6 +135,26 @@ def run_many(connection: Connection, statement: Insert | Update, rows: Sequence[
     """Run an INSERT or UPDATE for each of these rows, which all have the same names of parameters or columns."""
     if rows:
         connection.execute(statement, rows)
+
+
+def number_new(session: Session, mapped: type[Numbered]) -> None:
+    """Give new objects of this class the ids that the database would give them in this write transaction.
+
+    One statement then inserts all of them; else SQLite would insert each by a statement of its own to learn its id.
+    """
+    new: list[Any] = [one for one in session.new if isinstance(one, mapped) and one.id is None]
+    table: Any = mapped.__table__
+    if not new:
+        return
+    ids: Iterable[int]
+    if session.get_bind().dialect.name == "postgresql":
+        every = func.generate_series(1, len(new)).alias()
+        drawn = select(func.nextval(func.pg_get_serial_sequence(table.fullname, "id"))).select_from(every)
+        ids = session.connection().execute(drawn).scalars()
+    else:
+        ids = count((session.connection().scalar(select(func.max(table.c.id))) or 0) + 1)
+    for one, number in zip(new, ids, strict=False):
+        one.id = number
 
 
 @contextmanager
