@@ -2,7 +2,7 @@
 
 import click
 
-from photosvc.backup.copying import copy_library, target_engine
+from photosvc.backup.database_copy import copy_library, target_engine
 from photosvc.cli.group import LazyGroup, PlainError, as_called, with_service
 from photosvc.core.files import private_umask, readable_by_others
 from photosvc.models import schema

@@ -5,7 +5,7 @@ from typing import Final
 from flask import Blueprint, Response, request
 
 from photosvc.dav.errors import error_answer
-from photosvc.dav.server import logged_in, respond
+from photosvc.dav.login import logged_in, respond
 from photosvc.library.staging import require_writable
 from photosvc.web.answers import add_security_headers, begin_request, finish_request
 from photosvc.web.contract import public, undocumented

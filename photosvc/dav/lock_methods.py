@@ -22,7 +22,7 @@ from photosvc.models import DavLock
 from photosvc.web.protector import principal
 
 if TYPE_CHECKING:
-    from photosvc.dav.dav_request import Request
+    from photosvc.dav.request import Request
 
 
 #: The most seconds that a lock lasts unless it is refreshed, also when the client names no time.

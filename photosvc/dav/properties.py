@@ -33,7 +33,7 @@ from photosvc.models.statements import UNLOADED, insert_into, is_below
 from photosvc.settings import Settings
 
 if TYPE_CHECKING:
-    from photosvc.dav.dav_request import Request
+    from photosvc.dav.request import Request
 
 AVAILABLE: Final = f"{DAV}quota-available-bytes"
 USED: Final = f"{DAV}quota-used-bytes"

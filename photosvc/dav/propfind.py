@@ -11,9 +11,9 @@ from flask import Response
 from sqlalchemy.orm import Session
 
 from photosvc.dav import locks, properties, xml
-from photosvc.dav.dav_request import PATIENCE
 from photosvc.dav.errors import FINITE_DEPTH, DAVError
 from photosvc.dav.properties import LIVE, LOCKDISCOVERY, SUPPORTEDLOCK, LockProperties, quota_properties
+from photosvc.dav.request import PATIENCE
 from photosvc.dav.tree import Original, Originals
 from photosvc.dav.xml import DAV, XmlError, element, propstat, read_xml
 from photosvc.models import DavLock
@@ -21,7 +21,7 @@ from photosvc.web.protector import principal
 from photosvc.web.sending import begin_transfer
 
 if TYPE_CHECKING:
-    from photosvc.dav.dav_request import Request
+    from photosvc.dav.request import Request
 
 
 #: The most files and folders of an answer with `Depth: infinity`.

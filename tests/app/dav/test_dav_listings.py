@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from photosvc.dav import dav_request, properties, propfind
+from photosvc.dav import properties, propfind, request
 from photosvc.models import DavProperty
 from photosvc.web.admission_gate import Cost
 from tests.app.dav.dav_client import DavClient
@@ -277,7 +277,7 @@ def test_a_large_file_waits_for_a_place(dav):
     began, clock.step = clock.seconds, 0.5  # each look at the clock
     assert dav.ask("PUT", "new.jpg", body, status=503).headers["Retry-After"] == "5"
     clock.step = 0
-    assert dav_request.PATIENCE <= clock.seconds - began < 3 * dav_request.PATIENCE
+    assert request.PATIENCE <= clock.seconds - began < 3 * request.PATIENCE
     for free in taken:
         free()
     dav.ask("PUT", "new.jpg", body, status=201)

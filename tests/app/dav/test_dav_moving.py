@@ -201,7 +201,7 @@ def test_a_folder_that_is_copied_in_part_is_indexed_and_has_its_properties(dav, 
         return receive(staging, **options)
 
     monkeypatch.setattr(Staging, "receive", full)
-    monkeypatch.setattr("photosvc.dav.server.wake_indexer", woken.append)
+    monkeypatch.setattr("photosvc.dav.login.wake_indexer", woken.append)
     assert to(dav, "COPY", "/one", "/two").status_code == 507
     (copied,) = on_disk(dav, "/two").iterdir()
     assert is_blue(dav, f"/two/{copied.name}")
@@ -243,7 +243,7 @@ def test_copies_and_files_of_one_content_count_in_the_quota_each(tmp_path):
 
 
 def test_too_large_a_folder_is_not_copied(dav, monkeypatch):
-    monkeypatch.setattr("photosvc.dav.copying.MOST", 3)
+    monkeypatch.setattr("photosvc.dav.move_copy.MOST", 3)
     store(dav, "/small/a.jpg", "/small/b.jpg")
     assert to(dav, "COPY", "/small", "/copy").status_code == 201
     store(dav, "/small/c.jpg")

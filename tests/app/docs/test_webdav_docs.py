@@ -4,7 +4,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from photosvc.dav import copying, lock_methods, propfind
+from photosvc.dav import lock_methods, move_copy, propfind
 from photosvc.library import originals
 from photosvc.settings import PREFIX, Settings
 
@@ -17,8 +17,8 @@ def test_every_setting_exists():
 
 
 def test_every_limit_is_the_one_there_is():
-    assert copying.MOST == propfind.MOST
-    assert f"folders of more than {copying.MOST:,} files" in GUIDE
+    assert move_copy.MOST == propfind.MOST
+    assert f"folders of more than {move_copy.MOST:,} files" in GUIDE
     assert f"for folders of up to {originals.MOST_FILES} files" in GUIDE
     assert "lasts one hour at most" in GUIDE
     assert lock_methods.LONGEST_TIME == 3600

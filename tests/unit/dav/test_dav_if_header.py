@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.dav.dav_request import Condition, IfHeaderError, List, parse_if
+from photosvc.dav.request import Condition, IfHeaderError, List, parse_if
 
 
 def token(value, *, wanted=True):

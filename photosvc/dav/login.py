@@ -20,13 +20,13 @@ from photosvc.core import ids
 from photosvc.core.accounts import normal_name
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.dav.addresses import path_in, spelled
-from photosvc.dav.copying import copy, delete, make_folder, move
-from photosvc.dav.dav_request import Request
 from photosvc.dav.errors import DAVError, UnfitPathError, dav_error_answer
-from photosvc.dav.files import get, put
+from photosvc.dav.get_put import get, put
 from photosvc.dav.lock_methods import lock, unlock
+from photosvc.dav.move_copy import copy, delete, make_folder, move
 from photosvc.dav.properties import proppatch
 from photosvc.dav.propfind import propfind
+from photosvc.dav.request import Request
 from photosvc.dav.tree import Originals
 from photosvc.library.originals import is_junk
 from photosvc.web.current import current_service

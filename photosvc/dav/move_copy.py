@@ -16,8 +16,8 @@ from sqlalchemy.orm import Session
 
 from photosvc.dav import locks, properties
 from photosvc.dav.addresses import path_of_url
-from photosvc.dav.dav_request import PATIENCE
 from photosvc.dav.errors import ChangedMeanwhileError, DAVError
+from photosvc.dav.request import PATIENCE
 from photosvc.dav.tree import Original, etag_of, is_folder, walk
 from photosvc.library import originals
 from photosvc.library.originals import checked_name, is_junk
@@ -28,7 +28,7 @@ from photosvc.library.upload_queue import QuotaExceededError, bytes_left
 from photosvc.web.receiving import receiving
 
 if TYPE_CHECKING:
-    from photosvc.dav.dav_request import Request
+    from photosvc.dav.request import Request
 
 #: The most files and folders of one COPY.
 MOST: Final = 10_000

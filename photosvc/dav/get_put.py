@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from flask import Response
 
 from photosvc.core.files import clamped_time
-from photosvc.dav.copying import place
-from photosvc.dav.dav_request import PATIENCE
 from photosvc.dav.errors import DAVError
+from photosvc.dav.move_copy import place
+from photosvc.dav.request import PATIENCE
 from photosvc.dav.tree import Environ, Original, content_type_of, etag_of, is_folder
 from photosvc.library import originals
 from photosvc.library.originals import checked_name
@@ -25,7 +25,7 @@ from photosvc.web.receiving import receiving
 from photosvc.web.sending import SANDBOX, FileAnswer, send_file
 
 if TYPE_CHECKING:
-    from photosvc.dav.dav_request import Request
+    from photosvc.dav.request import Request
 
 #: Browsers must not run scripts of a file, even if they show it as a page.
 _PIECE: Final = 256 << 10
