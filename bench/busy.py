@@ -28,7 +28,7 @@ from photosvc.auth import accounts
 from photosvc.auth.clients import register
 from photosvc.auth.scopes import parse_scope
 from photosvc.web.auditing import operating
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 
 WORKERS, _CLIENTS, _PAUSE = 4, 24, 0.1
 _PASSWORD = "correct horse"

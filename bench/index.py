@@ -32,7 +32,7 @@ from photosvc.index.run import rebuild_search, run_index
 from photosvc.index.run_log import IndexOptions, Summary
 from photosvc.models import SearchRow, schema
 from photosvc.models.engine import UnitOfWork
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.pictures import exif, rational
 
 ROUNDS = 3

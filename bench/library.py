@@ -42,7 +42,7 @@ from photosvc.models.engine import begin_write
 from photosvc.models.statements import insert_into
 from photosvc.search.rows.write import project
 from photosvc.web.auditing import operation_in
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 
 #: A word of every eleventh photo, two of every fifth and every thirtieth, and one of a handful.
 COMMON_WORD, FREQUENT_WORD, SELDOM_WORD, RARE_WORD = "family", "summer", "harvest", "zeppelin"

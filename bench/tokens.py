@@ -20,7 +20,7 @@ from photosvc.auth.clients import register
 from photosvc.auth.scopes import parse_scope
 from photosvc.models import schema
 from photosvc.web.auditing import operating
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 
 _FORM = "grant_type=client_credentials&scope=photos"
 

@@ -19,7 +19,7 @@ from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import SchemaError, SettingError
 from photosvc.core.process import give_back
 from photosvc.mounting import VIEWS
-from photosvc.web.current import EXTENSION, Service
+from photosvc.web.service import EXTENSION, Service
 
 #: gunicorn takes the mount from no header: `X-Forwarded-Prefix` of trusted proxies tells it.
 forwarder_headers = ""

@@ -23,9 +23,9 @@ from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSch
 from photosvc.web.answers import json_answer
 from photosvc.web.changes import rename_context
 from photosvc.web.contract import LONG_BODY, NUMBER, answers, outcome, takes
-from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.service import current_service
 
 batch = OwnBlueprint("batch", __name__)
 

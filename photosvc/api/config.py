@@ -22,11 +22,11 @@ from photosvc.search.reading.statistics import Counts, read_counts, read_years
 from photosvc.settings import Settings
 from photosvc.web.answers import json_answer, json_text, revalidated
 from photosvc.web.contract import ETAG, answers, is_mounted, public
-from photosvc.web.current import Service, current_service
 from photosvc.web.openapi import document
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
+from photosvc.web.service import Service, current_service
 
 config: OwnBlueprint = OwnBlueprint("config", __name__)
 

@@ -42,12 +42,8 @@ from photosvc.web.contract import (
     takes,
     takes_query,
 )
-from photosvc.web.current import Service, current_service
 from photosvc.web.errors import or_icon
-from photosvc.web.parts import OwnBlueprint
-from photosvc.web.protector import principal, require, require_download
-from photosvc.web.searching import searching
-from photosvc.web.sending import (
+from photosvc.web.files import (
     CHECKED,
     SANDBOX,
     FileAnswer,
@@ -56,6 +52,10 @@ from photosvc.web.sending import (
     send_file,
     while_there,
 )
+from photosvc.web.parts import OwnBlueprint
+from photosvc.web.protector import principal, require, require_download
+from photosvc.web.searching import searching
+from photosvc.web.service import Service, current_service
 
 downloads = OwnBlueprint("downloads", __name__)
 

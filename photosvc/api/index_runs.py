@@ -43,10 +43,10 @@ from photosvc.web.contract import (
     takes_query,
     uses,
 )
-from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.service import current_service
 
 index_runs = OwnBlueprint("index_runs", __name__)
 imports = OwnBlueprint("imports", __name__)

@@ -50,11 +50,11 @@ from photosvc.web.contract import (
     takes,
     takes_query,
 )
-from photosvc.web.current import current_service
 from photosvc.web.indexer import wake_indexer
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
+from photosvc.web.service import current_service
 
 labels = OwnBlueprint("labels", __name__)
 

@@ -43,10 +43,10 @@ from photosvc.web.contract import (
     public,
     takes_query,
 )
-from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
+from photosvc.web.service import current_service
 
 if TYPE_CHECKING:
     from prometheus_client import Metric

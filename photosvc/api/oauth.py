@@ -56,10 +56,10 @@ from photosvc.web.contract import (
     undocumented,
     uses,
 )
-from photosvc.web.current import current_service
 from photosvc.web.errors import oauth_error, register_errors, render_oauth
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.requests import client_address
+from photosvc.web.service import current_service
 
 _FORM = "application/x-www-form-urlencoded"
 _MAX_FIELDS = 50

@@ -32,10 +32,10 @@ from photosvc.search.reading.photos import parse_number
 from photosvc.web.answers import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, json_text, not_modified
 from photosvc.web.changes import Editing, EditingChange, change_one, read_record
 from photosvc.web.contract import ETAG, LONG_BODY, answers, describe, json_object, takes, takes_query
-from photosvc.web.current import current_service
+from photosvc.web.files import disposition
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
-from photosvc.web.sending import disposition
+from photosvc.web.service import current_service
 
 photos = OwnBlueprint("photos", __name__)
 

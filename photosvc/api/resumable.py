@@ -27,8 +27,6 @@ from photosvc.models import Upload
 from photosvc.models.statements import UNLOADED
 from photosvc.pictures.download_names import safe_name
 from photosvc.web.contract import Header, answers, public, takes_bytes, takes_headers
-from photosvc.web.current import current_service
-from photosvc.web.incoming import add_uploads, has_vanished
 from photosvc.web.indexer import wake_indexer
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import require
@@ -44,6 +42,8 @@ from photosvc.web.receiving import (
     whole_number,
     with_tus_headers,
 )
+from photosvc.web.service import current_service
+from photosvc.web.uploads import add_uploads, has_vanished
 
 resumable = OwnBlueprint("resumable", __name__)
 

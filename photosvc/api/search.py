@@ -54,11 +54,11 @@ from photosvc.web.contract import (
     takes_query,
     unknown_parameters,
 )
-from photosvc.web.current import Service, current_service
+from photosvc.web.files import begin_transfer
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
-from photosvc.web.sending import begin_transfer
+from photosvc.web.service import Service, current_service
 
 search = OwnBlueprint("search", __name__)
 

@@ -30,9 +30,9 @@ from photosvc.web.contract import (
     takes,
     uses,
 )
-from photosvc.web.current import Service, current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require, token_of
+from photosvc.web.service import Service, current_service
 from photosvc.web.sessions import begin_visit, log_in_by_token, sweep_sessions
 from photosvc.web.sessions import log_in as log_in_account
 

@@ -47,11 +47,11 @@ from photosvc.web.contract import (
     takes,
     takes_files,
 )
-from photosvc.web.current import current_service
-from photosvc.web.incoming import contribute, message_of, record_of_file
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
+from photosvc.web.service import current_service
+from photosvc.web.uploads import contribute, message_of, record_of_file
 
 shares = OwnBlueprint("shares", __name__)
 links = OwnBlueprint("links", __name__)

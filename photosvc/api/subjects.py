@@ -24,9 +24,9 @@ from photosvc.search.reading.people import read_people, with_covers_of_people
 from photosvc.web.answers import json_answer
 from photosvc.web.changes import Editing, rename_context
 from photosvc.web.contract import ETAG, answers, or_answers, read_switch, takes, takes_query
-from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.service import current_service
 
 subjects = OwnBlueprint("subjects", __name__)
 

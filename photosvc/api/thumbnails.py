@@ -32,13 +32,8 @@ from photosvc.search.reading.guests import seen, seen_with_hash
 from photosvc.search.reading.people import read_labels
 from photosvc.search.reading.request import parse_request
 from photosvc.web.contract import answers, for_visitors
-from photosvc.web.current import Service, current_service
 from photosvc.web.errors import accepts, is_quiet, or_icon, quiet
-from photosvc.web.parts import OwnBlueprint
-from photosvc.web.protector import principal, require_link_token
-from photosvc.web.requests import ClientGone
-from photosvc.web.searching import searching
-from photosvc.web.sending import (
+from photosvc.web.files import (
     CACHED,
     CHECKED,
     FileAnswer,
@@ -48,6 +43,11 @@ from photosvc.web.sending import (
     send_file,
     while_there,
 )
+from photosvc.web.parts import OwnBlueprint
+from photosvc.web.protector import principal, require_link_token
+from photosvc.web.requests import ClientGone
+from photosvc.web.searching import searching
+from photosvc.web.service import Service, current_service
 
 thumbnails = OwnBlueprint("thumbnails", __name__)
 videos = OwnBlueprint("videos", __name__)

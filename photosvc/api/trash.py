@@ -22,9 +22,9 @@ from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
 from photosvc.web.changes import empty_files, restore_files
 from photosvc.web.contract import FLAG, LONG_BODY, NUMBER, TEXT, answers, describe, outcome, takes, takes_query
-from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import require
+from photosvc.web.service import current_service
 
 trash = OwnBlueprint("trash", __name__)
 

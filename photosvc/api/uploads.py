@@ -25,8 +25,11 @@ from photosvc.query.fold import fold
 from photosvc.records.albums import AdditionSchema
 from photosvc.web.answers import json_answer
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, outcome, takes, takes_files, uses
-from photosvc.web.current import Service, current_service
-from photosvc.web.incoming import (
+from photosvc.web.parts import OwnBlueprint
+from photosvc.web.protector import is_own_account, principal, require
+from photosvc.web.receiving import receiving, sender
+from photosvc.web.service import Service, current_service
+from photosvc.web.uploads import (
     add_uploads,
     message_of,
     receive_form,
@@ -34,9 +37,6 @@ from photosvc.web.incoming import (
     wait_for_index,
     waiting_files,
 )
-from photosvc.web.parts import OwnBlueprint
-from photosvc.web.protector import is_own_account, principal, require
-from photosvc.web.receiving import receiving, sender
 
 uploads = OwnBlueprint("uploads", __name__)
 

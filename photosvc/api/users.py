@@ -27,9 +27,9 @@ from photosvc.web import sessions
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, outcome, roles_of, takes
-from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.service import current_service
 
 users = OwnBlueprint("users", __name__)
 

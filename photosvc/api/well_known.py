@@ -8,9 +8,9 @@ from photosvc.auth import discovery
 from photosvc.auth.policy import scopes_in_use
 from photosvc.web.answers import add_security_headers, begin_request, finish_request, json_answer
 from photosvc.web.contract import answers, mounted_actions, public
-from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 from photosvc.web.parts import OwnBlueprint
+from photosvc.web.service import current_service
 
 _CACHED = "public, max-age=300"
 _OBJECT = {"type": "object"}

@@ -16,7 +16,7 @@ from photosvc.records.albums import AlbumResultSchema
 from photosvc.search.reading.albums import KnownAlbums, parse_albums_request
 from photosvc.search.reading.albums_named import kind_of
 from photosvc.search.reading.selection import Selection
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 _LISTED = {"UID": "UID", "Title": "Title", "PhotoCount": "Photos", "Favorite": "Favorite", "Private": "Private"}
 _SHOWN = {

@@ -14,7 +14,7 @@ from photosvc.cli.terminal import (
 )
 from photosvc.core.times import parse_since
 from photosvc.records.accounts import AuditEntrySchema
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 _LOG_COLUMNS = {
     "at": "Time", "event": "Event", "times": "Times", "actor": "By", "address": "From", "subject": "Account or Client",

@@ -24,7 +24,7 @@ from photosvc.core.accounts import CREDENTIAL_LIFETIME
 from photosvc.core.message import counted
 from photosvc.models import Credential
 from photosvc.records.accounts import CredentialSchema
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 _COLUMNS = {
     "id": "ID", "kind": "Kind", "name": "Name", "user": "User", "client": "Client", "scope": "Scope",

@@ -24,7 +24,7 @@ from photosvc.models.base import SCHEMA_VERSION
 from photosvc.models.counters import BACKED_UP, set_counters
 from photosvc.settings import PREFIX, Settings, setting_fields
 from photosvc.settings.instance import make_instance
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 _COLUMNS = {
     "archive": "Archive", "size": "Bytes", "created_at": "Made At", "database": "Database",

@@ -16,7 +16,7 @@ from photosvc.cli.terminal import (
 from photosvc.core.message import counted
 from photosvc.index.check import Check, CheckOptions, Finding, Report
 from photosvc.models.engine import UnitOfWork
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 #: Most findings that the JSON lists; all are counted.
 _MOST_LISTED: Final = 10_000

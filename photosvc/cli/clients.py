@@ -38,7 +38,7 @@ from photosvc.core.accounts import (
 from photosvc.core.message import counted
 from photosvc.models import Client
 from photosvc.records.accounts import ClientSchema
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 _COLUMNS = {
     "client_id": "Client ID", "name": "Name", "user": "User", "role": "Role", "scope": "Scope",

@@ -10,7 +10,7 @@ from photosvc.models.engine import database_files
 from photosvc.models.schema import schema_version
 from photosvc.search.rows.check import is_stale
 from photosvc.settings.table import database_uri
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 
 @click.group(cls=LazyGroup)

@@ -17,7 +17,7 @@ from photosvc import __version__
 from photosvc.cli.group import LazyGroup, PlainError, with_service
 from photosvc.cli.terminal import FullPath
 from photosvc.settings import PREFIX, Settings, setting_fields
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 #: The files for each program, by its name.
 FILES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flask.cli import ScriptInfo
 
     from photosvc.auth.operation import Operation
-    from photosvc.web.current import Service
+    from photosvc.web.service import Service
 
 Args = ParamSpec("Args")
 Result = TypeVar("Result")
@@ -182,7 +182,7 @@ def _drop_unprinted() -> None:
 def find_app(ctx: click.Context) -> "Flask":
     """Return the app of `flask` or of the console script; `click.UsageError` if it has no PhotoService."""
     from photosvc.core.logs import without_start_lines, write_warnings_only
-    from photosvc.web.current import EXTENSION
+    from photosvc.web.service import EXTENSION
 
     make: Callable[[], Flask] | ScriptInfo | None = ctx.find_root().obj
     with without_start_lines():
@@ -208,7 +208,7 @@ def with_service(command: Callable[Concatenate["Service", Args], Result]) -> Cal
 
     @wraps(command)
     def run(*args: Args.args, **kwargs: Args.kwargs) -> Result:
-        from photosvc.web.current import current_service
+        from photosvc.web.service import current_service
 
         with find_app(click.get_current_context()).app_context():
             return command(current_service(), *args, **kwargs)

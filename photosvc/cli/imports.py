@@ -17,7 +17,7 @@ from photosvc.library.admission import ADDED, DAMAGED, stored_status
 from photosvc.library.failures import damaged_imports
 from photosvc.library.import_folder import ImportFolder
 from photosvc.library.imports import Fate, Imported, ImportOptions, ImportRun
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 
 @click.command("import")

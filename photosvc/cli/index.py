@@ -36,7 +36,7 @@ from photosvc.library.trash.deletion import finish_deletions
 from photosvc.library.trash.restoring import sweep as sweep_trash
 from photosvc.library.upload_queue import known_tokens, sweep
 from photosvc.models.engine import UnitOfWork, write_session
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 #: Seconds in which the watcher must end after a signal; a call of the database or of the disk may take longer.
 _PATIENCE: Final = 2.0

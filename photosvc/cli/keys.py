@@ -11,7 +11,7 @@ from photosvc.cli.group import LazyGroup, as_called, operating, with_database, w
 from photosvc.cli.terminal import confirm, format_options, print_list, print_record, yes_option
 from photosvc.records.fields import rfc3339
 from photosvc.web.auditing import record_alone
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 _COLUMNS = {
     "kid": "Key ID", "algorithm": "Algorithm", "signs": "Signs", "created_at": "Created",

@@ -33,7 +33,7 @@ from photosvc.library.links import (
 from photosvc.records.albums import LinkEditSchema, LinkSchema
 from photosvc.records.limits import LINK_VISITS
 from photosvc.web.contract import load_values
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 _COLUMNS = {
     "UID": "UID", "ShareUID": "Album", "Slug": "Slug", "ExpiresAt": "Expires", "Views": "Visits",

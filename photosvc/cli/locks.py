@@ -10,7 +10,7 @@ from photosvc.cli.terminal import confirm, count_option, format_options, print_l
 from photosvc.core.errors import NotFoundError
 from photosvc.core.message import counted
 from photosvc.models import DavLock, User
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 _COLUMNS = {
     "Path": "Path", "Account": "Account", "Scope": "Scope", "Depth": "Depth", "ExpiresAt": "Expires", "Token": "Token",

@@ -14,7 +14,7 @@ from photosvc.cli.terminal import confirm, has_terminal
 from photosvc.core.message import counted
 from photosvc.search.reading.statistics import read_library_size
 from photosvc.settings.instance import is_same, is_samples, remember, remembered
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 replace_option = click.option(
     "--replace", is_flag=True, help="Index a different folder than before; photos outside it are no longer found."

@@ -13,7 +13,7 @@ from photosvc.core.message import agreeing, counted
 from photosvc.index.purge import Removed, Survey, mark, remove, survey
 from photosvc.index.scan import forget_disks
 from photosvc.models.engine import UnitOfWork
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 
 @click.command()

@@ -21,7 +21,7 @@ from photosvc.cli.terminal import FullPath
 from photosvc.core.files import read_or_create
 from photosvc.models import schema
 from photosvc.settings.instance import INSTANCE_VARIABLE, is_samples
-from photosvc.web.current import EXTENSION, Service, current_service
+from photosvc.web.service import EXTENSION, Service, current_service
 
 
 def print_welcome(service: Service, folder: Path, address: str, *, token_file: Path, code: str = "") -> None:

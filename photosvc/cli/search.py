@@ -13,7 +13,7 @@ from photosvc.search.reading.hints import find_hints
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import best_order, parse_request
 from photosvc.search.reading.suggest import read_names
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 _COLUMNS = {"UID": "UID", "TakenAtLocal": "Taken", "Title": "Title", "FileName": "File"}
 _LOOK_ALIKES = {"group": "Group", "uid": "UID", "size": "Bytes", "pixels": "Pixels", "distance": "Bits", "name": "File"}

@@ -8,7 +8,7 @@ from photosvc.cli.terminal import confirm, count_option, format_options, print_l
 from photosvc.core.accounts import CONTRIBUTOR, SHARE_ROLES, VIEWER
 from photosvc.library.shares import change_share, end_share, find_share, list_shares, share_album
 from photosvc.records.albums import ShareSchema
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 _COLUMNS = {
     "AlbumUID": "Album", "Name": "Account", "DisplayName": "Name", "Role": "Role", "AccountUID": "UID",

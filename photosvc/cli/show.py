@@ -18,7 +18,7 @@ from photosvc.query.filters import FILTERS
 from photosvc.settings import PREFIX, setting_fields
 from photosvc.settings.instance import INSTANCE_VARIABLE, default_instance
 from photosvc.web.contract import mounted_actions
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 _MASK = "********"
 

@@ -20,7 +20,7 @@ from photosvc.index.run_log import last_run
 from photosvc.library.failures import count_failed, failed_files
 from photosvc.models import User
 from photosvc.search.reading.statistics import read_library_size
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 _FIGURES = {
     "version": "Version", "instance": "Instance", "database": "Database",

@@ -20,7 +20,7 @@ from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.files import full_path
 from photosvc.core.times import parse_duration
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 from photosvc.workers.scheduler import Scheduler, connected
 
 #: Seconds between two lines of progress.

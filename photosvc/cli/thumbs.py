@@ -20,7 +20,7 @@ from photosvc.library.thumbnail_jobs import matching_files, read_originals, thum
 from photosvc.pictures.originals import Original
 from photosvc.pictures.prerender import PrerenderTotals, prerender
 from photosvc.pictures.sizes import NAMED, USUAL, Size
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 
 @click.command()

@@ -24,7 +24,7 @@ from photosvc.library.trash.restoring import (
 )
 from photosvc.library.trash.restoring import empty as delete
 from photosvc.library.trash.restoring import restore as give_back
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 _LISTED: Final = {
     "DeletedAt": "Deleted", "KeptUntil": "Kept until", "Size": "Bytes", "Name": "Name", "PhotoUID": "Photo",

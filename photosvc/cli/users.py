@@ -24,7 +24,7 @@ from photosvc.core.accounts import USER, USER_ROLES, check_user_name
 from photosvc.core.message import counted
 from photosvc.models import User
 from photosvc.records.accounts import OpenSessionSchema, UserSchema
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 _COLUMNS = {
     "UID": "UID", "Name": "Name", "Role": "Role", "DisplayName": "Display Name", "Email": "Email",

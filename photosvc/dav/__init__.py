@@ -9,10 +9,10 @@ from photosvc.dav.login import logged_in, respond
 from photosvc.library.staging import require_writable
 from photosvc.web.answers import add_security_headers, begin_request, finish_request
 from photosvc.web.contract import public, undocumented
-from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import require
 from photosvc.web.requests import OtherSiteError, is_foreign
+from photosvc.web.service import current_service
 
 BLUEPRINT: Final = "photosvc_dav"
 FOLDER: Final = "/originals"

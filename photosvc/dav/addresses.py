@@ -20,7 +20,7 @@ from photosvc.dav.errors import ForeignAddressError, UnfitPathError
 from photosvc.library.originals import is_staging_folder
 from photosvc.library.storage_errors import StorageFailedError
 from photosvc.models.statements import begins
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 
 #: The most characters of a path that can have locks and properties: PostgreSQL indexes at most 2,700 bytes.
 LONGEST: Final = 2000

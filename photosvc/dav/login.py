@@ -29,9 +29,9 @@ from photosvc.dav.propfind import propfind
 from photosvc.dav.request import Request
 from photosvc.dav.tree import Originals
 from photosvc.library.originals import is_junk
-from photosvc.web.current import current_service
 from photosvc.web.indexer import wake_indexer
 from photosvc.web.protector import begin_as, principal, token_of, verify
+from photosvc.web.service import current_service
 
 Args = ParamSpec("Args")
 #: Methods with a second name. They wake the indexer even for hidden files: programs save under a hidden name first.

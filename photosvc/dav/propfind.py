@@ -17,8 +17,8 @@ from photosvc.dav.request import PATIENCE
 from photosvc.dav.tree import Original, Originals
 from photosvc.dav.xml import DAV, XmlError, element, propstat, read_xml
 from photosvc.models import DavLock
+from photosvc.web.files import begin_transfer
 from photosvc.web.protector import principal
-from photosvc.web.sending import begin_transfer
 
 if TYPE_CHECKING:
     from photosvc.dav.request import Request

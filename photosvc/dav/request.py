@@ -24,9 +24,9 @@ from photosvc.library.journal import Actor
 from photosvc.library.originals import Relocation
 from photosvc.library.upload_queue import count_stored
 from photosvc.models.engine import begin_write
-from photosvc.web.current import Service
+from photosvc.web.files import check_preconditions
 from photosvc.web.protector import principal
-from photosvc.web.sending import check_preconditions
+from photosvc.web.service import Service
 
 #: Seconds for which a large transfer waits for a place: clients send several files at once, and few of them try again.
 PATIENCE: Final = 5.0

@@ -17,7 +17,7 @@ from photosvc.dav.addresses import existing, is_reserved
 from photosvc.dav.errors import DAVError
 from photosvc.library.storage_errors import StorageFailedError
 from photosvc.media.formats import by_extension
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 Environ = dict[str, Any]
 

@@ -17,9 +17,9 @@ from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.facets import KnownFacets, Value
 from photosvc.search.reading.photos import PhotoQuery
 from photosvc.search.reading.request import parse_node
-from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
+from photosvc.web.service import current_service
 
 #: Values of a group that are shown at once, and after a click.
 _FIRST: Final = 12

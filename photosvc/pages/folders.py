@@ -34,9 +34,9 @@ from photosvc.search.reading.albums import (
 from photosvc.search.reading.albums_named import FOLDER
 from photosvc.search.reading.files import turns_of
 from photosvc.web.contract import uses
-from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
+from photosvc.web.service import current_service
 
 #: Folders on a page.
 COUNT: Final = 60

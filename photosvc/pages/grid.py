@@ -23,7 +23,7 @@ from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.selection import MOST_SELECTED
 from photosvc.search.reading.timeline import TYPES
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 
 Record = Mapping[str, Any]
 #: Style classes have no decimals: shapes are rounded to the twentieth, within what a row can show.

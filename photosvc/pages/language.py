@@ -20,8 +20,8 @@ from werkzeug.http import parse_accept_header
 
 from photosvc.data.place_names import country_in
 from photosvc.index.places import country_name
-from photosvc.web.current import current_service
 from photosvc.web.protector import is_secure
+from photosvc.web.service import current_service
 
 ENGLISH: Final = "en"
 #: The languages of the pages, each by its own name.

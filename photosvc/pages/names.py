@@ -33,10 +33,10 @@ from photosvc.search.reading.people import (
 )
 from photosvc.web.changes import rename_context
 from photosvc.web.contract import load_values
-from photosvc.web.current import current_service
 from photosvc.web.indexer import wake_indexer
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
+from photosvc.web.service import current_service
 
 #: Names on a page.
 COUNT: Final = 60

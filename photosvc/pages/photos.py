@@ -34,9 +34,9 @@ from photosvc.search.reading.request import SearchRequest, parse_request
 from photosvc.search.reading.suggest import read_names
 from photosvc.search.reading.timeline import count_photos
 from photosvc.web.contract import for_visitors, uses
-from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
+from photosvc.web.service import current_service
 
 #: The scripts of the grid by time, and in other orders: those that the first photos need, then the rest.
 BY_TIME, IN_ORDER = (

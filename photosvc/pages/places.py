@@ -20,9 +20,9 @@ from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.photos import CountedTown, PhotoQuery, find_towns
 from photosvc.search.reading.request import parse_request
 from photosvc.settings import Settings
-from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
+from photosvc.web.service import current_service
 
 #: The most towns shown of a country.
 MOST_SHOWN: Final = 40

@@ -15,7 +15,7 @@ from photosvc.core.vocabulary import UNKNOWN, UNKNOWN_PLACE
 from photosvc.query.lexer import TokenKind, close_quote, quote
 from photosvc.query.parser import read_tokens, split_order, understand
 from photosvc.search.reading.request import best_order
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 
 DEFAULT_ORDER: Final = "newest"
 BEST_ORDER: Final = "relevance"

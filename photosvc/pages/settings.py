@@ -19,8 +19,8 @@ from photosvc.pages.language import LANGUAGES, N_, choose_language, chosen_langu
 from photosvc.pages.layout import form_page, page, pages, see_other
 from photosvc.web import sessions
 from photosvc.web.auditing import operating
-from photosvc.web.current import current_service
 from photosvc.web.protector import principal
+from photosvc.web.service import current_service
 
 _DONE: Final = {
     "name": N_("Your name is changed."),

@@ -8,7 +8,7 @@ from flask import url_for
 from photosvc.auth.link_tokens import preview_token
 from photosvc.auth.principal import Principal
 from photosvc.pictures.sizes import Area
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 
 #: The sizes of covers in lists.
 COVERS: Final = ("tile_224", "tile_500")

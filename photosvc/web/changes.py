@@ -35,9 +35,9 @@ from photosvc.search.reading.files import SeenFile, files_of_photo, load_photo
 from photosvc.search.reading.people import read_labels, read_people
 from photosvc.search.reading.selection import Selection
 from photosvc.web.admission_gate import Cost
-from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
+from photosvc.web.service import current_service
 
 _dump = compile_schema(PhotoSchema())
 

@@ -33,9 +33,9 @@ from photosvc.models.engine import DAMAGED, is_damaged
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import refuse_for, shown_id
 from photosvc.web.contract import required_action
-from photosvc.web.current import current_service
 from photosvc.web.parts import WELL_KNOWN
 from photosvc.web.protector import TokenRequiredError, TwoTokensError
+from photosvc.web.service import current_service
 
 _LOG = logging.getLogger("photosvc")
 #: Seconds after which a client should try again when the database was busy.

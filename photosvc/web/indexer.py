@@ -10,7 +10,7 @@ from typing import Final
 
 from photosvc.index.watcher import takes_jobs
 from photosvc.settings import PREFIX, Settings
-from photosvc.web.current import Service
+from photosvc.web.service import Service
 
 _PROGRAM: Final = "from photosvc.main import main; main()"
 _MEMORY: Final = {"", ":memory:"}

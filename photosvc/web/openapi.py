@@ -32,7 +32,7 @@ from photosvc.web.contract import (
     json_object,
     mounted_actions,
 )
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 
 _ARGUMENT = re.compile(r"<(?:\w+:)?(\w+)>")
 #: Ways to send a token; a request needs one of them.

@@ -21,8 +21,8 @@ from photosvc.core.accounts import GUEST, VISITOR, normal_name
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.models import Credential
 from photosvc.web.contract import ACTION, is_for_visitors, required_action
-from photosvc.web.current import Service, current_service
 from photosvc.web.requests import Place, client_address, cookie_counts, origin_of
+from photosvc.web.service import Service, current_service
 
 #: The attribute of a view for the place at which its cookie counts; without it, the API.
 PLACE: Final = "photosvc_place"

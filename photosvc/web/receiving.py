@@ -24,8 +24,8 @@ from photosvc.library.storage_errors import ReadOnlyError
 from photosvc.models import VISIT
 from photosvc.web.admission_gate import Cost
 from photosvc.web.contract import InvalidBodyError
-from photosvc.web.current import current_service
 from photosvc.web.protector import principal
+from photosvc.web.service import current_service
 
 #: Bytes read at once, and the most that are kept: a part with longer headers is refused.
 _PIECE: Final = 64 << 10

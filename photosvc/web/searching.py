@@ -26,9 +26,9 @@ from photosvc.records.results import FoundPhoto
 from photosvc.search.limits import Read, SearchTooLongError, begin_read, end_read, ended_by_limit
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_request
-from photosvc.web.current import Service, current_service
 from photosvc.web.parts import MEDIA
 from photosvc.web.requests import ClientGone
+from photosvc.web.service import Service, current_service
 
 #: Parameters of the search that are not filters.
 _PARAMETERS: Final = frozenset(

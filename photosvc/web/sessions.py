@@ -32,9 +32,9 @@ from photosvc.library.links import FoundLink, find_open, open_visit
 from photosvc.models import User
 from photosvc.records.accounts import CredentialSchema
 from photosvc.web.auditing import operating, refuse, refusing_login
-from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal
 from photosvc.web.requests import client_address, origin_of
+from photosvc.web.service import Service, current_service
 
 #: Interval of one process. `svc watch` deletes expired rows as well.
 _SWEEP_INTERVAL: Final = timedelta(minutes=5)

@@ -15,7 +15,7 @@ from photosvc.dav import locks, properties
 from photosvc.dav.locks import TooManyLocksError
 from photosvc.dav.properties import PropertyLimitError
 from photosvc.models import DavLock, DavProperty
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 
 ADA, BOB = "uada", "ubob"
 

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 
 from photosvc.index import jobs
 from photosvc.index.jobs import IMPORT
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.index.indexing_requests import InlinePool, index_at_once
 from tests.app.uploads.import_folder import Imports
 from tests.app.uploads.upload_client import picture

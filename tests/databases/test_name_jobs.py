@@ -8,8 +8,8 @@ from photosvc.index.lease import Lease
 from photosvc.library import renames
 from photosvc.models import Job, Photo
 from photosvc.search.rows.check import differing
-from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
+from photosvc.web.service import current_service
 from tests.app.index.indexing_requests import index_at_once
 from tests.helpers.factories.photos import edit_photos
 from tests.helpers.library import open_library

@@ -9,7 +9,7 @@ from photosvc.cli import svc
 from photosvc.index.check import Check, CheckOptions
 from photosvc.models import File, Photo
 from photosvc.models.engine import UnitOfWork
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos
 from tests.helpers.library import open_library

@@ -8,7 +8,7 @@ from sqlalchemy import delete
 from photosvc.index.requested import wish
 from photosvc.models import Upload, User
 from photosvc.models.engine import begin_write
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.uploads.tus_client import create, offset_of, patch, tus
 from tests.app.uploads.upload_client import open_uploads, originals, picture, post, put
 from tests.helpers.api_client import check_error

@@ -30,7 +30,7 @@ from photosvc.models.engine import begin_write, configure_engine
 from photosvc.models.schema import schema_version
 from photosvc.search.reading.pages import join_results
 from photosvc.settings import Settings, load_settings
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.clock import NOW, MovedClock
 from tests.helpers.factories.accounts import add_token, add_user
 from tests.helpers.programs import forks

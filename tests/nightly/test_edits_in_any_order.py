@@ -8,7 +8,7 @@ from photosvc.index.run import rebuild_search
 from photosvc.models import Photo
 from photosvc.models.engine import UnitOfWork
 from photosvc.search.rows.check import differing
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.index.indexing_requests import InlinePool
 from tests.helpers.library import copy_library, hashes, open_library
 from tests.helpers.pictures import exif, jpeg, xmp

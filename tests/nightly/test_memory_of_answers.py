@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 from photosvc.search.reading import pages, window
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos
 from tests.helpers.library import open_library

@@ -21,8 +21,8 @@ from tusclient.client import TusClient
 from tusclient.exceptions import TusCommunicationError
 
 from photosvc.cli.index import chores_of
-from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
+from photosvc.web.service import current_service
 from tests.app.uploads.upload_client import FORM, form_of, originals, parts, picture
 from tests.helpers.api_client import API, ApiClient, open_api
 from tests.helpers.clock import until

@@ -55,7 +55,7 @@ def test_commands_import_no_views(instance):
     done = subprocess.run(command, capture_output=True, text=True, env=environ, check=False)
     assert done.returncode == 0, done.stderr
     modules = set(done.stderr.split())
-    assert "photosvc.web.current" in modules
+    assert "photosvc.web.service" in modules
     assert {"photosvc.api", "photosvc.dav", "photosvc.pages", "photosvc.web.answers", "authlib"} & modules == set()
 
 

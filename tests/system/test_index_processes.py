@@ -49,7 +49,7 @@ from sqlalchemy.orm import Session
 from photosvc.app import create_app
 from photosvc.index.requested import run_lock
 from photosvc.index.run import IndexOptions, run_index
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 app = create_app(instance={str(library.instance)!r}, environ={{"PHOTOSVC_BASE_URL": "https://photos.example.org"}})
 with app.app_context():
     service = current_service()

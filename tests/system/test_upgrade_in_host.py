@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from photosvc.auth import accounts
 from photosvc.web.auditing import operation_in
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.embed.test_commands_in_host import bare_host, mode_of
 
 

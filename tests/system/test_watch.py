@@ -7,7 +7,7 @@ import signal
 from photosvc.index.requested import waiting, wish
 from photosvc.models import File
 from photosvc.models.engine import write_session
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.clock import NOW
 from tests.helpers.pictures import jpeg
 from tests.system.watching import watch

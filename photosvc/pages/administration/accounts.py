@@ -17,8 +17,8 @@ from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.language import N_
 from photosvc.pages.layout import form_page, pages, see_other
 from photosvc.web.auditing import operating
-from photosvc.web.current import current_service
 from photosvc.web.protector import principal
+from photosvc.web.service import current_service
 
 _SECTION: Final = "accounts"
 #: The most app passwords on the page of an account.

@@ -22,7 +22,7 @@ from photosvc.pages.language import N_
 from photosvc.pages.layout import form_page, pages, see_other
 from photosvc.web.auditing import operating
 from photosvc.web.contract import is_mounted
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 
 #: The most clients on the page; the search finds the others.
 _MOST: Final = 200

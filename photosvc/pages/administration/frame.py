@@ -14,8 +14,8 @@ from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import form_path, page, pages, safe_path, sections_of, see_other
 from photosvc.web import sessions
-from photosvc.web.current import current_service
 from photosvc.web.protector import principal
+from photosvc.web.service import current_service
 
 Args = ParamSpec("Args")
 #: The value of a form for a typed scope.

@@ -35,9 +35,9 @@ from photosvc.pages.thumbnails import Thumbnails
 from photosvc.pictures.cache import cache_use
 from photosvc.search.reading.files import turns_of
 from photosvc.search.reading.statistics import read_statistics
-from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal
+from photosvc.web.service import current_service
 
 _PATH: Final = "/administration/library/failures"
 #: The most files on a page.

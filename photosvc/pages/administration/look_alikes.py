@@ -18,9 +18,9 @@ from photosvc.pages.language import N_
 from photosvc.pages.layout import form_page, pages, see_other
 from photosvc.pages.thumbnails import Thumbnails
 from photosvc.search.reading.files import turns_of
-from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal
+from photosvc.web.service import current_service
 
 _PATH: Final = "/administration/look-alikes"
 #: The most groups on a page.

@@ -12,7 +12,7 @@ from photosvc.core.times import parse_since, parse_until
 from photosvc.pages.administration.frame import administration_page, show_administration
 from photosvc.pages.language import N_
 from photosvc.pages.layout import pages
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 
 #: The parts of the log, first the one that people read after an incident.
 PARTS: Final = {REFUSALS: N_("Refusals"), ACCESSES: N_("Sign-ins and tokens"), CHANGES: N_("Changes")}

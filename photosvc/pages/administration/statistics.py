@@ -14,7 +14,7 @@ from photosvc.pages.administration.frame import administration_page, show_admini
 from photosvc.pages.language import N_, _, grouped
 from photosvc.pages.layout import pages
 from photosvc.search.reading.statistics import read_statistics
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 
 #: The most columns side by side: narrower ones cannot be distinguished on a phone.
 _MOST: Final = 40

@@ -22,7 +22,7 @@ from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.language import N_
 from photosvc.pages.layout import form_page, pages, see_other
 from photosvc.web.changes import empty_files, restore_files
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 
 _PATH: Final = "/administration/library/trash"
 #: The most files on a page.

@@ -31,9 +31,9 @@ from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL, parse_request
 from photosvc.search.reading.selection import Selection
 from photosvc.web.changes import change_photos
 from photosvc.web.contract import uses
-from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
+from photosvc.web.service import current_service
 
 #: The most photos on a page.
 COUNT: Final = 120

@@ -38,9 +38,9 @@ from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.albums import AlbumRecord
 from photosvc.search.reading.selection import Selection
 from photosvc.web.contract import load_values, uses
-from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
+from photosvc.web.service import current_service
 
 #: The kinds of new albums, as values of the form.
 CHOSEN, FOUND, FOLLOWING = "chosen", "found", "following"

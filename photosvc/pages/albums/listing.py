@@ -24,9 +24,9 @@ from photosvc.search.reading.albums import ALBUM, AlbumRecord, AlbumsRequest, Kn
 from photosvc.search.reading.albums_named import FOLDER, MONTH, STATE
 from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL
 from photosvc.web.contract import uses
-from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
+from photosvc.web.service import current_service
 
 _MOST: Final = {"count": N_("Most photos")}
 _DONE: Final = {

@@ -21,8 +21,8 @@ from photosvc.records.albums import LinkEditSchema
 from photosvc.records.limits import LINK_VISITS
 from photosvc.web.auditing import operating
 from photosvc.web.contract import load_values
-from photosvc.web.current import current_service
 from photosvc.web.protector import principal
+from photosvc.web.service import current_service
 
 _DAY: Final = 86_400
 _schema: Final = LinkEditSchema()

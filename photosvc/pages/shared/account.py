@@ -20,10 +20,10 @@ from photosvc.search.reading.albums import KnownAlbums
 from photosvc.search.reading.guests import narrowed
 from photosvc.web.auditing import operating
 from photosvc.web.contract import uses
-from photosvc.web.current import current_service
-from photosvc.web.incoming import contribute
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
+from photosvc.web.service import current_service
+from photosvc.web.uploads import contribute
 
 _COVER: Final = "tile_500"
 _MOST: Final = 100_000

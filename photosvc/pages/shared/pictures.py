@@ -25,8 +25,8 @@ from photosvc.search.reading.guests import ORDERS, confine, seen
 from photosvc.search.reading.pages import neighbours, result_heads, uids_of
 from photosvc.search.reading.request import SearchRequest, parse_request
 from photosvc.search.reading.selection import album_bytes
-from photosvc.web.current import Service
 from photosvc.web.searching import searching
+from photosvc.web.service import Service
 
 #: The most pictures on a page.
 _COUNT: Final = 120

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from photosvc.app import create_app
 from photosvc.cli import svc
 from photosvc.models import schema
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.library import database_of_models
 
 

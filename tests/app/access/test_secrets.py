@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from photosvc.core.logs import JsonFormatter, LineFormatter
 from photosvc.models import AuditEntry, Base
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.oauth.oauth_client import basic
 from tests.helpers.api_client import PASSWORD, open_api
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pyotp
 import pytest
 
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.search.limits.slow_rows import slow_rows
 from tests.helpers.api_client import PASSWORD, check_error
 from tests.helpers.factories.photos import add_photos

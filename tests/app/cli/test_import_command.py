@@ -7,7 +7,7 @@ import pytest
 from photosvc.index.jobs import INDEX
 from photosvc.index.lease import Lease
 from photosvc.index.requested import Wish
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.index.indexing_requests import InlinePool
 from tests.app.uploads.upload_client import originals, picture, sha1
 from tests.helpers.api_client import open_api

@@ -16,7 +16,7 @@ from photosvc.index.run import run_index
 from photosvc.index.run_log import IndexOptions
 from photosvc.models import File
 from photosvc.models.engine import begin_write
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.clock import MovedClock
 from tests.helpers.factories.accounts import add_token
 from tests.helpers.factories.photos import edit_photos

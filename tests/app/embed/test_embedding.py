@@ -12,7 +12,7 @@ from photosvc.core.errors import SettingError
 from photosvc.extension import PhotoService
 from photosvc.index.run import IndexOptions, run_index
 from photosvc.models import schema
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.clock import MovedClock
 from tests.helpers.factories.accounts import add_token
 from tests.helpers.library import migrated_database

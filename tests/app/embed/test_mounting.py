@@ -11,8 +11,8 @@ import photosvc
 from photosvc import PhotoService
 from photosvc.app import create_app
 from photosvc.core.errors import SettingError
-from photosvc.web.current import current_service
 from photosvc.web.parts import PARTS
+from photosvc.web.service import current_service
 from tests.app.embed.host import found, new_app, open_host, token_of
 
 #: One address of each part, below the prefix.

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from photosvc import HostUser
 from photosvc.models import ZipSelection
 from photosvc.pictures.archives import MOST_WAITING
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.embed.host import NAMES, open_host, who_signed_in
 
 API = "/media/api/v1"

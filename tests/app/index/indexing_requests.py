@@ -10,8 +10,8 @@ from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.index.watcher import RequestedIndexer
 from photosvc.library.job_runner import JobRunner
-from photosvc.web.current import Service
 from photosvc.web.indexer import Indexer
+from photosvc.web.service import Service
 
 
 def index_at_once(service: Service) -> Indexer:

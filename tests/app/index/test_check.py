@@ -11,7 +11,7 @@ from photosvc.cli import svc as commands
 from photosvc.index.check import Check, CheckOptions
 from photosvc.models import Album, AlbumPhoto, LibraryState, Photo
 from photosvc.models.engine import UnitOfWork
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
 from tests.helpers.library import call_svc, copy_library, hashes, open_library

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from photosvc.core.errors import ConflictError
 from photosvc.index.requested import run_lock
 from photosvc.models import Job
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.library import counts, new_settings
 from tests.helpers.pictures import jpeg
 

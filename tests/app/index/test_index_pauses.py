@@ -6,8 +6,8 @@ from photosvc.cli.index import chores_of
 from photosvc.index import run as module
 from photosvc.index.requested import waiting, wish
 from photosvc.models import Job
-from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
+from photosvc.web.service import current_service
 from tests.app.index.indexing_requests import InlinePool
 from tests.helpers.library import open_library
 from tests.helpers.pictures import jpeg, showing

@@ -14,7 +14,7 @@ from photosvc.index.requested import Wish, run_lock
 from photosvc.index.run import run_index
 from photosvc.index.run_log import IndexOptions
 from photosvc.models import Job
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.index.indexing_requests import InlinePool
 from tests.helpers.library import open_library
 from tests.helpers.pictures import jpeg

@@ -15,7 +15,7 @@ from photosvc.models import Credential, ThrottleBucket, ZipSelection
 from photosvc.models.engine import MOST_SWEPT, write_session
 from photosvc.pictures.archives import StoredSelection, store
 from photosvc.pictures.cache import PictureCache
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.clock import NOW
 from tests.unit.auth.operations import by_command
 

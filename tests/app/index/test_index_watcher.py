@@ -23,7 +23,7 @@ from photosvc.index.requested import Wish, run_lock, waiting, wish
 from photosvc.index.run_log import Summary
 from photosvc.index.store import due_folders
 from photosvc.index.watcher import Chores, Reporter, RequestedIndexer, Watcher, indexer_lock, takes_jobs
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.index import deadly_extract
 from tests.helpers.clock import NOW, until
 from tests.helpers.library import Library, open_library

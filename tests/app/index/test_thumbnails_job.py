@@ -12,7 +12,7 @@ from photosvc.library import thumbnail_jobs
 from photosvc.library.job_runner import JobRunner
 from photosvc.library.thumbnail_jobs import last_progress, wish_thumbnails
 from photosvc.models.engine import UnitOfWork, write_session
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.pictures import encoded, jpeg, quarters
 
 

@@ -9,7 +9,7 @@ from photosvc.models.counters import record_change
 from photosvc.models.engine import begin_write
 from photosvc.search.reading import albums
 from photosvc.web.changes import one_batch
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.factories.photos import add_photos, edit_photos
 from tests.helpers.library import open_library
 

@@ -10,10 +10,10 @@ from photosvc.index.jobs import ALBUMS
 from photosvc.library import links
 from photosvc.library.admission import Admission
 from photosvc.models import File, Photo, UploadedFile, User
-from photosvc.web import incoming, sessions
+from photosvc.web import sessions, uploads
 from photosvc.web.admission_gate import Cost
-from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
+from photosvc.web.service import current_service
 from tests.app.uploads.upload_client import changed, picture, sha1, upload
 from tests.helpers.api_client import check_error
 from tests.helpers.pictures import clouds, encoded, exif, jpeg, titled
@@ -119,7 +119,7 @@ def test_the_quota_is_that_of_the_maker_of_the_link_or_of_the_contributor(sharin
 
 
 def test_a_link_that_ends_while_files_arrive_adds_none(sharing, monkeypatch):
-    received = incoming.receive_form
+    received = uploads.receive_form
     for name, end, status in (
         ("ended", sharing.end, 401),
         ("changed", lambda link: sharing.change(link, CanUpload=False), 403),
@@ -137,7 +137,7 @@ def test_a_link_that_ends_while_files_arrive_adds_none(sharing, monkeypatch):
             elsewhere.join()
             return files
 
-        monkeypatch.setattr(incoming, "receive_form", receive)
+        monkeypatch.setattr(uploads, "receive_form", receive)
         sharing.refuses(visit, status)
         assert len(done) == 1, name
 
@@ -245,13 +245,13 @@ def test_files_of_a_visitor_keep_their_place_until_they_are_stored(sharing, visi
     with sharing.api.library.app.app_context():
         slots = current_service().gate.places[Cost.RECEIVE]
     occupied = [slots.take("somebody") for _ in range(3)]
-    counted = incoming.count_files
+    counted = uploads.count_files
 
     def count(*given):
         occupied.append(slots.take("somebody"))
         counted(*given)
 
-    monkeypatch.setattr(incoming, "count_files", count)
+    monkeypatch.setattr(uploads, "count_files", count)
     assert len(added(sharing, visit, ("new.jpg", picture(9)))) == 1
     for free in filter(None, occupied):
         free()
@@ -313,7 +313,7 @@ def test_what_a_visitor_sent_first_is_no_duplicate_of_what_its_owner_adds_later(
 
 
 def test_an_edited_photo_whose_former_content_a_visitor_sends_keeps_what_people_entered(sharing, visit, monkeypatch):
-    monkeypatch.setattr(incoming, "wake_indexer", lambda _: Indexer.NONE)
+    monkeypatch.setattr(uploads, "wake_indexer", lambda _: Indexer.NONE)
     known = sharing.uids["known"]
     sharing.call("PUT", f"/photos/{known}", json={"Title": "Ours"})
     sharing.api.library.put("known.jpg", picture(41))
@@ -363,6 +363,6 @@ def test_files_of_one_name_are_not_added_in_one_transaction(sharing, visit, monk
             groups.append([one.file.name for one in group])
             return super()._admit_group(group, *args)
 
-    monkeypatch.setattr(incoming, "Admission", Watched)
+    monkeypatch.setattr(uploads, "Admission", Watched)
     assert len(added(sharing, visit, *(("image.jpg", picture(one)) for one in (20, 21, 22)))) == 3
     assert groups == [["image.jpg"]] * 3

@@ -391,7 +391,7 @@ def test_a_deletion_that_is_killed_after_its_commit_is_finished_by_the_next_run(
 def test_a_deletion_under_way_is_left_alone(library):
     with library.app.app_context():
         from photosvc.library.trash.folder import Trash
-        from photosvc.web.current import current_service
+        from photosvc.web.service import current_service
 
         service = current_service()
         trash = Trash(service.settings.originals)

@@ -7,7 +7,7 @@ from flask_sqlalchemy import SQLAlchemy
 from photosvc.auth.discovery import well_known_url
 from photosvc.extension import PhotoService
 from photosvc.models import schema
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.oauth.oauth_client import GRANT, ISSUER, open_oauth_api
 
 SERVER, OPENID = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"

@@ -10,7 +10,7 @@ from joserfc.jwk import KeySet, OctKey, RSAKey
 from photosvc.auth.clients import change
 from photosvc.core import ids
 from photosvc.core.accounts import JWT, OPAQUE
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.oauth.oauth_client import ISSUER, open_oauth_api
 from tests.helpers.clock import NOW
 from tests.unit.auth.operations import by_command

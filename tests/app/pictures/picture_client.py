@@ -10,7 +10,7 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.models import File, Photo
 from photosvc.pictures.render import make_thumbnails
 from photosvc.search.rows.write import project
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.api_client import ApiClient
 
 #: What browsers send for the source of an `img` element.

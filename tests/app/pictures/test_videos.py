@@ -18,7 +18,7 @@ from photosvc.pictures.cache import PictureCache, Usage
 from photosvc.pictures.originals import Original
 from photosvc.pictures.prerender import is_sound
 from photosvc.pictures.videos import VideoJob, make_video
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from photosvc.workers.pool import WorkersBusyError
 from photosvc.workers.process import WorkerDiedError, WorkerTimeoutError
 from tests.app.pictures.picture_client import BROWSER, PictureClient, WorkersInProcess, named

@@ -15,7 +15,7 @@ from photosvc.models.counters import record_change
 from photosvc.search.reading import pages
 from photosvc.search.reading.pages import LibraryChangedError
 from photosvc.search.rows.write import project
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from photosvc.web.transactions import StreamedRead
 from tests.helpers.clock import NOW, until
 from tests.helpers.factories.photos import add_photos, edit_photos

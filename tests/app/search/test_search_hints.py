@@ -12,7 +12,7 @@ from photosvc.search.limits import Steps, within_steps
 from photosvc.search.reading import hints
 from photosvc.search.reading.hints import Hint, find_hints, header_of
 from photosvc.search.reading.suggest import read_names
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.databases.search.typed_library import fill_typed_library
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import edit_photos, new_extraction, store_extractions

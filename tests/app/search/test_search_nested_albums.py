@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import delete, event
 
 from photosvc.models import Album
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.clock import NOW
 
 

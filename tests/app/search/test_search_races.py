@@ -12,7 +12,7 @@ from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.models.engine import open_reader
 from photosvc.search.reading import pages
 from photosvc.search.rows.write import project
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos, edit_photos
 from tests.helpers.library import DATABASE, open_library

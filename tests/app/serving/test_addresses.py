@@ -12,7 +12,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.test import Client
 
 from photosvc.extension import PhotoService
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.oauth.oauth_client import OAuthClients, check_oauth_error
 from tests.helpers.clock import NOW, MovedClock
 from tests.helpers.factories.photos import add_photos

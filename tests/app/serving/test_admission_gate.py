@@ -5,8 +5,8 @@ import pytest
 from photosvc.core.errors import PhotosvcError
 from photosvc.search import limits
 from photosvc.web.admission_gate import AdmissionGate, Cost, NotAdmittedError
-from photosvc.web.current import current_service
 from photosvc.web.protector import principal
+from photosvc.web.service import current_service
 from tests.helpers.api_client import check_error
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import event, select
 from photosvc.api import session as session_api
 from photosvc.auth import passwords, second_factor
 from photosvc.models import Credential, engine
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.api_client import PASSWORD, check_error
 from tests.helpers.clock import MovedClock
 

@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 from photosvc.core import logs
 from photosvc.models import schema
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.api_client import check_error
 from tests.helpers.library import DATABASE, call_svc, copy_library, open_library
 from tests.helpers.programs.ports import free_port

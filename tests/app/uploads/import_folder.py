@@ -11,7 +11,7 @@ import pytest
 
 from photosvc.library.import_folder import ImportFolder
 from photosvc.library.imports import Imported, ImportOptions, ImportRun
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.index.indexing_requests import InlinePool
 from tests.helpers.library import Library, open_library
 

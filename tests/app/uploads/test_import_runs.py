@@ -14,7 +14,7 @@ from photosvc.index.requested import waiting
 from photosvc.library.staging import Part
 from photosvc.library.storage_errors import StorageFailedError, StorageFullError
 from photosvc.models import Album, AlbumPhoto, Photo, UploadedFile
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.index.indexing_requests import index_at_once
 from tests.app.uploads.import_folder import open_imports
 from tests.app.uploads.upload_client import picture, sha1, unmounted

@@ -17,8 +17,8 @@ from photosvc.index.run_log import IndexOptions
 from photosvc.library.imports import import_in_portions
 from photosvc.library.job_runner import HANDLERS
 from photosvc.models import Job
-from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
+from photosvc.web.service import current_service
 from tests.app.index.indexing_requests import InlinePool, index_at_once
 from tests.app.uploads.upload_client import changed, originals, parts, picture, sha1
 from tests.helpers.api_client import check_error, open_api

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from photosvc.cli.index import chores_of
-from photosvc.web import incoming
+from photosvc.web import uploads
 from photosvc.web.admission_gate import Cost
-from photosvc.web.current import current_service
-from photosvc.web.incoming import add_uploads
 from photosvc.web.indexer import Indexer
+from photosvc.web.service import current_service
 from photosvc.web.transactions import WritersBusyError
+from photosvc.web.uploads import add_uploads
 from tests.app.index.indexing_requests import index_at_once
 from tests.app.uploads.upload_client import (
     changed,
@@ -51,7 +51,7 @@ def test_a_picture_is_added_by_the_time_it_was_taken_and_found_at_once(api, toke
 
 def test_a_request_waits_for_the_index_until_20_seconds_after_its_beginning(api, token, monkeypatch):
     clock, added = api.library.clock, add_uploads
-    monkeypatch.setattr("photosvc.web.incoming.wake_indexer", lambda _: Indexer.RUNNING)
+    monkeypatch.setattr("photosvc.web.uploads.wake_indexer", lambda _: Indexer.RUNNING)
     for adding, total in ((0, 20), (15, 20), (25, 25)):
 
         def add(*given, adding=adding, **options):
@@ -99,7 +99,7 @@ def test_an_upload_is_kept_when_the_original_with_its_content_is_gone_from_the_d
     api, token, monkeypatch, is_indexed
 ):
     if not is_indexed:
-        monkeypatch.setattr("photosvc.web.incoming.wake_indexer", lambda _: Indexer.NONE)
+        monkeypatch.setattr("photosvc.web.uploads.wake_indexer", lambda _: Indexer.NONE)
     ways = (Path.unlink, replace_by_other, lengthen, change_one_byte)
     data = [picture(number + 10 * is_indexed) for number in range(100, 104)]
 
@@ -291,7 +291,7 @@ def test_uploads_that_wait_for_the_index_leave_their_place_to_others_and_too_man
         is_full.append(places.are_all_taken)
         return index_at_once(service)
 
-    monkeypatch.setattr(incoming, "wake_indexer", wake)
+    monkeypatch.setattr(uploads, "wake_indexer", wake)
     assert post(api, token, "waits", ("a.jpg", picture(130))).status_code == 200
     taken = [places.take("somebody") for _ in range(3)]
     assert put(api, token, "waits").json["message"] == "1 file added"

@@ -9,8 +9,8 @@ from photosvc.cli.index import chores_of
 from photosvc.index.lease import Lease
 from photosvc.library import album_jobs
 from photosvc.models import Job
-from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
+from photosvc.web.service import current_service
 from tests.app.dav.dav_client import DavClient
 from tests.app.index.indexing_requests import index_at_once
 from tests.app.uploads.upload_client import originals, picture, post, put

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from photosvc.models import UploadedFile, User
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.index.indexing_requests import InlinePool, index_at_once
 from tests.helpers.api_client import ApiClient, open_api
 from tests.helpers.library import Library

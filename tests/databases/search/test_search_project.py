@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.models import CHANGES, File, LibraryState, Photo, SearchRow
 from photosvc.search.rows.write import project
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
 from tests.helpers.library import open_library

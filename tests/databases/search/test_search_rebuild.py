@@ -10,7 +10,7 @@ from photosvc.models import PROJECTION, PROJECTION_VERSION, Album, AlbumPhoto, L
 from photosvc.search.rows import check as module
 from photosvc.search.rows.check import count_orphans, differing, is_stale, rebuild
 from photosvc.search.rows.write import project
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos
 from tests.helpers.library import open_library

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.datastructures import Headers
 
-from photosvc.web.sending import (
+from photosvc.web.files import (
     Range,
     RangeNotSatisfiableError,
     check_preconditions,

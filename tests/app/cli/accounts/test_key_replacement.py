@@ -7,7 +7,7 @@ import pyotp
 import pytest
 
 from photosvc.settings import load_settings
-from photosvc.web.current import EXTENSION
+from photosvc.web.service import EXTENSION
 from tests.app.audit.audit_rows import rows
 from tests.helpers.api_client import PASSWORD, check_error, open_api
 from tests.helpers.library import call_svc

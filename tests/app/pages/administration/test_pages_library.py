@@ -11,8 +11,8 @@ from photosvc.library.job_runner import JobRunner
 from photosvc.models import Photo
 from photosvc.pages.wording import day
 from photosvc.web.admission_gate import Cost
-from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
+from photosvc.web.service import current_service
 from tests.app.index.indexing_requests import look_at_once
 from tests.app.pages.browser import OWN, Browser, text_of
 from tests.helpers.pictures import clouds, encoded, exif, jpeg

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.api_client import check_error
 from tests.helpers.pictures import encoded, quarters
 

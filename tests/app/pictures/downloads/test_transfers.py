@@ -7,7 +7,7 @@ from PIL import Image
 
 from photosvc.search.reading import pages
 from photosvc.web.admission_gate import Cost
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.pictures.picture_client import PictureClient
 from tests.helpers.api_client import check_error, open_api
 from tests.helpers.pictures import encoded

@@ -14,7 +14,7 @@ from photosvc.api import downloads
 from photosvc.models import Album, AlbumPhoto, Credential, File, Photo, User, ZipSelection
 from photosvc.pictures.archives import MOST_WAITING
 from photosvc.search.rows.write import project
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.helpers.api_client import ApiClient, check_error, open_api
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import edit_photos

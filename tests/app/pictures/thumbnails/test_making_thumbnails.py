@@ -14,7 +14,7 @@ import pytest
 from PIL import Image, ImageChops, ImageStat
 
 from photosvc.core.problems import Reason
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from photosvc.workers.process import WorkerDiedError
 from tests.app.pictures.picture_client import PictureClient, replace_workers
 from tests.app.pictures.thumbnails.small_disk import mounted

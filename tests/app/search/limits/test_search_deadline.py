@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 from photosvc.models import Album, Photo
 from photosvc.search.reading.albums_named import LibraryAlbum
-from photosvc.web.current import current_service
+from photosvc.web.service import current_service
 from tests.app.search.limits.slow_rows import slow_rows
 from tests.helpers.api_client import check_error
 from tests.helpers.clock import NOW

@@ -51,10 +51,10 @@ from photosvc.search.reading.files import files_with_hash
 from photosvc.settings import Settings
 from photosvc.web.auditing import operating
 from photosvc.web.contract import InvalidBodyError
-from photosvc.web.current import Service, current_service
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal
 from photosvc.web.receiving import Sender, form_events, receiving, sender
+from photosvc.web.service import Service, current_service
 from photosvc.web.sessions import count_upload
 
 #: Seconds from the beginning of a request for which it waits for an idle indexer to index its files: a sync worker of

@@ -28,8 +28,8 @@ from photosvc.library.storage_errors import StorageFailedError
 from photosvc.pictures.originals import OriginalChangedError
 from photosvc.web.admission_gate import Cost
 from photosvc.web.answers import ReadyResponse
-from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal
+from photosvc.web.service import Service, current_service
 
 _SPEC: Final = re.compile(r"(\d{0,19})-(\d{0,19})", re.ASCII)
 #: Size in bytes up to which an answer takes no place of large answers.
