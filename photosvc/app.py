@@ -19,7 +19,7 @@ from photosvc.models.engine import configure_engine, engine_options
 from photosvc.settings import load_settings
 from photosvc.settings.instance import make_instance, require_finished
 from photosvc.web.parts import PAGES, chosen_parts
-from photosvc.web.requests import PublicPath, TrustedProxies
+from photosvc.web.proxies import PublicPath, TrustedProxies
 from photosvc.web.service import EXTENSION, Service, current_service
 
 if TYPE_CHECKING:

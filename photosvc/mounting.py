@@ -14,7 +14,7 @@ from photosvc.core.errors import SettingError
 from photosvc.core.logs import START
 from photosvc.settings import PREFIX, Settings, load_settings
 from photosvc.web.parts import DAV, OF_API, PAGES, WELL_KNOWN, OwnBlueprint
-from photosvc.web.requests import TrustedProxies
+from photosvc.web.proxies import TrustedProxies
 
 _LOG = logging.getLogger(START)
 

@@ -29,10 +29,10 @@ from photosvc.api import (
 )
 from photosvc.web import parts
 from photosvc.web.answers import add_security_headers, begin_request, finish_request, tag_by_body
+from photosvc.web.browser_origin import OtherSiteError, is_foreign
 from photosvc.web.errors import register_errors
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import token_of
-from photosvc.web.requests import OtherSiteError, is_foreign
 
 #: The blueprints of each part; those of the empty name are always mounted.
 _RESOURCES = {

@@ -58,7 +58,7 @@ from photosvc.web.contract import (
 )
 from photosvc.web.errors import oauth_error, register_errors, render_oauth
 from photosvc.web.parts import OwnBlueprint
-from photosvc.web.requests import client_address
+from photosvc.web.proxies import client_address
 from photosvc.web.service import current_service
 
 _FORM = "application/x-www-form-urlencoded"

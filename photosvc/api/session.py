@@ -15,7 +15,7 @@ from photosvc.core.accounts import PROOF_SECONDS, VISITOR
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, VISIT, User
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordSchema
-from photosvc.web import sessions
+from photosvc.web import own_account
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
 from photosvc.web.contract import (
@@ -30,11 +30,12 @@ from photosvc.web.contract import (
     takes,
     uses,
 )
+from photosvc.web.own_account import log_in as log_in_account
+from photosvc.web.own_account import log_in_by_token, sweep_sessions
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require, token_of
 from photosvc.web.service import Service, current_service
-from photosvc.web.sessions import begin_visit, log_in_by_token, sweep_sessions
-from photosvc.web.sessions import log_in as log_in_account
+from photosvc.web.visits import begin_visit
 
 session: OwnBlueprint = OwnBlueprint("session", __name__)
 
@@ -99,7 +100,7 @@ def log_out(session_id: str | None = None) -> Response:
 @answers(outcome(confirmed_for=NUMBER), "The password is right.", refuses=(429,))
 def confirm_session(body: dict[str, Any]) -> Response:
     """Confirm the account's password: for an hour from now on, an administrator may change other accounts."""
-    sessions.confirm_password(principal().user_uid or "", body["password"])
+    own_account.confirm_password(principal().user_uid or "", body["password"])
     return json_answer({"code": 200, "message": "Password confirmed.", "confirmed_for": PROOF_SECONDS})
 
 

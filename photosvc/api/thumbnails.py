@@ -45,8 +45,7 @@ from photosvc.web.files import (
 )
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require_link_token
-from photosvc.web.requests import ClientGone
-from photosvc.web.searching import searching
+from photosvc.web.searching import ClientGone, searching
 from photosvc.web.service import Service, current_service
 
 thumbnails = OwnBlueprint("thumbnails", __name__)

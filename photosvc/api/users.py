@@ -23,7 +23,7 @@ from photosvc.records.accounts import (
     UserChangesSchema,
     UserSchema,
 )
-from photosvc.web import sessions
+from photosvc.web import own_account
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, outcome, roles_of, takes
@@ -113,7 +113,7 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
         with operating() as operation:
             accounts.set_password(operation, user.uid, fresh)
     else:
-        sessions.change_password(user_uid, old=body["old"], new=body["new"], code=body["code"])
+        own_account.change_password(user_uid, old=body["old"], new=body["new"], code=body["code"])
     return json_answer({"code": 200, "message": "Password changed."})
 
 
@@ -123,7 +123,7 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
 @answers(EnrolmentSchema, "The secret of the authenticator app.", refuses=(409, 429))
 def enrol(body: dict[str, Any], user_uid: str) -> Response:
     """Start to set up two-factor authentication: a secret as text, `otpauth` URI and QR code."""
-    enrolment = sessions.with_password(user_uid, body["password"], second_factor.enrol)
+    enrolment = own_account.with_password(user_uid, body["password"], second_factor.enrol)
     return json_answer(_ENROLMENT.dump(enrolment))
 
 
@@ -140,7 +140,7 @@ def confirm(body: dict[str, Any], user_uid: str) -> Response:
 
     Other login sessions of the account end; its app passwords stay valid.
     """
-    codes = sessions.confirm_second_factor(user_uid, body["code"])
+    codes = own_account.confirm_second_factor(user_uid, body["code"])
     return json_answer({"code": 200, "recovery_codes": list(codes)})
 
 
@@ -162,7 +162,7 @@ def activate(user_uid: str) -> Response:
 @answers(MESSAGE, "Two-factor authentication is off.", refuses=(429,))
 def disable(body: dict[str, Any], user_uid: str) -> Response:
     """Turn two-factor authentication off; the account's password and a code, or recovery code, confirm it."""
-    sessions.end_second_factor(user_uid, password=body["password"], code=body["code"])
+    own_account.end_second_factor(user_uid, password=body["password"], code=body["code"])
     return json_answer({"code": 200, "message": "Two-factor authentication is off."})
 
 
@@ -197,7 +197,7 @@ def add_app_password(body: dict[str, Any], user_uid: str) -> Response:
     The account's password confirms it, and a code of the second factor if there is one.
     """
     wanted = {"name": body["name"], "scope": body["scope"], "lifetime": body["expires"]}
-    record = sessions.add_app_password(user_uid, **wanted, password=body["password"], code=body["code"])
+    record = own_account.add_app_password(user_uid, **wanted, password=body["password"], code=body["code"])
     return json_answer(record, 201)
 
 

@@ -9,9 +9,9 @@ from photosvc.auth.errors import InvalidTokenError
 from photosvc.core.errors import PhotosvcError
 from photosvc.pages.language import N_
 from photosvc.pages.layout import add_page_headers, form_path, pages, present_path, see_other, show
+from photosvc.web.browser_origin import OtherSiteError
+from photosvc.web.cookie import by_cookie, clear_cookie
 from photosvc.web.errors import Failure, error_answer
-from photosvc.web.protector import by_cookie, clear_cookie
-from photosvc.web.requests import OtherSiteError
 
 _TITLES: Final = {
     400: N_("Invalid request"), 403: N_("No permission"), 404: N_("Not found"), 405: N_("Not found"),

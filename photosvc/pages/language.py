@@ -20,7 +20,7 @@ from werkzeug.http import parse_accept_header
 
 from photosvc.data.place_names import country_in
 from photosvc.index.places import country_name
-from photosvc.web.protector import is_secure
+from photosvc.web.cookie import is_secure
 from photosvc.web.service import current_service
 
 ENGLISH: Final = "en"

@@ -28,10 +28,11 @@ from photosvc.pages.language import IN_TEMPLATES, N_
 from photosvc.pages.messages import message_text
 from photosvc.pages.script_texts import script_texts
 from photosvc.records import limits
+from photosvc.web.browser_origin import Place
 from photosvc.web.contract import public
+from photosvc.web.cookie import PLACE, by_cookie
 from photosvc.web.parts import OwnBlueprint
-from photosvc.web.protector import PLACE, by_cookie, require
-from photosvc.web.requests import Place
+from photosvc.web.protector import require
 from photosvc.web.service import current_service
 
 #: The most characters of a path to lead back to: less than a form field may have, so that it is never cut off.

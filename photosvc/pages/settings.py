@@ -17,7 +17,7 @@ from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.language import LANGUAGES, N_, choose_language, chosen_language
 from photosvc.pages.layout import form_page, page, pages, see_other
-from photosvc.web import sessions
+from photosvc.web import own_account
 from photosvc.web.auditing import operating
 from photosvc.web.protector import principal
 from photosvc.web.service import current_service
@@ -61,7 +61,7 @@ def change_password() -> Response:
     form = read_form()
     try:
         new = typed_twice(form, "new")
-        sessions.change_password(own_uid(), old=form.get("old", ""), new=new, code=form.get("code") or None)
+        own_account.change_password(own_uid(), old=form.get("old", ""), new=new, code=form.get("code") or None)
     except (InvalidValueError, LoginError, ThrottledError) as error:
         return _account(error)
     return see_other(url_for(".account", done="password"))
@@ -98,7 +98,7 @@ def add_app() -> Response:
     """Create an app password; only this page shows it."""
     form = read_form()
     try:
-        made = sessions.add_app_password(
+        made = own_account.add_app_password(
             own_uid(),
             name=form.get("name", "").strip(),
             scope=chosen_scope(form),
@@ -178,7 +178,7 @@ def start_two_factor() -> Response:
     """Begin to set up two-factor authentication; only this page shows the key for an authenticator app."""
     try:
         password = read_form().get("password", "")
-        enrolment = sessions.with_password(own_uid(), password, second_factor.enrol)
+        enrolment = own_account.with_password(own_uid(), password, second_factor.enrol)
     except _REFUSED as error:
         return _two_factor(error)
     return _two_factor(enrolment=enrolment, starting=True)
@@ -189,7 +189,7 @@ def start_two_factor() -> Response:
 def confirm_two_factor() -> Response:
     """Turn two-factor authentication on with a first code; only this page shows the recovery codes."""
     try:
-        codes = sessions.confirm_second_factor(own_uid(), read_form().get("code", ""))
+        codes = own_account.confirm_second_factor(own_uid(), read_form().get("code", ""))
     except _REFUSED as error:
         return _two_factor(error, starting=not isinstance(error, SecondFactorStateError))
     return _two_factor(codes=codes)
@@ -201,7 +201,7 @@ def end_two_factor() -> Response:
     """Turn two-factor authentication off."""
     form = read_form()
     try:
-        sessions.end_second_factor(own_uid(), password=form.get("password", ""), code=form.get("code") or None)
+        own_account.end_second_factor(own_uid(), password=form.get("password", ""), code=form.get("code") or None)
     except _REFUSED as error:
         return _two_factor(error)
     return see_other(url_for(".two_factor", done="off"))

@@ -33,10 +33,11 @@ from photosvc.pages.language import N_
 from photosvc.pages.layout import pages, public_page, safe_path, see_other, show
 from photosvc.web.auditing import operating, operation_in
 from photosvc.web.contract import for_visitors, uses
-from photosvc.web.protector import clear_cookie, principal, set_cookie
-from photosvc.web.requests import client_address, origin_of
+from photosvc.web.cookie import clear_cookie, set_cookie
+from photosvc.web.own_account import finish_log_in, log_in, sweep_sessions
+from photosvc.web.protector import principal
+from photosvc.web.proxies import client_address, origin_of
 from photosvc.web.service import Service, current_service
-from photosvc.web.sessions import finish_log_in, log_in, sweep_sessions
 
 
 @pages.route("/welcome", methods=["GET", "POST"])

@@ -31,7 +31,7 @@ from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_requ
 from photosvc.web.auditing import request_id
 from photosvc.web.contract import Header, Parameters
 from photosvc.web.contract import Headers as HeaderDocs
-from photosvc.web.requests import client_address
+from photosvc.web.proxies import client_address
 from photosvc.web.service import Service, current_service
 
 #: The logger of the access log, at the level of information.

@@ -38,7 +38,7 @@ from photosvc.core import ids
 from photosvc.core.accounts import is_name, normal_name
 from photosvc.core.errors import PermissionDeniedError, SchemaError
 from photosvc.models import Client, User
-from photosvc.web.requests import client_address, is_behind_proxy
+from photosvc.web.proxies import client_address, is_behind_proxy
 from photosvc.web.service import current_service
 
 _LOG = logging.getLogger("photosvc")

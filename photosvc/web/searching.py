@@ -4,11 +4,13 @@ A search has a time limit, takes a place if it is costly, and ends when its clie
 the same parameters, rights and limits, and get the records of the API.
 """
 
+import select
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
 import orjson
@@ -27,7 +29,6 @@ from photosvc.search.limits import Read, SearchTooLongError, begin_read, end_rea
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_request
 from photosvc.web.parts import MEDIA
-from photosvc.web.requests import ClientGone
 from photosvc.web.service import Service, current_service
 
 #: Parameters of the search that are not filters.
@@ -177,3 +178,34 @@ def _text(value: Value) -> str:
     if isinstance(value, datetime):
         return value.date().isoformat()
     return value.isoformat() if isinstance(value, date) else str(value)
+
+
+#: Keys in the environ of the client's connection: gunicorn's, and that of Werkzeug's development server.
+_SOCKETS: Final = ("gunicorn.socket", "werkzeug.socket")
+
+
+class ClientGone:
+    """A check whether the client of a request has closed its connection; any thread may call it."""
+
+    __slots__ = ("_environ",)
+
+    def __init__(self, environ: Mapping[str, Any]) -> None:
+        self._environ = environ
+
+    def __call__(self) -> bool:
+        """Return whether the client has closed the connection.
+
+        False if it has already sent its next request, and if the server does not give access to the connection.
+        """
+        client = next((self._environ[name] for name in _SOCKETS if name in self._environ), None)
+        if client is None:
+            return False
+        try:
+            poll = select.poll()
+            poll.register(client.fileno(), select.POLLIN)
+            # This works for TLS as well: the content of the connection does not matter.
+            return bool(poll.poll(0)) and not socket.socket.recv(client, 1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except (OSError, ValueError):
+            return True

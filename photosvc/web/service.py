@@ -36,8 +36,9 @@ from photosvc.search.limits import Limits
 from photosvc.search.reading.library import Kept
 from photosvc.settings import Settings
 from photosvc.web.admission_gate import AdmissionGate, Cost
+from photosvc.web.browser_origin import OtherSiteError, changes, is_own
 from photosvc.web.parts import OAUTH, WELL_KNOWN
-from photosvc.web.requests import OtherSiteError, changes, client_address, has_unread_proxy, is_own
+from photosvc.web.proxies import client_address, has_unread_proxy
 from photosvc.web.transactions import Transactions
 
 if TYPE_CHECKING:

@@ -55,7 +55,7 @@ from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal
 from photosvc.web.receiving import Sender, form_events, receiving, sender
 from photosvc.web.service import Service, current_service
-from photosvc.web.sessions import count_upload
+from photosvc.web.visits import count_upload
 
 #: Seconds from the beginning of a request for which it waits for an idle indexer to index its files: a sync worker of
 #: gunicorn that answers nothing is killed after 30.

@@ -13,7 +13,7 @@ from photosvc.pages import wording
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import form_path, page, pages, safe_path, sections_of, see_other
-from photosvc.web import sessions
+from photosvc.web import own_account
 from photosvc.web.protector import principal
 from photosvc.web.service import current_service
 
@@ -81,7 +81,7 @@ def send_password() -> Response:
     form = read_form()
     target = safe_path(form.get("next", ""))
     try:
-        sessions.confirm_password(principal().user_uid or "", form.get("password", ""))
+        own_account.confirm_password(principal().user_uid or "", form.get("password", ""))
     except (InvalidValueError, LoginError, ThrottledError) as error:
         return _form(target, error)
     return see_other(target)

@@ -32,11 +32,11 @@ from photosvc.pages.layout import pages, public_page, see_other, show
 from photosvc.pages.shared.pictures import NoPictureError, Way, download_of, only_album, picture_of, pictures_of
 from photosvc.pages.wording import day
 from photosvc.web.contract import uses
-from photosvc.web.protector import is_secure
+from photosvc.web.cookie import is_secure
 from photosvc.web.searching import searching
 from photosvc.web.service import Service, current_service
-from photosvc.web.sessions import begin_visit, find_shared
 from photosvc.web.uploads import contribute
+from photosvc.web.visits import begin_visit, find_shared
 
 Args = ParamSpec("Args")
 _MOST: Final = 100_000

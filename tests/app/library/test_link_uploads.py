@@ -10,7 +10,7 @@ from photosvc.index.jobs import ALBUMS
 from photosvc.library import links
 from photosvc.library.admission import Admission
 from photosvc.models import File, Photo, UploadedFile, User
-from photosvc.web import sessions, uploads
+from photosvc.web import uploads, visits
 from photosvc.web.admission_gate import Cost
 from photosvc.web.indexer import Indexer
 from photosvc.web.service import current_service
@@ -206,9 +206,9 @@ def test_files_and_bytes_of_a_link_are_limited_in_a_day(sharing, visit, monkeypa
 
 def test_requests_of_an_address_and_of_all_links_of_an_account_are_limited(sharing, link, monkeypatch):
     """Each leaves a job until its files are indexed, and the jobs of the account that made the links are limited."""
-    assert sessions._UPLOADS_BY_ACCOUNT.burst < ALBUMS.most_waiting
-    monkeypatch.setattr(sessions, "_UPLOADS_BY_ADDRESS", Allowance("link-uploads", burst=1, seconds=60))
-    monkeypatch.setattr(sessions, "_UPLOADS_BY_ACCOUNT", Allowance("link-requests", burst=2, seconds=60))
+    assert visits._UPLOADS_BY_ACCOUNT.burst < ALBUMS.most_waiting
+    monkeypatch.setattr(visits, "_UPLOADS_BY_ADDRESS", Allowance("link-uploads", burst=1, seconds=60))
+    monkeypatch.setattr(visits, "_UPLOADS_BY_ACCOUNT", Allowance("link-requests", burst=2, seconds=60))
     mine = [sharing.visit(link), sharing.visit(sharing.link(CanUpload=True))]
     other = sharing.visit(sharing.links("POST", token=sharing.api.session_of("ann"), CanUpload=True).json)
     for visit, host, status in (

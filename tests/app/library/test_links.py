@@ -8,7 +8,7 @@ from photosvc.auth.throttle import Allowance
 from photosvc.core import ids
 from photosvc.library.links import MOST_LINKS, MOST_VISITS
 from photosvc.models import Client, Credential, Link, User, Visit
-from photosvc.web import sessions
+from photosvc.web import visits
 from tests.helpers.api_client import PASSWORD, check_error
 
 FIELDS = {
@@ -114,8 +114,8 @@ def test_a_password_is_asked_for_and_another_one_ends_the_visits(sharing):
 
 
 def test_wrong_passwords_are_limited_by_address_and_by_link(sharing, monkeypatch):
-    monkeypatch.setattr(sessions, "_PASSWORD_BY_ADDRESS", Allowance("link-password-address", burst=2, seconds=60))
-    monkeypatch.setattr(sessions, "_PASSWORD_BY_LINK", Allowance("link-password", burst=4, seconds=30))
+    monkeypatch.setattr(visits, "_PASSWORD_BY_ADDRESS", Allowance("link-password-address", burst=2, seconds=60))
+    monkeypatch.setattr(visits, "_PASSWORD_BY_LINK", Allowance("link-password", burst=4, seconds=30))
     link = sharing.link(Password="open sesame")
     assert [sharing.open(link, password="wrong").status_code for _ in range(3)] == [401, 401, 429]
     assert sharing.open(link, password="open sesame").status_code == 429
@@ -130,7 +130,7 @@ def test_wrong_passwords_are_limited_by_address_and_by_link(sharing, monkeypatch
 
 
 def test_visits_of_a_link_are_limited_by_address(sharing, monkeypatch):
-    monkeypatch.setattr(sessions, "_VISITS_BY_ADDRESS", Allowance("link-visits", burst=3, seconds=10))
+    monkeypatch.setattr(visits, "_VISITS_BY_ADDRESS", Allowance("link-visits", burst=3, seconds=10))
     link, other = sharing.link(), sharing.link()
     first = sharing.visit(link, address="203.0.113.9")
     assert [sharing.open(link).status_code for _ in range(4)] == [200, 200, 200, 429]

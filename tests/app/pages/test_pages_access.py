@@ -2,9 +2,9 @@
 
 from photosvc.auth.policy import RULES
 from photosvc.pages import BLUEPRINT
+from photosvc.web.browser_origin import Place
 from photosvc.web.contract import ACTION, PUBLIC
-from photosvc.web.protector import PLACE
-from photosvc.web.requests import Place
+from photosvc.web.cookie import PLACE
 from tests.app.pages.browser import OWN, Browser
 from tests.helpers.api_client import HASH, PASSWORD
 from tests.helpers.factories.accounts import add_user

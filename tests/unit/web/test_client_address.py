@@ -1,7 +1,7 @@
 import pytest
 from flask import Request
 
-from photosvc.web.requests import client_address
+from photosvc.web.proxies import client_address
 
 
 @pytest.mark.parametrize(

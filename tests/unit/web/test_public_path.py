@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.web.requests import PublicPath
+from photosvc.web.proxies import PublicPath
 
 ADDRESS = "https://photos.home.test/photos"
 CONFIG = "/api/v1/config"
