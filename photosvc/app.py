@@ -82,14 +82,14 @@ def _prepare_answers(app: Flask, service: Service) -> None:
 
     Commands answer nothing and do not import the modules that this needs.
     """
-    from photosvc.web import answers
+    from photosvc.web import access_log, responses
     from photosvc.web.errors import register_errors
 
     register_errors(app, _render)
-    logging.getLogger(answers.LOGGER).setLevel(logging.INFO)
-    app.after_request(answers.add_security_headers)
+    logging.getLogger(access_log.LOGGER).setLevel(logging.INFO)
+    app.after_request(responses.add_security_headers)
     if service.settings.access_log:
-        app.after_request(answers.note_access)  # also logs requests that reach no route
+        app.after_request(access_log.note_access)  # also logs requests that reach no route
 
 
 def _render(failure: "Failure") -> Response:

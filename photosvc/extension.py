@@ -15,8 +15,9 @@ from photosvc.core.errors import SettingError
 from photosvc.migrations import watch_alembic
 from photosvc.mounting import checked_engine, checked_prefix, mount, mounted_views, settings_in_host
 from photosvc.settings import Settings
+from photosvc.web.host_users import PrincipalLoader, host_users
 from photosvc.web.parts import OAUTH, PAGES, OwnBlueprint, chosen_parts
-from photosvc.web.service import EXTENSION, PrincipalLoader, Service, host_users
+from photosvc.web.service import EXTENSION, Service
 
 if TYPE_CHECKING:
     from photosvc.web.searching import SearchResults, Value

@@ -28,11 +28,12 @@ from photosvc.api import (
     viewer,
 )
 from photosvc.web import parts
-from photosvc.web.answers import add_security_headers, begin_request, finish_request, tag_by_body
+from photosvc.web.begin import begin_request, finish_request
 from photosvc.web.browser_origin import OtherSiteError, is_foreign
 from photosvc.web.errors import register_errors
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import token_of
+from photosvc.web.responses import add_security_headers, tag_by_body
 
 #: The blueprints of each part; those of the empty name are always mounted.
 _RESOURCES = {

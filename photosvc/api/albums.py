@@ -38,15 +38,6 @@ from photosvc.search.reading.albums_named import kind_of
 from photosvc.search.reading.guests import sees_album
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
-from photosvc.web.answers import (
-    cached_answer,
-    is_fresh,
-    json_answer,
-    not_modified,
-    page_headers,
-    page_parameters,
-    read_page,
-)
 from photosvc.web.changes import change_photos, one_batch
 from photosvc.web.contract import (
     ETAG,
@@ -61,8 +52,10 @@ from photosvc.web.contract import (
     takes,
     takes_query,
 )
+from photosvc.web.paging import page_headers, page_parameters, read_page
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.responses import cached_answer, is_fresh, json_answer, not_modified
 from photosvc.web.searching import searching
 from photosvc.web.service import current_service
 

@@ -25,6 +25,7 @@ from photosvc.web.changes import rename_context
 from photosvc.web.contract import LONG_BODY, NUMBER, answers, outcome, takes
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.responses import json_answer
 from photosvc.web.service import current_service
 
 batch = OwnBlueprint("batch", __name__)

@@ -20,11 +20,11 @@ from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.people import read_people
 from photosvc.search.reading.statistics import Counts, read_counts, read_years
 from photosvc.settings import Settings
-from photosvc.web.answers import json_answer, json_text, revalidated
 from photosvc.web.contract import ETAG, answers, is_mounted, public
 from photosvc.web.openapi import document
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.responses import json_answer, json_text, revalidated
 from photosvc.web.searching import searching
 from photosvc.web.service import Service, current_service
 

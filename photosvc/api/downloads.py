@@ -30,7 +30,6 @@ from photosvc.search.reading.albums_named import find_album
 from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_ids
 from photosvc.search.reading.guests import seen, seen_with_hash, sees_album, shared_ids
 from photosvc.search.reading.selection import Selection, album_ids, bytes_of, parse_selection, selected_ids
-from photosvc.web.answers import ReadyResponse, json_answer
 from photosvc.web.contract import (
     LONG_BODY,
     NUMBER,
@@ -54,6 +53,7 @@ from photosvc.web.files import (
 )
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require, require_download
+from photosvc.web.responses import ReadyResponse, json_answer
 from photosvc.web.searching import searching
 from photosvc.web.service import Service, current_service
 

@@ -20,10 +20,11 @@ from photosvc.search.reading.albums import (
 from photosvc.search.reading.albums_named import FOLDER, MONTH
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.pages import file_documents as file_records
-from photosvc.web.answers import cached_answer, is_fresh, json_answer, not_modified, page_parameters, read_page
 from photosvc.web.contract import ETAG, FLAG, TEXT, answers, describe, json_object, read_switch, takes_query
+from photosvc.web.paging import page_parameters, read_page
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.responses import cached_answer, is_fresh, json_answer, not_modified
 from photosvc.web.searching import searching
 from photosvc.web.service import current_service
 

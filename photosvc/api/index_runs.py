@@ -30,7 +30,6 @@ from photosvc.records.upkeep import (
     IndexWishSchema,
     JobSchema,
 )
-from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
 from photosvc.web.contract import (
     FLAG,
     NUMBER,
@@ -44,8 +43,10 @@ from photosvc.web.contract import (
     uses,
 )
 from photosvc.web.indexer import Indexer, wake_indexer
+from photosvc.web.paging import page_headers, page_parameters, read_page
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.responses import json_answer
 from photosvc.web.service import current_service
 
 index_runs = OwnBlueprint("index_runs", __name__)

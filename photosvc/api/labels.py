@@ -35,7 +35,7 @@ from photosvc.web.answers import (
     page_parameters,
     read_page,
 )
-from photosvc.web.changes import Editing, rename_context
+from photosvc.web.changes import Editing, change_label, remove_labels, rename_context
 from photosvc.web.contract import (
     ETAG,
     NUMBER,
@@ -51,8 +51,10 @@ from photosvc.web.contract import (
     takes_query,
 )
 from photosvc.web.indexer import wake_indexer
+from photosvc.web.paging import page_headers, page_parameters, read_page
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.responses import cached_answer, is_fresh, json_answer, not_modified
 from photosvc.web.searching import searching
 from photosvc.web.service import current_service
 

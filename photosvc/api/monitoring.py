@@ -33,7 +33,6 @@ from photosvc.records.accounts import AuditEntrySchema
 from photosvc.search.reading.photos import parse_number
 from photosvc.search.reading.statistics import LibrarySize, read_library_size
 from photosvc.settings import Settings
-from photosvc.web.answers import json_answer
 from photosvc.web.contract import (
     TEXT,
     answers,
@@ -45,6 +44,7 @@ from photosvc.web.contract import (
 )
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.responses import json_answer
 from photosvc.web.searching import searching
 from photosvc.web.service import current_service
 

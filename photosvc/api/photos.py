@@ -29,12 +29,12 @@ from photosvc.records.photos import FileEntitySchema, PhotoSchema
 from photosvc.search.reading.files import file_with_hash, files_of_photo, load_file
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.photos import parse_number
-from photosvc.web.answers import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, json_text, not_modified
 from photosvc.web.changes import Editing, EditingChange, change_one, read_record
 from photosvc.web.contract import ETAG, LONG_BODY, answers, describe, json_object, takes, takes_query
 from photosvc.web.files import disposition
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.responses import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, json_text, not_modified
 from photosvc.web.service import current_service
 
 photos = OwnBlueprint("photos", __name__)

@@ -27,23 +27,13 @@ from photosvc.models import Upload
 from photosvc.models.statements import UNLOADED
 from photosvc.pictures.download_names import safe_name
 from photosvc.web.contract import Header, answers, public, takes_bytes, takes_headers
+from photosvc.web.forms import read_piece
 from photosvc.web.indexer import wake_indexer
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import require
-from photosvc.web.receiving import (
-    MOST_METADATA,
-    VERSION,
-    Sender,
-    check_version,
-    read_piece,
-    receiving,
-    sender,
-    upload_metadata,
-    whole_number,
-    with_tus_headers,
-)
 from photosvc.web.service import current_service
-from photosvc.web.uploads import add_uploads, has_vanished
+from photosvc.web.tus import MOST_METADATA, VERSION, check_version, upload_metadata, whole_number, with_tus_headers
+from photosvc.web.uploads import Sender, add_uploads, has_vanished, receiving, sender
 
 resumable = OwnBlueprint("resumable", __name__)
 

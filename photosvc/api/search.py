@@ -29,17 +29,6 @@ from photosvc.search.reading.request import (
     parse_request,
 )
 from photosvc.search.reading.suggest import KINDS, MOST_SUGGESTED, read_names, suggest
-from photosvc.web.answers import (
-    JSON,
-    ReadyResponse,
-    cache_headers,
-    cached_answer,
-    is_fresh,
-    not_modified,
-    page_headers,
-    page_numbers,
-    page_parameters,
-)
 from photosvc.web.contract import (
     ETAG,
     FLAG,
@@ -55,8 +44,10 @@ from photosvc.web.contract import (
     unknown_parameters,
 )
 from photosvc.web.files import begin_transfer
+from photosvc.web.paging import page_headers, page_numbers, page_parameters
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.responses import JSON, ReadyResponse, cache_headers, cached_answer, is_fresh, not_modified
 from photosvc.web.searching import searching
 from photosvc.web.service import Service, current_service
 

@@ -16,7 +16,6 @@ from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, VISIT, User
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordSchema
 from photosvc.web import own_account
-from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
 from photosvc.web.contract import (
     NUMBER,
@@ -34,6 +33,7 @@ from photosvc.web.own_account import log_in as log_in_account
 from photosvc.web.own_account import log_in_by_token, sweep_sessions
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require, token_of
+from photosvc.web.responses import json_answer
 from photosvc.web.service import Service, current_service
 from photosvc.web.visits import begin_visit
 

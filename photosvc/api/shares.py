@@ -35,7 +35,6 @@ from photosvc.records.albums import (
     TakenOutSchema,
 )
 from photosvc.search.reading.albums import KnownAlbums
-from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
 from photosvc.web.contract import (
     MESSAGE,
@@ -49,6 +48,7 @@ from photosvc.web.contract import (
 )
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.responses import json_answer
 from photosvc.web.searching import searching
 from photosvc.web.service import current_service
 from photosvc.web.uploads import contribute, message_of, record_of_file

@@ -35,10 +35,10 @@ from photosvc.search.reading.timeline import (
     read_stretch,
     write_month,
 )
-from photosvc.web.answers import cached_answer, is_fresh, json_answer, not_modified
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, takes_query
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.responses import cached_answer, is_fresh, json_answer, not_modified
 from photosvc.web.searching import searching
 from photosvc.web.service import current_service
 

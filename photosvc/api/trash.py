@@ -19,11 +19,12 @@ from photosvc.library.trash.restoring import (
     photos_of,
 )
 from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
-from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
 from photosvc.web.changes import empty_files, restore_files
 from photosvc.web.contract import FLAG, LONG_BODY, NUMBER, TEXT, answers, describe, outcome, takes, takes_query
+from photosvc.web.paging import page_headers, page_parameters, read_page
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import require
+from photosvc.web.responses import json_answer
 from photosvc.web.service import current_service
 
 trash = OwnBlueprint("trash", __name__)

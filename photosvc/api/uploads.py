@@ -23,17 +23,18 @@ from photosvc.library.trash.deletion import Deletion, deleting
 from photosvc.library.trash.folder import Trash
 from photosvc.query.fold import fold
 from photosvc.records.albums import AdditionSchema
-from photosvc.web.answers import json_answer
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, outcome, takes, takes_files, uses
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import is_own_account, principal, require
-from photosvc.web.receiving import receiving, sender
+from photosvc.web.responses import json_answer
 from photosvc.web.service import Service, current_service
 from photosvc.web.uploads import (
     add_uploads,
     message_of,
     receive_form,
+    receiving,
     record_of_outcome,
+    sender,
     wait_for_index,
     waiting_files,
 )

@@ -24,11 +24,11 @@ from photosvc.records.accounts import (
     UserSchema,
 )
 from photosvc.web import own_account
-from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, outcome, roles_of, takes
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.responses import json_answer
 from photosvc.web.service import current_service
 
 users = OwnBlueprint("users", __name__)

@@ -17,10 +17,10 @@ from photosvc.search.reading.guests import confine
 from photosvc.search.reading.library import library_state, page_tag
 from photosvc.search.reading.pages import Page, find
 from photosvc.search.reading.request import MAX_COUNT, parse_request
-from photosvc.web.answers import cache_headers, is_fresh, not_modified
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, for_visitors, json_object, takes_query
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.responses import cache_headers, is_fresh, not_modified
 from photosvc.web.searching import searching
 from photosvc.web.service import current_service
 

@@ -6,10 +6,11 @@ from flask import Blueprint, Response, request
 
 from photosvc.auth import discovery
 from photosvc.auth.policy import scopes_in_use
-from photosvc.web.answers import add_security_headers, begin_request, finish_request, json_answer
+from photosvc.web.begin import begin_request, finish_request
 from photosvc.web.contract import answers, mounted_actions, public
 from photosvc.web.errors import register_errors
 from photosvc.web.parts import OwnBlueprint
+from photosvc.web.responses import add_security_headers, json_answer
 from photosvc.web.service import current_service
 
 _CACHED = "public, max-age=300"

@@ -28,6 +28,7 @@ from sqlalchemy import Connection, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.auth.errors import OtherServiceKeyError
+from photosvc.core.clock import Clock
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.files import flush_folder
 from photosvc.core.locks import exclusive_lock
@@ -48,6 +49,9 @@ _NAME: Final = "service_key"
 _SEPARATOR: Final = "-"
 #: Characters of a signature.
 _SIGNATURE: Final = 22
+_SEPARATOR: Final = "."
+#: Seconds between two checks of the file before links are made.
+_CHECK_SECONDS: Final = 0.5
 #: Characters of the longest signed text.
 _LONGEST: Final = 200
 
@@ -115,6 +119,35 @@ def read_keys(file: Path) -> list[str]:
 def split_keys(text: str) -> list[str]:
     """Return the keys in the text of the setting or file; raise `ValueError` if one is too short."""
     return str(setting_fields()["secret_key"]["parse"](text)).split()
+
+
+class KeyFile:
+    """The file of the service key, which this process reads again when another one has replaced it."""
+
+    def __init__(self, file: Path | None, clock: Clock) -> None:
+        self._file, self._clock = file, clock
+        self._stamp: tuple[int, int] | None = None
+        self._due = 0.0
+
+    def read_new(self, *, seldom: bool = False) -> list[str]:
+        """Return the keys in the file if it was replaced since the last call, else none.
+
+        Args:
+            seldom: check the file only every half second: that would cost a page of ten results 1 % of its time.
+        """
+        now = self._clock.monotonic()
+        if self._file is None or (seldom and now < self._due):
+            return []
+        self._due = now + _CHECK_SECONDS
+        try:
+            status = self._file.stat()
+        except OSError:  # processes that have read the key do without the file
+            return []
+        stamp = (status.st_ino, status.st_mtime_ns)
+        keys = [] if stamp == self._stamp else read_keys(self._file)
+        if keys:
+            self._stamp = stamp
+        return keys
 
 
 def known_keys(settings: Settings) -> tuple[str, ...]:

@@ -7,11 +7,12 @@ from flask import Blueprint, Response, request
 from photosvc.dav.errors import error_answer
 from photosvc.dav.login import logged_in, respond
 from photosvc.library.staging import require_writable
-from photosvc.web.answers import add_security_headers, begin_request, finish_request
+from photosvc.web.begin import begin_request, finish_request
 from photosvc.web.browser_origin import OtherSiteError, is_foreign
 from photosvc.web.contract import public, undocumented
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import require
+from photosvc.web.responses import add_security_headers
 from photosvc.web.service import current_service
 
 BLUEPRINT: Final = "photosvc_dav"

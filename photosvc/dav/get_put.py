@@ -20,9 +20,9 @@ from photosvc.library.originals import checked_name
 from photosvc.library.staging import Part, Staging
 from photosvc.library.storage_errors import IncompleteError, NameTakenError
 from photosvc.library.upload_queue import QuotaExceededError, bytes_left
-from photosvc.web.answers import cache_headers
 from photosvc.web.files import SANDBOX, FileAnswer, send_file
-from photosvc.web.receiving import receiving
+from photosvc.web.responses import cache_headers
+from photosvc.web.uploads import receiving
 
 if TYPE_CHECKING:
     from photosvc.dav.request import Request

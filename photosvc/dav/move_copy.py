@@ -25,7 +25,7 @@ from photosvc.library.staging import Part, Staging
 from photosvc.library.storage_errors import IncompleteError, NameTakenError, ParentMissingError, TooLargeError
 from photosvc.library.trash.folder import Trash
 from photosvc.library.upload_queue import QuotaExceededError, bytes_left
-from photosvc.web.receiving import receiving
+from photosvc.web.uploads import receiving
 
 if TYPE_CHECKING:
     from photosvc.dav.request import Request

@@ -27,7 +27,7 @@ from photosvc.pages.administration import (  # noqa: F401
 from photosvc.pages.albums import arrange, forms, listing, sharing  # noqa: F401
 from photosvc.pages.layout import BLUEPRINT, add_page_headers, pages
 from photosvc.pages.shared import account, link  # noqa: F401
-from photosvc.web.answers import begin_request, finish_request
+from photosvc.web.begin import begin_request, finish_request
 from photosvc.web.browser_origin import OtherSiteError, changes, is_foreign, is_own
 from photosvc.web.protector import token_of
 

@@ -30,11 +30,11 @@ from photosvc.auth.errors import (
 from photosvc.core.accounts import PROOF_SECONDS
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError, in_host
 from photosvc.models.engine import DAMAGED, is_damaged
-from photosvc.web.answers import json_answer
 from photosvc.web.auditing import refuse_for, shown_id
 from photosvc.web.contract import required_action
 from photosvc.web.parts import WELL_KNOWN
 from photosvc.web.protector import TokenRequiredError, TwoTokensError
+from photosvc.web.responses import json_answer
 from photosvc.web.service import current_service
 
 _LOG = logging.getLogger("photosvc")

@@ -27,8 +27,8 @@ from photosvc.index.scan import are_away
 from photosvc.library.storage_errors import StorageFailedError
 from photosvc.pictures.originals import OriginalChangedError
 from photosvc.web.admission_gate import Cost
-from photosvc.web.answers import ReadyResponse
 from photosvc.web.protector import principal
+from photosvc.web.responses import ReadyResponse
 from photosvc.web.service import Service, current_service
 
 _SPEC: Final = re.compile(r"(\d{0,19})-(\d{0,19})", re.ASCII)

@@ -3,9 +3,11 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import fields
 from enum import StrEnum
 from multiprocessing import spawn
+from threading import Lock, Thread
 from typing import Final
 
 from photosvc.index.watcher import takes_jobs
@@ -41,7 +43,7 @@ def wake_indexer(service: Service) -> Indexer:
     database = url.render_as_string(hide_password=False)
     environment = _environment(service.settings, database)
     try:
-        service.indexers.start(lambda: _launch(environment))
+        service.only(Starter).start(lambda: _launch(environment))
     except OSError:
         return Indexer.NONE
     return Indexer.STARTED
@@ -68,3 +70,40 @@ def _environment(settings: Settings, database: str) -> dict[str, str]:
     path = os.pathsep.join(path or os.curdir for path in sys.path)
     instance = settings.cache / "indexer"
     return given | own | {PREFIX + "DATABASE_URI": database, PREFIX + "INSTANCE": str(instance), "PYTHONPATH": path}
+
+
+class Starter:
+    """A starter that runs one instance of a program at a time; requests made meanwhile become one more run."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._running = False
+        self._again = False
+
+    def start(self, launch: Callable[[], "subprocess.Popen[bytes]"]) -> None:
+        """Start the program; while it runs, only note that it has to be started once more.
+
+        Raises:
+            OSError: the program cannot be started.
+        """
+        with self._lock:
+            if self._running:
+                self._again = True
+                return
+            process = launch()
+            self._running = True
+        Thread(target=self._wait, args=(process, launch), name="photosvc-starter", daemon=True).start()
+
+    def _wait(self, process: "subprocess.Popen[bytes]", launch: Callable[[], "subprocess.Popen[bytes]"]) -> None:
+        while True:
+            process.wait()
+            with self._lock:
+                self._running = self._again
+                self._again = False
+                if not self._running:
+                    return
+                try:
+                    process = launch()
+                except OSError:  # the next request tries again
+                    self._running = False
+                    return

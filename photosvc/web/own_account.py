@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -96,15 +96,26 @@ def sweep_sessions(service: Service) -> None:
 
     Log-ins are rare and slow by design, so this adds little to them.
     """
-    now = service.now()
+    service.only(_Sweeping).sweep(service)
 
-    def sweep(session: Session) -> None:
-        credentials.sweep(session, now, most=_MOST_SWEPT)
-        throttle.sweep(session, now, most=_MOST_SWEPT)
-        service.swept_at = now
 
-    if service.swept_at is None or not timedelta(0) <= now - service.swept_at < _SWEEP_INTERVAL:
-        service.write_if_free(sweep)
+class _Sweeping:
+    """The deletions of expired rows by the log-ins of one process."""
+
+    def __init__(self) -> None:
+        self._swept_at: datetime | None = None
+
+    def sweep(self, service: Service) -> None:
+        now = service.now()
+        if self._swept_at is not None and timedelta(0) <= now - self._swept_at < _SWEEP_INTERVAL:
+            return
+        if service.write_if_free(partial(_sweep, now=now)):
+            self._swept_at = now
+
+
+def _sweep(session: Session, now: datetime) -> None:
+    credentials.sweep(session, now, most=_MOST_SWEPT)
+    throttle.sweep(session, now, most=_MOST_SWEPT)
 
 
 def _attempt(

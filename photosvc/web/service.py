@@ -5,14 +5,12 @@ signed-in user, who becomes the principal of a request.
 """
 
 import logging
-import subprocess
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from http import HTTPStatus
 from pathlib import Path
-from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote
 
 from flask import Request, current_app, g
@@ -20,13 +18,11 @@ from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from photosvc.auth import policy
-from photosvc.auth.principal import HOST_USER, HostUser, Principal
-from photosvc.auth.service_key import check_key, claim, read_keys, stored_fingerprint
+from photosvc.auth.service_key import KeyFile, check_key, claim, stored_fingerprint
 from photosvc.auth.signing_keys import SigningKeys
 from photosvc.auth.throttle import Throttle
 from photosvc.core.clock import Clock
-from photosvc.core.errors import PhotosvcError, SettingError
+from photosvc.core.errors import PhotosvcError
 from photosvc.core.logs import START, Outages
 from photosvc.core.slots import Slots
 from photosvc.core.times import to_local
@@ -36,7 +32,6 @@ from photosvc.search.limits import Limits
 from photosvc.search.reading.library import Kept
 from photosvc.settings import Settings
 from photosvc.web.admission_gate import AdmissionGate, Cost
-from photosvc.web.browser_origin import OtherSiteError, changes, is_own
 from photosvc.web.parts import OAUTH, WELL_KNOWN
 from photosvc.web.proxies import client_address, has_unread_proxy
 from photosvc.web.transactions import Transactions
@@ -44,11 +39,10 @@ from photosvc.web.transactions import Transactions
 if TYPE_CHECKING:
     from photosvc.pictures.cache import PictureCache
     from photosvc.pictures.service import Pictures
+from photosvc.web.host_users import HostUsers
 
 Made = TypeVar("Made")
 Value = TypeVar("Value")
-#: A function of the host app that returns the signed-in user of the current request, or None.
-PrincipalLoader: TypeAlias = Callable[[], HostUser | None]
 EXTENSION = "photosvc"
 _LOG = logging.getLogger("photosvc")
 _START = logging.getLogger(START)
@@ -59,103 +53,6 @@ _SAFE: Final = "/!$&'()*+,;=:@~"
 _NO_ISSUER: Final = (
     "PHOTOSVC_BASE_URL is not set, and OAuth names the public address of the service: its operator must set it."
 )
-#: Seconds between two checks of the file of the service key before links are made.
-_KEY_SECONDS: Final = 0.5
-
-
-class Starter:
-    """A starter that runs one instance of a program at a time; requests made meanwhile become one more run."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._running = False
-        self._again = False
-
-    def start(self, launch: Callable[[], "subprocess.Popen[bytes]"]) -> None:
-        """Start the program; while it runs, only note that it has to be started once more.
-
-        Raises:
-            OSError: the program cannot be started.
-        """
-        with self._lock:
-            if self._running:
-                self._again = True
-                return
-            process = launch()
-            self._running = True
-        Thread(target=self._wait, args=(process, launch), name="photosvc-starter", daemon=True).start()
-
-    def _wait(self, process: "subprocess.Popen[bytes]", launch: Callable[[], "subprocess.Popen[bytes]"]) -> None:
-        while True:
-            process.wait()
-            with self._lock:
-                self._running = self._again
-                self._again = False
-                if not self._running:
-                    return
-                try:
-                    process = launch()
-                except OSError:  # the next request tries again
-                    self._running = False
-                    return
-
-
-@dataclass(frozen=True, slots=True)
-class HostUsers:
-    """The loader of a host app's signed-in user, and the actions of the policy for which it counts."""
-
-    load: PrincipalLoader | None = None
-    actions: frozenset[str] | None = None
-    """None: all actions that the policy opens to users of hosts."""
-
-    def principal(self, request: Request, action: str, settings: Settings, now: datetime) -> Principal | None:
-        """Return the user who is signed in to the host, if that counts for this action of the policy.
-
-        Raises:
-            TypeError: the loader returns something else.
-            OtherSiteError: a page of another site may have caused the request, with which browsers send cookies too.
-        """
-        if self.load is None or (self.actions is not None and action not in self.actions):
-            return None
-        user: object = self.load()
-        if user is None:
-            return None
-        if not isinstance(user, HostUser):
-            raise TypeError(f"principal_loader must give a photosvc.HostUser or None, not {type(user).__name__}")
-        if _may_be_foreign(request, settings):
-            raise OtherSiteError
-        return user.principal(now)
-
-
-def host_users(load: Any, actions: Collection[str] | None) -> HostUsers:  # noqa: ANN401 - what a host gave
-    """Check the loader of a host and the actions that it counts for, and return both.
-
-    Raises:
-        SettingError: an action does not exist or is not open to users of hosts.
-    """
-    if load is not None and not callable(load):
-        msg = "principal_loader must be a function without arguments that gives a photosvc.HostUser or None"
-        raise SettingError(msg, field="principal_loader")
-    if actions is None:
-        return HostUsers(load)
-    if load is None:
-        msg = "principal_actions says for which actions principal_loader counts: give both"
-        raise SettingError(msg, field="principal_actions")
-    for action in actions:
-        if action not in policy.RULES or HOST_USER not in policy.RULES[action].kinds:
-            msg = f'principal_actions: "{action}" is no action that users of a host app may have'
-            raise SettingError(msg, field="principal_actions")
-    return HostUsers(load, frozenset(actions))
-
-
-def _may_be_foreign(request: Request, settings: Settings) -> bool:
-    """Return whether a page of another site may have made a browser send this request with the host's cookie.
-
-    Browsers send no bearer token by themselves.
-    """
-    if not changes(request) or (request.authorization is not None and request.authorization.type == "bearer"):
-        return False
-    return not is_own(request, settings.base_url)
 
 
 @dataclass(slots=True)
@@ -179,6 +76,7 @@ class Service(Transactions):
     address: str = ""
     """The address at which `svc run` serves: the issuer while no public address is set."""
     throttle: Throttle = field(init=False)
+    key_file: KeyFile = field(init=False)
     signing_keys: SigningKeys = field(init=False)
     gate: AdmissionGate = field(init=False)
     writers: Slots = field(init=False)
@@ -186,17 +84,9 @@ class Service(Transactions):
     """Limits of searches."""
     made: dict[Any, Any] = field(default_factory=dict, init=False)
     """The objects of `only` and `kept`, by what makes them."""
-    indexers: Starter = field(default_factory=Starter, init=False)
-    """The starter of indexers, for jobs that no running indexer takes."""
     is_alone: bool = field(default=False, init=False)
     """True if the app contains photosvc only."""
     schema_fits: bool = field(default=False, init=False)
-    key_stamp: tuple[int, int] | None = field(default=None, init=False)
-    """Inode and time of the last change, in nanoseconds, of the service key's file when it was last read."""
-    key_due: float = field(default=0, init=False)
-    """The time, by the monotonic clock, at which that file is checked again before links are made."""
-    swept_at: datetime | None = field(default=None, init=False)
-    """The time at which a log-in of this process last deleted expired sessions."""
     pages_path: str | None = None
     """The path of the cookie of the web page; None if the page is not mounted: then no cookie counts."""
     say: Callable[[str], str] = field(default=str, init=False)
@@ -207,6 +97,7 @@ class Service(Transactions):
     """True if this process has logged that the headers of a proxy are not read."""
 
     def __post_init__(self) -> None:
+        self.key_file = KeyFile(self.settings.key_file, self.clock)
         self.signing_keys = SigningKeys(self.reading, self.writing, lambda: self.settings, self.clock)
         self.gate, self.outages = AdmissionGate(self.settings, self.clock), Outages(self.clock)
         self.writers = self.gate.places[Cost.WRITE]
@@ -364,23 +255,13 @@ class Service(Transactions):
             check_key(self.settings, fingerprint)
 
     def follow_key(self, *, seldom: bool = False) -> None:
-        """Read the service key again if its file was replaced.
+        """Use the new service key if its file was replaced; see `KeyFile.read_new`.
 
         This is called before each check of a link, so that links signed with the old key end in all workers at once.
-        Calls before links are made pass `seldom`: checking the file would cost a page of ten results 1 % of its time.
+        Calls before links are made pass `seldom`.
         """
-        file, now = self.settings.key_file, self.clock.monotonic()
-        if file is None or (seldom and now < self.key_due):
-            return
-        self.key_due = now + _KEY_SECONDS
-        try:
-            status = file.stat()
-        except OSError:  # processes that have read the key do without the file
-            return
-        stamp = (status.st_ino, status.st_mtime_ns)
-        if stamp != self.key_stamp and (keys := read_keys(file)):
+        if keys := self.key_file.read_new(seldom=seldom):
             self.settings = replace(self.settings, secret_key=keys[0], former_keys=tuple(keys[1:]))
-            self.key_stamp = stamp
 
 
 def current_service() -> Service:

@@ -1,14 +1,15 @@
-"""Files on their way: forms with files, which wait, then become originals and are indexed.
+"""Files that a request uploads: received, while they wait, then added to the originals and indexed.
 
-The API and the pages receive them through these functions, so that one door leads into the originals.
+The API and the pages receive them through these functions, so that one door leads into the originals. Each request that
+sends files occupies a thread until its last byte, so only some are read at the same time.
 """
 
 import secrets
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from flask import g
 from sqlalchemy import Connection, delete, select, update
@@ -16,7 +17,7 @@ from sqlalchemy.orm import Session
 from werkzeug.sansio.multipart import Data
 from werkzeug.sansio.multipart import File as FilePart
 
-from photosvc.core.errors import PhotosvcError
+from photosvc.core.errors import PermissionDeniedError, PhotosvcError
 from photosvc.core.message import counted
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.jobs import is_running
@@ -31,11 +32,11 @@ from photosvc.library.admission import (
     stored_status,
 )
 from photosvc.library.album_jobs import will_follow
-from photosvc.library.content import ReceivedFile
+from photosvc.library.content import ReceivedFile, check_disk
 from photosvc.library.links import bytes_of_today, count_files, require_uploads
 from photosvc.library.shares import require_contributor, user_id_of
 from photosvc.library.staging import Part, Staging, add_original
-from photosvc.library.storage_errors import NameTakenError, PartMissingError
+from photosvc.library.storage_errors import NameTakenError, PartMissingError, ReadOnlyError
 from photosvc.library.upload_queue import (
     LIFETIME,
     QuotaExceededError,
@@ -49,11 +50,12 @@ from photosvc.models.statements import in_portions
 from photosvc.pictures.download_names import safe_name
 from photosvc.search.reading.files import files_with_hash
 from photosvc.settings import Settings
+from photosvc.web.admission_gate import Cost
 from photosvc.web.auditing import operating
 from photosvc.web.contract import InvalidBodyError
+from photosvc.web.forms import form_events
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal
-from photosvc.web.receiving import Sender, form_events, receiving, sender
 from photosvc.web.service import Service, current_service
 from photosvc.web.visits import count_upload
 
@@ -68,6 +70,46 @@ _PORTION: Final = 500
 _MIB: Final = 1 << 20
 #: Most bytes of a form in addition to its files.
 _ROOM: Final = 1 << 20
+
+
+class Sender(NamedTuple):
+    """An account that sends files, or in whose quota a visitor of its link does."""
+
+    user_id: int
+    staging: Staging
+    link_uid: str = ""
+    """The UID of the link of a visitor; empty for accounts."""
+
+
+def sender() -> Sender:
+    """Return the account that sends files in this request.
+
+    Raises:
+        ReadOnlyError: the service accepts no files.
+        PermissionDeniedError: the credential belongs to no account, or to a link that takes no files.
+        StorageFailedError: the disk of the originals is missing.
+    """
+    service = current_service()
+    settings = service.settings
+    if settings.readonly:
+        raise ReadOnlyError
+    who = principal()
+    link = who.shared if who.kind == VISIT else None
+    user_id = who.user_id if link is None else link.uploads_for
+    if user_id is None:
+        raise PermissionDeniedError
+    with service.reading(orm=True) as session:
+        check_disk(session, settings)
+    return Sender(user_id, Staging(settings.originals), "" if link is None else link.link_uid)
+
+
+def receiving(patience: float = 0) -> AbstractContextManager[None]:
+    """Hold a place for requests that send files, for which this one waits at most `patience` seconds.
+
+    Raises:
+        NotAdmittedError: there is no place.
+    """
+    return current_service().gate.holding(Cost.RECEIVE, principal().owner_uid, patience=patience)
 
 
 def receive_form(who: Sender, bundle: str, most_bytes: int | None = None) -> list[Upload]:

@@ -29,7 +29,7 @@ def test_files_of_an_account_that_is_deleted_while_they_arrive_are_refused(tmp_p
 
         return call
 
-    for number, step in enumerate(("web.incoming._receive", "api.resumable.append", "api.uploads.add_uploads",
+    for number, step in enumerate(("web.uploads._receive", "api.resumable.append", "api.uploads.add_uploads",
                                    "api.resumable.add_uploads")):  # fmt: skip
         module, _, name = f"photosvc.{step}".rpartition(".")
         settings = {"PHOTOSVC_DATABASE_URI": new_database()}

@@ -56,7 +56,7 @@ def test_commands_import_no_views(instance):
     assert done.returncode == 0, done.stderr
     modules = set(done.stderr.split())
     assert "photosvc.web.service" in modules
-    assert {"photosvc.api", "photosvc.dav", "photosvc.pages", "photosvc.web.answers", "authlib"} & modules == set()
+    assert {"photosvc.api", "photosvc.dav", "photosvc.pages", "photosvc.web.responses", "authlib"} & modules == set()
 
 
 def test_the_list_of_commands_imports_none_of_them():

@@ -50,7 +50,7 @@ def state_tag(connection: Connection, *made_of: object, sees_private: bool, toda
 
     Pass requests and queries whole, so that the tag contains all their fields, also those that are added one day.
 
-    None for callers who do not see private photos: `web.answers` tags their answers by the body.
+    None for callers who do not see private photos: `web.responses` tags their answers by the body.
     """
     return _tag(library_state(connection), *made_of, today=today) if sees_private else None
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from photosvc.core.logs import FIELDS
-from photosvc.web.answers import LOGGER, masked_path, masked_query
+from photosvc.web.access_log import LOGGER, masked_path, masked_query
 from tests.helpers.api_client import PASSWORD, open_api
 
 ON = {"PHOTOSVC_ACCESS_LOG": "true"}

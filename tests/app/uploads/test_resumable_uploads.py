@@ -101,7 +101,7 @@ def test_a_server_that_was_killed_at_the_last_piece_adds_the_file_when_it_is_ask
     for number, (moment, steps) in enumerate({
         "before the hash": ["api.resumable.store"],
         "before the name": ["api.resumable.finish"],
-        "after the name": ["web.incoming.delete", "web.incoming.update"],
+        "after the name": ["web.uploads.delete", "web.uploads.update"],
     }.items()):  # fmt: skip
         data = picture(40 + number)
         path = create(api, token, len(data), filename="a.jpg")

@@ -28,7 +28,7 @@ _DATE_TIME_ORIGINAL = 0x9003
 def open_uploads(folder: Path, **options: Any) -> Iterator[ApiClient]:
     """An API whose uploads are indexed at once, without processes."""
     with open_api(folder, **options) as api, pytest.MonkeyPatch.context() as patch:
-        for module in ("web.incoming", "api.resumable"):
+        for module in ("web.uploads", "api.resumable"):
             patch.setattr(f"photosvc.{module}.wake_indexer", index_at_once)
         for name in ("photosvc.library.content", "photosvc.index.run"):
             patch.setattr(f"{name}.WorkerPool", InlinePool)

@@ -11,7 +11,7 @@ from photosvc.auth.errors import InvalidPasscodeError, OtherServiceKeyError
 from photosvc.core.errors import ConflictError
 from photosvc.models import User
 from photosvc.settings import load_settings
-from tests.helpers.clock import NOW, SECOND
+from tests.helpers.clock import NOW, SECOND, MovedClock
 from tests.helpers.factories.accounts import add_user
 from tests.helpers.library import new_settings
 from tests.unit.auth.operations import by_command
@@ -192,3 +192,21 @@ def test_a_start_between_the_steps_of_a_replacement_says_that_it_was_not_finishe
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "run svc keys rotate --service" in caplog.text
     assert settings.secret_key not in caplog.text
+
+
+def test_the_file_of_the_key_is_read_again_only_when_it_was_replaced(tmp_path):
+    clock = MovedClock(NOW)
+    file = tmp_path / "secret_key"
+    file.write_text("a" * 32)
+    watched = service_key.KeyFile(file, clock)
+    assert [watched.read_new(), watched.read_new()] == [["a" * 32], []]
+    fresh = tmp_path / "fresh"
+    fresh.write_text("b" * 32 + "\n" + "a" * 32)
+    fresh.replace(file)
+    assert watched.read_new(seldom=True) == []
+    assert watched.read_new() == ["b" * 32, "a" * 32]
+    file.write_text("cut")
+    assert watched.read_new() == []
+    file.unlink()
+    assert watched.read_new() == []
+    assert service_key.KeyFile(None, clock).read_new() == []

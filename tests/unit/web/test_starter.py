@@ -4,7 +4,7 @@ from threading import Event
 
 import pytest
 
-from photosvc.web.service import Starter
+from photosvc.web.indexer import Starter
 from tests.helpers.clock import until
 
 

@@ -1,0 +1,61 @@
+"""Pages of lists: the part that the parameters `count` and `offset` ask for; headers tell which part it is."""
+
+from dataclasses import dataclass
+
+from flask import Response, request
+
+from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
+from photosvc.web.contract import Header, Parameters
+from photosvc.web.contract import Headers as HeaderDocs
+from photosvc.web.service import current_service
+
+
+@dataclass(frozen=True, slots=True)
+class PageOfList:
+    """The part of a list that a request asks for."""
+
+    count: int
+    """The most entries on the page."""
+    offset: int
+    """Entries before the page."""
+
+    def answer(self, answer: Response, found: int) -> Response:
+        """Return the answer with the headers of a page that has `found` entries."""
+        answer.headers.extend(page_numbers(found, self.count, self.offset))
+        return answer
+
+
+def page_parameters(entries: str, count: str = "") -> Parameters:
+    """Return the parameters of a page.
+
+    Args:
+        entries: what the list contains, in the plural, such as `files`.
+        count: the entries that `count` limits; by default, those on a page.
+    """
+    limits = {"type": "integer", "minimum": 1, "default": DEFAULT_COUNT}
+    name = entries.capitalize()
+    return {
+        "count": (limits, f"{count or f'{name} on a page.'} A larger number counts as {MAX_COUNT:,}."),
+        "offset": ({"type": "integer", "minimum": 0, "default": 0}, f"{name} to skip."),
+    }
+
+
+def page_headers(entries: str) -> HeaderDocs:
+    """Return the headers of a page of these entries, for the contract of a view."""
+    name = entries.capitalize()
+    return {
+        "X-Count": Header("integer", f"{name} on this page."),
+        "X-Limit": Header("integer", f"The most {entries} that a page can have."),
+        "X-Offset": Header("integer", f"{name} before it."),
+    }
+
+
+def page_numbers(found: int, limit: int, offset: int) -> list[tuple[str, str]]:
+    """Return the headers of a page: its number of entries, its limit, and the number of entries before it."""
+    return [("X-Count", str(found)), ("X-Limit", str(limit)), ("X-Offset", str(offset))]
+
+
+def read_page() -> PageOfList:
+    """Return the page that this request asks for, or raise `InvalidValueError`."""
+    asked = parse_request({name: request.args.get(name, "") for name in ("count", "offset")}, current_service().today())
+    return PageOfList(asked.count, asked.offset)
