@@ -139,7 +139,7 @@ def test_all_pages_for_users_of_the_host_lie_below_its_prefix(tmp_path):
             "library",
             "library/failures",
             "library/trash",
-            "library/trash/restoring/empty",
+            "library/trash/empty",
             "look-alikes",
             "statistics",
         )
