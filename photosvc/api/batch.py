@@ -20,7 +20,6 @@ from photosvc.library.journal import Actor, Change, find_own, first_of_batch
 from photosvc.library.trash.deletion import Deletion, trash_photos
 from photosvc.library.unit_of_work import changing, load_photos
 from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
-from photosvc.web.answers import json_answer
 from photosvc.web.changes import rename_context
 from photosvc.web.contract import LONG_BODY, NUMBER, answers, outcome, takes
 from photosvc.web.parts import OwnBlueprint

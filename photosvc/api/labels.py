@@ -26,16 +26,7 @@ from photosvc.records.people import (
 from photosvc.records.photos import PhotoSchema
 from photosvc.search.reading.library import Kept, state_tag
 from photosvc.search.reading.people import Label, Person, read_labels, with_covers_of_labels
-from photosvc.web.answers import (
-    cached_answer,
-    is_fresh,
-    json_answer,
-    not_modified,
-    page_headers,
-    page_parameters,
-    read_page,
-)
-from photosvc.web.changes import Editing, change_label, remove_labels, rename_context
+from photosvc.web.changes import Editing, rename_context
 from photosvc.web.contract import (
     ETAG,
     NUMBER,

@@ -21,8 +21,7 @@ from photosvc.records.people import MarkerEditSchema, NewMarkerSchema, SubjectEd
 from photosvc.records.photos import MarkerSchema
 from photosvc.search.reading.files import files_of_photo, load_file
 from photosvc.search.reading.people import read_people, with_covers_of_people
-from photosvc.web.answers import json_answer
-from photosvc.web.changes import Editing, change_person, rename_context
+from photosvc.web.changes import Editing, rename_context
 from photosvc.web.contract import ETAG, answers, or_answers, read_switch, takes, takes_query
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require

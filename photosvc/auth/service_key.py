@@ -49,7 +49,6 @@ _NAME: Final = "service_key"
 _SEPARATOR: Final = "-"
 #: Characters of a signature.
 _SIGNATURE: Final = 22
-_SEPARATOR: Final = "."
 #: Seconds between two checks of the file before links are made.
 _CHECK_SECONDS: Final = 0.5
 #: Characters of the longest signed text.
