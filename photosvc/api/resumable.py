@@ -32,7 +32,7 @@ from photosvc.web.indexer import wake_indexer
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import require
 from photosvc.web.service import current_service
-from photosvc.web.tus import MOST_METADATA, VERSION, check_version, upload_metadata, whole_number, with_tus_headers
+from photosvc.web.tus import MOST_METADATA, VERSION, bytes_in_header, check_version, upload_metadata, with_tus_headers
 from photosvc.web.uploads import Sender, add_uploads, has_vanished, receiving, sender
 
 resumable = OwnBlueprint("resumable", __name__)
@@ -185,7 +185,7 @@ def create_upload() -> Response:
     service, who = current_service(), sender()
     if "Upload-Concat" in request.headers:
         raise InvalidValueError("Upload-Concat: files are not put together from several uploads", field="Upload-Concat")
-    length, metadata = whole_number("Upload-Length"), upload_metadata()
+    length, metadata = bytes_in_header("Upload-Length"), upload_metadata()
     if length == 0:
         raise InvalidValueError("Upload-Length: the file is empty", field="Upload-Length")
     name = metadata.get("filename") or metadata.get("name") or "file"
@@ -254,7 +254,7 @@ def continue_upload(token: str) -> Response:
     service, who = current_service(), sender()
     if request.mimetype != _PIECE_TYPE:
         raise UnsupportedMediaType(f"send pieces as {_PIECE_TYPE}")
-    offset = whole_number("Upload-Offset")
+    offset = bytes_in_header("Upload-Offset")
     upload = find(who, token)
     expires_at = service.now() + LIFETIME
     if upload.finished:

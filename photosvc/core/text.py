@@ -1,4 +1,4 @@
-"""Texts of people and of files without control characters, and names like a mistyped one.
+"""Texts of people and of files without control characters, numbers in texts, and names like a mistyped one.
 
 Cleaning a clean text changes nothing, so that a text which a client sends back unchanged is no edit.
 """
@@ -32,6 +32,14 @@ def clean_line(text: str) -> str:
 def clean_lines(text: str) -> str:
     """Return a text with its blanks, tabs and line breaks, each a line feed, without control characters."""
     return _CONTROL.sub("", _ENDS.sub("\n", text)).strip()
+
+
+def parse_digits(text: str, longest: int = 18) -> int | None:
+    """Return the number that a text of at most `longest` ASCII digits is; None for any other text.
+
+    `int` would also take signs, blanks, underscores and digits of other scripts, and minutes for a very long text.
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= longest else None
 
 
 def names_like(typed: str, known: Iterable[str], most: int = 1) -> list[str]:

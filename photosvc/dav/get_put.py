@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from flask import Response
 
 from photosvc.core.files import clamped_time
+from photosvc.core.text import parse_digits
 from photosvc.dav.errors import DAVError
 from photosvc.dav.move_copy import place
 from photosvc.dav.request import PATIENCE
@@ -137,22 +138,24 @@ def _most_bytes(request: "Request", length: int | None) -> int:
 
 def _expected_length(environ: Environ) -> int | None:
     """Return the announced length; macOS Finder sends files in chunks, and their length in a header of its own."""
-    given = {environ.get("CONTENT_LENGTH") or "", environ.get("HTTP_X_EXPECTED_ENTITY_LENGTH", "").strip()} - {""}
-    if not all(one.isascii() and one.isdigit() and len(one) < 20 for one in given):
+    headers = {environ.get("CONTENT_LENGTH") or "", environ.get("HTTP_X_EXPECTED_ENTITY_LENGTH", "").strip()} - {""}
+    lengths = {parse_digits(header) for header in headers}
+    if None in lengths:
         raise DAVError(HTTPStatus.BAD_REQUEST, "the length is not a number")
-    if len({int(one) for one in given}) > 1:
+    if len(lengths) > 1:
         raise IncompleteError
-    return int(given.pop()) if given else None
+    return lengths.pop() if lengths else None
 
 
 def _modified_at(environ: Environ) -> int | None:
     """Return the modification time that the client asks for, in seconds since 1970."""
-    given = environ.get("HTTP_X_OC_MTIME", "").strip()
-    if not given:
+    header = environ.get("HTTP_X_OC_MTIME", "").strip()
+    if not header:
         return None
-    if not (given.isascii() and given.isdigit() and len(given) < 20):
+    seconds = parse_digits(header)
+    if seconds is None:
         raise DAVError(HTTPStatus.BAD_REQUEST, "X-OC-Mtime is not a number of seconds")
-    return int(given)
+    return seconds
 
 
 def _pieces(environ: Environ) -> Iterator[bytes]:

@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session
 from werkzeug.http import http_date, parse_date
 
 from photosvc.core.errors import PhotosvcError
+from photosvc.core.text import parse_digits
 from photosvc.dav import xml
 from photosvc.dav.addresses import LONGEST, ancestors, within
 from photosvc.dav.tree import Original, content_type_of, etag_of
@@ -314,8 +315,8 @@ def _refusal(name: str, value: Element | None) -> HTTPStatus | None:
 def _time(value: Element | None) -> float | None:
     """Parse a time, an HTTP date or seconds since 1970; None when it is neither, or the property is removed."""
     text = "" if value is None else (value.text or "").strip()
-    if text.isascii() and text.isdigit():
-        return float(text) if len(text) < 13 and int(text) <= LAST_SECOND else None
+    if (seconds := parse_digits(text)) is not None:
+        return float(seconds) if seconds <= LAST_SECOND else None
     date = parse_date(text)
     return None if date is None else date.timestamp()
 

@@ -6,6 +6,7 @@ from typing import Final
 from flask import request
 
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.text import parse_digits
 from photosvc.pages.language import N_, _
 from photosvc.web.contract import read_body
 
@@ -41,9 +42,8 @@ def page_number(parameter: str = "page") -> int:
 
 def whole_number(text: str, *, low: int, high: int, default: int) -> int:
     """Return the whole number in a text; the default when it is not one, or out of these bounds."""
-    digits = text.strip()
-    is_number = digits.isascii() and digits.isdigit() and len(digits) <= len(str(high))
-    return int(digits) if is_number and low <= int(digits) <= high else default
+    number = parse_digits(text.strip())
+    return default if number is None or not low <= number <= high else number
 
 
 def sentence(message: str) -> str:

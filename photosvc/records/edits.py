@@ -24,7 +24,7 @@ from photosvc.records.fields import (
     Timestamp,
     about,
     texts,
-    whole_number,
+    whole_number_field,
 )
 
 #: The type of times in the OpenAPI document.
@@ -179,7 +179,7 @@ class BatchSchema(AnyCaseSchema):
 
     photos = texts("Photo UIDs.", PHOTO_UID)
     q = fields.String(load_default=None, allow_none=True, metadata=about("A query instead of UIDs."))
-    expected = whole_number("The number of photos that `q` must find; with another one nothing is changed.", 0)
+    expected = whole_number_field("The number of photos that `q` must find; with another one nothing is changed.", 0)
 
 
 class PrivateBatchSchema(BatchSchema):

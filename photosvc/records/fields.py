@@ -114,7 +114,7 @@ def texts(
     )
 
 
-def whole_number(description: str, least: int, most: int | None = None, **metadata: object) -> fields.Integer:
+def whole_number_field(description: str, least: int, most: int | None = None, **metadata: object) -> fields.Integer:
     """Return a field of a whole number within these bounds that may be absent or null."""
     return fields.Integer(
         load_default=None,

@@ -17,7 +17,7 @@ from photosvc.records.fields import (
     about,
     rfc3339,
     texts,
-    whole_number,
+    whole_number_field,
 )
 
 _TIME: Final = Timestamp()
@@ -167,5 +167,5 @@ class RestoreSchema(LenientSchema):
 class EmptySchema(LenientSchema):
     """A request to empty the trash."""
 
-    days = whole_number("Only files deleted at least so many days ago.", 0, 36_500, example=30)
-    expected = whole_number("Expected number of files; with another number none is deleted.", 0)
+    days = whole_number_field("Only files deleted at least so many days ago.", 0, 36_500, example=30)
+    expected = whole_number_field("Expected number of files; with another number none is deleted.", 0)

@@ -10,6 +10,7 @@ from typing import Final, ParamSpec
 from flask import Response, after_this_request, request
 
 from photosvc.core.errors import InvalidValueError, PhotosvcError
+from photosvc.core.text import parse_digits
 
 Args = ParamSpec("Args")
 VERSION: Final = "1.0.0"
@@ -39,12 +40,12 @@ def check_version() -> None:
         raise PhotosvcError("Send the header Tus-Resumable: 1.0.0.", status=HTTPStatus.PRECONDITION_FAILED)
 
 
-def whole_number(header: str) -> int:
+def bytes_in_header(header: str) -> int:
     """Return the number of bytes in a header of the request, or raise `InvalidValueError` if it has none."""
-    text = request.headers.get(header, "")
-    if not (text.isascii() and text.isdigit() and len(text) < 19):
+    number = parse_digits(request.headers.get(header, ""))
+    if number is None:
         raise InvalidValueError(f"{header}: send a whole number of bytes", field=header)
-    return int(text)
+    return number
 
 
 def upload_metadata() -> dict[str, str]:

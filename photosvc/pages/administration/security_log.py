@@ -8,6 +8,7 @@ from flask import Response, request, url_for
 from photosvc.auth import audit
 from photosvc.auth.audit import ACCESSES, CHANGES, REFUSALS, Event, parse_events
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.text import parse_digits
 from photosvc.core.times import parse_since, parse_until
 from photosvc.pages.administration.frame import administration_page, show_administration
 from photosvc.pages.language import N_
@@ -53,7 +54,6 @@ EVENTS: Final = {
 _COUNT: Final = 50
 _FILTERS: Final = ("user", "event", "from", "to")
 _LONGEST: Final = 255
-_MOST_DIGITS: Final = 18
 
 
 def event_words(event: str) -> str:
@@ -111,5 +111,4 @@ def _entries(given: dict[str, str], before: int | None) -> Sequence[Any]:
 
 def _last_seen() -> int | None:
     """Return the id of the last entry of the previous page; None if the address has none."""
-    digits = request.args.get("before", "")
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS else None
+    return parse_digits(request.args.get("before", ""))

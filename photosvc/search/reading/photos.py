@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, ColumnElement, Connection, cast, func, select
 
 from photosvc.core.errors import ConflictError, InvalidValueError
+from photosvc.core.text import parse_digits
 from photosvc.models import FILTER_COLUMNS, SEARCH_COLUMNS, UNKNOWN_PLACE, Place, SearchRow
 from photosvc.models.search_values import RANK_BITS
 from photosvc.models.statements import unindexed
@@ -83,12 +84,12 @@ def parse_number(text: str, name: str, low: int, high: int, default: int) -> int
     Raises:
         InvalidValueError: it is none, or not between `low` and `high`.
     """
-    digits = text.strip()
-    if not digits:
+    if not text.strip():
         return default
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 10 and low <= int(digits) <= high):
+    number = parse_digits(text.strip())
+    if number is None or not low <= number <= high:
         raise InvalidValueError(f"{name} must be a whole number from {low} to {high}", field=name)
-    return int(digits)
+    return number
 
 
 def find_photos(connection: Connection, query: PhotoQuery, *, rows_needed: int) -> Photos:

@@ -16,7 +16,7 @@ import orjson
 from sqlalchemy import BigInteger, cast
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.core.text import names_like
+from photosvc.core.text import names_like, parse_digits
 from photosvc.models import SORT_KEYS, AlbumPhoto, SearchRow
 from photosvc.models.search_values import Term
 from photosvc.models.statements import Column
@@ -370,10 +370,10 @@ def _integer(given: Mapping[str, str], name: str, low: int, high: int, default: 
     text = given.get(name)
     if text is None:
         return default
-    digits = text.removeprefix("+")
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 20 and low <= int(digits)):
+    number = parse_digits(text.removeprefix("+"), longest=20)
+    if number is None or number < low:
         raise InvalidValueError(f"{name} must be a whole number from {low}", field=name)
-    return min(int(digits), high)
+    return min(number, high)
 
 
 def _boolean(given: Mapping[str, str], name: str) -> bool:

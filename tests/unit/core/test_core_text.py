@@ -3,7 +3,7 @@
 import pytest
 
 from photosvc.core.message import did_you_mean
-from photosvc.core.text import names_like
+from photosvc.core.text import names_like, parse_digits
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,13 @@ def test_the_hint_ends_a_sentence():
     assert did_you_mean("no album", "tittle", ["title"]) == 'no album; did you mean "title"?'
     assert did_you_mean("no album", "nothing", ["title"]) == "no album"
     assert did_you_mean("no album", "nothing", ["title"], "; try title") == "no album; try title"
+
+
+@pytest.mark.parametrize(("text", "number"), [("0", 0), ("007", 7), ("9" * 18, 10**18 - 1)])
+def test_ascii_digits_are_a_number(text, number):
+    assert parse_digits(text) == number
+
+
+@pytest.mark.parametrize("text", ["", "-1", "+1", " 1", "1_000", "1.0", "٣", "²", "9" * 19])
+def test_other_texts_are_no_number(text):
+    assert parse_digits(text) is None
