@@ -19,7 +19,7 @@ from photosvc.web.proxies import TrustedProxies
 _LOG = logging.getLogger(START)
 
 #: The modules with the views of all parts. They are imported when their part is mounted, as this takes long.
-VIEWS: Final = ("photosvc.api", "photosvc.api.well_known", "photosvc.dav", "photosvc.pages")
+VIEWS: Final = ("photosvc.api", "photosvc.api.well_known", "photosvc.dav.blueprint", "photosvc.pages")
 
 
 def mount(app: Flask, parts: frozenset[str], prefix: str, settings: Settings) -> None:
@@ -41,7 +41,7 @@ def _blueprints(parts: frozenset[str], prefix: str, settings: Settings) -> Itera
         if (inserted := create_inserted(settings.base_url or prefix)) is not None:
             yield inserted, "/.well-known"
     if DAV in parts:
-        from photosvc.dav import FOLDER, create_dav
+        from photosvc.dav.blueprint import FOLDER, create_dav
 
         yield create_dav(prefix), prefix + FOLDER
     if PAGES in parts:

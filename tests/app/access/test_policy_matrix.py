@@ -13,7 +13,7 @@ from photosvc.auth.scopes import SCOPES
 from photosvc.auth.tokens import verify
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
-from photosvc.dav import BLUEPRINT as WEBDAV
+from photosvc.dav.blueprint import BLUEPRINT as WEBDAV
 from photosvc.models import CLIENT_TOKEN, LOGIN_SESSION, Credential, User
 from photosvc.pages import BLUEPRINT as PAGES
 from photosvc.web.contract import ACTION, PUBLIC

@@ -13,7 +13,7 @@ import orjson
 import pytest
 from PIL import Image
 
-from photosvc.dav import BLUEPRINT as WEBDAV
+from photosvc.dav.blueprint import BLUEPRINT as WEBDAV
 from photosvc.pages import BLUEPRINT as PAGES
 from photosvc.web.contract import VISITORS
 from tests.app.access.sharing import (

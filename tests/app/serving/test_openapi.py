@@ -6,7 +6,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from photosvc import extension
-from photosvc.dav import BLUEPRINT as WEBDAV
+from photosvc.dav.blueprint import BLUEPRINT as WEBDAV
 from photosvc.mounting import mount
 from photosvc.pages import BLUEPRINT as PAGES
 from photosvc.query.filters import FILTERS
