@@ -12,7 +12,7 @@ from photosvc.api.uploads import taking_originals
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.message import counted
-from photosvc.index.catalog import Catalog
+from photosvc.index.shared_rows import Catalog
 from photosvc.library import batches
 from photosvc.library.batches import Flagging, change_flags, change_in_portions, selected_photos, undo_batch
 from photosvc.library.edits import Each, apply

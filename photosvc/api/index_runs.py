@@ -12,8 +12,9 @@ from photosvc.auth.principal import Principal
 from photosvc.core.accounts import ADMIN
 from photosvc.core.errors import NotFoundError
 from photosvc.core.message import counted
-from photosvc.index import jobs, requested, run_log
-from photosvc.index.jobs import IMPORT, State, is_running
+from photosvc.index import requests, run_log
+from photosvc.jobs import queue
+from photosvc.jobs.queue import IMPORT, State, is_running
 from photosvc.library.failures import failed_files, forget_import_failures
 from photosvc.library.import_folder import ImportFolder
 from photosvc.library.imports import import_reports, withdraw_imports
@@ -85,7 +86,7 @@ def list_index_runs() -> Response:
     service = current_service()
     with service.reading(orm=True) as session:
         running = is_running(session, service.now())
-        waiting = [_wish.dump(one) for one in requested.waiting(session)]
+        waiting = [_wish.dump(one) for one in requests.waiting(session)]
         runs = [_report.dump(one) for one in run_log.reports(session, service.now(), count=SHOWN)]
     return json_answer({"running": running, "waiting": waiting, "runs": runs})
 
@@ -98,7 +99,7 @@ def start_index(given: dict[str, Any]) -> Response:
     """Request an index run over the originals or one of their folders. Equal waiting requests are merged."""
     service = current_service()
     with service.writing() as session:
-        requested.wish(session, service.now(), (given["path"] or "").strip("/"), force=bool(given["rescan"]))
+        requests.wish(session, service.now(), (given["path"] or "").strip("/"), force=bool(given["rescan"]))
     indexer = wake_indexer(service)
     return json_answer({"code": 200, "message": MESSAGES[indexer], "indexer": indexer.value})
 
@@ -113,7 +114,7 @@ def stop_index() -> Response:
     """
     service = current_service()
     with service.writing() as session:
-        stopped = requested.stop(session, service.now())
+        stopped = requests.stop(session, service.now())
     message = "The index run is stopping." if stopped else "No index run is active."
     return json_answer({"code": 200, "message": message, "stopped": stopped})
 
@@ -176,7 +177,7 @@ def clear_failures() -> Response:
 def list_imports() -> Response:
     """List the imports that wait, and the last ones that began, with their counts and the first files that failed."""
     with current_service().reading(orm=True) as session:
-        waiting = [_import_wish.dump(one) for one in jobs.requested(session, IMPORT)]
+        waiting = [_import_wish.dump(one) for one in queue.requested(session, IMPORT)]
         reports = import_reports(session, count=SHOWN, failures=_SHOWN_FAILURES)
         began = [_import_report.dump(one) for one in reports]
     return json_answer({"waiting": waiting, "imports": began})
@@ -216,7 +217,7 @@ def _start(given: dict[str, Any], path: str) -> Response:
     albums = albums_by_name(service, given["albums"] or (), now)
     with service.writing() as session:
         arguments = {"moves": bool(given["move"]), "albums": list(albums)}
-        jobs.add(session, IMPORT, folder, now, arguments, user_id=principal().user_id)
+        queue.add(session, IMPORT, folder, now, arguments, user_id=principal().user_id)
     indexer = wake_indexer(service)
     return json_answer({"code": 200, "message": MESSAGES[indexer], "indexer": indexer.value})
 

@@ -16,9 +16,9 @@ from photosvc.core.accounts import ADMIN
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.ids import PHOTO, is_hash, is_uid
 from photosvc.core.vocabulary import MANUAL
-from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import choose_orientation
 from photosvc.index.restack import unstack
+from photosvc.index.shared_rows import Catalog
 from photosvc.library.edits import FILES, apply, approve, undo
 from photosvc.library.journal import Actor, Change, changes_of, find_change, record, shown, values_of
 from photosvc.library.trash.deletion import trash_file

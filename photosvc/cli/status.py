@@ -14,9 +14,9 @@ from photosvc.cli.terminal import (
     print_record,
 )
 from photosvc.core.message import counted
-from photosvc.index import requested
-from photosvc.index.jobs import is_running
+from photosvc.index import requests
 from photosvc.index.run_log import last_run
+from photosvc.jobs.queue import is_running
 from photosvc.library.failures import count_failed, failed_files
 from photosvc.models import User
 from photosvc.search.reading.statistics import read_library_size
@@ -74,7 +74,7 @@ def _figures(service: Service, most: int) -> tuple[dict[str, Any], list[dict[str
             "failed": number,
             "albums": found.albums,
             "accounts": session.scalar(select(func.count()).select_from(User)),
-            "waiting": len(requested.waiting(session)),
+            "waiting": len(requests.waiting(session)),
             "indexing": is_running(session, service.now()),
             "indexed_at": last.ended_at and last.ended_at.isoformat(timespec="seconds"),
             "scanned_at": last.whole_at and last.whole_at.isoformat(timespec="seconds"),

@@ -19,11 +19,11 @@ from photosvc.core.problems import Problem, Reason, Validity
 from photosvc.core.vocabulary import KINDS, parse_kinds
 from photosvc.index.extract import Extraction
 from photosvc.index.identity import Contents, ReadFile
-from photosvc.index.lease import Lease
 from photosvc.index.run_log import Outcome, Status, Summary
 from photosvc.index.scan import FoundFile
 from photosvc.index.sidecar_links import Folders
 from photosvc.index.store import Store
+from photosvc.jobs.lease import Lease
 from photosvc.models import STACKING, File, read_counter, set_counters
 from photosvc.models.batch_size import BatchSize
 from photosvc.models.engine import begin_write, many_pages

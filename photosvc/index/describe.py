@@ -12,12 +12,12 @@ from sqlalchemy.orm import object_session
 
 from photosvc.core.times import UTC_ZONE, fixed_zone, to_local, to_utc
 from photosvc.core.vocabulary import AUTO, ESTIMATE, LOCATION, MANUAL, META, NAME, UNKNOWN, XMP, gives_way
-from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import added_areas, bounded, named, read_extraction, write_added_markers, write_markers
+from photosvc.index.gazetteer import country_name, zone_at
 from photosvc.index.names import date_in_path, title_in
-from photosvc.index.places import country_name, zone_at
 from photosvc.index.quality import HIDDEN, quality_of
+from photosvc.index.shared_rows import Catalog
 from photosvc.index.sidecar_values import Sources, StoredSidecar, marked, ranked, with_sidecars
 from photosvc.index.stack_rules import LIVE_NS, is_cover, is_moving_part, is_preview, original_of
 from photosvc.media import text
@@ -265,7 +265,7 @@ def _describe_place(photo: Photo, sources: Sources, catalog: Catalog) -> None:
     if not gives_way(photo.place_src, XMP):
         return
     known = metadata.lat is not None and metadata.lng is not None
-    if not known and photo.place_src == ESTIMATE:  # `index.estimates` renews or removes it
+    if not known and photo.place_src == ESTIMATE:  # `index.place_estimates` renews or removes it
         return
     lat, lng = metadata.lat or 0.0, metadata.lng or 0.0
     cell = catalog.cell(lat, lng) if known else catalog.nowhere()

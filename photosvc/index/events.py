@@ -30,7 +30,7 @@ from watchdog.observers import Observer
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.files import clean_name
 from photosvc.index.exclusions import is_hidden, is_rule
-from photosvc.index.requested import parent
+from photosvc.index.requests import parent
 from photosvc.index.scan import mounts_below
 
 #: Opening, reading and each single write are left out: they are most of the events, and events overflow the queue.

@@ -26,11 +26,11 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.files import disk_name, is_as_known
 from photosvc.core.problems import Problem, UnreadableFileError
 from photosvc.index.agreement import Facts, is_edit
-from photosvc.index.changes import Worklist
 from photosvc.index.exclusions import Exclusions, is_hidden
 from photosvc.index.extract import Extraction, content_hash
 from photosvc.index.file_columns import load_metadata
 from photosvc.index.scan import FoundFile, scan
+from photosvc.index.worklist import Worklist
 from photosvc.models import ORIGINALS_ROOT, File, UploadedFile
 from photosvc.models.statements import among, unindexed
 from photosvc.workers.pool import Pool

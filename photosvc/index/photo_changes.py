@@ -10,8 +10,8 @@ from datetime import datetime
 from sqlalchemy import Select, update
 from sqlalchemy.orm import Session
 
-from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
+from photosvc.index.shared_rows import Catalog
 from photosvc.index.sidecar_links import sidecars_of
 from photosvc.models import Camera, Photo
 from photosvc.models.statements import UNLOADED
@@ -19,7 +19,7 @@ from photosvc.search.rows.write import project
 
 
 def mark_cameras(session: Session, cameras: Collection[int] | Select[int]) -> None:
-    """Note that photos of these cameras changed; `index.estimates` looks at them. No object in the session changes."""
+    """Note that photos of these cameras changed, for `index.place_estimates`. No object in the session changes."""
     marked = update(Camera).where(Camera.id.in_(cameras)).values(changes=Camera.changes + 1)
     session.connection().execute(marked, execution_options=UNLOADED)
 

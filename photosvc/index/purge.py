@@ -13,14 +13,14 @@ from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError
 from photosvc.core.problems import Reason
 from photosvc.index.batches import BatchWriter
-from photosvc.index.catalog import Catalog
 from photosvc.index.exclusions import is_hidden
 from photosvc.index.identity import Contents
-from photosvc.index.lease import Lease
 from photosvc.index.photo_changes import PhotoChanges, mark_cameras
-from photosvc.index.requested import run_lock
+from photosvc.index.requests import run_lock
 from photosvc.index.run_log import Summary
 from photosvc.index.scan import FoundFile, absent_disks, disk_numbers, is_gone, scan, start_folder
+from photosvc.index.shared_rows import Catalog
+from photosvc.jobs.lease import Lease
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, File, Photo, PhotoChange, RejectedFile
 from photosvc.models.engine import begin_write
 from photosvc.models.schema import delete_rows

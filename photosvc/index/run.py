@@ -17,15 +17,11 @@ from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.files import clean_name, disk_name
 from photosvc.core.problems import FileProblemError, Problem, Reason, Validity
 from photosvc.core.process import usable_cores
-from photosvc.index import jobs
 from photosvc.index.batches import BatchWriter, restack_library
-from photosvc.index.changes import Conditions, Worklist, find_changes, known_files
-from photosvc.index.estimates import estimate_places
 from photosvc.index.extract import Extraction, content_hash, extract, extract_and_show
 from photosvc.index.identity import Contents, ReadFile
-from photosvc.index.jobs import INDEX, Waiting
-from photosvc.index.lease import Lease
-from photosvc.index.requested import Wish, as_wish, run_lock, runs_for
+from photosvc.index.place_estimates import estimate_places
+from photosvc.index.requests import Wish, as_wish, run_lock, runs_for
 from photosvc.index.run_log import IndexOptions, Observer, Outcome, Reporter, Status, Summary
 from photosvc.index.scan import (
     FoundFile,
@@ -37,6 +33,10 @@ from photosvc.index.scan import (
     start_folder,
 )
 from photosvc.index.store import put_off
+from photosvc.index.worklist import Conditions, Worklist, find_changes, known_files
+from photosvc.jobs import queue
+from photosvc.jobs.lease import Lease
+from photosvc.jobs.queue import INDEX, Waiting
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.pictures.prerender import UsualThumbnails
 from photosvc.search.rows.check import is_stale, rebuild
@@ -177,7 +177,7 @@ class _Pauses:
             with UnitOfWork(self.engine) as session:
                 self.lease.check(session)
                 due = [
-                    one for one in jobs.due(session, INDEX, self.clock()) if self._failed.get(one.subject, now) <= now
+                    one for one in queue.due(session, INDEX, self.clock()) if self._failed.get(one.subject, now) <= now
                 ]
         except SQLAlchemyError as error:  # such as no second connection in the pool of a host app: they wait for later
             _LOG.info("index: no look for small jobs: %s", type(error).__name__)
@@ -204,7 +204,7 @@ class _Pauses:
             with UnitOfWork(self.engine) as session:
                 _index(session, self.settings, self.clock, options, Summary(), replace(self, is_inner=True))
             with write_session(self.engine) as session:
-                jobs.forget_unchanged(session, done)
+                queue.forget_unchanged(session, done)
         except (PhotosvcError, SQLAlchemyError, OSError) as error:
             again = self.clock.monotonic() + _AGAIN_SECONDS
             self._failed |= dict.fromkeys((one.subject for one in done), again)

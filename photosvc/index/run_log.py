@@ -11,8 +11,8 @@ from sqlalchemy import Connection, delete, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.problems import Problem, Severity
-from photosvc.index.jobs import INDEX, State, runs
-from photosvc.index.lease import Lease
+from photosvc.jobs.lease import Lease
+from photosvc.jobs.queue import INDEX, State, runs
 from photosvc.models import Job, read_counter, set_counters
 from photosvc.models.engine import write_if_free, write_session
 from photosvc.models.statements import UNLOADED

@@ -23,7 +23,7 @@ from typing import Final
 
 from photosvc.core.times import UTC_ZONE, shifted, to_local
 from photosvc.core.vocabulary import AUTO, META, XMP
-from photosvc.index.places import zone_at
+from photosvc.index.gazetteer import zone_at
 from photosvc.index.sidecar_formats import Kind
 from photosvc.media.metadata import DAY, Metadata, Region, merge
 from photosvc.media.text import keywords

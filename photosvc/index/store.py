@@ -21,7 +21,6 @@ from photosvc.core import ids
 from photosvc.core.problems import Problem, Reason, pause_after
 from photosvc.core.vocabulary import parse_kinds
 from photosvc.index.agreement import Facts, contradict, is_edit
-from photosvc.index.catalog import Catalog
 from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import read_extraction, write_extraction
 from photosvc.index.identity import Contents, Identity, facts_of
@@ -29,6 +28,7 @@ from photosvc.index.photo_changes import PhotoChanges, mark_cameras
 from photosvc.index.quality import hide_photos
 from photosvc.index.restack import copies_of, new_photo, restack, stored_keys, write_keys
 from photosvc.index.scan import FoundFile, aside_folder
+from photosvc.index.shared_rows import Catalog
 from photosvc.index.sidecar_links import Folders, Sidecars
 from photosvc.index.stack_rules import keys_of
 from photosvc.index.stored_files import SentFiles, StoredFiles

@@ -18,14 +18,15 @@ from photosvc.core.errors import ConflictError, NotFoundError, PhotosvcError
 from photosvc.core.files import disk_name
 from photosvc.core.locks import exclusive_lock
 from photosvc.core.problems import Reason, Validity
-from photosvc.index import jobs, requested
+from photosvc.index import requests
 from photosvc.index.events import FolderEvents
-from photosvc.index.jobs import RunCancelledError
-from photosvc.index.requested import Pending, parent, sweep
+from photosvc.index.requests import Pending, parent, sweep
 from photosvc.index.run import Progress, run_index
 from photosvc.index.run_log import IndexOptions, Outcome, Status, Summary
 from photosvc.index.scan import is_remote
 from photosvc.index.store import due_folders
+from photosvc.jobs import queue
+from photosvc.jobs.queue import RunCancelledError
 from photosvc.models.engine import UnitOfWork
 from photosvc.pictures.cache import PictureCache
 from photosvc.settings import Settings
@@ -203,14 +204,14 @@ class Watcher:
 
     def _index_due(self) -> None:
         with UnitOfWork(self.engine) as session:
-            wished = requested.due(session, self.clock())
+            wished = requests.due(session, self.clock())
             if self.clock.monotonic() >= self._retry_at:
                 self._retry_at = self.clock.monotonic() + _RETRIES
                 for folder in due_folders(session, self.clock()):
                     self._pending.add(folder, delay=0)
         left = self._pending.take() if self.clock.monotonic() >= self._rest_until else set()
         try:
-            for run in requested.runs_for(self.settings.originals, left, wished):
+            for run in requests.runs_for(self.settings.originals, left, wished):
                 seen = {folder for folder in left if run.contains(folder)}
                 try:
                     self._index(run.folder, force=run.force)
@@ -240,7 +241,7 @@ class Watcher:
                 changed = True
 
         settle = self.settings.watch_settle
-        subfolder = disk_name(requested.existing_folder(self.settings.originals, folder))
+        subfolder = disk_name(requests.existing_folder(self.settings.originals, folder))
         options = IndexOptions(subfolder=subfolder, force=force, settle=settle, unmounted=self._unmounted)
         with UnitOfWork(self.engine) as session:
             told = (self.reporter.progress, observe)
@@ -321,7 +322,7 @@ class RequestedIndexer:
                 return
             # A job that came after the last look saw the lock taken: it must not wait for the next one.
             with UnitOfWork(self.engine) as session:
-                if not requested.due(session, self.clock()) and not self.chores.waits():
+                if not requests.due(session, self.clock()) and not self.chores.waits():
                     return
 
     def _serve(self) -> None:
@@ -347,8 +348,8 @@ class RequestedIndexer:
             ConflictError: another index run is in progress; the jobs wait.
         """
         with UnitOfWork(self.engine) as session:
-            wished = requested.waiting(session) if at_once else requested.due(session, self.clock())
-        for run in requested.runs_for(self.settings.originals, (), wished):
+            wished = requests.waiting(session) if at_once else requests.due(session, self.clock())
+        for run in requests.runs_for(self.settings.originals, (), wished):
             options = IndexOptions(subfolder=disk_name(run.folder), force=run.force)
             try:
                 with UnitOfWork(self.engine) as session:
@@ -360,4 +361,4 @@ class RequestedIndexer:
             except (PhotosvcError, SQLAlchemyError, OSError) as error:
                 _LOG.warning("index on request: %s", getattr(error, "message", None) or type(error).__name__)
         with UnitOfWork(self.engine) as session:
-            return jobs.is_waiting(session, [jobs.INDEX])
+            return queue.is_waiting(session, [queue.INDEX])

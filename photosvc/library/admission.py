@@ -22,7 +22,7 @@ from photosvc.core.problems import Problem, Reason, Severity
 from photosvc.index.describe import Taken
 from photosvc.index.exclusions import Exclusions
 from photosvc.index.name_groups import group_key, is_edited, owner_of, suffix_of
-from photosvc.index.requested import wish
+from photosvc.index.requests import wish
 from photosvc.index.sidecar_values import companions, is_read
 from photosvc.library import originals
 from photosvc.library.album_jobs import wish_albums

@@ -27,9 +27,9 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, NotFoundError
-from photosvc.index import jobs
-from photosvc.index.jobs import ALBUMS, IS_OPEN, State, Waiting
-from photosvc.index.lease import Lease
+from photosvc.jobs import queue
+from photosvc.jobs.lease import Lease
+from photosvc.jobs.queue import ALBUMS, IS_OPEN, State, Waiting
 from photosvc.library.album_photos import add_photos
 from photosvc.library.albums import album_to_change
 from photosvc.library.upload_queue import LIFETIME
@@ -88,7 +88,7 @@ def wish_albums(
     Raises:
         TooManyJobsError: as many jobs of the account wait as are allowed.
     """
-    jobs.lock_jobs(session)
+    queue.lock_jobs(session)
     waits = (Job.kind == ALBUMS.name, Job.subject == subject, Job.state == State.WAITING.value)
     shared = select(Job.id, Job.arguments).where(*waits)
     row = session.execute(shared).first() if subject else None
@@ -101,7 +101,7 @@ def wish_albums(
     arguments = {"albums": list(albums), "files": list(dict.fromkeys(files))}
     if contributed_by is not None:
         arguments["contributed_by"] = contributed_by
-    jobs.add(session, ALBUMS, subject, now, arguments, user_id=user_id, not_before=now + LIFETIME)
+    queue.add(session, ALBUMS, subject, now, arguments, user_id=user_id, not_before=now + LIFETIME)
     return subject
 
 

@@ -22,8 +22,8 @@ from photosvc.core.errors import ConflictError, InvalidValueError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.message import Message, counted
 from photosvc.core.vocabulary import MANUAL
-from photosvc.index.catalog import Catalog
 from photosvc.index.quality import quality_after_edit
+from photosvc.index.shared_rows import Catalog
 from photosvc.library.edits import difference, undo
 from photosvc.library.journal import Actor, Change, entries_of_batch, record, values_of
 from photosvc.library.unit_of_work import changing, load_photos

@@ -17,9 +17,9 @@ from photosvc.core.message import Message
 from photosvc.core.text import clean_line, clean_lines
 from photosvc.core.times import ZERO_TIME, is_zone, to_local, to_utc
 from photosvc.core.vocabulary import MANUAL
-from photosvc.index.catalog import Catalog
 from photosvc.index.describe import as_in_files
 from photosvc.index.file_columns import added_areas, choose_orientation, chosen_names, set_added_areas, set_chosen_names
+from photosvc.index.shared_rows import Catalog
 from photosvc.index.sidecar_links import sidecars_of
 from photosvc.media.metadata import Region
 from photosvc.models import Camera, Lens, Photo, Place

@@ -27,12 +27,12 @@ from photosvc.core.errors import NotFoundError
 from photosvc.core.files import open_inside
 from photosvc.core.locks import exclusive_lock
 from photosvc.core.problems import FileProblemError, Problem, Reason, Severity, system_symbol
-from photosvc.index import jobs
 from photosvc.index.extract import Extraction, hash_of
-from photosvc.index.jobs import IMPORT, State, Waiting
-from photosvc.index.lease import Lease
 from photosvc.index.scan import FoundFile, Unreachable
 from photosvc.index.sidecar_formats import MAX_BYTES, Kind
+from photosvc.jobs import queue
+from photosvc.jobs.lease import Lease
+from photosvc.jobs.queue import IMPORT, State, Waiting
 from photosvc.library.admission import ADDED, DUPLICATE, Admission, Admitted
 from photosvc.library.albums import album_of_people, make_album, uids_by_title
 from photosvc.library.content import InspectionPool, ReceivedFile, inspection_pool, kind_of
@@ -388,8 +388,8 @@ def _portioned(groups: Iterable[Sequence[FoundFile]]) -> Iterator[list[Sequence[
 
 def withdraw_imports(session: Session, now: datetime) -> bool:
     """Drop waiting imports and stop the running one, in a write transaction; return whether there is any."""
-    gone = jobs.withdraw(session, IMPORT)
-    return jobs.cancel(session, now, [IMPORT.name]) or gone > 0
+    gone = queue.withdraw(session, IMPORT)
+    return queue.cancel(session, now, [IMPORT.name]) or gone > 0
 
 
 def import_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Generator[bool, None, None]:

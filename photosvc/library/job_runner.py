@@ -1,6 +1,6 @@
 """The jobs that an indexer does beside index runs: a handler for each kind, and the loop that does them in portions.
 
-Another kind of job needs a row of `index.jobs.KINDS` and one of `HANDLERS`.
+Another kind of job needs a row of `jobs.queue.KINDS` and one of `HANDLERS`.
 """
 
 import logging
@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
-from photosvc.index import jobs
-from photosvc.index.jobs import ALBUMS, IMPORT, LOOK_ALIKES, NAMES, THUMBNAILS, Kind, RunCancelledError, Waiting
-from photosvc.index.lease import Lease, new_owner, release_dead
+from photosvc.jobs import queue
+from photosvc.jobs.lease import Lease, new_owner, release_dead
+from photosvc.jobs.queue import ALBUMS, IMPORT, LOOK_ALIKES, NAMES, THUMBNAILS, Kind, RunCancelledError, Waiting
 from photosvc.library.album_jobs import can_go_on, put_into_albums
 from photosvc.library.imports import import_in_portions
 from photosvc.library.look_alikes import look
@@ -89,7 +89,7 @@ class JobRunner:
     def is_asked(self) -> bool:
         """Return whether a job waits, also for another try, or runs; jobs that wait for the library do not count."""
         with UnitOfWork(self.engine) as session:
-            is_asked = jobs.is_waiting(session, [kind for kind in HANDLERS if kind not in SOONER])
+            is_asked = queue.is_waiting(session, [kind for kind in HANDLERS if kind not in SOONER])
         return is_asked or any(kind in self._begun or self._is_due(kind) for kind in SOONER)
 
     def close(self) -> None:
@@ -100,7 +100,7 @@ class JobRunner:
     def _is_due(self, kind: Kind, *, small: bool = False) -> bool:
         with UnitOfWork(self.engine) as session:
             sooner = SOONER[kind](session) if kind in SOONER else None
-            return jobs.is_due_now(session, kind, self.clock(), small=small, sooner=sooner)
+            return queue.is_due_now(session, kind, self.clock(), small=small, sooner=sooner)
 
     def _begin(self, kind: Kind, *, small: bool) -> None:
         lease = Lease(self.engine, self.clock, self.owner)

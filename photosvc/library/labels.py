@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.message import Message, of_field
-from photosvc.index.catalog import Catalog
+from photosvc.index.shared_rows import Catalog
 from photosvc.library.edits import apply, keep_keywords
 from photosvc.library.journal import Actor, Change
 from photosvc.library.unit_of_work import changing, load_photos, store_and_project

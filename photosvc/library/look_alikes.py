@@ -18,9 +18,9 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, func, insert, not_, select
 from sqlalchemy.orm import Session, aliased
 
-from photosvc.index import jobs
-from photosvc.index.jobs import LOOK_ALIKES, State, Waiting
-from photosvc.index.lease import Lease
+from photosvc.jobs import queue
+from photosvc.jobs.lease import Lease
+from photosvc.jobs.queue import LOOK_ALIKES, State, Waiting
 from photosvc.models import UNKNOWN_ID, Camera, DistinctPhoto, File, Job, LookAlike, Photo, SearchRow
 from photosvc.models.engine import open_reader, write_session
 from photosvc.models.search_values import gear_name
@@ -283,12 +283,12 @@ def _member(row: Any) -> Member:  # noqa: ANN401
 
 def wish_look(session: Session, now: datetime) -> None:
     """Ask an indexer to look for look-alikes, in a write transaction."""
-    jobs.add(session, LOOK_ALIKES, "", now, {}, large=True)
+    queue.add(session, LOOK_ALIKES, "", now, {}, large=True)
 
 
 def is_look_wished(session: Session) -> bool:
     """Return whether a look was requested that has not ended."""
-    return bool(jobs.requested(session, LOOK_ALIKES))
+    return bool(queue.requested(session, LOOK_ALIKES))
 
 
 def looked_at(session: Session) -> datetime | None:

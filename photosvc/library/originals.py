@@ -23,7 +23,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from photosvc.core.files import clean_name, disk_name, open_folder
 from photosvc.core.problems import Reason
 from photosvc.index.exclusions import is_hidden, is_left_out, is_rule
-from photosvc.index.requested import wish
+from photosvc.index.requests import wish
 from photosvc.index.scan import MAX_DEPTH, STAGING_FOLDER, aside_folder, is_too_long
 from photosvc.index.sidecar_values import is_read
 from photosvc.index.store import Store

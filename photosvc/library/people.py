@@ -16,8 +16,8 @@ from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.message import of_field
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index import file_columns
-from photosvc.index.catalog import Catalog
 from photosvc.index.describe import areas_of, describe
+from photosvc.index.shared_rows import Catalog
 from photosvc.index.sidecar_links import sidecars_of
 from photosvc.library.journal import Actor, Change
 from photosvc.library.labels import ChangeSome

@@ -14,9 +14,9 @@ from sqlalchemy import Connection
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.index import jobs
-from photosvc.index.jobs import NAMES, Waiting
-from photosvc.index.lease import Lease
+from photosvc.jobs import queue
+from photosvc.jobs.lease import Lease
+from photosvc.jobs.queue import NAMES, Waiting
 from photosvc.library import batches, people
 from photosvc.library.batches import BatchContext
 from photosvc.library.journal import Actor
@@ -246,7 +246,9 @@ def _queue(session: Session, context: RenameContext, change: NameChange) -> Queu
     subject = f"{actor.uid} {sha256(change.about.encode()).hexdigest()}"  # there may be a thousand labels
     # A small job: it gives way after each portion, so an index run does it in its pauses.
     asker = f"{actor.uid} "
-    return QueuedRename(jobs.add(session, NAMES, subject, context.now, arguments, user_id=context.user_id, asker=asker))
+    return QueuedRename(
+        queue.add(session, NAMES, subject, context.now, arguments, user_id=context.user_id, asker=asker)
+    )
 
 
 def change_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Generator[bool, None, None]:

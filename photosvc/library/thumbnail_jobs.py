@@ -11,10 +11,10 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.process import usable_cores
-from photosvc.index import jobs
-from photosvc.index.jobs import THUMBNAILS, State, Waiting
-from photosvc.index.lease import Lease
 from photosvc.index.scan import are_away
+from photosvc.jobs import queue
+from photosvc.jobs.lease import Lease
+from photosvc.jobs.queue import THUMBNAILS, State, Waiting
 from photosvc.library.storage_errors import StorageFailedError
 from photosvc.models import Job as JobRow
 from photosvc.models.engine import UnitOfWork, open_reader, write_session
@@ -96,7 +96,7 @@ def thumbnail_pool(
 
 def wish_thumbnails(session: Session, now: datetime) -> None:
     """Ask an indexer to make the thumbnails of all pictures, in a write transaction."""
-    jobs.add(session, THUMBNAILS, "", now, {}, large=True)
+    queue.add(session, THUMBNAILS, "", now, {}, large=True)
 
 
 def last_progress(session: Session) -> Progress | None:
@@ -136,7 +136,7 @@ def make_all(lease: Lease, settings: Settings, _job: Waiting) -> Generator[bool,
 
 def _is_indexing(lease: Lease) -> bool:
     with UnitOfWork(lease.engine) as session:
-        return jobs.is_running(session, lease.clock())
+        return queue.is_running(session, lease.clock())
 
 
 def _make(cache: PictureCache, pool: Pool[ThumbnailJob, list[bytes]], portion: Sequence[Original]) -> PrerenderTotals:

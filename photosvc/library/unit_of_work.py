@@ -8,9 +8,9 @@ from typing import Final
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
 from photosvc.index.photo_changes import mark_cameras
+from photosvc.index.shared_rows import Catalog
 from photosvc.index.sidecar_links import sidecars_of
 from photosvc.library.edits import difference, snapshot
 from photosvc.library.journal import Change, record

@@ -23,7 +23,7 @@ PROJECTION = "projection"
 PROJECTION_VERSION = 10
 #: Name of the number that stands for the rules by which files were stacked; see `index.restack`.
 STACKING = "stacking"
-#: Name of a number: 1 if places are estimated, 0 if not; see `index.estimates`.
+#: Name of a number: 1 if places are estimated, 0 if not; see `index.place_estimates`.
 ESTIMATES = "estimates"
 #: Name of the time of the last backup, in seconds since 1970.
 BACKED_UP: Final = "backed_up_at"

@@ -11,17 +11,17 @@ from photosvc.models.base import Base, Numbered, RowId, Text, UTCDateTime
 
 
 class Job(Numbered, table="jobs"):
-    """A job, from the request to its report; see `index.jobs`. Waiting jobs of one kind have different subjects."""
+    """A job, from the request to its report; see `jobs.queue`. Waiting jobs of one kind have different subjects."""
 
     __table_args__ = (Index(None, "kind", "started_at"),)
 
     kind: Mapped[str] = mapped_column(Text)
-    """Name of an `index.jobs.Kind`."""
+    """Name of an `jobs.queue.Kind`."""
     subject: Mapped[str] = mapped_column(Text)
     """The folder, or the author and names of a change; empty for the whole library, random for albums."""
     arguments: Mapped[dict[str, Any]] = mapped_column(JSON)
     state: Mapped[str] = mapped_column(Text)
-    """Value of an `index.jobs.State`."""
+    """Value of an `jobs.queue.State`."""
     large: Mapped[bool]
     """True if the job gives way to others."""
     requested: Mapped[bool]
@@ -36,7 +36,7 @@ class Job(Numbered, table="jobs"):
     leased_until: Mapped[datetime | None] = mapped_column(UTCDateTime)
     """Time from which another run may take over the job."""
     outcome: Mapped[str] = mapped_column(Text)
-    """Outcome of the last run, a value of `index.jobs.State`; empty before the first run."""
+    """Outcome of the last run, a value of `jobs.queue.State`; empty before the first run."""
     report: Mapped[dict[str, Any]] = mapped_column(JSON)
     """Counts of the last run, and a `message`."""
     user_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(User.id, ondelete="SET NULL"), index=True)

@@ -29,7 +29,7 @@ class Camera(Numbered, table="cameras"):
     type: Mapped[str] = mapped_column(Text, default="")
     """For example `body`, `compact`, `phone` or `action`; empty when unknown."""
     changes: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
-    """The number of changes of its photos after which places are yet to be estimated; see `index.estimates`."""
+    """The number of changes of its photos after which places are yet to be estimated; see `index.place_estimates`."""
 
 
 class Lens(Numbered, table="lenses"):

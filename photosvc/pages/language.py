@@ -19,7 +19,7 @@ from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header
 
 from photosvc.data.place_names import country_in
-from photosvc.index.places import country_name
+from photosvc.index.gazetteer import country_name
 from photosvc.web.cookie import is_secure
 from photosvc.web.service import current_service
 

@@ -10,7 +10,7 @@ from flask import Response, request, url_for
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.data.place_names import country_in
-from photosvc.index.places import country_name
+from photosvc.index.gazetteer import country_name
 from photosvc.pages.grid import grid_data
 from photosvc.pages.language import languages
 from photosvc.pages.layout import allow_pictures, page, pages, show_cacheable

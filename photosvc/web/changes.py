@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.index.catalog import Catalog
+from photosvc.index.shared_rows import Catalog
 from photosvc.library.album_photos import select_photos
 from photosvc.library.albums import PhotosChange, album_of_people, change_members
 from photosvc.library.journal import Actor, Change

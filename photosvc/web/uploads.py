@@ -20,7 +20,7 @@ from werkzeug.sansio.multipart import File as FilePart
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError
 from photosvc.core.message import counted
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.jobs import is_running
+from photosvc.jobs.queue import is_running
 from photosvc.library.admission import (
     ADDED,
     DAMAGED,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import delete
 
-from photosvc.index.jobs import INDEX, State
+from photosvc.jobs.queue import INDEX, State
 from photosvc.models import Job
 from tests.browser.chromium import open_page
 from tests.helpers.api_client import open_api

@@ -3,8 +3,8 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
-from photosvc.index import jobs
-from photosvc.index.jobs import IMPORT
+from photosvc.jobs import queue
+from photosvc.jobs.queue import IMPORT
 from photosvc.web.service import current_service
 from tests.app.index.indexing_requests import InlinePool, index_at_once
 from tests.app.uploads.import_folder import Imports
@@ -24,11 +24,11 @@ def test_an_import_is_wished_for_done_and_found(tmp_path, new_postgres, monkeypa
         service = current_service()
         for moves in (False, True):
             with service.writing() as session:
-                jobs.add(session, IMPORT, "a", service.now(), {"moves": moves, "albums": []})
+                queue.add(session, IMPORT, "a", service.now(), {"moves": moves, "albums": []})
         index_at_once(service)  # imports
         index_at_once(service)  # and indexes what was imported
         with service.reading(orm=True) as session:
-            assert jobs.requested(session, IMPORT) == []
+            assert queue.requested(session, IMPORT) == []
     assert imports.left() == ["a"]
     assert len(imports.originals()) == 3
     assert library.names() == sorted(imports.originals())

@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.core.errors import ConflictError
-from photosvc.index.jobs import INDEX
-from photosvc.index.lease import Lease
-from photosvc.index.requested import Wish, waiting, wish
+from photosvc.index.requests import Wish, waiting, wish
+from photosvc.jobs.lease import Lease
+from photosvc.jobs.queue import INDEX
 from photosvc.models import Job, copy_sidecars
 from photosvc.models.engine import write_session
 from tests.app.index.test_index_estimated_places import PARIS, VERSAILLES, places, put

@@ -5,7 +5,7 @@ from threading import Thread
 
 from sqlalchemy import delete
 
-from photosvc.index.requested import wish
+from photosvc.index.requests import wish
 from photosvc.models import Upload, User
 from photosvc.models.engine import begin_write
 from photosvc.web.service import current_service

@@ -24,7 +24,7 @@ from werkzeug.routing import Map, RuleFactory
 from photosvc import app as app_module
 from photosvc import extension, mounting
 from photosvc.auth import passwords, signing_keys
-from photosvc.index import requested
+from photosvc.index import requests
 from photosvc.index import run as job
 from photosvc.models import engine
 from photosvc.settings import Settings
@@ -51,7 +51,7 @@ _numbers = count()
 def replace_parts() -> None:
     """Replace what takes long and is the subject of few tests."""
     gc.set_threshold(50_000, 20, 50)  # a request makes thousands of objects, and few are in cycles
-    requested.frozen_heap = nullcontext  # takes 50 ms where pytest has frozen half a million objects
+    requests.frozen_heap = nullcontext  # takes 50 ms where pytest has frozen half a million objects
     # The loss of files when a machine fails is not tested; tests that count flushed files replace this function too.
     os.fsync = lambda file: os.fstat(file if isinstance(file, int) else file.fileno())  # raises for a closed file
     engine._PRAGMAS = tuple(pragma.replace("NORMAL", "OFF") for pragma in REAL_PRAGMAS)

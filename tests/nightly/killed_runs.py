@@ -15,7 +15,7 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-from photosvc.index.places import Gazetteer
+from photosvc.index.gazetteer import Gazetteer
 from photosvc.main import main
 
 ARGUMENTS = ("index", "--workers", "2", "--thumbs", "--json")

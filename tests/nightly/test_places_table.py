@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 
 from photosvc import data
-from photosvc.index.places import Gazetteer
+from photosvc.index.gazetteer import Gazetteer
 from tools import build_places
 
 

@@ -47,7 +47,7 @@ def run_program(library, block):
 import os, signal
 from sqlalchemy.orm import Session
 from photosvc.app import create_app
-from photosvc.index.requested import run_lock
+from photosvc.index.requests import run_lock
 from photosvc.index.run import IndexOptions, run_index
 from photosvc.web.service import current_service
 app = create_app(instance={str(library.instance)!r}, environ={{"PHOTOSVC_BASE_URL": "https://photos.example.org"}})

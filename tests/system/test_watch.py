@@ -4,7 +4,7 @@ import os
 import shutil
 import signal
 
-from photosvc.index.requested import waiting, wish
+from photosvc.index.requests import waiting, wish
 from photosvc.models import File
 from photosvc.models.engine import write_session
 from photosvc.web.service import current_service

@@ -28,7 +28,7 @@ from photosvc.core.files import PASSING, disk_name, open_folder
 from photosvc.core.problems import Reason
 from photosvc.index.photo_changes import mark_cameras
 from photosvc.index.quality import hide_photos
-from photosvc.index.requested import gathered, parent, wish
+from photosvc.index.requests import gathered, parent, wish
 from photosvc.index.scan import TRASH_FOLDER, UNFINISHED, aside_folder
 from photosvc.library import originals
 from photosvc.library.journal import Change, record

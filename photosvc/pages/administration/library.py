@@ -12,9 +12,9 @@ from sqlalchemy import select
 
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.core.files import disk_name
-from photosvc.index import requested, run_log
-from photosvc.index.jobs import State, is_running
+from photosvc.index import requests, run_log
 from photosvc.index.run_log import last_run
+from photosvc.jobs.queue import State, is_running
 from photosvc.library.failures import (
     IMPORT,
     count_failed,
@@ -112,7 +112,7 @@ def start_run() -> Response:
     folder = disk_name(form.get("folder", "").strip().strip("/"))
     try:
         with service.writing() as session:
-            requested.wish(session, service.now(), folder, force=bool(form.get("again")))
+            requests.wish(session, service.now(), folder, force=bool(form.get("again")))
             _check_folder(service.settings.originals / folder)  # an error rolls the request back
     except InvalidValueError as error:
         return _library(error, given=form)
@@ -126,7 +126,7 @@ def stop_run() -> Response:
     """Ask the current index run to stop."""
     service = current_service()
     with service.writing() as session:
-        stopped = requested.stop(session, service.now())
+        stopped = requests.stop(session, service.now())
     return see_other(url_for(".library", done="stopping" if stopped else "idle"))
 
 
@@ -162,7 +162,7 @@ def _library(error: PhotosvcError | None = None, *, given: dict[str, str] | None
             told=_OVERVIEW_DONE,
             given=given or {},
             running=is_running(session, now),
-            waiting=requested.waiting(session),
+            waiting=requests.waiting(session),
             runs=run_log.reports(session, now, count=_SHOWN),
             states=_STATES,
             counts=_COUNTS,

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from photosvc.index.jobs import INDEX
-from photosvc.index.lease import Lease
-from photosvc.index.requested import Wish
+from photosvc.index.requests import Wish
+from photosvc.jobs.lease import Lease
+from photosvc.jobs.queue import INDEX
 from photosvc.web.service import current_service
 from tests.app.index.indexing_requests import InlinePool
 from tests.app.uploads.upload_client import originals, picture, sha1

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from photosvc.index import requested
+from photosvc.index import requests
 from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library.originals import Relocation
 from photosvc.models import Album, AlbumPhoto, File, Job, Photo, RejectedFile
@@ -57,7 +57,7 @@ def to(dav, method, path, target, **headers):
 def waiting(dav):
     """The folders that wait to be indexed; forgets them."""
     with dav.api.library.session() as session:
-        folders = {one.folder for one in requested.waiting(session)}
+        folders = {one.folder for one in requests.waiting(session)}
         session.query(Job).delete()
     return folders
 

@@ -2,7 +2,7 @@
 
 import os
 
-from photosvc.index import requested
+from photosvc.index import requests
 from photosvc.library.originals import Relocation
 from photosvc.library.staging import Part, Staging
 from photosvc.library.storage_errors import StorageFullError
@@ -206,7 +206,7 @@ def test_a_folder_that_is_copied_in_part_is_indexed_and_has_its_properties(dav, 
     (copied,) = on_disk(dav, "/two").iterdir()
     assert is_blue(dav, f"/two/{copied.name}")
     with dav.api.library.session() as session:
-        assert [one.folder for one in requested.waiting(session)] == [f"{dav.top}/two".strip("/")]
+        assert [one.folder for one in requests.waiting(session)] == [f"{dav.top}/two".strip("/")]
     assert len(woken) == 1
 
 

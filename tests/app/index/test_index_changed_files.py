@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from photosvc.core.errors import NotFoundError
-from photosvc.index import changes
 from photosvc.index import scan as disks
+from photosvc.index import worklist
 from photosvc.index.scan import scan as scan_folder
 from photosvc.models import File, RejectedFile
 from tests.helpers.library import call_svc, counts, reasons
@@ -134,7 +134,7 @@ def test_a_disk_that_goes_or_comes_back_in_the_middle_of_a_scan_takes_no_file_al
         monkeypatch.setattr(
             disks, "mounts_below", lambda _, mounted=mounted: {f"{root}/{name}": one for name, one in mounted.items()}
         )
-        monkeypatch.setattr(changes, "scan", scan)
+        monkeypatch.setattr(worklist, "scan", scan)
         assert library.index().unmounted == expected, (former, later)
 
 

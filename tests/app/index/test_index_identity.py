@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from photosvc.index import batches, changes, identity, run
+from photosvc.index import batches, identity, run, worklist
 from photosvc.index.extract import content_hash
 from photosvc.models import Album, AlbumPhoto, File, Photo, SearchDocument, SearchRow
 from photosvc.search.rows.write import project
@@ -140,7 +140,7 @@ def write(library, case, names):
 
 
 def test_what_people_entered_stays_with_the_content_that_changed_its_name(library, monkeypatch):
-    monkeypatch.setattr(changes, "_NEW", 0.5)  # workers may read a copy earlier than the picture
+    monkeypatch.setattr(worklist, "_NEW", 0.5)  # workers may read a copy earlier than the picture
     for name in ("_FIRST_SIZE", "_MOST"):
         monkeypatch.setattr(batches, name, 2)  # the property below has larger ones
     for case in CHANGES:

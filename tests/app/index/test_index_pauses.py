@@ -4,7 +4,7 @@ import pytest
 
 from photosvc.cli.index import chores_of
 from photosvc.index import run as module
-from photosvc.index.requested import waiting, wish
+from photosvc.index.requests import waiting, wish
 from photosvc.models import Job
 from photosvc.web.indexer import Indexer
 from photosvc.web.service import current_service

@@ -8,11 +8,11 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from photosvc.index import run_log
-from photosvc.index.jobs import INDEX, KINDS, RunCancelledError
-from photosvc.index.jobs import cancel as cancel_run
-from photosvc.index.requested import Wish, run_lock
+from photosvc.index.requests import Wish, run_lock
 from photosvc.index.run import run_index
 from photosvc.index.run_log import IndexOptions
+from photosvc.jobs.queue import INDEX, KINDS, RunCancelledError
+from photosvc.jobs.queue import cancel as cancel_run
 from photosvc.models import Job
 from photosvc.web.service import current_service
 from tests.app.index.indexing_requests import InlinePool

@@ -11,9 +11,9 @@ from sqlalchemy import select
 from photosvc.core.vocabulary import KINDS
 from photosvc.index import stack_rules
 from photosvc.index.batches import restack_library
-from photosvc.index.catalog import Catalog
 from photosvc.index.restack import unstack
 from photosvc.index.scan import FoundFile
+from photosvc.index.shared_rows import Catalog
 from photosvc.index.store import Store
 from photosvc.media.metadata import Metadata
 from photosvc.models import STACKING, Album, AlbumPhoto, File, LibraryState, Photo, SearchRow

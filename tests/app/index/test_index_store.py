@@ -5,10 +5,10 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import add_area, read_extraction
 from photosvc.index.scan import FoundFile
+from photosvc.index.shared_rows import Catalog
 from photosvc.index.store import Saved, Store
 from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Camera, File, Keyword, Photo, Place, RejectedFile, SearchDocument, SearchRow, SearchText

@@ -18,11 +18,11 @@ from photosvc.core.errors import ConflictError
 from photosvc.index import run as job
 from photosvc.index import watcher as module
 from photosvc.index.events import FolderEvents
-from photosvc.index.jobs import RunCancelledError
-from photosvc.index.requested import Wish, run_lock, waiting, wish
+from photosvc.index.requests import Wish, run_lock, waiting, wish
 from photosvc.index.run_log import Summary
 from photosvc.index.store import due_folders
 from photosvc.index.watcher import Chores, Reporter, RequestedIndexer, Watcher, indexer_lock, takes_jobs
+from photosvc.jobs.queue import RunCancelledError
 from photosvc.web.service import current_service
 from tests.app.index import deadly_extract
 from tests.helpers.clock import NOW, until

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from photosvc.index import jobs
-from photosvc.index.jobs import ALBUMS, IMPORT, INDEX, LOOK_ALIKES
-from photosvc.index.lease import Lease
-from photosvc.index.requested import Wish, due
+from photosvc.index.requests import Wish, due
+from photosvc.jobs import queue
+from photosvc.jobs.lease import Lease
+from photosvc.jobs.queue import ALBUMS, IMPORT, INDEX, LOOK_ALIKES
 from photosvc.library import job_runner as runners
 from photosvc.library.album_jobs import NotInAlbumsError, wish_albums
 from photosvc.library.job_runner import HANDLERS, JobRunner
@@ -35,7 +35,7 @@ def runner(engine, clock):
 def ask(engine, *kinds, arguments=None, **values):
     with write_session(engine) as session:
         for kind in kinds:
-            jobs.add(session, kind, "", NOW, arguments or {}, **values)
+            queue.add(session, kind, "", NOW, arguments or {}, **values)
 
 
 def states(engine):
@@ -112,6 +112,6 @@ def test_kinds_take_turns_and_a_job_goes_on_in_another_process_until_it_is_stopp
     assert (states(engine)["import"], runner.waits()) == ("waiting", True)
     assert runner.step()
     with write_session(engine) as session:
-        assert jobs.cancel(session, NOW, [IMPORT.name])
+        assert queue.cancel(session, NOW, [IMPORT.name])
     assert not runner.step()
     assert states(engine)["import"] == "stopped"

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from photosvc.index import jobs
-from photosvc.index.jobs import INDEX, State
-from photosvc.index.lease import Lease
+from photosvc.jobs import queue
+from photosvc.jobs.lease import Lease
+from photosvc.jobs.queue import INDEX, State
 from photosvc.library import thumbnail_jobs
 from photosvc.library.job_runner import JobRunner
 from photosvc.library.thumbnail_jobs import last_progress, wish_thumbnails
@@ -85,7 +85,7 @@ def test_while_the_disk_is_away_the_job_waits_for_it_and_pictures_that_are_gone_
 
 def test_the_job_begins_after_the_index_run(made):
     with write_session(made.engine) as session:
-        jobs.add(session, INDEX, "", made.library.clock(), {})
+        queue.add(session, INDEX, "", made.library.clock(), {})
     index = Lease(made.engine, made.library.clock)
     assert index.claim(INDEX) is not None
     made.ask()

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.auth.throttle import Allowance
-from photosvc.index.jobs import ALBUMS
+from photosvc.jobs.queue import ALBUMS
 from photosvc.library import links
 from photosvc.library.admission import Admission
 from photosvc.models import File, Photo, UploadedFile, User

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.cli import terminal
-from photosvc.index.requested import waiting
+from photosvc.index.requests import waiting
 from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library.trash import deletion as deletions
 from photosvc.models import Album, AlbumPhoto, Base, DistinctPhoto, Photo, Sidecar, UploadedFile, User

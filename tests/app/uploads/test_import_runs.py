@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from photosvc.core.errors import ConflictError
 from photosvc.core.problems import FileProblemError, Reason
-from photosvc.index.requested import waiting
+from photosvc.index.requests import waiting
 from photosvc.library.staging import Part
 from photosvc.library.storage_errors import StorageFailedError, StorageFullError
 from photosvc.models import Album, AlbumPhoto, Photo, UploadedFile

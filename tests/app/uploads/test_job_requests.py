@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy.orm import Session
 
 from photosvc.cli.index import chores_of
-from photosvc.index import requested
-from photosvc.index.jobs import IMPORT, KINDS, RunCancelledError
-from photosvc.index.jobs import requested as requested_jobs
-from photosvc.index.lease import Lease
+from photosvc.index import requests
 from photosvc.index.run import run_index
 from photosvc.index.run_log import IndexOptions
+from photosvc.jobs.lease import Lease
+from photosvc.jobs.queue import IMPORT, KINDS, RunCancelledError
+from photosvc.jobs.queue import requested as requested_jobs
 from photosvc.library.imports import import_in_portions
 from photosvc.library.job_runner import HANDLERS
 from photosvc.models import Job
@@ -329,7 +329,7 @@ def test_failed_files_of_index_runs_are_listed_until_they_can_be_read(api, token
 
 def wished_runs(api):
     with api.library.session() as session:
-        return {(wish.folder, wish.force) for wish in requested.waiting(session)}
+        return {(wish.folder, wish.force) for wish in requests.waiting(session)}
 
 
 def test_an_index_run_is_a_wish_that_an_indexer_takes(api, token):

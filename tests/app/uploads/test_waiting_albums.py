@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.cli.index import chores_of
-from photosvc.index.lease import Lease
+from photosvc.jobs.lease import Lease
 from photosvc.library import album_jobs
 from photosvc.models import Job
 from photosvc.web.indexer import Indexer

@@ -7,9 +7,9 @@ from pathlib import Path
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
 from photosvc.index.scan import FoundFile
+from photosvc.index.shared_rows import Catalog
 from photosvc.index.store import Store
 from photosvc.media.metadata import Metadata
 from photosvc.models import Photo

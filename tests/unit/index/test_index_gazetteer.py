@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from photosvc import data
 from photosvc.core.geo import distance_m
-from photosvc.index.places import FoundPlace, Gazetteer, country_name, place_of
+from photosvc.index.gazetteer import FoundPlace, Gazetteer, country_name, place_of
 from tests.helpers.examples import examples
 from tools import build_places
 

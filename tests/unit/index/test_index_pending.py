@@ -4,8 +4,8 @@ from math import inf
 
 import pytest
 
-from photosvc.index import requested as module
-from photosvc.index.requested import Pending, gathered
+from photosvc.index import requests as module
+from photosvc.index.requests import Pending, gathered
 from tests.helpers.clock import MovedClock
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.core.times import to_local, to_utc
-from photosvc.index.places import zone_at
+from photosvc.index.gazetteer import zone_at
 from tests.helpers.examples import examples
 
 zones = st.sampled_from(["", "UTC", "Europe/Berlin", "Pacific/Kiritimati", "Etc/GMT+12", "Nowhere/Else"])

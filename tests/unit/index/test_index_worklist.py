@@ -3,10 +3,10 @@ import tracemalloc
 import pytest
 
 from photosvc.core.problems import Problem, Reason
-from photosvc.index import changes
-from photosvc.index.changes import KnownFile, Worklist, find_changes
+from photosvc.index import worklist
 from photosvc.index.run_log import Summary
 from photosvc.index.scan import FoundFile, Unreachable
+from photosvc.index.worklist import KnownFile, Worklist, find_changes
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def compare(monkeypatch):
     """Compare found files with known ones; gives what is to be read, what is gone, and the summary."""
 
     def compare(found, known, *, force=False):
-        monkeypatch.setattr(changes, "scan", lambda *_: iter(found))
+        monkeypatch.setattr(worklist, "scan", lambda *_: iter(found))
         summary = Summary()
         with Worklist() as work:
             find_changes(None, "", iter(known), summary, work, force=force)
@@ -72,7 +72,7 @@ def test_memory_does_not_grow_with_the_number_of_files(compare):
         tracemalloc.start()
         work = Worklist()
         with work, pytest.MonkeyPatch.context() as patch:
-            patch.setattr(changes, "scan", lambda *_: (FoundFile(name, 1, 1) for name in names))
+            patch.setattr(worklist, "scan", lambda *_: (FoundFile(name, 1, 1) for name in names))
             find_changes(None, "", rows, Summary(), work, force=False)
             assert (sum(1 for _ in work.to_read()), sum(1 for _ in work.gone())) == (count, count)
         _, most = tracemalloc.get_traced_memory()

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.index import requested
-from photosvc.index.requested import Wish, runs_for, waiting, wish
+from photosvc.index import requests
+from photosvc.index.requests import Wish, runs_for, waiting, wish
 from tests.helpers.clock import NOW
 
 
@@ -35,7 +35,7 @@ def test_names_that_are_not_utf_8_are_stored_as_the_library_writes_them(session)
 
 
 def test_too_many_folders_become_a_wish_for_everything(session, monkeypatch):
-    monkeypatch.setattr(requested, "MOST_WAITING", 3)
+    monkeypatch.setattr(requests, "MOST_WAITING", 3)
     for number in range(9):
         wish(session, NOW, f"f{number}")
     assert stored(session) == [("", False), ("f0", False), ("f1", False), ("f2", False)]

@@ -23,11 +23,11 @@ from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.core.files import clean_name, disk_name
 from photosvc.core.locks import exclusive_lock
 from photosvc.core.process import frozen_heap
-from photosvc.index import jobs
 from photosvc.index.exclusions import is_hidden
-from photosvc.index.jobs import INDEX, UPKEEP, State, Waiting
-from photosvc.index.lease import Lease
 from photosvc.index.scan import MAX_PATH, is_too_long
+from photosvc.jobs import queue
+from photosvc.jobs.lease import Lease
+from photosvc.jobs.queue import INDEX, UPKEEP, State, Waiting
 from photosvc.models import Job
 from photosvc.models.engine import write_session
 from photosvc.pictures import archives
@@ -197,12 +197,12 @@ def wish(session: Session, now: datetime, folder: str = "", *, force: bool = Fal
     name = clean_name("/".join(path.parts))
     if is_too_long(name):
         raise InvalidValueError(f"a path to index has at most {MAX_PATH} bytes", field="path")
-    jobs.lock_jobs(session)
+    queue.lock_jobs(session)
     waits = _waiting_arguments(session, name)
-    if waits is None and jobs.count_waiting(session, INDEX) >= MOST_WAITING:
+    if waits is None and queue.count_waiting(session, INDEX) >= MOST_WAITING:
         name, waits = "", _waiting_arguments(session, "")
     one = Wish(name, force or bool(waits and waits["force"]))
-    jobs.add(session, INDEX, name, now, {"force": one.force}, large=one.is_large)
+    queue.add(session, INDEX, name, now, {"force": one.force}, large=one.is_large)
 
 
 def _waiting_arguments(session: Session, folder: str) -> dict[str, bool] | None:
@@ -213,14 +213,14 @@ def _waiting_arguments(session: Session, folder: str) -> dict[str, bool] | None:
 def waiting(session: Session) -> Sequence[Wish]:
     """Return all folders that were asked for and not indexed since, those above others first."""
     found: dict[str, bool] = {}
-    for one in map(as_wish, jobs.requested(session, INDEX)):
+    for one in map(as_wish, queue.requested(session, INDEX)):
         found[one.folder] = found.get(one.folder, False) or one.force
     return [Wish(folder, force) for folder, force in sorted(found.items())]
 
 
 def due(session: Session, now: datetime) -> Sequence[Wish]:
     """Return the folders whose run may begin now."""
-    return [as_wish(one) for one in jobs.due(session, INDEX, now)]
+    return [as_wish(one) for one in queue.due(session, INDEX, now)]
 
 
 def stop(session: Session, now: datetime) -> bool:
@@ -229,8 +229,8 @@ def stop(session: Session, now: datetime) -> bool:
     Files that the run has indexed stay, as do requests for the folders of new uploads. Called in a write transaction;
     returns whether there was anything to stop.
     """
-    gone = jobs.withdraw(session, INDEX, Job.large.is_(True))
-    return jobs.cancel(session, now) or gone > 0
+    gone = queue.withdraw(session, INDEX, Job.large.is_(True))
+    return queue.cancel(session, now) or gone > 0
 
 
 def runs_for(root: Path, folders: Collection[str], wished: Sequence[Wish]) -> list[Wish]:

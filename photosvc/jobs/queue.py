@@ -1,4 +1,4 @@
-"""Jobs: any process asks for work, and indexers do it, each with the lease of `index.lease`.
+"""Jobs: any process asks for work, and indexers do it, each with the lease of `jobs.lease`.
 
 A job ends with its run. A run that was killed, stopped or failed leaves its jobs due again, after a pause that grows,
 and only a limited number of times.

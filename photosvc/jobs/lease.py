@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, PhotosvcError
-from photosvc.index.jobs import (
+from photosvc.jobs.queue import (
     EXCLUSIVE,
     INDEX,
     WAITING_COLUMNS,

@@ -1,8 +1,8 @@
 from types import SimpleNamespace
 
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.changes import Conditions, KnownFile
 from photosvc.index.scan import FoundFile
+from photosvc.index.worklist import Conditions, KnownFile
 
 FOUND = FoundFile("a.jpg", 10, 20)
 

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.core.errors import ConflictError
-from photosvc.index.requested import run_lock
+from photosvc.index.requests import run_lock
 from photosvc.models import Job
 from photosvc.web.service import current_service
 from tests.helpers.library import counts, new_settings

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from photosvc.index.estimates import Estimate, Located, estimate, neighbours
+from photosvc.index.place_estimates import Estimate, Located, estimate, neighbours
 
 NOON = datetime(2020, 5, 1, 12)  # noqa: DTZ001 - wall time
 

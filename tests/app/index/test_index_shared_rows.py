@@ -1,7 +1,7 @@
 import pytest
 from sqlalchemy import func, select
 
-from photosvc.index.catalog import Catalog
+from photosvc.index.shared_rows import Catalog
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Keyword, Place
 
 

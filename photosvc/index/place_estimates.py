@@ -22,10 +22,10 @@ from sqlalchemy.orm import Session
 from photosvc.core.clock import Clock
 from photosvc.core.geo import distance_m, unit_vector
 from photosvc.core.vocabulary import AUTO, DEFAULT, ESTIMATE, META, XMP
-from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import load_metadata
-from photosvc.index.lease import Lease
 from photosvc.index.photo_changes import PhotoChanges
+from photosvc.index.shared_rows import Catalog
+from photosvc.jobs.lease import Lease
 from photosvc.models import (
     ESTIMATES,
     UNKNOWN_ID,

@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.index import jobs, lease
-from photosvc.index.jobs import INDEX, KINDS, RunCancelledError, State, TooManyJobsError
-from photosvc.index.lease import Lease
-from photosvc.index.requested import Wish, due, stop, waiting, wish
+from photosvc.index.requests import Wish, due, stop, waiting, wish
+from photosvc.jobs import lease, queue
+from photosvc.jobs.lease import Lease
+from photosvc.jobs.queue import INDEX, KINDS, RunCancelledError, State, TooManyJobsError
 from photosvc.models import Job
 from photosvc.models.engine import write_session
 from tests.helpers.clock import NOW, MovedClock
@@ -112,11 +112,11 @@ def test_an_account_may_have_so_many_jobs_that_wait_and_old_reports_are_forgotte
     with write_session(engine) as session:
         one, other = (add_user(session, name=name).id for name in ("ann", "bob"))
         for subject in ("1", "2", "2"):
-            jobs.add(session, kind, subject, NOW, {}, user_id=one)
+            queue.add(session, kind, subject, NOW, {}, user_id=one)
         with pytest.raises(TooManyJobsError):
-            jobs.add(session, kind, "3", NOW, {}, user_id=one)
-        jobs.add(session, kind, "3", NOW, {}, user_id=other)
-        jobs.add(session, kind, "4", NOW, {}, large=False)
+            queue.add(session, kind, "3", NOW, {}, user_id=one)
+        queue.add(session, kind, "3", NOW, {}, user_id=other)
+        queue.add(session, kind, "4", NOW, {}, large=False)
         session.execute(Job.__table__.update().where(Job.subject == "1").values(large=True))
     claimed = []
     for _ in range(4):

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
 from photosvc.core.geo import cell_token
-from photosvc.index.places import FoundPlace, Gazetteer
+from photosvc.index.gazetteer import FoundPlace, Gazetteer
 from photosvc.media.metadata import Metadata, camera_type
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Photo, Place, Subject, SubjectName
 from photosvc.models.statements import among

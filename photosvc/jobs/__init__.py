@@ -1,0 +1,1 @@
+"""The one table of work to do: its queue, and the lease of each run."""
