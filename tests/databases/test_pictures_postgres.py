@@ -36,7 +36,7 @@ def test_clusters_are_the_cells_of_the_grid(varied):
                 test_clusters.check(varied, query, True, box, zoom)
 
 
-def test_records_are_those_of_sqlite(new_postgres, tmp_path):
+def test_records_are_the_same_as_on_sqlite(new_postgres, tmp_path):
     uri = {"PHOTOSVC_DATABASE_URI": new_postgres()}
     with open_api(tmp_path / "one") as api, open_api(tmp_path / "other", settings=uri) as other:
         for one in (api, other):

@@ -80,7 +80,7 @@ def test_a_picture_that_cannot_be_shown_is_an_icon_for_a_page_and_an_error_for_o
     check_error(pictures.thumbnail(content_hash, "fit_360"), 422)
 
 
-def test_what_is_not_there_is_an_icon_and_what_may_not_be_seen_an_error(pictures):
+def test_a_missing_file_is_an_icon_and_a_forbidden_one_an_error(pictures):
     assert pictures.thumbnail("0" * 40, "fit_360", query="?quiet").status_code == 200
     check_error(pictures.thumbnail("0" * 40, "fit_360"), 404)
     answer = pictures.thumbnail(pictures.hash_of("0.jpg"), "fit_360", token="wrong", query="?quiet")
@@ -95,7 +95,7 @@ def slow(tmp_path):
     return Thumbnails(cache, lambda: workers, wait=30, waiting=Slots(2, 2))
 
 
-def test_what_only_callers_who_left_asked_for_is_not_made_and_keeps_nobody_out(slow, tmp_path):
+def test_thumbnails_for_disconnected_callers_alone_are_not_made_and_keep_nobody_out(slow, tmp_path):
     def find(number, **options):
         original = Original(tmp_path, "1", HASHES[number], 0, 0, 4000, 3000)
         return slow.find(original, Target(SIZES["fit_1280"]), **options)
@@ -111,7 +111,7 @@ def test_what_only_callers_who_left_asked_for_is_not_made_and_keeps_nobody_out(s
     assert made(tmp_path) == [HASHES[0], HASHES[7]]
 
 
-def test_what_callers_will_ask_for_again_is_begun_while_as_many_wait_as_may(slow, tmp_path):
+def test_thumbnails_that_callers_will_ask_for_again_begin_although_all_places_are_taken(slow, tmp_path):
     def find(number, **options):
         original = Original(tmp_path, "0.5", HASHES[number], 0, 0, 4000, 3000)
         return slow.find(original, Target(SIZES["fit_1280"]), **options)
@@ -130,7 +130,7 @@ def test_what_callers_will_ask_for_again_is_begun_while_as_many_wait_as_may(slow
     assert made(tmp_path)[2] == HASHES[2]
 
 
-def test_what_a_caller_asked_for_who_waits_no_longer_is_made_all_the_same(slow, tmp_path):
+def test_a_thumbnail_is_made_although_its_caller_waits_no_longer(slow, tmp_path):
     original = Original(tmp_path, "1", HASHES[0], 0, 0, 4000, 3000)
     with pytest.raises(ThumbnailsBusyError):
         slow.find(original, Target(SIZES["fit_1280"]), seconds=0.1)

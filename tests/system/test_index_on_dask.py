@@ -117,7 +117,7 @@ def test_a_worker_that_is_killed_loses_nothing(own_cluster, told, tmp_path):
     assert [one.poll() for one in own_cluster.workers].count(None) == 1
 
 
-def test_a_file_that_kills_each_worker_is_told_as_such_and_costs_no_other(own_cluster, told, tmp_path):
+def test_a_file_that_kills_each_worker_is_reported_and_costs_no_other(own_cluster, told, tmp_path):
     own_cluster.add(nanny=True)
     found = results(own_cluster, programs.kill_the_worker_at_seven, range(12), told, tmp_path)
     error = found.pop(7)
@@ -243,7 +243,7 @@ def test_an_address_of_another_form_and_options_for_this_machine_are_usage_error
         assert (done.returncode, sentence in done.stderr) == (2, True), (arguments, done.stderr)
 
 
-def test_without_the_extra_the_command_to_install_it_is_told(library, monkeypatch):
+def test_without_the_extra_the_error_has_the_command_to_install_it(library, monkeypatch):
     library.close()
     monkeypatch.setitem(sys.modules, "distributed", None)
     done = index(library, "tcp://127.0.0.1:8786")

@@ -51,7 +51,7 @@ def children(process="self"):
     return {int(pid) for path in lists for pid in path.read_text().split()}
 
 
-def test_the_next_process_makes_the_thumbnail_of_one_that_was_killed(tmp_path, asking):
+def test_the_next_process_makes_the_thumbnail_of_a_killed_one(tmp_path, asking):
     first = asking(HASHES[0], pipe="pipe")
     until(lambda: made(tmp_path))
     second = asking(HASHES[0])

@@ -102,7 +102,7 @@ def test_many_processes_convert_a_video_once(tmp_path, slow_clip):
     assert len({answer.headers["X-Worker"] for answer in answers}) > 1
 
 
-def test_high_dynamic_range_is_mapped_to_what_screens_show(tmp_path):
+def test_high_dynamic_range_is_mapped_to_the_range_of_screens(tmp_path):
     for marks, least, most in (
         ("", 125, 129),
         (":transfer=arib-std-b67:colorprim=bt2020:colormatrix=bt2020nc", 136, 255),

@@ -26,7 +26,7 @@ def config(api, token):
     return answer.json
 
 
-def test_clients_find_what_they_read(api):
+def test_every_value_that_clients_read_is_there(api):
     session = api.log_in("ann").json
     found = config(api, session["access_token"])
     assert {name: found[name] for name in session["config"]} == session["config"]
@@ -42,7 +42,7 @@ def test_clients_find_what_they_read(api):
     assert found["thumbs"][0] == {"size": "tile_50", "use": "50 x 50 square, cropped to the centre", "w": 50, "h": 50}
 
 
-def test_it_needs_its_scope_and_that_of_photos_for_tokens(api):
+def test_it_needs_its_scope_and_the_scope_of_photos_for_tokens(api):
     check_error(api.call("GET", "/config"), 401)
     check_error(api.call("GET", "/config", api.access_token("photos")), 403)
     assert config(api, api.app_password("vera", "read"))["count"]["all"] > 0
@@ -55,7 +55,7 @@ def test_it_needs_its_scope_and_that_of_photos_for_tokens(api):
 
 
 @pytest.mark.parametrize("role", ["admin", "viewer"])
-def test_it_counts_what_the_credential_may_see(api, role):
+def test_it_counts_only_photos_that_the_credential_may_see(api, role):
     token = api.library.token("*", role=role)
 
     def found(query):

@@ -165,7 +165,7 @@ def test_all_metadata_of_a_real_file_is_in_its_record(tmp_path):
         assert record["DeletedAt"] is None
 
 
-def test_an_archived_photo_is_shown_to_those_who_may_see_it_with_the_time(api, admin, viewer):
+def test_an_archived_photo_is_shown_with_its_time_to_accounts_that_may_see_it(api, admin, viewer):
     archived = [found for found in photos(api) if not found[2]]
     times = {}
     for photo_uid, _, _ in archived:
@@ -177,7 +177,7 @@ def test_an_archived_photo_is_shown_to_those_who_may_see_it_with_the_time(api, a
         assert set(times) == {photo.uid for photo in session.query(Photo).filter_by(archived_at=START)}
 
 
-def test_what_may_not_be_seen_is_404_as_if_it_were_not_there(api, admin, viewer):
+def test_a_photo_that_may_not_be_seen_is_404_like_an_unknown_one(api, admin, viewer):
     client = api.client_token("*")
     unseen = [found for found in photos(api) if not found[2]]
     assert len(unseen) > 5
@@ -207,7 +207,7 @@ def test_a_viewer_sees_of_a_photo_only_the_files_it_may_see(api, viewer):
             assert {file["UID"] for file in read(api, f"/photos/{photo_uid}", viewer)["Files"]} == files
 
 
-def test_albums_of_a_photo_are_those_one_may_see_and_not_what_smart_albums_find(api, admin, viewer):
+def test_a_photo_has_the_albums_that_the_account_may_see_and_no_smart_albums(api, admin, viewer):
     with api.library.session() as session:
         names = {album.uid: album.title for album in session.query(Album)}
     for token, titles in ((admin, {"Summer 2020", "Lake trips", "Secret"}), (viewer, {"Summer 2020", "Lake trips"})):

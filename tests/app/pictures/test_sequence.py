@@ -137,7 +137,7 @@ def test_an_album_by_hand_is_in_its_order(varied):
     assert [uid for uid in uids if uid in found] == found
 
 
-def test_what_cannot_be_a_position_is_refused(varied):
+def test_an_invalid_position_is_refused(varied):
     library, tokens = varied
     assert refused(library, order="random") == (400, "seed")
     assert refused(library, n=501) == (400, "n")

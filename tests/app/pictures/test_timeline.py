@@ -150,7 +150,7 @@ def test_an_album_and_filters_as_parameters_apply_to_all_three(varied):
         assert sum(len(month(library, name, **asked)["ratio"]) for name, _ in found["months"]) == len(uids)
 
 
-def test_photos_without_a_month_come_last_in_both_orders_and_those_without_a_day_are_in_their_month(varied):
+def test_photos_without_a_month_come_last_in_both_orders_and_photos_without_a_day_are_in_their_month(varied):
     library = varied[0]
     names = {order: [name for name, _ in months(library, order=order)["months"]] for order in ("newest", "oldest")}
     assert names == {"newest": ["2020-01", "0000-00"], "oldest": ["2020-01", "0000-00"]}
@@ -211,7 +211,7 @@ def test_an_answer_has_a_version_and_a_tag_until_the_library_changes(own):
     assert library.get({"version": "x" * 3000}, path=PATH).status_code == 409
 
 
-def test_what_a_photo_shows_is_what_its_record_has(own):
+def test_a_photo_shows_the_values_of_its_record(own):
     library, _ = own
     records = {record["UID"]: record for record in library.find(count=100, primary="true")}
     with library.session() as session:
@@ -227,7 +227,7 @@ def test_what_a_photo_shows_is_what_its_record_has(own):
     assert Counter(one["favorite"] for one in found).keys() == {True, False}
 
 
-def test_the_ratio_is_that_of_the_upright_picture(pictures):
+def test_the_ratio_is_of_the_upright_picture(pictures):
     library = pictures.library
     shown_there = {
         one["hash"]: ratio

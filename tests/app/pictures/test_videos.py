@@ -111,7 +111,7 @@ def original(movies, name):
     return (movies.library.originals / name).read_bytes()
 
 
-def test_what_browsers_play_is_sent_as_it_is_in_ranges(movies):
+def test_a_video_that_browsers_play_is_sent_unchanged_in_ranges(movies):
     for name, kind in (("plain.mp4", "video/mp4"), ("web.webm", "video/webm")):
         data, content_hash = original(movies, name), movies.hash_of(name)
         for form in ("avc", "mp4", "MP4", "h264", "hevc", "mov/"):
@@ -128,7 +128,7 @@ def test_what_browsers_play_is_sent_as_it_is_in_ranges(movies):
     assert movies.video(content_hash, If_None_Match=f'"{content_hash}"').status_code == 304
 
 
-def test_a_file_whose_codec_or_type_is_asked_for_is_sent_as_it_is(movies):
+def test_a_file_with_the_requested_codec_or_type_is_sent_unchanged(movies):
     for form in ("hevc", "hvc1", "h265"):
         answer = movies.video(movies.hash_of("new.mp4"), form)
         assert (answer.content_type, answer.data) == ("video/mp4", original(movies, "new.mp4"))
@@ -219,7 +219,7 @@ def test_only_whole_files_are_handed_to_the_server_in_front(movies, monkeypatch)
     assert answer.data == original(movies, "plain.mp4")
 
 
-def test_what_holds_no_video_and_what_is_not_there_is_not_found(movies):
+def test_a_file_without_a_video_and_an_unknown_hash_are_not_found(movies):
     assert check_error(movies.video(movies.hash_of("still.jpg")), 404)["error"] == "the picture holds no video"
     for unknown in ("0" * 40, "x", "é" * 40, "0" * 41, "..%2f..%2fetc%2fpasswd"):
         check_error(movies.video(unknown), 404)
@@ -244,7 +244,7 @@ def test_a_download_token_opens_a_video_for_an_hour(movies):
     check_error(movies.video(content_hash, token=download), 403)
 
 
-def test_without_the_extra_only_what_browsers_play_is_sent(movies, monkeypatch):
+def test_without_the_extra_only_videos_that_browsers_play_are_sent(movies, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
     content_hash = movies.hash_of("broken.avi")
     body = check_error(movies.video(content_hash), 415)
@@ -369,7 +369,7 @@ def temporary(movies):
     return list(movies.cache().folder.rglob(".tmp-*"))
 
 
-def test_who_comes_back_finds_what_was_converted_meanwhile(movies, held, new_video):
+def test_a_later_request_finds_the_video_that_was_converted_meanwhile(movies, held, new_video):
     answer = movies.video(new_video)
     assert check_error(answer, 503)["error"] == "The video is being converted (0% done); try again in a moment."
     assert answer.headers["Retry-After"] == "5"

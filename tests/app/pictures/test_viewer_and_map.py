@@ -61,7 +61,7 @@ def search(api, token, query):
     return get(api, "/photos", token, query)
 
 
-def test_a_viewer_gets_what_the_search_finds_in_its_order(api, admin, viewer):
+def test_a_viewer_gets_the_photos_of_the_search_in_their_order(api, admin, viewer):
     for query in (
         "count=1000",
         "order=oldest&count=7&offset=5",
@@ -120,7 +120,7 @@ def test_an_answer_is_the_same_in_pieces_and_however_many_rows_are_read_at_once(
     assert nothing.json["features"] == []
 
 
-def test_thumbnails_of_a_viewer_open_and_have_the_size_it_is_told(tmp_path):
+def test_thumbnails_of_a_viewer_open_and_have_the_stated_size(tmp_path):
     with open_api(tmp_path) as api:
         api.library.put("wide.jpg", encoded(quarters(1600, 1000), "JPEG"))
         api.library.put("high.jpg", jpeg(300, 200, exif=exif({0x0112: 6})))
@@ -192,7 +192,7 @@ def test_a_map_has_the_primary_file_of_every_photo_with_a_position(api, admin, v
     assert private.isdisjoint(feature["properties"]["UID"] for feature in collection["features"])
 
 
-def test_the_box_of_a_map_is_that_of_its_photos_and_zero_degrees_are_a_position(tmp_path):
+def test_the_box_of_a_map_encloses_its_photos_and_zero_degrees_are_a_position(tmp_path):
     with open_api(tmp_path) as api:
         with api.library.session() as session:
             add_photos(session, 4, NOW)
@@ -226,7 +226,7 @@ def test_a_map_has_pages_only_when_count_asks_for_them(api, viewer):
     assert int(get(api, "/geo", viewer, "count=2&total=true").headers["X-Total-Count"]) == len(found)
 
 
-def test_a_map_is_answered_304_while_the_library_is_as_it_was(api, admin, viewer):
+def test_a_map_is_answered_304_while_the_library_is_unchanged(api, admin, viewer):
     first = get(api, "/geo", admin, "q=lake")
     tag = {"If-None-Match": first.headers["ETag"]}
     assert api.call("GET", "/geo?q=lake", admin, headers=tag).status_code == 304

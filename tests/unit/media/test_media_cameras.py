@@ -17,7 +17,7 @@ from photosvc.media.metadata import camera_type, lens_name, lens_of_range
         ("NORITSU KOKI", "QSS-32_33", "film"), ("SONY", "HDR-CX405", "video"), ("", "", ""), ("TEKOM", "D30CC", ""),
     ],
 )  # fmt: skip
-def test_cameras_are_of_the_kind_people_say(make, model, kind):
+def test_cameras_have_their_usual_kind(make, model, kind):
     assert camera_type(make, model) == kind
 
 

@@ -105,7 +105,7 @@ def test_texts_of_a_png_are_read_wherever_they_stand():
     assert (metadata.artist, metadata.title, metadata.notes) == ("Möwe", "Hafen ß", "packed")
 
 
-def test_the_creation_time_of_a_png_is_its_date_and_its_time_chunk_that_of_its_last_change():
+def test_the_creation_time_of_a_png_is_its_date_and_its_time_chunk_the_date_of_the_last_change():
     for written, moment, offset in (
         (b"Fri, 31 Jan 2020 10:11:12 +0200", "2020-01-31T10:11:12", 120),
         (b"Fri, 31 Jan 2020 10:11:12 GMT", "2020-01-31T10:11:12", 0),
@@ -124,7 +124,7 @@ def test_the_creation_time_of_a_png_is_its_date_and_its_time_chunk_that_of_its_l
         assert metadata.modified_offset == (0 if moment else None)
 
 
-def test_a_picture_stands_upright_by_what_follows_its_pixels(tmp_path):
+def test_a_picture_stands_upright_by_metadata_behind_its_pixels(tmp_path):
     found = extracted(tmp_path, png_after_pixels((b"eXIf", PLAIN)), "a.png")
     assert (found.width, found.height, found.orientation) == (48, 64, 6)
     # Red and green above, blue and white below, turned clockwise.
@@ -314,7 +314,7 @@ def test_an_extension_of_xmp_that_is_not_whole_is_left_out():
         assert (metadata.title, metadata.rating, metadata.keywords) == ("", 3, ("sea",)), fault
 
 
-def test_damaged_containers_give_what_is_left():
+def test_damaged_containers_give_their_intact_parts():
     drawn = random.Random(1)
     for samples in (WITH_EXIF, WITH_XMP, WITH_IPTC, {"b.tif": bigtiff(), "x.jpg": extended((0, MORE))}):
         for name, data in samples.items():

@@ -55,7 +55,7 @@ def test_partial_dates_stay_partial(text, moment, parts):
     "text",
     ["", "0000", "9999", "2020-13", "2020-02-30", "0000:00:00 00:00:00", "  20", "123", "20201", "2020-1", "a2020"],
 )
-def test_what_is_no_date_is_none(text):
+def test_texts_without_a_date_have_none(text):
     assert read_date(text) == WrittenDate()
 
 

@@ -20,7 +20,7 @@ def degrees(whole, minutes=0, seconds=0):
     return [(whole, 1), (minutes, 1), (seconds, 1)]
 
 
-def test_everything_a_camera_says_is_read():
+def test_every_field_of_a_camera_is_read():
     found = read_exif(
         exif(
             {0x010F: "Canon", 0x0110: "Canon EOS RP", 0x0112: 6, 0x013B: "Ann", 0x8298: "(c) Ann", 0x0131: "v1.2"},
@@ -57,7 +57,7 @@ def test_everything_a_camera_says_is_read():
     )
 
 
-def test_cameras_are_named_as_people_say():
+def test_cameras_have_the_names_that_their_makers_advertise():
     for make, model, *names in (
         ("NIKON CORPORATION", "NIKON D90", "NIKON", "D90"),
         ("OLYMPUS OPTICAL CO.,LTD", "C3000Z", "OLYMPUS", "C3000Z"),
@@ -79,7 +79,7 @@ def test_cameras_are_named_as_people_say():
         ((1, 1), "1"), ((0, 1), ""), ((1, 0), ""), ((4_000_000_000, 1), ""),
     ],
 )  # fmt: skip
-def test_exposure_is_written_as_people_write_it(fraction, text):
+def test_exposure_has_its_usual_notation(fraction, text):
     assert metadata_of(camera={0x829A: [fraction]}).exposure == text
 
 

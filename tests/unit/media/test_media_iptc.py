@@ -9,7 +9,7 @@ from tests.helpers.examples import examples
 from tests.helpers.pictures import iptc
 
 
-def test_everything_the_press_writes_is_read():
+def test_every_field_of_the_press_is_read():
     found = read_iptc(
         iptc(
             [

@@ -75,7 +75,7 @@ def test_an_archive_holds_the_exact_bytes_stored(tmp_path):
     assert archive.getinfo("a.jpg").date_time == (2021, 7, 4, 12, 30, 10)
 
 
-def test_what_vanished_or_changed_or_became_a_link_is_named_in_the_archive(tmp_path):
+def test_files_that_vanished_or_changed_or_became_links_are_named_in_the_archive(tmp_path):
     names = ("gone.jpg", "kept.jpg", "changed.jpg", "link.jpg")
     gone, kept, changed, link = (entry(tmp_path, name, b"12345") for name in names)
     (tmp_path / "gone.jpg").unlink()
@@ -87,7 +87,7 @@ def test_what_vanished_or_changed_or_became_a_link_is_named_in_the_archive(tmp_p
     assert archive.read(NOTE).decode().splitlines()[2:] == ["gone.jpg", "changed.jpg", "link.jpg"]
 
 
-def test_what_changes_while_it_is_read_is_named_in_the_archive(tmp_path):
+def test_a_file_that_changes_while_it_is_read_is_named_in_the_archive(tmp_path):
     path = tmp_path / "a.jpg"
     for change, note in (
         (lambda: os.truncate(path, 300_000), "a.jpg (cut)"),

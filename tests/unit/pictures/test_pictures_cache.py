@@ -29,7 +29,7 @@ def used(found, content_hash, what, hours_ago, now=1_700_000_000):
     os.utime(found.path(content_hash, what), (now - hours_ago * 3600, now))
 
 
-def test_what_is_written_is_found_under_folders_of_its_first_digits_until_it_is_cleared(tmp_path):
+def test_a_file_lies_below_folders_of_its_first_digits_until_the_cache_is_cleared(tmp_path):
     found = cache(tmp_path, limit=14)
     assert (found.usage(), found.evict(), found.clear()) == (Usage(), Usage(), Usage())  # it was never written
     found.write(HASH, "tile_224.jpg", b"picture")
@@ -42,7 +42,7 @@ def test_what_is_written_is_found_under_folders_of_its_first_digits_until_it_is_
     assert (found.clear(), found.usage()) == (Usage(2, 14), Usage())
 
 
-def test_what_cannot_be_read_counts_as_missing(tmp_path, monkeypatch):
+def test_an_unreadable_file_counts_as_missing(tmp_path, monkeypatch):
     found = cache(tmp_path)
     found.write(HASH, "tile_224.jpg", b"picture")
     for code in (errno.EACCES, errno.EIO, errno.EMFILE):
@@ -78,7 +78,7 @@ def test_many_writers_of_one_file_leave_one_whole_file(tmp_path):
     assert found.usage() == Usage(1, 100_000)
 
 
-def test_what_was_used_longest_ago_is_evicted_until_a_tenth_is_free(tmp_path):
+def test_files_used_longest_ago_are_evicted_until_a_tenth_is_free(tmp_path):
     found = cache(tmp_path, limit=1000)
     for number in range(12):
         found.write(f"{number:040x}", "x", b"1" * 100)
@@ -109,7 +109,7 @@ def test_temporary_files_of_killed_processes_go_after_an_hour(tmp_path):
     assert found.usage() == Usage(1, 4)
 
 
-def test_what_is_being_written_counts_and_makes_finished_files_go(tmp_path):
+def test_temporary_files_count_and_displace_finished_ones(tmp_path):
     found = cache(tmp_path, limit=1000)
     for number in range(9):
         found.write(f"{number:040x}", "x", b"1" * 100)

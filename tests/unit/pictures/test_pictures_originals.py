@@ -21,12 +21,12 @@ def original(tmp_path):
     return Original(tmp_path, "a.jpg", "0" * 40, 100, path.stat().st_mtime_ns)
 
 
-def test_a_file_that_stays_as_it_is_known_is_read(original):
+def test_an_unchanged_file_is_read(original):
     with open_original(original) as file:
         assert file.read() == b"1" * 100
 
 
-def test_what_was_made_of_a_file_that_changed_meanwhile_is_not_kept(original):
+def test_a_file_that_changes_while_it_is_read_is_refused(original):
     path = original.root / original.name
     for change in (lambda: path.write_bytes(b"2" * 101), lambda: os.utime(path, (1, 1))):
         path.write_bytes(b"1" * 100)

@@ -142,7 +142,7 @@ def test_another_profile_is_converted_to_srgb_and_not_carried_along_and_a_damage
 
 
 @pytest.mark.parametrize(("encoding", "kind"), [("jpg", "JPEG"), ("webp", "WEBP")])
-def test_the_encoding_is_the_one_asked_for_and_carries_no_metadata(encoding, kind):
+def test_a_thumbnail_has_the_requested_encoding_and_no_metadata(encoding, kind):
     data = encoded(quarters(300, 200), "JPEG", exif=Image.Exif().tobytes(), comment=b"secret")
     made = thumbnail(data, Target(SIZES["tile_224"], encoding=encoding))
     assert made.format == kind

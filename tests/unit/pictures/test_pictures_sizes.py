@@ -8,7 +8,7 @@ from photosvc.pictures.sizes import SIZES, USUAL, WHOLE, Area
 from tests.helpers.examples import examples
 
 
-def test_every_size_that_clients_ask_for_has_its_pixels():
+def test_every_size_has_its_pixels():
     asked = {name: (size.width, size.height) for name, size in SIZES.items()}
     assert asked == {
         **{f"tile_{side}": (side, side) for side in (50, 100, 160, 224, 320, 384, 480, 500, 1080)},
@@ -26,7 +26,7 @@ def test_every_size_that_clients_ask_for_has_its_pixels():
     }
 
 
-def test_the_usual_sizes_are_the_six_that_clients_ask_for_most_and_that_of_the_web_page():
+def test_the_usual_sizes_are_the_six_most_requested_ones_and_the_size_of_the_web_page():
     clients = ["tile_100", "tile_224", "tile_500", "fit_720", "fit_1280", "fit_1920"]
     assert [size.name for size in USUAL] == [*clients, "fit_360"]
 

@@ -60,7 +60,7 @@ def test_an_unknown_photo_is_not_found(pictures):
         assert pictures.api.call("GET", f"/photos/{uid}/dl?t={token}").status_code == 404, uid
 
 
-def test_a_range_is_answered_with_those_bytes_or_the_size_of_the_file(original):
+def test_a_range_is_answered_with_its_bytes_or_the_size_of_the_file(original):
     _, data, get = original
     for asked, start, stop in (
         ("bytes=0-0", 0, 1),
@@ -167,7 +167,7 @@ CHANGES = [
 ]  # fmt: skip
 
 
-def test_a_file_that_is_not_as_the_library_knows_it_is_neither_sent_nor_shown(new_pictures, tmp_path):
+def test_a_file_that_changed_since_the_index_run_is_neither_sent_nor_shown(new_pictures, tmp_path):
     for number, change in enumerate(CHANGES):
         new_pictures.library.put(f"{change.__name__}/a.png", encoded(quarters(60 + number, 40), "PNG"))
     new_pictures.library.index()
@@ -218,7 +218,7 @@ def test_files_of_any_name_are_sent_and_the_server_in_front_gets_their_path_enco
             assert thumbnail.headers[header] == f"{cache}/{place}"
 
 
-def test_what_is_sent_is_of_a_type_that_the_openapi_document_names(pictures):
+def test_answers_have_a_type_of_the_openapi_document(pictures):
     described = pictures.library.app.test_client().get("/api/v1/openapi.json").json["paths"]
     content_hash, tokens = pictures.hash_of("photo.jpg"), pictures.tokens()
     for path, answer in [

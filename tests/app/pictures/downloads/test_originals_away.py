@@ -78,7 +78,7 @@ def test_while_the_originals_are_away_nothing_is_gone_and_readiness_tells(away):
     assert [answer.status_code for answer in asked(away, "own.jpg")[:3]] == [200, 200, 200]
 
 
-def test_while_a_disk_below_the_originals_is_away_only_what_it_had_is_not_there_now(away, monkeypatch):
+def test_while_a_disk_below_the_originals_is_away_only_its_files_are_unavailable(away, monkeypatch):
     originals = away.library.originals
     with monkeypatch.context() as mounted:
         mounted.setattr(scan, "mounts_below", lambda root: {f"{root}/nas": "1"})

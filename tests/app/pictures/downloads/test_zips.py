@@ -215,7 +215,7 @@ def test_names_are_unique_and_safe(own):
     ]
 
 
-def test_names_are_those_of_the_library_or_of_the_import_when_asked_for(own):
+def test_names_of_the_library_or_of_the_import_can_be_chosen(own):
     with own.library.session() as session:
         session.execute(update(File).where(File.name == "2021/tree.jpg").values(original_name="DSC/DSC_0001.JPG"))
     alice, tree = own.app_password(), uid(own, "2021/tree.jpg")
@@ -258,7 +258,7 @@ def test_the_visitors_of_a_link_share_a_limit_and_leave_nothing(own, monkeypatch
 # What somebody may not see
 
 
-def test_private_and_archived_photos_and_albums_are_only_for_those_who_may_see_them(filled):
+def test_private_and_archived_photos_and_albums_are_only_for_accounts_that_may_see_them(filled):
     secret, old = uid(filled, "2022/secret.jpg"), uid(filled, "2019/old.jpg")
     for token in (filled.app_password("vera"), filled.access_token("photos")):
         assert "secret.jpg" not in zipped(filled.call("GET", f"/albums/{album(1)}/dl?name=file", token))
@@ -295,7 +295,7 @@ def test_a_selection_is_open_only_to_the_credential_that_posted_it(filled):
     check_error(filled.call("GET", f"{path}?t=nonsense"), 403)
 
 
-def test_a_selection_ends_after_an_hour_and_those_over_the_limit_are_deleted(own):
+def test_a_selection_ends_after_an_hour_and_selections_over_the_limit_are_deleted(own):
     token, other = own.access_token(), own.access_token()
     tree = uid(own, "2021/tree.jpg")
     names = [post(own, token, photos=[tree]).json["filename"] for _ in range(MOST_WAITING + 2)]
@@ -355,7 +355,7 @@ def begin(api, path, token):
     return api.call("GET", path, token, buffered=False)
 
 
-def test_what_is_sent_is_checked_again_for_each_portion(own, monkeypatch):
+def test_visibility_is_checked_again_for_each_portion_of_an_archive(own, monkeypatch):
     monkeypatch.setattr(downloads, "_PORTION", 1)
     own.library.put("2023/large.jpg", picture(2023) + b"\0" * 300_000)
     own.library.put("2024/last.jpg", picture(2024, 48))

@@ -45,7 +45,7 @@ def test_the_cover_of_a_folder_is_its_latest_photo(pictures, uids):
         assert (again.status_code, again.data) == (304, b""), path
 
 
-def test_the_cover_of_a_label_shows_private_photos_only_to_those_who_may_see_them(pictures, uids):
+def test_the_cover_of_a_label_shows_private_photos_only_to_accounts_that_may_see_them(pictures, uids):
     ann, _ = pictures.tokens(pictures.api.app_password("ann"))
     client, _ = pictures.tokens(pictures.api.access_token())
     for token, name in ((ann, "b/private.jpg"), (client, "a/new.jpg")):
@@ -53,7 +53,7 @@ def test_the_cover_of_a_label_shows_private_photos_only_to_those_who_may_see_the
         assert shown.data == pictures.thumbnail(pictures.hash_of(name), "tile_100", ann).data, name
 
 
-def test_what_has_no_photo_has_no_cover(pictures, uids):
+def test_a_label_or_folder_without_a_photo_has_no_cover(pictures, uids):
     token, _ = pictures.tokens(pictures.api.access_token())
     lake = f"labels/{uids['LAKE']}/t"
     for path, size, status in (

@@ -150,7 +150,7 @@ def test_a_bomb_is_refused_from_its_header_and_never_opened_by_the_service(limit
 
 
 @pytest.mark.usefixtures("workers")
-def test_what_was_used_longest_ago_is_evicted_when_the_cache_is_full(limited, hashes):
+def test_files_used_longest_ago_are_evicted_when_the_cache_is_full(limited, hashes):
     cache, noisy = limited.cache(), limited.hash_of("noise.png")
     for content_hash in hashes:
         cache.write(content_hash, "old.jpg", b"x" * (2 << 20))

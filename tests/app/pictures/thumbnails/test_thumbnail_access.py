@@ -13,7 +13,7 @@ NUMBERS = count()
 SEES_ALL, SEES_LITTLE = ("admin", "user"), ("viewer",)
 
 
-def test_every_role_and_client_opens_thumbnails_and_originals_of_what_is_open_to_all(pictures):
+def test_every_role_and_client_opens_thumbnails_and_originals_of_public_photos(pictures):
     library, api = pictures.library, pictures.api
     roles = {role: library.token("photos", role=role) for role in (*SEES_ALL, *SEES_LITTLE)}
     for name, credential in {
@@ -27,7 +27,7 @@ def test_every_role_and_client_opens_thumbnails_and_originals_of_what_is_open_to
             assert pictures.download(pictures.hash_of(file), download).status_code == status, (name, file)
 
 
-def test_what_the_owner_of_a_token_may_not_see_does_not_exist_for_it(pictures):
+def test_a_photo_that_the_owner_of_a_token_may_not_see_does_not_exist_for_it(pictures):
     for role in (*SEES_ALL, *SEES_LITTLE):
         status = 200 if role in SEES_ALL else 404
         preview, download = pictures.tokens(pictures.library.token("photos", role=role))
@@ -45,7 +45,7 @@ def test_a_file_that_is_missing_has_neither_thumbnail_nor_download(pictures):
     check_error(pictures.api.call("GET", f"/photos/{uid}/dl?t={pictures.tokens()[1]}"), 404)
 
 
-def test_a_damaged_picture_is_downloaded_by_who_may_see_it(pictures):
+def test_a_damaged_picture_can_be_downloaded(pictures):
     content_hash = pictures.hash_of("half.jpg")
     _, viewer = pictures.tokens(pictures.library.token("photos", role="viewer"))
     assert pictures.download(content_hash).status_code == 200
@@ -68,7 +68,7 @@ def test_a_token_that_is_not_ours_opens_nothing(pictures):
         check_error(pictures.download(content_hash, token), 403)
 
 
-def test_a_refused_token_says_nothing_about_the_picture_and_is_an_icon_for_who_wants_an_image(pictures):
+def test_a_refused_token_says_nothing_about_the_picture_and_is_an_icon_for_clients_that_want_an_image(pictures):
     known = pictures.thumbnail(pictures.hash_of("photo.jpg"), token="x")
     unknown = pictures.thumbnail("0" * 40, token="x")
     assert (known.status_code, known.json) == (unknown.status_code, unknown.json)

@@ -24,7 +24,7 @@ def corners(picture):
     return [picture.getpixel((x, y)) for y in ys for x in xs]
 
 
-def test_a_size_is_a_jpeg_of_the_pixels_its_name_says(pictures):
+def test_a_size_is_a_jpeg_of_the_pixels_its_name_states(pictures):
     content_hash = pictures.hash_of("photo.jpg")
     for name in ("tile_100", "left_224", "right_384", "fit_720", "fit_1280", "fit_7680"):
         size = NAMED[name]

@@ -45,7 +45,7 @@ def test_lab_agrees_with_published_values():
     assert chroma(to_lab((255, 0, 0))) == pytest.approx(1.0455, abs=2e-4)
 
 
-def test_of_equal_weights_the_colour_that_got_there_first_wins():
+def test_of_equal_weights_the_first_colour_to_reach_it_wins():
     assert main_color([9, 6, 6, 9, 0, 0, 0, 0, 0]) == 0
     assert main_color([9, 6, 6, 9, 1, 1, 1, 1, 1]) == 6
     assert main_color([1, 1, 1, 1, 1, 1, 1, 1, 10]) == 1

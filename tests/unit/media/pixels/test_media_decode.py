@@ -111,7 +111,7 @@ def test_a_tiny_file_of_many_megapixels_is_refused_without_memory():
     assert resident() - before < 100_000_000
 
 
-def test_a_truncated_jpeg_keeps_its_metadata_and_says_why():
+def test_a_truncated_jpeg_keeps_its_metadata_and_has_a_reason():
     block = exif({0x010F: "Canon", 0x0110: "Canon EOS R"}, thumbnail=jpeg(160, 120))
     whole = jpeg(1600, 1200, exif=block)
     found = read_picture(BytesIO(whole[: len(whole) * 2 // 3]), row("jpg"))

@@ -121,7 +121,7 @@ def test_a_small_picture_needs_little_memory(worker):
     assert read(jpeg(64, 48), "jpg").problem.sentence == NEEDS.format(1)
 
 
-def test_the_memory_of_a_process_without_a_limit_is_that_of_the_default_setting():
+def test_a_process_without_a_limit_has_the_memory_of_the_default_setting():
     assert resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY
     assert available_memory() == 2 << 30
     assert address_space() > 10_000_000

@@ -173,7 +173,7 @@ def test_an_svg_is_identified_by_its_first_element(tmp_path):
     assert sniff(b'<s:svg xmlns:s="http://www.w3.org/2000/svg"/>', "a.svg").name == "svg"
 
 
-def test_what_has_no_svg_as_its_first_element_is_none():
+def test_a_file_without_an_svg_as_its_first_element_is_no_svg():
     for data in (
         b"<?xml version='1.0'?><html/>", b"<?xml version='1.0'?><html><svg/></html>", b"<!-- <svg> -->", b"<!-- <svg>",
         b"<!DOCTYPE svg [ <!ENTITY a '<svg>'>", b"<!DOCTYPE html><svg/>"[:15], b"<" * 40_000,

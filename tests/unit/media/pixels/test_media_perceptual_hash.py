@@ -36,7 +36,7 @@ def test_a_copy_differs_in_at_most_four_bits_and_other_pictures_in_more_than_ten
     assert min((one ^ other).bit_count() for at, one in enumerate(looks) for other in looks[:at]) > 10
 
 
-def test_the_hash_of_a_turned_picture_is_nearly_that_of_the_picture_with_its_bits_moved():
+def test_the_hash_of_a_turned_picture_is_nearly_the_hash_with_its_bits_moved():
     for seed in range(5):
         for way in Image.Transpose:
             other = perceptual_hash(clouds(seed).transpose(way))
@@ -61,7 +61,7 @@ def test_the_parts_are_the_hash_from_the_highest_bits_on():
     assert look.look_1 << 48 | look.look_2 << 32 | look.look_3 << 16 | look.look_4 == whole
 
 
-def test_what_cancels_out_in_a_symmetric_picture_does_not_count():
+def test_frequencies_that_cancel_out_in_a_symmetric_picture_do_not_count():
     bar = Image.new("L", (64, 64), 255)
     ImageDraw.Draw(bar).rectangle((24, 0, 39, 63), fill=0)
     paler = bar.point(lambda level: level // 3 + 50)

@@ -53,7 +53,7 @@ def test_further_channels_are_selections_and_change_no_pixel():
             assert near(quarters_of(data), SHOWN), (version, packing, depth, further, more)
 
 
-def test_transparency_is_told_from_selections():
+def test_transparency_is_distinguished_from_selections():
     for (depth, level), packing in product(((8, 128), (16, 127)), (0, 1)):
         for further, sign in (
             (1, {"layers": -1}),
@@ -92,7 +92,7 @@ def test_pictures_of_one_bit_and_of_a_palette_are_shown(packing):
     assert [colour[3] for colour in found] == [255, 0, 255, 255]
 
 
-def test_a_psb_is_found_by_its_name_and_content():
+def test_a_psb_is_recognised_by_its_name_and_content():
     assert sniff(photoshop(3, 8, RGB, version=2)[:512], "a.PSB").name == "psd"
 
 

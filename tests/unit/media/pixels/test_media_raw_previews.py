@@ -67,7 +67,7 @@ def rw2(preview):
     return b"IIU\0" + struct.pack("<IH", 8, 5) + entries + b"\0" * 4 + texts + preview
 
 
-def test_an_rw2_is_shown_by_its_preview_whose_exif_completes_that_of_the_raw():
+def test_an_rw2_is_shown_by_its_preview_and_completed_by_the_exif_of_the_preview():
     block = exif(
         {0x010F: "Other", 0x0110: "Other", 0x0112: 6, 0x013B: "Ann"},
         {0x9003: "2021:02:03 04:05:06", 0x8827: 400, 0xA431: "XG1", 0xA434: "LUMIX G 25/F1.7"},

@@ -28,7 +28,7 @@ def test_the_video_of_a_motion_photo_is_found_to_the_byte():
         assert found(photo) == VIDEO, photo[-300:]
 
 
-def test_what_does_not_hold_a_video_where_it_says_is_a_plain_picture():
+def test_a_picture_without_a_video_at_the_stated_place_is_plain():
     other = b"no video but as long as one"
     for photo in (
         *(make(other) for make in (google_photo, micro_video, samsung_photo, heic_photo)),
@@ -44,7 +44,7 @@ def test_what_does_not_hold_a_video_where_it_says_is_a_plain_picture():
         assert found(photo) is None, photo[-300:]
 
 
-def test_what_av_cannot_open_is_a_plain_picture_and_without_av_the_mark_is_believed(monkeypatch):
+def test_a_picture_with_data_that_av_cannot_open_is_plain_and_without_av_the_mark_decides(monkeypatch):
     photo = google_photo(VIDEO)
     assert embedded_duration(BytesIO(photo), len(photo)) is None
     monkeypatch.setattr("photosvc.media.motion_photo.has_extra", lambda _extra: False)

@@ -75,7 +75,7 @@ def alike(found, wanted):
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(map(str, value.values())),
 )  # fmt: skip
-def test_every_usual_codec_and_container_becomes_what_browsers_play(tmp_path, name, codec, options):
+def test_every_usual_codec_and_container_becomes_a_video_that_browsers_play(tmp_path, name, codec, options):
     found = shown(converted(film(tmp_path / name, codec, **options)))
     assert (found.size, len(found.times)) == ((64, 48), SECOND)
     assert 1.0 <= found.seconds <= 1.1
@@ -152,7 +152,7 @@ def test_a_cut_video_is_converted_as_far_as_it_goes(tmp_path):
     assert 8 <= len(shown(converted(path)).times) <= 20
 
 
-def test_what_holds_no_video_is_a_reason(tmp_path):
+def test_a_file_without_a_video_has_a_reason(tmp_path):
     mute = film(tmp_path / "a.mp4", seen=False, sounds=["aac"]).read_bytes()
     cut = film(tmp_path / "a.mov").read_bytes()[:800]
     for data, reason in (

@@ -89,7 +89,7 @@ def test_a_place_is_read_in_every_form_of_its_standard():
         assert read_tags({"location": written}).lat is None, written[:20]
 
 
-def test_the_time_of_an_mp4_is_utc_and_that_of_an_avi_wall_time():
+def test_an_mp4_has_utc_and_an_avi_wall_time():
     found = read_tags({"creation_time": "2021-09-27T13:12:52.000000Z"})
     assert found.taken_utc == datetime(2021, 9, 27, 13, 12, 52, tzinfo=UTC)
     found = read_tags({"creation_time": "2021-03-26 21:19:07"})

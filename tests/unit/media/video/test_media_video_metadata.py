@@ -114,7 +114,7 @@ def test_the_date_of_a_headset_names_its_zone():
     assert found.taken_utc == datetime(2024, 4, 22, 12, 38, 9, tzinfo=UTC)
 
 
-def test_the_time_in_the_header_of_an_image_sequence_is_that_of_its_encoder():
+def test_the_time_in_the_header_of_an_image_sequence_belongs_to_its_encoder():
     for brand in (b"msf1", b"hevc", b"hevx", b"avis"):
         content = box(b"ftyp", brand + b"\0\0\0\0" + brand) + box(b"moov", mvhd())
         tags = {"creation_time": "2021-03-31T01:46:40.000000Z"}
@@ -130,7 +130,7 @@ def test_the_time_of_the_movie_header_is_utc(wide):
     assert metadata_of(FTYP + box(b"moov", mvhd(0, wide=wide))).taken_utc is None
 
 
-def test_xmp_of_a_video_is_read_and_its_date_comes_before_that_of_the_header():
+def test_xmp_of_a_video_is_read_and_its_date_comes_before_the_date_of_the_header():
     for content in (
         movie() + box(b"uuid", XMP_BOX, XMP),
         movie(box(b"uuid", XMP_BOX, XMP)),
@@ -216,7 +216,7 @@ def recorded(*entries):
     return b"x" * 90 + bytes.fromhex("17ee8c60f84d11d98cd60800200c9a66") + b"MDPM" + body.replace(b"\0\0", b"\0\0\3")
 
 
-def test_the_recording_time_of_avchd_is_read_and_one_that_is_none_ignored():
+def test_the_recording_time_of_avchd_is_read_and_an_impossible_one_ignored():
     rest = (0x19, b"\x02\x16\0\0"), (0xE0, b"\1\x08\0\0")
     for zone, offset in ((0x00, None), (0x02, 60), (0x22, -60), (0x0B, 330), (0xFF, None), (0x42, 60)):
         entries = (0x13, b"\1\2\3\4"), (0x18, bytes([zone]) + b"\x20\x09\x11"), *rest
@@ -241,7 +241,7 @@ def test_the_position_of_avchd_is_read():
         assert metadata_of(transport(recorded(*damaged))) == Metadata()
 
 
-def test_damaged_videos_give_what_is_left():
+def test_damaged_videos_give_their_intact_parts():
     drawn = random.Random(2)
     samples = [movie(keyed(PHONE)), movie(box(b"udta", text(b"\xa9nam", b"x"), box(b"XMP_", XMP))), asf(1 << 57)]
     samples.append(transport(recorded((0x18, b"\0\x20\x09\x11"), (0x19, b"\x02\x16\0\0"))))
