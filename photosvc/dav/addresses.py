@@ -19,7 +19,7 @@ from photosvc.core.files import PASSING, clean_name, disk_name
 from photosvc.dav.errors import ForeignAddressError, UnfitPathError
 from photosvc.library.originals import is_staging_folder
 from photosvc.library.storage_errors import StorageFailedError
-from photosvc.models.statements import begins
+from photosvc.models.statements import is_below
 from photosvc.web.service import current_service
 
 #: The most characters of a path that can have locks and properties: PostgreSQL indexes at most 2,700 bytes.
@@ -46,13 +46,12 @@ def ancestors(path: str) -> list[str]:
 
 def below(column: InstrumentedAttribute[str], path: str) -> ColumnElement[bool]:
     """Return the condition that the column names a resource inside the folder."""
-    return and_(begins(column, path.rstrip("/") + "/"), column != "/")
+    return and_(is_below(column, path.rstrip("/")), column != "/")
 
 
 def within(column: InstrumentedAttribute[str], path: str) -> ColumnElement[bool]:
     """Return the condition that the column names the resource or one inside it."""
-    at: ColumnElement[bool] = column == path
-    return or_(at, below(column, path))
+    return or_(column == path, below(column, path))
 
 
 def path_in(environ_path: str, folder: str) -> str:

@@ -1,15 +1,28 @@
-"""WebDAV: the originals as a network folder at `/originals/` (RFC 4918)."""
+"""The routes of WebDAV, and the function that answers each method."""
 
+from collections.abc import Callable
 from typing import Final
+from urllib.parse import quote
 
 from flask import Blueprint, Response, request
 
-from photosvc.dav.errors import error_answer
-from photosvc.dav.login import logged_in, respond
+from photosvc.dav.addresses import path_in, spelled
+from photosvc.dav.delete import delete
+from photosvc.dav.errors import DAVError, UnfitPathError, dav_error_answer, error_answer
+from photosvc.dav.get_put import get, put
+from photosvc.dav.lock_methods import lock, unlock
+from photosvc.dav.login import logged_in
+from photosvc.dav.move_copy import copy, make_folder, move
+from photosvc.dav.properties import proppatch
+from photosvc.dav.propfind import propfind
+from photosvc.dav.request import Request
+from photosvc.dav.tree import Originals
+from photosvc.library.originals import is_junk
 from photosvc.library.staging import require_writable
 from photosvc.web.begin import begin_request, finish_request
 from photosvc.web.browser_origin import OtherSiteError, is_foreign
 from photosvc.web.contract import public, undocumented
+from photosvc.web.indexer import wake_indexer
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import require
 from photosvc.web.responses import add_security_headers
@@ -22,6 +35,23 @@ _WRITING: Final = ("PUT", "DELETE", "MKCOL", "COPY", "MOVE", "PROPPATCH", "LOCK"
 #: The header with which a proxy asks before it takes a large body, by a PROPFIND with the same credential.
 _LARGE_BODY: Final = "X-Large-Body"
 _ALLOWED: Final = ", ".join(("OPTIONS", *_READING, *_WRITING))
+#: Methods with a second name. They wake the indexer even for hidden files: programs save under a hidden name first.
+_NAMING: Final = frozenset({"MOVE", "COPY"})
+#: Methods that change everything in a folder.
+_WHOLE: Final = frozenset({"DELETE", "MOVE", "COPY"})
+_METHODS: Final[dict[str, Callable[[Request], Response]]] = {
+    "GET": get,
+    "HEAD": get,
+    "PROPFIND": propfind,
+    "PROPPATCH": proppatch,
+    "PUT": put,
+    "MKCOL": make_folder,
+    "DELETE": delete,
+    "MOVE": move,
+    "COPY": copy,
+    "LOCK": lock,
+    "UNLOCK": unlock,
+}
 
 
 def create_dav(url_prefix: str = "") -> Blueprint:
@@ -69,3 +99,29 @@ def create_dav(url_prefix: str = "") -> Blueprint:
 def options(**_path: str) -> Response:
     """Answer OPTIONS, without a log-in and the same for every path: clients ask before they log in."""
     return Response(headers={"DAV": "1, 2", "Allow": _ALLOWED, "MS-Author-Via": "DAV", "Content-Length": "0"})
+
+
+def respond(folder: str) -> Response:
+    """Answer the present request; its view has checked that its principal may make it.
+
+    Args:
+        folder: the path of the folder of originals within the app.
+
+    Raises:
+        PhotosvcError: the request fails; `dav.errors.error_answer` renders the error.
+    """
+    service, environ = current_service(), request.environ
+    if "#" in environ.get("RAW_URI", ""):  # gunicorn cuts it off: the path could then name the folder around the file
+        raise UnfitPathError
+    mount = environ["SCRIPT_NAME"] + folder
+    provider = Originals(service, mount)
+    asked = path_in(environ["PATH_INFO"], folder)
+    present = Request(provider, environ, spelled(provider.root, asked), asked)
+    present.check_disk(present.name, within=environ["REQUEST_METHOD"] in _WHOLE or present.is_deep)
+    try:
+        return _METHODS[environ["REQUEST_METHOD"]](present)
+    except DAVError as error:
+        return dav_error_answer(error, quote(mount))
+    finally:  # a part may be done
+        if present.has_wished and (environ["REQUEST_METHOD"] in _NAMING or not is_junk(present.name)):
+            wake_indexer(service)

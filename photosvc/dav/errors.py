@@ -2,17 +2,15 @@
 
 from collections.abc import Collection, Iterable
 from http import HTTPStatus
-from xml.etree.ElementTree import Element, SubElement, tostring
 
 from flask import Response
 
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.core.errors import ConflictError, PhotosvcError
+from photosvc.dav.xml import CONTENT_TYPE, DAV, document, element, text
 from photosvc.web import errors
-from photosvc.web.errors import Failure, render
+from photosvc.web.errors import BASIC, Failure, render
 
-_CHALLENGE = 'Basic realm="photosvc", charset="UTF-8"'
-_XML = "application/xml; charset=utf-8"
 #: Conditions of RFC 4918 section 16.
 TOKEN_SUBMITTED, TOKEN_MATCHES = "lock-token-submitted", "lock-token-matches-request-uri"
 NO_CONFLICT, FINITE_DEPTH = "no-conflicting-lock", "propfind-finite-depth"
@@ -53,11 +51,9 @@ def dav_error_answer(error: DAVError, mount: str) -> Response:
     """
     if not error.condition:
         return render(Failure(error, error.status, str(error)))
-    tree = Element("{DAV:}error")
-    condition = SubElement(tree, f"{{DAV:}}{error.condition}")
-    for path in error.paths:
-        SubElement(condition, "{DAV:}href").text = mount + path
-    return Response(tostring(tree, "utf-8", xml_declaration=True), error.status, content_type=_XML)
+    paths = "".join(element(f"{DAV}href", text(mount + path)) for path in error.paths)
+    content = document("error", element(f"{DAV}{error.condition}", paths))
+    return Response(content, error.status, content_type=CONTENT_TYPE)
 
 
 def locked(condition: str, roots: Iterable[str]) -> DAVError:
@@ -74,7 +70,7 @@ def _render(failure: Failure) -> Response:
     answer = render(failure)
     if isinstance(failure.error, InvalidTokenError):
         others = answer.headers.getlist("WWW-Authenticate")
-        answer.headers.setlist("WWW-Authenticate", [_CHALLENGE, *others])  # some clients read only the first
+        answer.headers.setlist("WWW-Authenticate", [BASIC, *others])  # some clients read only the first
         answer.headers["Connection"] = "close"  # the body, if any, is not read
     return answer
 

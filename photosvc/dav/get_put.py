@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from flask import Response
 
 from photosvc.core.files import clamped_time
 from photosvc.core.text import parse_digits
+from photosvc.dav.delete import keep_replaced
 from photosvc.dav.errors import DAVError
-from photosvc.dav.move_copy import place
-from photosvc.dav.request import PATIENCE
+from photosvc.dav.request import PATIENCE, Request
 from photosvc.dav.tree import Environ, Original, content_type_of, etag_of, is_folder
 from photosvc.library import originals
 from photosvc.library.originals import checked_name
@@ -25,9 +25,6 @@ from photosvc.web.files import SANDBOX, FileAnswer, send_file
 from photosvc.web.responses import cache_headers
 from photosvc.web.uploads import receiving
 
-if TYPE_CHECKING:
-    from photosvc.dav.request import Request
-
 #: Browsers must not run scripts of a file, even if they show it as a page.
 _PIECE: Final = 256 << 10
 #: Size in bytes up to which a body takes no place of those that receive files.
@@ -37,7 +34,7 @@ _MOST: Final = 1 << 44
 _HASHES: Final = {"MD5": "md5", "SHA1": "sha1", "SHA256": "sha256"}
 
 
-def get(request: "Request") -> Response:
+def get(request: Request) -> Response:
     """Send a file, whole or in ranges; for a folder, send an empty body, since some clients test it with GET.
 
     Raises:
@@ -64,7 +61,7 @@ def get(request: "Request") -> Response:
     return send_file(answer)
 
 
-def put(request: "Request") -> Response:
+def put(request: Request) -> Response:
     """Store the body as a file.
 
     Raises:
@@ -84,14 +81,14 @@ def put(request: "Request") -> Response:
     length, staging = _expected_length(environ), Staging(request.provider.root)
     most = _most_bytes(request, length)
     request.service.close()  # receiving a large file takes long and needs no database
-    with ExitStack() as place, staging.receive(most_bytes=_MOST, expected_length=length) as part:
+    with ExitStack() as slot, staging.receive(most_bytes=_MOST, expected_length=length) as part:
         if length is None or length > _SMALL:
-            place.enter_context(receiving(PATIENCE))
+            slot.enter_context(receiving(PATIENCE))
         for piece in _pieces(environ):
             part.write(piece)
             if part.size > most:
                 raise QuotaExceededError
-        place.close()
+        slot.close()
         _check_sum(environ, part)
         part.flush()
         found, etag = _place(request, part, modified_at)
@@ -101,7 +98,7 @@ def put(request: "Request") -> Response:
     return Response(status=201 if found is None else 204, headers=headers)
 
 
-def _place(request: "Request", part: Part, modified_at: int | None) -> tuple[Original | None, str]:
+def _place(request: Request, part: Part, modified_at: int | None) -> tuple[Original | None, str]:
     """Give a received file its name on disk; return the file that it replaces, if any, and the new entity tag."""
     name = request.name
     with originals.undo_on_error() as undo, request.writing(library=True):
@@ -115,7 +112,23 @@ def _place(request: "Request", part: Part, modified_at: int | None) -> tuple[Ori
     return found, etag_of(status)
 
 
-def _may_be_stored(request: "Request") -> Original | None:
+def place(
+    request: Request, part: Part, replaced: Original | None, name: str, modified_at: float | None, undo: ExitStack
+) -> os.stat_result:
+    """Give a received file its name in the open write transaction, and return its status there.
+
+    Raises:
+        NameTakenError: the name is that of a link, a device or a folder, or of a file that was not there a moment ago.
+        PhotosvcError: the disk refuses it, or the account may not store so much.
+    """
+    if replaced is not None:
+        keep_replaced(request, name, replaced, undo)
+    request.count((name, part.hash, part.size))
+    is_over = replaced is not None
+    return part.place(name, replace=is_over, modified_at=modified_at, make_folders=False, undo=undo)
+
+
+def _may_be_stored(request: Request) -> Original | None:
     """Return the file to replace, if any; checked before the body is received, and again when it has arrived."""
     found = request.find(request.path)
     if is_folder(found):
@@ -127,7 +140,7 @@ def _may_be_stored(request: "Request") -> Original | None:
     return found
 
 
-def _most_bytes(request: "Request", length: int | None) -> int:
+def _most_bytes(request: Request, length: int | None) -> int:
     """Return how many bytes the account may still store, which the announced length must not exceed."""
     with request.service.reading(orm=True) as session:
         left = bytes_left(session, request.service.settings, request.user_id)

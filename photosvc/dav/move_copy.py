@@ -6,36 +6,32 @@ transaction. COPY makes its files in the staging folder, as uploads are received
 
 import os
 import stat
-from contextlib import ExitStack, suppress
 from http import HTTPStatus
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from flask import Response
 from sqlalchemy.orm import Session
 
 from photosvc.dav import locks, properties
 from photosvc.dav.addresses import path_of_url
+from photosvc.dav.delete import check_depth, keep_replaced, remove, source_of
 from photosvc.dav.errors import ChangedMeanwhileError, DAVError
-from photosvc.dav.request import PATIENCE
+from photosvc.dav.get_put import place
+from photosvc.dav.request import PATIENCE, Request
 from photosvc.dav.tree import Original, etag_of, is_folder, walk
 from photosvc.library import originals
-from photosvc.library.originals import checked_name, is_junk
-from photosvc.library.staging import Part, Staging
-from photosvc.library.storage_errors import IncompleteError, NameTakenError, ParentMissingError, TooLargeError
-from photosvc.library.trash.folder import Trash
+from photosvc.library.originals import checked_name
+from photosvc.library.staging import Staging
+from photosvc.library.storage_errors import IncompleteError, NameTakenError, TooLargeError
 from photosvc.library.upload_queue import QuotaExceededError, bytes_left
 from photosvc.web.uploads import receiving
-
-if TYPE_CHECKING:
-    from photosvc.dav.request import Request
 
 #: The most files and folders of one COPY.
 MOST: Final = 10_000
 _PIECE: Final = 1 << 20
 
 
-def move(request: "Request") -> Response:
+def move(request: Request) -> Response:
     """Rename a file or folder.
 
     Raises:
@@ -56,8 +52,7 @@ def move(request: "Request") -> Response:
         if replaced is not None and over:
             keep_replaced(request, name, replaced, undo)
         elif replaced is not None:
-            kept = remove(request, name, replaced, undo)
-            relocation.gone(name, is_folder=replaced.is_folder, kept=kept)
+            remove(request, name, replaced, undo)
         # Uploads and other programs may have taken a free name meanwhile.
         rename = originals.rename if over or found.is_folder else originals.rename_new
         rename(request.provider.root, request.name, name)
@@ -69,7 +64,7 @@ def move(request: "Request") -> Response:
     return Response(status=201 if replaced is None else 204)
 
 
-def check_copy(request: "Request", path: str) -> tuple[Original, Original | None]:
+def check_copy(request: Request, path: str) -> tuple[Original, Original | None]:
     """Return the file or folder to copy and the one at the target, if any, after the checks of a COPY.
 
     Raises:
@@ -80,7 +75,7 @@ def check_copy(request: "Request", path: str) -> tuple[Original, Original | None
     return found, check_target(request, path)
 
 
-def make_folder(request: "Request") -> Response:
+def make_folder(request: Request) -> Response:
     """Make a folder.
 
     Raises:
@@ -112,7 +107,7 @@ class FolderExistsError(DAVError):
         super().__init__(HTTPStatus.METHOD_NOT_ALLOWED, "a file or folder of this name exists already")
 
 
-def target_path(request: "Request") -> str:
+def target_path(request: Request) -> str:
     """Return the path in the header `Destination`.
 
     Raises:
@@ -132,7 +127,7 @@ def target_path(request: "Request") -> str:
     return path
 
 
-def check_target(request: "Request", path: str) -> Original | None:
+def check_target(request: Request, path: str) -> Original | None:
     """Return the file or folder at the target, if any, after checking that it may be replaced.
 
     Raises:
@@ -147,104 +142,7 @@ def check_target(request: "Request", path: str) -> Original | None:
     return found
 
 
-def is_worth_keeping(file: Original) -> bool:
-    """Return whether a file moves into the trash when it is removed or replaced: junk and empty files do not."""
-    return file.status.st_size > 0 and not is_junk(file.name)
-
-
-def place(
-    request: "Request", part: Part, replaced: Original | None, name: str, modified_at: float | None, undo: ExitStack
-) -> os.stat_result:
-    """Give a received file its name in the open write transaction, and return its status there.
-
-    Raises:
-        NameTakenError: the name is that of a link, a device or a folder, or of a file that was not there a moment ago.
-        PhotosvcError: the disk refuses it, or the account may not store so much.
-    """
-    if replaced is not None:
-        keep_replaced(request, name, replaced, undo)
-    request.count((name, part.hash, part.size))
-    is_over = replaced is not None
-    return part.place(name, replace=is_over, modified_at=modified_at, make_folders=False, undo=undo)
-
-
-def keep_replaced(request: "Request", name: str, replaced: Original, undo: ExitStack) -> None:
-    """Give a file a second name in the trash before another one gets its name."""
-    root, kept = request.provider.root, None
-    if is_worth_keeping(replaced):
-        kept = Trash(root).keep(name, request.service.now())
-        undo.callback(_give_back, root, kept, name)
-    request.relocation().replaced(name, kept)
-
-
-def _give_back(root: Path, kept: str, name: str) -> None:
-    """Give a file in the trash its former name again; the name may be its own still, or that of its replacement."""
-    originals.rename(root, kept, name)
-    with suppress(ParentMissingError):  # else both were names of one file, which a rename leaves alone (POSIX)
-        originals.remove(root, kept)
-
-
-def source_of(request: "Request") -> Original:
-    """Return the resource that a request moves or deletes.
-
-    Raises:
-        DAVError: 404, there is none; 403, it is the folder of originals.
-    """
-    found = request.existing()
-    if not request.name:
-        raise DAVError(HTTPStatus.FORBIDDEN, "the folder of originals itself stays where it is")
-    return found
-
-
-def remove(request: "Request", name: str, found: Original, undo: ExitStack) -> str | None:
-    """Move a resource into the trash and return its name there; delete it if it is junk or empty, and return None.
-
-    On an error, empty folders are made again; deleted files are not.
-    """
-    root = request.provider.root
-    if found.is_folder:
-        with suppress(NameTakenError):  # it is not empty
-            originals.remove_folder(root, name)
-            undo.callback(originals.make_folder, root, name)
-            return None
-    elif not is_worth_keeping(found):
-        originals.remove(root, name)
-        return None
-    kept = Trash(root).put(name, request.service.now())
-    undo.callback(originals.rename, root, kept, name)
-    return kept
-
-
-def delete(request: "Request") -> Response:
-    """Delete a file or folder: move it into the trash, unless it is junk or empty.
-
-    Raises:
-        DAVError: the request cannot be met as it is.
-        PhotosvcError: the disk refuses it, or fails.
-    """
-    check_depth(request, request.find(request.path), ("infinity",))
-    with originals.undo_on_error() as undo, request.writing(library=True) as session:
-        found = source_of(request)
-        request.check_conditions(found)
-        request.check_unlocked(request.path, is_named=True)
-        kept = remove(request, request.name, found, undo)
-        request.relocation().gone(request.name, is_folder=found.is_folder, kept=kept)
-        properties.remove_all(session, request.key(request.path))
-        locks.release_all(session, request.key(request.path))
-    return Response(status=204)
-
-
-def check_depth(request: "Request", found: Original | None, allowed: tuple[str, ...]) -> None:
-    """Check that the header `Depth` fits (RFC 4918 sections 9.6.1 and 9.9.2); on files it means nothing.
-
-    Raises:
-        DAVError: 400, it does not.
-    """
-    if found is not None and found.is_folder and request.environ.get("HTTP_DEPTH", "infinity") not in allowed:
-        raise DAVError(HTTPStatus.BAD_REQUEST, "this Depth is not possible for folders")
-
-
-def copy(request: "Request") -> Response:
+def copy(request: Request) -> Response:
     """Copy a file, or a folder with everything in it (with `Depth: 0` without).
 
     A copy that fails half-way leaves the files copied so far (RFC 4918 section 9.8.5).
@@ -270,7 +168,7 @@ def copy(request: "Request") -> Response:
     return Response(status=201 if replaced is None else 204)
 
 
-def _check_size(request: "Request", found: Original, *, deep: bool) -> None:
+def _check_size(request: Request, found: Original, *, deep: bool) -> None:
     """Check the number and size of all files, also against the quota of the account, before any is copied."""
     count, size = 1, 0 if found.is_folder else found.status.st_size
     for _, status in walk(request.provider.root, found.path.strip("/")) if found.is_folder and deep else ():
@@ -284,21 +182,20 @@ def _check_size(request: "Request", found: Original, *, deep: bool) -> None:
         raise QuotaExceededError
 
 
-def _copy_folder(request: "Request", source: Original, path: str) -> Original | None:
+def _copy_folder(request: Request, source: Original, path: str) -> Original | None:
     """Make the copy of a folder without what is in it; return the file or folder that it replaces, if any."""
     name = path.strip("/")
     with originals.undo_on_error() as undo, request.writing(library=True) as session:
         replaced = _check_copied(request, source, path)
         if replaced is not None and not _place_in(request, source):
-            kept = remove(request, name, replaced, undo)
-            request.relocation().gone(name, is_folder=replaced.is_folder, kept=kept)
+            remove(request, name, replaced, undo)
         originals.make_folder(request.provider.root, name)
         undo.callback(originals.remove_folder, request.provider.root, name)
         _follow(request, session, source, path)
     return replaced
 
 
-def _copy_members(request: "Request", folder: Original, path: str) -> None:
+def _copy_members(request: Request, folder: Original, path: str) -> None:
     for inner in list(folder.members()):
         inner_path = f"{path.rstrip('/')}/{inner.name}"
         checked_name(inner_path.strip("/"))
@@ -309,7 +206,7 @@ def _copy_members(request: "Request", folder: Original, path: str) -> None:
             _copy_members(request, inner, inner_path)
 
 
-def _copy_file(request: "Request", file: Original, path: str) -> Original | None:
+def _copy_file(request: Request, file: Original, path: str) -> Original | None:
     """Copy a file, and return the one that the copy replaces, if any."""
     name = path.strip("/")
     with file.get_content() as content:
@@ -328,15 +225,14 @@ def _copy_file(request: "Request", file: Original, path: str) -> Original | None
             with originals.undo_on_error() as undo, request.writing(library=True) as session:
                 replaced = _check_copied(request, file, path, status)
                 if replaced is not None and replaced.is_folder:
-                    kept = remove(request, name, replaced, undo)
-                    request.relocation().gone(name, is_folder=True, kept=kept)
+                    remove(request, name, replaced, undo)
                 place(request, part, None if is_folder(replaced) else replaced, name, status.st_mtime, undo)
                 _follow(request, session, file, path)
     return replaced
 
 
 def _check_copied(
-    request: "Request", source: Original, path: str, status: os.stat_result | None = None
+    request: Request, source: Original, path: str, status: os.stat_result | None = None
 ) -> Original | None:
     """Return the file or folder that a copy replaces, if any, after the checks; `status` is that of the copied file.
 
@@ -352,13 +248,13 @@ def _check_copied(
     return replaced
 
 
-def _follow(request: "Request", session: Session, source: Original, path: str) -> None:
+def _follow(request: Request, session: Session, source: Original, path: str) -> None:
     """Let properties and library follow in the transaction of each copy, so that they know of it if the next fails."""
     properties.copy(session, request.key(source.path), request.key(path), request.user_uid)
     inner = _place_in(request, source)  # one request to index all of a copied folder, not one for each folder in it
     request.relocation().changed(path.strip("/").removesuffix(inner), is_folder=source.is_folder or bool(inner))
 
 
-def _place_in(request: "Request", source: Original) -> str:
+def _place_in(request: Request, source: Original) -> str:
     """Return the path of a file or folder within the folder that the request copies; empty for that itself."""
     return source.path.rstrip("/").removeprefix(request.path.rstrip("/"))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import escape
@@ -23,6 +23,7 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.text import parse_digits
 from photosvc.dav import xml
 from photosvc.dav.addresses import LONGEST, ancestors, within
+from photosvc.dav.request import Request
 from photosvc.dav.tree import Original, content_type_of, etag_of
 from photosvc.dav.xml import DAV, XmlError, element, element_text, propstat, read_xml, text
 from photosvc.index.scan import TRASH_FOLDER
@@ -32,9 +33,6 @@ from photosvc.library.upload_queue import bytes_left
 from photosvc.models import DavLock, DavProperty, File
 from photosvc.models.statements import UNLOADED, insert_into, is_below
 from photosvc.settings import Settings
-
-if TYPE_CHECKING:
-    from photosvc.dav.request import Request
 
 AVAILABLE: Final = f"{DAV}quota-available-bytes"
 USED: Final = f"{DAV}quota-used-bytes"
@@ -256,7 +254,7 @@ def _size(name: str, value: str) -> int:
 Changes = dict[str, Element | None]
 
 
-def proppatch(request: "Request") -> Response:
+def proppatch(request: Request) -> Response:
     """Change properties of a file or folder.
 
     Raises:
@@ -321,11 +319,11 @@ def _time(value: Element | None) -> float | None:
     return None if date is None else date.timestamp()
 
 
-def _answer(request: "Request", found: Original, changes: Changes, refused: dict[str, HTTPStatus]) -> Response:
+def _answer(request: Request, found: Original, changes: Changes, refused: dict[str, HTTPStatus]) -> Response:
     by_status: dict[HTTPStatus, list[str]] = {}
     for name in changes:
         status = refused.get(name, HTTPStatus.FAILED_DEPENDENCY if refused else HTTPStatus.OK)
         by_status.setdefault(status, []).append(element(name))
     propstats = [propstat(status, "".join(names)) for status, names in by_status.items()]
-    parts = (xml.BEGIN, xml.response(found.href(request.as_asked(found.path)), propstats), xml.END)
-    return Response("".join(parts), HTTPStatus.MULTI_STATUS, content_type=xml.CONTENT_TYPE)
+    response = xml.response(found.href(request.as_asked(found.path)), propstats)
+    return Response(xml.document("multistatus", response), HTTPStatus.MULTI_STATUS, content_type=xml.CONTENT_TYPE)

@@ -5,7 +5,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from flask import Response
 from sqlalchemy.orm import Session
@@ -13,16 +13,12 @@ from sqlalchemy.orm import Session
 from photosvc.dav import locks, properties, xml
 from photosvc.dav.errors import FINITE_DEPTH, DAVError
 from photosvc.dav.properties import LIVE, LOCKDISCOVERY, SUPPORTEDLOCK, LockProperties, quota_properties
-from photosvc.dav.request import PATIENCE
+from photosvc.dav.request import PATIENCE, Request
 from photosvc.dav.tree import Original, Originals
 from photosvc.dav.xml import DAV, XmlError, element, propstat, read_xml
 from photosvc.models import DavLock
 from photosvc.web.files import begin_transfer
 from photosvc.web.protector import principal
-
-if TYPE_CHECKING:
-    from photosvc.dav.request import Request
-
 
 #: The most files and folders of an answer with `Depth: infinity`.
 MOST: Final = 10_000
@@ -51,7 +47,7 @@ class Asked:
     values: bool = True
 
 
-def propfind(request: "Request") -> Response:
+def propfind(request: Request) -> Response:
     """Return the properties of a file or folder and, by the header `Depth`, of the resources in it.
 
     Raises:
@@ -143,7 +139,7 @@ def _stored(
 
 
 def _response(
-    request: "Request",
+    request: Request,
     resource: Original,
     asked: Asked,
     absent: Mapping[str, str],

@@ -24,7 +24,8 @@ MOST_PROPERTIES: Final = 200
 DAV: Final = "{DAV:}"
 _NAMING: Final = {f"{DAV}prop", f"{DAV}include"}
 CONTENT_TYPE: Final = "application/xml; charset=utf-8"
-BEGIN: Final = '<?xml version="1.0" encoding="utf-8"?>\n<D:multistatus xmlns:D="DAV:">\n'
+_HEAD: Final = '<?xml version="1.0" encoding="utf-8"?>\n'
+BEGIN: Final = f'{_HEAD}<D:multistatus xmlns:D="DAV:">\n'
 END: Final = "</D:multistatus>\n"
 #: Characters that XML cannot contain in any form.
 _IMPOSSIBLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -140,6 +141,11 @@ def element(name: str, content: str = "") -> str:
     else:
         tag, declared = name, ""
     return f"<{tag}{declared}>{content}</{tag}>" if content else f"<{tag}{declared}/>"
+
+
+def document(name: str, content: str) -> str:
+    """Render a document: its root element, by its local name in the namespace `DAV:`, around rendered content."""
+    return f'{_HEAD}<D:{name} xmlns:D="DAV:">{content}</D:{name}>\n'
 
 
 def propstat(status: HTTPStatus, properties: str) -> str:

@@ -43,7 +43,7 @@ _RETRY_AFTER = 5
 #: Characters that a description must not contain.
 _NOT_ALLOWED = re.compile(r"[^\x20\x21\x23-\x5b\x5d-\x7e]")
 _MAX_DESCRIPTION = 200
-_BEARER, _BASIC = 'Bearer realm="photosvc"', 'Basic realm="photosvc", charset="UTF-8"'
+_BEARER, BASIC = 'Bearer realm="photosvc"', 'Basic realm="photosvc", charset="UTF-8"'
 Args = ParamSpec("Args")
 _ICON: Final = (
     b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" width="96" height="96" fill="none" stroke="#888" '
@@ -112,7 +112,7 @@ def oauth_error(status: int, error: str, description: str = "") -> Response:
     answer.headers["Cache-Control"] = "no-store"
     answer.headers["Pragma"] = "no-cache"
     if status == HTTPStatus.UNAUTHORIZED:
-        answer.headers["WWW-Authenticate"] = _BASIC
+        answer.headers["WWW-Authenticate"] = BASIC
     return answer
 
 

@@ -73,7 +73,7 @@ def trace(folder: Path) -> dict[str, list[str]]:
     assert library.get(token=token, path=jpeg).mimetype == "image/jpeg"
     title = {"Title": "At the lake"}
     edit = files_run_by(lambda: library.call("PUT", f"/photos/{photo['UID']}", token=token, json=title))
-    with open_api(folder / "dav") as api, patch("photosvc.dav.login.wake_indexer"):
+    with open_api(folder / "dav") as api, patch("photosvc.dav.blueprint.wake_indexer"):
         dav = DavClient(api)
         dav.call("PUT", "/a.jpg", b"a")
         upload = files_run_by(lambda: dav.call("PUT", "/b.jpg", SAMPLE.read_bytes()))

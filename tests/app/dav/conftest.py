@@ -10,7 +10,7 @@ from tests.helpers.api_client import open_api
 def without_indexer():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("photosvc.web.indexer._launch", lambda _: pytest.fail("an indexer is started"))
-        patch.setattr("photosvc.dav.login.wake_indexer", lambda _service: None)
+        patch.setattr("photosvc.dav.blueprint.wake_indexer", lambda _service: None)
         yield
 
 

@@ -89,7 +89,7 @@ def indexed_again(dav):
 
 def test_a_stored_file_is_a_wish_for_its_folder_and_wakes_the_indexer_unless_it_is_junk(dav, monkeypatch):
     woken = []
-    monkeypatch.setattr("photosvc.dav.login.wake_indexer", woken.append)
+    monkeypatch.setattr("photosvc.dav.blueprint.wake_indexer", woken.append)
     waiting(dav)
     for name in ("/._new.jpg", "/.DS_Store", "/wish/desktop.ini", "/wish/Thumbs.db", "/wish/.goutputstream-X"):
         for method, status in {"PUT": 201, "GET": 200, "LOCK": 200, "DELETE": 423}.items():

@@ -201,7 +201,7 @@ def test_a_folder_that_is_copied_in_part_is_indexed_and_has_its_properties(dav, 
         return receive(staging, **options)
 
     monkeypatch.setattr(Staging, "receive", full)
-    monkeypatch.setattr("photosvc.dav.login.wake_indexer", woken.append)
+    monkeypatch.setattr("photosvc.dav.blueprint.wake_indexer", woken.append)
     assert to(dav, "COPY", "/one", "/two").status_code == 507
     (copied,) = on_disk(dav, "/two").iterdir()
     assert is_blue(dav, f"/two/{copied.name}")

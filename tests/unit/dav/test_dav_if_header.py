@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.dav.request import Condition, IfHeaderError, List, parse_if
+from photosvc.dav.if_header import Condition, ConditionList, IfHeaderError, parse_if
 
 
 def token(value, *, wanted=True):
@@ -14,16 +14,18 @@ def tag(value, *, wanted=True):
 
 
 LISTS = {
-    "(<a>)": [List("", (token("a"),))],
-    ' ( <a>  ["e"] ) ': [List("", (token("a"), tag("e")))],
-    "(<a>)(Not <b>)": [List("", (token("a"),)), List("", (token("b", wanted=False),))],
-    '(not ["e"] NOT <a>)': [List("", (tag("e", wanted=False), token("a", wanted=False)))],
+    "(<a>)": [ConditionList("", (token("a"),))],
+    ' ( <a>  ["e"] ) ': [ConditionList("", (token("a"), tag("e")))],
+    "(<a>)(Not <b>)": [ConditionList("", (token("a"),)), ConditionList("", (token("b", wanted=False),))],
+    '(not ["e"] NOT <a>)': [ConditionList("", (tag("e", wanted=False), token("a", wanted=False)))],
     "</a%20b> (<a>) (<b>) <http://h/c> (<c>)": [
-        List("/a%20b", (token("a"),)), List("/a%20b", (token("b"),)), List("http://h/c", (token("c"),)),
+        ConditionList("/a%20b", (token("a"),)),
+        ConditionList("/a%20b", (token("b"),)),
+        ConditionList("http://h/c", (token("c"),)),
     ],
-    '([W/"e"])': [List("", (tag('W/"e"'),))],
-    "([e])": [List("", (tag("e"),))],
-    "(<>)": [List("", (token(""),))],
+    '([W/"e"])': [ConditionList("", (tag('W/"e"'),))],
+    "([e])": [ConditionList("", (tag("e"),))],
+    "(<>)": [ConditionList("", (token(""),))],
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from tests.helpers.pictures import jpeg
 @pytest.fixture
 def away(tmp_path, monkeypatch):
     """A library with a picture on its own disk and one on a disk mounted below it."""
-    monkeypatch.setattr("photosvc.dav.login.wake_indexer", lambda _service: None)
+    monkeypatch.setattr("photosvc.dav.blueprint.wake_indexer", lambda _service: None)
     with open_api(tmp_path) as api:
         pictures = PictureClient(api)
         replace_workers(pictures, monkeypatch)

@@ -1,0 +1,102 @@
+"""DELETE, and what MOVE, COPY and PUT replace: files move into the trash, unless they are junk or empty."""
+
+from contextlib import ExitStack, suppress
+from http import HTTPStatus
+from pathlib import Path
+
+from flask import Response
+
+from photosvc.dav import locks, properties
+from photosvc.dav.errors import DAVError
+from photosvc.dav.request import Request
+from photosvc.dav.tree import Original
+from photosvc.library import originals
+from photosvc.library.originals import is_junk
+from photosvc.library.storage_errors import NameTakenError, ParentMissingError
+from photosvc.library.trash.folder import Trash
+
+
+def delete(request: Request) -> Response:
+    """Delete a file or folder: move it into the trash, unless it is junk or empty.
+
+    Raises:
+        DAVError: the request cannot be met as it is.
+        PhotosvcError: the disk refuses it, or fails.
+    """
+    check_depth(request, request.find(request.path), ("infinity",))
+    with originals.undo_on_error() as undo, request.writing(library=True) as session:
+        found = source_of(request)
+        request.check_conditions(found)
+        request.check_unlocked(request.path, is_named=True)
+        remove(request, request.name, found, undo)
+        properties.remove_all(session, request.key(request.path))
+        locks.release_all(session, request.key(request.path))
+    return Response(status=204)
+
+
+def source_of(request: Request) -> Original:
+    """Return the resource that a request moves or deletes.
+
+    Raises:
+        DAVError: 404, there is none; 403, it is the folder of originals.
+    """
+    found = request.existing()
+    if not request.name:
+        raise DAVError(HTTPStatus.FORBIDDEN, "the folder of originals itself stays where it is")
+    return found
+
+
+def check_depth(request: Request, found: Original | None, allowed: tuple[str, ...]) -> None:
+    """Check that the header `Depth` fits (RFC 4918 sections 9.6.1 and 9.9.2); on files it means nothing.
+
+    Raises:
+        DAVError: 400, it does not.
+    """
+    if found is not None and found.is_folder and request.environ.get("HTTP_DEPTH", "infinity") not in allowed:
+        raise DAVError(HTTPStatus.BAD_REQUEST, "this Depth is not possible for folders")
+
+
+def remove(request: Request, name: str, found: Original, undo: ExitStack) -> None:
+    """Move a resource into the trash, or delete it if it is junk or empty; the library follows.
+
+    On an error, empty folders are made again; deleted files are not.
+    """
+    kept = _take_away(request, name, found, undo)
+    request.relocation().gone(name, is_folder=found.is_folder, kept=kept)
+
+
+def _take_away(request: Request, name: str, found: Original, undo: ExitStack) -> str | None:
+    """Remove a resource from its folder; return its name in the trash, None if it is deleted."""
+    root = request.provider.root
+    if found.is_folder:
+        with suppress(NameTakenError):  # it is not empty
+            originals.remove_folder(root, name)
+            undo.callback(originals.make_folder, root, name)
+            return None
+    elif not is_worth_keeping(found):
+        originals.remove(root, name)
+        return None
+    kept = Trash(root).put(name, request.service.now())
+    undo.callback(originals.rename, root, kept, name)
+    return kept
+
+
+def is_worth_keeping(file: Original) -> bool:
+    """Return whether a file moves into the trash when it is removed or replaced: junk and empty files do not."""
+    return file.status.st_size > 0 and not is_junk(file.name)
+
+
+def keep_replaced(request: Request, name: str, replaced: Original, undo: ExitStack) -> None:
+    """Give a file a second name in the trash before another one gets its name."""
+    root, kept = request.provider.root, None
+    if is_worth_keeping(replaced):
+        kept = Trash(root).keep(name, request.service.now())
+        undo.callback(_give_back, root, kept, name)
+    request.relocation().replaced(name, kept)
+
+
+def _give_back(root: Path, kept: str, name: str) -> None:
+    """Give a file in the trash its former name again; the name may be its own still, or that of its replacement."""
+    originals.rename(root, kept, name)
+    with suppress(ParentMissingError):  # else both were names of one file, which a rename leaves alone (POSIX)
+        originals.remove(root, kept)
