@@ -16,7 +16,7 @@ from photosvc.index.watcher import RequestedIndexer, indexer_lock
 from photosvc.library.admission import ADDED, DAMAGED, stored_status
 from photosvc.library.failures import damaged_imports
 from photosvc.library.import_folder import ImportFolder
-from photosvc.library.imports import Fate, Imported, ImportOptions, ImportRun
+from photosvc.library.imports import ImportedFile, ImportOptions, ImportOutcome, ImportRun
 from photosvc.web.service import Service
 
 
@@ -34,14 +34,14 @@ def import_folder(service: Service, folder: str, moves: bool, dry_run: bool, as_
     Each gets a name by the time it was taken, such as 2024/05/20240501_120000_1A2B3C4D.jpg, and so do its sidecars.
     Files that the originals have already are not stored again. The exit code is 1 if files cannot be read.
     """
-    counts = dict.fromkeys(Fate, 0)
+    counts = dict.fromkeys(ImportOutcome, 0)
 
-    def observe(file: Imported) -> None:
-        counts[file.fate] += 1
+    def observe(file: ImportedFile) -> None:
+        counts[file.outcome] += 1
         if as_json:
             _print_imported(file)
         elif file.problem is not None:
-            click.echo(f"{file.fate.value} {file.name}: {file.problem.sentence}", err=True)
+            click.echo(f"{file.outcome.value} {file.name}: {file.problem.sentence}", err=True)
 
     source = ImportFolder(Path(folder).absolute() if folder else service.settings.import_folder)
     options = ImportOptions(moves=moves, dry_run=dry_run)
@@ -58,9 +58,9 @@ def import_folder(service: Service, folder: str, moves: bool, dry_run: bool, as_
     if not dry_run:
         _index_imported(service)
         damaged = _print_damaged(service, began, as_json=as_json)
-        counts[Fate.IMPORTED] -= damaged
-    _print_fates(counts, dry_run=dry_run, as_json=as_json, damaged=damaged)
-    if counts[Fate.FAILED] or damaged:
+        counts[ImportOutcome.IMPORTED] -= damaged
+    _print_counts(counts, dry_run=dry_run, as_json=as_json, damaged=damaged)
+    if counts[ImportOutcome.FAILED] or damaged:
         raise click.exceptions.Exit(1)
 
 
@@ -92,8 +92,8 @@ def _print_damaged(service: Service, began: datetime, *, as_json: bool) -> int:
     return damaged
 
 
-def _print_imported(file: Imported) -> None:
-    record: dict[str, object] = {"name": file.name, "status": file.fate.value}
+def _print_imported(file: ImportedFile) -> None:
+    record: dict[str, object] = {"name": file.name, "status": file.outcome.value}
     if file.placed:
         record["original"] = file.placed
     if file.problem:
@@ -101,8 +101,8 @@ def _print_imported(file: Imported) -> None:
     print_json(record, indented=False)
 
 
-def _print_fates(counts: dict[Fate, int], *, dry_run: bool, as_json: bool, damaged: int) -> None:
-    by_name = {fate.value: count for fate, count in counts.items()} | ({"damaged": damaged} if damaged else {})
+def _print_counts(counts: dict[ImportOutcome, int], *, dry_run: bool, as_json: bool, damaged: int) -> None:
+    by_name = {outcome.value: count for outcome, count in counts.items()} | ({"damaged": damaged} if damaged else {})
     if as_json:
         print_json({**by_name, "dry_run": dry_run}, indented=False)
         return

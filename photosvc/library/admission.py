@@ -43,11 +43,11 @@ from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, UploadedFile
 from photosvc.models.statements import UNLOADED, insert_into
 from photosvc.settings import Settings
 
-#: Digits of the hash in a name: more where another file has the name already. Files of strangers begin with 16: they
-#: could try until eight are those of another file, whose sidecars would then be taken for theirs.
+#: Digits of the hash in a name: more if another file has the name already. Names of strangers begin with 16: eight
+#: can be found by trial for another file, whose sidecars would then count for the stranger's file.
 _DIGITS: Final = (8, 16, 40)
 _DIGITS_OF_STRANGERS: Final = _DIGITS[1:]
-#: Files by trust in their time.
+#: Media types by the trust in their times, the most trusted first.
 _ORDER: Final = {"raw": 0, "image": 1, "animated": 2, "video": 3}
 ADDED, DUPLICATE, REFUSED = "added", "duplicate", "refused"
 #: The statuses of stored files whose picture is damaged, or cannot be shown by this installation.
@@ -56,21 +56,21 @@ DAMAGED, NOT_SHOWN = "damaged", "not_shown"
 _BEYOND: Final = frozenset(
     {Reason.TOO_LARGE, Reason.OVER_MEMORY, Reason.BOMB, Reason.UNREAD_PIXELS, Reason.RAW_WITHOUT_COLORS}
 )
-#: A function that gives a received file a name, as `add_original` does.
+#: Gives a received file a name among the originals, as `staging.add_original` does.
 Placing: TypeAlias = Callable[[ReceivedFile, str, ExitStack], object]
 _NO_PICTURE: Final = Problem.of(Reason.WRONG_CONTENT, "picture or video")
 
 
 def stored_status(problem: Problem | None) -> str:
-    """Return the status of a stored file that cannot be shown because of this problem; `added` if that may pass."""
+    """Return the status of a stored file with this problem; `added` without one, or if the problem may pass."""
     if problem is None or problem.reason.may_pass:
         return ADDED
     is_whole = problem.reason.severity is Severity.SKIPPED or problem.reason in _BEYOND
     return NOT_SHOWN if is_whole else DAMAGED
 
 
-class Named(NamedTuple):
-    """A file and the ending of its name after the common part, such as `.jpg` or `.jpg.xmp`."""
+class GroupMember(NamedTuple):
+    """A file of a group, and the ending of its name after the common part, such as `.jpg` or `.jpg.xmp`."""
 
     file: ReceivedFile
     ending: str
@@ -78,65 +78,69 @@ class Named(NamedTuple):
 
 def grouped(
     files: Sequence[ReceivedFile], contents: Mapping[Path, Content]
-) -> tuple[list[list[Named]], list[ReceivedFile]]:
-    """Return groups of files that belong together, the one whose time counts first, and sidecars without a picture.
+) -> tuple[list[list[GroupMember]], list[ReceivedFile]]:
+    """Return groups of files that belong together, and the sidecars without a picture.
 
-    Several files of one name and format, such as the `image.jpg` of some apps, come from different folders: each is a
-    group of its own, so that it keeps its time and none waits for the others, and sidecars of that name are left.
+    The first file of a group gives it its time. Several files of one name and format, such as the `image.jpg` of some
+    apps, come from different folders: each is a group of its own and keeps its time. No sidecar of that name has an
+    owner then.
     """
     folders: dict[str, list[ReceivedFile]] = {}
     for file in files:
         folders.setdefault(file.folder, []).append(file)
-    groups: list[list[Named]] = []
-    left: list[ReceivedFile] = []
-    for inner in folders.values():
-        pictures = [file for file in inner if contents[file.path].media_type != "sidecar"]
-        sidecars = [file for file in inner if contents[file.path].media_type == "sidecar"]
+    groups: list[list[GroupMember]] = []
+    unowned: list[ReceivedFile] = []
+    for of_folder in folders.values():
+        pictures = [file for file in of_folder if contents[file.path].media_type != "sidecar"]
+        sidecars = [file for file in of_folder if contents[file.path].media_type == "sidecar"]
         by_stem = _by_stem(pictures, contents)
-        apart = {stem: group for stem, group in by_stem.items() if len({one.ending for one in group}) < len(group)}
-        together = {stem: group for stem, group in by_stem.items() if stem not in apart}
-        left += _add_sidecars(together, sidecars, {file.name for file in pictures})
-        groups += together.values()
-        groups += ([one] for group in apart.values() for one in group)
-    return groups, left
+        ambiguous = {
+            stem: group for stem, group in by_stem.items() if len({member.ending for member in group}) < len(group)
+        }
+        whole = {stem: group for stem, group in by_stem.items() if stem not in ambiguous}
+        unowned += _add_sidecars(whole, sidecars, {file.name for file in pictures})
+        groups += whole.values()
+        groups += ([member] for group in ambiguous.values() for member in group)
+    return groups, unowned
 
 
-def _by_stem(pictures: Iterable[ReceivedFile], contents: Mapping[Path, Content]) -> dict[str, list[Named]]:
-    found: dict[str, list[ReceivedFile]] = {}
+def _by_stem(pictures: Iterable[ReceivedFile], contents: Mapping[Path, Content]) -> dict[str, list[GroupMember]]:
+    by_stem: dict[str, list[ReceivedFile]] = {}
     for file in pictures:
-        found.setdefault(group_key(file.name), []).append(file)
+        by_stem.setdefault(group_key(file.name), []).append(file)
     groups = {}
-    for stem, group in found.items():
+    for stem, group in by_stem.items():
         group.sort(key=lambda file: (is_edited(file.name), _ORDER[contents[file.path].media_type], file.name))
         suffixes = {file.path: suffix_of(file.name) for file in group}
         needed = len(set(suffixes.values())) > 1
         groups[stem] = [
-            Named(file, f"{suffixes[file.path] if needed else ''}.{contents[file.path].extension}") for file in group
+            GroupMember(file, f"{suffixes[file.path] if needed else ''}.{contents[file.path].extension}")
+            for file in group
         ]
     return groups
 
 
 def _add_sidecars(
-    groups: Mapping[str, list[Named]], sidecars: Sequence[ReceivedFile], pictures: AbstractSet[str]
+    groups: Mapping[str, list[GroupMember]], sidecars: Sequence[ReceivedFile], pictures: AbstractSet[str]
 ) -> Iterator[ReceivedFile]:
-    """Add the sidecars of a folder to the groups of its pictures; yield those that belong to no picture."""
+    """Add the sidecars of a folder to the groups of its pictures; yield the sidecars that belong to no picture."""
     owners = companions({*pictures, *(file.name for file in sidecars)})
     for file in sidecars:
-        own = [name for name in owners.get(file.name, ()) if name in pictures]
-        owner = owner_of(own) if own else ""
+        pictured = [name for name in owners.get(file.name, ()) if name in pictures]
+        owner = owner_of(pictured) if pictured else ""
         group = groups.get(group_key(owner))
         if group is None or not is_read(file.name):
             yield file
             continue
-        first = next(one.ending for one in group if one.file.name == owner)
+        owner_ending = next(member.ending for member in group if member.file.name == owner)
         suffix = PurePosixPath(file.name).suffix.lower()
-        group.append(Named(file, suffix if suffix == ".aae" else first + suffix))
+        group.append(GroupMember(file, suffix if suffix == ".aae" else owner_ending + suffix))
 
 
 def common_names(main: ReceivedFile, when: Taken, lengths: Sequence[int] = _DIGITS) -> Iterator[str]:
     """Yield the beginnings that a group's names may have, relative to the originals; the first free one is used.
 
-    A name has no day and no month that are not known: the index would read them.
+    An unknown day or month stays out of the name, because the index would read it from there.
     """
     local = when.local
     folder, stamp = f"{local.year:04}/{local.month:02}", f"{local.year:04}{local:%m%d_%H%M%S}_"
@@ -158,9 +162,9 @@ class Admitted:
     status: str
     """`added`, `damaged`, `not_shown`, `duplicate` or `refused`."""
     placed: str = ""
-    """The name among the originals, also that of the file that a duplicate repeats."""
+    """The name among the originals; for a duplicate, the name of the equal original."""
     problem: Problem | None = None
-    """The reason why it was refused, or cannot be shown."""
+    """Why the file was refused, or cannot be shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,15 +172,15 @@ class Admission:
     """The admission of received files to the originals.
 
     Args:
-        user_id: the account in whose quota they count; None for those of an import.
-        albums: UIDs of albums that their photos are added to once they are indexed.
-        folder_albums: the UIDs of further albums by the folders whose photos are added to them.
+        user_id: the account whose quota counts the files; None for the files of an import.
+        albums: UIDs of albums that get the photos once these are indexed.
+        folder_albums: folder -> the UID of a further album for its photos.
         pool: reads the files; by default each call of `admit` starts one.
-        checks_quota: true if the files are not counted already, as waiting uploads are: they may not exceed the quota.
-        tells_nothing: true if the sender must not learn or change what the library has: each content that it sends is
-            stored, whatever the library has, as a photo of its own, and sidecars are refused. Only what the same sender
-            has sent before is a duplicate, and told as new.
-        link_uid: the public link by which a visitor sent them; empty for files of accounts.
+        checks_quota: true if the quota does not count the files yet, as it does waiting uploads.
+        is_stranger: true if the sender must neither learn nor change what the library has. Each content is stored as a
+            photo of its own, even if the library has it, and sidecars are refused. Only a file that the same sender
+            sent before is a duplicate, and is reported as added.
+        link_uid: the public link by which a visitor sent the files; empty for files of accounts.
         require: raises an error, in each transaction, if the files may not be added any more.
     """
 
@@ -188,61 +192,65 @@ class Admission:
     albums: Sequence[str] = ()
     pool: InspectionPool | None = None
     checks_quota: bool = False
-    tells_nothing: bool = False
+    is_stranger: bool = False
     link_uid: str = ""
     require: Callable[[Session], object] | None = None
     folder_albums: Mapping[str, str] = field(default_factory=dict)
     _originals: KnownOriginals = field(init=False)
     _subjects: dict[tuple[str, ...], str] = field(default_factory=dict, init=False)
-    """The last result of `wish_albums` by albums; if its transaction was undone, no job has this subject."""
+    """Albums -> the last result of `wish_albums`; if its transaction was rolled back, no job has this subject."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_originals", KnownOriginals(self.settings, self._claims, self.tells_nothing))
+        object.__setattr__(self, "_originals", KnownOriginals(self.settings, self._claims, self.is_stranger))
 
     def admit(self, files: Sequence[ReceivedFile]) -> list[Admitted]:
-        """Add these files; files that belong together are in one transaction.
+        """Add these files; files that belong together are added in one transaction.
 
         Raises:
-            QuotaExceededError: the account may not add so much.
-            AccountDeletedError: there is no such account any more.
-            PhotosvcError: one cannot be stored; files before it are added, and the others wait.
+            QuotaExceededError: the quota of the account is used up.
+            AccountDeletedError: the account was deleted.
+            PhotosvcError: a file cannot be stored; files before it are added, and the others wait.
         """
-        # The answer to a visitor does not wait for the index, so this tells whether a picture is damaged.
-        found = dict(inspect(files, self.settings, self.pool, decode=self.tells_nothing))
-        if self.tells_nothing:
-            found.update({path: _NO_PICTURE for path, content in found.items() if _is_sidecar(content)})
-        outcomes = [self._refused(file, problem) for file in files if isinstance(problem := found[file.path], Problem)]
-        contents = {path: content for path, content in found.items() if isinstance(content, Content)}
-        groups, left = grouped([file for file in files if file.path in contents], contents)
-        if self.tells_nothing:  # many files of one name would be one long transaction, for which all others wait
-            groups = [[one] for group in groups for one in group]
-        outcomes += [Admitted(file, REFUSED, problem=Problem(Reason.UNRELATED)) for file in left]
+        # The answer to a visitor does not wait for the index, so damaged pictures are found by decoding them here.
+        inspected = dict(inspect(files, self.settings, self.pool, decode=self.is_stranger))
+        if self.is_stranger:
+            inspected.update({path: _NO_PICTURE for path, content in inspected.items() if _is_sidecar(content)})
+        outcomes = [
+            self._refused(file, problem) for file in files if isinstance(problem := inspected[file.path], Problem)
+        ]
+        contents = {path: content for path, content in inspected.items() if isinstance(content, Content)}
+        groups, unowned = grouped([file for file in files if file.path in contents], contents)
+        if self.is_stranger:  # many files of one name would be one long transaction, which blocks all other writers
+            groups = [[member] for group in groups for member in group]
+        outcomes += [Admitted(file, REFUSED, problem=Problem(Reason.UNRELATED)) for file in unowned]
         exclusions = Exclusions(self.settings.originals)
         for whole in groups:
-            when = taken_by([(one.file, contents[one.file.path]) for one in whole], self.now, self.settings.timezone)
+            when = taken_by(
+                [(member.file, contents[member.file.path]) for member in whole], self.now, self.settings.timezone
+            )
             common = next(iter(common_names(whole[0].file, when)))
-            group = [one for one in whole if not exclusions.exclude(common + one.ending)]
-            excluded = [one.file for one in whole if one not in group]
+            group = [member for member in whole if not exclusions.exclude(common + member.ending)]
+            excluded = [member.file for member in whole if member not in group]
             outcomes += [Admitted(file, REFUSED, problem=Problem(Reason.EXCLUDED)) for file in excluded]
             if not group:
                 continue
             with originals.undo_on_error() as undo:
                 admitted = partial(self._admit_group, group, when, undo)
-                done = self._originals.settle(self.writing, admitted)
-                outcomes += (self._judged(outcome, contents[outcome.file.path]) for outcome in done)
+                admitted_files = self._originals.settle(self.writing, admitted)
+                outcomes += (self._judged(outcome, contents[outcome.file.path]) for outcome in admitted_files)
         order = {file.path: number for number, file in enumerate(files)}
         return sorted(outcomes, key=lambda outcome: order[outcome.file.path])
 
     def albums_in(self, folder: str) -> tuple[str, ...]:
-        """Return the UIDs of the albums for the photos of a folder."""
-        own = self.folder_albums.get(folder)
-        return tuple(dict.fromkeys((*self.albums, *((own,) if own else ()))))
+        """Return the UIDs of the albums that get the photos of a folder."""
+        folder_album = self.folder_albums.get(folder)
+        return tuple(dict.fromkeys((*self.albums, *((folder_album,) if folder_album else ()))))
 
     def find(self, transaction: Transaction, file: ReceivedFile) -> str | None:
-        """Return the name of the original with this content; its photo is added to the albums, in the transaction.
+        """Return the name of the original with this content, and add its photo to the albums in the transaction.
 
         Raises:
-            StorageFailedError: the disk of the originals is away or fails.
+            StorageFailedError: the disk of the originals is missing or fails.
         """
 
         def look(session: Session) -> str | None:
@@ -258,8 +266,8 @@ class Admission:
 
     @property
     def _claims(self) -> Sequence[ColumnElement[bool]]:
-        """Return the conditions on the claims of content that count for these files."""
-        if not self.tells_nothing:
+        """Return the conditions on the claims of content that make these files duplicates."""
+        if not self.is_stranger:
             return (not_(UploadedFile.apart),)
         return (
             UploadedFile.apart.is_(True),
@@ -271,71 +279,75 @@ class Admission:
         return (UploadedFile.hash == file.hash, *self._claims)
 
     def _judged(self, outcome: Admitted, content: Content) -> Admitted:
-        """Return the outcome of a stored file, for a visitor with the problem of its picture."""
-        problem = content.extraction.problem if self.tells_nothing and content.extraction else None
+        """Return the outcome of a stored file; for a stranger it has the problem of the picture."""
+        problem = content.extraction.problem if self.is_stranger and content.extraction else None
         status = stored_status(problem)
         return outcome if status == ADDED else replace(outcome, status=status, problem=problem)
 
     @property
-    def _again(self) -> str:
-        """Return the status of duplicates, as the account is told of it."""
-        return ADDED if self.tells_nothing else DUPLICATE
+    def _duplicate(self) -> str:
+        """Return the status that duplicates are reported with."""
+        return ADDED if self.is_stranger else DUPLICATE
 
     def _refused(self, file: ReceivedFile, problem: Problem) -> Admitted:
         if problem.reason is Reason.VANISHED:
-            known = self._originals.settle(self.writing, partial(self._known_to, file))
-            if known:
-                return Admitted(file, self._again, known)
+            present = self._originals.settle(self.writing, partial(self._present_name, file))
+            if present:
+                return Admitted(file, self._duplicate, present)
         return Admitted(file, REFUSED, problem=problem)
 
-    def _known_to(self, file: ReceivedFile, session: Session) -> str:
+    def _present_name(self, file: ReceivedFile, session: Session) -> str:
         check_disk(session, self.settings)
         return self._originals.name_of(session, file)
 
-    def _check_group(self, group: Sequence[Named], session: Session) -> None:
-        """Check that a group may be added, before anything of it is placed."""
-        for one in group:  # it may read originals outside of the transaction
-            self._known_to(one.file, session)
+    def _check_group(self, group: Sequence[GroupMember], session: Session) -> None:
+        """Check that a group may be added, before a file of it is placed."""
+        for member in group:  # this may read originals outside of the transaction
+            self._present_name(member.file, session)
         if self.user_id is not None:
             require_account(session, self.user_id)
         if self.require is not None:
             self.require(session)
         self._check_quota(session, group)
 
-    def _admit_group(self, group: Sequence[Named], when: Taken, undo: ExitStack, session: Session) -> list[Admitted]:
+    def _admit_group(
+        self, group: Sequence[GroupMember], when: Taken, undo: ExitStack, session: Session
+    ) -> list[Admitted]:
         self._check_group(group, session)
         outcomes = []
-        for one in group:
-            known = self._known(session, one.file)
-            if known is not None:
-                outcomes.append(Admitted(one.file, self._again, known))
+        for member in group:
+            present = self._find_or_claim(session, member.file)
+            if present is not None:
+                outcomes.append(Admitted(member.file, self._duplicate, present))
                 continue
-            name = self._placed(group[0].file, when, one, undo, session)
-            named = update(UploadedFile).where(*self._claim_of(one.file)).values(name=name)
+            name = self._placed(group[0].file, when, member, undo, session)
+            named = update(UploadedFile).where(*self._claim_of(member.file)).values(name=name)
             session.execute(named, execution_options=UNLOADED)
             # A person may have removed the same file from the library before.
             rejected = delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == name)
             session.execute(rejected, execution_options=UNLOADED)
             wish(session, self.now, name.rpartition("/")[0])
-            outcomes.append(Admitted(one.file, ADDED, name))
+            outcomes.append(Admitted(member.file, ADDED, name))
         self._wish_albums(session, {outcome.file.hash: outcome.placed for outcome in outcomes}, group[0].file.folder)
         return outcomes
 
-    def _check_quota(self, session: Session, group: Sequence[Named]) -> None:
+    def _check_quota(self, session: Session, group: Sequence[GroupMember]) -> None:
         if not self.checks_quota or self.user_id is None or not self.settings.upload_quota:
             return
         lock_account(session, self.user_id)
-        new = {one.file.hash: one.file.size for one in group if not self._originals.name_of(session, one.file)}
-        left = bytes_left(session, self.settings, self.user_id)
-        if left is not None and sum(new.values()) > left:
+        new_sizes = {
+            member.file.hash: member.file.size for member in group if not self._originals.name_of(session, member.file)
+        }
+        allowed = bytes_left(session, self.settings, self.user_id)
+        if allowed is not None and sum(new_sizes.values()) > allowed:
             raise QuotaExceededError
 
-    def _known(self, session: Session, file: ReceivedFile) -> str | None:
-        """Return the name of the original with this content; None when there is none and this file claims to be it."""
+    def _find_or_claim(self, session: Session, file: ReceivedFile) -> str | None:
+        """Return the name of the original with this content; None if there is none: this file claims the content."""
         if not self._originals.name_of(session, file):
             if self._claim(session, file):
                 return None
-            # Another transaction had claimed it; where its file is gone by now, this one takes its place.
+            # Another transaction had claimed the content. If its file is gone by now, this file takes its place.
             if not self._originals.name_of(session, file):
                 again = update(UploadedFile).where(*self._claim_of(file)).values(self._row(file))
                 session.execute(again, execution_options=UNLOADED)
@@ -343,7 +355,7 @@ class Admission:
         return self._originals.name_of(session, file)
 
     def _claim(self, session: Session, file: ReceivedFile) -> bool:
-        """Note a content as that of this file; return False if it is noted for another one."""
+        """Claim a content for this file; return False if another file has claimed it."""
         claim = insert_into(UploadedFile, session).values(self._row(file)).on_conflict_do_nothing()
         return session.execute(claim.returning(UploadedFile.hash)).first() is not None
 
@@ -355,33 +367,33 @@ class Admission:
             "size": file.size,
             "original_name": file.name,
             "link_uid": self.link_uid,
-            "apart": self.tells_nothing,
+            "apart": self.is_stranger,
             "created_at": self.now,
         }
 
     def _wish_albums(self, session: Session, files: Mapping[str, str], folder: str) -> None:
-        """Ask for the albums of pictures, duplicates included; sidecars, by their names, belong to other files."""
+        """Request the albums of pictures, duplicates included; sidecars follow their pictures."""
         pictures = [content for content, name in files.items() if not is_read(name)]
         albums = self.albums_in(folder)
         if albums and pictures:
-            sender = self.link_uid if self.tells_nothing else None
+            sender = self.link_uid if self.is_stranger else None
             subject = self._subjects.get(albums, "")
             self._subjects[albums] = wish_albums(
                 session, subject, pictures, albums, self.now, self.user_id, contributed_by=sender
             )
 
-    def _placed(self, main: ReceivedFile, when: Taken, one: Named, undo: ExitStack, session: Session) -> str:
-        """Place a file of a group and return its name. `undo` brings it back to where it waited for another try."""
-        lengths = _DIGITS_OF_STRANGERS if self.tells_nothing else _DIGITS
-        commons = [*common_names(main, when, lengths), *common_names(one.file, when, lengths)]
+    def _placed(self, main: ReceivedFile, when: Taken, member: GroupMember, undo: ExitStack, session: Session) -> str:
+        """Place a file of a group and return its name; `undo` gets a function that puts it back for another try."""
+        lengths = _DIGITS_OF_STRANGERS if self.is_stranger else _DIGITS
+        commons = [*common_names(main, when, lengths), *common_names(member.file, when, lengths)]
         commons.append(f"{commons[0]}_{secrets.token_hex(4)}")
         for common in commons:
-            name = common + one.ending
+            name = common + member.ending
             try:
-                self.place(one.file, name, undo)
+                self.place(member.file, name, undo)
             except NameTakenError:
-                # It is the same where a process ended after placing it, unless it is that of another sender.
-                if _is_known(session, name) or not self.is_same(one.file, name):
+                # A process that was killed after it placed the file left an equal one, which no row names.
+                if _is_known(session, name) or not self.is_same(member.file, name):
                     continue
             return name
         raise NameTakenError

@@ -2,8 +2,8 @@
 
 Hostile files are read in worker processes.
 
-A row of the database is no proof that its file is still there. Only a file that is there with its known size and time,
-or with the same SHA-1, makes a received one a duplicate.
+A row of the database does not prove that its file still exists. A received file is a duplicate only of an existing
+file with the known size and time, or with the same SHA-1.
 """
 
 import os
@@ -36,14 +36,14 @@ from photosvc.models import ORIGINALS_ROOT, File, UploadedFile
 from photosvc.settings import Settings
 from photosvc.workers.pool import WorkerPool
 
-#: A pool that reads files, each given by its path and a name of its own.
+#: A pool that reads files, each given by its path and its name as received.
 InspectionPool: TypeAlias = WorkerPool[tuple[Path, str], Extraction]
 _MIB = 1 << 20
 _MOST_WORKERS = 4
 #: A function that begins a transaction.
 Transaction: TypeAlias = Callable[[], AbstractContextManager[Session]]
 T = TypeVar("T")
-#: Originals that are read for one answer; more change while they are read.
+#: Originals that are read for one answer; if more must be read, programs keep changing them.
 _MOST_READ: Final = 1000
 
 
@@ -53,11 +53,11 @@ class ReceivedFile:
 
     path: Path
     name: str
-    """Its name as the owner wrote it, without folders."""
+    """Its name as received, without folders."""
     size: int
     hash: str
     folder: str = ""
-    """Files belong together only within a folder."""
+    """The folder that it came from: only files of one folder belong together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Content:
 
     media_type: str
     extension: str
-    """Lower case, without the dot; one that fits the content."""
+    """Lower case, without the dot; it fits the content."""
     extraction: Extraction | None = None
     """None if it could not be read."""
 
@@ -78,17 +78,20 @@ def inspect(
     *,
     decode: bool = False,
 ) -> Mapping[Path, Content | Problem]:
-    """Return the content of each file by its path, or why it is refused.
+    """Return path -> content of each file, or the reason to refuse it.
 
-    A picture whose reader crashes or takes too long is kept. Processes are started for this call, unless there is a
-    pool of `inspection_pool`. With `decode`, they decode the pictures too.
+    A picture is accepted even if its reader crashes or takes too long.
+
+    Args:
+        pool: an `inspection_pool`; by default this call starts processes.
+        decode: decode the pictures too.
     """
-    found: dict[Path, Content | Problem] = {}
+    contents: dict[Path, Content | Problem] = {}
     kinds: dict[Path, tuple[str, str]] = {}
     for file in files:
         kind = _kind(file, settings)
         if isinstance(kind, Problem):
-            found[file.path] = kind
+            contents[file.path] = kind
         else:
             kinds[file.path] = kind
     by_item = {(file.path, f"{file.name}.{kinds[file.path][1]}"): file for file in files if file.path in kinds}
@@ -96,12 +99,12 @@ def inspect(
         with nullcontext(pool) if pool else inspection_pool(settings, len(by_item), decode=decode) as readers:
             for item, result in readers.run(by_item):
                 file = by_item[item]
-                found[file.path] = _content(kinds[file.path], result)
-    return found
+                contents[file.path] = _content(kinds[file.path], result)
+    return contents
 
 
 def inspection_pool(settings: Settings, files: int = _MOST_WORKERS, *, decode: bool = False) -> InspectionPool:
-    """Return worker processes that read files, for several calls of `inspect`; no more of them than there are files."""
+    """Return worker processes that read files, for several calls of `inspect`; at most one for each file."""
     return WorkerPool(
         partial(_read, max_bytes=settings.max_file_size * _MIB, decode=decode),
         result=Extraction,
@@ -122,7 +125,7 @@ def _kind(file: ReceivedFile, settings: Settings) -> tuple[str, str] | Problem:
 
 
 def kind_of(name: str, size: int, head: bytes, settings: Settings) -> tuple[str, str] | Problem:
-    """Return the media type and the extension of a file by its first bytes, or why no such file is added.
+    """Return the media type and the extension of a file by its first bytes, or the reason to refuse it.
 
     Args:
         name: without folders; its extension only chooses within a family.
@@ -138,8 +141,10 @@ def kind_of(name: str, size: int, head: bytes, settings: Settings) -> tuple[str,
         return row.media_type, suffix if suffix in row.extensions else row.extensions[0]
     if is_read(name):
         return "sidecar", suffix
-    known = by_extension(name)
-    return Problem.of(Reason.WRONG_CONTENT, "video" if known and known.media_type == "video" else "picture or video")
+    named_row = by_extension(name)
+    return Problem.of(
+        Reason.WRONG_CONTENT, "video" if named_row and named_row.media_type == "video" else "picture or video"
+    )
 
 
 def _read(item: tuple[Path, str], *, max_bytes: int, decode: bool) -> Extraction:
@@ -158,14 +163,14 @@ def _content(kind: tuple[str, str], result: Extraction | PhotosvcError) -> Conte
 
 
 def taken_by(group: Sequence[tuple[ReceivedFile, Content]], now: datetime, zone: str) -> Taken:
-    """Return the time of the picture in these files and their sidecars, as an index run over their folder finds it.
+    """Return the time of the picture in these files and their sidecars, as an index run over their folder would.
 
-    If none of them could be read, it is that of a name, else the present.
+    If no file could be read, this is the time in a name, else the present.
     """
     pictures, sidecars = [], []
     for file, content in group:
         name = f"{file.folder}/{file.name}".lstrip("/")
-        read = content.extraction or Extraction(
+        extraction = content.extraction or Extraction(
             hash=file.hash,
             size=file.size,
             mtime_ns=round(now.timestamp() * 1e9),
@@ -174,22 +179,22 @@ def taken_by(group: Sequence[tuple[ReceivedFile, Content]], now: datetime, zone:
             mime="",
         )
         if content.media_type != "sidecar":
-            pictures.append(StackedFile(name, read))
+            pictures.append(StackedFile(name, extraction))
         elif content.extraction is not None:
-            sidecars.append(StoredSidecar(name, Kind(read.codec), read.metadata))
-    beside = [replace(one, picture=pictures[0].name) for one in sidecars if one.kind is not Kind.ALBUM]
+            sidecars.append(StoredSidecar(name, Kind(extraction.codec), extraction.metadata))
+    beside = [replace(sidecar, picture=pictures[0].name) for sidecar in sidecars if sidecar.kind is not Kind.ALBUM]
     sources = with_sidecars(merged_metadata(pictures), ranked(beside), zone)
     return taken(sources.metadata, pictures, now, zone)
 
 
 def check_disk(session: Session, settings: Settings, name: str = "", *, within: bool = False) -> None:
-    """Raise `StorageFailedError` if `are_away`: files on the disk are not gone, and a new one would be hidden later."""
+    """Raise `StorageFailedError` if the disk of originals is not mounted: it would later hide a new file."""
     if are_away(session, settings.originals, name, within=within):
         raise StorageFailedError
 
 
 class _UnreadError(Exception):
-    """The content of this original decides, and must be read outside of the transaction."""
+    """The content of this original decides, and must be hashed outside of the transaction."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -201,8 +206,8 @@ class KnownOriginals:
     """The originals of a service, by their content.
 
     Args:
-        claims: the conditions on the rows of `UploadedFile` that count: those of the library, or of one sender.
-        contributed: true if only files of that sender count, false if no files of visitors and contributors do.
+        claims: the conditions of the `UploadedFile` rows that count: rows of the library, or of one sender.
+        contributed: true if only files of that sender count; false if files of visitors and contributors do not count.
     """
 
     settings: Settings
@@ -214,11 +219,11 @@ class KnownOriginals:
     def settle(self, transaction: Transaction, act: Callable[[Session], T]) -> T:
         """Return the result of `act` in a transaction.
 
-        If `act` needs the content of an original, the transaction is rolled back, the original is read, which may take
-        long, and `act` is called again.
+        If `act` needs the content of an original, the transaction is rolled back, the original is hashed, which may
+        take long, and `act` is called again.
 
         Raises:
-            StorageFailedError: the disk of the originals is away or fails.
+            StorageFailedError: the disk of the originals is missing or fails.
         """
         for _ in range(_MOST_READ):
             try:
@@ -229,12 +234,12 @@ class KnownOriginals:
         raise StorageFailedError
 
     def name_of(self, session: Session, file: ReceivedFile) -> str:
-        """Return the name of an original with this content, indexed or about to be; empty without one.
+        """Return the name of an original with this content, indexed or waiting for the index; empty without one.
 
         Call it within `settle`.
 
         Raises:
-            StorageFailedError: there may be one, on a disk that is away or fails.
+            StorageFailedError: there may be one on a disk that is missing or fails.
         """
         for name, size, mtime_ns in self._candidates(session, file):
             status = self._status(session, name)
@@ -242,15 +247,15 @@ class KnownOriginals:
                 continue
             if (status.st_size, clamped_time(status)) == (size, mtime_ns):
                 return name
-            content = self._read.get((name, _identity(status)))
-            if content is None:
+            content_hash = self._read.get((name, _identity(status)))
+            if content_hash is None:
                 raise _UnreadError(name)
-            if content == file.hash:
+            if content_hash == file.hash:
                 return name
         return ""
 
     def has_content(self, name: str, file: ReceivedFile) -> bool:
-        """Return whether the original of this name has the content of the file, by reading it."""
+        """Hash the original of this name, and return whether it has the content of the file."""
         try:
             has_size = os.lstat(disk_path(self.settings.originals, name)).st_size == file.size
             return has_size and self._hash(name) == file.hash
@@ -258,14 +263,14 @@ class KnownOriginals:
             return False
 
     def _candidates(self, session: Session, file: ReceivedFile) -> Iterator[tuple[str, int, int | None]]:
-        """Yield the names of originals that had this content, each with its indexed size and time; None before."""
+        """Yield originals that had this content: name, indexed size and time (None until they are indexed)."""
         query = select(File.name, File.size, File.mtime_ns)
         query = query.where(File.hash == file.hash, File.root == ORIGINALS_ROOT, File.missing.is_(False))
         query = query.where(File.contributed.is_(self.contributed))
         if self.contributed:
             query = query.where(exists().where(UploadedFile.name == File.name, *self.claims))
         yield from map(tuple, session.execute(query.order_by(File.id)).all())
-        # A file that the index refused for good, or that a person removed from the library, may be added again.
+        # A file that the index rejected permanently, or that a person removed from the library, may be added again.
         claim = select(UploadedFile.name).where(UploadedFile.hash == file.hash, *self.claims)
         if claimed := session.scalar(claim.where(not_(exists().where(*REFUSED_CLAIMS)))):
             yield claimed, file.size, None
@@ -286,15 +291,15 @@ class KnownOriginals:
         try:
             with os.fdopen(open_inside(self.settings.originals, name), "rb") as original:
                 status = os.fstat(original.fileno())
-                content = hash_of(original)
+                content_hash = hash_of(original)
                 if _identity(os.fstat(original.fileno())) != _identity(status):
                     return ""  # a program writes to it
         except (FileNotFoundError, NotADirectoryError, NotFoundError):
             return ""
         except OSError:
             raise StorageFailedError from None
-        self._read[name, _identity(status)] = content
-        return content
+        self._read[name, _identity(status)] = content_hash
+        return content_hash
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:

@@ -1,8 +1,7 @@
-"""An import run: files that the library lacks are copied into the staging folder and added, some at a time.
+"""Imports: new files of a folder are copied into the staging folder and added, some at a time; jobs do it on request.
 
-It can be stopped or killed at any moment, and another run completes it. A file of the originals is always whole, a file
-to import is removed only after its original is durable, and files that the originals have already are found by their
-content.
+A run can be stopped or killed at any moment, and another run completes it. Originals are always whole. A file to import
+is removed only after its original is durable. Files that are originals already are recognised by their content.
 """
 
 import logging
@@ -59,8 +58,8 @@ _PATIENCE: Final = 1800.0
 _REFUSAL: Final = "Another import is running; wait until it ends."
 
 
-class Fate(StrEnum):
-    """The result for one file."""
+class ImportOutcome(StrEnum):
+    """The outcome for one file."""
 
     IMPORTED = "imported"
     DUPLICATE = "duplicate"
@@ -69,24 +68,28 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
-    """A file and its result."""
+class ImportedFile:
+    """A file of the folder of imports, and its outcome."""
 
     name: str
     """Relative to the folder of imports."""
-    fate: Fate
+    outcome: ImportOutcome
     placed: str = ""
-    """Its name among the originals, also that of the file that a duplicate repeats."""
+    """Its name among the originals; for a duplicate, the name of the equal original."""
     problem: Problem | None = None
 
     @classmethod
     def refused(cls, name: str, problem: Problem) -> Self:
-        """Return the result for a file that stays where it is."""
-        return cls(name, Fate.SKIPPED if problem.reason.severity is Severity.SKIPPED else Fate.FAILED, problem=problem)
+        """Return the outcome for a file that stays where it is."""
+        return cls(
+            name,
+            ImportOutcome.SKIPPED if problem.reason.severity is Severity.SKIPPED else ImportOutcome.FAILED,
+            problem=problem,
+        )
 
 
 #: Called with each file.
-Observer: TypeAlias = Callable[[Imported], object]
+Observer: TypeAlias = Callable[[ImportedFile], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +99,9 @@ class ImportOptions:
     folder: str = ""
     """Below the folder of imports, in the form of `core.files.clean_name`; empty for all of it."""
     moves: bool = False
-    """True if files that are among the originals then are removed from the folder of imports."""
+    """True if files are removed from the folder of imports once they are originals."""
     dry_run: bool = False
-    """True to find out only which files would be imported."""
+    """True to report only which files would be imported."""
     settle: int = 0
     """Seconds for which a file must not have been written to."""
     user_id: int | None = None
@@ -119,7 +122,7 @@ class _Source:
 
 
 def _album_of(session: Session, described: Metadata, now: datetime) -> str:
-    """Return the UID of the first album of this title that people can add to; make it if there is none."""
+    """Return the UID of the first album of this title that takes photos; make one if there is none."""
     for uid in uids_by_title(session).get(fold(described.title), ()):
         if not album_of_people(session, uid, sees_private=True).filter:
             return uid
@@ -127,7 +130,7 @@ def _album_of(session: Session, described: Metadata, now: datetime) -> str:
 
 
 def _read(file: FileIO, size: int) -> bytes:
-    """Read from a file to import; an error of its disk becomes `FileProblemError`."""
+    """Read from a file to import; raise `FileProblemError` for an error of its disk."""
     try:
         return file.read(size)
     except OSError as error:
@@ -141,15 +144,15 @@ class ImportRun:
     engine: Engine
     settings: Settings
     clock: Clock
-    source: ImportFolder
+    folder: ImportFolder
     options: ImportOptions
     observer: Observer
     _sizes: set[int] = field(default_factory=set, init=False)
-    """The sizes of the files that the library has: a file of another size is new."""
+    """The sizes of the library's files in bytes: a file of another size is new."""
     _pool: InspectionPool = field(init=False)
     _emptied: set[str] = field(default_factory=set, init=False)
     _albums: dict[str, str] = field(default_factory=dict, init=False)
-    """The UIDs of albums by the folders that have one in Google Takeout."""
+    """Folder with an album in Google Takeout -> the UID of the album here."""
 
     def portions(self) -> Generator[int, None, None]:
         """Import one portion after the other; yield the number of its files, or 0 while it waits for a writer.
@@ -164,52 +167,52 @@ class ImportRun:
         """
         if self.settings.readonly:
             raise ReadOnlyError
-        folder = self.source.check(self.settings.originals, self.options.folder)
-        self.options = replace(self.options, folder=folder)
+        subfolder = self.folder.check(self.settings.originals, self.options.folder)
+        self.options = replace(self.options, folder=subfolder)
         with UnitOfWork(self.engine) as session:
             self._sizes = known_sizes(session)
         with (
             exclusive_lock(self.settings.cache / "import.lock", _REFUSAL),
             inspection_pool(self.settings) as self._pool,
-            closing(self._readable_groups()) as found,
+            closing(self._readable_groups()) as readable,
         ):
-            left: list[Sequence[FoundFile]] = []
-            for groups in _portioned(found):
-                left += self._bring(groups)
+            unsettled: list[Sequence[FoundFile]] = []
+            for groups in _portioned(readable):
+                unsettled += self._import(groups)
                 yield sum(map(len, groups))
-            yield from self._wait_for(left)
+            yield from self._wait_for(unsettled)
 
-    def _wait_for(self, left: Sequence[Sequence[FoundFile]]) -> Generator[int, None, None]:
+    def _wait_for(self, unsettled: Sequence[Sequence[FoundFile]]) -> Generator[int, None, None]:
         """Import groups whose files are no longer being written."""
         end = self.clock.monotonic() + _PATIENCE
-        while left and self.clock.monotonic() < end:
+        while unsettled and self.clock.monotonic() < end:
             look = self.clock.monotonic() + self.options.settle
             while self.clock.monotonic() < look:
                 yield 0
-            again, left = filter(None, map(self.source.again, left)), []
+            again, unsettled = filter(None, map(self.folder.again, unsettled)), []
             for groups in _portioned(again):
-                left += self._bring(groups)
+                unsettled += self._import(groups)
                 yield sum(map(len, groups))
-        for file in chain.from_iterable(left):
-            self.observer(Imported.refused(file.name, Problem(Reason.UNSETTLED)))
+        for file in chain.from_iterable(unsettled):
+            self.observer(ImportedFile.refused(file.name, Problem(Reason.UNSETTLED)))
 
     def count(self) -> int:
         """Return the number of files of any kind below the folder."""
-        groups = self.source.groups(self.options.folder)
+        groups = self.folder.groups(self.options.folder)
         return sum(len(group) for group in groups if not isinstance(group, Unreachable))
 
     def _readable_groups(self) -> Generator[Sequence[FoundFile], None, None]:
-        for group in self.source.groups(self.options.folder):
+        for group in self.folder.groups(self.options.folder):
             if isinstance(group, Unreachable):
-                self.observer(Imported.refused(group.name, group.problem))
+                self.observer(ImportedFile.refused(group.name, group.problem))
             else:
                 yield group
 
-    def _bring(self, groups: Sequence[Sequence[FoundFile]]) -> list[Sequence[FoundFile]]:
-        """Import these files and pass each to the observer; return the groups that may still be written to.
+    def _import(self, groups: Sequence[Sequence[FoundFile]]) -> list[Sequence[FoundFile]]:
+        """Import these files and pass each to the observer; return the groups that programs may still write to.
 
         Raises:
-            PhotosvcError: the files cannot be stored. Those before them are added, and none is removed or half there.
+            PhotosvcError: a file cannot be stored. The files before it are added, and no source is removed.
         """
         staged: dict[Path, _Source] = {}
 
@@ -228,152 +231,156 @@ class ImportRun:
             checks_quota=True,
             folder_albums=self._albums,
         )
-        left: list[Sequence[FoundFile]] = []
+        unsettled: list[Sequence[FoundFile]] = []
         with ExitStack() as parts:
             for group in groups:
                 if self._may_be_written(group):
-                    left.append(group)
+                    unsettled.append(group)
                     continue
-                sources = self._opened(group)
+                sources = self._sources(group)
                 if not self._are_known(sources, admission):
-                    for one in self._staged(sources, parts):
-                        staged[one.received.path] = one
-            for outcome in admission.admit([one.received for one in staged.values()]) if staged else ():
+                    for source in self._staged(sources, parts):
+                        staged[source.received.path] = source
+            for outcome in admission.admit([source.received for source in staged.values()]) if staged else ():
                 self._finish(staged[outcome.file.path], outcome, admission)
         for folder in sorted(self._emptied, key=len, reverse=True):
-            self.source.remove_empty(folder, self.options.folder)
+            self.folder.remove_empty(folder, self.options.folder)
         self._emptied.clear()
-        return left
+        return unsettled
 
     def _may_be_written(self, group: Sequence[FoundFile]) -> bool:
-        """Return whether one of these files was written a moment ago; the future of a file server does not count."""
+        """Return whether one of these files was written a moment ago; times in the future do not count."""
         now = self.clock().timestamp()
-        return any(abs(now - found.ctime_ns / 1e9) < self.options.settle for found in group)
+        return any(abs(now - file.ctime_ns / 1e9) < self.options.settle for file in group)
 
-    def _opened(self, group: Sequence[FoundFile]) -> list[_Source]:
-        """Return the files of a group that may be added; the observer gets the others."""
-        opened = []
-        for found in group:
+    def _sources(self, group: Sequence[FoundFile]) -> list[_Source]:
+        """Return the files of a group that may be added; the observer gets the other files."""
+        sources = []
+        for file in group:
             try:
-                opened.append(self._looked_at(found))
+                sources.append(self._open_source(file))
             except FileProblemError as error:
-                self.observer(Imported.refused(found.name, error.problem))
-        if all(one.media_type == "sidecar" for one in opened):
-            for one in opened:
-                if self._is_album(one):
-                    self.observer(Imported(one.found.name, Fate.IMPORTED))
+                self.observer(ImportedFile.refused(file.name, error.problem))
+        if all(source.media_type == "sidecar" for source in sources):
+            for source in sources:
+                if self._is_album(source):
+                    self.observer(ImportedFile(source.found.name, ImportOutcome.IMPORTED))
                     continue
-                self.observer(Imported.refused(one.found.name, Problem(Reason.UNRELATED)))
+                self.observer(ImportedFile.refused(source.found.name, Problem(Reason.UNRELATED)))
             return []
-        return opened
+        return sources
 
-    def _is_album(self, one: _Source) -> bool:
-        """Return whether a file names the album of its folder in Google Takeout, for which the library has one then.
+    def _is_album(self, source: _Source) -> bool:
+        """Return whether a file describes its folder as an album of Google Takeout; if so, make sure that it exists.
 
-        The file stays where it is, for files of its folder that another run imports.
+        The file stays in the folder of imports, because another run may import more of the folder.
         """
-        is_json = one.found.name.lower().endswith(".json") and one.found.size <= MAX_BYTES
+        is_json = source.found.name.lower().endswith(".json") and source.found.size <= MAX_BYTES
         if self.options.dry_run or not is_json:
             return False
         with ExitStack() as parts:
             try:
-                part = self._copy(one, parts)
+                part = self._copy(source, parts)
             except FileProblemError:
                 return False
-            ((_, read),) = self._pool.run([(part.path, one.received.name)])
-        if not isinstance(read, Extraction) or read.problem is not None or read.codec != Kind.ALBUM:
+            ((_, extraction),) = self._pool.run([(part.path, source.received.name)])
+        if not isinstance(extraction, Extraction) or extraction.problem is not None or extraction.codec != Kind.ALBUM:
             return False
         with write_session(self.engine, library=True) as session:
-            self._albums[one.received.folder] = _album_of(session, read.metadata, self.clock())
+            self._albums[source.received.folder] = _album_of(session, extraction.metadata, self.clock())
         return True
 
-    def _looked_at(self, found: FoundFile) -> _Source:
-        folder, _, name = found.name.rpartition("/")
-        with self.source.open(found) as file:
-            kind = kind_of(name, found.size, _read(file, HEAD_SIZE), self.settings)
+    def _open_source(self, listed: FoundFile) -> _Source:
+        folder, _, name = listed.name.rpartition("/")
+        with self.folder.open(listed) as file:
+            kind = kind_of(name, listed.size, _read(file, HEAD_SIZE), self.settings)
             if isinstance(kind, Problem):
                 raise FileProblemError(kind.reason, *kind.details)
-            received = ReceivedFile(Path(), name, found.size, "", folder)
-            return _Source(found, os.fstat(file.fileno()), kind[0], received)
+            received = ReceivedFile(Path(), name, listed.size, "", folder)
+            return _Source(listed, os.fstat(file.fileno()), kind[0], received)
 
     def _are_known(self, sources: Sequence[_Source], admission: Admission) -> bool:
-        """Return whether the library has all of these files; they are finished then, without a copy."""
-        if not all(one.found.size in self._sizes for one in sources):
+        """Return whether the library has all of these files; if so, report them as duplicates without a copy."""
+        if not all(source.found.size in self._sizes for source in sources):
             return False
-        known = []
-        for one in sources:
+        duplicates = []
+        for source in sources:
             try:
-                with self.source.open(one.found) as file:
-                    one.received = replace(one.received, hash=hash_of(file))
+                with self.folder.open(source.found) as file:
+                    source.received = replace(source.received, hash=hash_of(file))
             except (FileProblemError, OSError):
                 return False
-            # Without albums nothing is written, and others may write meanwhile.
-            begin = write_session if admission.albums_in(one.received.folder) else UnitOfWork
-            name = admission.find(partial(begin, self.engine), one.received)
+            # A folder without an album needs no write transaction, which would block other writers.
+            begin = write_session if admission.albums_in(source.received.folder) else UnitOfWork
+            name = admission.find(partial(begin, self.engine), source.received)
             if name is None:
                 return False
-            known.append((one, name))
-        for one, name in known:
-            self._finish(one, Admitted(one.received, DUPLICATE, name), admission)
+            duplicates.append((source, name))
+        for source, name in duplicates:
+            self._finish(source, Admitted(source.received, DUPLICATE, name), admission)
         return True
 
     def _staged(self, sources: Sequence[_Source], parts: ExitStack) -> Sequence[_Source]:
-        """Return the files that could be copied, each with its part."""
+        """Return the files that were copied, each with its part."""
         if self.options.dry_run:
-            for one in sources:
-                self.observer(Imported(one.found.name, Fate.IMPORTED))
+            for source in sources:
+                self.observer(ImportedFile(source.found.name, ImportOutcome.IMPORTED))
             return ()
         copied = []
-        for one in sources:
+        for source in sources:
             try:
-                part = self._copy(one, parts)
+                part = self._copy(source, parts)
             except FileProblemError as error:
-                self.observer(Imported.refused(one.found.name, error.problem))
+                self.observer(ImportedFile.refused(source.found.name, error.problem))
                 continue
-            one.part, one.received = part, replace(one.received, path=part.path, hash=part.hash)
-            copied.append(one)
+            source.part, source.received = part, replace(source.received, path=part.path, hash=part.hash)
+            copied.append(source)
         return copied
 
-    def _copy(self, one: _Source, parts: ExitStack) -> Part:
-        left = one.found.size
-        with self.source.open(one.found) as file, ExitStack() as undo:
+    def _copy(self, source: _Source, parts: ExitStack) -> Part:
+        bytes_left = source.found.size
+        with self.folder.open(source.found) as file, ExitStack() as undo:
             staging = Staging(self.settings.originals)
-            part = undo.enter_context(staging.receive(most_bytes=left, expected_length=left))
-            while piece := _read(file, min(left, _PIECE)):
+            part = undo.enter_context(staging.receive(most_bytes=bytes_left, expected_length=bytes_left))
+            while piece := _read(file, min(bytes_left, _PIECE)):
                 part.write(piece)
-                left -= len(piece)
-            if left or not is_as_found(os.fstat(file.fileno()), one.found):
+                bytes_left -= len(piece)
+            if bytes_left or not is_as_found(os.fstat(file.fileno()), source.found):
                 raise FileProblemError(Reason.CHANGED)
-            part.date(one.status.st_mtime_ns)
-            part.flush()  # now, and not within the write transaction
+            part.date(source.status.st_mtime_ns)
+            part.flush()  # before the write transaction, which it would prolong
             parts.enter_context(undo.pop_all())
         return part
 
-    def _finish(self, one: _Source, outcome: Admitted, admission: Admission) -> None:
-        """Report the result for a file, and remove the file if it is to be moved and its original is there."""
+    def _finish(self, source: _Source, outcome: Admitted, admission: Admission) -> None:
+        """Report the outcome for a file, and remove the file if the import moves files and its original exists."""
         if outcome.problem is not None:
-            self.observer(Imported.refused(one.found.name, outcome.problem))
+            self.observer(ImportedFile.refused(source.found.name, outcome.problem))
             return
-        self._sizes.add(one.found.size)
+        self._sizes.add(source.found.size)
         is_new = outcome.status == ADDED
-        self.observer(Imported(one.found.name, Fate.IMPORTED if is_new else Fate.DUPLICATE, outcome.placed))
+        self.observer(
+            ImportedFile(
+                source.found.name, ImportOutcome.IMPORTED if is_new else ImportOutcome.DUPLICATE, outcome.placed
+            )
+        )
         if not self.options.moves or self.options.dry_run:
             return
-        if is_new or (self._is_other_file(one, outcome.placed) and admission.is_same(outcome.file, outcome.placed)):
-            self.source.remove(one.found, one.status)
-            self._emptied.add(one.found.name.rpartition("/")[0])
+        if is_new or (self._is_other_file(source, outcome.placed) and admission.is_same(outcome.file, outcome.placed)):
+            self.folder.remove(source.found, source.status)
+            self._emptied.add(source.found.name.rpartition("/")[0])
 
-    def _is_other_file(self, one: _Source, name: str) -> bool:
-        """Return whether the original is another file, and not this one in a folder that is mounted twice."""
+    def _is_other_file(self, source: _Source, name: str) -> bool:
+        """Return whether the original is another file than this one, whose folder may be mounted twice."""
         try:
             with FileIO(open_inside(self.settings.originals, name)) as original:
-                return not os.path.samestat(os.fstat(original.fileno()), one.status)
+                return not os.path.samestat(os.fstat(original.fileno()), source.status)
         except (OSError, NotFoundError):
             return False
 
 
 def _portioned(groups: Iterable[Sequence[FoundFile]]) -> Iterator[list[Sequence[FoundFile]]]:
-    """Yield the groups of files, some at a time."""
+    """Yield lists of groups with about `_MOST_FILES` files or `_MOST_BYTES` bytes."""
     portion: list[Sequence[FoundFile]] = []
     files = size = 0
     for group in groups:
@@ -388,34 +395,33 @@ def _portioned(groups: Iterable[Sequence[FoundFile]]) -> Iterator[list[Sequence[
 
 def withdraw_imports(session: Session, now: datetime) -> bool:
     """Drop waiting imports and stop the running one, in a write transaction; return whether there is any."""
-    gone = queue.withdraw(session, IMPORT)
-    return queue.cancel(session, now, [IMPORT.name]) or gone > 0
+    dropped = queue.withdraw(session, IMPORT)
+    return queue.cancel(session, now, [IMPORT.name]) or dropped > 0
 
 
 def import_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Generator[bool, None, None]:
     """Import the folder that is the subject of a job, as a `library.job_runner.Handler`.
 
-    Its arguments are `moves`, true if imported files are removed from the folder of imports, and `albums`, the UIDs of
-    albums that the photos are added to.
+    The arguments of the job are `moves` and `albums`, as `ImportOptions` has them.
     """
-    wanted, counts = job.arguments, Counter[Fate]()
+    arguments, counts = job.arguments, Counter[ImportOutcome]()
     failures: list[tuple[str, Problem]] = []
 
-    def observe(file: Imported) -> None:
-        counts[file.fate] += 1
-        if file.fate is Fate.FAILED and file.problem is not None:
-            if counts[Fate.FAILED] <= MOST_FAILURES:
+    def observe(file: ImportedFile) -> None:
+        counts[file.outcome] += 1
+        if file.outcome is ImportOutcome.FAILED and file.problem is not None:
+            if counts[ImportOutcome.FAILED] <= MOST_FAILURES:
                 failures.append((file.name, file.problem))
-            if counts[Fate.FAILED] <= _MOST_LOGGED:
+            if counts[ImportOutcome.FAILED] <= _MOST_LOGGED:
                 _LOG.warning("import on request: %s: %s", file.name, file.problem.sentence)
 
-    lease.report = lambda: {fate.value: counts[fate] for fate in Fate}
+    lease.report = lambda: {outcome.value: counts[outcome] for outcome in ImportOutcome}
     options = ImportOptions(
         job.subject,
-        moves=wanted["moves"],
+        moves=arguments["moves"],
         settle=settings.watch_settle,
         user_id=job.user_id,
-        albums=wanted["albums"],
+        albums=arguments["albums"],
     )
     source = ImportFolder(settings.import_folder)
     run = ImportRun(lease.engine, settings, lease.clock, source, options, observe)
@@ -424,15 +430,17 @@ def import_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Genera
             _keep(lease, failures)
             yield count > 0
     _keep(lease, failures)
-    listed = ", ".join(f"{counts[fate]} {fate.value}" for fate in Fate if counts[fate])
+    listed = ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in ImportOutcome if counts[outcome])
     _LOG.info("import on request: %s", listed or "no files")
 
 
 def _keep(lease: Lease, failures: list[tuple[str, Problem]]) -> None:
     if not failures:
         return
-    own = {"job_id": lease.job_id, "created_at": lease.clock()}
-    rows = [{**own, "name": name, "reason": one.reason.value, "detail": one.detail} for name, one in failures]
+    shared = {"job_id": lease.job_id, "created_at": lease.clock()}
+    rows = [
+        {**shared, "name": name, "reason": problem.reason.value, "detail": problem.detail} for name, problem in failures
+    ]
     with write_session(lease.engine) as session:
         lease.check(session, may_be_stopped=True)
         session.execute(insert(JobFailure), rows)
@@ -450,18 +458,25 @@ class ImportReport:
 
 
 def import_reports(session: Session, *, count: int, failures: int) -> list[ImportReport]:
-    """Return the last imports, the latest first, each with so many of its failures.
+    """Return the last imports, the latest first.
 
-    An import that was stopped counts so at once, and one whose process ended goes on.
+    A cancelled import is reported as stopped at once. An import whose process ended is reported as running, because
+    another process continues it.
+
+    Args:
+        count: the number of imports.
+        failures: the number of failed files of each.
     """
     began = select(Job).where(Job.kind == IMPORT.name, Job.started_at.is_not(None))
-    found = []
+    reports = []
     for job in session.scalars(began.order_by(Job.started_at.desc(), Job.id.desc()).limit(count)):
         failed = select(JobFailure).where(JobFailure.job_id == job.id).order_by(JobFailure.id).limit(failures)
-        named = [(one.name, Problem.from_columns(one.reason, one.detail)) for one in session.scalars(failed)]
+        named = [
+            (failure.name, Problem.from_columns(failure.reason, failure.detail)) for failure in session.scalars(failed)
+        ]
         state = State.STOPPED if job.cancelled else State(job.outcome or job.state)
         if state is State.INTERRUPTED:
             state = State.RUNNING
         problems = [(name, problem) for name, problem in named if problem is not None]
-        found.append(ImportReport(job, state, problems))
-    return found
+        reports.append(ImportReport(job, state, problems))
+    return reports

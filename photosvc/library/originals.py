@@ -37,12 +37,12 @@ from photosvc.settings import Settings
 #: Errors of file systems without hard links.
 NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 _LONGEST_PART: Final = 255
-#: Files of a folder whose rows change in one transaction: others must not wait for the write lock for long. The index
-#: follows larger folders in its own batches; it recognises the files by their content.
+#: Files of a folder whose rows change in one transaction, which blocks other writers. For a larger folder, the index
+#: follows in batches, and recognises the files by their content.
 MOST_FILES: Final = 5000
-#: Files stored at a time, and the rest of the last photo's.
+#: Files stored at a time, and the remaining files of the last photo.
 _PORTION: Final = 200
-#: Nanoseconds since 1970 that no client gives a file: the index takes the file for changed.
+#: A modification time that no file has, so that the index takes a file for changed.
 _NO_TIME: Final = -1
 _JUNK: Final = frozenset({"desktop.ini", "thumbs.db"})
 
@@ -69,18 +69,18 @@ def checked_name(name: str) -> tuple[str, ...]:
 
 @contextmanager
 def undo_on_error() -> Iterator[ExitStack]:
-    """Yield a stack of functions to call when the block, or the commit within it, fails."""
+    """Yield a stack of functions that are called if the block fails, or the commit within it."""
     with ExitStack() as undo:
         yield undo
         undo.pop_all()
 
 
 def rename(originals: Path, source: str, target: str, *, make_folders: bool = False) -> None:
-    """Rename a file or folder; a file or empty folder at the target is replaced, a link or device never.
+    """Rename a file or folder; replace a file or an empty folder at the target, but never a link or a device.
 
     Args:
         originals: the folder that both names are relative to.
-        make_folders: make the folders around the target that do not exist.
+        make_folders: make the missing folders around the target.
     """
     with _at(originals, source) as (folder, last), _at(originals, target, create=make_folders) as (inner, name):
         with suppress(FileNotFoundError):
@@ -92,9 +92,9 @@ def rename(originals: Path, source: str, target: str, *, make_folders: bool = Fa
 
 
 def rename_new(originals: Path, source: str, target: str) -> None:
-    """Rename a file, never over another one; folders around the new name are made.
+    """Rename a file, never over another one; make the missing folders around the new name.
 
-    A process that is killed while it renames leaves both names of one file.
+    A process that is killed while it renames leaves one file with both names.
     """
     with _at(originals, source) as (folder, last), _at(originals, target, create=True) as (inner, name):
         try:
@@ -112,7 +112,7 @@ def rename_new(originals: Path, source: str, target: str) -> None:
 
 
 def link(originals: Path, source: str, target: str) -> bool:
-    """Give a file a second name, and return whether the file system has hard links; folders around it are made."""
+    """Give a file a second name, and return whether the file system has hard links; make the missing folders."""
     with _at(originals, source) as (folder, last), _at(originals, target, create=True) as (inner, name):
         try:
             os.link(last, name, src_dir_fd=folder, dst_dir_fd=inner, follow_symlinks=False)
@@ -131,7 +131,7 @@ def make_folder(originals: Path, name: str) -> None:
 
 
 def make_empty(originals: Path, name: str) -> None:
-    """Make an empty file where nothing is."""
+    """Make an empty file of a free name."""
     with _at(originals, name) as (folder, last):
         os.close(os.open(last, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=folder))
 
@@ -155,7 +155,7 @@ def remove_folder(originals: Path, name: str) -> None:
 
 
 def remove_empty_folders(originals: Path, name: str) -> None:
-    """Remove a folder and those in it, as far as they are empty."""
+    """Remove all empty folders in a folder, and the folder if it is empty then."""
     for folder, _, _ in os.walk(originals / disk_name(name), topdown=False):
         with suppress(OSError):  # it is not empty
             os.rmdir(folder)  # noqa: PTH106 - as `os.walk` gives it
@@ -174,9 +174,9 @@ def _at(originals: Path, name: str, *, create: bool = False) -> Iterator[tuple[i
 
 
 def link_new(name: str, folder: int, target: str, inner: int) -> bool:
-    """Give a file a second name that no file has; where there are no hard links, only reserve it, and return false.
+    """Give a file a second, free name; without hard links, reserve the name by an empty file, and return False.
 
-    At worst the empty file that reserves it stays, which is never indexed.
+    If the process is killed, the empty file stays; it is never indexed.
     """
     try:
         os.link(name, target, src_dir_fd=folder, dst_dir_fd=inner, follow_symlinks=False)
@@ -200,7 +200,7 @@ def has_name(status: os.stat_result, name: str, folder: int) -> bool:
 class Relocation:
     """The changes of rows after originals changed on disk.
 
-    Names are those of the library, relative to the originals, without a slash at the end.
+    Names are relative to the originals, without a slash at the end.
     """
 
     session: Session
@@ -209,15 +209,15 @@ class Relocation:
     actor: Actor | None = None
 
     def moved(self, source: str, target: str, *, is_folder: bool) -> None:
-        """Follow a file or folder that was renamed; files that the library has under the new name are gone."""
-        rows = self._files(source, is_folder=is_folder)
-        in_the_way = self._files(target, is_folder=is_folder) if rows else ()
-        is_large = max(len(rows), len(in_the_way)) > MOST_FILES
+        """Follow a file or folder that was renamed; hide the files that the library had under the new name."""
+        moved_rows = self._files(source, is_folder=is_folder)
+        replaced_rows = self._files(target, is_folder=is_folder) if moved_rows else ()
+        is_large = max(len(moved_rows), len(replaced_rows)) > MOST_FILES
         one_type = is_folder or PurePosixPath(source).suffix.lower() == PurePosixPath(target).suffix.lower()
         if is_large or is_hidden(target) or not one_type:
             self.gone(source, is_folder=is_folder)
         else:
-            if in_the_way:
+            if replaced_rows:
                 self.gone(target, is_folder=is_folder)
             self._rename_rejected(source, target, is_folder=is_folder)
             if is_folder:
@@ -225,7 +225,7 @@ class Relocation:
             counted = update(UploadedFile).where(_named(UploadedFile.name, source, is_folder=is_folder))
             counted = counted.values(name=renamed(UploadedFile.name, source, target))
             self.session.execute(counted, execution_options=UNLOADED)
-            self._rename_files([(row, target + row.name[len(source) :]) for row in rows])
+            self._rename_files([(row, target + row.name[len(source) :]) for row in moved_rows])
             if not is_folder and is_read(source):
                 self._hide([source])
         self.changed(target, is_folder=is_folder)
@@ -236,8 +236,8 @@ class Relocation:
         """Hide the files that were deleted, and free their names.
 
         Args:
-            is_folder: true if it is that of a folder around them.
-            kept: the name in the trash, where they moved.
+            is_folder: true if the name is of a folder around the files.
+            kept: the name in the trash to which they moved.
         """
         rows = self._files(name, is_folder=is_folder)
         if len(rows) <= MOST_FILES:
@@ -253,10 +253,10 @@ class Relocation:
             wish(self.session, self.now, disk_name(name if is_folder else name.rpartition("/")[0]))
 
     def replaced(self, name: str, kept: str | None) -> None:
-        """Follow a file that will be replaced; it is read again also if its new content has the former size and time.
+        """Follow a file that will be replaced: the index reads it again, even if size and time stay the same.
 
         Args:
-            kept: the name of the former content in the trash, where it goes on to count in a quota.
+            kept: the name of the former content in the trash, where quotas still count it.
         """
         replaced = update(File).where(File.root == ORIGINALS_ROOT, File.name == name).values(mtime_ns=_NO_TIME)
         self.session.execute(replaced, execution_options=UNLOADED)
@@ -273,14 +273,14 @@ class Relocation:
         return self.session.scalar(query) is not None
 
     def _files(self, name: str, *, is_folder: bool) -> Sequence[Any]:
-        """Return the id, photo and name of the files that are not missing, one more than `MOST_FILES` at most."""
+        """Return the ids, photos and names of existing files, at most `MOST_FILES` + 1."""
         query = select(File.id, File.photo_id, File.name, Photo.uid.label("photo_uid")).join(Photo)
         query = query.where(File.root == ORIGINALS_ROOT, File.missing.is_(False))
         query = query.where(_named(File.name, name, is_folder=is_folder)).order_by(File.photo_id, File.id)
         return self.session.execute(query.limit(MOST_FILES + 1)).all()
 
     def _duplicates(self, folder: str) -> Sequence[str]:
-        """Return the names of duplicates in a folder, which count for the stacks of their originals."""
+        """Return the names of duplicates in a folder, because the stacks of their originals depend on them."""
         query = select(RejectedFile.name).where(RejectedFile.reason == Reason.DUPLICATE.value)
         return self.session.scalars(query.where(_named(RejectedFile.name, folder, is_folder=True))).all()
 
@@ -295,7 +295,7 @@ class Relocation:
             store.finish()
 
     def _rename_rejected(self, source: str, target: str, *, is_folder: bool) -> None:
-        """Rename the rejections of files that people removed; delete others, so that their files are read again."""
+        """Rename the rejections of files that people removed; delete others, so that the index reads their files."""
         at_source = _named(RejectedFile.name, source, is_folder=is_folder)
         at_target = _named(RejectedFile.name, target, is_folder=is_folder)
         removed = RejectedFile.reason == Reason.REMOVED.value
@@ -316,14 +316,14 @@ class Relocation:
         self.session.flush()
 
     def _hide(self, names: Sequence[str]) -> None:
-        for some in in_portions(names, _PORTION):
+        for portion in in_portions(names, _PORTION):
             store = Store.of(self.session, self.settings, self.now)
-            store.mark_missing(some)
+            store.mark_missing(portion)
             store.finish()
         self.session.expire_all()
 
     def _record(self, rows: Sequence[Any]) -> None:
-        """Write the files that photos lost into the journal."""
+        """Record the files that photos lost in the journal."""
         if self.actor is None or not rows:
             return
         lost = defaultdict(list)
@@ -333,7 +333,7 @@ class Relocation:
         record(self.session, Change("photos.delete", self.actor), self.now, differences)
 
     def _set_aside(self, name: str, *, is_folder: bool, kept: str | None) -> None:
-        """Give the rows of deleted files names of the trash, or that no file has; delete rejections by their names."""
+        """Give the rows of deleted files names in the trash, or names that no file has; delete their rejections."""
         aside = kept.removesuffix(f"/{name}") if kept is not None else aside_folder()
         at_upload = _named(UploadedFile.name, name, is_folder=is_folder)
         trashed = update(UploadedFile).values(hash=None, name=literal(f"{aside}/") + UploadedFile.name)
@@ -344,20 +344,20 @@ class Relocation:
         self.session.execute(moved, execution_options=UNLOADED)
         rejected = delete(RejectedFile).where(_named(RejectedFile.name, name, is_folder=is_folder))
         self.session.execute(rejected, execution_options=UNLOADED)
-        # A copy elsewhere was left out because of the file that is gone; now it takes its place.
+        # A copy elsewhere was rejected as a duplicate of the deleted file; now it takes its place.
         copies = delete(RejectedFile).where(_is_copy_of(name, is_folder=is_folder)).returning(RejectedFile.name)
         for folder in {left_out.rpartition("/")[0] for left_out in self.session.scalars(copies)}:
             wish(self.session, self.now, disk_name(folder))
 
 
 def is_junk(name: str) -> bool:
-    """Return whether systems keep files of this name for their own use; they are never indexed."""
+    """Return whether operating systems make files of this name, which are never indexed."""
     last = name.rpartition("/")[2]
     return not is_rule(name) and (is_left_out(last) or last.lower() in _JUNK)
 
 
 def _named(column: InstrumentedAttribute[str], name: str, *, is_folder: bool) -> ColumnElement[bool]:
-    """Return the condition that a column has this name of an original, or the name of something in this folder."""
+    """Return the condition that a column has the name of this original, or of an original in this folder."""
     named = is_below(column, name) if is_folder else column == name
     root = getattr(column.class_, "root", None)  # the first column of the indexes over names
     return named if root is None else (root == ORIGINALS_ROOT) & named
@@ -368,12 +368,12 @@ def _is_copy_of(name: str, *, is_folder: bool) -> ColumnElement[bool]:
 
 
 def renamed(column: InstrumentedAttribute[str], source: str, target: str) -> ColumnElement[str]:
-    """Return the new value of a column whose value is `source`, or begins with it, when that is renamed."""
+    """Return the new value of a column whose value is `source`, or begins with it, after `source` was renamed."""
     return literal(target) + func.substr(column, len(source) + 1)
 
 
 def _portions(moves: Sequence[tuple[Any, str]]) -> Iterator[list[tuple[Any, str]]]:
-    """Yield some moves at a time; those of one photo stay together, so that it is not divided and joined again."""
+    """Yield some moves at a time; moves of one photo stay together, so that its files are not restacked twice."""
     portion: list[tuple[Any, str]] = []
     for _, of_photo in groupby(moves, key=lambda move: cast("int", move[0].photo_id)):
         portion += of_photo

@@ -1,7 +1,4 @@
-"""The staging folder of a folder of originals: files being received, until whole ones get names among the originals.
-
-Nothing is replaced.
-"""
+"""The staging folder: parts of files that arrive, until whole files get names among the originals."""
 
 import fcntl
 import hashlib
@@ -37,10 +34,10 @@ from photosvc.settings import Settings
 _PIECE: Final = 1 << 20
 #: Times that every file system stores, in seconds since 1970.
 _FIRST_TIME, _LAST_TIME = -(1 << 31), 1 << 33
-#: Parts that no process writes to are deleted after these seconds, and kept parts after the longer time.
+#: Seconds after which parts are deleted that no process writes to: parts of one request, resumable parts, and resumable
+#: parts that no row of the database names, because their request was killed or has not ended.
 ABANDONED_SECONDS: Final = 3600
 KEPT_SECONDS: Final = 14 * 86_400
-#: The same for kept parts that no row of the database names: those of requests that were killed, or still go on.
 UNKNOWN_SECONDS: Final = 86_400
 _TOKEN: Final = re.compile("[0-9a-f]{32}")
 _KEPT, _UNKEPT = ".kept", ".part"
@@ -65,17 +62,17 @@ class Part:
     size: int = 0
     """Bytes so far."""
     _hash: "hashlib._Hash | None" = None
-    """None for bytes that another process received: it is computed when needed."""
+    """The hash of the bytes so far; None if it must be computed, because another process received them."""
     is_placed: bool = False
 
     @property
     def path(self) -> Path:
-        """Return the path of the bytes, for readers of the content."""
+        """Return the path of the bytes."""
         return self._root / STAGING_FOLDER / self._name
 
     @property
     def token(self) -> str:
-        """Return the token by which `Staging.resume` finds a kept part."""
+        """Return the token by which `Staging.resume` finds a resumable part."""
         return self._name.partition(".")[0]
 
     @property
@@ -119,12 +116,12 @@ class Part:
         self.size, self._hash = size, None
 
     def date(self, mtime_ns: int) -> None:
-        """Give the file the modification time of the one that it was copied from, where the disk can store it."""
+        """Set the modification time, in nanoseconds since 1970, if the disk can store it."""
         with suppress(OSError, OverflowError):
             os.utime(self._file, ns=(mtime_ns, mtime_ns))
 
     def flush(self) -> None:
-        """Write the bytes to the disk, so that `place` takes little time within a transaction.
+        """Write the bytes to the disk, so that `place` is quick within a transaction.
 
         Raises:
             StorageFullError: the disk is full.
@@ -151,16 +148,16 @@ class Part:
 
         Args:
             name: on disk, relative to the originals.
-            replace: true if a file of this name is replaced; the change is atomic either way.
-            modified_at: its modification time in seconds since 1970; by default that of the last byte.
-            make_folders: make the folders around it that do not exist.
-            undo: gets a function to call, while the part is open, if the rest of the change fails: the file then has no
-                name again, and the file that it replaced has its own.
+            replace: replace a file of this name; the change is atomic either way.
+            modified_at: the modification time in seconds since 1970; by default the time of the last write.
+            make_folders: make the missing folders around the file.
+            undo: gets a function to call, while the part is open, if the rest of the change fails: it takes the name
+                back, and restores the replaced file.
 
         Raises:
             IncompleteError: it is shorter than announced.
             NameRefusedError: no file can have this name.
-            NameTakenError: there is a file of this name and `replace` is false, or something that is no file.
+            NameTakenError: a file has the name and `replace` is false, or a folder, link or device has it.
             ParentMissingError: a folder around it is missing, a link or a file.
             PhotosvcError: the disk is full, read-only or fails.
         """
@@ -175,7 +172,7 @@ class Part:
             folder = open_folder(self._root, folders, create=make_folders)
             try:
                 if os.path.samestat(os.fstat(folder), os.fstat(self._folder)):
-                    raise NameRefusedError(field="name")  # the staging folder by another name
+                    raise NameRefusedError(field="name")  # a link or mount leads to the staging folder
                 if undo is not None and (not replace or self._keep_former(last, folder)):
                     undo.callback(self._take_back, folders, last)
                 self._rename(last, folder, replace=replace)
@@ -185,9 +182,9 @@ class Part:
             return os.fstat(self._file)
 
     def _keep_former(self, last: str, folder: int) -> bool:
-        """Give the file to be replaced a second name until this part is closed; return whether it can be brought back.
+        """Give the file to be replaced a second name until this part is closed; return whether it can be restored.
 
-        It cannot on file systems without hard links: a file without its name could be lost in a crash.
+        It cannot be restored on file systems without hard links, where a crash could lose a file that was moved away.
         """
         try:
             os.link(last, self._former, src_dir_fd=folder, dst_dir_fd=self._folder, follow_symlinks=False)
@@ -200,7 +197,7 @@ class Part:
         return True
 
     def _take_back(self, folders: Sequence[str], last: str) -> None:
-        """Undo `place`, unless the name is that of another file by now."""
+        """Undo `place`, unless another file has the name by now."""
         with typed_errors():
             folder = open_folder(self._root, folders)
             try:
@@ -249,12 +246,12 @@ class Staging:
 
         Args:
             most_bytes: the largest file allowed.
-            expected_length: the announced length, when there is one.
-            keep: leave the part for `resume` when the block ends without an exception.
+            expected_length: the announced length in bytes, if any.
+            keep: leave the part for `resume` if the block ends without an exception.
 
         Raises:
-            TooLargeError: the announced length is more than allowed.
-            StorageFullError: it is more than the free space.
+            TooLargeError: the announced length exceeds `most_bytes`.
+            StorageFullError: the announced length exceeds the free space.
             StorageReadOnlyError: the folder of originals cannot be written to.
         """
         if expected_length is not None and expected_length > most_bytes:
@@ -268,8 +265,7 @@ class Staging:
                         raise StorageFullError
                 file = os.open(name, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
             with _locked(file):
-                given = (self.originals, folder, name, file, expected_length, most_bytes)
-                part = Part(*given, _hash=new_hash())  # computed while the file is written
+                part = Part(self.originals, folder, name, file, expected_length, most_bytes, _hash=new_hash())
                 try:
                     yield part
                 except BaseException:
@@ -283,11 +279,11 @@ class Staging:
 
     @contextmanager
     def resume(self, token: str, *, most_bytes: int, expected_length: int | None = None) -> Iterator[Part]:
-        """Open a kept part, to append to or to place; its size is that on the disk. It stays after the block.
+        """Open a resumable part of the size that it has on the disk; it stays after the block.
 
         Raises:
             PartMissingError: there is none.
-            PartLockedError: another request has it.
+            PartLockedError: another request writes to it.
         """
         with self._folder(create=False) as folder:
             name = _kept_name(token)
@@ -298,21 +294,21 @@ class Staging:
             with _locked(file):
                 status = os.fstat(file)
                 if status.st_nlink != 1 or not has_name(status, name, folder):
-                    raise PartMissingError  # it is an original by now: never write to it
+                    raise PartMissingError  # by now it is an original, which must not change
                 size = status.st_size
                 part = Part(self.originals, folder, name, file, expected_length, most_bytes, size)
                 yield part
 
     def path_of(self, token: str) -> Path:
-        """Return the path of the bytes of a kept part, for readers of its content.
+        """Return the path of the bytes of a resumable part.
 
         Raises:
-            PartMissingError: the token has another form.
+            PartMissingError: the token is not valid.
         """
         return self.originals / STAGING_FOLDER / _kept_name(token)
 
     def size_of(self, token: str) -> int:
-        """Return the number of bytes of a kept part.
+        """Return the number of bytes of a resumable part.
 
         Raises:
             PartMissingError: there is none.
@@ -325,7 +321,7 @@ class Staging:
             return size
 
     def delete(self, token: str) -> None:
-        """Delete a kept part, if it exists, also while another request writes to it."""
+        """Delete a resumable part, if it exists, even while another request writes to it."""
         missing = suppress(PartMissingError)
         with missing, self._folder(create=False) as folder, typed_errors(), suppress(FileNotFoundError):
             os.unlink(_kept_name(token), dir_fd=folder)
@@ -334,21 +330,21 @@ class Staging:
         """Delete the parts that no process has written to for long, and return their number.
 
         Args:
-            known: returns the tokens, of some tokens of kept parts, that are still needed; without it all of them are.
+            known: returns which tokens of resumable parts are still needed; by default all are.
         """
         deleted = 0
         with suppress(PartMissingError), self._folder(create=False) as folder:
             with os.scandir(folder) as entries:
                 names = [entry.name for entry in entries]
-            kept = [name.partition(".")[0] for name in names if not name.endswith(_UNKEPT)]
-            waited = set(kept if known is None else known(kept))
+            tokens = [name.partition(".")[0] for name in names if not name.endswith(_UNKEPT)]
+            needed = set(tokens if known is None else known(tokens))
             for name in names:
-                longest = KEPT_SECONDS if name.partition(".")[0] in waited else UNKNOWN_SECONDS
+                longest = KEPT_SECONDS if name.partition(".")[0] in needed else UNKNOWN_SECONDS
                 longest = ABANDONED_SECONDS if name.endswith(_UNKEPT) else longest
                 with suppress(OSError, PartLockedError):
                     file = os.open(name, _FLAGS, dir_fd=folder)
                     with _locked(file):
-                        # Programs cannot set this time, unlike the modification time.
+                        # Programs can set the modification time, but not the time of the last change.
                         if now.timestamp() - os.fstat(file).st_ctime > longest:
                             os.unlink(name, dir_fd=folder)
                             deleted += 1
@@ -381,7 +377,7 @@ def _kept_name(token: str) -> str:
 
 @contextmanager
 def _locked(file: int) -> Iterator[None]:
-    """Hold the lock of an open part, unless another request has it, and close the part at the end."""
+    """Lock an open part for the block, or raise `PartLockedError`; close it at the end."""
     try:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -407,13 +403,13 @@ def add_original(settings: Settings, part: Part, name: str, undo: ExitStack) -> 
 
     Args:
         name: on disk, relative to the originals.
-        undo: gets a function to call if the rest of the change fails: the part then waits as before.
+        undo: gets a function that makes it a part again, to call if the rest of the change fails.
 
     Raises:
         IncompleteError: the part is shorter than announced.
         NameRefusedError: no file can have this name.
         NameTakenError: there is a file or folder of this name.
-        PhotosvcError: the disk refuses the file, or fails; the part waits.
+        PhotosvcError: the disk refuses the file, or fails; the part stays.
     """
     part.place(name, replace=False)
     undo.callback(originals.rename, settings.originals, name, f"{STAGING_FOLDER}/{part.path.name}")

@@ -171,7 +171,7 @@ def add_uploads(
     *,
     albums: Sequence[str] = (),
     keep: bool = False,
-    tells_nothing: bool = False,
+    is_stranger: bool = False,
     require: Callable[[Session], object] | None = None,
 ) -> list[Admitted]:
     """Add complete files to the originals, and request that they are indexed.
@@ -180,7 +180,7 @@ def add_uploads(
         uploads: loaded, without a session.
         albums: the UIDs of albums for the photos.
         keep: keep the rows, marked as finished; that of a missing file stays as it is.
-        tells_nothing, require: see `Admission`.
+        is_stranger, require: see `Admission`.
 
     Raises:
         PhotosvcError: a file cannot be stored; those before it are added, and all wait for another try.
@@ -205,7 +205,7 @@ def add_uploads(
         albums,
         link_uid=who.link_uid,
         require=require,
-        tells_nothing=tells_nothing,
+        is_stranger=is_stranger,
     )
     outcomes = admission.admit(files) if files else []
     away = {outcome.file.path for outcome in outcomes if keep and has_vanished(outcome)}
@@ -250,7 +250,7 @@ def contribute(album_uid: str) -> list[Admitted]:
                 received,
                 service.now(),
                 albums=[album_uid],
-                tells_nothing=True,
+                is_stranger=True,
                 # Meanwhile, the share or the link may have ended.
                 require=lambda session: _require_contributor(session.connection(), album_uid),
             )

@@ -32,7 +32,7 @@ def test_an_import_is_wished_for_done_and_found(tmp_path, new_postgres, monkeypa
     assert imports.left() == ["a"]
     assert len(imports.originals()) == 3
     assert library.names() == sorted(imports.originals())
-    assert imports.bring() == {}
+    assert imports.import_all() == {}
     library.close()
 
 
@@ -45,8 +45,8 @@ def test_imports_of_one_picture_at_once_are_one_original(tmp_path, new_postgres,
     # As on several machines, whose lock files are not the same.
     monkeypatch.setattr("photosvc.library.imports.exclusive_lock", lambda *_: nullcontext())
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(Imports.bring, folders))
-    fates = sorted(fate for one in found for fate, _ in one.values())
-    assert fates == ["duplicate"] * 3 + ["imported"]
+        found = list(pool.map(Imports.import_all, folders))
+    outcomes = sorted(outcome for one in found for outcome, _ in one.values())
+    assert outcomes == ["duplicate"] * 3 + ["imported"]
     assert list(folders[0].originals().values()) == [picture(1)]
     library.close()

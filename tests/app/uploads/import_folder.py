@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from photosvc.library.import_folder import ImportFolder
-from photosvc.library.imports import Imported, ImportOptions, ImportRun
+from photosvc.library.imports import ImportedFile, ImportOptions, ImportRun
 from photosvc.web.service import current_service
 from tests.app.index.indexing_requests import InlinePool
 from tests.helpers.library import Library, open_library
@@ -22,7 +22,7 @@ class Imports:
 
     library: Library
     folder: Path
-    told: list[Imported] = field(default_factory=list)
+    reported: list[ImportedFile] = field(default_factory=list)
 
     def put(self, name: str, data: bytes) -> Path:
         path = self.folder / name
@@ -40,16 +40,16 @@ class Imports:
             service = current_service()
             source = ImportFolder(self.folder)
             given = ImportOptions(**options)
-            return ImportRun(service.engine(), service.settings, service.clock, source, given, self.told.append)
+            return ImportRun(service.engine(), service.settings, service.clock, source, given, self.reported.append)
 
-    def bring(self, **options: Any) -> dict[str, tuple[str, str]]:
-        """Import; gives name -> what became of the file, and its name among the originals or the code of a problem."""
-        self.told.clear()
+    def import_all(self, **options: Any) -> dict[str, tuple[str, str]]:
+        """Import all files; give name -> outcome, with the name among the originals or the code of the problem."""
+        self.reported.clear()
         for _ in self.run(**options).portions():
             pass
         return {
-            file.name: (file.fate.value, file.problem.reason.value if file.problem else file.placed)
-            for file in self.told
+            file.name: (file.outcome.value, file.problem.reason.value if file.problem else file.placed)
+            for file in self.reported
         }
 
     def left(self) -> list[str]:

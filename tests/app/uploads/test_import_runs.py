@@ -37,7 +37,7 @@ def test_files_that_belong_together_stay_together(imports, tmp_path):
     raw, shown, other = dng(tmp_path / "x.dng").read_bytes(), picture(3, "2023:01:02 03:04:05"), picture(4)
     imports.fill({"IMG_7.jpg": shown, "img_7.DNG": raw, "IMG_7.jpg.xmp": ABOUT, "other.xmp": ABOUT})
     imports.put("more/IMG_7.jpg", other)
-    found = imports.bring()
+    found = imports.import_all()
     base = found["img_7.DNG"][1].removesuffix(".dng")
     assert {name: found[name] for name in ("IMG_7.jpg", "IMG_7.jpg.xmp", "other.xmp", "more/IMG_7.jpg")} == {
         "IMG_7.jpg": ("imported", f"{base}.jpg"), "IMG_7.jpg.xmp": ("imported", f"{base}.jpg.xmp"),
@@ -55,7 +55,7 @@ def test_a_takeout_keeps_its_dates_albums_and_edited_copies(imports):
         imports.put(f"Takeout/{folder}/IMG_1.jpg.json", json.dumps(about).encode())
     imports.put("Takeout/Trip/IMG_1-edited.jpg", edited)
     imports.put("Takeout/2019/IMG_2.jpg", second)
-    found = imports.bring()
+    found = imports.import_all()
     base = named(first, "", "2019/12/20191231_120000")
     assert {name: found[f"Takeout/Trip/{name}"] for name in ("metadata.json", "IMG_1-edited.jpg")} == {
         "metadata.json": ("imported", ""),
@@ -79,10 +79,10 @@ def test_what_the_originals_have_is_named_and_not_stored_again(imports):
     imports.library.put("trip/a.jpg", data)
     imports.library.index()
     imports.fill({"a.jpg": data, "b.jpg": new, "c.jpg": new})
-    assert imports.bring() == {
+    assert imports.import_all() == {
         "a.jpg": ("duplicate", "trip/a.jpg"), "b.jpg": ("imported", named(new)), "c.jpg": ("duplicate", named(new)),
     }  # fmt: skip
-    assert {fate for fate, _ in imports.bring().values()} == {"duplicate"}
+    assert {outcome for outcome, _ in imports.import_all().values()} == {"duplicate"}
     assert len(imports.originals()) == 2
 
 
@@ -91,7 +91,7 @@ def test_a_moved_file_leaves_the_folder_when_its_original_is_there_and_empty_fol
     imports.library.put("trip/a.jpg", two)
     imports.library.index()
     imports.fill({"DCIM/100/1.jpg": one, "DCIM/100/1.jpg.xmp": ABOUT, "DCIM/101/2.jpg": two, "rest/3.jpg": b"none"})
-    found = imports.bring(moves=True)
+    found = imports.import_all(moves=True)
     assert found["DCIM/101/2.jpg"] == ("duplicate", "trip/a.jpg")
     assert found["rest/3.jpg"] == ("skipped", "wrong_content")
     assert imports.left() == ["rest", "rest/3.jpg"]
@@ -104,7 +104,7 @@ def test_nothing_is_imported_while_the_disk_of_the_originals_is_away(imports):
     for number in (15, 16):
         imports.put(f"{number}.jpg", picture(number))
     with unmounted(imports.library), pytest.raises(StorageFailedError):
-        imports.bring(moves=True)
+        imports.import_all(moves=True)
     assert imports.left() == ["15.jpg", "16.jpg"]
 
 
@@ -115,7 +115,7 @@ def test_links_pipes_and_hidden_files_are_left_alone(imports, tmp_path):
     (imports.folder / "folder").symlink_to(tmp_path)
     os.mkfifo(imports.folder / "pipe.jpg")
     imports.put(".hidden.jpg", picture(15))
-    assert imports.bring(moves=True) == {
+    assert imports.import_all(moves=True) == {
         "folder": ("skipped", "symbolic_link"),
         "link.jpg": ("skipped", "symbolic_link"),
         "pipe.jpg": ("skipped", "not_regular"),
@@ -134,7 +134,7 @@ def test_a_file_that_is_written_to_meanwhile_is_left_for_another_run(imports, mo
             file.write(b"more")
 
     monkeypatch.setattr(Part, "write", grow)
-    assert imports.bring(moves=True) == {"a.jpg": ("failed", "changed")}
+    assert imports.import_all(moves=True) == {"a.jpg": ("failed", "changed")}
     assert imports.left() == ["a.jpg"]
     assert imports.originals() == {}
 
@@ -150,9 +150,13 @@ def test_a_full_disk_ends_the_import_and_the_next_one_completes_it(imports, monk
     imports.fill(files)
     with monkeypatch.context() as patch, pytest.raises(StorageFullError):
         patch.setattr(Part, "place", place_once)
-        imports.bring(moves=True)
+        imports.import_all(moves=True)
     assert (len(imports.originals()), imports.left()) == (1, list(files))
-    assert sorted(fate for fate, _ in imports.bring(moves=True).values()) == ["duplicate", "imported", "imported"]
+    assert sorted(outcome for outcome, _ in imports.import_all(moves=True).values()) == [
+        "duplicate",
+        "imported",
+        "imported",
+    ]
     assert (imports.left(), sorted(imports.originals().values())) == ([], sorted(files.values()))
 
 
@@ -169,7 +173,7 @@ def test_files_are_copied_under_names_by_the_time_they_were_taken_or_their_last_
         "2005-08 Italy/d.jpg": f"2005/08/{sha1(of_month)[:8].upper()}.jpg",
     }
     left = imports.left()
-    found = imports.bring()
+    found = imports.import_all()
     assert {name: found[name] for name in names} == {name: ("imported", placed) for name, placed in names.items()}
     assert ("imported", named(picture(30))) in found.values()
     assert imports.originals()[names["DCIM/100/IMG_1.JPG"]] == one
@@ -187,7 +191,7 @@ def test_a_file_whose_reader_crashes_is_kept_under_a_name_by_its_own_or_the_pres
     monkeypatch.setattr("photosvc.library.content.extract", Mock(side_effect=FileProblemError(Reason.CRASHED)))
     imports.put("IMG_20220102_030405.jpg", picture(70))
     imports.put("b.jpg", picture(71))
-    assert [placed for _, placed in imports.bring().values()] == [
+    assert [placed for _, placed in imports.import_all().values()] == [
         named(picture(70), taken="2022/01/20220102_030405"), named(picture(71), taken="2026/03/20260301_120000"),
     ]  # fmt: skip
 
@@ -198,7 +202,7 @@ def test_a_duplicate_is_not_removed_unless_another_original_has_its_bytes(import
         imports.library.put(f"trip/{name}.jpg", data) for name, data in zip("abd", (changed, own, other), strict=True)
     )
     imports.put("c.jpg", gone)
-    assert imports.bring() == {"c.jpg": ("imported", named(gone))}
+    assert imports.import_all() == {"c.jpg": ("imported", named(gone))}
     imports.library.index()
     (imports.library.originals / named(gone)).unlink()
     time = a.stat().st_mtime_ns
@@ -207,7 +211,7 @@ def test_a_duplicate_is_not_removed_unless_another_original_has_its_bytes(import
     d.write_bytes(picture(14))
     imports.fill({"a.jpg": changed, "d.jpg": other})
     os.link(b, imports.folder / "b.jpg")
-    assert imports.bring(moves=True) == {
+    assert imports.import_all(moves=True) == {
         "a.jpg": ("duplicate", "trip/a.jpg"), "b.jpg": ("duplicate", "trip/b.jpg"),
         "c.jpg": ("imported", named(gone)), "d.jpg": ("imported", named(other)),
     }  # fmt: skip
@@ -220,12 +224,12 @@ def test_many_files_come_in_portions_of_one_import_at_a_time_and_a_dry_run_write
     monkeypatch.setattr("photosvc.library.imports._MOST_FILES", 2)
     for number in range(5):
         imports.put(f"{number}.jpg", picture(100 + number))
-    assert set(imports.bring(dry_run=True, moves=True).values()) == {("imported", "")}
+    assert set(imports.import_all(dry_run=True, moves=True).values()) == {("imported", "")}
     assert (len(imports.left()), imports.originals()) == (5, {})
     portions = imports.run(moves=True).portions()
     seen = [next(portions)]
     with pytest.raises(ConflictError):
-        imports.bring()
+        imports.import_all()
     assert [count for count in (*seen, *portions) if count] == [2, 2, 1]
     assert imports.left() == []
     with imports.library.session() as session:
@@ -241,4 +245,4 @@ def test_files_that_were_written_just_now_are_waited_for(imports):
     assert (next(portions), next(portions)) == (2, 0)
     portions.close()
     assert imports.originals() == {}
-    assert [fate for fate, _ in imports.bring().values()] == ["imported", "imported"]
+    assert [outcome for outcome, _ in imports.import_all().values()] == ["imported", "imported"]
