@@ -9,6 +9,8 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Final, NamedTuple, TypeAlias
 
+from photosvc.query.values import ENGLISH_MONTHS, ENGLISH_WEEKDAYS
+
 
 class Meaning(NamedTuple):
     """The query that some words mean."""
@@ -25,31 +27,32 @@ class Meaning(NamedTuple):
         return self.shown or self.query
 
 
+#: Names in German, French and Spanish.
 _MONTHS: Final = (
-    "january januar janner janvier enero",
-    "february februar fevrier febrero",
+    "januar janner janvier enero",
+    "februar fevrier febrero",
     "marz maerz marzo",
-    "april avril abril",
+    "avril abril",
     "mai mayo",
-    "june juni juin junio",
-    "july juli juillet julio",
-    "august aout agosto",
-    "september septembre septiembre",
-    "october oktober octobre octubre",
-    "november novembre noviembre",
-    "december dezember decembre diciembre",
+    "juni juin junio",
+    "juli juillet julio",
+    "aout agosto",
+    "septembre septiembre",
+    "oktober octobre octubre",
+    "novembre noviembre",
+    "dezember decembre diciembre",
 )
 #: Short names and common words, which are months only beside a day or year.
 _SHORT: Final = ("jan janv", "feb fevr", "mar mrz march mars", "apr avr", "may", "jun", "jul juil", "aug",
                  "sep sept", "oct okt", "nov", "dec dez")  # fmt: skip
 _WEEKDAYS: Final = (
-    "monday montag lundi lunes",
-    "tuesday dienstag mardi martes",
-    "wednesday mittwoch mercredi miercoles",
-    "thursday donnerstag jeudi jueves",
-    "friday freitag vendredi viernes",
-    "saturday samstag sonnabend samedi sabado",
-    "sunday sonntag dimanche domingo",
+    "montag lundi lunes",
+    "dienstag mardi martes",
+    "mittwoch mercredi miercoles",
+    "donnerstag jeudi jueves",
+    "freitag vendredi viernes",
+    "samstag sonnabend samedi sabado",
+    "sonntag dimanche domingo",
 )
 #: Seasons from the first month of each in the north; in the south they begin six months later.
 _SEASONS: Final = (
@@ -67,11 +70,11 @@ _FEASTS: Final = dict.fromkeys(("christmas", "xmas", "weihnachten", "noel", "nav
 }
 #: Codes in capitals in place of folded names: M and N for months alone and beside a day or year, S for seasons, D for
 #: days of the week.
+_TABLES: Final = (
+    ("M", ENGLISH_MONTHS), ("M", _MONTHS), ("N", _SHORT), ("S", _SEASONS), ("D", ENGLISH_WEEKDAYS), ("D", _WEEKDAYS),
+)  # fmt: skip
 _CODES = {
-    name: f"{letter}{at}"
-    for letter, table in (("M", _MONTHS), ("N", _SHORT), ("D", _WEEKDAYS), ("S", _SEASONS))
-    for at, names in enumerate(table, 1)
-    for name in names.split()
+    name: f"{letter}{at}" for letter, table in _TABLES for at, names in enumerate(table, 1) for name in names.split()
 }
 _CODES |= {f"{name}s": code for name, code in _CODES.items() if code[0] == "D"}
 _YEAR: Final = r"((?:1[89]|20)\d\d)"

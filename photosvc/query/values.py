@@ -31,13 +31,15 @@ _UNSIGNED, _SIGNED, _DECIMALS, _SIZES = map(_compile, (_INTEGER, f"-?{_INTEGER}"
 _SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*([kmgt]?)(i?)(b?)(?![\w.])", re.ASCII | re.IGNORECASE)
 _MOST_BYTES = 10**15
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-           "november", "december")  # fmt: skip
+ENGLISH_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+                  "november", "december")  # fmt: skip
 #: The numbers of the months by their names, and by beginnings of at least three letters.
-MONTHS = {name[:end]: str(number) for number, name in enumerate(_MONTHS, 1) for end in range(3, len(name) + 1)}
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS = {name[:end]: str(number) for number, name in enumerate(ENGLISH_MONTHS, 1) for end in range(3, len(name) + 1)}
+ENGLISH_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 #: The numbers of the days of the week, from 1 for Monday, in the same way.
-WEEKDAYS = {name[:end]: str(number) for number, name in enumerate(_WEEKDAYS, 1) for end in range(3, len(name) + 1)}
+WEEKDAYS = {
+    name[:end]: str(number) for number, name in enumerate(ENGLISH_WEEKDAYS, 1) for end in range(3, len(name) + 1)
+}
 
 
 def read_range(text: str, least: float | None = None) -> Range:

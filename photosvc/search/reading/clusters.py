@@ -5,17 +5,17 @@ side of 90 / 2^z degrees, a quarter of a map tile. Where an area has too many ce
 more than `MOST_CLUSTERS` have photos.
 """
 
-import re
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Integer, Label, and_, cast, func, or_, select
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.core.geo import Box, is_position
+from photosvc.core.geo import Box
 from photosvc.core.vocabulary import UNKNOWN_PLACE
 from photosvc.models import File, FileKey, Photo, Place, SearchRow
 from photosvc.models.statements import unindexed
+from photosvc.query.areas import read_latitude, read_longitude
 from photosvc.search.reading.photos import PhotoQuery, find_photos
 from photosvc.search.reading.plan import ALL_ROWS, Driver
 
@@ -23,7 +23,6 @@ MOST_CLUSTERS: Final = 200
 DEEPEST_ZOOM: Final = 20
 #: Cells of an area that the database may group by; it never has more groups than this.
 _MOST_CELLS: Final = 4096
-_NUMBER: Final = re.compile(r"-?\d{1,3}(\.\d{1,12})?", re.ASCII)
 _GLOBE: Final = Box(-90.0, 90.0, -180.0, 180.0)
 
 
@@ -79,12 +78,15 @@ def parse_box(text: str) -> Box:
     """
     if not text.strip():
         return _GLOBE
-    numbers = [number.strip() for number in text.split(",")]
-    if len(numbers) == 4 and all(map(_NUMBER.fullmatch, numbers)):
-        west, south, east, north = map(float, numbers)
-        if is_position(south, west) and is_position(north, east) and south <= north:
-            return Box(south, north, west, east)
-    raise InvalidValueError("bbox must be west,south,east,north in degrees, such as 11.3,48,11.8,48.3", field="bbox")
+    try:
+        west, south, east, north = (number.strip() for number in text.split(","))
+        box = Box(read_latitude(south), read_latitude(north), read_longitude(west), read_longitude(east))
+    except ValueError:
+        box = None
+    if box is None or box.south > box.north:
+        msg = "bbox must be west,south,east,north in degrees, such as 11.3,48,11.8,48.3"
+        raise InvalidValueError(msg, field="bbox")
+    return box
 
 
 def find_clusters(connection: Connection, query: PhotoQuery, box: Box, zoom: int) -> Clusters:
