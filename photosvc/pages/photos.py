@@ -42,7 +42,7 @@ from photosvc.web.service import current_service
 BY_TIME, IN_ORDER = (
     tuple(
         f"grid/{name}.js"
-        for name in f"main {kind} list window api tile layouts span rows words icons beside "
+        for name in f"main {kind} list window api tile layouts span rows words elements beside "
         "tools scrubber selection actions line keys viewing suggest upload news".split()
     )
     for kind in ("timeline", "sequence")

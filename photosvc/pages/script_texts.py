@@ -1,18 +1,22 @@
 """The texts of the scripts, which the page hands over in its language: a name, then the English text or its two forms.
 
 Scripts put values in the place of `%(name)s`, and choose the form for the number `num` by the rules of the language.
+With the texts they get the fields of a photo as the schema of changes has them.
 """
 
 from functools import cache
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import orjson
 from markupsafe import Markup
+from marshmallow import fields, validate
 
 from photosvc.pages.language import ENGLISH, N_, NP_, P_, catalogue, language
 from photosvc.pages.wording import COLOR_LABELS
 from photosvc.pages.wording import TYPES as KINDS_OF_FILES
 from photosvc.query.filters import FILTERS, ValueKind
+from photosvc.records.edits import DetailsEditSchema, Keywords, PhotoEditSchema
+from photosvc.records.fields import Lines
 
 Text: TypeAlias = str | tuple[str, str]
 #: The texts of the grid, its viewer, panels and dialogs, of uploads and of the map.
@@ -162,10 +166,31 @@ def script_texts() -> Markup:
     return _packed(language())
 
 
+def photo_fields() -> dict[str, tuple[str, object, str]]:
+    """Return the kind, the most characters or the choices, and the part of each value of a photo that a form shows."""
+    parts = {"": PhotoEditSchema().fields, "Details": DetailsEditSchema().fields}
+    return {
+        name: (*_kind(field), part)
+        for part, all_fields in parts.items()
+        for name, field in all_fields.items()
+        if name in _TEXTS
+    }
+
+
+def _kind(field: fields.Field[Any]) -> tuple[str, object]:
+    for validator in field.validators:
+        if isinstance(validator, validate.OneOf):
+            return "choice", list(validator.choices)
+        if isinstance(validator, validate.Length):
+            return "lines" if isinstance(field, Lines) else "line", validator.max
+    kinds = {fields.Boolean: "flag", fields.Number: "number", fields.String: "line", Keywords: "keywords"}
+    return next((name for kind, name in kinds.items() if isinstance(field, kind)), "time"), None
+
+
 @cache
 def _packed(name: str) -> Markup:
     texts = catalogue(name)
-    found = {
+    found: dict[str, Any] = {
         key: texts.gettext(text) if isinstance(text, str) else [texts.ngettext(*text, 1), texts.ngettext(*text, 2)]
         for key, text in _TEXTS.items()
     }
@@ -180,6 +205,7 @@ def _packed(name: str) -> Markup:
         found |= {
             f"{kind}:{value}": texts.gettext(text) for kind, table in labels.items() for value, text in table.items()
         }
+    found["fields"] = photo_fields()
     found["value"] = ""  # a suggested value of a filter, which the text before it names
     # No text ends the element: `<` is escaped, as `tojson` does.
     return Markup(orjson.dumps(found).decode().replace("<", "\\u003c"))  # noqa: S704  # nosec B704

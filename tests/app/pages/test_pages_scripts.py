@@ -16,7 +16,7 @@ VENDORED = json.loads((ASSETS / "vendor/VENDORED.json").read_text())
 IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*"(\.[^"]+\.js)"(\))?""")
 KB = 1000
 #: Dialogs, panels and lists that no page and no viewer loads before somebody opens them, each with what it imports.
-ASKED_FOR = {"albums.js", "confirm.js", "editing.js", "help.js", "panel.js", "transfer.js", "uploads.js"}
+ASKED_FOR = {"albums.js", "dialog.js", "editing.js", "help.js", "panel.js", "transfer.js", "uploads.js"}
 
 
 def loaded(name, *, lazily, asked_for=False):

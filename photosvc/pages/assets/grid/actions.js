@@ -1,13 +1,26 @@
 // Actions on photos: on the selected ones, or on the one in the viewer.
 
 import {call, may, portions, post, site} from "./api.js";
-import {make} from "./icons.js";
+import {make} from "./elements.js";
 import {Line} from "./line.js";
 import {locale, t} from "./words.js";
 
 const MANY = 500;      // photos from which on an action that is easily seen as a loss asks first
-const RIGHTS = {favorite: "update", private: "update", archive: "update", approve: "update", edit: "update",
-  album: "albums", remove: "remove", delete: "delete", download: "download"};
+const IN_ARCHIVE = site.archive === "1";
+// The right that an action needs, and its button.
+const about = (right, label, picture, isHidden = false) => ({right, label: t(label), picture, isHidden});
+// Actions by their names, in the order of their buttons.
+export const ACTIONS = {
+  favorite: about("update", "favoriteKey", "heart"),
+  private: about("update", "privateKey", "lock"),
+  album: about("albums", "albumKey", "add-to-album"),
+  edit: about("update", "editKey", "edit"),
+  remove: about("remove", "removeKey", "remove"),
+  approve: about("update", "approve", "check", !site.review),
+  archive: about("update", IN_ARCHIVE ? "unarchiveKey" : "archiveKey", "archive"),
+  delete: about("delete", may("remove") ? "delete" : "deleteKey", "bin"),
+  download: about("download", "downloadKey", "download"),
+};
 const ASKING = new Set(["album", "edit", "delete"]);  // these open a dialog, one at a time
 
 export class Actions {
@@ -27,7 +40,7 @@ export class Actions {
 
   // Does something with these photos, if the user may.
   async run(action, chosen) {
-    if (!chosen.length || !may(RIGHTS[action]) || (ASKING.has(action) && this.#asking)) return;
+    if (!chosen.length || !may(ACTIONS[action].right) || (ASKING.has(action) && this.#asking)) return;
     if (ASKING.has(action)) this.#asking = true;
     await this.line.after(() => this[action](chosen));
     if (ASKING.has(action)) this.#asking = false;
@@ -157,7 +170,7 @@ export class Actions {
 }
 
 const uids = (list) => list.map((photo) => photo.uid);
-const confirmed = async (...asked) => (await import("./confirm.js")).confirmed(...asked);
+const confirmed = async (...asked) => (await import("./dialog.js")).confirmed(...asked);
 
 // Sends a batch in portions, as far as that goes: the photos that were `sent`, how many of them changed (`count`), and
 // what went `wrong`, with the number of the `rest`; `partly`: the changed ones of a portion that was sent in part. An

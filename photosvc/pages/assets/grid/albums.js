@@ -1,7 +1,8 @@
 // The photos of albums: choosing an album, adding to it, taking out of it.
 
-import {asked, call, get, portions, post} from "./api.js";
-import {make} from "./icons.js";
+import {queryString, call, get, portions, post} from "./api.js";
+import {show} from "./dialog.js";
+import {button, make} from "./elements.js";
 import {locale, t} from "./words.js";
 
 const MOST_ALBUMS = 500;
@@ -21,35 +22,30 @@ async function change(album, list, method, outcome) {
 
 // Albums of chosen photos, the last changed first; with a title, only albums whose titles contain it.
 const albums = async (title = "") =>
-  (await get(`/albums${asked({count: MOST_ALBUMS, type: "album", order: "edited", q: title})}`))
+  (await get(`/albums${queryString({count: MOST_ALBUMS, type: "album", order: "edited", q: title})}`))
     .filter((album) => !album.Filter);
 
 // The album chosen in a dialog, or a new one with the typed title; null if none was chosen.
 export async function chooseAlbum(timeline) {
   const known = await albums();
-  const field = make("input",
-    {type: "text", id: "album-title", autocomplete: "off", maxLength: 200, required: true, dir: "auto"});
+  const field = make("input", {
+    type: "text", id: "album-title", autocomplete: "off", autofocus: true, maxLength: 200, required: true, dir: "auto",
+  });
   field.setAttribute("list", "album-titles");
   const list = make("datalist", {id: "album-titles"}, ...known.map((album) => make("option", {value: album.Title})));
   // Enter means the first submit button of a form; browsers take a marked option of the list first.
-  const cancel = make("button", {type: "button", textContent: t("cancel")}),
-    add = make("button", {value: "yes", className: "primary", textContent: t("add")});
+  const cancel = button({textContent: t("cancel")}, () => dialog.close());
+  const add = make("button", {value: "yes", className: "primary", textContent: t("add")});
   const dialog = make("dialog", {className: "ask", ariaLabel: t("addToAlbum")},
     make("form", {method: "dialog"}, make("label", {htmlFor: "album-title", textContent: t("album")}), field, list,
       make("p", {className: "muted", textContent: t("chooseAlbum")}), make("div", {className: "row"}, cancel, add)));
-  cancel.addEventListener("click", () => dialog.close());
   // Beyond the known albums, the server has to be asked.
   field.addEventListener("input", () => {
     const makes = field.value.trim() && known.length < MOST_ALBUMS && !named(known, field.value);
     add.textContent = t(makes ? "createAlbum" : "add");
   });
-  document.body.append(dialog);
-  dialog.showModal();
-  field.focus();
-  await new Promise((resolve) => dialog.addEventListener("close", resolve));
-  dialog.remove();
-  const title = field.value.trim();
-  if (dialog.returnValue !== "yes" || !title) return null;
+  const answer = await show(dialog), title = field.value.trim();
+  if (answer !== "yes" || !title) return null;
   return named(known, title) || named(await albums(title), title)
     || timeline.changing(() => post("/albums", {Title: title}));
 }

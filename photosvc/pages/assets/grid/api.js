@@ -7,6 +7,9 @@ export const site = {...document.querySelector("form.search, form.sending")?.dat
 const allowed = new Set((site.may || "").split(" "));
 export const may = (action) => allowed.has(action);
 
+// By these the service answers in the language of the page, and trusts the request to be one of its own pages.
+export const HEADERS = {"X-Photosvc": "1", Accept: "application/json"};
+
 export class Failure extends Error {
   // `done`: the part that was changed nevertheless, in the form of a successful answer.
   constructor(status, message, details = [], done = {}) {
@@ -17,40 +20,52 @@ export class Failure extends Error {
   }
 }
 
+// The failure that an answer with this status means, whose body was JSON with this data, or something else (null).
+export function failureOf(status, data) {
+  if (status === 401) return new Failure(status, t("signedOut"));
+  const message = data?.error || data?.message || t("answered", {status: String(status)});
+  return new Failure(status, message, data?.details, {photos: data?.photos ?? 0, change: data?.change});
+}
+
+// The message of an error for the user. Scripts that cannot be loaded have no status.
+export const messageOf = (error) => (error.status >= 0 ? error.message : t("unreachable"));
+
+// The data of a text with JSON; null for others, such as the page of a proxy.
+export function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
 // The answer of a call: {data, headers}. `body` is sent as JSON; with PUT also when the page is left, if it is small.
 export async function call(path, {method = "GET", body, headers = {}, signal} = {}) {
-  const given = {"X-Photosvc": "1", Accept: "application/json", ...headers}, json = body && JSON.stringify(body);
-  if (body !== undefined) given["Content-Type"] = "application/json";
+  const json = body && JSON.stringify(body), type = json && {"Content-Type": "application/json"};
   let answer, text;
   try {
     answer = await fetch(site.api + path, {
-      method, signal, headers: given, credentials: "same-origin", body: json,
-        keepalive: method === "PUT" && json?.length < 2e4,
+      method, signal, body: json, credentials: "same-origin", keepalive: method === "PUT" && json?.length < 2e4,
+      headers: {...HEADERS, ...headers, ...type},
     });
     text = await answer.text();
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Failure(0, t("unreachable"));
   }
-  let data = null;
-  try { data = text ? JSON.parse(text) : null; } catch { /* a proxy's page */ }
-  if (answer.status === 401) {
-    // The page leads to the log-in and back, but would lose what is typed or done.
-    if (method === "GET" && !document.querySelector("dialog[open], [data-unsaved], .uploads progress"))
-      location.reload();
-    throw new Failure(401, t("signedOut"));
-  }
-  if (!answer.ok) throw new Failure(answer.status,
-    data?.error || data?.message || t("answered", {status: `${answer.status}`}), data?.details,
-    {photos: data?.photos ?? 0, change: data?.change});
-  return {data, headers: answer.headers};
+  const data = parsed(text);
+  if (answer.ok) return {data, headers: answer.headers};
+  // The page leads to the sign-in page and back, unless that would lose typed values or uploads.
+  const isBusy = document.querySelector("dialog[open], [data-unsaved], .uploads progress");
+  if (answer.status === 401 && method === "GET" && !isBusy) location.reload();
+  throw failureOf(answer.status, data);
 }
 
 export const get = async (path, signal) => (await call(path, {signal})).data;
 export const post = async (path, body) => (await call(path, {method: "POST", body})).data;
 
 // The query string of these values; empty ones are left out.
-export function asked(values) {
+export function queryString(values) {
   const pairs = Object.entries(values).filter(([, value]) => value !== "" && value !== undefined && value !== null);
   return pairs.length ? `?${new URLSearchParams(pairs)}` : "";
 }
@@ -59,8 +74,15 @@ export function asked(values) {
 export const search = () => ({q: site.query, s: site.album, order: site.order, seed: site.seed});
 
 // Browsers keep thumbnails by their addresses, which differ with the turn of a photo.
-export const thumbnail = ({hash, turn = 1}, size) => site.thumbs.replace("HASH", hash)
-  .replace("SIZE", size) + (turn === 1 ? "" : `&turn=${turn}`);
+export function thumbnail({hash, turn = 1}, size) {
+  const address = site.thumbs.replace("HASH", hash).replace("SIZE", size);
+  return turn === 1 ? address : `${address}&turn=${turn}`;
+}
+
+// Thumbnails that keep the shape of a picture: name, and width and height in pixels of the box that each fits into.
+export const SIZES = [["fit_360", 360, 360], ["fit_720", 720, 720], ["fit_1280", 1280, 1024], ["fit_1920", 1920, 1200],
+  ["fit_2560", 2560, 1600], ["fit_3840", 3840, 2400], ["fit_7680", 7680, 4320]];
+
 export const video = (hash) => site.videos.replace("HASH", hash);
 export const photoPage = (uid) => site.photo.replace("UID", uid);
 

@@ -1,8 +1,9 @@
 // A dialog with values for all selected photos: empty fields leave the values of each photo unchanged.
 
 import {portions, post} from "./api.js";
-import {GROUPS, MAIN, TIME, Wrong, control, fieldOf, sent} from "./fields.js";
-import {make} from "./icons.js";
+import {show} from "./dialog.js";
+import {button, make} from "./elements.js";
+import {GROUPS, MAIN, TIME, Wrong, control, fieldOf, numeric, sent} from "./fields.js";
 import {photos as counted, t} from "./words.js";
 
 const HOUR = 3600;  // seconds
@@ -14,49 +15,47 @@ const FIRST = [...MAIN, ADD, REMOVE, TIME, SHIFT];
 
 // Edits these photos; gives what was changed, {photos, title, moved, undo}, or null.
 export async function editing(list, change) {
-  const asked = [], entry = (field) => {
+  const entries = [];
+  const entry = (field) => {
     const input = control(field, `edit-${field.name}`, STAYS);
-    asked.push([field, input]);
+    entries.push([field, input]);
     return [make("label", {htmlFor: input.id, textContent: field.label}), input];
   };
-  const wrong = make("p", {className: "alert", id: "edit-wrong", hidden: true});
-  wrong.setAttribute("role", "alert");
-  const cancel = make("button", {type: "button", textContent: t("cancel")}),
-    save = make("button", {className: "primary", textContent: t("change", {num: list.length})});
+  const wrong = make("p", {className: "alert", id: "edit-wrong", role: "alert", hidden: true});
+  const cancel = button({textContent: t("cancel")}, () => dialog.close());
+  const save = make("button", {className: "primary", textContent: t("change", {num: list.length})});
   const form = make("form", {noValidate: true}, make("h2", {textContent: t("editMany", {num: list.length})}),
     make("p", {className: "muted", textContent: t("emptyStay")}), wrong, ...FIRST.flatMap(entry),
     ...GROUPS.map(([title, fields]) =>
       make("details", {}, make("summary", {textContent: title}), ...fields.flatMap(entry))),
     make("div", {className: "row"}, cancel, save));
   const dialog = make("dialog", {className: "ask values", ariaLabel: t("editMany", {num: list.length})}, form);
-  cancel.addEventListener("click", () => dialog.close());
-  form.addEventListener("input", () => form.toggleAttribute("data-unsaved", asked.some(([, input]) => input.value)));
+  form.addEventListener("input", () => form.toggleAttribute("data-unsaved", entries.some(([, input]) => input.value)));
   let done = null;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (save.disabled) return;
     save.disabled = true;
     wrong.hidden = true;
-    for (const [, input] of asked) input.removeAttribute("aria-invalid");
+    for (const [, input] of entries) input.removeAttribute("aria-invalid");
     try {
-      const body = values(asked.map(([field, input]) => [field, input.value.trim()]));
+      const body = values(entries.map(([field, input]) => [field, input.value.trim()]));
       done = {...await send(list, body, change), title: body.values.Title,
         moved: Boolean(body.shift || body.values.TakenAtLocal || body.values.TimeZone || "Lat" in body.values)};
       dialog.close();
     } catch (error) {
-      tell(error, asked, wrong, save);
-    } finally { save.disabled = false; }
+      report(error, entries, wrong, save);
+    } finally {
+      save.disabled = false;
+    }
   });
-  document.body.append(dialog);
-  dialog.showModal();
-  await new Promise((resolve) => dialog.addEventListener("close", resolve));
-  dialog.remove();
+  await show(dialog);
   return done;
 }
 
-// Tells what is wrong beside the field that it is about, which gets the focus.
-function tell(error, asked, wrong, save) {
-  const name = fieldOf(error), input = asked.find(([field]) => field.name === name)?.[1];
+// Shows an error beside its field, which gets the focus.
+function report(error, entries, wrong, save) {
+  const name = fieldOf(error), input = entries.find(([field]) => field.name === name)?.[1];
   wrong.textContent = input ? error.details[0].message ?? error.message : error.message;
   wrong.hidden = false;
   if (input?.closest("details")) input.closest("details").open = true;
@@ -72,7 +71,7 @@ function values(typed) {
   const body = {values: {}};
   for (const [field, text] of typed) {
     if (!text) continue;
-    if (field === SHIFT) body.shift = seconds(text);
+    if (field === SHIFT) body.shift = Math.round(numeric(text, SHIFT.name, t("typeHours")) * HOUR);
     else if (field === ADD || field === REMOVE) body[field.name] = text;
     else {
       const {Details, ...more} = sent(field, text);
@@ -82,12 +81,6 @@ function values(typed) {
   }
   if (Object.keys(body).length === 1 && !Object.keys(body.values).length) throw new Wrong("Title", t("fillIn"));
   return body;
-}
-
-function seconds(text) {
-  const hours = Number(text.replace(",", ".").replace("−", "-"));
-  if (!Number.isFinite(hours)) throw new Wrong(SHIFT.name, t("typeHours"));
-  return Math.round(hours * HOUR);
 }
 
 // Changes all of the photos or none: after an error, the changes made so far are undone.
@@ -120,7 +113,7 @@ async function send(list, body, change) {
   } catch (error) {
     if (edits.length) {
       await undo();
-      for (const told of [error, ...error.details]) told.message = t("takenBack", {error: told.message});
+      for (const part of [error, ...error.details]) part.message = t("takenBack", {error: part.message});
     }
     throw error;
   }

@@ -1,93 +1,94 @@
-// The values of photos that people change: how a form asks for each, and how each is read from records and sent.
+// The values of photos that users change: how a form asks for each, and how each is read from records and sent.
 
-import {make} from "./icons.js";
-import {t} from "./words.js";
+import {make} from "./elements.js";
+import {t, texts} from "./words.js";
 
+// The schema of the API: by the name of a value its kind, its most characters or its choices, and its part of a record.
+const SCHEMA = texts.fields;
+const TEXTS = new Set(["line", "lines", "keywords"]);
 const options = (...values) => values.map((value) => [value, t(value)]);
-const YES_NO = options("true", "false");
 const STARS = [["5", "★★★★★"], ["4", "★★★★"], ["3", "★★★"], ["2", "★★"], ["1", "★"], ...options("0", "-1")];
-const TYPES = options("image", "raw", "live", "video", "animated");
 const UNKNOWN = new Set(["Unknown", "zz"]);
 const EXACT = 5;  // decimals of a position that a form shows: a metre
 
-// Texts of one line unless they are `long`, have `options`, or are a `number`; `details`: in the part of that name.
-const text = (name, maxLength, more = {}) => ({name, label: t(name), attributes: {maxLength}, ...more});
-const number = (name, placeholder) =>
-  ({name, label: t(name), number: true, attributes: {inputMode: "decimal", placeholder}});
-const choice = (name, options) => ({name, label: t(name), options, attributes: {}});
+// A field of the form, with the attributes of its element.
+function field(name, attributes = {}) {
+  const [kind, limit, part] = SCHEMA[name];
+  const own = {name, kind, part, label: t(name)};
+  if (kind === "flag") own.options = options("true", "false");
+  if (kind === "choice") own.options = options(...limit);
+  if (kind === "number") attributes.inputMode = "decimal";
+  if (kind === "line" || kind === "lines") attributes.maxLength ??= limit;
+  return {...own, attributes};
+}
 
-export const KEYWORDS = text("Keywords", 65536, {details: true});
-export const TIME = {name: "TakenAtLocal", label: t("TakenAtLocal"), attributes: {type: "datetime-local", step: 1}};
-export const MAIN = [
-  text("Title", 200),
-  text("Description", 4096, {long: true}),
-  choice("Rating", STARS),
-];
+export const KEYWORDS = field("Keywords", {maxLength: 65536});
+export const TIME = field("TakenAtLocal", {type: "datetime-local", step: 1});
+export const MAIN = [field("Title"), field("Description"), {...field("Rating"), options: STARS}];
+const POSITION = {
+  name: "Position", kind: "position", label: t("Position"), attributes: {placeholder: "47.56903, 9.37510"},
+};
 export const GROUPS = [
   [t("group1"), [
-    {name: "Position", label: t("Position"), attributes: {placeholder: "47.56903, 9.37510"}},
-    number("Altitude", "395"),
-    text("Country", 2, {attributes: {maxLength: 2, placeholder: "ch"}}),
-    text("TimeZone", 64, {attributes: {maxLength: 64, placeholder: "Europe/Zurich"}}),
+    POSITION, field("Altitude", {placeholder: "395"}), field("Country", {maxLength: 2, placeholder: "ch"}),
+    field("TimeZone", {placeholder: "Europe/Zurich"}),
   ]],
-  [t("group2"), [
-    text("Subject", 255, {details: true}), text("Artist", 255, {details: true}),
-    text("Copyright", 255, {details: true}), text("License", 255, {details: true}),
-    text("Notes", 4096, {details: true, long: true}),
-  ]],
+  [t("group2"), ["Subject", "Artist", "Copyright", "License", "Notes"].map((name) => field(name))],
   [t("group3"), [
-    text("CameraMake", 255), text("CameraModel", 255),
-    text("LensMake", 255), text("LensModel", 255),
-    number("Iso", "400"), number("FocalLength", "50"), number("FNumber", "2.8"),
-    text("Exposure", 32, {attributes: {maxLength: 32, placeholder: "1/250"}}),
-    choice("Type", TYPES), choice("Scan", YES_NO), choice("Panorama", YES_NO),
+    ...["CameraMake", "CameraModel", "LensMake", "LensModel"].map((name) => field(name)),
+    field("Iso", {placeholder: "400"}), field("FocalLength", {placeholder: "50"}),
+    field("FNumber", {placeholder: "2.8"}), field("Exposure", {placeholder: "1/250"}),
+    field("Type"), field("Scan"), field("Panorama"),
   ]],
 ];
 
 // An error with a message for the field of this name, in the form of the API.
 export class Wrong extends Error {
-  constructor(field, message) {
+  constructor(name, message) {
     super(message);
-    this.details = [{field, message}];
+    this.details = [{field: name, message}];
   }
 }
 
 // The element that asks for a value; of choices, `none` is the one that is no value.
-export function control({name, long, options, attributes}, id, none = "") {
-  if (options) {
-    const all = none === null ? options : [["", none], ...options];
+export function control({name, kind, options: choices, attributes}, id, none = "") {
+  if (choices) {
+    const all = none === null ? choices : [["", none], ...choices];
     return make("select", {name, id}, ...all.map(([value, label]) => make("option", {value, textContent: label})));
   }
   const common = {name, id, autocomplete: "off", dir: "auto", ...attributes};
-  return long ? make("textarea", {rows: 3, ...common}) : make("input", common);
+  return kind === "lines" ? make("textarea", {rows: 3, ...common}) : make("input", common);
 }
 
 // The value of a record as its element has it.
-export function shown({name, details, number, options}, record) {
-  if (name === "Position")
-    return record.Lat || record.Lng ? `${record.Lat.toFixed(EXACT)}, ${record.Lng.toFixed(EXACT)}` : "";
-  if (name === "TakenAtLocal") return record.Year > 0 ? record.TakenAtLocal.slice(0, 19) : "";
-  const value = (details ? record.Details : record)[name];
-  if (options) return String(value ?? (name === "Rating" ? 0 : ""));
-  return number ? (value ? String(value) : "") : UNKNOWN.has(value) ? "" : value ?? "";
+export function shown({name, kind, part, options: choices}, record) {
+  const {Lat, Lng} = record, value = (part ? record[part] : record)[name];
+  if (kind === "position") return Lat || Lng ? `${Lat.toFixed(EXACT)}, ${Lng.toFixed(EXACT)}` : "";
+  if (kind === "time") return record.Year > 0 ? value.slice(0, 19) : "";
+  if (choices) return String(value ?? (name === "Rating" ? 0 : ""));
+  if (kind === "number") return value ? String(value) : "";
+  return UNKNOWN.has(value) ? "" : value ?? "";
 }
 
 // The part of a request for a typed value; an empty number, time or position restores the value of the files.
-export function sent({name, label, details, number, options, attributes}, typed) {
-  if (name === "Position") return position(typed);
-  let value = typed;
-  if (attributes.type === "datetime-local") value = typed ? `${typed.length === 16 ? `${typed}:00` : typed}Z` : null;
-  else if (number) value = typed ? numeric(name, label, typed) : null;
-  else if (options) value = typed === "" ? null : options === YES_NO ? typed === "true" : name === "Rating"
-    ? Number(typed) : typed;
-  else if (name === "Country" || name === "TimeZone")
-    value = name === "Country" ? typed.toLowerCase() || null : typed || null;
-  return details ? {Details: {[name]: value}} : {[name]: value};
+export function sent(of, typed) {
+  if (of.kind === "position") return position(typed);
+  const value = valueOf(of, typed);
+  return of.part ? {[of.part]: {[of.name]: value}} : {[of.name]: value};
 }
 
-function numeric(name, label, typed) {
+function valueOf({name, kind, label}, typed) {
+  if (!typed) return TEXTS.has(kind) && name !== "Country" && name !== "TimeZone" ? "" : null;
+  if (kind === "time") return `${typed.length === 16 ? `${typed}:00` : typed}Z`;
+  if (kind === "number") return numeric(typed, name, t("typeNumber", {field: label}));
+  if (kind === "flag") return typed === "true";
+  return name === "Country" ? typed.toLowerCase() : typed;
+}
+
+// The number that was typed, or an error with this message for the field of this name.
+export function numeric(typed, name, message) {
   const value = Number(typed.replace(",", ".").replace("−", "-"));
-  if (!Number.isFinite(value)) throw new Wrong(name, t("typeNumber", {field: label}));
+  if (!Number.isFinite(value)) throw new Wrong(name, message);
   return value;
 }
 

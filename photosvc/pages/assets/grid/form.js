@@ -1,8 +1,8 @@
 // The values of one photo as a form: each is saved when its field is left, in whatever way.
 
-import {confirmed} from "./confirm.js";
+import {confirmed} from "./dialog.js";
+import {button, make} from "./elements.js";
 import {GROUPS, KEYWORDS, MAIN, TIME, Wrong, control, fieldOf, sent, shown} from "./fields.js";
-import {make} from "./icons.js";
 import {t} from "./words.js";
 
 const FIRST = [...MAIN, TIME, KEYWORDS];
@@ -26,9 +26,9 @@ export class PhotoForm {
   constructor(save, away) {
     this.#save = save;
     this.#away = away;
-    this.element.append(...FIRST.flatMap((field) => this.#entry(field)),
-      ...GROUPS.map(([title, fields]) =>
-        make("details", {}, make("summary", {textContent: title}), ...fields.flatMap((field) => this.#entry(field)))));
+    const group = ([title, fields]) =>
+      make("details", {}, make("summary", {textContent: title}), ...fields.flatMap((field) => this.#entry(field)));
+    this.element.append(...FIRST.flatMap((field) => this.#entry(field)), ...GROUPS.map(group));
     this.element.addEventListener("submit", (event) => {
       event.preventDefault();
       document.activeElement?.blur();
@@ -39,10 +39,9 @@ export class PhotoForm {
 
   #entry(field) {
     const input = control(field, `of-${field.name}`, field.name === "Rating" || field.name === "Type" ? null : "");
-    const wrong = make("small", {className: "wrong", id: `wrong-${field.name}`, hidden: true});
-    const label = make("label", {}, field.label, input),
-      entry = {field, input, wrong, label, was: "", known: "", asking: false, timer: 0};
-    wrong.setAttribute("role", "alert");
+    const wrong = make("small", {className: "wrong", id: `wrong-${field.name}`, role: "alert", hidden: true});
+    const label = make("label", {}, field.label, input);
+    const entry = {field, input, wrong, label, was: "", known: "", asking: false, timer: 0};
     input.setAttribute("aria-describedby", wrong.id);
     input.addEventListener("input", () => this.#typed(entry));
     const leave = () => { if (!entry.asking) this.#leave(this.#photo, entry); };
@@ -78,7 +77,7 @@ export class PhotoForm {
         Object.assign(draft, {now: entry.was, error: changedMeanwhile()});
       const text = draft ? draft.text : entry.known;
       if (input.value !== text) input.value = text;
-      this.#tell(entry);
+      this.#report(entry);
       if (field.name === "Country") entry.label.hidden = Boolean(record.Lat || record.Lng);
     }
   }
@@ -88,11 +87,13 @@ export class PhotoForm {
     for (const photo of [this.#photo, ...this.#unsaved.values()]) if (uids.has(photo?.uid)) photo.own = true;
   }
 
-  // Saves what is typed. `gone`: the photo is not shown any longer, so that a choice which is still open is told, too.
+  #reportAway(photo, field, error) { this.#away(photo.uid, `${field.label}: ${messageFor(error, field)}`); }
+
+  // Saves typed values. `gone`: the photo is not shown any longer, so that values with a conflict are reported, too.
   leave(gone = false) {
     for (const entry of this.#entries) {
       const {field, asking} = entry, draft = this.#photo?.drafts.get(field.name);
-      if (gone && draft?.now !== undefined) this.#away(this.#photo.uid, `${field.label}: ${told(draft.error, field)}`);
+      if (gone && draft?.now !== undefined) this.#reportAway(this.#photo, field, draft.error);
       else if (!asking) this.#leave(this.#photo, entry);
     }
   }
@@ -108,8 +109,8 @@ export class PhotoForm {
   #mark(photo) {
     if (photo.drafts.size) this.#unsaved.set(photo.uid, photo);
     else this.#unsaved.delete(photo.uid);
-    for (const element of [document.documentElement, this.element])
-      element.toggleAttribute("data-unsaved", this.#unsaved.size > 0);
+    const isUnsaved = this.#unsaved.size > 0;
+    for (const element of [document.documentElement, this.element]) element.toggleAttribute("data-unsaved", isUnsaved);
   }
 
   async #leave(photo, entry) {
@@ -117,7 +118,7 @@ export class PhotoForm {
     if (!draft || draft.sending?.text === text || draft.now !== undefined) return;
     const sending = draft.sending = {text};
     draft.error = null;
-    this.#tell(entry);
+    this.#report(entry);
     try {
       if (draft.bad) throw new Wrong(field.name, t("typeTime"));
       await this.#save(photo, sent(field, text.trim()), (record) => {
@@ -137,9 +138,8 @@ export class PhotoForm {
       if (draft.sending === sending) draft.sending = null;
       if (!photo.drafts.has(field.name)) throw error;
       draft.error = error;
-      if (photo !== this.#photo || !this.element.offsetParent)
-        this.#away(photo.uid, `${field.label}: ${told(error, field)}`);
-      this.#tell(entry);
+      if (photo !== this.#photo || !this.element.offsetParent) this.#reportAway(photo, field, error);
+      this.#report(entry);
     }
   }
 
@@ -162,38 +162,35 @@ export class PhotoForm {
     photo.drafts.delete(entry.field.name);
     if (photo === this.#photo) entry.input.value = entry.known;
     this.#mark(photo);
-    this.#tell(entry);
+    this.#report(entry);
   }
 
-  // Shows beside a field of the present photo why it was not saved, and how to go on.
-  #tell(entry) {
-    const {field, input, wrong} = entry, photo = this.#photo, draft = photo.drafts.get(field.name),
-      error = draft?.error;
-    wrong.hidden = !error;
-    if (!error) {
-      input.removeAttribute("aria-invalid");
-      return;
-    }
-    const button = (text, act) => {
-      const made = make("button", {type: "button", textContent: t(text)});
-      made.addEventListener("click", act);
-      return made;
-    };
+  // Shows beside a field of the present photo why its value was not saved, with buttons to go on.
+  #report(entry) {
+    const {field, input, wrong} = entry, draft = this.#photo.drafts.get(field.name);
+    wrong.hidden = !draft?.error;
+    input.toggleAttribute("aria-invalid", false);
+    if (wrong.hidden) return;
+    wrong.replaceChildren(messageFor(draft.error, field), " ", ...this.#waysOn(entry, draft));
+    input.setAttribute("aria-invalid", "true");
+  }
+
+  // Buttons after an error. A value that the service refused has none: it must be typed in another way.
+  #waysOn(entry, draft) {
+    const photo = this.#photo;
     const send = () => {
+      if (draft.now !== undefined) draft.was = draft.now;
       delete draft.now;
       this.#leave(photo, entry);
     };
-    const further = draft.now !== undefined
-      ? [button("showCurrent", () => this.#reset(photo, entry)), " ", button("saveMine", () => {
-        draft.was = draft.now;
-        send();
-      })]
-      : isOf(error, field) ? [] : [button("again", send)];
-    wrong.replaceChildren(told(error, field), " ", ...further);
-    input.setAttribute("aria-invalid", "true");
+    if (draft.now !== undefined) {
+      const discard = button({textContent: t("showCurrent")}, () => this.#reset(photo, entry));
+      return [discard, " ", button({textContent: t("saveMine")}, send)];
+    }
+    return isAbout(draft.error, entry.field) ? [] : [button({textContent: t("again")}, send)];
   }
 }
 
 const changedMeanwhile = () => new Error(t("somebodyElse"));
-const isOf = (error, field) => Boolean(error.details?.length) && fieldOf(error) === field.name;
-const told = (error, field) => (isOf(error, field) ? error.details[0].message : error.message);
+const isAbout = (error, field) => Boolean(error.details?.length) && fieldOf(error) === field.name;
+const messageFor = (error, field) => (isAbout(error, field) ? error.details[0].message : error.message);

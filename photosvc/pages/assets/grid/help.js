@@ -1,7 +1,8 @@
 // The keys, in a dialog.
 
 import {may} from "./api.js";
-import {make} from "./icons.js";
+import {show} from "./dialog.js";
+import {make} from "./elements.js";
 import {countLetters, lettersCount} from "./keys.js";
 import {t} from "./words.js";
 
@@ -26,17 +27,14 @@ const KEYS = [
 ];
 
 export function help() {
-  const list = make("dl", {},
-    ...KEYS.filter(([, , needed]) => !needed || may(needed))
-    .flatMap(([key, meaning]) => [make("dt", {textContent: t(key)}), make("dd", {textContent: t(meaning)})]));
+  const shown = KEYS.filter(([, , needed]) => !needed || may(needed));
+  const rows = shown.flatMap(([key, meaning]) => [
+    make("dt", {textContent: t(key)}), make("dd", {textContent: t(meaning)}),
+  ]);
   const letters = make("input", {type: "checkbox", name: "letters", checked: lettersCount()});
   letters.addEventListener("change", () => countLetters(letters.checked));
-  const dialog = make("dialog", {className: "ask help", ariaLabel: t("keys")}, make("h2", {textContent: t("keys")}),
-    list,
-    make("label", {className: "check"}, letters, t("letters")),
+  show(make("dialog", {className: "ask help", ariaLabel: t("keys")}, make("h2", {textContent: t("keys")}),
+    make("dl", {}, ...rows), make("label", {className: "check"}, letters, t("letters")),
     make("p", {className: "muted", textContent: t("lettersKept")}),
-    make("form", {method: "dialog"}, make("button", {className: "primary", textContent: t("close")})));
-  document.body.append(dialog);
-  dialog.addEventListener("close", () => dialog.remove());
-  dialog.showModal();
+    make("form", {method: "dialog"}, make("button", {className: "primary", textContent: t("close")}))));
 }

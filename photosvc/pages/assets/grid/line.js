@@ -1,29 +1,26 @@
 // The line that tells what was done, and takes it back. Actions go through it one after the other: each finds what the
 // one before left, and Undo means the last one.
 
-import {make} from "./icons.js";
+import {messageOf} from "./api.js";
+import {button, make} from "./elements.js";
 import {t} from "./words.js";
 
 const SHOWN = 12000;   // milliseconds that the line stands
 
 export class Line {
-  #element = make("div", {className: "undo", hidden: true});
+  #element = make("div", {className: "undo", role: "status", hidden: true});
   #back = null;
   #timer = 0;
   #last = Promise.resolve();
 
-  constructor() {
-    this.#element.setAttribute("role", "status");
-    this.standIn(document.body);
-  }
+  constructor() { this.standIn(document.body); }
 
   // A viewer over the page covers it, and keeps the focus inside.
   standIn(parent) { parent.append(this.#element); }
 
-  // Runs this after earlier actions have ended, and shows its error. Missing scripts have no status.
+  // Runs this after earlier actions have ended, and shows its error.
   after(action) {
-    this.#last = this.#last.then(action)
-      .catch((error) => this.say(error.status >= 0 ? error.message : t("unreachable")));
+    this.#last = this.#last.then(action).catch((error) => this.say(messageOf(error)));
     return this.#last;
   }
 
@@ -34,8 +31,8 @@ export class Line {
       this.#back = null;
       this.#element.hidden = true;
       try {
-        const told = await back();
-        this.say(typeof told === "string" && told ? told : t("undone"));
+        const message = await back();
+        this.say(typeof message === "string" && message ? message : t("undone"));
       } catch (error) {
         this.say(error.message, back, null, t("again"));
       }
@@ -47,11 +44,7 @@ export class Line {
     this.#back = back || null;
     const children = [make("span", {textContent: text, dir: "auto"})];
     if (link) children.push(make("a", link));
-    if (back) {
-      const button = make("button", {type: "button", className: "plain", textContent: label});
-      button.addEventListener("click", () => this.undo());
-      children.push(button);
-    }
+    if (back) children.push(button({className: "plain", textContent: label}, () => this.undo()));
     this.#element.replaceChildren(...children);
     this.#element.hidden = false;
     clearTimeout(this.#timer);

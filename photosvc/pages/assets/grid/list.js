@@ -1,6 +1,6 @@
 // Photos in entries, months or stretches, of which those near the window are loaded; a list also names its places.
 
-import {Failure, asked, get, search} from "./api.js";
+import {Failure, queryString, get, search} from "./api.js";
 import {t} from "./words.js";
 
 const KEPT = 24;
@@ -26,8 +26,8 @@ export class List extends EventTarget {
   placeIn(hash) { return (this.constructor.place.exec(hash) || []).slice(1); }
 
   // Makes a change of the library: what is read meanwhile waits, and goes on with the new version. For one that moves
-  // photos within their months `follow` gives, from its answer, the detail of the event
-  // `moved`; for others null.
+  // photos within their months `follow` gives, from its answer, the detail of the event `moved`; for
+  // others null.
   changing(change, follow = () => null) {
     const before = this.pending;
     const done = (async () => {
@@ -37,7 +37,9 @@ export class List extends EventTarget {
         const answer = await change();
         moved = follow(answer);
         return answer;
-      } finally { await this.adopt(moved).catch(() => {}); }
+      } finally {
+        await this.adopt(moved).catch(() => {});
+      }
     })();
     this.pending = done.then(() => {}, () => {});
     return done;
@@ -127,7 +129,7 @@ export class List extends EventTarget {
   async read(path, more) {
     for (let tries = 0; ; tries++) {
       await this.pending;
-      const {version} = this, data = await get(path + asked({...search(), ...more}));
+      const {version} = this, data = await get(path + queryString({...search(), ...more}));
       if (data.version === version) return data;
       await this.pending;
       if (this.version !== version && tries < TRIES) continue;

@@ -1,7 +1,7 @@
 // Videos and live photos play in their tiles, without sound: under the pointer, or while they are focused.
 
 import {video} from "./api.js";
-import {make} from "./icons.js";
+import {isStill, make} from "./elements.js";
 import {isMoving} from "./tile.js";
 
 const WAIT = 250;
@@ -19,7 +19,7 @@ export function watchMoving(root, grid, first) {
     const tile = grid.tileOf(event.target);
     if (tile === shown) return;
     stop();
-    if (!tile?.photo || !isMoving(tile) || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    if (!tile?.photo || !isMoving(tile) || isStill()) return;
     shown = tile;
     timer = setTimeout(() => {
       if (!tile.photo) return;

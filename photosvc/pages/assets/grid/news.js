@@ -1,7 +1,7 @@
 // What happens to the library while somebody looks at it: an index run goes on, and photos come or change.
 
 import {get} from "./api.js";
-import {make} from "./icons.js";
+import {make} from "./elements.js";
 import {t} from "./words.js";
 
 const OFTEN = 3000, SELDOM = 15000;  // milliseconds between two looks while a run goes on, and else

@@ -1,14 +1,10 @@
-// The panel beside the viewer: the properties of a photo, their editing in place, and undo.
+// The panel beside the viewer: the facts of a photo, its form, its files, and its history.
 
-import {call, may, site} from "./api.js";
-import {icon, make} from "./icons.js";
-import {locale, number, playing, t} from "./words.js";
+import {call, may} from "./api.js";
+import {make} from "./elements.js";
+import {facts, fileLine, monthOf, titled} from "./facts.js";
+import {t} from "./words.js";
 
-const full = new Intl.DateTimeFormat(locale, {dateStyle: "full", timeStyle: "short", timeZone: "UTC"});
-const inMonth = new Intl.DateTimeFormat(locale, {month: "long", year: "numeric", timeZone: "UTC"});
-const UNKNOWN = new Set(["", "Unknown", "zz"]);
-// The title of a photo, unless it is the one that the index gives where it knows nothing.
-const titled = ({Title, TitleSrc}) => (TitleSrc || !UNKNOWN.has(Title) ? Title : "");
 const TRIES = 3;     // to save a value of a photo that changes meanwhile
 // Values with which a photo gets another place in the grid, or another picture.
 const MOVING = ["TakenAt", "TakenAtLocal", "TimeZone", "Lat", "Lng", "Primary", "Files", "Orientations"];
@@ -31,8 +27,8 @@ export class Panel {
     this.#timeline = timeline;
     this.#resized = resized;
     this.#away = away;
-    this.#element = make("aside", {className: "panel", tabIndex: -1, hidden: true, ariaLabel: t("details")}, this.#head,
-      this.#body);
+    const properties = {className: "panel", tabIndex: -1, hidden: true, ariaLabel: t("details")};
+    this.#element = make("aside", properties, this.#head, this.#body);
   }
 
   // Each viewer shows it inside of its own element.
@@ -109,9 +105,9 @@ export class Panel {
   // The code that changes photos is loaded with the first photo shown to a user who may change it.
   async #editing() {
     if (this.#tools) return;
-    const [{PhotoForm}, {fileButtons},
-      {historyOf}] = await Promise.all([import("./form.js"), import("./files.js"), import("./history.js")]);
+    const modules = await Promise.all([import("./form.js"), import("./history.js")]);
     if (this.#tools) return;
+    const {PhotoForm, fileButtons, historyOf} = Object.assign({}, ...modules);
     this.#tools = {fileButtons, historyOf};
     this.#form = new PhotoForm((...part) => this.#save(...part), this.#away);
   }
@@ -126,9 +122,8 @@ export class Panel {
       if (!this.#form.element.isConnected) this.#head.after(this.#form.element);
     } else if (data.Description) this.#head.append(make("p", {textContent: data.Description, dir: "auto", lang: ""}));
     const files = make("ul", {className: "files"}, ...data.Files.map((file) => this.#file(data, file)));
-    const before = this.#body.querySelector(".history") ?? "";
-    this.#body.replaceChildren(facts(data), make("h3", {textContent: t("files", {num: data.Files.length})}), files,
-      before);
+    const history = this.#body.querySelector(".history") ?? "", heading = t("files", {num: data.Files.length});
+    this.#body.replaceChildren(facts(data), make("h3", {textContent: heading}), files, history);
     // Whose button went keeps a place for the keyboard.
     if (inside && !this.#element.contains(document.activeElement)) this.#element.focus({preventScroll: true});
     if (this.#tools) this.#history(uid);
@@ -163,9 +158,8 @@ export class Panel {
 
   // Sends a change; lays the grid out again if the change `moves` the photo.
   #change(uid, send, moves) {
-    return this.#after(async () =>
-      this.#became(uid, await this.#timeline.changing(send,
-      (answer) => (answer && moves() ? kept(recordIn(answer)) : null))));
+    const follow = (answer) => (answer && moves() ? movedPhoto(recordIn(answer)) : null);
+    return this.#after(async () => this.#became(uid, await this.#timeline.changing(send, follow)));
   }
 
   // The service refuses the entity tag of a photo that was changed: by this page, or by somebody else, which `changed`
@@ -176,7 +170,7 @@ export class Panel {
       for (let tries = 1; ; tries++) {
         const send = () => call(`/photos/${photo.uid}`, {method: "PUT", body, headers: {"If-Match": photo.tag}});
         try {
-          const answer = await this.#timeline.changing(send, ({data}) => (moves ? kept(data) : null));
+          const answer = await this.#timeline.changing(send, ({data}) => (moves ? movedPhoto(data) : null));
           photo.tag = answer.headers.get("ETag");
           saved(answer.data);
           await this.#became(photo.uid, answer);
@@ -191,8 +185,8 @@ export class Panel {
   }
 
   async #history(uid) {
-    const element = await this.#tools.historyOf(uid,
-      (send, names) => this.#change(uid, send, () => MOVING.some((name) => names.includes(name))));
+    const undo = (send, names) => this.#change(uid, send, () => MOVING.some((name) => names.includes(name)));
+    const element = await this.#tools.historyOf(uid, undo);
     if (this.#photo !== uid) return;
     const old = this.#body.querySelector(".history");
     if (old) old.replaceWith(element);
@@ -201,76 +195,6 @@ export class Panel {
 }
 
 // Tells the grid that this photo moved, and where to: the viewer stays with it.
-const kept = (record) =>
-  ({kept: {uid: record.UID, name: record.Year > 0 && record.Month > 0 ? record.TakenAtLocal.slice(0, 7) : "0000-00"}});
+const movedPhoto = (record) => ({kept: {uid: record.UID, name: monthOf(record)}});
 
 const recordIn = ({data}) => data.photo ?? data;
-// The query for photos of which a filter has this value; empty for an unknown value.
-const withValue = (name, value) =>
-  (UNKNOWN.has(value) ? "" : `${name}:"${value.replace(/[\\"|&*]|(?<=^\s*)[!-]/g, "\\$&")}"`);
-const link = (textContent, query, page = site.photos) =>
-  make("a", {href: `${page}?q=${encodeURIComponent(query)}`, textContent});
-
-function facts(record) {
-  const list = make("dl");
-  const several = (name, values) => {
-    if (values.length) list.append(make("dt", {textContent: name}),
-      make("dd", {dir: "auto"}, ...values.flatMap((value, at) => (at ? [", ", value] : [value]))));
-  };
-  const fact = (name, value, query = "") => { if (value) several(name, [query ? link(value, query) : value]); };
-  fact(t("factTaken"), ...taken(record));
-  if (!UNKNOWN.has(record.PlaceLabel)) fact(t("factPlace"), record.PlaceLabel, withValue("city", record.PlaceCity));
-  if (record.Lat || record.Lng) {
-    const at = [record.Lat.toFixed(5), record.Lng.toFixed(5)];
-    fact(t("factPosition"), at.join(", "), `near:${record.UID}`);
-    list.lastElementChild.append(" ", make("a", {href: `${site.places}#14/${at.join("/")}`, textContent: t("onMap")}));
-  }
-  if (!UNKNOWN.has(record.CameraModel))
-    fact(t("factCamera"), `${record.CameraMake} ${record.CameraModel}`.trim(), withValue("camera", record.CameraModel));
-  if (!UNKNOWN.has(record.LensModel)) fact(t("factLens"), record.LensModel, withValue("lens", record.LensModel));
-  fact(t("factExposure"),
-    [record.Exposure && `${record.Exposure} s`, record.FNumber && `f/${record.FNumber}`,
-    record.Iso && `ISO ${record.Iso}`, record.FocalLength && `${record.FocalLength} mm`].filter(Boolean).join(" · "));
-  if (record.Duration) fact(t("factDuration"), playing(record.Duration));
-  if (record.Rating > 0 && !may("update")) fact(t("factRating"), "★".repeat(record.Rating));
-  const people = new Set(record.Files.flatMap((file) => file.Markers.map((marker) => marker.Name)).filter(Boolean));
-  several(t("factPeople"), [...people].map((name) => link(name, withValue("subject", name))));
-  several(t("factAlbums"),
-    record.Albums.map((album) =>
-    make("a", {href: site.albumpage.replace("UID", album.UID), textContent: album.Title})));
-  several(t("factLabels"), record.Labels.map(({Label: {Name}}) => link(Name, withValue("label", Name))));
-  // Users who may change these values see them in the form instead.
-  if (!may("update")) for (const name of ["Subject", "Artist", "Copyright", "License", "Notes"])
-    fact(t(name), record.Details[name]);
-  return list;
-}
-
-// When a photo was taken, as far as that is known, and a search for the same.
-function taken({Year: year, Month: month, Day: day, TakenAtLocal: local}) {
-  if (year <= 0) return [t("dateUnknown")];
-  if (month <= 0) return [String(year), `year:${year}`];
-  if (day <= 0) return [inMonth.format(new Date(local)), `year:${year} month:${month}`];
-  return [full.format(new Date(local)), `taken:${local.slice(0, 10)}`];
-}
-
-function fileLine(file) {
-  const about = [file.FileType.toUpperCase(), file.Width ? `${number(file.Width)} × ${number(file.Height)}` : "",
-    bytes(file.Size)].filter(Boolean).join(" · ");
-  const line = make("li", {}, make("span", {dir: "auto"}, file.Name, make("small", {textContent: about})));
-  if (may("download")) line.append(
-    make("a", {href: `${site.api}/dl/${file.Hash}`, download: "", className: "button",
-    ariaLabel: t("downloadFile", {file: file.Name})}, icon("download")));
-  return line;
-}
-
-function bytes(size) {
-  const units = ["bytes", "kB", "MB", "GB", "TB"];
-  let unit = 0;
-  while (size >= 1000 && unit < units.length - 1) {
-    size /= 1000;
-    unit++;
-  }
-  return `${unit && size < 100
-    ? size.toLocaleString(locale,
-    {minimumFractionDigits: 1, maximumFractionDigits: 1}) : Math.round(size)} ${t(units[unit])}`;
-}

@@ -1,6 +1,6 @@
 // The scrubber: every month of the search at the edge of the screen, in proportion to its photos, or every position.
 
-import {make} from "./icons.js";
+import {make} from "./elements.js";
 
 const LEAST = 22;  // pixels between two years that are written
 

@@ -1,8 +1,8 @@
 // The selected photos and the bar that tells them: by mouse, with Shift, by keyboard, by touch; or all of this search.
 
-import {Actions} from "./actions.js";
+import {ACTIONS, Actions} from "./actions.js";
 import {may, site} from "./api.js";
-import {icon, make} from "./icons.js";
+import {button, icon, make} from "./elements.js";
 import {actionOf, isShortcut, isTyping} from "./keys.js";
 import {number, t} from "./words.js";
 
@@ -150,54 +150,25 @@ export class Selection {
 
   #key(event) {
     if (document.querySelector(".pswp") || isTyping(event)) return;
-    const only = !event.ctrlKey && !event.metaKey && !event.altKey;
-    if ((event.ctrlKey || event.metaKey) && event.key === "a") {
-      event.preventDefault();
-      this.all();
-      return;
-    }
-    if ((event.ctrlKey || event.metaKey) && event.key === "z") {
-      event.preventDefault();
-      this.#actions.undo();
-      return;
-    }
-    if (!only || !isShortcut(event)) return;
-    if (event.key === "Escape" && this.#chosen.size) {
-      this.clear();
-      return;
-    }
-    const tile = this.#grid.tileOf(document.activeElement);
-    if (event.key === "x" && tile) {
-      event.preventDefault();
-      this.toggle(tile);
-      return;
-    }
-    if (event.key === "X" && tile) {
-      event.preventDefault();
-      this.extend(tile);
-      return;
-    }
-    const action = actionOf(event.key);
-    if (action && (this.#chosen.size || this.focused)) {
-      event.preventDefault();
-      this.#run(action);
-    }
+    const act = this.#actOf(event);
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  // The function that a key calls; undefined for keys that mean nothing here.
+  #actOf(event) {
+    const {key} = event;
+    if ((event.ctrlKey || event.metaKey) && key === "a") return () => this.all();
+    if ((event.ctrlKey || event.metaKey) && key === "z") return () => this.#actions.undo();
+    if (event.ctrlKey || event.metaKey || event.altKey || !isShortcut(event)) return undefined;
+    if (key === "Escape" && this.#chosen.size) return () => this.clear();
+    const tile = this.#grid.tileOf(document.activeElement), action = actionOf(key);
+    if (key === "x" && tile) return () => this.toggle(tile);
+    if (key === "X" && tile) return () => this.extend(tile);
+    return action && (this.#chosen.size || this.focused) ? () => this.#run(action) : undefined;
   }
 }
-
-const inArchive = site.archive === "1";
-// The name of an action, its label, its picture, and the right that it needs.
-const BUTTONS = [
-  ["favorite", t("favoriteKey"), "heart", "update"],
-  ["private", t("privateKey"), "lock", "update"],
-  ["album", t("albumKey"), "add-to-album", "albums"],
-  ["edit", t("editKey"), "edit", "update"],
-  ["remove", t("removeKey"), "remove", "remove"],
-  ...(site.review ? [["approve", t("approve"), "check", "update"]] : []),
-  ["archive", t(inArchive ? "unarchiveKey" : "archiveKey"), "archive", "update"],
-  ["delete", t(may("remove") ? "delete" : "deleteKey"), "bin", "delete"],
-  ["download", t("downloadKey"), "download", "download"],
-];
 
 // The floating bar of the selected photos.
 class Bar {
@@ -206,19 +177,15 @@ class Bar {
 
   // `run` gets the action of a button; `all` selects all photos of the search.
   constructor(run, all) {
-    const button = (action, label, picture) => {
-      const made = make("button", {type: "button", className: "plain", title: label, ariaLabel: label}, icon(picture));
-      made.addEventListener("click", () => run(action));
-      this.#buttons[action] = made;
-      return made;
-    };
+    const add = (action, label, picture) =>
+      this.#buttons[action] = button({className: "plain", title: label, ariaLabel: label}, () => run(action),
+        icon(picture));
+    const allowed = Object.entries(ACTIONS).filter(([, {right, isHidden}]) => may(right) && !isHidden);
     this.#count = make("span", {className: "count", role: "status"});
-    this.#all = make("button", {type: "button", className: "plain all"});
-    this.#all.addEventListener("click", all);
+    this.#all = button({className: "plain all"}, all);
     this.#element = make("div", {className: "actions", hidden: true, role: "toolbar", ariaLabel: t("selection")},
-      button("clear", t("clear"), "close"), this.#count, this.#all,
-      ...BUTTONS.filter(([, , , needed]) => may(needed))
-        .map(([action, label, picture]) => button(action, label, picture)));
+      add("clear", t("clear"), "close"), this.#count, this.#all,
+      ...allowed.map(([action, {label, picture}]) => add(action, label, picture)));
     document.querySelector("main").append(this.#element);
   }
 

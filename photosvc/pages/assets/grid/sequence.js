@@ -2,7 +2,7 @@
 // service counts from the cursor behind the nearest stretch that was read before, so that scrolling costs the same at
 // any depth.
 
-import {Failure, asked, get, search, site} from "./api.js";
+import {Failure, queryString, get, search, site} from "./api.js";
 import {List, unpacked} from "./list.js";
 import {t} from "./words.js";
 
@@ -69,7 +69,7 @@ export class Sequence extends List {
   renew(name = "") {
     return this.reread(async (list) => {
       const from = LENGTH * Math.max(0, this.#stretch(name));
-      const data = await get(PATH + asked({...search(), from: String(from), n: 2 * LENGTH, total: true}));
+      const data = await get(PATH + queryString({...search(), from: String(from), n: 2 * LENGTH, total: true}));
       list.version = data.version;
       list.#know(data.total);
       list.#take(from, data);
@@ -83,7 +83,7 @@ export class Sequence extends List {
   }
 
   async adopt(moved) {
-    const {total, version} = await get(PATH + asked({...search(), n: 1, total: true}));
+    const {total, version} = await get(PATH + queryString({...search(), n: 1, total: true}));
     this.version = version;
     if (moved || total !== this.total || MOVING.test(search().order)) this.moved(moved);
   }
@@ -107,7 +107,7 @@ export class Sequence extends List {
     const found = [], {version} = this, end = Math.min(last + 1, first + most);
     while (first + found.length < end) {
       const at = first + found.length,
-        data = await get(PATH + asked({...search(), ...this.#from(at), n: Math.min(MOST, end - at), version}));
+        data = await get(PATH + queryString({...search(), ...this.#from(at), n: Math.min(MOST, end - at), version}));
       if (!data.photos.length) throw new Failure(409, t("libraryChanged"));
       found.push(...data.photos);
       if (data.next) this.#cursors.set(first + found.length, data.next);

@@ -1,7 +1,7 @@
 // Files that other apps share with photosvc on a phone: `share.js` keeps them, and the page that uploads shows them.
 
 import {site} from "./api.js";
-import {make} from "./icons.js";
+import {make} from "./elements.js";
 
 const SHARED = "photosvc-shared", OWNER = "photosvc-shared-for";
 

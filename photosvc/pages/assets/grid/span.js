@@ -1,7 +1,7 @@
 // The months in the page, one below the other: the position and the element of each, and what of them is near the
 // screen.
 
-import {make} from "./icons.js";
+import {make, place} from "./elements.js";
 import {dayOf} from "./layouts.js";
 
 export class Span {
@@ -45,8 +45,7 @@ export class Span {
         this.#sections.set(month, section);
         this.#box.append(section);
       }
-      section.style.top = `${this.top(month)}px`;
-      section.style.height = `${this.heights[month - first]}px`;
+      place(section, {top: this.top(month), height: this.heights[month - first]});
     }
   }
 

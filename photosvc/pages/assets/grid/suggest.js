@@ -1,7 +1,7 @@
 // Suggestions below the search field: a combobox.
 
-import {asked, get, site} from "./api.js";
-import {make} from "./icons.js";
+import {queryString, get, site} from "./api.js";
+import {make} from "./elements.js";
 import {locale, number, t, texts} from "./words.js";
 
 const WAIT = 120;
@@ -40,7 +40,7 @@ export function suggestIn(field) {
     const own = running = new AbortController();
     const query = field.value, at = [...query.slice(0, field.selectionStart)].length;  // in code points
     try {
-      const answer = await get(`/suggest${asked({q: query, at: String(at)})}`, own.signal);
+      const answer = await get(`/suggest${queryString({q: query, at: String(at)})}`, own.signal);
       if (document.activeElement !== field || field.value !== query) return;
       found = {...answer, query};
       show();

@@ -1,13 +1,12 @@
 // One photo of the grid: an item of the list with a link, a mark to select it, and badges. Tiles are used again.
 
-import {photoPage, thumbnail} from "./api.js";
-import {icon, make} from "./icons.js";
+import {SIZES, photoPage, thumbnail} from "./api.js";
+import {icon, make, place} from "./elements.js";
 import {dayPlain, playing, t} from "./words.js";
 
 const TYPES = ["", "RAW", t("liveBadge"), "", "GIF", "", "", ""];
-// of thumbnails: the boxes they fit
-const SIZES = [["fit_360", 360, 360], ["fit_720", 720, 720], ["fit_1280", 1280, 1024]];
-const VIDEO = "3", LIVE = "2";
+const SHOWN = SIZES.slice(0, 3);
+export const VIDEO = "3", LIVE = "2";  // the digits of these types
 
 export const isMoving = ({kind}) => kind === VIDEO || kind === LIVE;
 
@@ -34,18 +33,11 @@ export class Tile {
 
   // Stands at its place in the layout of its month. `position` of `total`: among all photos.
   place(month, index, laid, position, total) {
-    const {style} = this.item, {columns} = laid;
-    this.month = month;
-    this.index = index;
-    this.photo = null;
-    this.stale = true;
-    this.#width = laid.w[index];
-    this.#height = laid.h[index];
-    style.left = `${laid.x[index]}px`;
-    style.top = `${laid.y[index]}px`;
-    style.width = `${this.#width}px`;
-    style.height = `${this.#height}px`;
-    this.kind = columns.type[index];
+    const {columns, x, y, w, h} = laid;
+    Object.assign(this, {month, index, photo: null, stale: true, kind: columns.type[index]});
+    this.#width = w[index];
+    this.#height = h[index];
+    place(this.item, {left: x[index], top: y[index], width: w[index], height: h[index]});
     this.item.className = `c${columns.color[index]} blank`;  // until it is at rest
     // Without a total, positions are not known yet.
     if (total) {
@@ -75,12 +67,13 @@ export class Tile {
   #load(photo) {
     const sizes = `${Math.ceil(this.#width)}px`, ratio = this.#width / this.#height;
     if (this.image.sizes !== sizes) this.image.sizes = sizes;
-    const src = thumbnail(photo, SIZES[0][0]);
+    const src = thumbnail(photo, SHOWN[0][0]);
     if (src === this.#src) return;
     this.#src = src;
     this.image.className = "";
-    this.image.srcset = SIZES.map(([name, width, height]) =>
-      `${thumbnail(photo, name)} ${Math.round(Math.min(width, height * ratio))}w`).join(", ");
+    const widthOf = (width, height) => Math.round(Math.min(width, height * ratio));
+    const sources = SHOWN.map(([name, ...box]) => `${thumbnail(photo, name)} ${widthOf(...box)}w`);
+    this.image.srcset = sources.join(", ");
     this.image.src = src;
   }
 

@@ -1,6 +1,6 @@
 // The months of the search, the columns of the months near the window, and the photos at which scrolling stops.
 
-import {asked, get, search} from "./api.js";
+import {queryString, get, search} from "./api.js";
 import {List, unpacked} from "./list.js";
 import {monthBrief, monthName, t} from "./words.js";
 
@@ -53,7 +53,7 @@ export class Timeline extends List {
   // they can be shown at once.
   async renew(name = "", index = 0) {
     await this.reread(async (list) => {
-      const {months, version} = await get(`/photos/timeline${asked(search())}`);
+      const {months, version} = await get(`/photos/timeline${queryString(search())}`);
       list.#know(months);
       list.version = version;
       const reads = [], begin = list.spot(name).month, end = Math.min(begin + AHEAD, list.months.length);
@@ -75,7 +75,7 @@ export class Timeline extends List {
   }
 
   async adopt(moved) {
-    const data = await get(`/photos/timeline${asked(search())}`);
+    const data = await get(`/photos/timeline${queryString(search())}`);
     const same = JSON.stringify(data.months) === this.#raw;
     this.version = data.version;
     if (!same || moved) this.moved(moved);

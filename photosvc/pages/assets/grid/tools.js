@@ -4,7 +4,7 @@ import {tileKeys, pageKeys} from "./keys.js";
 import {Scrubber} from "./scrubber.js";
 import {Selection} from "./selection.js";
 import {site} from "./api.js";
-import {make} from "./icons.js";
+import {make} from "./elements.js";
 import {isBusy, watchLibrary} from "./news.js";
 import "./suggest.js";
 import {isMoving} from "./tile.js";

@@ -1,7 +1,7 @@
 // One file on its way to the server, by the protocol tus 1.0: in pieces, from where a former try stopped. The browser
 // remembers the address of a file until it is added, so that it continues after a reload, too, once it is chosen again.
 
-import {Failure, site} from "./api.js";
+import {Failure, HEADERS, failureOf, parsed, site} from "./api.js";
 import {t} from "./words.js";
 
 // bytes of a piece: proxies hold back whole requests, and some refuse large ones
@@ -170,7 +170,7 @@ function ask(method, address, headers = {}, {body, signal, told} = {}) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest(), begun = performance.now();
     request.open(method, address);
-    const sent = {"X-Photosvc": "1", "Tus-Resumable": "1.0.0", Accept: "application/json", ...headers};
+    const sent = {...HEADERS, "Tus-Resumable": "1.0.0", ...headers};
     for (const [name, value] of Object.entries(sent)) request.setRequestHeader(name, value);
     request.timeout = STALLED;
     request.upload.addEventListener("progress", ({loaded}) => {
@@ -181,17 +181,10 @@ function ask(method, address, headers = {}, {body, signal, told} = {}) {
     signal?.addEventListener("abort", stop);
     request.addEventListener("loadend", () => {
       signal?.removeEventListener("abort", stop);
-      if (request.status >= 200 && request.status < 300) {
-        resolve(request);
-        return;
-      }
-      let data = null;
-      try { data = JSON.parse(request.responseText); } catch { /* a proxy's page, or nothing */ }
-      const signedOut = request.status === 401 && t("signedOut");
-      const message = signedOut || data?.error
-        || (request.status ? t("answered", {status: `${request.status}`}) : `${t("lost")}.`);
-      reject(Object.assign(new Failure(request.status, message),
-        {after: Number(request.getResponseHeader("Retry-After")) || 0}));
+      const {status} = request, after = Number(request.getResponseHeader("Retry-After")) || 0;
+      const failure = status ? failureOf(status, parsed(request.responseText)) : new Failure(0, `${t("lost")}.`);
+      if (status >= 200 && status < 300) resolve(request);
+      else reject(Object.assign(failure, {after}));
     });
     if (signal?.aborted) reject(new Failure(0, `${t("cancelled")}.`));
     else request.send(body);

@@ -1,7 +1,7 @@
 // Files that are dragged into the page or chosen; the code that sends them is loaded with the first ones.
 
 import {may, site} from "./api.js";
-import {make} from "./icons.js";
+import {make} from "./elements.js";
 import {t} from "./words.js";
 
 // `added` is called when the library has new photos, and with true when the list of uploads was closed behind them.

@@ -1,7 +1,7 @@
 // The list of uploads: files become originals, a few at once, and each tells how far it is and what became of it.
 
 import {call, may, photoPage, site} from "./api.js";
-import {icon, make} from "./icons.js";
+import {button, icon, make} from "./elements.js";
 import {Transfer, pauseAfter, remembered} from "./transfer.js";
 import {locale, number, t} from "./words.js";
 
@@ -13,6 +13,7 @@ const STATES = ["added", "stored", "damaged", "not_shown", "duplicate", "refused
   "earlier"];
 const STORED = ["added", "stored", "damaged", "not_shown"];
 const WRONG = ["refused", "damaged", "not_shown"];
+const CANCELLABLE = ["waiting", "sending", "stopped", "left"];
 const OPEN = ["waiting", "sending", "sent", "adding"];
 const LATER = new Set([401, 507]);  // failures after which the same file may be taken another time
 const LOST = new Set([0, 408, 502, 504]);
@@ -30,21 +31,17 @@ export class Queue {
 
   constructor(added) {
     this.#added = added;
-    const button = (text, act) => {
-      const made = make("button", {type: "button", className: "plain", textContent: text, hidden: true});
-      made.addEventListener("click", act);
-      return made;
-    };
-    const close = make("button", {type: "button", className: "plain", ariaLabel: t("closeUploads")}, icon("close"));
-    close.addEventListener("click", () => {
+    const close = button({className: "plain", ariaLabel: t("closeUploads")}, () => {
       this.#box.hidden = true;
       if (!this.#running && this.#count(...STORED)) this.#added(true);
+    }, icon("close"));
+    const forAll = (name, act) => button({className: "plain", textContent: t(name), hidden: true}, () => {
+      for (const item of [...this.#items]) act(item);
     });
-    this.#title = make("p", {});
-    this.#title.setAttribute("role", "status");
-    this.#again = button(t("again"), () => { for (const item of [...this.#items]) this.#retry(item); });
-    this.#all = button(t("cancelAll"), () => { for (const item of [...this.#items]) this.#cancel(item); });
-    this.#list = make("ul", {});
+    this.#title = make("p", {role: "status"});
+    this.#again = forAll("again", (item) => this.#retry(item));
+    this.#all = forAll("cancelAll", (item) => this.#cancel(item));
+    this.#list = make("ul");
     const page = document.querySelector("form.sending");
     this.#box = make("section", {className: "uploads", hidden: true, ariaLabel: t("uploads")},
       make("header", {}, this.#title, this.#again, this.#all, ...(page ? [] : [close])), this.#list);
@@ -76,9 +73,8 @@ export class Queue {
       const item = this.#line(file), bundle = this.#bundle(file.bundle);
       item.transfer = this.#transfer(item, file.bundle);
       item.bar.value = file.offset / file.size;
-      item.state = item.line.className = file.sent ? "sent" : "left";
-      item.text.textContent = file.sent
-        ? "100 %" : t("chooseToContinue", {percent: `${Math.floor((100 * file.offset) / file.size)} %`});
+      const text = file.sent ? "100 %" : t("chooseToContinue", {percent: percent(file.offset, file.size)});
+      this.#become(item, file.sent ? "sent" : "left", text);
       item.cancel.hidden = file.sent;
       this.#items.push(item);
       this.#list.append(item.line);
@@ -96,10 +92,8 @@ export class Queue {
     while (entries.length && found.length <= FILES) {
       const entry = entries.shift();
       if (entry.isFile) {
-        await new Promise((resolve) => entry.file((file) => {
-          found.push(file);
-          resolve();
-        }, resolve));
+        const file = await new Promise((resolve) => entry.file(resolve, () => resolve(null)));
+        if (file) found.push(file);
       } else {
         const reader = entry.createReader();
         for (;;) {
@@ -118,19 +112,18 @@ export class Queue {
       this.#list.replaceChildren();
       this.#items = [];
     }
-    if (files.length > FILES)
-      this.#list.append(make("li", {className: "refused"},
-      make("small", {textContent: t("mostFiles", {most: FILES})})));
+    if (files.length > FILES) {
+      const text = make("small", {textContent: t("mostFiles", {most: FILES})});
+      this.#list.append(make("li", {className: "refused"}, text));
+    }
     for (const file of files.slice(0, FILES)) {
       const former = this.#items.find((item) => item.state === "left" && isSame(item.file, file));
-      const item = former ?? this.#line(file);
       if (former) {
-        Object.assign(item, {file, state: "waiting", transfer: null});
-        item.line.className = "";
-        item.text.textContent = t("waiting");
-        this.#waiting.push(item);
+        Object.assign(former, {file, transfer: null});
+        this.#wait(former);
         continue;
       }
+      const item = this.#line(file);
       this.#items.push(item);
       if (this.#list.childElementCount < SHOWN) this.#list.append(item.line);
       const most = Number(site.mostbytes);
@@ -143,16 +136,16 @@ export class Queue {
   }
 
   #line(file) {
-    const item = {file, state: "waiting", name: make("span", {textContent: file.name, dir: "auto"}),
-      text: make("small", {textContent: t("waiting")})};
-    item.bar = make("progress", {max: 1, value: 0, ariaLabel: file.name});
-    item.again = make("button",
-      {type: "button", className: "plain", textContent: t("again"), ariaLabel: `${t("again")}: ${file.name}`,
-      hidden: true});
-    item.cancel = make("button", {type: "button", className: "plain", ariaLabel: t("cancelFile", {file: file.name})},
-      icon("close"));
-    item.again.addEventListener("click", () => this.#retry(item));
-    item.cancel.addEventListener("click", () => this.#cancel(item));
+    const again = {className: "plain", textContent: t("again"), ariaLabel: `${t("again")}: ${file.name}`, hidden: true};
+    const cancel = {className: "plain", ariaLabel: t("cancelFile", {file: file.name})};
+    const item = {
+      file, state: "waiting",
+      name: make("span", {textContent: file.name, dir: "auto"}),
+      text: make("small", {textContent: t("waiting")}),
+      bar: make("progress", {max: 1, value: 0, ariaLabel: file.name}),
+      again: button(again, () => this.#retry(item)),
+      cancel: button(cancel, () => this.#cancel(item), icon("close")),
+    };
     item.line = make("li", {}, item.name, item.text, item.bar, item.again, item.cancel);
     return item;
   }
@@ -165,15 +158,18 @@ export class Queue {
   #count(...states) { return this.#items.filter(({state}) => states.includes(state)).length; }
 
   #tell() {
-    const sending = this.#count("waiting", "sending"),
-      open = this.#count("adding") || (!this.#count("left") && this.#count("sent"));
-    const told = STATES.map((state) => [this.#count(state), t(state).toLocaleLowerCase(locale)])
-      .filter(([count]) => count);
-    const text = sending ? t("uploading", {at: this.#items.length - sending + 1, total: this.#items.length}) : open
-      ? t("addingAll") : told.map(([count, name]) => `${number(count)} ${name}`).join(", ");
+    const text = this.#summary();
     if (this.#title.textContent !== text) this.#title.textContent = text;
     this.#all.hidden = !this.#count("waiting", "sending", "left");
     this.#again.hidden = !this.#count("stopped");
+  }
+
+  #summary() {
+    const sending = this.#count("waiting", "sending"), total = this.#items.length;
+    if (sending) return t("uploading", {at: total - sending + 1, total});
+    if (this.#count("adding") || (!this.#count("left") && this.#count("sent"))) return t("addingAll");
+    const present = STATES.filter((state) => this.#count(state));
+    return present.map((state) => `${number(this.#count(state))} ${t(state).toLocaleLowerCase(locale)}`).join(", ");
   }
 
   async #run() {
@@ -200,8 +196,7 @@ export class Queue {
     item.state = "sending";
     try {
       await transfer.send();
-      item.state = "sent";
-      item.text.textContent = "100 %";
+      this.#become(item, "sent", "100 %");
       item.cancel.hidden = item.again.hidden = true;
     } catch (error) {
       if (item.state === "sending") this.#fail(item, error);
@@ -211,8 +206,8 @@ export class Queue {
   }
 
   #transfer(item, bundle) {
-    const again = this.#items.some((other) => other !== item && OPEN.includes(other.state)
-      && isSame(other.file, item.file));
+    const isTwin = (other) => other !== item && OPEN.includes(other.state) && isSame(other.file, item.file);
+    const again = this.#items.some(isTwin);
     return new Transfer(item.file, bundle, may("fill") ? site.album : "", (news) => this.#follow(item, news), !again);
   }
 
@@ -225,14 +220,14 @@ export class Queue {
     item.again.hidden = seconds === undefined;
     if (seconds === undefined) {
       item.bar.value = sent / item.file.size;
-      item.text.textContent = `${Math.floor((100 * sent) / item.file.size)} %`;
+      item.text.textContent = percent(sent, item.file.size);
     } else item.text.textContent = t("nextTry", {cause: t(LOST.has(error.status) ? "lost" : "busy"), seconds});
   }
 
   // Adds a bundle whose files are complete, or cancelled.
   #keepRest(bundle) {
-    if (![...bundle.items].some(({state}) => ["waiting", "sending", "left", "stopped"].includes(state)))
-      this.#keep(bundle);
+    const isOpen = ({state}) => CANCELLABLE.includes(state);
+    if (![...bundle.items].some(isOpen)) this.#keep(bundle);
   }
 
   // Adds the files that were sent to the originals.
@@ -241,37 +236,37 @@ export class Queue {
     bundle.kept = true;
     this.#bundles.delete(bundle.token);
     if (!sent.length) return;
-    for (const item of sent) {
-      item.state = "adding";
-      item.text.textContent = t("adding");
-    }
+    for (const item of sent) this.#become(item, "adding", t("adding"));
     this.#tell();
     try {
       const files = new Map((await this.#add(bundle.token, sent[0].transfer.album)).map((file) => [file.token, file]));
       for (const item of sent) {
         const file = files.get(item.transfer.token);
         if (file?.PhotoUID) this.#link(item, file.PhotoUID);
-        if (file) this.#end(item, file.status === "added" && file.indexed === false ? "stored" : file.status,
-          file.reason);
-        else if (!item.file.slice) this.#end(item, "earlier");  // the page was left before the answer arrived
-        else {  // another answer had it, and was lost
+        if (file) {
+          const isUnindexed = file.status === "added" && file.indexed === false;
+          this.#end(item, isUnindexed ? "stored" : file.status, file.reason);
+        } else if (!item.file.slice) {  // the page was left before the answer arrived
+          this.#end(item, "earlier");
+        } else {  // another answer had it, and was lost
           item.transfer.restart();
           this.#stop(item, t("unsure"));
         }
       }
       if (sent.some(({state}) => STORED.includes(state))) this.#added();
     } catch (error) {
-      // it was deleted: the next try is without it
-      if (error.status === 404) for (const item of sent) item.transfer.album = "";
-      for (const item of sent) this.#fail(item, error, error.status === 404);
+      for (const item of sent) {
+        if (error.status === 404) item.transfer.album = "";  // it was deleted: the next try is without it
+        this.#fail(item, error, error.status === 404);
+      }
     }
   }
 
   async #add(name, album) {
     for (let failures = 0; ; failures++) {
       try {
-        const {data} = await call(`/users/${site.user}/upload/${name}`,
-          {method: "PUT", body: album ? {albums: [album]} : {}});
+        const body = album ? {albums: [album]} : {};
+        const {data} = await call(`/users/${site.user}/upload/${name}`, {method: "PUT", body});
         this.#untold = false;
         return data.files;
       } catch (error) {
@@ -284,17 +279,25 @@ export class Queue {
   }
 
   #fail(item, error, later = LATER.has(error.status) || pauseAfter(0, error) !== null) {
-    if (later) {
-      this.#stop(item, error.message);
-      return;
+    if (later) this.#stop(item, error.message);
+    else {
+      this.#end(item, "refused", error.message);
+      item.transfer.cancel();
     }
-    this.#end(item, "refused", error.message);
-    item.transfer.cancel();
+  }
+
+  #become(item, state, text) {
+    item.state = item.line.className = state;
+    item.text.textContent = text;
+  }
+
+  #wait(item) {
+    this.#become(item, "waiting", t("waiting"));
+    this.#waiting.push(item);
   }
 
   #stop(item, message) {
-    item.state = item.line.className = "stopped";
-    item.text.textContent = message;
+    this.#become(item, "stopped", message);
     item.again.hidden = item.cancel.hidden = false;
     if (!item.line.isConnected) this.#list.append(item.line);
     this.#tell();
@@ -304,15 +307,12 @@ export class Queue {
     item.again.hidden = true;
     item.transfer?.hurry();
     if (item.state !== "stopped") return;
-    item.state = "waiting";
-    item.line.className = "";
-    item.text.textContent = t("waiting");
-    this.#waiting.push(item);
+    this.#wait(item);
     this.#start();
   }
 
   #cancel(item) {
-    if (!["waiting", "sending", "stopped", "left"].includes(item.state)) return;
+    if (!CANCELLABLE.includes(item.state)) return;
     const bundle = item.state === "left" && this.#bundle(item.transfer.bundle);
     this.#waiting = this.#waiting.filter((other) => other !== item);
     this.#end(item, "cancelled");
@@ -321,10 +321,9 @@ export class Queue {
   }
 
   #end(item, state, reason = "") {
-    item.state = item.line.className = state;
+    this.#become(item, state, reason ? t("because", {field: t(state), message: reason}) : t(state));
     item.transfer?.end();
     for (const part of [item.bar, item.again, item.cancel]) part.remove();
-    item.text.textContent = reason ? t("because", {field: t(state), message: reason}) : t(state);
     // of many files, only these are listed
     if (WRONG.includes(state) && !item.line.isConnected) this.#list.append(item.line);
     this.#tell();
@@ -333,6 +332,7 @@ export class Queue {
 
 // Files of one name, such as a RAW and its JPEG, are added together.
 const stem = (item) => item?.file.name.replace(/\.[^.]*$/, "");
+const percent = (sent, size) => `${Math.floor((100 * sent) / size)} %`;
 const isFull = ({items}, next) => items.size >= BUNDLE && ![...items].some((item) => stem(item) === stem(next));
 const isSame = (one, other) => ["name", "size", "lastModified"].every((property) => one[property] === other[property]);
 const token = () => [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0"))

@@ -3,15 +3,16 @@
 
 import PhotoSwipe from "../vendor/photoswipe/photoswipe.js";
 
-import {may, photoPage, site, thumbnail, video} from "./api.js";
-import {icon, make} from "./icons.js";
+import {ACTIONS} from "./actions.js";
+import {SIZES, may, photoPage, thumbnail, video} from "./api.js";
+import {icon, isStill, make} from "./elements.js";
 import {actionOf, isShortcut, isTyping, lettersCount} from "./keys.js";
+import {LIVE, VIDEO} from "./tile.js";
 import {t} from "./words.js";
 
-const SIZES = [["fit_720", 720, 720], ["fit_1280", 1280, 1024], ["fit_1920", 1920, 1200], ["fit_2560", 2560, 1600],
-  ["fit_3840", 3840, 2400], ["fit_7680", 7680, 4320]];
+// Actions with a button, in this order.
+const SHOWN = ["favorite", "private", "approve", "archive", "album", "download", "delete"];
 const PANEL = 340, BELOW = 0.55;  // pixels beside the picture, or a share of the screen below it
-const VIDEO = "3", LIVE = "2";
 const OPEN = "photosvc-panel";  // whether the panel is open, also with the next photo that is opened
 const SITE = document.title.slice(document.title.lastIndexOf(" · "));  // the end of every title
 const EARLY = {Escape: "close", ArrowLeft: "prev", ArrowRight: "next"};
@@ -21,8 +22,8 @@ export class Viewer {
   #swipe = null;
   #panel = null;
   #open = false;
-  #kinds = new Map();
-  #counter; #info; #heart; #lock; #play;
+  #counter; #info; #playing;
+  #buttons = {};
   #early = [];
   #shown = {};
   #title = "";
@@ -44,8 +45,8 @@ export class Viewer {
   get isOpen() { return this.#open; }
   #place(index) { return this.#timeline.at(index); }
   #photo(index) {
-    const {month, index: at} = this.#place(index);
-    return this.#timeline.photo(month, at);
+    const place = this.#place(index);
+    return this.#timeline.photo(place.month, place.index);
   }
   get photo() { return this.#swipe ? this.#photo(this.#swipe.currIndex) : null; }
 
@@ -64,28 +65,30 @@ export class Viewer {
     }
   }
 
-  #begin(at, photo, entry) {
-    const address = photoPage(photo.uid);
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const swipe = this.#swipe = new PhotoSwipe({
-      index: at, loop: false, wheelToZoom: true, bgOpacity: 1, escKey: true, returnFocus: false,
-        initialPointerPos: {x: 0, y: 0}, preload: [1, 2],
-      showHideAnimationType: still ? "none" : "fade", zoomAnimationDuration: still ? 0 : 220, counter: false,
-        close: true,
+  #options() {
+    const still = isStill();
+    return {
+      loop: false, wheelToZoom: true, bgOpacity: 1, escKey: true, returnFocus: false, counter: false, close: true,
+      initialPointerPos: {x: 0, y: 0}, preload: [1, 2],
+      showHideAnimationType: still ? "none" : "fade", zoomAnimationDuration: still ? 0 : 220,
       // Never larger than it is; a second step shows each pixel of the picture as one of the screen.
       initialZoomLevel: (zoom) => Math.min(zoom.fit, 1 / devicePixelRatio || 1, 1),
       secondaryZoomLevel: (zoom) => Math.max(1 / (devicePixelRatio || 1), Math.min(zoom.fit * 2, 1)),
       maxZoomLevel: (zoom) => Math.max(2, zoom.fit),
       getViewportSizeFn: () => {
-        const open = this.#panel?.isOpen, beside = innerWidth >= 900;
-        return {x: innerWidth - (open && beside ? PANEL : 0),
-          y: open && !beside ? Math.round(innerHeight * (1 - BELOW)) : innerHeight};
+        if (!this.#panel?.isOpen) return {x: innerWidth, y: innerHeight};
+        if (innerWidth >= 900) return {x: innerWidth - PANEL, y: innerHeight};
+        return {x: innerWidth, y: Math.round(innerHeight * (1 - BELOW))};
       },
       closeTitle: t("closeKey"), zoomTitle: t("zoomKey"), arrowPrevTitle: t("previous"), arrowNextTitle: t("next"),
-        errorMsg: t("noPicture"),
-    });
+      errorMsg: t("noPicture"),
+    };
+  }
+
+  #begin(at, photo, entry) {
+    const swipe = this.#swipe = new PhotoSwipe({...this.#options(), index: at});
     swipe.addFilter("numItems", () => this.#timeline.total);
-    swipe.addFilter("itemData", (_, number_) => this.#item(number_));
+    swipe.addFilter("itemData", (_, index) => this.#item(index));
     swipe.addFilter("preventPointerEvent", (prevent, event) => (onControls(event) ? false : prevent));
     // PhotoSwipe's pointers take the focus from no field.
     swipe.on("pointerDown", (event) => {
@@ -95,7 +98,7 @@ export class Viewer {
     swipe.on("contentLoad", (event) => this.#content(event));
     swipe.on("contentDeactivate", ({content}) => content.element?.pause?.());
     swipe.on("loadError", ({content}) => this.#again(swipe, content));
-    swipe.on("uiRegister", () => this.#buttons(swipe));
+    swipe.on("uiRegister", () => this.#addButtons(swipe));
     swipe.on("change", () => this.#changed());
     swipe.on("keydown", (event) => this.#typing(event));
     // PhotoSwipe reads no keys before it has opened: keys pressed meanwhile are repeated.
@@ -111,7 +114,7 @@ export class Viewer {
       if (inViewer()) history.back();
     });
     swipe.on("destroy", () => this.#closed());
-    if (entry) history.pushState({viewer: at}, "", address);
+    if (entry) history.pushState({viewer: at}, "", photoPage(photo.uid));
     swipe.init();
     // PhotoSwipe would take the focus when it has opened (not with a pointer's position), also from who types by then.
     swipe.element.focus();
@@ -127,9 +130,9 @@ export class Viewer {
   }
 
   // The data of a photo for PhotoSwipe; before it is loaded, a box of its shape.
-  #item(number_) {
-    const {month, index} = this.#place(number_), photo = this.#timeline.photo(month, index),
-      columns = this.#timeline.columns(month);
+  #item(position) {
+    const {month, index} = this.#place(position);
+    const photo = this.#timeline.photo(month, index), columns = this.#timeline.columns(month);
     const kind = columns?.type[index] ?? "0", ratio = (columns?.ratio[index] ?? 133) / 100;
     if (!photo) {
       this.#timeline.want(month);
@@ -140,7 +143,7 @@ export class Viewer {
     const msrc = this.#grid.tile(month, index)?.image.currentSrc || thumbnail(photo, "fit_720");
     if (kind === VIDEO) return {type: "video", width, height, photo, alt: photo.text, msrc};
     const sources = [];
-    for (const [name, w, h] of SIZES) {
+    for (const [name, w, h] of SIZES.slice(1)) {
       const scale = Math.min(1, w / width, h / height);
       sources.push(`${thumbnail(photo, name)} ${Math.round(width * scale)}w`);
       if (scale === 1) break;
@@ -156,26 +159,28 @@ export class Viewer {
     if (data.type !== "video") return;
     event.preventDefault();
     content.type = "video";
-    content.element = make("video",
-      {className: "pswp__video", controls: true, playsInline: true, preload: "metadata", poster: data.msrc,
-      src: video(data.photo.hash), ariaLabel: data.alt || t("video")});
-    content.element.addEventListener("error",
-      () => content.element.replaceWith(make("p", {className: "pswp__wrong", textContent: t("noVideo")})));
+    content.element = make("video", {
+      className: "pswp__video", controls: true, playsInline: true, preload: "metadata", poster: data.msrc,
+      src: video(data.photo.hash), ariaLabel: data.alt || t("video"),
+    });
+    content.element.addEventListener("error", () => {
+      content.element.replaceWith(make("p", {className: "pswp__wrong", textContent: t("noVideo")}));
+    });
     content.state = "loaded";
     content.onLoaded();
   }
 
   // A picture that is not made yet is asked for again, less and less often.
   #again(swipe, {index, data: {photo}}) {
-    const number_ = (this.#tries.get(photo?.uid) || 0) + 1;
-    if (!photo || number_ > 40) return;
-    this.#tries.set(photo.uid, number_);
+    const tries = (this.#tries.get(photo?.uid) || 0) + 1;
+    if (!photo || tries > 40) return;
+    this.#tries.set(photo.uid, tries);
     setTimeout(() => {
       if (this.#swipe === swipe && this.#photo(index)?.uid === photo.uid) swipe.refreshSlideContent(index);
-    }, Math.min(500 + 500 * number_, 10000));
+    }, Math.min(500 + 500 * tries, 10000));
   }
 
-  #buttons(swipe) {
+  #addButtons(swipe) {
     const add = (name, order, title, picture, click, extra = {}) => swipe.ui.registerElement({
       name, order, isButton: true, title, ariaLabel: title, html: "", ...extra,
       onInit: (element) => {
@@ -190,19 +195,13 @@ export class Viewer {
       element.setAttribute("role", "status");
       element.setAttribute("aria-live", "polite");
     }});
-    add("moving", 7, t("playKey"), "play", () => this.#live(), {onInit: (element) => { this.#play = element; }});
-    if (may("update")) add("favorite", 8, t("favoriteKey"), "heart", () => this.#run("favorite"),
-      {onInit: (element) => {
-        this.#heart = element;
-      }});
-    if (may("update")) add("private", 8, t("privateKey"), "lock", () => this.#run("private"), {onInit: (element) => {
-      this.#lock = element;
-    }});
-    if (may("update") && site.review) add("approve", 9, t("approve"), "check", () => this.#run("approve"));
-    if (may("update")) add("archive", 9, t("archiveKey"), "archive", () => this.#run("archive"));
-    if (may("albums")) add("album", 9, t("albumKey"), "add-to-album", () => this.#run("album"));
-    if (may("download")) add("download", 9, t("downloadKey"), "download", () => this.#run("download"));
-    if (may("delete")) add("delete", 9, t(may("remove") ? "delete" : "deleteKey"), "bin", () => this.#run("delete"));
+    add("moving", 7, t("playKey"), "play", () => this.#live(), {onInit: (element) => { this.#playing = element; }});
+    for (const action of SHOWN) {
+      const {right, label, picture, isHidden} = ACTIONS[action];
+      if (isHidden || !may(right)) continue;
+      const onInit = (element) => { this.#buttons[action] = element; };
+      add(action, 8, label, picture, () => this.#run(action), {onInit});
+    }
     add("info", 9, t("detailsKey"), "info", () => this.#details(), {onInit: (element) => {
       this.#info = element;
       element.setAttribute("aria-pressed", false);
@@ -223,24 +222,27 @@ export class Viewer {
       if (edit) this.#panel.edit();
       this.#info.setAttribute("aria-pressed", this.#panel.isOpen);
       sessionStorage.setItem(OPEN, this.#panel.isOpen ? "1" : "0");
-    } catch { this.#actions.say(t("noDetails")); }
+    } catch {
+      this.#actions.say(t("noDetails"));
+    }
   }
 
   // Tells that a value of a photo was not saved; the link leads to it.
   #unsaved(uid, text) {
-    const href = photoPage(uid), lead = async (event) => {
+    const href = photoPage(uid);
+    const onclick = async (event) => {
       event.preventDefault();
       try {
-        const {positionOf} = await import("./arrive.js"), at = await positionOf(uid, this.#timeline);
+        const {positionOf} = await import("./arrive.js");
+        const at = await positionOf(uid, this.#timeline), {month, index} = this.#place(at);
         if (this.#swipe) this.#swipe.goTo(at);
-        else {
-          const {month, index} = this.#place(at);
-          await this.show(month, index);
-        }
+        else await this.show(month, index);
         await this.#details(true);
-      } catch { location.assign(href); }
+      } catch {
+        location.assign(href);
+      }
     };
-    this.#actions.say(t("unsaved", {error: text}), null, {href, textContent: t("show"), onclick: lead});
+    this.#actions.say(t("unsaved", {error: text}), null, {href, textContent: t("show"), onclick});
   }
 
   #run(action) {
@@ -250,26 +252,23 @@ export class Viewer {
 
   #live() {
     const slide = this.#swipe.currSlide, {photo} = slide?.data || {};
-    if (!photo) return;
-    if (slide.content.element?.tagName === "VIDEO") {
-      toggle(slide.content.element);
-      return;
-    }
-    if (!slide.data.live) return;
-    const old = slide.container.querySelector("video");
-    if (old) {
-      old.remove();
-      return;
-    }
-    const moving = make("video",
-      {className: "pswp__moving", autoplay: true, playsInline: true, controls: true, src: video(photo.hash),
-      ariaLabel: t("moving")});
+    const still = slide?.content.element, old = slide?.container.querySelector(".pswp__moving");
+    if (photo && still?.tagName === "VIDEO") toggle(still);
+    else if (old) old.remove();
+    else if (photo && slide.data.live) this.#play(slide, still, photo);
+  }
+
+  // Plays the video of a live photo over its picture, once.
+  #play(slide, still, photo) {
+    const moving = make("video", {
+      className: "pswp__moving", autoplay: true, playsInline: true, controls: true, src: video(photo.hash),
+      ariaLabel: t("moving"),
+    });
     moving.addEventListener("ended", () => moving.remove());
     moving.addEventListener("error", () => {
       moving.remove();
       this.#actions.say(t("noMoving"));
     });
-    const still = slide.content.element;
     moving.style.width = still.style.width;
     moving.style.height = still.style.height;
     slide.container.append(moving);
@@ -291,9 +290,8 @@ export class Viewer {
   #marks() {
     const {photo} = this;
     if (!photo) return;
-    this.#heart?.setAttribute("aria-pressed", photo.favorite);
-    this.#lock?.setAttribute("aria-pressed", photo.private);
-    if (this.#play) this.#play.hidden = !this.#swipe.currSlide?.data.live;
+    for (const mark of ["favorite", "private"]) this.#buttons[mark]?.setAttribute("aria-pressed", photo[mark]);
+    if (this.#playing) this.#playing.hidden = !this.#swipe.currSlide?.data.live;
   }
 
   // Slides that were empty boxes become pictures.
@@ -312,14 +310,11 @@ export class Viewer {
   // photo that moved, {uid, name} with the name of its month.
   async #renewed(kept) {
     const swipe = this.#swipe;
-    if (!swipe) return;
-    if (!this.#timeline.total) {
-      this.close();
-      return;
-    }
+    if (!this.#timeline.total) this.close();
+    if (!swipe || !this.#timeline.total) return;
     const {uid, name} = this.#shown, names = kept?.uid === uid ? [kept.name, name] : [name];
-    const found = await this.#timeline.locate(uid, names),
-      at = found < 0 ? Math.min(swipe.currIndex, this.#timeline.total - 1) : found;
+    const located = await this.#timeline.locate(uid, names);
+    const at = located < 0 ? Math.min(swipe.currIndex, this.#timeline.total - 1) : located;
     if (this.#swipe !== swipe) return;
     if (at !== swipe.currIndex) swipe.goTo(at);
     for (const {slide} of swipe.mainScroll.itemHolders) if (slide) swipe.refreshSlideContent(slide.index);
@@ -335,33 +330,25 @@ export class Viewer {
     if (key.key === "Escape" && field.tagName !== "DIALOG" && !field.closest("dialog")) field.blur();
   }
 
-  #key(key) {
-    if (!this.#swipe || isTyping(key)) return;
-    if (key.ctrlKey || key.metaKey || key.altKey) {
-      if (key.key === "z") {
-        key.preventDefault();
-        this.#actions.undo();
-      }
-      return;
-    }
-    if (!isShortcut(key)) return;
-    const action = actionOf(key.key);
-    if (action === "edit" && may("update")) {
-      key.preventDefault();
-      this.#details(true);
-    } else if (action) {
-      key.preventDefault();
-      this.#run(action);
-    } else if (!this.#swipe.opener.isOpen && !this.#swipe.opener.isClosing && EARLY[key.key]) {
-      key.preventDefault();
-      this.#early.push(EARLY[key.key]);
-    } else if (key.key === "i") {
-      key.preventDefault();
-      this.#details();
-    } else if (key.key === " " && !key.target.closest?.("button, a, video")) {
-      key.preventDefault();
-      this.#live();
-    }
+  #key(event) {
+    if (!this.#swipe || isTyping(event)) return;
+    const act = this.#actOf(event);
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  // The function that a key calls; undefined for keys that mean nothing here.
+  #actOf(event) {
+    const {key} = event, {opener} = this.#swipe;
+    if (event.ctrlKey || event.metaKey || event.altKey) return key === "z" ? () => this.#actions.undo() : undefined;
+    if (!isShortcut(event)) return undefined;
+    const action = actionOf(key);
+    if (action === "edit" && may("update")) return () => this.#details(true);
+    if (action) return () => this.#run(action);
+    if (!opener.isOpen && !opener.isClosing && EARLY[key]) return () => this.#early.push(EARLY[key]);
+    if (key === "i") return () => this.#details();
+    return key === " " && !event.target.closest?.("button, a, video") ? () => this.#live() : undefined;
   }
 
   #closed() {
@@ -380,9 +367,9 @@ export const inViewer = () => history.state?.viewer !== undefined;
 
 // The lower edge of a video belongs to its controls.
 function onControls(event) {
-  const video_ = event.target?.closest?.("video[controls]");
+  const player = event.target?.closest?.("video[controls]");
   if (event.target?.closest?.(".panel")) return true;
-  return Boolean(video_) && event.clientY > video_.getBoundingClientRect().bottom - 76;
+  return Boolean(player) && event.clientY > player.getBoundingClientRect().bottom - 76;
 }
 
 const toggle = (element) => (element.paused ? element.play().catch(() => {}) : element.pause());

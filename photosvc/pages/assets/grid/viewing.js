@@ -1,6 +1,6 @@
 // From the grid to the viewer and back.
 
-import {t} from "./words.js";
+import {messageOf} from "./api.js";
 
 // The viewer is loaded with the first photo that is opened; Back closes it, Forward opens it again.
 export function viewing(root, timeline, grid, actions) {
@@ -22,8 +22,10 @@ export function viewing(root, timeline, grid, actions) {
       || event.defaultPrevented) return;
     event.preventDefault();
     const {month, index} = tile;
-    try { await (await load()).show(month, index); } catch (error) {
-      actions.say(error.status >= 0 ? error.message : t("unreachable"));
+    try {
+      await (await load()).show(month, index);
+    } catch (error) {
+      actions.say(messageOf(error));
     }
   });
   root.addEventListener("pointerover", () => load().catch(() => {}), {once: true});

@@ -3,7 +3,7 @@
 // library reaches the highest page that browsers can show.
 
 import {beside} from "./beside.js";
-import {make} from "./icons.js";
+import {make, place} from "./elements.js";
 import {Layouts, dayOf} from "./layouts.js";
 import {Span, near} from "./span.js";
 import {Tile} from "./tile.js";
@@ -223,8 +223,8 @@ export class Window extends EventTarget {
   #day(month, box) {
     const day = make("div", {className: "box"}, this.#timeline.headed ? this.#heading(month, box) : "",
       make("ul", {className: "tiles"}));
-    Object.assign(day.style,
-      {top: `${box.top}px`, left: `${box.left}px`, width: `${box.width}px`, height: `${box.height}px`});
+    const {left, top, width, height} = box;
+    place(day, {left, top, width, height});
     this.#span.section(month).append(day);
     return day;
   }

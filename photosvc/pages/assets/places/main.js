@@ -1,8 +1,8 @@
 // The map of a search. Where it has been moved to is kept in the address: #zoom/latitude/longitude.
 
-import {asked, get, site, thumbnail} from "../grid/api.js";
+import {queryString, get, site, thumbnail} from "../grid/api.js";
 import "../grid/suggest.js";
-import {make} from "../grid/icons.js";
+import {isStill, make} from "../grid/elements.js";
 import {number, photos, t} from "../grid/words.js";
 import {area, gather} from "./gather.js";
 
@@ -23,17 +23,17 @@ function placeOfHash() {
 
 // The clusters of the search in the area `west,south,east,north`; empty: everywhere.
 const clustersIn = (bbox, zoom, signal) =>
-  get(`/photos/clusters${asked({q: site.query, s: site.album, bbox, zoom: String(zoom)})}`, signal);
+  get(`/photos/clusters${queryString({q: site.query, s: site.album, bbox, zoom: String(zoom)})}`, signal);
 
 function searchOf(squares) {
   const q = `${site.within} latlng:${squares.join("|")}`.trim(), order = site.order === "newest" ? "" : site.order;
-  return `${site.photos}${asked({q, order})}`;
+  return `${site.photos}${queryString({q, order})}`;
 }
 
 function start(container) {
   const around = container.parentElement, view = around.querySelector(".view");
   around.hidden = false;
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const still = isStill();
   const map = L.map(container, {
     attributionControl: false, zoomControl: false, worldCopyJump: true, maxZoom: DEEPEST,
     minZoom: widest(container),
