@@ -15,9 +15,9 @@ from photosvc.auth import link_tokens, policy
 from photosvc.auth.principal import Principal
 from photosvc.core.vocabulary import DOCUMENT, MOMENT, NAMES, parse_kinds
 from photosvc.pictures.sizes import SIZES
-from photosvc.records.accounts import FEATURES, ConfigSchema, OptionsSchema, SettingsSchema
+from photosvc.records.accounts import FEATURES, ConfigSchema, OptionsSchema, PublicConfigSchema, SettingsSchema
 from photosvc.search.limits import SearchEndedError
-from photosvc.search.reading.people import read_people
+from photosvc.search.reading.people import read_labels, read_people
 from photosvc.search.reading.statistics import Counts, read_counts, read_years
 from photosvc.settings import Settings
 from photosvc.web.contract import ETAG, answers, is_mounted, public
@@ -62,20 +62,7 @@ _WRITING: Final = frozenset({"import", "upload"})
 _SETTINGS, _OPTIONS = SettingsSchema(), OptionsSchema()
 
 
-def client_config(service: Service, who: Principal, years: Sequence[int]) -> dict[str, Any]:
-    """Return the part of the configuration that every client reads; a token that it may not use is empty."""
-    settings, now = service.settings, service.now()
-    may_download = policy.may(who, "photos.download")
-    return {
-        "download_token": link_tokens.download_token(settings, who, now) if may_download else "",
-        "preview_token": link_tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
-        "public": False,
-        "years": years,
-        "version": __version__,
-    }
-
-
-def session_config(service: Service, who: Principal) -> dict[str, Any]:
+def session_config(service: Service, who: Principal, api_uri: str) -> dict[str, Any]:
     """Return the configuration for the answer to a log-in of this principal; a visitor learns no counts and years.
 
     The log-in is stored by now, and a code of the second factor spent, so that no search may make it fail.
@@ -85,7 +72,43 @@ def session_config(service: Service, who: Principal) -> dict[str, Any]:
     with suppress(SearchEndedError):
         if who.shared is None:
             years, count = _years(service, who), _count(service, who)
-    return {**client_config(service, who, years), "count": count}
+    return _config(service, who, api_uri, years, count)
+
+
+def _config(
+    service: Service, who: Principal, api_uri: str, years: Sequence[int], count: Counts | None
+) -> dict[str, Any]:
+    """Return the configuration for a principal; a token that it may not use is empty."""
+    settings, now = service.settings, service.now()
+    may_download = policy.may(who, "photos.download")
+    return {
+        **_public_config(service),
+        "download_token": link_tokens.download_token(settings, who, now) if may_download else "",
+        "preview_token": link_tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
+        "years": years,
+        "site_url": service.address_of(request, "/"),
+        "base_uri": api_uri.removesuffix("/api/v1"),
+        "api_uri": api_uri,
+        "count": count,
+        "mode": "user",
+        "readonly": settings.readonly,
+        "thumbs": tuple(SIZES.values()),
+    }
+
+
+def _public_config(service: Service) -> dict[str, Any]:
+    return {
+        "name": service.settings.site_name,
+        "version": __version__,
+        "edition": "photosvc",
+        "public": False,
+        "auth_mode": "password",
+    }
+
+
+def _show_public_config() -> Response:
+    """Show the part of the configuration that an app asks for before it has a credential."""
+    return json_answer(PublicConfigSchema().dump(_public_config(current_service())))
 
 
 def _years(service: Service, who: Principal) -> Sequence[int]:
@@ -97,31 +120,18 @@ def _count(service: Service, who: Principal) -> Counts:
     with searching(who.owner_uid, "config") as connection:
         count = service.kept(read_counts).read(connection, sees_private=who.sees_private)
         people = service.kept(read_people).read(connection, sees_private=who.sees_private)
-    return replace(count, people=sum(not person.hidden for person in people))
+        labels = service.kept(read_labels).read(connection, sees_private=who.sees_private)
+    return replace(count, people=sum(not person.hidden for person in people), labels=len(labels))
 
 
 @config.get("/config")
-@require("config.view")
-@answers(ConfigSchema, "The configuration.")
+@require("config.view", anonymous=_show_public_config)
+@answers(ConfigSchema, "The configuration; without a credential, name, version, edition and way to log in alone.")
 def read_config() -> Response:
     """Show the configuration: tokens for links, sizes of thumbnails, addresses, and the size of the library."""
     service, who = current_service(), principal()
-    count = _count(service, who)
-    api_uri = url_for(".read_config").removesuffix("/config")
-    config = {
-        **client_config(service, who, _years(service, who)),
-        "name": service.settings.site_name,
-        "site_url": service.address_of(request, "/"),
-        "base_uri": api_uri.removesuffix("/api/v1"),
-        "api_uri": api_uri,
-        "count": count,
-        "edition": "photosvc",
-        "mode": "user",
-        "auth_mode": "password",
-        "readonly": service.settings.readonly,
-        "thumbs": tuple(SIZES.values()),
-    }
-    return json_answer(ConfigSchema().dump(config))
+    api_uri, count = url_for(".read_config").removesuffix("/config"), _count(service, who)
+    return json_answer(ConfigSchema().dump(_config(service, who, api_uri, _years(service, who), count)))
 
 
 @config.get("/openapi.json")

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response, request, url_for
 
 from photosvc.api.config import session_config
 from photosvc.auth.accounts import find_user
@@ -136,7 +136,7 @@ def _answer(service: Service, who: Principal, token: str) -> Response:
         provider=_PROVIDERS.get(who.standing, "application"),
         scope=str(who.scope),
         user=user,
-        config=session_config(service, who),
+        config=session_config(service, who, url_for(".log_in_session").removesuffix("/session")),
     )
     answer = json_answer(LoginSessionSchema(webdav_roles=roles_of("webdav.read")).dump(view))
     answer.headers["X-Session-ID"] = token

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from marshmallow import Schema, fields
 
 from photosvc.core.accounts import ADMIN, CREDENTIAL_LIFETIME, USER
-from photosvc.records.fields import FLAG, TEXT, LenientSchema, NullableTimestamp, Timestamp, about, constant
+from photosvc.records.fields import FLAG, NUMBER, TEXT, LenientSchema, NullableTimestamp, Timestamp, about, constant
 
 #: Features of user interfaces. Nothing here serves `services`, `settings` and `share`, which are always false.
 FEATURES: Final = (
@@ -22,12 +22,16 @@ FeaturesSchema: Final = Schema.from_dict({name: fields.Boolean() for name in FEA
 
 
 class UserSchema(Schema):
-    """An account. The caller gives `webdav_roles`, the roles that may use WebDAV, because records do not know it."""
+    """An account; `ID`, `Settings` and `Details` are there for strict clients.
+
+    The caller gives `webdav_roles`, the roles that may use WebDAV, because records do not know it.
+    """
 
     def __init__(self, *, webdav_roles: Collection[str] = (), many: bool | None = None) -> None:
         super().__init__(many=many)
         self.webdav_roles = webdav_roles
 
+    ID = fields.Function(lambda user: user.id or 0, metadata=NUMBER)
     UID = fields.String(attribute="uid")
     Name = fields.String(attribute="name")
     DisplayName = fields.String(attribute="display_name")
@@ -41,6 +45,8 @@ class UserSchema(Schema):
     LoginAt = Timestamp(attribute="login_at")
     CreatedAt = Timestamp(attribute="created_at")
     UpdatedAt = Timestamp(attribute="updated_at")
+    Settings = fields.Function(lambda _user: {}, metadata={"type": "object"})
+    Details = fields.Function(lambda _user: {}, metadata={"type": "object"})
 
     def may_use_webdav(self, user: Any) -> bool:  # noqa: ANN401 - records do not import models
         """Return whether the account can open the WebDAV folder."""
@@ -183,18 +189,8 @@ class LoginSchema(LenientSchema):
     )
 
 
-class ClientConfigSchema(Schema):
-    """The settings that user interfaces read."""
-
-    downloadToken = fields.String(attribute="download_token")  # noqa: N815
-    previewToken = fields.String(attribute="preview_token")  # noqa: N815
-    public = fields.Boolean()
-    years = fields.List(fields.Integer())
-    version = fields.String()
-
-
 class CountsSchema(Schema):
-    """The numbers of photos, files, albums and people that the reader may see."""
+    """The numbers of photos by type and state, and of further things, that the reader may see."""
 
     all = fields.Integer()
     photos = fields.Integer()
@@ -205,12 +201,56 @@ class CountsSchema(Schema):
     files = fields.Integer()
     albums = fields.Integer()
     people = fields.Integer()
+    review = fields.Integer()
+    hidden = fields.Integer()
+    archived = fields.Integer()
+    labels = fields.Integer()
+    cameras = fields.Integer()
+    countries = fields.Integer()
+    states = fields.Integer()
+    places = fields.Integer()
+    folders = fields.Integer()
+    months = fields.Integer()
 
 
-class SessionConfigSchema(ClientConfigSchema):
-    """The settings in the answer to a log-in, with the size of the library; null if counting it takes too long."""
+class ThumbSizeSchema(Schema):
+    """A size of thumbnails; `w` and `h` are pixels."""
 
+    size = fields.String(attribute="name")
+    use = fields.String(attribute="purpose")
+    w = fields.Integer(attribute="width")
+    h = fields.Integer(attribute="height")
+
+
+class PublicConfigSchema(Schema):
+    """The configuration that a client may read before it has a credential."""
+
+    name = fields.String()
+    siteTitle = fields.String(attribute="name", dump_only=True)  # noqa: N815
+    version = fields.String()
+    edition = fields.String()
+    public = fields.Boolean()
+    authMode = fields.String(attribute="auth_mode")  # noqa: N815
+
+
+class ConfigSchema(PublicConfigSchema):
+    """The configuration of the service, as far as clients need it.
+
+    `count` is null in the answer to a log-in if counting takes too long, and for visitors.
+    """
+
+    downloadToken = fields.String(attribute="download_token")  # noqa: N815
+    previewToken = fields.String(attribute="preview_token")  # noqa: N815
+    years = fields.List(fields.Integer())
+    mode = fields.String()
+    readonly = fields.Boolean()
+    siteUrl = fields.String(attribute="site_url")  # noqa: N815
+    baseUri = fields.String(attribute="base_uri")  # noqa: N815
+    apiUri = fields.String(attribute="api_uri")  # noqa: N815
+    contentUri = fields.String(attribute="api_uri", dump_only=True)  # noqa: N815
+    videoUri = fields.String(attribute="api_uri", dump_only=True)  # noqa: N815
     count = fields.Nested(CountsSchema, allow_none=True)
+    thumbs = fields.List(fields.Nested(ThumbSizeSchema))
 
 
 class LoginSessionSchema(Schema):
@@ -232,7 +272,7 @@ class LoginSessionSchema(Schema):
     provider = fields.String()
     scope = fields.String()
     user = fields.Nested(UserSchema)
-    config = fields.Nested(SessionConfigSchema)
+    config = fields.Nested(ConfigSchema)
 
 
 class AuditEntrySchema(Schema):
@@ -252,33 +292,6 @@ class AuditEntrySchema(Schema):
     target = fields.String()
     detail = fields.String()
     request_id = fields.String()
-
-
-class ThumbSizeSchema(Schema):
-    """A size of thumbnails; `w` and `h` are pixels."""
-
-    size = fields.String(attribute="name")
-    use = fields.String(attribute="purpose")
-    w = fields.Integer(attribute="width")
-    h = fields.Integer(attribute="height")
-
-
-class ConfigSchema(ClientConfigSchema):
-    """The configuration of the service, as far as clients need it."""
-
-    name = fields.String()
-    edition = fields.String()
-    mode = fields.String()
-    authMode = fields.String(attribute="auth_mode")  # noqa: N815
-    readonly = fields.Boolean()
-    siteTitle = fields.String(attribute="name", dump_only=True)  # noqa: N815
-    siteUrl = fields.String(attribute="site_url")  # noqa: N815
-    baseUri = fields.String(attribute="base_uri")  # noqa: N815
-    apiUri = fields.String(attribute="api_uri")  # noqa: N815
-    contentUri = fields.String(attribute="api_uri", dump_only=True)  # noqa: N815
-    videoUri = fields.String(attribute="api_uri", dump_only=True)  # noqa: N815
-    count = fields.Nested(CountsSchema)
-    thumbs = fields.List(fields.Nested(ThumbSizeSchema))
 
 
 class StackSchema(Schema):

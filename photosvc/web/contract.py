@@ -30,6 +30,8 @@ View = TypeVar("View", bound=Callable[..., Any])
 ACTION = "photosvc_action"
 #: The attribute of a view that names further actions which it decides on by itself.
 USES = "photosvc_uses"
+#: The attribute of a view that answers requests without a credential too, in another way.
+ANONYMOUS = "photosvc_anonymous"
 #: The attribute of a view that shows visitors of a public link, and guests, nothing but what is shared with them.
 VISITORS = "photosvc_visitors"
 #: The action of views that need no credential.

@@ -22,6 +22,7 @@ from photosvc.records.fields import NullableTimestamp, Timestamp
 from photosvc.records.photos import OPTIONAL
 from photosvc.web.contract import (
     ACTION,
+    ANONYMOUS,
     PUBLIC,
     TEXT,
     Contract,
@@ -172,7 +173,7 @@ def _description(rule: Rule, view: Callable[..., Any], path: str) -> dict[str, A
         "operationId": rule.endpoint.rpartition(".")[2],
         "summary": summary,
         "tags": [tag_of(path)],
-        "security": list(contract.security) if action == PUBLIC else _security(action),
+        "security": list(contract.security) if action == PUBLIC else _security(action, view),
         "parameters": [*arguments, *contract.parameters()],
         "responses": {str(contract.status): _answer(contract), **_errors(rule, contract, action)},
     }
@@ -193,9 +194,10 @@ def _needs(action: str) -> list[str]:
     return [f"Needs the scope `{rule.scope}`; for {', '.join(roles)}."]
 
 
-def _security(action: str) -> list[dict[str, list[str]]]:
+def _security(action: str, view: Callable[..., Any]) -> list[dict[str, list[str]]]:
     rule = RULES[action]
-    return [*_TOKEN, *([{"oauth2": [rule.resource]}] if CLIENT_TOKEN in rule.kinds else [])]
+    without: list[dict[str, list[str]]] = [{}] if getattr(view, ANONYMOUS, False) else []
+    return [*_TOKEN, *([{"oauth2": [rule.resource]}] if CLIENT_TOKEN in rule.kinds else []), *without]
 
 
 def _answer(contract: Contract) -> dict[str, Any]:

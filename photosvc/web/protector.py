@@ -6,7 +6,7 @@ request with such a header is ignored.
 
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from flask import Request, g, request
 
@@ -19,7 +19,7 @@ from photosvc.core.accounts import GUEST, VISITOR, normal_name
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.models import Credential
 from photosvc.web.browser_origin import Place
-from photosvc.web.contract import ACTION, is_for_visitors, required_action
+from photosvc.web.contract import ACTION, ANONYMOUS, is_for_visitors, required_action
 from photosvc.web.cookie import PLACE, cookie_token
 from photosvc.web.proxies import client_address, origin_of
 from photosvc.web.service import Service, current_service
@@ -77,12 +77,17 @@ def is_own_account(identifier: str) -> bool:
     return key == (who.user_uid if ids.is_uid(key, ids.USER) else who.user_name)
 
 
-def require(action: str, *, own: bool = False) -> Callable[[Callable[Args, Answer]], Callable[Args, Answer]]:
+def require(
+    action: str, *, own: bool = False, anonymous: Callable[[], Any] | None = None
+) -> Callable[[Callable[Args, Answer]], Callable[Args, Answer]]:
     """Let a view run only for principals that the policy allows `action`.
 
     The argument `user_uid` of a path names an account: some actions are open to its owner.
 
-    `own` is True if the view is about the principal's own account, which no path names.
+    Args:
+        action: an action of the policy.
+        own: whether the view is about the principal's own account, which no path names.
+        anonymous: returns the answer to a request without a credential, in place of the error.
     """
     if action not in policy.RULES:
         raise LookupError(f"the policy has no action {action}")
@@ -90,6 +95,8 @@ def require(action: str, *, own: bool = False) -> Callable[[Callable[Args, Answe
     def protect(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
         @wraps(view)
         def protected(*args: Args.args, **kwargs: Args.kwargs) -> Answer:
+            if anonymous is not None and _is_anonymous():
+                return cast("Answer", anonymous())
             is_own = own or is_own_account(str(kwargs.get("user_uid", "")))
             owner_uid = principal().user_uid if is_own else None
             policy.decide(principal(), action, owner_uid=owner_uid)
@@ -97,9 +104,19 @@ def require(action: str, *, own: bool = False) -> Callable[[Callable[Args, Answe
             return view(*args, **kwargs)
 
         setattr(protected, ACTION, action)
+        setattr(protected, ANONYMOUS, anonymous is not None)
         return protected
 
     return protect
+
+
+def _is_anonymous() -> bool:
+    """Return whether the request has no credential; raise `InvalidTokenError` for one that is not valid."""
+    try:
+        principal()
+    except TokenRequiredError:
+        return True
+    return False
 
 
 def require_link_token(view: Callable[Args, Answer]) -> Callable[Args, Answer]:

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, not_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from photosvc.models import CHANGES, UNKNOWN_ID, Album, Camera, File, Photo, SearchRow, read_counter
+from photosvc.models import CHANGES, UNKNOWN_ID, UNKNOWN_PLACE, Album, Camera, File, Photo, SearchRow, read_counter
 from photosvc.models.search_values import gear_name
 from photosvc.query.nodes import Everything, Filter
+from photosvc.search.reading.columns import Condition
 from photosvc.search.reading.compile import compile_query, context_of, visible, visible_albums, visible_photos
 
 _LIVE, _VIDEO = "live", "video"
@@ -17,7 +18,7 @@ _LIVE, _VIDEO = "live", "video"
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The numbers of photos by type, and of favourite and private photos, files, albums and people."""
+    """The numbers of photos by type and state, and of files, albums, people, labels, places, cameras and folders."""
 
     all: int
     photos: int
@@ -27,8 +28,20 @@ class Counts:
     private: int
     files: int
     albums: int
+    review: int
+    hidden: int
+    archived: int
+    """0, like `hidden`, for callers who do not see private photos."""
+    cameras: int
+    countries: int
+    states: int
+    places: int
+    """Towns, or regions where no town is known."""
+    folders: int
+    months: int
     people: int = 0
-    """Left to the caller, who has the list of them."""
+    labels: int = 0
+    """Left to the caller, who has the lists of them."""
 
 
 def read_counts(connection: Connection, sees_private: bool) -> Counts:
@@ -42,9 +55,16 @@ def read_counts(connection: Connection, sees_private: bool) -> Counts:
         func.count().filter(one, SearchRow.photo_type == _LIVE),
         func.count().filter(one, SearchRow.photo_type == _VIDEO),
         func.count().filter(one, SearchRow.private),
+        func.count().filter(one, compile_query(Filter("review", True), context)),
     )
-    every, favorite, further, live, videos, private = connection.execute(select(*numbers).where(seen)).one()
+    every, favorite, further, live, videos, private, review = connection.execute(select(*numbers).where(seen)).one()
     albums = select(func.count()).select_from(Album).where(visible_albums(sees_private=sees_private))
+    hidden, archived = (
+        _count_photos(connection, visible(sees_private=True, opened=(name,)), column) if sees_private else 0
+        for name, column in (("hidden", SearchRow.hidden), ("archived", SearchRow.archived))
+    )
+    place = (SearchRow.country, SearchRow.state_key)
+    known = (SearchRow.country != UNKNOWN_PLACE, SearchRow.state_key != "")
     return Counts(
         all=every - further,
         photos=every - further - live - videos,
@@ -54,7 +74,31 @@ def read_counts(connection: Connection, sees_private: bool) -> Counts:
         private=private,
         files=every,
         albums=connection.scalar(albums) or 0,
+        review=review,
+        hidden=hidden,
+        archived=archived,
+        cameras=_count_values(connection, seen, SearchRow.camera_id, where=[SearchRow.camera_id != UNKNOWN_ID]),
+        countries=_count_values(connection, seen, SearchRow.country, where=known[:1]),
+        states=_count_values(connection, seen, *place, where=known),
+        places=_count_values(connection, seen, *place, SearchRow.city_key, where=known[:1]),
+        folders=_count_values(connection, seen, SearchRow.path, where=[SearchRow.path != ""]),
+        months=_count_values(connection, seen, SearchRow.year, SearchRow.month, where=[SearchRow.month > 0]),
     )
+
+
+def _count_photos(connection: Connection, shown: Condition, column: InstrumentedAttribute[bool]) -> int:
+    return connection.scalar(select(func.count(SearchRow.photo_id.distinct())).where(shown, column)) or 0
+
+
+def _count_values(
+    connection: Connection,
+    seen: Condition,
+    *columns: InstrumentedAttribute[int] | InstrumentedAttribute[str],
+    where: Sequence[Condition],
+) -> int:
+    """Return in how many values, or combinations of values, of these columns the photos differ."""
+    values = select(*columns).where(seen, *where).distinct().subquery()
+    return connection.scalar(select(func.count()).select_from(values)) or 0
 
 
 def read_years(connection: Connection, sees_private: bool) -> tuple[int, ...]:

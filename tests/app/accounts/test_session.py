@@ -33,6 +33,7 @@ def test_a_log_in_answers_all_that_known_clients_read(api):
     assert body["session_id"] == ids.digest(token)
     assert (body["status"], body["token_type"], body["provider"], body["scope"]) == ("success", "Bearer", "local", "*")
     assert body["expires_in"] == 1_209_600
+    assert body["user"].pop("ID") > 0
     assert body["user"] == {
         "UID": api.uids["alice"],
         "Name": "alice",
@@ -47,9 +48,11 @@ def test_a_log_in_answers_all_that_known_clients_read(api):
         "LoginAt": "2026-03-01T12:00:00Z",
         "CreatedAt": "2026-03-01T12:00:00Z",
         "UpdatedAt": "2026-03-01T12:00:00Z",
+        "Settings": {},
+        "Details": {},
     }
     config = body["config"]
-    assert set(config) == {"downloadToken", "previewToken", "public", "years", "version", "count"}
+    assert config == api.call("GET", "/config", body["access_token"]).json
     assert (config["public"], config["years"]) == (False, [])
     assert config["previewToken"].startswith("sess")
     assert config["downloadToken"].startswith("sess")

@@ -142,6 +142,8 @@ def test_selections_have_keys_in_any_case(filled):
 
 COUNTS = {
     "all": 2, "photos": 2, "live": 0, "videos": 0, "favorites": 0, "private": 0, "files": 2, "albums": 0, "people": 1,
+    "review": 0, "hidden": 0, "archived": 0, "labels": 1, "cameras": 0, "countries": 1, "states": 1, "places": 1,
+    "folders": 1, "months": 1,
 }  # fmt: skip
 
 

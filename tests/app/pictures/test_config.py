@@ -29,9 +29,10 @@ def config(api, token):
 def test_every_value_that_clients_read_is_there(api):
     session = api.log_in("ann").json
     found = config(api, session["access_token"])
-    assert {name: found[name] for name in session["config"]} == session["config"]
+    assert found == session["config"]
     assert found["years"] == [2020]
-    assert {name: found[name] for name in found if name not in {"count", "thumbs", *session["config"]}} == {
+    others = {"count", "thumbs", "previewToken", "downloadToken", "years", "version", "public"}
+    assert {name: found[name] for name in found if name not in others} == {
         "name": "photosvc", "edition": "photosvc", "mode": "user", "authMode": "password", "readonly": False,
         "siteTitle": "photosvc", "siteUrl": "/", "baseUri": "", "apiUri": "/api/v1",
         "contentUri": "/api/v1", "videoUri": "/api/v1",
@@ -42,8 +43,17 @@ def test_every_value_that_clients_read_is_there(api):
     assert found["thumbs"][0] == {"size": "tile_50", "use": "50 x 50 square, cropped to the centre", "w": 50, "h": 50}
 
 
+def test_without_a_credential_it_says_what_an_app_asks_before_the_log_in_and_no_more(api):
+    answer = api.call("GET", "/config")
+    assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store")
+    assert answer.json == {
+        "name": "photosvc", "siteTitle": "photosvc", "version": __version__, "edition": "photosvc",
+        "public": False, "authMode": "password",
+    }  # fmt: skip
+    check_error(api.call("GET", "/config", "0" * 48), 401)
+
+
 def test_it_needs_its_scope_and_the_scope_of_photos_for_tokens(api):
-    check_error(api.call("GET", "/config"), 401)
     check_error(api.call("GET", "/config", api.access_token("photos")), 403)
     assert config(api, api.app_password("vera", "read"))["count"]["all"] > 0
     found = config(api, api.access_token("config"))
@@ -65,12 +75,24 @@ def test_it_counts_only_photos_that_the_credential_may_see(api, role):
     every = found("primary=true")
     live, videos = found("primary=true&type=live"), found("primary=true&type=video")
     count = config(api, token)["count"]
+    records = api.call("GET", "/photos?count=1000", token).json
+
+    def values(*names, unknown=frozenset({"zz", ""})):
+        return len({row for row in (tuple(map(one.get, names)) for one in records) if not {*row} & unknown})
+
     assert count == {
         "all": every, "photos": every - live - videos, "live": live, "videos": videos,
         "favorites": found("primary=true&favorite=true"), "private": found("primary=true&private=true"),
         "files": found(""), "albums": {"admin": 8, "viewer": 6}[role],
         "people": len(api.call("GET", "/subjects?count=1000", token).json),
+        "labels": len(api.call("GET", "/labels?count=1000", token).json), "review": found("primary=true&review=true"),
+        "hidden": found("hidden=true"), "archived": found("primary=true&archived=true"),
+        "cameras": values("CameraID", unknown={1}), "countries": values("Country"), "folders": values("Path"),
+        "states": values("Country", "PlaceState"),
+        "places": values("PlaceCity", "PlaceState", "Country", unknown={"zz"}),
+        "months": values("Year", "Month", unknown={-1}),
     }  # fmt: skip
+    assert (count["hidden"] > 0, count["archived"] > 0) == (role == "admin", role == "admin")
     assert (count["private"] > 0) == (role == "admin")
     assert min(count["all"], count["live"], count["videos"], count["favorites"]) > 0
 
