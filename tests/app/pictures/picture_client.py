@@ -1,4 +1,4 @@
-"""What the tests of pictures over HTTP share: a library with pictures, and requests for them."""
+"""A library with pictures, and requests for them, for tests of pictures over HTTP."""
 
 from concurrent.futures import Future
 from io import BytesIO

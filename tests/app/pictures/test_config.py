@@ -1,4 +1,4 @@
-"""GET /config: what clients read of it, and that it counts only what the credential may see."""
+"""GET /config: the values that clients read, and counts of photos that the credential may see."""
 
 import pytest
 

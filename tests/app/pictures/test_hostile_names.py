@@ -58,7 +58,7 @@ def with_names(pictures):
 
 
 def check_names(pictures, names, step=1):
-    """Call each address with one name in so many."""
+    """Call each address with every `step`-th name."""
     token = pictures.library.token("*", role="admin")
     client = pictures.library.app.test_client()
     addresses = list(with_names(pictures))
@@ -77,7 +77,7 @@ def test_no_name_leads_out_of_the_originals(guarded):
 
 
 def state(folder):
-    """Everything below a folder: what it is, its bytes and its times."""
+    """Kind, bytes and times of every file below a folder."""
     found = {}
     for path in sorted(folder.rglob("*")):
         status = path.lstat()

@@ -40,7 +40,7 @@ def refused(library, **asked):
 
 
 def check(library, token, query, order, size, by_cursor):
-    """Compare the positions of a query, by parts of so many photos, with its pages."""
+    """Compare the positions of a query, in parts of `size` photos, with its pages."""
     asked = {"q": query, "order": order, "seed": "77"}
     pages = library.get({**asked, "merged": "true", "count": "1000"}, token=token)
     if pages.status_code != 200:

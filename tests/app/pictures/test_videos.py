@@ -1,4 +1,4 @@
-"""Videos over HTTP: as they are, out of photos, converted once, and never half."""
+"""Videos over HTTP: unchanged, out of photos, or converted once, and never incomplete."""
 
 import os
 import sys

@@ -1,6 +1,7 @@
-"""The cache of derived pictures: whole files or none, and what was used longest ago goes first."""
+"""The cache of derived pictures: whole files or none, eviction of the files used longest ago, and the usage."""
 
 import errno
+import hashlib
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from photosvc.core.clock import SYSTEM_CLOCK
-from photosvc.pictures.cache import PictureCache, Usage
+from photosvc.pictures.cache import CacheUse, PictureCache, Usage, cache_use
 
 HASH = "abcdef" + "0" * 34
 
@@ -170,3 +171,26 @@ def test_a_folder_in_place_of_a_file_is_missing_and_makes_way(tmp_path):
     (place / "inner").mkdir(parents=True)
     assert found.remove_all([HASH]) == 1
     assert not place.exists()
+
+
+def test_the_usage_of_few_files_is_exact(tmp_path):
+    pictures = cache(tmp_path, limit=10**9)
+    assert cache_use(pictures) == CacheUse(files=0, size=0, limit=10**9, is_exact=True)
+    for number in range(30):
+        pictures.write(hashlib.sha1(b"%d" % number).hexdigest(), "tile_50.jpg", b"x" * 10)
+    (tmp_path / "pictures" / "README").write_text("not a folder")
+    assert cache_use(pictures) == CacheUse(files=30, size=300, limit=10**9, is_exact=True)
+    assert pictures.usage() == Usage(31, 312)
+
+
+def test_the_usage_of_many_files_is_estimated_from_some_folders(tmp_path, monkeypatch):
+    pictures = cache(tmp_path)
+    for number in range(800):
+        path = Path(pictures.path(hashlib.sha1(b"%d" % number).hexdigest(), "tile_50.jpg"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x" * 10)
+    monkeypatch.setattr("photosvc.pictures.cache._ENOUGH_FILES", 300)
+    use = cache_use(pictures)
+    assert not use.is_exact
+    assert use.files == pytest.approx(800, rel=0.15)
+    assert use.size == pytest.approx(8_000, rel=0.15)

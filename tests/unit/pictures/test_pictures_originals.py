@@ -1,4 +1,4 @@
-"""Originals are read as the library knows them, or not at all."""
+"""Originals are read if they are unchanged since the index run, or not at all."""
 
 import errno
 import os

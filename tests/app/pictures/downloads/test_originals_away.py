@@ -1,4 +1,4 @@
-"""A disk that is away is no library that is gone: what needs originals says 503, and nothing is kept of that."""
+"""Originals on a disk that is away are unavailable (503) and not deleted, and no answer about them is cached."""
 
 from contextlib import contextmanager
 
@@ -25,7 +25,7 @@ def away(tmp_path, monkeypatch):
 
 @contextmanager
 def unmounted(pictures):
-    """The originals are away, but for the folder of their disk."""
+    """Take the originals away, and leave the empty folder of their disk."""
     originals = pictures.library.originals
     originals.rename(originals.with_name("unmounted"))
     originals.mkdir()
@@ -36,8 +36,8 @@ def unmounted(pictures):
     originals.with_name("unmounted").rename(originals)
 
 
-def asked(pictures, name):
-    """What the doors to the original of this name answer."""
+def answers_for(pictures, name):
+    """The answers of all addresses for the original of this name."""
     content_hash = pictures.hash_of(name)
     preview, download = pictures.tokens()
     dav = DavClient(pictures.api)
@@ -64,7 +64,7 @@ def test_while_the_originals_are_away_nothing_is_gone_and_readiness_tells(away):
     download = away.tokens()[1]
     with unmounted(away):
         for name in ("own.jpg", "nas/far.jpg"):
-            for answer in asked(away, name):
+            for answer in answers_for(away, name):
                 assert (answer.status_code, answer.headers["Retry-After"]) == (503, "30"), answer.request
         archive = away.api.call("GET", f"/zip/{selected['filename']}?t={download}", buffered=True)
         assert (archive.status_code, archive.headers["Retry-After"]) == (503, "30")
@@ -75,7 +75,7 @@ def test_while_the_originals_are_away_nothing_is_gone_and_readiness_tells(away):
         assert away.library.index().missing == 0
     assert away.api.call("GET", "/readyz").status_code == 200
     assert available(away) == 1
-    assert [answer.status_code for answer in asked(away, "own.jpg")[:3]] == [200, 200, 200]
+    assert [answer.status_code for answer in answers_for(away, "own.jpg")[:3]] == [200, 200, 200]
 
 
 def test_while_a_disk_below_the_originals_is_away_only_its_files_are_unavailable(away, monkeypatch):
@@ -84,7 +84,7 @@ def test_while_a_disk_below_the_originals_is_away_only_its_files_are_unavailable
         mounted.setattr(scan, "mounts_below", lambda root: {f"{root}/nas": "1"})
         away.library.index()
     (originals / "nas/far.jpg").rename(originals.with_name("far.jpg"))
-    for answer in asked(away, "nas/far.jpg"):
+    for answer in answers_for(away, "nas/far.jpg"):
         assert (answer.status_code, answer.headers["Retry-After"]) == (503, "30"), answer.request
     dav = DavClient(away.api)
     assert dav.call("PROPFIND", "/", headers={"Depth": "1"}).status_code == 207
@@ -92,12 +92,12 @@ def test_while_a_disk_below_the_originals_is_away_only_its_files_are_unavailable
     assert dav.call("MOVE", "/own.jpg", headers={"Destination": "/originals/nas/own.jpg"}).status_code == 503
     assert available(away) == 0
     assert away.api.call("GET", "/readyz").status_code == 200
-    assert [answer.status_code for answer in asked(away, "own.jpg")[:3]] == [200, 200, 200]
+    assert [answer.status_code for answer in answers_for(away, "own.jpg")[:3]] == [200, 200, 200]
 
 
 def test_a_file_that_was_deleted_while_its_disk_is_there_is_gone(away):
     (away.library.originals / "own.jpg").unlink()
-    codes = [answer.status_code for answer in asked(away, "own.jpg")[:7]]
+    codes = [answer.status_code for answer in answers_for(away, "own.jpg")[:7]]
     assert codes == [410, 410, 410, 410, 404, 404, 404]
     assert available(away) == 1
 

@@ -1,4 +1,4 @@
-"""A file system that is full soon."""
+"""A small file system, for tests that fill it."""
 
 import shutil
 import subprocess

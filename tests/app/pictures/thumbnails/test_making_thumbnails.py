@@ -1,4 +1,4 @@
-"""How thumbnails are made: once however many ask, out of process, within bounds, and without leaving half a file."""
+"""The making of thumbnails: once for all callers, out of process, within bounds, and without incomplete files."""
 
 import errno
 import os

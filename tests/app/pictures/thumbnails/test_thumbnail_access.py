@@ -1,4 +1,4 @@
-"""Who may open which thumbnail: tokens and the credentials behind them, and what their owners may see."""
+"""Access to thumbnails: tokens, the credentials behind them, and the rights of their owners."""
 
 from itertools import count
 

@@ -35,7 +35,7 @@ def row(extension: str):
 
 
 def corners(picture: Image.Image) -> list[int]:
-    """Which quarter each corner shows, row by row."""
+    """The number of the quarter that each corner shows, row by row."""
     width, height = picture.size
     shown = [picture.convert("RGB").getpixel((x, y)) for y in (2, height - 3) for x in (2, width - 3)]
     return [

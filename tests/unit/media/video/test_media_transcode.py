@@ -1,4 +1,4 @@
-"""Videos converted to H.264 and AAC in MP4: what comes out, read back."""
+"""Videos converted to H.264 and AAC in MP4, read back."""
 
 from contextlib import suppress
 from dataclasses import dataclass

@@ -163,7 +163,7 @@ def test_a_video_that_is_cut_is_recorded_as_cut_and_a_damaged_one_named_as_a_vid
 
 
 def moved(index, distance):
-    """The index of a video whose media data begin so many bytes later."""
+    """The index of a video with its media data moved back by a number of bytes."""
     at = index.index(b"stco") + 8
     count = struct.unpack_from(">I", index, at)[0]
     offsets = (value + distance for value in struct.unpack_from(f">{count}I", index, at + 4))

@@ -1,4 +1,4 @@
-"""Which videos every browser plays, read from their boxes without a decoder."""
+"""Videos that every browser plays, recognised by their boxes without a decoder."""
 
 from io import BytesIO
 
