@@ -18,7 +18,7 @@ from photosvc.query.nodes import Everything, Filter, Node, Word, leaves
 from photosvc.search.reading.columns import Context
 from photosvc.search.reading.compile import context_of
 from photosvc.search.reading.library import library_state
-from photosvc.search.reading.plan import ALL_ROWS, Plan, make_plan
+from photosvc.search.reading.plan import ALL_ROWS, Plan, Reading, make_plan
 from photosvc.search.reading.request import last_value, parse_node
 from photosvc.search.reading.resolve import resolve
 from photosvc.search.reading.window import matching
@@ -96,14 +96,14 @@ def find_photos(connection: Connection, query: PhotoQuery, *, rows_needed: int) 
     """Return the photos of this query.
 
     Args:
-        rows_needed: see `make_plan`.
+        rows_needed: see `plan.Reading`.
     """
     context = context_of(connection, query.node, sees_private=query.sees_private)
     context = replace(context, words_as_sets=rows_needed == ALL_ROWS)
     if context.on_postgresql:
         connection.execute(_PLAN_BY_VALUES)
     node = resolve(query.node, query.album, connection, sees_private=query.sees_private, today=query.today)
-    plan = make_plan(node, "", context, connection, rows_needed=rows_needed, in_order=False)
+    plan = make_plan(node, Reading("", rows_needed, in_order=False), context, connection)
     single = is_single(node, context)
     only_words = context.words_as_sets and all(isinstance(part, Word) for part in leaves(node))
     covered = not plan.sorts and (isinstance(node, Everything) or only_words)

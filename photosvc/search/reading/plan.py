@@ -18,26 +18,38 @@ candidates reads n rows, each in a random place, which costs about four times as
 The estimate assumes that the matching rows are spread evenly over the order. Days and years in orders by time are not:
 a walk that does not reach them ends at its limit.
 
-| the first case that applies | plan |
+The plan is that of the first row that applies. On SQLite:
+
+| case | plan |
 |---|---|
-| SQLite; the most selective conjunct, apart from one plain album, has at most `limit` photos | `SORT_CANDIDATES` |
+| the most selective conjunct, apart from one plain album, has at most `limit` photos | `SORT_CANDIDATES` |
+| the order ranks by words, for which no index exists | `SORT_CANDIDATES` of all photos with these words |
 | the order ranks by words that may also mean a filter, such as `december` | `WALK_RANKS` |
-| SQLite; the order ranks by words, for which no index exists | `SORT_CANDIDATES` of all photos with these words |
 | the order is the one by hand of an album | `WALK_POSITIONS` |
 | a conjunct is one plain album, and the order is one that albums are indexed in | `WALK_ALBUM` |
-| PostgreSQL | `DATABASE` |
 | conjuncts compare an indexed column with one value, in order `newest` | `WALK_VALUE` |
 | otherwise | `WALK_ORDER` |
 
 The last two end their walk after a twentieth of the library, where an index can be read instead (see `candidates`).
+
+On PostgreSQL:
+
+| case | plan |
+|---|---|
+| the order is the one by hand of an album | `WALK_POSITIONS` |
+| a conjunct is one plain album, and the order is one that albums are indexed in | `WALK_ALBUM` |
+| an index of words finds few photos | `DATABASE` of these photos |
+| the order ranks by words | `DATABASE` of all photos with these words |
+| the order ranks by words that may also mean a filter | `WALK_RANKS` |
+| otherwise | `DATABASE` |
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from typing import ClassVar, Final
 
-from sqlalchemy import Connection, and_, true
+from sqlalchemy import Connection, and_
 
 from photosvc.models import SORT_KEYS, SearchRow
 from photosvc.models.search_values import Term
@@ -114,109 +126,155 @@ class Walk:
     """The plan that finds the page if it is not full by then."""
 
 
-def make_plan(
-    node: Node,
-    order: str,
-    context: Context,
-    connection: Connection,
-    *,
-    rows_needed: int = 100,
-    ranked: tuple[Term, ...] = (),
-    in_order: bool = True,
-    by_values: bool = False,
-) -> Plan:
-    """Return the plan for the rows that `node` matches.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The way in which the rows of a search are read."""
 
-    Args:
-        node: the resolved query.
-        rows_needed: the rows of the page and those that its offset skips.
-        ranked: the terms that the order ranks by.
-        in_order: whether rows are read in the order. Otherwise, all rows that no index finds are read as they are
-            stored: of the indexes of orders SQLite would choose one at random, and find every row through it.
-        by_values: whether only columns of the index of values are read, out of order: then it is read for the rows.
+    order: str
+    """The name of the order without its sign; empty: none."""
+    rows_needed: int
+    """The rows of the page and those that its offset skips."""
+    ranked: tuple[Term, ...] = ()
+    """The terms that the order ranks by."""
+    in_order: bool = True
+    """False if all rows that no index finds are read as they are stored.
+
+    Of the indexes of orders SQLite would choose one at random, and find every row through it.
     """
-    parts = conjuncts(node)
-    shown = visible(sees_private=context.sees_private, opened=context.opened)
-    arranged = order == MANUAL.name
-    of_album, album = one_album(node) if arranged or order in _BY_ALBUM else (None, None)
-    others = tuple(part for part in parts if part is not of_album)
-    by_order = in_order and order in BY_VALUE
-    valued = [part for part in parts if by_order and value_column(part)]
-    found_tiers: tuple[Tier, ...] = ()
-    if others and not context.on_postgresql:
-        counter = Counter(connection, rows_needed, sum(map(count_terms, others)))
-        candidates = most_selective(others, valued, context, counter)
-        if candidates is None and ranked:
-            candidates, found_tiers = _by_rank(parts, ranked, context)
-        if candidates is not None and not in_order and value_column(candidates.parts[0]):
-            valued = list(candidates.parts)
-        elif candidates is not None or found_tiers:
-            exact = candidates.exact if candidates else ()
-            rest = compile_all([part for part in parts if part not in exact], context)
-            found = SearchRow.photo_id.in_(candidates.photos) if candidates else true()
-            by_hand = album if arranged else None
-            driver = Driver.WALK_RANKS if found_tiers else Driver.SORT_CANDIDATES
-            return Plan(driver, (found, shown, rest), arranged=by_hand, tiers=found_tiers)
-    if album is not None:
-        driver = Driver.WALK_POSITIONS if arranged else Driver.WALK_ALBUM
-        by_hand, by_index = (album, None) if arranged else (None, album)
-        conditions = shown, compile_all(others, context)
-        return Plan(driver, conditions, by_index, by_hand)
-    if context.on_postgresql:
-        counter = Counter(connection, rows_needed, sum(map(count_terms, others)))
-        candidates = None
-        if not context.words_as_sets:
-            candidates = expected(parts, context, connection, counter) or found_by_any(parts, context, counter)
-        if candidates is None and ranked:
-            candidates, found_tiers = _by_rank(parts, ranked, context)
+    by_values: bool = False
+    """True if only columns of the index of values are read, out of order: then it is read in place of the rows."""
+
+
+class _Planner:
+    """The planner of one search: a method for each row of the table above, which returns None if it does not apply."""
+
+    candidates_driver: ClassVar[Driver]
+    """The driver of plans that look up candidates."""
+
+    def __init__(self, node: Node, reading: Reading, context: Context, connection: Connection) -> None:
+        self._reading, self._context, self._connection = reading, context, connection
+        self._parts = conjuncts(node)
+        self._arranged = reading.order == MANUAL.name
+        in_album = self._arranged or reading.order in _BY_ALBUM
+        in_one_album = one_album(node) if in_album else None
+        album_part: Node | None
+        self._album: int | None
+        album_part, self._album = in_one_album or (None, None)
+        self._others = tuple(part for part in self._parts if part is not album_part)
+        self._shown = visible(sees_private=context.sees_private, opened=context.opened)
+        self._counter = Counter(connection, reading.rows_needed, sum(map(count_terms, self._others)))
+
+    def plan(self) -> Plan:
+        """Return the plan of the first row that applies."""
+        raise NotImplementedError
+
+    def _sort(self, candidates: Candidates) -> Plan:
+        """Return the plan that sorts these candidates."""
+        rest = [part for part in self._parts if part not in candidates.exact]
+        conditions = SearchRow.photo_id.in_(candidates.photos), self._shown, compile_all(rest, self._context)
+        return Plan(self.candidates_driver, conditions, arranged=self._album if self._arranged else None)
+
+    def _sort_ranked(self) -> Plan | None:
+        candidates = with_words(self._parts, self._context) if self._reading.ranked else None
+        return self._sort(candidates) if candidates else None
+
+    def _walk_ranks(self) -> Plan | None:
+        tiers = mixed_tiers(self._parts, self._reading.ranked, self._context) if self._reading.ranked else ()
+        if not tiers:
+            return None
+        return Plan(Driver.WALK_RANKS, (self._shown, compile_all(self._parts, self._context)), tiers=tiers)
+
+    def _walk_album(self) -> Plan | None:
+        if self._album is None:
+            return None
+        conditions = self._shown, compile_all(self._others, self._context)
+        if self._arranged:
+            return Plan(Driver.WALK_POSITIONS, conditions, arranged=self._album)
+        return Plan(Driver.WALK_ALBUM, conditions, album=self._album)
+
+
+class _SqlitePlanner(_Planner):
+    candidates_driver = Driver.SORT_CANDIDATES
+
+    def plan(self) -> Plan:
+        valued: list[Node] = []
+        if self._reading.in_order and self._reading.order in BY_VALUE:
+            valued = [part for part in self._parts if value_column(part)]
+        return (
+            self._sort_most_selective(valued)
+            or self._sort_ranked()
+            or self._walk_ranks()
+            or self._walk_album()
+            or self._walk(valued)
+        )
+
+    def _sort_most_selective(self, valued: Sequence[Node]) -> Plan | None:
+        candidates = most_selective(self._others, valued, self._context, self._counter)
         if candidates is None:
-            conditions = shown, compile_all(parts, context)
-        else:
-            rest = compile_all([part for part in parts if part not in candidates.exact], context)
-            conditions = and_(SearchRow.photo_id.in_(candidates.photos), shown), rest
-        driver = Driver.WALK_RANKS if found_tiers else Driver.DATABASE
-        return Plan(driver, conditions, tiers=found_tiers)
-    by_value = [compile_query(part, replace(context, may_use_index=True)) for part in valued]
-    others = tuple(part for part in parts if part not in valued)
-    rest = compile_all(others, context)
-    driver = Driver.WALK_VALUE if valued else Driver.WALK_ORDER
-    walk = None
-    if not (valued or in_order or (by_values and all(is_scanned(part, context) for part in parts))):
-        shown = visible(sees_private=context.sees_private, opened=context.opened, by_index=False)
-    elif others and in_order:
-        walk = _limited_walk(parts, context, counter, shown, by_value)
-    return Plan(driver, (shown, *by_value, rest), walk=walk)
+            return None
+        if not self._reading.in_order and value_column(candidates.parts[0]):
+            # The index of the value has all rows, and no order is asked for.
+            return self._walk_album() or self._walk(candidates.parts)
+        return self._sort(candidates)
+
+    def _walk(self, valued: Sequence[Node]) -> Plan:
+        """Return the plan that walks the order, within the values of these conjuncts if there are any."""
+        within = [compile_query(part, replace(self._context, may_use_index=True)) for part in valued]
+        others = tuple(part for part in self._parts if part not in valued)
+        shown, limited = self._shown, None
+        if self._reading.in_order:
+            limited = self._limited_walk(within) if others else None
+        elif not (valued or (self._reading.by_values and all(is_scanned(part, self._context) for part in self._parts))):
+            shown = visible(sees_private=self._context.sees_private, opened=self._context.opened, by_index=False)
+        driver = Driver.WALK_VALUE if valued else Driver.WALK_ORDER
+        return Plan(driver, (shown, *within, compile_all(others, self._context)), walk=limited)
+
+    def _limited_walk(self, within: Sequence[Condition]) -> Walk | None:
+        """Return the limited walk along the order, within these values; None: to its end."""
+        photos = scan_values(self._parts, self._context)
+        rows = most_walked(self._counter.photos, self._counter.rows_needed) if photos is not None else None
+        if rows is None:
+            return None
+        rest = compile_all([part for part in self._parts if not full_text.is_words(part)], self._context)
+        beyond = Plan(Driver.SORT_CANDIDATES, (SearchRow.photo_id.in_(photos), self._shown, rest))
+        return Walk(rows, (and_(SearchRow.listed), *within), beyond)
 
 
-def _limited_walk(
-    parts: Sequence[Node], context: Context, counter: Counter, shown: Condition, by_value: Sequence[Condition]
-) -> Walk | None:
-    """Return the limited walk along the order for these conjuncts; None: to its end."""
-    photos = scan_values(parts, context)
-    rows = most_walked(counter.photos, counter.rows_needed) if photos is not None else None
-    if rows is None:
-        return None
-    rest = compile_all([part for part in parts if not full_text.is_words(part)], context)
-    beyond = Plan(Driver.SORT_CANDIDATES, (SearchRow.photo_id.in_(photos), shown, rest))
-    return Walk(rows, (and_(SearchRow.listed), *by_value), beyond)
+class _PostgresqlPlanner(_Planner):
+    candidates_driver = Driver.DATABASE
+
+    def plan(self) -> Plan:
+        return (
+            self._walk_album()
+            or self._look_up_few()
+            or self._sort_ranked()
+            or self._walk_ranks()
+            or Plan(Driver.DATABASE, (self._shown, compile_all(self._parts, self._context)))
+        )
+
+    def _look_up_few(self) -> Plan | None:
+        """Return the plan with few photos of the words, which PostgreSQL left to itself would look for in each row."""
+        if self._context.words_as_sets:
+            return None
+        candidates = expected(self._parts, self._context, self._connection, self._counter)
+        candidates = candidates or found_by_any(self._parts, self._context, self._counter)
+        return self._sort(candidates) if candidates else None
 
 
-def _by_rank(
-    parts: Sequence[Node], ranked: Sequence[Term], context: Context
-) -> tuple[Candidates | None, tuple[Tier, ...]]:
-    """Return all photos with the words of these conjuncts; if these may also mean a filter, in tiers."""
-    candidates = with_words(parts, context)
-    return candidates, () if candidates else mixed_tiers(parts, ranked, context)
+def make_plan(node: Node, reading: Reading, context: Context, connection: Connection) -> Plan:
+    """Return the plan for the rows that the resolved query `node` matches."""
+    planner = _PostgresqlPlanner if context.on_postgresql else _SqlitePlanner
+    return planner(node, reading, context, connection).plan()
 
 
 def plan_all(node: Node, context: Context, connection: Connection) -> Plan:
-    """Return the plan that reads every row that `node` matches, to count or group them; see `make_plan`."""
+    """Return the plan that reads every row that the resolved query `node` matches, to count or group them."""
     context = replace(context, words_as_sets=True)
-    return make_plan(node, "newest", context, connection, rows_needed=ALL_ROWS, in_order=False, by_values=True)
+    return make_plan(node, Reading("newest", ALL_ROWS, in_order=False, by_values=True), context, connection)
 
 
-def one_album(node: Node) -> tuple[Node, int] | tuple[None, None]:
-    """Return the last conjunct that asks for one plain album, and the album's id.
+def one_album(node: Node) -> tuple[Node, int] | None:
+    """Return the last conjunct that asks for one plain album, and the album's id; None without one.
 
     That is the album of `s` if there is one.
     """
@@ -224,4 +282,4 @@ def one_album(node: Node) -> tuple[Node, int] | tuple[None, None]:
         match part:
             case Filter("album" | "albums", Choice((int(album),), ())):
                 return part, album
-    return None, None
+    return None

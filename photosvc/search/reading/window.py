@@ -23,7 +23,7 @@ from photosvc.search.reading import words
 from photosvc.search.reading.candidates import Tier
 from photosvc.search.reading.columns import Context
 from photosvc.search.reading.compile import compile_all, context_of, visible
-from photosvc.search.reading.plan import Driver, Plan, Walk, make_plan, one_album, plan_all
+from photosvc.search.reading.plan import Driver, Plan, Reading, Walk, make_plan, one_album, plan_all
 from photosvc.search.reading.request import MANUAL, PRIME, UNINDEXED_ORDERS, Cursor, Order, SearchRequest, order_named
 from photosvc.search.reading.resolve import resolve
 
@@ -92,14 +92,8 @@ class Search:
     def plan(self) -> Plan:
         """Return the plan that finds its rows."""
         request = self.request
-        plan = make_plan(
-            self.node,
-            request.order.base,
-            self.context,
-            self.connection,
-            rows_needed=request.count + request.start,
-            ranked=request.ranked,
-        )
+        reading = Reading(request.order.base, request.count + request.start, request.ranked)
+        plan = make_plan(self.node, reading, self.context, self.connection)
         # A reversed order begins with the last of the tiers, so all of them are looked for.
         return replace(plan, tiers=plan.tiers[::-1]) if request.order.is_reversed else plan
 
@@ -341,13 +335,13 @@ def _ordered(request: SearchRequest, node: Node, connection: Connection) -> Sear
     by_hand = request.order.base == MANUAL.name
     if request.ordered and not by_hand:
         return request
-    _, album = one_album(node)
-    if by_hand and album is None:
+    in_album = one_album(node)
+    if by_hand and in_album is None:
         msg = "the order manual is that of one album of chosen photos: send its UID in s"
         raise InvalidValueError(msg, field="order")
-    if by_hand or album is None:
+    if by_hand or in_album is None:
         return request
-    own = connection.scalar(select(Album.order).where(Album.id == album))
+    own = connection.scalar(select(Album.order).where(Album.id == in_album[1]))
     if own != MANUAL.name:
         return request
     return replace(request, order=MANUAL.reversed() if request.order.is_reversed else MANUAL)
