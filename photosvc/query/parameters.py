@@ -2,31 +2,38 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from photosvc.core.message import Message
 from photosvc.query.areas import locate
-from photosvc.query.filters import FILTERS, NAMES
+from photosvc.query.filters import FILTERS, NAMES, FilterSpec, ValueKind
 from photosvc.query.lexer import check
 from photosvc.query.nodes import Everything, Filter, InvalidQueryError, Node, Not, Source, conjunction, conjuncts, terms
 from photosvc.query.parser import BINDERS, MOST_TERMS, parse_query, top_filters
 from photosvc.query.reader import read_filter
 
+#: Values by which clients say that a parameter is not set, where a name or text is expected.
+_NOT_SET: Final = frozenset({"0", "-1", "null", "nil"})
+_NAMING: Final = frozenset({
+    ValueKind.TEXT, ValueKind.PATH, ValueKind.NAME, ValueKind.WORDS, ValueKind.WHOLE_WORDS, ValueKind.ID_OR_WORDS,
+    ValueKind.EXTENSION, ValueKind.COUNTRY, ValueKind.COLOR,
+})  # fmt: skip
 Pairs: TypeAlias = Mapping[str, Sequence[str]] | Iterable[tuple[str, str]]
 
 
 def parse_parameters(pairs: Pairs) -> Node:
     """Parse the GET parameters that name a filter, and return the conjunction of their conditions.
 
-    In the value of a parameter, blanks and parentheses need no quotes. Other names and empty values are ignored. If a
-    parameter is repeated, also by an alias, its last value that is not empty counts.
+    In the value of a parameter, blanks and parentheses need no quotes. Other names and empty values are ignored, and
+    `0`, `-1`, `null` and `nil` where a name or text is expected; in quotes they are texts. If a parameter is repeated,
+    also by an alias, its last value that counts is taken.
 
     Raises:
         InvalidQueryError: a value is not valid; the error names its parameter.
     """
     given: dict[str, tuple[str, str]] = {}
     for key, text in _flat(pairs):
-        if text.strip() and (spec := NAMES.get(key)):
+        if text.strip() and (spec := NAMES.get(key)) and not _is_not_set(spec, text):
             given[spec.name] = (key, text)
     parts = []
     for name, (key, text) in given.items():
@@ -80,6 +87,10 @@ def unset_filters(text: str) -> frozenset[str]:
             if isinstance(read_filter(spec, raw, Source("q", token.end - len(raw), token.end)), Everything):
                 names.add(spec.name)
     return frozenset(names)
+
+
+def _is_not_set(spec: FilterSpec, text: str) -> bool:
+    return spec.kind in _NAMING and text.strip().lower() in _NOT_SET
 
 
 def _flat(pairs: Pairs) -> Iterable[tuple[str, str]]:

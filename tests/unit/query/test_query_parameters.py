@@ -41,6 +41,16 @@ def test_parameters_are_filters() -> None:
             [("album", ""), ("filter", ""), ("country", " "), ("camera", "0"), ("quality", "0"), ("q", "")],
             Everything(),
         ),
+        (
+            [
+                (name, value)
+                for name in ("country", "state", "city", "label", "path", "color", "lens", "camera", "album", "person")
+                for value in ("0", "-1", "null", " NIL ")
+            ],
+            Everything(),
+        ),
+        ([("state", "a"), ("state", "null")], title("a")),
+        ([("state", '"null"')], title("null")),
         ([("state", "New York (2)")], title("new york (2)")),
         ([("state", "a|b")], title("a", "b")),
         ({"state": ["a", "b"]}, title("b")),
