@@ -34,14 +34,14 @@ def key(url: str) -> str:
 
 
 def ancestors(path: str) -> list[str]:
-    """Return the folders around a resource that can be locked, the nearest first; `path` is in the form of `key`."""
-    found = []
+    """Return the lockable folders around a resource, the nearest first; `path` is in the form of `key`."""
+    folders = []
     if len(path) > LONGEST:
         path = path[: LONGEST + 1]
     while path != "/":
         path = path.rpartition("/")[0] or "/"
-        found.append(path)
-    return found
+        folders.append(path)
+    return folders
 
 
 def below(column: InstrumentedAttribute[str], path: str) -> ColumnElement[bool]:
@@ -104,7 +104,7 @@ def _spelled_part(folder: str, part: str) -> str:
     spellings = dict.fromkeys((part, composed, decomposed))
     if len(spellings) == 1:
         return part
-    return next((one for one in spellings if os.path.lexists(f"{folder}/{disk_name(one)}")), composed)
+    return next((name for name in spellings if os.path.lexists(f"{folder}/{disk_name(name)}")), composed)
 
 
 def path_of_url(environ: dict[str, Any], mount: str, url: str) -> str:
@@ -118,10 +118,10 @@ def path_of_url(environ: dict[str, Any], mount: str, url: str) -> str:
         ForeignAddressError: it is on another server or outside of the folder of originals.
         UnfitPathError: no file can have this address.
     """
-    found = _ADDRESS.match(url.strip())
-    if found is None:
+    match = _ADDRESS.match(url.strip())
+    if match is None:
         raise ForeignAddressError
-    scheme, host, quoted = found.groups()
+    scheme, host, quoted = match.groups()
     if scheme is not None and _without_port(scheme, host) not in _hosts(environ):
         raise ForeignAddressError
     try:
@@ -145,14 +145,14 @@ def _without_port(scheme: str, host: str) -> str:
 
 
 def is_reserved(name: str) -> bool:
-    """Return whether the name, or a folder around it, is reserved for the service: for clients it does not exist."""
+    """Return whether a name, or a folder around it, is reserved for the service and therefore hidden from clients."""
     return any(map(is_staging_folder, name.split("/")))
 
 
 def existing(root: Path, path: str) -> os.stat_result | None:
     """Return the status of the resource at a path; None when there is none.
 
-    Symbolic links are not followed: for clients they do not exist.
+    Symbolic links are hidden from clients and never followed.
 
     Args:
         path: from `normal_path`.

@@ -15,8 +15,8 @@ from photosvc.dav.login import logged_in
 from photosvc.dav.move_copy import copy, make_folder, move
 from photosvc.dav.properties import proppatch
 from photosvc.dav.propfind import propfind
-from photosvc.dav.request import Request
-from photosvc.dav.tree import Originals
+from photosvc.dav.request import DavRequest
+from photosvc.dav.tree import Tree
 from photosvc.library.originals import is_junk
 from photosvc.library.staging import require_writable
 from photosvc.web.begin import begin_request, finish_request
@@ -39,7 +39,7 @@ _ALLOWED: Final = ", ".join(("OPTIONS", *_READING, *_WRITING))
 _NAMING: Final = frozenset({"MOVE", "COPY"})
 #: Methods that change everything in a folder.
 _WHOLE: Final = frozenset({"DELETE", "MOVE", "COPY"})
-_METHODS: Final[dict[str, Callable[[Request], Response]]] = {
+_METHODS: Final[dict[str, Callable[[DavRequest], Response]]] = {
     "GET": get,
     "HEAD": get,
     "PROPFIND": propfind,
@@ -73,7 +73,7 @@ def create_dav(url_prefix: str = "") -> Blueprint:
     @logged_in
     @require("webdav.read")
     def read(**path: str) -> Response:
-        # No method that only reads has a large body: one that may not write could only fill the disk of the proxy.
+        # Only writing needs a large body. A client that may not write must not fill the proxy's disk with one.
         return write(**path) if _LARGE_BODY in request.headers else respond(url_prefix + FOLDER)
 
     @undocumented
@@ -102,7 +102,7 @@ def options(**_path: str) -> Response:
 
 
 def respond(folder: str) -> Response:
-    """Answer the present request; its view has checked that its principal may make it.
+    """Answer this request, which the view has authorized.
 
     Args:
         folder: the path of the folder of originals within the app.
@@ -114,14 +114,14 @@ def respond(folder: str) -> Response:
     if "#" in environ.get("RAW_URI", ""):  # gunicorn cuts it off: the path could then name the folder around the file
         raise UnfitPathError
     mount = environ["SCRIPT_NAME"] + folder
-    provider = Originals(service, mount)
-    asked = path_in(environ["PATH_INFO"], folder)
-    present = Request(provider, environ, spelled(provider.root, asked), asked)
-    present.check_disk(present.name, within=environ["REQUEST_METHOD"] in _WHOLE or present.is_deep)
+    tree = Tree(service, mount)
+    client_path = path_in(environ["PATH_INFO"], folder)
+    dav_request = DavRequest(tree, environ, spelled(tree.root, client_path), client_path)
+    dav_request.check_disk(dav_request.name, within=environ["REQUEST_METHOD"] in _WHOLE or dav_request.is_deep)
     try:
-        return _METHODS[environ["REQUEST_METHOD"]](present)
+        return _METHODS[environ["REQUEST_METHOD"]](dav_request)
     except DAVError as error:
         return dav_error_answer(error, quote(mount))
-    finally:  # a part may be done
-        if present.has_wished and (environ["REQUEST_METHOD"] in _NAMING or not is_junk(present.name)):
+    finally:  # also after an error: some files may have changed
+        if dav_request.asks_indexer and (environ["REQUEST_METHOD"] in _NAMING or not is_junk(dav_request.name)):
             wake_indexer(service)

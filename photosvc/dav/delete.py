@@ -8,15 +8,15 @@ from flask import Response
 
 from photosvc.dav import locks, properties
 from photosvc.dav.errors import DAVError
-from photosvc.dav.request import Request
-from photosvc.dav.tree import Original
+from photosvc.dav.request import DavRequest
+from photosvc.dav.tree import Resource
 from photosvc.library import originals
 from photosvc.library.originals import is_junk
 from photosvc.library.storage_errors import NameTakenError, ParentMissingError
 from photosvc.library.trash.folder import Trash
 
 
-def delete(request: Request) -> Response:
+def delete(request: DavRequest) -> Response:
     """Delete a file or folder: move it into the trash, unless it is junk or empty.
 
     Raises:
@@ -27,14 +27,14 @@ def delete(request: Request) -> Response:
     with originals.undo_on_error() as undo, request.writing(library=True) as session:
         found = source_of(request)
         request.check_conditions(found)
-        request.check_unlocked(request.path, is_named=True)
+        request.check_unlocked(request.path, changes_folder=True)
         remove(request, request.name, found, undo)
         properties.remove_all(session, request.key(request.path))
         locks.release_all(session, request.key(request.path))
     return Response(status=204)
 
 
-def source_of(request: Request) -> Original:
+def source_of(request: DavRequest) -> Resource:
     """Return the resource that a request moves or deletes.
 
     Raises:
@@ -46,7 +46,7 @@ def source_of(request: Request) -> Original:
     return found
 
 
-def check_depth(request: Request, found: Original | None, allowed: tuple[str, ...]) -> None:
+def check_depth(request: DavRequest, found: Resource | None, allowed: tuple[str, ...]) -> None:
     """Check that the header `Depth` fits (RFC 4918 sections 9.6.1 and 9.9.2); on files it means nothing.
 
     Raises:
@@ -56,7 +56,7 @@ def check_depth(request: Request, found: Original | None, allowed: tuple[str, ..
         raise DAVError(HTTPStatus.BAD_REQUEST, "this Depth is not possible for folders")
 
 
-def remove(request: Request, name: str, found: Original, undo: ExitStack) -> None:
+def remove(request: DavRequest, name: str, found: Resource, undo: ExitStack) -> None:
     """Move a resource into the trash, or delete it if it is junk or empty; the library follows.
 
     On an error, empty folders are made again; deleted files are not.
@@ -65,9 +65,9 @@ def remove(request: Request, name: str, found: Original, undo: ExitStack) -> Non
     request.relocation().gone(name, is_folder=found.is_folder, kept=kept)
 
 
-def _take_away(request: Request, name: str, found: Original, undo: ExitStack) -> str | None:
+def _take_away(request: DavRequest, name: str, found: Resource, undo: ExitStack) -> str | None:
     """Remove a resource from its folder; return its name in the trash, None if it is deleted."""
-    root = request.provider.root
+    root = request.tree.root
     if found.is_folder:
         with suppress(NameTakenError):  # it is not empty
             originals.remove_folder(root, name)
@@ -81,14 +81,14 @@ def _take_away(request: Request, name: str, found: Original, undo: ExitStack) ->
     return kept
 
 
-def is_worth_keeping(file: Original) -> bool:
+def is_worth_keeping(file: Resource) -> bool:
     """Return whether a file moves into the trash when it is removed or replaced: junk and empty files do not."""
     return file.status.st_size > 0 and not is_junk(file.name)
 
 
-def keep_replaced(request: Request, name: str, replaced: Original, undo: ExitStack) -> None:
+def keep_replaced(request: DavRequest, name: str, replaced: Resource, undo: ExitStack) -> None:
     """Give a file a second name in the trash before another one gets its name."""
-    root, kept = request.provider.root, None
+    root, kept = request.tree.root, None
     if is_worth_keeping(replaced):
         kept = Trash(root).keep(name, request.service.now())
         undo.callback(_give_back, root, kept, name)

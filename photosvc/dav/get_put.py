@@ -14,8 +14,8 @@ from photosvc.core.files import clamped_time
 from photosvc.core.text import parse_digits
 from photosvc.dav.delete import keep_replaced
 from photosvc.dav.errors import DAVError
-from photosvc.dav.request import PATIENCE, Request
-from photosvc.dav.tree import Environ, Original, content_type_of, etag_of, is_folder
+from photosvc.dav.request import PATIENCE, DavRequest
+from photosvc.dav.tree import Environ, Resource, content_type_of, etag_of, is_folder
 from photosvc.library import originals
 from photosvc.library.originals import checked_name
 from photosvc.library.staging import Part, Staging
@@ -34,7 +34,7 @@ _MOST: Final = 1 << 44
 _HASHES: Final = {"MD5": "md5", "SHA1": "sha1", "SHA256": "sha256"}
 
 
-def get(request: Request) -> Response:
+def get(request: DavRequest) -> Response:
     """Send a file, whole or in ranges; for a folder, send an empty body, since some clients test it with GET.
 
     Raises:
@@ -61,7 +61,7 @@ def get(request: Request) -> Response:
     return send_file(answer)
 
 
-def put(request: Request) -> Response:
+def put(request: DavRequest) -> Response:
     """Store the body as a file.
 
     Raises:
@@ -78,7 +78,7 @@ def put(request: Request) -> Response:
     checked_name(name)
     modified_at = _modified_at(environ)
     _may_be_stored(request)
-    length, staging = _expected_length(environ), Staging(request.provider.root)
+    length, staging = _expected_length(environ), Staging(request.tree.root)
     most = _most_bytes(request, length)
     request.service.close()  # receiving a large file takes long and needs no database
     with ExitStack() as slot, staging.receive(most_bytes=_MOST, expected_length=length) as part:
@@ -98,7 +98,7 @@ def put(request: Request) -> Response:
     return Response(status=201 if found is None else 204, headers=headers)
 
 
-def _place(request: Request, part: Part, modified_at: int | None) -> tuple[Original | None, str]:
+def _place(request: DavRequest, part: Part, modified_at: int | None) -> tuple[Resource | None, str]:
     """Give a received file its name on disk; return the file that it replaces, if any, and the new entity tag."""
     name = request.name
     with originals.undo_on_error() as undo, request.writing(library=True):
@@ -113,7 +113,7 @@ def _place(request: Request, part: Part, modified_at: int | None) -> tuple[Origi
 
 
 def place(
-    request: Request, part: Part, replaced: Original | None, name: str, modified_at: float | None, undo: ExitStack
+    request: DavRequest, part: Part, replaced: Resource | None, name: str, modified_at: float | None, undo: ExitStack
 ) -> os.stat_result:
     """Give a received file its name in the open write transaction, and return its status there.
 
@@ -123,12 +123,12 @@ def place(
     """
     if replaced is not None:
         keep_replaced(request, name, replaced, undo)
-    request.count((name, part.hash, part.size))
+    request.count_in_quota((name, part.hash, part.size))
     is_over = replaced is not None
     return part.place(name, replace=is_over, modified_at=modified_at, make_folders=False, undo=undo)
 
 
-def _may_be_stored(request: Request) -> Original | None:
+def _may_be_stored(request: DavRequest) -> Resource | None:
     """Return the file to replace, if any; checked before the body is received, and again when it has arrived."""
     found = request.find(request.path)
     if is_folder(found):
@@ -136,11 +136,11 @@ def _may_be_stored(request: Request) -> Original | None:
     if not is_folder(request.find(request.parent_of(request.path))):
         raise DAVError(HTTPStatus.CONFLICT, "the folder of the file does not exist")
     request.check_conditions(found)
-    request.check_unlocked(request.path, is_named=found is None)
+    request.check_unlocked(request.path, changes_folder=found is None)
     return found
 
 
-def _most_bytes(request: Request, length: int | None) -> int:
+def _most_bytes(request: DavRequest, length: int | None) -> int:
     """Return how many bytes the account may still store, which the announced length must not exceed."""
     with request.service.reading(orm=True) as session:
         left = bytes_left(session, request.service.settings, request.user_id)

@@ -35,7 +35,7 @@ class ConditionList(NamedTuple):
     """A list of conditions that must all hold."""
 
     address: str
-    """The URL of the resource that they are about; empty: the resource of the request."""
+    """The URL of the resource that the conditions are about; empty for the resource of the request."""
     conditions: tuple[Condition, ...]
 
 
@@ -48,18 +48,18 @@ def parse_if(text: str) -> list[ConditionList]:
     if len(text) > LONGEST:
         raise IfHeaderError
     lists: list[ConditionList] = []
-    address, position, number = "", 0, 0
+    address, position, count = "", 0, 0
     while position < len(text.rstrip()):
-        found = _next(text, position)
-        position = found.end()
-        if found[5] == "(":
+        part = _next(text, position)
+        position = part.end()
+        if part[5] == "(":
             conditions, position = _conditions(text, position)
             lists.append(ConditionList(address, conditions))
-            number += len(conditions)
-            if number > MOST_CONDITIONS:
+            count += len(conditions)
+            if count > MOST_CONDITIONS:
                 raise IfHeaderError
-        elif found[1] and (address or not lists):  # a header has addresses before all of its lists, or before none
-            address = found[1]
+        elif part[1] and (address or not lists):  # a header has addresses before all of its lists, or before none
+            address = part[1]
         else:
             raise IfHeaderError
     if not lists:
@@ -68,32 +68,35 @@ def parse_if(text: str) -> list[ConditionList]:
 
 
 def _conditions(text: str, position: int) -> tuple[tuple[Condition, ...], int]:
-    """Parse the conditions after an opening parenthesis; return them and the position behind the closing one."""
+    """Parse the conditions after an opening parenthesis; return them and the position after the closing one."""
     conditions: list[Condition] = []
     wanted = True
-    while (found := _next(text, position))[5] != ")":
-        position = found.end()
-        if found[4]:
+    while (part := _next(text, position))[5] != ")":
+        position = part.end()
+        if part[4]:
             if not wanted:
                 raise IfHeaderError
             wanted = False
             continue
-        if found[5]:
+        if part[5]:
             raise IfHeaderError
-        tag = found[2] if found[3] is None else found[3]
-        conditions.append(Condition(wanted, tag is not None, found[1] or "" if tag is None else tag))
+        tag = part[2] if part[3] is None else part[3]
+        conditions.append(Condition(wanted, tag is not None, part[1] or "" if tag is None else tag))
         wanted = True
     if not conditions or not wanted:
         raise IfHeaderError
-    return tuple(conditions), found.end()
+    return tuple(conditions), part.end()
 
 
 def _next(text: str, position: int) -> re.Match[str]:
-    if (found := _TOKEN.match(text, position)) is None:
+    if (part := _TOKEN.match(text, position)) is None:
         raise IfHeaderError
-    return found
+    return part
 
 
 def hold(conditions: Sequence[Condition], etag: str | None, tokens: Collection[str]) -> bool:
     """Return whether all conditions hold for a resource with this entity tag, covered by the locks of these tokens."""
-    return all((one.value == etag if one.is_tag else one.value in tokens) is one.wanted for one in conditions)
+    return all(
+        (condition.value == etag if condition.is_tag else condition.value in tokens) == condition.wanted
+        for condition in conditions
+    )

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from photosvc.dav import addresses, locks, xml
 from photosvc.dav.errors import NO_CONFLICT, TOKEN_MATCHES, DAVError, locked
 from photosvc.dav.properties import LOCKDISCOVERY, LockProperties
-from photosvc.dav.request import Request
+from photosvc.dav.request import DavRequest
 from photosvc.dav.tree import is_folder
 from photosvc.dav.xml import DAV, XmlError, element, element_text, read_xml
 from photosvc.library import originals
@@ -30,7 +30,7 @@ _SECONDS: Final = re.compile(r"second-([0-9]+)\Z")
 _MOST_DIGITS: Final = 9
 
 
-def lock(request: Request) -> Response:
+def lock(request: DavRequest) -> Response:
     """Lock a file or folder, or make an empty file where there is none; without a body, refresh a lock.
 
     Raises:
@@ -63,8 +63,8 @@ def lock(request: Request) -> Response:
             if roots := locks.grant(session, request.service.now(), held):
                 raise locked(NO_CONFLICT, roots)
             if found is None:
-                originals.make_empty(request.provider.root, request.name)
-                undo.callback(originals.remove, request.provider.root, request.name)
+                originals.make_empty(request.tree.root, request.name)
+                undo.callback(originals.remove, request.tree.root, request.name)
         content = _document(request, held)
         token = held.token
     headers = {} if asked is None else {"Lock-Token": f"<{token}>"}
@@ -72,7 +72,7 @@ def lock(request: Request) -> Response:
     return Response(content, status, headers, content_type=xml.CONTENT_TYPE)
 
 
-def unlock(request: Request) -> Response:
+def unlock(request: DavRequest) -> Response:
     """Release a lock of the own account or, for administrators, of any account.
 
     Raises:
@@ -92,7 +92,7 @@ def unlock(request: Request) -> Response:
     return Response(status=204)
 
 
-def _refreshed(request: Request, session: Session, seconds: int) -> DavLock:
+def _refreshed(request: DavRequest, session: Session, seconds: int) -> DavLock:
     if len(request.tokens) != 1:
         raise DAVError(HTTPStatus.BAD_REQUEST, "the header If names the one lock that lasts longer")
     held = _covering(request, session, *request.tokens)
@@ -104,13 +104,13 @@ def _refreshed(request: Request, session: Session, seconds: int) -> DavLock:
     return held
 
 
-def _covering(request: Request, session: Session, token: str) -> DavLock | None:
+def _covering(request: DavRequest, session: Session, token: str) -> DavLock | None:
     """Return the lock with this token, if it covers the resource."""
     found = locks.covering(session, request.service.now(), request.key(request.path))
     return next((one for one in found if one.token == token), None)
 
 
-def _asked(request: Request, body: Element, seconds: int, *, deep: bool) -> DavLock:
+def _asked(request: DavRequest, body: Element, seconds: int, *, deep: bool) -> DavLock:
     """Return the lock that a body asks for."""
     scopes = {part.tag.removeprefix(DAV) for part in body.iterfind(f"{DAV}lockscope/*")}
     types = {part.tag.removeprefix(DAV) for part in body.iterfind(f"{DAV}locktype/*")}
@@ -135,7 +135,7 @@ def _asked(request: Request, body: Element, seconds: int, *, deep: bool) -> DavL
     )
 
 
-def _check_new_file(request: Request) -> None:
+def _check_new_file(request: DavRequest) -> None:
     """Check that a new file of this name may be made: its folder must exist, and not be locked."""
     parent = request.parent_of(request.path)
     if request.path.endswith("/") or not is_folder(request.find(parent)):
@@ -155,7 +155,7 @@ def _seconds(timeout: str) -> int:
     return LONGEST_TIME
 
 
-def _document(request: Request, held: DavLock) -> str:
+def _document(request: DavRequest, held: DavLock) -> str:
     """Render the body of the answer: the lock in the property `lockdiscovery`."""
-    shown = LockProperties([held], request.service.now(), request.provider.mount_path).value(LOCKDISCOVERY, held.root)
+    shown = LockProperties([held], request.service.now(), request.tree.mount_path).value(LOCKDISCOVERY, held.root)
     return xml.document("prop", element(LOCKDISCOVERY, shown))

@@ -17,8 +17,8 @@ from photosvc.dav.addresses import path_of_url
 from photosvc.dav.delete import check_depth, keep_replaced, remove, source_of
 from photosvc.dav.errors import ChangedMeanwhileError, DAVError
 from photosvc.dav.get_put import place
-from photosvc.dav.request import PATIENCE, Request
-from photosvc.dav.tree import Original, etag_of, is_folder, walk
+from photosvc.dav.request import PATIENCE, DavRequest
+from photosvc.dav.tree import Resource, etag_of, is_folder, walk
 from photosvc.library import originals
 from photosvc.library.originals import checked_name
 from photosvc.library.staging import Staging
@@ -31,7 +31,7 @@ MOST: Final = 10_000
 _PIECE: Final = 1 << 20
 
 
-def move(request: Request) -> Response:
+def move(request: DavRequest) -> Response:
     """Rename a file or folder.
 
     Raises:
@@ -45,7 +45,7 @@ def move(request: Request) -> Response:
     with originals.undo_on_error() as undo, request.writing(library=True) as session:
         found = source_of(request)
         request.check_conditions(found)
-        request.check_unlocked(request.path, is_named=True)
+        request.check_unlocked(request.path, changes_folder=True)
         replaced = check_target(request, path)
         relocation = request.relocation()
         over = replaced is not None and not (replaced.is_folder or found.is_folder or relocation.knows(request.name))
@@ -55,8 +55,8 @@ def move(request: Request) -> Response:
             remove(request, name, replaced, undo)
         # Uploads and other programs may have taken a free name meanwhile.
         rename = originals.rename if over or found.is_folder else originals.rename_new
-        rename(request.provider.root, request.name, name)
-        undo.callback(rename, request.provider.root, name, request.name)
+        rename(request.tree.root, request.name, name)
+        undo.callback(rename, request.tree.root, name, request.name)
         relocation.moved(request.name, name, is_folder=found.is_folder)
         locks.release_all(session, request.key(request.path))
         locks.release_all(session, request.key(path))
@@ -64,7 +64,7 @@ def move(request: Request) -> Response:
     return Response(status=201 if replaced is None else 204)
 
 
-def check_copy(request: Request, path: str) -> tuple[Original, Original | None]:
+def check_copy(request: DavRequest, path: str) -> tuple[Resource, Resource | None]:
     """Return the file or folder to copy and the one at the target, if any, after the checks of a COPY.
 
     Raises:
@@ -75,7 +75,7 @@ def check_copy(request: Request, path: str) -> tuple[Original, Original | None]:
     return found, check_target(request, path)
 
 
-def make_folder(request: Request) -> Response:
+def make_folder(request: DavRequest) -> Response:
     """Make a folder.
 
     Raises:
@@ -92,9 +92,9 @@ def make_folder(request: Request) -> Response:
         if not is_folder(request.find(request.parent_of(request.path))):
             raise DAVError(HTTPStatus.CONFLICT, "the folder around it does not exist")
         request.check_conditions(None)
-        request.check_unlocked(request.path, is_named=True)
+        request.check_unlocked(request.path, changes_folder=True)
         try:
-            originals.make_folder(request.provider.root, request.name)
+            originals.make_folder(request.tree.root, request.name)
         except NameTakenError:  # by another request meanwhile, or by a link
             raise FolderExistsError from None
     return Response(status=201)
@@ -107,7 +107,7 @@ class FolderExistsError(DAVError):
         super().__init__(HTTPStatus.METHOD_NOT_ALLOWED, "a file or folder of this name exists already")
 
 
-def target_path(request: Request) -> str:
+def target_path(request: DavRequest) -> str:
     """Return the path in the header `Destination`.
 
     Raises:
@@ -119,7 +119,7 @@ def target_path(request: Request) -> str:
         raise DAVError(HTTPStatus.BAD_REQUEST, "the header Destination is missing")
     if request.environ.get("HTTP_OVERWRITE", "T") not in {"T", "F"}:
         raise DAVError(HTTPStatus.BAD_REQUEST, "Overwrite is T or F")
-    path = path_of_url(request.environ, request.provider.mount_path, given)
+    path = path_of_url(request.environ, request.tree.mount_path, given)
     source, target = request.path.rstrip("/") + "/", path.rstrip("/") + "/"
     if target.startswith(source) or source.startswith(target):
         raise DAVError(HTTPStatus.FORBIDDEN, "the target is the source, within it or around it")
@@ -127,7 +127,7 @@ def target_path(request: Request) -> str:
     return path
 
 
-def check_target(request: Request, path: str) -> Original | None:
+def check_target(request: DavRequest, path: str) -> Resource | None:
     """Return the file or folder at the target, if any, after checking that it may be replaced.
 
     Raises:
@@ -138,11 +138,11 @@ def check_target(request: Request, path: str) -> Original | None:
         raise DAVError(HTTPStatus.CONFLICT, "the folder of the target does not exist")
     if found is not None and request.environ.get("HTTP_OVERWRITE") == "F":
         raise DAVError(HTTPStatus.PRECONDITION_FAILED, "the target exists")
-    request.check_unlocked(path, is_named=found is None)
+    request.check_unlocked(path, changes_folder=found is None)
     return found
 
 
-def copy(request: Request) -> Response:
+def copy(request: DavRequest) -> Response:
     """Copy a file, or a folder with everything in it (with `Depth: 0` without).
 
     A copy that fails half-way leaves the files copied so far (RFC 4918 section 9.8.5).
@@ -168,10 +168,10 @@ def copy(request: Request) -> Response:
     return Response(status=201 if replaced is None else 204)
 
 
-def _check_size(request: Request, found: Original, *, deep: bool) -> None:
+def _check_size(request: DavRequest, found: Resource, *, deep: bool) -> None:
     """Check the number and size of all files, also against the quota of the account, before any is copied."""
     count, size = 1, 0 if found.is_folder else found.status.st_size
-    for _, status in walk(request.provider.root, found.path.strip("/")) if found.is_folder and deep else ():
+    for _, status in walk(request.tree.root, found.path.strip("/")) if found.is_folder and deep else ():
         count += 1
         if count > MOST:
             raise DAVError(HTTPStatus.FORBIDDEN, f"at most {MOST} files and folders are copied at a time")
@@ -182,20 +182,20 @@ def _check_size(request: Request, found: Original, *, deep: bool) -> None:
         raise QuotaExceededError
 
 
-def _copy_folder(request: Request, source: Original, path: str) -> Original | None:
+def _copy_folder(request: DavRequest, source: Resource, path: str) -> Resource | None:
     """Make the copy of a folder without what is in it; return the file or folder that it replaces, if any."""
     name = path.strip("/")
     with originals.undo_on_error() as undo, request.writing(library=True) as session:
         replaced = _check_copied(request, source, path)
         if replaced is not None and not _place_in(request, source):
             remove(request, name, replaced, undo)
-        originals.make_folder(request.provider.root, name)
-        undo.callback(originals.remove_folder, request.provider.root, name)
+        originals.make_folder(request.tree.root, name)
+        undo.callback(originals.remove_folder, request.tree.root, name)
         _follow(request, session, source, path)
     return replaced
 
 
-def _copy_members(request: Request, folder: Original, path: str) -> None:
+def _copy_members(request: DavRequest, folder: Resource, path: str) -> None:
     for inner in list(folder.members()):
         inner_path = f"{path.rstrip('/')}/{inner.name}"
         checked_name(inner_path.strip("/"))
@@ -206,12 +206,12 @@ def _copy_members(request: Request, folder: Original, path: str) -> None:
             _copy_members(request, inner, inner_path)
 
 
-def _copy_file(request: Request, file: Original, path: str) -> Original | None:
+def _copy_file(request: DavRequest, file: Resource, path: str) -> Resource | None:
     """Copy a file, and return the one that the copy replaces, if any."""
     name = path.strip("/")
     with file.get_content() as content:
         status = os.fstat(content.fileno())
-        staging = Staging(request.provider.root)
+        staging = Staging(request.tree.root)
         with staging.receive(most_bytes=status.st_size, expected_length=status.st_size) as part:
             try:
                 while piece := content.read(_PIECE):
@@ -232,8 +232,8 @@ def _copy_file(request: Request, file: Original, path: str) -> Original | None:
 
 
 def _check_copied(
-    request: Request, source: Original, path: str, status: os.stat_result | None = None
-) -> Original | None:
+    request: DavRequest, source: Resource, path: str, status: os.stat_result | None = None
+) -> Resource | None:
     """Return the file or folder that a copy replaces, if any, after the checks; `status` is that of the copied file.
 
     Raises:
@@ -248,13 +248,13 @@ def _check_copied(
     return replaced
 
 
-def _follow(request: Request, session: Session, source: Original, path: str) -> None:
+def _follow(request: DavRequest, session: Session, source: Resource, path: str) -> None:
     """Let properties and library follow in the transaction of each copy, so that they know of it if the next fails."""
     properties.copy(session, request.key(source.path), request.key(path), request.user_uid)
     inner = _place_in(request, source)  # one request to index all of a copied folder, not one for each folder in it
     request.relocation().changed(path.strip("/").removesuffix(inner), is_folder=source.is_folder or bool(inner))
 
 
-def _place_in(request: Request, source: Original) -> str:
+def _place_in(request: DavRequest, source: Resource) -> str:
     """Return the path of a file or folder within the folder that the request copies; empty for that itself."""
     return source.path.rstrip("/").removeprefix(request.path.rstrip("/"))

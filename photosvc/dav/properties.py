@@ -23,8 +23,8 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.text import parse_digits
 from photosvc.dav import xml
 from photosvc.dav.addresses import LONGEST, ancestors, within
-from photosvc.dav.request import Request
-from photosvc.dav.tree import Original, content_type_of, etag_of
+from photosvc.dav.request import DavRequest
+from photosvc.dav.tree import Resource, content_type_of, etag_of
 from photosvc.dav.xml import DAV, XmlError, element, element_text, propstat, read_xml, text
 from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library import originals
@@ -81,12 +81,12 @@ def quota_properties(session: Session, settings: Settings, user_id: int, asked: 
     return found
 
 
-def _of_files(value: Callable[[Original], str]) -> Callable[[Original], str | None]:
+def _of_files(value: Callable[[Resource], str]) -> Callable[[Resource], str | None]:
     return lambda resource: None if resource.is_folder else value(resource)
 
 
 #: Name -> rendered value of a resource, None where it has none. Lock properties are rendered apart.
-LIVE: Final[Mapping[str, Callable[[Original], str | None]]] = {
+LIVE: Final[Mapping[str, Callable[[Resource], str | None]]] = {
     f"{DAV}resourcetype": lambda resource: "<D:collection/>" if resource.is_folder else "",
     f"{DAV}displayname": lambda resource: text(resource.name or "originals"),
     f"{DAV}creationdate": lambda resource: _timestamp(min(resource.status.st_mtime, resource.status.st_ctime)),
@@ -254,7 +254,7 @@ def _size(name: str, value: str) -> int:
 Changes = dict[str, Element | None]
 
 
-def proppatch(request: Request) -> Response:
+def proppatch(request: DavRequest) -> Response:
     """Change properties of a file or folder.
 
     Raises:
@@ -286,7 +286,7 @@ def proppatch(request: Request) -> Response:
             write(session, path, written, user_uid)
     if modified and modified[-1] is not None and not refused:
         with suppress(PhotosvcError):  # gone meanwhile
-            originals.set_modified(request.provider.root, request.name, modified[-1])
+            originals.set_modified(request.tree.root, request.name, modified[-1])
     return _answer(request, found, changes, refused)
 
 
@@ -319,11 +319,11 @@ def _time(value: Element | None) -> float | None:
     return None if date is None else date.timestamp()
 
 
-def _answer(request: Request, found: Original, changes: Changes, refused: dict[str, HTTPStatus]) -> Response:
+def _answer(request: DavRequest, found: Resource, changes: Changes, refused: dict[str, HTTPStatus]) -> Response:
     by_status: dict[HTTPStatus, list[str]] = {}
     for name in changes:
         status = refused.get(name, HTTPStatus.FAILED_DEPENDENCY if refused else HTTPStatus.OK)
         by_status.setdefault(status, []).append(element(name))
     propstats = [propstat(status, "".join(names)) for status, names in by_status.items()]
-    response = xml.response(found.href(request.as_asked(found.path)), propstats)
+    response = xml.response(found.href(request.in_client_spelling(found.path)), propstats)
     return Response(xml.document("multistatus", response), HTTPStatus.MULTI_STATUS, content_type=xml.CONTENT_TYPE)

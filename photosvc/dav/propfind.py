@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 from photosvc.dav import locks, properties, xml
 from photosvc.dav.errors import FINITE_DEPTH, DAVError
 from photosvc.dav.properties import LIVE, LOCKDISCOVERY, SUPPORTEDLOCK, LockProperties, quota_properties
-from photosvc.dav.request import PATIENCE, Request
-from photosvc.dav.tree import Original, Originals
+from photosvc.dav.request import PATIENCE, DavRequest
+from photosvc.dav.tree import Resource, Tree
 from photosvc.dav.xml import DAV, XmlError, element, propstat, read_xml
 from photosvc.models import DavLock
 from photosvc.web.files import begin_transfer
@@ -22,8 +22,8 @@ from photosvc.web.protector import principal
 
 #: The most files and folders of an answer with `Depth: infinity`.
 MOST: Final = 10_000
-#: Up to this many properties may be asked for of any number of files; with more, the values of an answer are limited.
-_FEW: Final = 40
+#: Properties of a request up to which any number of files is listed; with more, `MOST_VALUES` limits the answer.
+_FEW_NAMES: Final = 40
 MOST_VALUES: Final = 100_000
 #: The most files and folders of an answer that is sent without a slot.
 _SHORT: Final = 1000
@@ -37,17 +37,18 @@ TOO_MANY_VALUES: Final = "number-of-matches-within-limits"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The properties that a request asks for."""
+class PropertyRequest:
+    """The properties that a PROPFIND requests."""
 
     names: tuple[str, ...]
     """Names in Clark notation."""
     dead: bool
-    """True if all dead properties are asked for, too."""
+    """True if all dead properties are requested, too."""
     values: bool = True
+    """False if only names are requested."""
 
 
-def propfind(request: Request) -> Response:
+def propfind(request: DavRequest) -> Response:
     """Return the properties of a file or folder and, by the header `Depth`, of the resources in it.
 
     Raises:
@@ -56,92 +57,97 @@ def propfind(request: Request) -> Response:
             of too many resources.
         PhotosvcError: too many large answers are being sent.
     """
-    environ, provider, found = request.environ, request.provider, request.existing()
+    environ, tree, found = request.environ, request.tree, request.existing()
     request.check_if()
     depth = environ.get("HTTP_DEPTH", "infinity")
     if depth not in {"0", "1", "infinity"}:
         raise DAVError(HTTPStatus.BAD_REQUEST, "the header Depth is 0, 1 or infinity")
-    asked = _asked(environ)
-    first, rest = _begun(_resources(found, depth), len(asked.names))
-    with provider.service.reading(orm=True) as session:
-        dead, covering = _stored(session, request.key(request.path), asked, depth, provider)
-        quota = quota_properties(session, provider.service.settings, principal().user_id or 0, asked.names)
-    provider.service.close()
-    # The properties that no resource of the answer has are rendered once for all.
+    wanted = _read_request(environ)
+    first, rest = _split(_resources(found, depth), len(wanted.names))
+    with tree.service.reading(orm=True) as session:
+        dead, covering = _stored(session, request.key(request.path), wanted, depth, tree)
+        quota = quota_properties(session, tree.service.settings, principal().user_id or 0, wanted.names)
+    tree.service.close()
+    # Properties that no resource of the answer has are rendered once.
     known = {*LIVE, *_LOCK_PROPERTIES, *quota, *(name for own in dead.values() for name in own)}
-    absent = {name: element(name) for name in asked.names if name not in known}
-    parts = (_response(request, one, asked, absent, dead, covering, quota) for one in chain(first, rest))
+    absent = {name: element(name) for name in wanted.names if name not in known}
+    parts = (_response(request, resource, wanted, absent, dead, covering, quota) for resource in chain(first, rest))
     answer = Response(_document(parts), HTTPStatus.MULTI_STATUS, content_type=xml.CONTENT_TYPE)
     if len(first) > _SHORT:
         answer.call_on_close(begin_transfer(answer, PATIENCE))
     return answer
 
 
-def _asked(environ: Mapping[str, Any]) -> Asked:
+def _read_request(environ: Mapping[str, Any]) -> PropertyRequest:
     body = read_xml(environ, "propfind")
     if body is None:
-        return Asked(_USUAL, dead=True)
+        return PropertyRequest(_USUAL, dead=True)
     parts = {part.tag.removeprefix(DAV): part for part in body}
     kinds = [kind for kind in ("prop", "allprop", "propname") if kind in parts]
     if len(kinds) != 1:
         raise XmlError("a propfind has one of the elements `prop`, `allprop` and `propname`")
     if kinds == ["prop"]:
-        return Asked(tuple(dict.fromkeys(one.tag for one in parts["prop"])), dead=False)
-    included = (one.tag for one in parts.get("include", ()))
-    return Asked(tuple(dict.fromkeys((*_USUAL, *included))), dead=True, values=kinds == ["allprop"])
+        return PropertyRequest(tuple(dict.fromkeys(part.tag for part in parts["prop"])), dead=False)
+    included = (part.tag for part in parts.get("include", ()))
+    return PropertyRequest(tuple(dict.fromkeys((*_USUAL, *included))), dead=True, values=kinds == ["allprop"])
 
 
-def _begun(resources: Iterable[Original], names: int) -> tuple[list[Original], Iterator[Original]]:
-    """Split a list into its beginning, whose length shows whether the list is long, and its rest."""
-    most = _SHORT if names <= _FEW else MOST_VALUES // names
+def _split(resources: Iterable[Resource], names: int) -> tuple[list[Resource], Iterator[Resource]]:
+    """Split a list into its beginning, whose length shows whether the list is long, and its rest.
+
+    Raises:
+        DAVError: 507, the answer would have too many values.
+    """
+    most = _SHORT if names <= _FEW_NAMES else MOST_VALUES // names
     rest = iter(resources)
     first = list(islice(rest, most + 1))
-    if names > _FEW and len(first) > most:
+    if names > _FEW_NAMES and len(first) > most:
         # RFC 3253 section 3.8 and RFC 6578 section 3.6 have this condition for reports that are too large.
         raise DAVError(HTTPStatus.INSUFFICIENT_STORAGE, condition=TOO_MANY_VALUES)
     return first, rest
 
 
-def _resources(found: Original, depth: str) -> Iterable[Original]:
-    if depth == "0" or not found.is_folder:
-        return [found]
+def _resources(top: Resource, depth: str) -> Iterable[Resource]:
+    """Return the resources of the answer, the one of the request first."""
+    if depth == "0" or not top.is_folder:
+        return [top]
     if depth == "1":
-        return chain([found], found.members())
-    tree, folders = [found], [found]
-    while folders and len(tree) <= MOST:
+        return chain([top], top.members())
+    listed, folders = [top], [top]
+    while folders and len(listed) <= MOST:
         folder = folders.pop()
-        # A folder in it that cannot be read, or is gone by now, is listed without members.
-        with nullcontext() if folder is found else suppress(DAVError):
-            for one in islice(folder.members(), MOST + 1 - len(tree)):
-                tree.append(one)
-                if one.is_folder:
-                    folders.append(one)
-    if len(tree) > MOST:
+        # A subfolder that cannot be read, or was removed meanwhile, is listed without members.
+        with nullcontext() if folder is top else suppress(DAVError):
+            for member in islice(folder.members(), MOST + 1 - len(listed)):
+                listed.append(member)
+                if member.is_folder:
+                    folders.append(member)
+    if len(listed) > MOST:
         raise DAVError(HTTPStatus.FORBIDDEN, condition=FINITE_DEPTH)
-    return tree
+    return listed
 
 
 def _stored(
-    session: Session, path: str, asked: Asked, depth: str, provider: Originals
+    session: Session, path: str, wanted: PropertyRequest, depth: str, tree: Tree
 ) -> tuple[properties.Found, LockProperties]:
     """Read the dead properties and locks of all resources of the answer."""
     dead: properties.Found = {}
-    names = None if asked.dead else [name for name in asked.names if name not in _USUAL]
+    names = None if wanted.dead else [name for name in wanted.names if name not in _USUAL]
     if names is None or names:
         dead = properties.find_all(session, path, names, depth)
-    now = provider.service.now()
+    now = tree.service.now()
     found: list[DavLock] = []
-    if LOCKDISCOVERY in asked.names and asked.values:
+    if LOCKDISCOVERY in wanted.names and wanted.values:
         found += locks.covering(session, now, path)
         if depth != "0":
             found += locks.inside(session, now, path, locks.MOST)
-    return dead, LockProperties(found, now, provider.mount_path)
+    return dead, LockProperties(found, now, tree.mount_path)
 
 
 def _response(
-    request: Request,
-    resource: Original,
-    asked: Asked,
+    request: DavRequest,
+    resource: Resource,
+    wanted: PropertyRequest,
     absent: Mapping[str, str],
     dead: properties.Found,
     covering: LockProperties,
@@ -150,29 +156,29 @@ def _response(
     path = request.key(resource.path)
     own = dead.get(path, {})
     present, missing = [], list(absent.values())
-    for name in asked.names:
+    for name in wanted.names:
         if name in absent:
             continue
         if name in LIVE:
             value = LIVE[name](resource)
-            rendered = None if value is None else element(name, value if asked.values else "")
+            rendered = None if value is None else element(name, value if wanted.values else "")
         elif name in _LOCK_PROPERTIES:
-            rendered = element(name, covering.value(name, path) if asked.values else "")
+            rendered = element(name, covering.value(name, path) if wanted.values else "")
         elif name in quota and resource.is_folder:
-            rendered = element(name, quota[name] if asked.values else "")
+            rendered = element(name, quota[name] if wanted.values else "")
         else:
             rendered = own.get(name)
         if rendered is not None:
             present.append(rendered)
-        elif not asked.dead or name not in _USUAL:
+        elif not wanted.dead or name not in _USUAL:
             missing.append(element(name))
-    if asked.dead:
-        others = {name: value for name, value in own.items() if name not in asked.names}
-        present += others.values() if asked.values else map(element, others)
+    if wanted.dead:
+        others = {name: value for name, value in own.items() if name not in wanted.names}
+        present += others.values() if wanted.values else map(element, others)
     propstats = [propstat(HTTPStatus.OK, "".join(present))] if present or not missing else []
     if missing:
         propstats.append(propstat(HTTPStatus.NOT_FOUND, "".join(missing)))
-    return xml.response(resource.href(request.as_asked(resource.path)), propstats)
+    return xml.response(resource.href(request.in_client_spelling(resource.path)), propstats)
 
 
 def _document(parts: Iterator[str]) -> Iterator[bytes]:

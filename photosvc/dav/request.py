@@ -18,7 +18,7 @@ from photosvc.dav import locks
 from photosvc.dav.addresses import key, path_of_url
 from photosvc.dav.errors import TOKEN_SUBMITTED, DAVError, locked
 from photosvc.dav.if_header import hold, parse_if
-from photosvc.dav.tree import Environ, Original, Originals
+from photosvc.dav.tree import Environ, Resource, Tree
 from photosvc.library.content import check_disk
 from photosvc.library.journal import Actor
 from photosvc.library.originals import Relocation
@@ -32,35 +32,37 @@ from photosvc.web.service import Service
 PATIENCE: Final = 5.0
 
 
-class Request:
+class DavRequest:
     """One request: its environment, with headers in one form, and the checks of its method.
 
     Args:
         provider: the tree of originals.
         path: the path below the folder of originals, from `spelled`.
-        asked: the same path as the client spells it, from `path_in`.
+        client_path: the same path in the spelling of the client, from `path_in`.
 
     Raises:
         IfHeaderError: the header `If` cannot be read.
     """
 
-    def __init__(self, provider: Originals, environ: Environ, path: str, asked: str) -> None:
-        self.provider = provider
+    def __init__(self, tree: Tree, environ: Environ, path: str, client_path: str) -> None:
+        self.tree = tree
         self.path = path
-        self._asked = asked
+        self._client_path = client_path
         self.user_uid = principal().user_uid or ""
         self.user_id = principal().user_id or 0
         self._session: Session | None = None
-        self.has_wished = False
-        """True once the indexer has something to look at."""
-        self.environ = environ = {**environ, "SCRIPT_NAME": provider.mount_path, "PATH_INFO": path}
+        self.asks_indexer = False
+        """True once an open or committed transaction has work for the indexer."""
+        self.environ = environ = {**environ, "SCRIPT_NAME": tree.mount_path, "PATH_INFO": path}
         if "HTTP_DEPTH" in environ:
             environ["HTTP_DEPTH"] = environ["HTTP_DEPTH"].lower()
         if "HTTP_OVERWRITE" in environ:
             environ["HTTP_OVERWRITE"] = environ["HTTP_OVERWRITE"].upper()
         self._lists = parse_if(environ["HTTP_IF"]) if "HTTP_IF" in environ else []
-        self.tokens = {one.value for part in self._lists for one in part.conditions if not one.is_tag}
-        """The lock tokens that the request shows."""
+        self.tokens = {
+            condition.value for _, conditions in self._lists for condition in conditions if not condition.is_tag
+        }
+        """The lock tokens in the header `If`."""
 
     @property
     def name(self) -> str:
@@ -70,9 +72,9 @@ class Request:
     @property
     def service(self) -> Service:
         """Return the service of the app."""
-        return self.provider.service
+        return self.tree.service
 
-    def existing(self) -> Original:
+    def existing(self) -> Resource:
         """Return the resource of the request.
 
         Raises:
@@ -84,7 +86,7 @@ class Request:
 
     @property
     def is_deep(self) -> bool:
-        """Return whether a PROPFIND asks for everything in a folder, at any depth."""
+        """Return whether this is a PROPFIND of a folder at any depth."""
         is_propfind: bool = self.environ["REQUEST_METHOD"] == "PROPFIND"
         return is_propfind and self.environ.get("HTTP_DEPTH", "infinity") == "infinity"
 
@@ -97,14 +99,14 @@ class Request:
         with self.service.reading(orm=True) as session:
             check_disk(session, self.service.settings, name, within=within)
 
-    def find(self, path: str) -> Original | None:
+    def find(self, path: str) -> Resource | None:
         """Return the resource at a path, if any."""
-        return self.provider.find(path)
+        return self.tree.find(path)
 
-    def as_asked(self, path: str) -> str:
-        """Return a path at or below that of the request as the client spelled it, since clients compare paths."""
+    def in_client_spelling(self, path: str) -> str:
+        """Return a path at or below that of the request in the client's spelling, because clients compare paths."""
         own = self.path.rstrip("/")
-        return self._asked.rstrip("/") + path[len(own) :] if path.startswith(own) else path
+        return self._client_path.rstrip("/") + path[len(own) :] if path.startswith(own) else path
 
     @staticmethod
     def parent_of(path: str) -> str:
@@ -123,16 +125,16 @@ class Request:
         Args:
             library: lock photos and albums, before the checks, because originals change.
         """
-        had_wished = self.has_wished
+        asked_indexer = self.asks_indexer
         with self.service.writing() as session:
             locks.serialize(session)
-            if library:  # always after the lock above: else two requests could wait for each other
+            if library:  # always after `serialize`: otherwise two requests could wait for each other
                 begin_write(session, library=True)
             self._session = session
             try:
                 yield session
             except BaseException:
-                self.has_wished = had_wished
+                self.asks_indexer = asked_indexer
                 raise
             finally:
                 self._session = None
@@ -145,11 +147,11 @@ class Request:
         """
         session = self._open()
         begin_write(session, library=True)
-        self.has_wished = True
+        self.asks_indexer = True
         return Relocation(session, self.service.settings, self.service.now(), Actor.of(principal()))
 
-    def count(self, *stored: tuple[str, str, int]) -> None:
-        """Count files towards the quota of the account, by name, hash and size, in the open write transaction.
+    def count_in_quota(self, *stored: tuple[str, str, int]) -> None:
+        """Count files, by name, hash and size, towards the quota of the account in the open write transaction.
 
         Raises:
             QuotaExceededError: the account may not store so much.
@@ -163,19 +165,19 @@ class Request:
             raise RuntimeError("no write transaction is open")
         return self._session
 
-    def check_conditions(self, found: Original | None) -> None:
-        """Check the conditions of a request that changes something; `found` is its resource.
+    def check_conditions(self, resource: Resource | None) -> None:
+        """Check the conditions of a request that changes this resource, or makes it.
 
         Raises:
             DAVError: 412, one does not hold.
         """
         headers = Headers(EnvironHeaders(self.environ))
         headers.pop("If-Modified-Since", None)  # it is for reading alone
-        if found is None:
+        if resource is None:
             holds = not headers.get("If-Match")
         else:
-            modified = datetime.fromtimestamp(int(found.status.st_mtime), UTC)
-            holds = check_preconditions(headers, found.etag or "", modified) is None
+            modified = datetime.fromtimestamp(int(resource.status.st_mtime), UTC)
+            holds = check_preconditions(headers, resource.etag or "", modified) is None
         if not holds:
             raise DAVError(HTTPStatus.PRECONDITION_FAILED)
         self.check_if()
@@ -188,20 +190,20 @@ class Request:
         """
         etags: dict[str, str | None] = {}  # a header may name one resource in many lists
         tokens: dict[str, set[str]] = {}
-        for one in self._lists:
+        for address, conditions in self._lists:
             try:
-                about = path_of_url(self.environ, self.provider.mount_path, one.address) if one.address else self.path
+                path = path_of_url(self.environ, self.tree.mount_path, address) if address else self.path
             except PhotosvcError:  # a resource of another server
                 continue
-            for is_tag in {condition.is_tag for condition in one.conditions}:
-                if is_tag and about not in etags:
-                    found = self.find(about)
-                    etags[about] = None if found is None else found.etag
-                elif not is_tag and about not in tokens:
+            for is_tag in {condition.is_tag for condition in conditions}:
+                if is_tag and path not in etags:
+                    resource = self.find(path)
+                    etags[path] = None if resource is None else resource.etag
+                elif not is_tag and path not in tokens:
                     with self._reading() as session:
-                        covering = locks.covering(session, self.service.now(), self.key(about))
-                        tokens[about] = {lock.token for lock in covering}
-            if hold(one.conditions, etags.get(about), tokens.get(about, set())):
+                        covering = locks.covering(session, self.service.now(), self.key(path))
+                        tokens[path] = {lock.token for lock in covering}
+            if hold(conditions, etags.get(path), tokens.get(path, set())):
                 return
         if self._lists:
             raise DAVError(HTTPStatus.PRECONDITION_FAILED)
@@ -218,8 +220,8 @@ class Request:
         if roots:
             raise locked(TOKEN_SUBMITTED, roots)
 
-    def check_unlocked(self, path: str, *, is_named: bool) -> None:
-        """Check that no other lock forbids to add, replace or remove a resource with all in it.
+    def check_unlocked(self, path: str, *, changes_folder: bool) -> None:
+        """Check that no other lock forbids adding, replacing or removing a resource with everything in it.
 
         Args:
             is_named: true if the folder around it changes, because it gets or loses the name.
@@ -227,7 +229,7 @@ class Request:
         Raises:
             DAVError: 423, a lock does.
         """
-        if is_named:
+        if changes_folder:
             self.check_writable(self.parent_of(path))
         self.check_writable(path, deep=True)
 

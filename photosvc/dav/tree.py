@@ -1,4 +1,4 @@
-"""The tree of originals: files, folders, and the provider that finds them."""
+"""The tree of originals: its files and folders as resources of WebDAV."""
 
 import errno
 import mimetypes
@@ -37,17 +37,17 @@ def content_type_of(name: str) -> str:
     return known.mime if known else mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
-class Original:
+class Resource:
     """A file or folder of the originals.
 
     Args:
         path: the path below the folder of originals, with a slash at the beginning.
     """
 
-    def __init__(self, path: str, provider: "Originals", status: os.stat_result) -> None:
+    def __init__(self, path: str, tree: "Tree", status: os.stat_result) -> None:
         self.is_folder = stat.S_ISDIR(status.st_mode)
         self.path = path if self.is_folder else path.rstrip("/")
-        self.provider = provider
+        self.tree = tree
         self.status = status
         self.etag = None if self.is_folder else etag_of(status)
 
@@ -59,7 +59,7 @@ class Original:
     def href(self, path: str) -> str:
         """Return the quoted address, which ends with a slash for a folder; `path` as the client spells it."""
         # Parentheses and the like are not quoted: some clients compare addresses as text.
-        address = quote(self.provider.mount_path + path, safe="/!*'(),$")
+        address = quote(self.tree.mount_path + path, safe="/!*'(),$")
         return address.rstrip("/") + "/" if self.is_folder else address
 
     def get_content(self) -> FileIO:
@@ -70,7 +70,7 @@ class Original:
             StorageFailedError: the disk fails.
         """
         try:
-            return FileIO(open_inside(self.provider.root, self.path.strip("/")))
+            return FileIO(open_inside(self.tree.root, self.path.strip("/")))
         except NotFoundError:
             raise DAVError(HTTPStatus.NOT_FOUND) from None
         except OSError as error:
@@ -79,22 +79,22 @@ class Original:
             denied = error.errno in (errno.EACCES, errno.EPERM)
             raise DAVError(HTTPStatus.FORBIDDEN if denied else HTTPStatus.NOT_FOUND) from None
 
-    def members(self) -> "Iterator[Original]":
+    def members(self) -> "Iterator[Resource]":
         """Yield the files and folders directly in this folder that clients may see; see `members`."""
         path = self.path.rstrip("/")
-        for name, status in members(self.provider.root, self.path.strip("/")):
-            yield Original(f"{path}/{name}", self.provider, status)
+        for name, status in members(self.tree.root, self.path.strip("/")):
+            yield Resource(f"{path}/{name}", self.tree, status)
 
 
-def is_folder(found: Original | None) -> bool:
-    """Return whether something was found and is a folder."""
-    return found is not None and found.is_folder
+def is_folder(resource: Resource | None) -> bool:
+    """Return whether there is a resource, and it is a folder."""
+    return resource is not None and resource.is_folder
 
 
 def members(root: Path, name: str) -> Iterator[tuple[str, os.stat_result]]:
     """Yield name and status of the files and folders directly in a folder, without links.
 
-    The folder is open from the first to the last of them, so that an iterator that is never begun holds no descriptor.
+    The folder is opened when the first one is read, so that an iterator that is never begun holds no descriptor.
 
     Args:
         name: the folder, as the library writes it; empty for the folder of originals.
@@ -137,7 +137,7 @@ def walk(root: Path, name: str) -> Iterator[tuple[str, os.stat_result]]:
             yield f"{folder}/{inner}", status
 
 
-class Originals:
+class Tree:
     """The tree of files and folders by their paths; one for each request, because the mount path can differ.
 
     Args:
@@ -153,9 +153,10 @@ class Originals:
         """Return the folder of originals on disk."""
         return self.service.settings.originals
 
-    def find(self, path: str) -> Original | None:
+    def find(self, path: str) -> Resource | None:
         """Return the file or folder at a path; None when there is none that clients may see."""
-        found = existing(self.root, path)
-        if found is None or not (stat.S_ISDIR(found.st_mode) or (stat.S_ISREG(found.st_mode) and path[-1:] != "/")):
+        status = existing(self.root, path)
+        if status is None:
             return None
-        return Original(path, self, found)
+        is_file = stat.S_ISREG(status.st_mode) and not path.endswith("/")
+        return Resource(path, self, status) if is_file or stat.S_ISDIR(status.st_mode) else None
