@@ -12,7 +12,7 @@ from photosvc.api.uploads import taking_originals
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.message import counted
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.shared_rows import SharedRows
 from photosvc.library import batches
 from photosvc.library.batches import Flagging, change_flags, change_in_portions, selected_photos, undo_batch
 from photosvc.library.edits import Each, apply
@@ -95,10 +95,10 @@ def edit_photos(given: dict[str, Any]) -> Response:
 
     def edit(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
         nonlocal number
-        catalog, photos = Catalog(session, zone), load_photos(session, photo_ids)
-        with changing(session, catalog, photos, entry, now) as touched:
+        shared_rows, photos = SharedRows(session, zone), load_photos(session, photo_ids)
+        with changing(session, shared_rows, photos, entry, now) as touched:
             for photo in photos:
-                apply(photo, each.values(photo, given["values"]), catalog)
+                apply(photo, each.values(photo, given["values"]), shared_rows)
         if touched and number is None:
             number = first_of_batch(session, [photo.uid for photo in touched], entry)
         return len(touched)

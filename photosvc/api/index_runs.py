@@ -99,7 +99,7 @@ def start_index(given: dict[str, Any]) -> Response:
     """Request an index run over the originals or one of their folders. Equal waiting requests are merged."""
     service = current_service()
     with service.writing() as session:
-        requests.wish(session, service.now(), (given["path"] or "").strip("/"), force=bool(given["rescan"]))
+        requests.enqueue(session, service.now(), (given["path"] or "").strip("/"), force=bool(given["rescan"]))
     indexer = wake_indexer(service)
     return json_answer({"code": 200, "message": MESSAGES[indexer], "indexer": indexer.value})
 

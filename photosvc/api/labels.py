@@ -213,7 +213,9 @@ def label_photo(given: dict[str, Any], photo_uid: str) -> Response:
     if name is None:
         raise InvalidValueError("Name: send the name of the label", field="Name")
     check_name(name)
-    return answer_changed(photo_uid, "photos.label", lambda editing: add_label(editing.catalog, editing.photo, name))
+    return answer_changed(
+        photo_uid, "photos.label", lambda editing: add_label(editing.shared_rows, editing.photo, name)
+    )
 
 
 @labels.put("/photos/<photo_uid>/label/<label_id>")
@@ -225,7 +227,7 @@ def confirm_label(given: dict[str, Any], photo_uid: str, label_id: str) -> Respo
 
     def change(editing: Editing) -> None:
         if given["uncertainty"] == _ABSENT:
-            remove_label(editing.catalog, editing.photo, label_id)
+            remove_label(editing.shared_rows, editing.photo, label_id)
         else:
             label_of(editing.photo.keywords, label_id)
             keep_keywords(editing.photo)
@@ -239,5 +241,5 @@ def confirm_label(given: dict[str, Any], photo_uid: str, label_id: str) -> Respo
 def unlabel_photo(photo_uid: str, label_id: str) -> Response:
     """Remove a label from a photo; it stays away when the files are read again."""
     return answer_changed(
-        photo_uid, "photos.label", lambda editing: remove_label(editing.catalog, editing.photo, label_id)
+        photo_uid, "photos.label", lambda editing: remove_label(editing.shared_rows, editing.photo, label_id)
     )

@@ -20,8 +20,8 @@ from photosvc.auth.audit import latest_entries, parse_events
 from photosvc.auth.policy import may
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.core.times import parse_since, parse_until
+from photosvc.index.mounts import are_away
 from photosvc.index.run_log import last_run
-from photosvc.index.scan import are_away
 from photosvc.library.failures import count_failed, disk_of, trash_use
 from photosvc.library.storage_errors import StorageFailedError
 from photosvc.library.trash.folder import Trash

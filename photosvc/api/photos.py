@@ -18,7 +18,7 @@ from photosvc.core.ids import PHOTO, is_hash, is_uid
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index.file_columns import choose_orientation
 from photosvc.index.restack import unstack
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.shared_rows import SharedRows
 from photosvc.library.edits import FILES, apply, approve, undo
 from photosvc.library.journal import Actor, Change, changes_of, find_change, record, shown, values_of
 from photosvc.library.trash.deletion import trash_file
@@ -105,7 +105,9 @@ def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
 
     Values that a person sets outlive every index run. With `If-Match`, only the state with that entity tag is changed.
     """
-    body, etag = change_asked(photo_uid, "photos.update", lambda editing: apply(editing.photo, given, editing.catalog))
+    body, etag = change_asked(
+        photo_uid, "photos.update", lambda editing: apply(editing.photo, given, editing.shared_rows)
+    )
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
 
 
@@ -116,7 +118,7 @@ def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
 def like_photo(photo_uid: str) -> Response:
     """Make a photo a favourite by POST, and no longer by DELETE."""
     values = {"favorite": request.method == "POST"}
-    return _wrapped(photo_uid, "photos.like", lambda editing: apply(editing.photo, values, editing.catalog))
+    return _wrapped(photo_uid, "photos.like", lambda editing: apply(editing.photo, values, editing.shared_rows))
 
 
 @photos.post("/photos/<photo_uid>/approve")
@@ -191,7 +193,7 @@ def undo_change(photo_uid: str, number: str) -> Response:
 
     def change(editing: Editing) -> int:
         found = find_change(editing.session, photo_uid, number, sees_private=principal().sees_private)
-        undo(editing.catalog, editing.photo, values_of(found.before), values_of(found.after))
+        undo(editing.shared_rows, editing.photo, values_of(found.before), values_of(found.after))
         return found.id
 
     return _wrapped(photo_uid, "photos.undo", change)
@@ -243,8 +245,8 @@ def unstack_file(photo_uid: str, file_uid: str) -> Response:
 
     def leave(session: Session, file: File) -> None:
         service = current_service()
-        now, catalog = service.now(), Catalog(session, service.settings.timezone)
-        photo = unstack(session, catalog, file, now)
+        now, shared_rows = service.now(), SharedRows(session, service.settings.timezone)
+        photo = unstack(session, shared_rows, file, now)
         record(session, Change("photos.unstack", Actor.of(principal())), now, {photo.uid: ({}, {FILES: [file.name]})})
 
     return _without(photo_uid, file_uid, "photos.unstack", leave)

@@ -8,7 +8,7 @@ import click
 from sqlalchemy.orm import Session
 
 from photosvc.cli.group import with_database
-from photosvc.cli.index import chores_of
+from photosvc.cli.index import other_jobs_of
 from photosvc.cli.terminal import lines_option, print_json, progress_bar
 from photosvc.core.errors import ConflictError
 from photosvc.core.problems import Problem
@@ -66,11 +66,11 @@ def import_folder(service: Service, folder: str, moves: bool, dry_run: bool, as_
 
 def _index_imported(service: Service) -> None:
     """Index the imported files, also those of killed runs, unless another process is indexing."""
-    chores = chores_of(service)
-    with suppress(ConflictError), indexer_lock(service.settings, chores.owner) as former:
-        chores.take_over(former)
-        RequestedIndexer(service.engine(), service.settings, service.clock, chores).fulfil(at_once=True)
-        chores.often()
+    other_jobs = other_jobs_of(service)
+    with suppress(ConflictError), indexer_lock(service.settings, other_jobs.owner) as former:
+        other_jobs.take_over(former)
+        RequestedIndexer(service.engine(), service.settings, service.clock, other_jobs).fulfil(at_once=True)
+        other_jobs.often()
 
 
 def _print_damaged(service: Service, began: datetime, *, as_json: bool) -> int:

@@ -29,7 +29,7 @@ from photosvc.core.errors import ConflictError
 from photosvc.core.message import counted
 from photosvc.index.run import Progress, rebuild_search, run_index
 from photosvc.index.run_log import IndexOptions, Outcome, Summary
-from photosvc.index.watcher import Chores, Reporter, RequestedIndexer, Watcher, indexer_lock
+from photosvc.index.watcher import OtherJobs, Reporter, RequestedIndexer, Watcher, indexer_lock
 from photosvc.library.job_runner import JobRunner
 from photosvc.library.staging import Staging
 from photosvc.library.trash.deletion import finish_deletions
@@ -155,7 +155,7 @@ def run_and_report(
 def _index_wished(service: Service) -> None:
 
     os.nice(10)  # requests come first
-    RequestedIndexer(service.engine(), service.settings, service.clock, chores_of(service)).run()
+    RequestedIndexer(service.engine(), service.settings, service.clock, other_jobs_of(service)).run()
 
 
 def _rebuild(service: Service) -> None:
@@ -219,8 +219,8 @@ def watch(service: Service, interval: float, as_json: bool, parent: int | None) 
         click.echo(f"Watching {service.settings.originals}", err=True)
         ran, trouble = partial(_print_run, service, as_json), partial(click.echo, err=True)
         reporter = Reporter(ran, failed_file, trouble, progress_lines(), looked if parent is not None else None)
-        cache, chores = service.picture_cache, chores_of(service, lock=lock)
-        Watcher(service.engine(), service.settings, service.clock, cache, reporter, interval, chores).run()
+        cache, other_jobs = service.picture_cache, other_jobs_of(service, lock=lock)
+        Watcher(service.engine(), service.settings, service.clock, cache, reporter, interval, other_jobs).run()
 
 
 class _Ended(BaseException):
@@ -268,8 +268,8 @@ def _print_run(service: Service, as_json: bool, folder: str, summary: Summary) -
         click.echo(f"{folder or 'originals'}: {listed or 'search rows rendered again'} in {summary.seconds:.1f} s")
 
 
-def chores_of(service: Service, *, lock: ExitStack | None = None) -> Chores:
-    """Return the chores of an indexer.
+def other_jobs_of(service: Service, *, lock: ExitStack | None = None) -> OtherJobs:
+    """Return the further work of an indexer.
 
     Args:
         lock: gets the lock of the process that takes jobs as soon as no other process holds it; None if the caller
@@ -297,7 +297,7 @@ def chores_of(service: Service, *, lock: ExitStack | None = None) -> Chores:
         # The last one, because a store of originals may fail.
         sweep_trash(partial(write_session, service.engine()), service.settings, service.now())
 
-    return Chores(
+    return OtherJobs(
         often,
         hourly,
         in_pauses=partial(often, small=True),

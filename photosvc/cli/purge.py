@@ -10,8 +10,8 @@ from photosvc.cli.terminal import (
     yes_option,
 )
 from photosvc.core.message import agreeing, counted
+from photosvc.index.mounts import forget_disks
 from photosvc.index.purge import Removed, Survey, mark, remove, survey
-from photosvc.index.scan import forget_disks
 from photosvc.models.engine import UnitOfWork
 from photosvc.web.service import Service
 

@@ -1,7 +1,8 @@
-"""Files on disk: clean names, paths below a root, private files, and writes that outlast a loss of power.
+"""Paths and files on disk: clean names, paths below a root, private files, and writes that outlast a loss of power.
 
-Names of a library are opened only by `inside`, `open_inside` and `open_folder`, which refuse every way out of the root.
-The instance folder, the database and the keys are private: no other account of the machine can read them.
+A name leads to a path below a root only through `inside`, `open_inside` and `open_folder`: they refuse every way out.
+
+The instance folder, the database and the keys are closed to all other accounts of the machine.
 """
 
 import errno
@@ -19,7 +20,7 @@ from photosvc.core.errors import NotFoundError
 _LOG = logging.getLogger("photosvc")
 #: Rights of the group and of all others.
 _OTHERS: Final = 0o077
-#: These rights except for passing through a folder, to a file in it whose name is known.
+#: The same rights without that to pass through a folder, to a file or folder in it whose name is known.
 _READING: Final = 0o066
 _OPEN: Final = "{0} can be read by other accounts of this machine: as its owner, run chmod {1:o} {0}"
 # Bytes that are not UTF-8 (as surrogates), control characters, line separators and bidirectional control characters.
@@ -27,9 +28,9 @@ _UNCLEAN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\udc80-\udcf
 _ESCAPED = re.compile("%([0-9A-F]{2})")
 #: Prefix of parts with escapes, so that the file name `100%25.jpg` is not read as an escaped one.
 _MARK = "%FF"
-#: System errors that are no fault of the file: the disk fails or does not answer, or the process has no memory or
-#: descriptor left.
-TRANSIENT_ERRNOS: Final = frozenset(
+#: Numbers of system errors that are no fault of the file: the disk fails or does not answer, or the process has no
+#: memory or descriptor left.
+PASSING: Final = frozenset(
     {
         *(errno.EIO, errno.ENOMEM, errno.ENFILE, errno.EMFILE, errno.EAGAIN, errno.EBUSY, errno.EINTR, errno.ENODEV),
         *(errno.ENOSPC, errno.EDQUOT, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.ECONNRESET),
@@ -42,31 +43,31 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def make_folder_private(folder: Path, *, passable: bool = False) -> None:
-    """Make a folder with its parents if it does not exist, and take the rights of other accounts away.
+    """Make a folder with its parents if it does not exist, and close it to other accounts.
 
     Args:
-        passable: true if other accounts may pass through it, as nginx does to send files below it.
+        passable: true if other accounts may pass through it, as nginx must in order to send files below it.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _take_rights(folder, _READING if passable else _OTHERS)
+    _close(folder, _READING if passable else _OTHERS)
 
 
 def make_private(files: Iterable[Path]) -> None:
-    """Take the rights of other accounts to existing files away."""
+    """Close the files that exist to other accounts."""
     for file in files:
         if file.is_file():
-            _take_rights(file, _OTHERS)
+            _close(file, _OTHERS)
 
 
 def create_private(file: Path) -> None:
-    """Make an empty private file, unless it exists."""
+    """Make an empty file that only its owner may read, unless it exists."""
     if not file.exists():
         os.close(os.open(file, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
 
 
 @contextmanager
 def private_umask() -> Iterator[None]:
-    """Make all files that are made inside the block private; for commands only, because it applies to all threads."""
+    """Make files inside the block private to their owner; for commands only, because it applies to all threads."""
     before = os.umask(_OTHERS)
     try:
         yield
@@ -75,12 +76,12 @@ def private_umask() -> Iterator[None]:
 
 
 def readable_by_others(files: Iterable[Path]) -> list[str]:
-    """Return a sentence for each file that other accounts can read, with the command that makes it private."""
+    """Return a sentence for each file that other accounts may read, with the command by which its owner closes it."""
     modes = [(file, file.stat().st_mode & 0o7777) for file in files if file.is_file()]
     return [_OPEN.format(file, mode & ~_OTHERS) for file, mode in modes if mode & _OTHERS]
 
 
-def _take_rights(path: Path, rights: int) -> None:
+def _close(path: Path, rights: int) -> None:
     mode = path.stat().st_mode & 0o7777
     if not mode & rights:
         return
@@ -117,7 +118,7 @@ def _flush(path: Path, flag: int) -> None:
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Write a new private file, and wait until its content is on the disk.
+    """Write a new file that only its owner may read, and wait until its content is on the disk.
 
     Rename it to its lasting name only afterwards, and then call `flush_folder`; otherwise a loss of power may leave an
     empty file under that name.
@@ -138,7 +139,7 @@ def clamped_time(status: os.stat_result) -> int:
 
 
 def is_as_known(status: os.stat_result, size: int, mtime_ns: int) -> bool:
-    """Return whether the status is that of a regular file with this size and time, which the library has stored."""
+    """Return whether this is the status of a regular file with the size and time that the library knows."""
     return stat.S_ISREG(status.st_mode) and (status.st_size, clamped_time(status)) == (size, mtime_ns)
 
 
@@ -162,7 +163,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def disk_name(name: str) -> str:
-    """Return the path on disk for a name that `clean_name` returned."""
+    """Return the path on disk of a name that `clean_name` made."""
     return "/".join(_disk_part(part) if part.startswith(_MARK) else part for part in name.split("/"))
 
 
@@ -193,9 +194,9 @@ def open_folder(root: Path, parts: Iterable[str], *, create: bool = False) -> in
     """Open a folder below `root` by its names on disk, and return its descriptor; like `open_inside`, follow no link.
 
     Args:
-        root: the root folder, which may itself be a link.
+        root: the root, which may itself be a link.
         parts: names of folders, none of them `..`.
-        create: true to make missing folders; other processes may make the same folders at the same time.
+        create: make folders that do not exist; several processes may make the same ones.
 
     Raises:
         OSError: a folder does not exist, is a link or a file, or cannot be opened or made.
@@ -243,7 +244,7 @@ def inside(root: Path, name: str) -> Path:
 
 
 def full_path(value: object) -> Path:
-    """Return the absolute path for a text; a `~` at its beginning is the home folder.
+    """Return the absolute path for a text, in which `~` is the home folder.
 
     Raises:
         ValueError: it is empty or no path, or there is no such home folder.

@@ -22,7 +22,7 @@ def address_space() -> int:
     """Return the number of bytes that this process has mapped."""
     try:
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
-    except (OSError, ValueError):  # not Linux; decoders of pictures with their libraries map less than this
+    except (OSError, ValueError):  # not Linux: picture decoders with their libraries map less than this
         return 1 << 30
     return pages * resource.getpagesize()
 
@@ -34,16 +34,16 @@ def available_memory() -> int:
 
 
 def give_back() -> None:
-    """Give freed memory back to the system: the C library does so by itself only at the end of an arena."""
+    """Give freed memory back to the system; the C library keeps all that is not at the end of an arena."""
     with suppress(AttributeError, OSError, TypeError):  # the C library is not glibc
         ctypes.CDLL(None).malloc_trim(0)
 
 
 @contextmanager
 def frozen_heap() -> Iterator[None]:
-    """Exclude the present objects, most of them modules and compiled SQL, from garbage collection inside the block.
+    """Leave the present objects out of garbage collection inside the block: modules and compiled SQL stay anyway.
 
-    Objects that the program has frozen before stay frozen.
+    Objects that the program has frozen itself stay frozen.
     """
     if gc.get_freeze_count():
         yield

@@ -19,7 +19,8 @@ from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.files import clean_name, is_as_known, open_inside
 from photosvc.index.extract import hash_of
-from photosvc.index.scan import are_away, start_folder
+from photosvc.index.mounts import are_away
+from photosvc.index.scan import start_folder
 from photosvc.models import ORIGINALS_ROOT, File, Photo, read_counter, set_counters
 from photosvc.models.engine import begin_write
 from photosvc.models.statements import is_below

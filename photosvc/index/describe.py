@@ -17,7 +17,7 @@ from photosvc.index.file_columns import added_areas, bounded, named, read_extrac
 from photosvc.index.gazetteer import country_name, zone_at
 from photosvc.index.names import date_in_path, title_in
 from photosvc.index.quality import HIDDEN, quality_of
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.shared_rows import SharedRows
 from photosvc.index.sidecar_values import Sources, StoredSidecar, marked, ranked, with_sidecars
 from photosvc.index.stack_rules import LIVE_NS, is_cover, is_moving_part, is_preview, original_of
 from photosvc.media import text
@@ -137,7 +137,7 @@ def _from_file_time(files: Sequence[StackedFile], indexed_at: datetime, zone: st
     return Taken(moment, local, _as_known(zone), AUTO, DAY if indexed_at - moment > _FRESH else 0)
 
 
-def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], catalog: Catalog, now: datetime) -> None:
+def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], shared_rows: SharedRows, now: datetime) -> None:
     """Bring the row of a photo up to date with its files, or hide a photo without files.
 
     Args:
@@ -159,28 +159,30 @@ def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], catalog:
     for file in files:
         file.sidecar = file not in shown
     ranked_sidecars = [ranked(sidecars.get(file.id, ())) for file in files]
-    sources = with_sidecars(merged_metadata(stacked), [one for some in ranked_sidecars for one in some], catalog.zone)
+    sources = with_sidecars(
+        merged_metadata(stacked), [one for some in ranked_sidecars for one in some], shared_rows.zone
+    )
     metadata = sources.metadata
     for file, one, beside in zip(files, stacked, ranked_sidecars, strict=True):
         areas = named(file, marked(one.extraction.metadata.regions, one.extraction.orientation, beside))
-        write_markers(file, [(src, _shown(area, file, catalog)) for src, area in areas], now)
-        write_added_markers(file, [_shown(area, file, catalog) for area in added_areas(file)], now)
+        write_markers(file, [(src, _shown(area, file, shared_rows)) for src, area in areas], now)
+        write_added_markers(file, [_shown(area, file, shared_rows) for area in added_areas(file)], now)
     photo.path, photo.name, _ = split_name(primary.name)
     if gives_way(photo.type_src, AUTO):
         photo.type = photo_type(own)
     photo.stack = max(photo.stack, 1) if len(shown) > 1 and photo.stack >= 0 else min(photo.stack, 0)
-    _describe_time(photo, sources, own, now, catalog.zone)
-    _describe_camera(photo, sources, catalog)
-    _describe_place(photo, sources, catalog)
+    _describe_time(photo, sources, own, now, shared_rows.zone)
+    _describe_camera(photo, sources, shared_rows)
+    _describe_place(photo, sources, shared_rows)
     _describe_picture(photo, shown, primary)
-    _describe_texts(photo, sources, catalog, files)
+    _describe_texts(photo, sources, shared_rows, files)
     _describe_flags(photo, metadata, now)
     photo.quality = HIDDEN if all(file.problem for file in shown) else quality_of(photo, edited=metadata.edited)
     _set_times(photo, now)
 
 
 def as_in_files(
-    photo: Photo, sources: Iterable[str], sidecars: Mapping[int, list[StoredSidecar]], catalog: Catalog
+    photo: Photo, sources: Iterable[str], sidecars: Mapping[int, list[StoredSidecar]], shared_rows: SharedRows
 ) -> Photo:
     """Return a copy of a photo in which the files decide the values of these source columns, and the stack."""
     described = _copy(photo, camera=photo.camera, lens=photo.lens, place=photo.place, keywords=list(photo.keywords))
@@ -191,7 +193,7 @@ def as_in_files(
         setattr(described, source, AUTO)
     if described.favorite_src == AUTO:
         described.favorite = False
-    describe(described, sidecars, catalog, photo.created_at)
+    describe(described, sidecars, shared_rows, photo.created_at)
     return described
 
 
@@ -201,9 +203,9 @@ def _copy(row: Row, **related: Any) -> Row:  # noqa: ANN401 - rows
     return type(row)(**columns | related)
 
 
-def _shown(area: Region, file: File, catalog: Catalog) -> Region:
+def _shown(area: Region, file: File, shared_rows: SharedRows) -> Region:
     """Return an area as it is on the turned picture, with the present name of the person."""
-    return replace(upright(area, file.turn), name=catalog.person(area.name))
+    return replace(upright(area, file.turn), name=shared_rows.person(area.name))
 
 
 def areas_of(file: File, sidecars: Sequence[StoredSidecar]) -> list[tuple[str, Region]]:
@@ -248,19 +250,19 @@ def _describe_time(
     photo.year, photo.month, photo.day = (*known, -1, -1, -1)[:3]
 
 
-def _describe_camera(photo: Photo, sources: Sources, catalog: Catalog) -> None:
+def _describe_camera(photo: Photo, sources: Sources, shared_rows: SharedRows) -> None:
     metadata = sources.metadata
     _write(photo, metadata, "iso", "focal_length", "f_number", "exposure")
     if gives_way(photo.camera_src, XMP):
-        photo.camera = catalog.camera(metadata.camera_make, metadata.camera_model)
-        photo.lens = catalog.lens(metadata.lens_make, metadata.lens_model)
+        photo.camera = shared_rows.camera(metadata.camera_make, metadata.camera_model)
+        photo.lens = shared_rows.lens(metadata.lens_make, metadata.lens_model)
         photo.camera_serial = metadata.camera_serial
         photo.camera_src = sources.source_of("camera_model", "camera_make")
     if photo.scan_src != MANUAL:
         photo.scan = photo.camera.type == "scanner"
 
 
-def _describe_place(photo: Photo, sources: Sources, catalog: Catalog) -> None:
+def _describe_place(photo: Photo, sources: Sources, shared_rows: SharedRows) -> None:
     metadata = sources.metadata
     if not gives_way(photo.place_src, XMP):
         return
@@ -268,7 +270,7 @@ def _describe_place(photo: Photo, sources: Sources, catalog: Catalog) -> None:
     if not known and photo.place_src == ESTIMATE:  # `index.place_estimates` renews or removes it
         return
     lat, lng = metadata.lat or 0.0, metadata.lng or 0.0
-    cell = catalog.cell(lat, lng) if known else catalog.nowhere()
+    cell = shared_rows.cell(lat, lng) if known else shared_rows.nowhere()
     photo.lat, photo.lng, photo.altitude = lat, lng, metadata.altitude if known else 0
     photo.cell_id, photo.place = cell.id, cell.place
     photo.place_src = LOCATION if metadata.unfixed else sources.source_of("lat", "lng")
@@ -288,7 +290,7 @@ def _describe_picture(photo: Photo, files: list[File], primary: File) -> None:
         )
 
 
-def _describe_texts(photo: Photo, sources: Sources, catalog: Catalog, files: list[File]) -> None:
+def _describe_texts(photo: Photo, sources: Sources, shared_rows: SharedRows, files: list[File]) -> None:
     metadata = sources.metadata
     if gives_way(photo.description_src, XMP):
         photo.description = metadata.description
@@ -300,7 +302,7 @@ def _describe_texts(photo: Photo, sources: Sources, catalog: Catalog, files: lis
         named.sort(key=lambda file: (bool(original_of(split_name(file.name)[1])), not file.primary))
         photo.original_name = split_name(named[0].original_name if named else metadata.original_name)[1]
     if photo.keywords_src != MANUAL:
-        photo.keywords = catalog.keywords((*metadata.keywords, metadata.label))
+        photo.keywords = shared_rows.keywords((*metadata.keywords, metadata.label))
     if gives_way(photo.title_src, XMP):
         photo.title = metadata.title or _generated_title(photo, files)
         photo.title_src = sources.source_of("title")

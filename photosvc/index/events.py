@@ -10,7 +10,9 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from math import inf
 from pathlib import Path
+from threading import Lock
 from typing import Final, TypeAlias
 
 from watchdog.events import (
@@ -27,11 +29,14 @@ from watchdog.events import (
 )
 from watchdog.observers import Observer
 
-from photosvc.core.clock import SYSTEM_CLOCK
+from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.files import clean_name
 from photosvc.index.exclusions import is_hidden, is_rule
+from photosvc.index.mounts import mounts_below
 from photosvc.index.requests import parent
-from photosvc.index.scan import mounts_below
+
+#: Most folders that may wait; with more, all originals are looked at.
+_MOST_WAITING: Final = 10_000
 
 #: Opening, reading and each single write are left out: they are most of the events, and events overflow the queue.
 _EVENTS: Final[list[type[FileSystemEvent]]] = [
@@ -155,3 +160,65 @@ class _Warnings(logging.Handler):
 
     def emit(self, _record: logging.LogRecord) -> None:
         self._lost()
+
+
+class Pending:
+    """Folders with the time at which each is due; any thread may add one.
+
+    Args:
+        quiet: seconds without an event after which a folder is due.
+        longest: seconds after which it is due although events go on.
+        again: seconds after which a new folder is due a second time: events are lost until it is watched.
+        clock: of these seconds.
+    """
+
+    def __init__(self, *, quiet: float, longest: float, again: float, clock: Clock) -> None:
+        self._quiet = quiet
+        self._longest = longest
+        self._again = again
+        self._clock = clock
+        self._lock = Lock()
+        self._first: dict[str, float] = {}
+        self._due: dict[str, float] = {}
+        self._new: set[str] = set()
+
+    def add(self, folder: str, *, delay: float | None = None, new: bool = False) -> None:
+        """Add a folder to look at, relative to the originals and empty for all of them.
+
+        Args:
+            folder: as the library writes it.
+            delay: seconds to wait; by default until its events have been quiet.
+            new: true if the folder has just appeared.
+        """
+        with self._lock:
+            if len(self._due) >= _MOST_WAITING:
+                folder = ""
+                self._due.clear()
+                self._first.clear()
+                self._new.clear()
+            now = self._clock.monotonic()
+            if delay is not None:
+                self._due[folder] = max(self._due.get(folder, 0.0), now + delay)
+            else:
+                first = self._first.setdefault(folder, now)
+                self._due[folder] = min(now + self._quiet, first + self._longest)
+            if new:
+                self._new.add(folder)
+
+    def take(self) -> set[str]:
+        """Return the folders that are due, and let them wait no more."""
+        with self._lock:
+            now = self._clock.monotonic()
+            taken = {folder for folder, due in self._due.items() if due <= now}
+            for folder in taken:
+                del self._due[folder]
+                self._first.pop(folder, None)
+                if folder in self._new:
+                    self._new.remove(folder)
+                    self._due[folder] = now + self._again
+            return taken
+
+    def seconds(self) -> float:
+        """Return the seconds until the next folder is due; infinite when none waits."""
+        with self._lock:
+            return max(0.0, min(self._due.values(), default=inf) - self._clock.monotonic())

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from photosvc.index.sidecar_values import EDITED_SUFFIXES, companions, is_read, key
+from photosvc.index.sidecar_names import EDITED_SUFFIXES, companions, is_read, key
 from photosvc.index.stack_rules import burst_of, original_of, still_of
 from photosvc.media.formats import by_extension, split_name
 from photosvc.models.statements import in_portions

@@ -11,7 +11,7 @@ from sqlalchemy import Select, update
 from sqlalchemy.orm import Session
 
 from photosvc.index.describe import describe
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.shared_rows import SharedRows
 from photosvc.index.sidecar_links import sidecars_of
 from photosvc.models import Camera, Photo
 from photosvc.models.statements import UNLOADED
@@ -27,9 +27,9 @@ def mark_cameras(session: Session, cameras: Collection[int] | Select[int]) -> No
 class PhotoChanges:
     """The photos that change in one write transaction."""
 
-    def __init__(self, session: Session, catalog: Catalog, now: datetime) -> None:
+    def __init__(self, session: Session, shared_rows: SharedRows, now: datetime) -> None:
         self._session = session
-        self._catalog = catalog
+        self._catalog = shared_rows
         self._now = now
         self._cameras: set[int] = set()
 

@@ -24,7 +24,7 @@ from photosvc.core.geo import distance_m, unit_vector
 from photosvc.core.vocabulary import AUTO, DEFAULT, ESTIMATE, META, XMP
 from photosvc.index.file_columns import load_metadata
 from photosvc.index.photo_changes import PhotoChanges
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.shared_rows import SharedRows
 from photosvc.jobs.lease import Lease
 from photosvc.models import (
     ESTIMATES,
@@ -183,20 +183,20 @@ def _write(session: Session, new: dict[int, Estimate | None], zone: str, now: da
     """Set, replace or remove the estimates of photos, and return the number of these photos."""
     query = select(Photo).where(Photo.id.in_(new), Photo.place_src.in_((AUTO, ESTIMATE)), Photo.quality >= 0)
     photos = session.scalars(query.options(*WITH_ALL).order_by(Photo.id)).all()
-    catalog = Catalog(session, zone)
+    shared_rows = SharedRows(session, zone)
     for photo in photos:
-        _renew(session, photo, catalog, new[photo.id])
-    changes = PhotoChanges(session, catalog, now)
+        _renew(session, photo, shared_rows, new[photo.id])
+    changes = PhotoChanges(session, shared_rows, now)
     changes.describe(photos)
     changes.project_estimated(photos)
     return len(photos)
 
 
-def _renew(session: Session, photo: Photo, catalog: Catalog, found: Estimate | None) -> None:
+def _renew(session: Session, photo: Photo, shared_rows: SharedRows, found: Estimate | None) -> None:
     if found is None:
         photo.place_src = AUTO  # `describe` removes what belongs to it
         return
-    cell = catalog.cell(*found.position) if found.position else catalog.nowhere()
+    cell = shared_rows.cell(*found.position) if found.position else shared_rows.nowhere()
     place = cell.place if found.position else session.get_one(Place, found.place_id)
     photo.lat, photo.lng = found.position or (0.0, 0.0)
     photo.altitude, photo.cell_id, photo.place = 0, cell.id, place

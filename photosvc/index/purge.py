@@ -15,11 +15,12 @@ from photosvc.core.problems import Reason
 from photosvc.index.batches import BatchWriter
 from photosvc.index.exclusions import is_hidden
 from photosvc.index.identity import Contents
+from photosvc.index.mounts import absent_disks, disk_numbers
 from photosvc.index.photo_changes import PhotoChanges, mark_cameras
 from photosvc.index.requests import run_lock
 from photosvc.index.run_log import Summary
-from photosvc.index.scan import FoundFile, absent_disks, disk_numbers, is_gone, scan, start_folder
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.scan import FoundFile, is_gone, scan, start_folder
+from photosvc.index.shared_rows import SharedRows
 from photosvc.jobs.lease import Lease
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, File, Photo, PhotoChange, RejectedFile
 from photosvc.models.engine import begin_write
@@ -221,7 +222,7 @@ def _bring_up_to_date(session: Session, settings: Settings, clock: Clock, ids: C
     uids = select(Photo.uid).where(Photo.id.in_(gone))
     session.execute(delete(PhotoChange).where(PhotoChange.photo_uid.in_(uids)), execution_options=UNLOADED)
     delete_rows(session, Photo.__table__, gone)
-    changes = PhotoChanges(session, Catalog(session, settings.timezone), clock())
+    changes = PhotoChanges(session, SharedRows(session, settings.timezone), clock())
     photos = session.scalars(select(Photo).where(Photo.id.in_(left))).all()
     changes.remember(photos)
     changes.describe(photos)

@@ -6,20 +6,17 @@ of a job among several machines, let one index run at a time write.
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from math import inf
 from pathlib import Path, PurePosixPath
-from threading import Lock
 from typing import Final
 
-from sqlalchemy import Engine, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from photosvc.auth import credentials, throttle
 from photosvc.core.clock import Clock
-from photosvc.core.errors import ConflictError, InvalidValueError
+from photosvc.core.errors import InvalidValueError
 from photosvc.core.files import clean_name, disk_name
 from photosvc.core.locks import exclusive_lock
 from photosvc.core.process import frozen_heap
@@ -29,82 +26,13 @@ from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease
 from photosvc.jobs.queue import INDEX, UPKEEP, State, Waiting
 from photosvc.models import Job
-from photosvc.models.engine import write_session
-from photosvc.pictures import archives
-from photosvc.pictures.cache import PictureCache
 from photosvc.settings import Settings
 
-#: Most folders that may wait; with more, all originals are looked at.
-_MOST_WAITING: Final = 10_000
 #: Folders of one round of runs; more are replaced by the folders around them, because each run starts processes.
 _MOST_RUNS: Final = 8
-#: Functions that each delete a bounded number of rows and return that number.
-_SWEEPS: Final = (credentials.sweep, throttle.sweep, archives.sweep)
 #: Folders that may wait; further requests become one for all originals, so that the table stays small.
 MOST_WAITING: Final = 1000
 _REFUSAL: Final = "Another index run is active; wait until it ends."
-
-
-class Pending:
-    """Folders with the time at which each is due; any thread may add one.
-
-    Args:
-        quiet: seconds without an event after which a folder is due.
-        longest: seconds after which it is due although events go on.
-        again: seconds after which a new folder is due a second time: events are lost until it is watched.
-        clock: of these seconds.
-    """
-
-    def __init__(self, *, quiet: float, longest: float, again: float, clock: Clock) -> None:
-        self._quiet = quiet
-        self._longest = longest
-        self._again = again
-        self._clock = clock
-        self._lock = Lock()
-        self._first: dict[str, float] = {}
-        self._due: dict[str, float] = {}
-        self._new: set[str] = set()
-
-    def add(self, folder: str, *, delay: float | None = None, new: bool = False) -> None:
-        """Add a folder to look at, relative to the originals and empty for all of them.
-
-        Args:
-            folder: as the library writes it.
-            delay: seconds to wait; by default until its events have been quiet.
-            new: true if the folder has just appeared.
-        """
-        with self._lock:
-            if len(self._due) >= _MOST_WAITING:
-                folder = ""
-                self._due.clear()
-                self._first.clear()
-                self._new.clear()
-            now = self._clock.monotonic()
-            if delay is not None:
-                self._due[folder] = max(self._due.get(folder, 0.0), now + delay)
-            else:
-                first = self._first.setdefault(folder, now)
-                self._due[folder] = min(now + self._quiet, first + self._longest)
-            if new:
-                self._new.add(folder)
-
-    def take(self) -> set[str]:
-        """Return the folders that are due, and let them wait no more."""
-        with self._lock:
-            now = self._clock.monotonic()
-            taken = {folder for folder, due in self._due.items() if due <= now}
-            for folder in taken:
-                del self._due[folder]
-                self._first.pop(folder, None)
-                if folder in self._new:
-                    self._new.remove(folder)
-                    self._due[folder] = now + self._again
-            return taken
-
-    def seconds(self) -> float:
-        """Return the seconds until the next folder is due; infinite when none waits."""
-        with self._lock:
-            return max(0.0, min(self._due.values(), default=inf) - self._clock.monotonic())
 
 
 def gathered(folders: Iterable[str], most: int = _MOST_RUNS) -> list[str]:
@@ -133,31 +61,8 @@ def around(folder: str) -> Iterator[str]:
         yield folder
 
 
-def sweep(engine: Engine, now: datetime, cache: PictureCache) -> int:
-    """Delete expired credentials, failed attempts and selections for archives, and abandoned files of the cache.
-
-    Rows are deleted in short transactions.
-
-    Returns:
-        the number of rows.
-
-    Raises:
-        OSError: a file of the cache cannot be deleted.
-    """
-    total = 0
-    for one in _SWEEPS:
-        swept = 1
-        while swept:
-            with write_session(engine) as session:
-                swept = one(session, now)
-            total += swept
-    with suppress(ConflictError):
-        cache.evict()
-    return total
-
-
 @dataclass(frozen=True, slots=True)
-class Wish:
+class IndexRequest:
     """A request to index a folder."""
 
     folder: str
@@ -176,10 +81,10 @@ class Wish:
 
     def covers(self, one: Waiting) -> bool:
         """Return whether its run does this job."""
-        return self.force >= as_wish(one).force and self.contains(one.subject)
+        return self.force >= as_request(one).force and self.contains(one.subject)
 
 
-def wish(session: Session, now: datetime, folder: str = "", *, force: bool = False) -> None:
+def enqueue(session: Session, now: datetime, folder: str = "", *, force: bool = False) -> None:
     """Ask for a folder to be indexed, in the write transaction of the session; equal requests become one.
 
     Args:
@@ -201,7 +106,7 @@ def wish(session: Session, now: datetime, folder: str = "", *, force: bool = Fal
     waits = _waiting_arguments(session, name)
     if waits is None and queue.count_waiting(session, INDEX) >= MOST_WAITING:
         name, waits = "", _waiting_arguments(session, "")
-    one = Wish(name, force or bool(waits and waits["force"]))
+    one = IndexRequest(name, force or bool(waits and waits["force"]))
     queue.add(session, INDEX, name, now, {"force": one.force}, large=one.is_large)
 
 
@@ -210,17 +115,17 @@ def _waiting_arguments(session: Session, folder: str) -> dict[str, bool] | None:
     return session.scalar(waits)
 
 
-def waiting(session: Session) -> Sequence[Wish]:
+def waiting(session: Session) -> Sequence[IndexRequest]:
     """Return all folders that were asked for and not indexed since, those above others first."""
     found: dict[str, bool] = {}
-    for one in map(as_wish, queue.requested(session, INDEX)):
+    for one in map(as_request, queue.requested(session, INDEX)):
         found[one.folder] = found.get(one.folder, False) or one.force
-    return [Wish(folder, force) for folder, force in sorted(found.items())]
+    return [IndexRequest(folder, force) for folder, force in sorted(found.items())]
 
 
-def due(session: Session, now: datetime) -> Sequence[Wish]:
+def due(session: Session, now: datetime) -> Sequence[IndexRequest]:
     """Return the folders whose run may begin now."""
-    return [as_wish(one) for one in queue.due(session, INDEX, now)]
+    return [as_request(one) for one in queue.due(session, INDEX, now)]
 
 
 def stop(session: Session, now: datetime) -> bool:
@@ -233,13 +138,13 @@ def stop(session: Session, now: datetime) -> bool:
     return queue.cancel(session, now) or gone > 0
 
 
-def runs_for(root: Path, folders: Collection[str], wished: Sequence[Wish]) -> list[Wish]:
-    """Return few runs below `root` that cover all of these folders and wishes, small ones first."""
-    forced = gathered(existing_folder(root, one.folder) for one in wished if one.force)
-    others = [*folders, *(one.folder for one in wished if not one.force)]
+def runs_for(root: Path, folders: Collection[str], requests: Sequence[IndexRequest]) -> list[IndexRequest]:
+    """Return few runs below `root` that cover all of these folders and requests, small ones first."""
+    forced = gathered(existing_folder(root, one.folder) for one in requests if one.force)
+    others = [*folders, *(one.folder for one in requests if not one.force)]
     plain = gathered(existing_folder(root, folder) for folder in others)
-    runs = [Wish(folder, force=True) for folder in forced]
-    runs += [Wish(folder) for folder in plain if not any(run.contains(folder) for run in runs)]
+    runs = [IndexRequest(folder, force=True) for folder in forced]
+    runs += [IndexRequest(folder) for folder in plain if not any(run.contains(folder) for run in runs)]
     return sorted(runs, key=lambda run: run.is_large)
 
 
@@ -254,9 +159,9 @@ def existing_folder(root: Path, folder: str) -> str:
     return ""
 
 
-def as_wish(one: Waiting) -> Wish:
+def as_request(one: Waiting) -> IndexRequest:
     """Return the request that a job stands for."""
-    return Wish(one.subject, bool(one.arguments["force"]))
+    return IndexRequest(one.subject, bool(one.arguments["force"]))
 
 
 @contextmanager
@@ -264,7 +169,7 @@ def run_lock(
     session: Session,
     settings: Settings,
     clock: Clock,
-    run: Wish | None = None,
+    run: IndexRequest | None = None,
     *,
     writes: bool = True,
 ) -> Iterator[Lease | None]:

@@ -21,7 +21,7 @@ from photosvc.core.vocabulary import AUTO, MANUAL, PRIORITY
 from photosvc.index.agreement import Facts
 from photosvc.index.file_columns import load_metadata
 from photosvc.index.photo_changes import PhotoChanges, mark_cameras
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.shared_rows import SharedRows
 from photosvc.index.stack_rules import MAX_FILES, Member, divide, is_moving_part, is_preview, name_key
 from photosvc.media.formats import split_name
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, RejectedFile, StackKey
@@ -343,7 +343,7 @@ def new_photo(session: Session, path: str, name: str, now: datetime) -> Photo:
     return photo
 
 
-def unstack(session: Session, catalog: Catalog, file: File, now: datetime) -> Photo:
+def unstack(session: Session, shared_rows: SharedRows, file: File, now: datetime) -> Photo:
     """Make a photo of its own of this file, in the session's write transaction, and return that photo.
 
     It begins with people's decisions about the photo that the file leaves: private stays private, albums keep both.
@@ -354,7 +354,7 @@ def unstack(session: Session, catalog: Catalog, file: File, now: datetime) -> Ph
     left = file.photo
     if not any(other is not file and not other.missing and not other.sidecar for other in left.files):
         raise ConflictError("the file is the only one of its photo")
-    changes = PhotoChanges(session, catalog, now)
+    changes = PhotoChanges(session, shared_rows, now)
     changes.remember([left])
     folder, base, _ = split_name(file.name)
     photo = new_photo(session, folder, base, now)

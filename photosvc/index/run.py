@@ -20,18 +20,11 @@ from photosvc.core.process import usable_cores
 from photosvc.index.batches import BatchWriter, restack_library
 from photosvc.index.extract import Extraction, content_hash, extract, extract_and_show
 from photosvc.index.identity import Contents, ReadFile
+from photosvc.index.mounts import absent_disks, disk_numbers, remember_disks
 from photosvc.index.place_estimates import estimate_places
-from photosvc.index.requests import Wish, as_wish, run_lock, runs_for
+from photosvc.index.requests import IndexRequest, as_request, run_lock, runs_for
 from photosvc.index.run_log import IndexOptions, Observer, Outcome, Reporter, Status, Summary
-from photosvc.index.scan import (
-    FoundFile,
-    absent_disks,
-    disk_numbers,
-    disk_path,
-    relative_folder,
-    remember_disks,
-    start_folder,
-)
+from photosvc.index.scan import FoundFile, disk_path, relative_folder, start_folder
 from photosvc.index.store import put_off
 from photosvc.index.worklist import Conditions, Worklist, find_changes, known_files
 from photosvc.jobs import queue
@@ -67,7 +60,7 @@ def run_index(
     progress: Progress | None = None,
     observer: Observer | None = None,
     *,
-    chore: Callable[[], object] = lambda: None,
+    small_jobs: Callable[[], object] = lambda: None,
 ) -> Summary:
     """Bring the library up to date with the folder of originals, which is only read.
 
@@ -76,7 +69,7 @@ def run_index(
 
     Args:
         session: outside of a transaction.
-        chore: further small jobs; called in each pause.
+        small_jobs: called in each pause.
 
     Raises:
         NotFoundError: the originals or the subfolder do not exist.
@@ -86,8 +79,8 @@ def run_index(
     started = clock.monotonic()
     folder = clean_name(start_folder(settings.originals, options.subfolder))
     summary = Summary(observer=observer)
-    with run_lock(session, settings, clock, Wish(folder, options.force), writes=not options.dry_run) as lease:
-        pauses = _Pauses(session.get_bind().engine, settings, clock, chore, lease)
+    with run_lock(session, settings, clock, IndexRequest(folder, options.force), writes=not options.dry_run) as lease:
+        pauses = _Pauses(session.get_bind().engine, settings, clock, small_jobs, lease)
         if lease is None:
             _index(session, settings, clock, options, summary, pauses)
         else:
@@ -160,11 +153,11 @@ class _Pauses:
     engine: Engine
     settings: Settings
     clock: Clock
-    chore: Callable[[], object]
+    small_jobs: Callable[[], object]
     lease: Lease | None
     is_inner: bool = False
     """True for the pauses of a run that is itself done in a pause: there are none."""
-    _covered: list[Wish] = field(default_factory=list, init=False)
+    _covered: list[IndexRequest] = field(default_factory=list, init=False)
     _failed: dict[str, float] = field(default_factory=dict, init=False)
     """Folders that could not be indexed or not wholly, with the time of the next try."""
     _next: float = field(default=0.0, init=False)
@@ -183,11 +176,11 @@ class _Pauses:
             _LOG.info("index: no look for small jobs: %s", type(error).__name__)
             self._next = self.clock.monotonic() + _AFTER_FAILURE_SECONDS
             return
-        small = [one for one in map(as_wish, due) if not one.is_large]
+        small = [one for one in map(as_request, due) if not one.is_large]
         for run in runs_for(self.settings.originals, (), small):
             if not run.is_large:  # else its folder is gone: a later run finds out
                 self._run(run, [one for one in due if run.covers(one)])
-        self.chore()
+        self.small_jobs()
         self._next = self.clock.monotonic() + _PAUSE_SECONDS
 
     def left(self, names: Iterator[str]) -> Iterator[str]:
@@ -196,7 +189,7 @@ class _Pauses:
             if not any(run.contains(name) for run in self._covered):
                 yield name
 
-    def _run(self, run: Wish, done: Sequence[Waiting]) -> None:
+    def _run(self, run: IndexRequest, done: Sequence[Waiting]) -> None:
         subfolder = disk_name(run.folder)
         options = IndexOptions(subfolder=subfolder, workers=1, newest_first=True, most_seconds=_SMALL_SECONDS)
         self._covered.append(run)

@@ -17,11 +17,11 @@ Shared = TypeVar("Shared", Camera, Lens, Cell, Place, Keyword)
 Row = TypeVar("Row", Camera, Lens, Cell, Place)
 
 
-class Catalog:
-    """Rows by their values, cached for one transaction: after a rollback, use a new catalog."""
+class SharedRows:
+    """Rows by their values, cached for one transaction: after a rollback, make new ones."""
 
     def __init__(self, session: Session, zone: str) -> None:
-        """Open the catalog; `zone` is that of photos which tell neither a zone nor a position."""
+        """Begin empty; `zone` is that of photos without a zone and a position of their own."""
         self.zone = zone
         self.session = session
         self._cameras: dict[tuple[str, str], Camera] = {}
@@ -49,7 +49,7 @@ class Catalog:
             self._cameras[make, model] = known
         return known
 
-    def load_gear(self, contents: Collection[Metadata]) -> None:
+    def load_cameras_and_lenses(self, contents: Collection[Metadata]) -> None:
         """Look up in advance the cameras and lenses of these files that are known."""
         cameras = {one.camera_model for one in contents}
         self._cameras |= {(camera.make, camera.model): camera for camera in self._select(Camera, "model", cameras)}

@@ -20,7 +20,8 @@ from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import dump_metadata, load_metadata
 from photosvc.index.scan import FoundFile, is_gone
 from photosvc.index.sidecar_formats import Kind
-from photosvc.index.sidecar_values import StoredSidecar, companions, confirms, is_read
+from photosvc.index.sidecar_names import companions, confirms, is_read
+from photosvc.index.sidecar_values import StoredSidecar
 from photosvc.index.takeout_albums import FolderAlbums
 from photosvc.media.metadata import Metadata
 from photosvc.models import GONE, ORIGINALS_ROOT, File, RejectedFile, Sidecar, copy_sidecars, file_sidecars

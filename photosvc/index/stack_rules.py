@@ -31,7 +31,7 @@ from photosvc.index.agreement import (
     same_moment,
 )
 from photosvc.index.extract import Extraction
-from photosvc.index.sidecar_values import EDITED_SUFFIXES, cut_original
+from photosvc.index.sidecar_names import EDITED_SUFFIXES, cut_original
 from photosvc.media.formats import split_name
 from photosvc.media.metadata import Metadata
 from photosvc.query.fold import fold

@@ -28,7 +28,7 @@ from photosvc.index.photo_changes import PhotoChanges, mark_cameras
 from photosvc.index.quality import hide_photos
 from photosvc.index.restack import copies_of, new_photo, restack, stored_keys, write_keys
 from photosvc.index.scan import FoundFile, aside_folder
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.shared_rows import SharedRows
 from photosvc.index.sidecar_links import Folders, Sidecars
 from photosvc.index.stack_rules import keys_of
 from photosvc.index.stored_files import SentFiles, StoredFiles
@@ -112,7 +112,7 @@ class Store:
     def __init__(
         self,
         session: Session,
-        catalog: Catalog,
+        shared_rows: SharedRows,
         root: Path,
         now: datetime,
         kinds: Collection[str] = frozenset(),
@@ -120,7 +120,7 @@ class Store:
         contents: Contents | None = None,
     ) -> None:
         self._session = session
-        self._catalog = catalog
+        self._catalog = shared_rows
         self._now = now
         self._kinds = kinds
         self._files = StoredFiles(session)
@@ -133,7 +133,7 @@ class Store:
         folders = folders or Folders(root)
         self._sidecars = Sidecars(session, folders, now, self._contents.is_outdated)
         self._sent = SentFiles(session)
-        self._photos = PhotoChanges(session, catalog, now)
+        self._photos = PhotoChanges(session, shared_rows, now)
 
     @classmethod
     def of(
@@ -145,8 +145,8 @@ class Store:
         contents: Contents | None = None,
     ) -> "Store":
         """Return a store with these settings."""
-        catalog, kinds = Catalog(session, settings.timezone), parse_kinds(settings.stack_by)
-        return cls(session, catalog, settings.originals, now, kinds, folders, contents)
+        shared_rows, kinds = SharedRows(session, settings.timezone), parse_kinds(settings.stack_by)
+        return cls(session, shared_rows, settings.originals, now, kinds, folders, contents)
 
     def load(self, names: Collection[str], read: Sequence[tuple[FoundFile, Extraction]] = ()) -> None:
         """Look up in advance the rows that files of these names change: a few statements for a whole batch."""
@@ -154,7 +154,7 @@ class Store:
         self._files.load(names, [one.hash for _, one in read])
         self._sent.load({found.name: one.hash for found, one in read if one.media_type != "sidecar"})
         contents = [one.metadata for _, one in read]
-        self._catalog.load_gear(contents)
+        self._catalog.load_cameras_and_lenses(contents)
         self._catalog.load_cells((one.lat, one.lng) for one in contents if one.lat is not None and one.lng is not None)
 
     def save(self, found: FoundFile, extraction: Extraction) -> Saved:

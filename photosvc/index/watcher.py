@@ -6,30 +6,36 @@ indexer for requests does the jobs that other processes ask for, and ends when n
 
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from photosvc.auth import credentials, throttle
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, NotFoundError, PhotosvcError
 from photosvc.core.files import disk_name
 from photosvc.core.locks import exclusive_lock
 from photosvc.core.problems import Reason, Validity
 from photosvc.index import requests
-from photosvc.index.events import FolderEvents
-from photosvc.index.requests import Pending, parent, sweep
+from photosvc.index.events import FolderEvents, Pending
+from photosvc.index.mounts import is_remote
+from photosvc.index.requests import parent
 from photosvc.index.run import Progress, run_index
 from photosvc.index.run_log import IndexOptions, Outcome, Status, Summary
-from photosvc.index.scan import is_remote
 from photosvc.index.store import due_folders
 from photosvc.jobs import queue
 from photosvc.jobs.queue import RunCancelledError
-from photosvc.models.engine import UnitOfWork
+from photosvc.models.engine import UnitOfWork, write_session
+from photosvc.pictures import archives
 from photosvc.pictures.cache import PictureCache
 from photosvc.settings import Settings
+
+#: Functions that each delete a bounded number of rows and return that number.
+_SWEEPS: Final = (credentials.sweep, throttle.sweep, archives.sweep)
 
 _LOG = logging.getLogger("photosvc")
 #: Seconds between two looks at the jobs.
@@ -75,7 +81,7 @@ class Reporter:
 
 
 @dataclass(frozen=True, slots=True)
-class Chores:
+class OtherJobs:
     """Further work of the indexer, of packages above this one."""
 
     often: Callable[[], object] = lambda: None
@@ -114,7 +120,7 @@ class Watcher:
     cache: PictureCache
     reporter: Reporter
     quiet: float = 2.0
-    chores: Chores = field(default_factory=Chores)
+    other_jobs: OtherJobs = field(default_factory=OtherJobs)
     _pending: Pending = field(init=False)
     _events: FolderEvents | None = field(default=None, init=False)
     _sees_all: bool = field(default=False, init=False)
@@ -149,12 +155,12 @@ class Watcher:
                     self._pause, self._trouble = 0.0, ""
                 self._wait()
         finally:
-            self.chores.close()
+            self.other_jobs.close()
             if self._events is not None:
                 self._events.stop()
 
     def _step(self) -> None:
-        self.chores.before()
+        self.other_jobs.before()
         self._follow()
         now = self.clock.monotonic()
         if now >= self._rescan_at:
@@ -164,7 +170,7 @@ class Watcher:
         if now >= self._sweep_at:
             self._sweep_at = now + _SWEEP
             sweep(self.engine, self.clock(), self.cache)
-            self.chores.hourly()
+            self.other_jobs.hourly()
 
     def _wait(self) -> None:
         rest = self._rest_until - self.clock.monotonic()
@@ -204,14 +210,14 @@ class Watcher:
 
     def _index_due(self) -> None:
         with UnitOfWork(self.engine) as session:
-            wished = requests.due(session, self.clock())
+            due = requests.due(session, self.clock())
             if self.clock.monotonic() >= self._retry_at:
                 self._retry_at = self.clock.monotonic() + _RETRIES
                 for folder in due_folders(session, self.clock()):
                     self._pending.add(folder, delay=0)
         left = self._pending.take() if self.clock.monotonic() >= self._rest_until else set()
         try:
-            for run in requests.runs_for(self.settings.originals, left, wished):
+            for run in requests.runs_for(self.settings.originals, left, due):
                 seen = {folder for folder in left if run.contains(folder)}
                 try:
                     self._index(run.folder, force=run.force)
@@ -224,7 +230,7 @@ class Watcher:
             for folder in left:
                 self._pending.add(folder, delay=0)
             raise
-        self.chores.often()
+        self.other_jobs.often()
 
     def _index(self, folder: str, *, force: bool) -> None:
         unfinished: set[str] = set()
@@ -245,7 +251,9 @@ class Watcher:
         options = IndexOptions(subfolder=subfolder, force=force, settle=settle, unmounted=self._unmounted)
         with UnitOfWork(self.engine) as session:
             told = (self.reporter.progress, observe)
-            summary = run_index(session, self.settings, self.clock, options, *told, chore=self.chores.in_pauses)
+            summary = run_index(
+                session, self.settings, self.clock, options, *told, small_jobs=self.other_jobs.in_pauses
+            )
         self._rest_until = max(self._rest_until, self.clock.monotonic()) + min(summary.seconds, _LONGEST_PAUSE)
         if summary.warning and summary.warning != self._warning:
             self.reporter.trouble(summary.warning)
@@ -305,38 +313,38 @@ class RequestedIndexer:
     engine: Engine
     settings: Settings
     clock: Clock
-    chores: Chores
+    other_jobs: OtherJobs
     idle_seconds: float = IDLE_SECONDS
 
     def run(self) -> None:
-        """Do jobs and the chores, unless another process of this machine does so."""
+        """Do all jobs, unless another process of this machine does so."""
         while True:
             try:
-                with indexer_lock(self.settings, self.chores.owner) as former:
-                    self.chores.take_over(former)
+                with indexer_lock(self.settings, self.other_jobs.owner) as former:
+                    self.other_jobs.take_over(former)
                     try:
                         self._serve()
                     finally:
-                        self.chores.close()
+                        self.other_jobs.close()
             except ConflictError:
                 return
             # A job that came after the last look saw the lock taken: it must not wait for the next one.
             with UnitOfWork(self.engine) as session:
-                if not requests.due(session, self.clock()) and not self.chores.waits():
+                if not requests.due(session, self.clock()) and not self.other_jobs.waits():
                     return
 
     def _serve(self) -> None:
         began = idle_since = self.clock.monotonic()
         while (now := self.clock.monotonic()) - idle_since < self.idle_seconds and now - began < _ON_REQUEST_LONGEST:
-            self.chores.before()
+            self.other_jobs.before()
             try:
-                busy = bool(self.chores.often()) | self.fulfil() | self.chores.is_asked()
+                busy = bool(self.other_jobs.often()) | self.fulfil() | self.other_jobs.is_asked()
             except ConflictError:  # another index run is going on, perhaps on another machine
                 busy = True
             if busy:
                 idle_since = self.clock.monotonic()
             self.clock.sleep(_PAUSE)
-        self.chores.hourly()
+        self.other_jobs.hourly()
 
     def fulfil(self, *, at_once: bool = False) -> bool:
         """Index the folders that wait, and return whether any do, also for another try.
@@ -348,12 +356,12 @@ class RequestedIndexer:
             ConflictError: another index run is in progress; the jobs wait.
         """
         with UnitOfWork(self.engine) as session:
-            wished = requests.waiting(session) if at_once else requests.due(session, self.clock())
-        for run in requests.runs_for(self.settings.originals, (), wished):
+            waiting = requests.waiting(session) if at_once else requests.due(session, self.clock())
+        for run in requests.runs_for(self.settings.originals, (), waiting):
             options = IndexOptions(subfolder=disk_name(run.folder), force=run.force)
             try:
                 with UnitOfWork(self.engine) as session:
-                    run_index(session, self.settings, self.clock, options, chore=self.chores.in_pauses)
+                    run_index(session, self.settings, self.clock, options, small_jobs=self.other_jobs.in_pauses)
             except RunCancelledError as error:
                 _LOG.info("index on request: %s", error.message)
             except ConflictError:
@@ -362,3 +370,26 @@ class RequestedIndexer:
                 _LOG.warning("index on request: %s", getattr(error, "message", None) or type(error).__name__)
         with UnitOfWork(self.engine) as session:
             return queue.is_waiting(session, [queue.INDEX])
+
+
+def sweep(engine: Engine, now: datetime, cache: PictureCache) -> int:
+    """Delete expired credentials, failed attempts and selections for archives, and abandoned files of the cache.
+
+    Rows are deleted in short transactions.
+
+    Returns:
+        the number of rows.
+
+    Raises:
+        OSError: a file of the cache cannot be deleted.
+    """
+    total = 0
+    for one in _SWEEPS:
+        swept = 1
+        while swept:
+            with write_session(engine) as session:
+                swept = one(session, now)
+            total += swept
+    with suppress(ConflictError):
+        cache.evict()
+    return total

@@ -24,7 +24,7 @@ from photosvc.index.exclusions import Exclusions
 from photosvc.index.extract import READER_VERSION
 from photosvc.index.run_log import Outcome, Status, Summary
 from photosvc.index.scan import FoundFile, Unreachable, scan
-from photosvc.index.sidecar_values import is_read
+from photosvc.index.sidecar_names import is_read
 from photosvc.media.errors import MODULES, has_extra
 from photosvc.media.formats import by_extension, is_sidecar, may_have_pixels
 from photosvc.models import GONE, ORIGINALS_ROOT, File, RejectedFile, Sidecar

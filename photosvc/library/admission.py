@@ -22,8 +22,8 @@ from photosvc.core.problems import Problem, Reason, Severity
 from photosvc.index.describe import Taken
 from photosvc.index.exclusions import Exclusions
 from photosvc.index.name_groups import group_key, is_edited, owner_of, suffix_of
-from photosvc.index.requests import wish
-from photosvc.index.sidecar_values import companions, is_read
+from photosvc.index.requests import enqueue
+from photosvc.index.sidecar_names import companions, is_read
 from photosvc.library import originals
 from photosvc.library.album_jobs import wish_albums
 from photosvc.library.content import (
@@ -326,7 +326,7 @@ class Admission:
             # A person may have removed the same file from the library before.
             rejected = delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == name)
             session.execute(rejected, execution_options=UNLOADED)
-            wish(session, self.now, name.rpartition("/")[0])
+            enqueue(session, self.now, name.rpartition("/")[0])
             outcomes.append(Admitted(member.file, ADDED, name))
         self._wish_albums(session, {outcome.file.hash: outcome.placed for outcome in outcomes}, group[0].file.folder)
         return outcomes

@@ -23,7 +23,7 @@ from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.message import Message, counted
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index.quality import quality_after_edit
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.shared_rows import SharedRows
 from photosvc.library.edits import difference, undo
 from photosvc.library.journal import Actor, Change, entries_of_batch, record, values_of
 from photosvc.library.unit_of_work import changing, load_photos
@@ -31,7 +31,7 @@ from photosvc.models import Photo, SearchRow
 from photosvc.models.engine import Writing, many_pages
 from photosvc.models.statements import Updates, among, in_portions
 from photosvc.search.reading.columns import identified
-from photosvc.search.reading.compile import visible_ids
+from photosvc.search.reading.compile import EVERY_SWITCH, visible
 from photosvc.search.reading.files import matching_ids
 from photosvc.search.reading.request import parse_request
 from photosvc.search.rows.write import renew
@@ -91,8 +91,9 @@ def _ids(
     """Return the ids of the photos whose rows fulfil the condition that `has` makes of some values."""
     found: dict[int, None] = {}
     for some in in_portions(values):
-        query = visible_ids(sees_private=sees_private).where(has(some))
-        found |= dict.fromkeys(connection.scalars(query))
+        query = select(SearchRow.photo_id).where(has(some))
+        seen = query.where(visible(sees_private=sees_private, opened=EVERY_SWITCH))
+        found |= dict.fromkeys(connection.scalars(seen))
     return sorted(found)
 
 
@@ -154,13 +155,13 @@ def undo_batch(
     Returns:
         the number of photos that have their former values, and of those that changed since and stay as they are.
     """
-    catalog, photos, left = Catalog(session, zone), load_photos(session, photo_ids), 0
+    shared_rows, photos, left = SharedRows(session, zone), load_photos(session, photo_ids), 0
     entries = entries_of_batch(session, [photo.uid for photo in photos], batch)
-    with changing(session, catalog, photos, change, now) as touched:
+    with changing(session, shared_rows, photos, change, now) as touched:
         for photo in photos:
             if (entry := entries.get(photo.uid)) is not None:
                 try:
-                    undo(catalog, photo, values_of(entry.before), values_of(entry.after))
+                    undo(shared_rows, photo, values_of(entry.before), values_of(entry.after))
                 except ConflictError:  # raised before anything is written
                     left += 1
     return len(touched), left

@@ -25,9 +25,11 @@ from photosvc.core.problems import Problem, Reason
 from photosvc.core.process import usable_cores
 from photosvc.index.describe import StackedFile, Taken, merged_metadata, taken
 from photosvc.index.extract import Extraction, extract, hash_of
-from photosvc.index.scan import are_away, disk_path
+from photosvc.index.mounts import are_away
+from photosvc.index.scan import disk_path
 from photosvc.index.sidecar_formats import Kind
-from photosvc.index.sidecar_values import StoredSidecar, is_read, ranked, with_sidecars
+from photosvc.index.sidecar_names import is_read
+from photosvc.index.sidecar_values import StoredSidecar, ranked, with_sidecars
 from photosvc.library.album_jobs import REFUSED_CLAIMS
 from photosvc.library.storage_errors import StorageFailedError
 from photosvc.media.errors import UnsupportedFileError

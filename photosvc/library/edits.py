@@ -19,7 +19,7 @@ from photosvc.core.times import ZERO_TIME, is_zone, to_local, to_utc
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index.describe import as_in_files
 from photosvc.index.file_columns import added_areas, choose_orientation, chosen_names, set_added_areas, set_chosen_names
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.shared_rows import SharedRows
 from photosvc.index.sidecar_links import sidecars_of
 from photosvc.media.metadata import Region
 from photosvc.models import Camera, Lens, Photo, Place
@@ -153,7 +153,7 @@ class Each:
         return list(kept.values())
 
 
-def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
+def apply(photo: Photo, values: Mapping[str, Any], shared_rows: SharedRows) -> None:
     """Write a person's values into a photo. Values equal to the present ones change nothing.
 
     Args:
@@ -167,7 +167,7 @@ def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
         is_present = is_shown_as(photo.description, caption) or caption is None
         values = {**values, "description": caption if description is None or not is_present else description}
     if restored := [name for name in _SOURCES if name in values and values[name] is None]:
-        _give_back(photo, restored, catalog)
+        _give_back(photo, restored, shared_rows)
         values = {name: value for name, value in values.items() if value is not None}
     for field in _PLAIN:
         name = field.column
@@ -176,10 +176,10 @@ def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
             if field.source:
                 setattr(photo, field.source, MANUAL)
     if "keywords" in values:
-        _set_keywords(photo, values["keywords"], catalog)
+        _set_keywords(photo, values["keywords"], shared_rows)
     _set_time(photo, values)
-    _set_place(photo, values, catalog)
-    _set_camera(photo, values, catalog)
+    _set_place(photo, values, shared_rows)
+    _set_camera(photo, values, shared_rows)
 
 
 def approve(photo: Photo) -> None:
@@ -207,14 +207,14 @@ def is_shown_as(own: Any, given: Any, places: int = 2) -> bool:  # noqa: ANN401
     return bool(own == given)
 
 
-def _give_back(photo: Photo, names: Collection[str], catalog: Catalog) -> None:
+def _give_back(photo: Photo, names: Collection[str], shared_rows: SharedRows) -> None:
     """Restore values of the files; others of the same source stay those of a person.
 
     Args:
         names: of `_SOURCES`.
     """
     sources = {_SOURCES[name] for name in names} - {""}
-    files = as_in_files(photo, sources, sidecars_of(catalog.session, [photo.id]), catalog)
+    files = as_in_files(photo, sources, sidecars_of(shared_rows.session, [photo.id]), shared_rows)
     given_back = {column for name in names for column in _given_back_with(name)}
     for column in given_back:
         setattr(photo, column, getattr(files, column))
@@ -251,8 +251,8 @@ def _hide_parts(photo: Photo) -> None:
     photo.year, photo.month, photo.day = (*parts[:known], -1, -1, -1)[:3]
 
 
-def _set_keywords(photo: Photo, words: Sequence[str], catalog: Catalog) -> None:
-    keywords = catalog.keywords(words)
+def _set_keywords(photo: Photo, words: Sequence[str], shared_rows: SharedRows) -> None:
+    keywords = shared_rows.keywords(words)
     if {keyword.folded for keyword in keywords} != {keyword.folded for keyword in photo.keywords}:
         photo.keywords, photo.keywords_src = keywords, MANUAL
 
@@ -288,14 +288,14 @@ def _set_time(photo: Photo, values: Mapping[str, Any]) -> None:
     _hide_parts(photo)
 
 
-def _set_place(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
+def _set_place(photo: Photo, values: Mapping[str, Any], shared_rows: SharedRows) -> None:
     if not values.keys() & {"lat", "lng", "altitude", "country"}:
         return
     lat, lng = values.get("lat", photo.lat), values.get("lng", photo.lng)
     if not (is_shown_as(photo.lat, lat, 7) and is_shown_as(photo.lng, lng, 7)):
         if not is_position(lat, lng):
             raise InvalidValueError("latitudes are from -90 to 90, longitudes from -180 to 180", field="Lat")
-        cell = catalog.cell(lat, lng) if (lat, lng) != (0, 0) else catalog.nowhere()
+        cell = shared_rows.cell(lat, lng) if (lat, lng) != (0, 0) else shared_rows.nowhere()
         photo.lat, photo.lng, photo.cell_id, photo.place = lat, lng, cell.id, cell.place
         photo.country, photo.place_src = cell.place.country, MANUAL
         if "altitude" not in values:
@@ -308,18 +308,18 @@ def _set_place(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> Non
         photo.country, photo.place_src = country, MANUAL
 
 
-def _set_camera(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
+def _set_camera(photo: Photo, values: Mapping[str, Any], shared_rows: SharedRows) -> None:
     """Write the camera and the lens by id, or by make and model, which may be new ones."""
     for field, kind, find, attribute in (
-        ("CameraID", Camera, catalog.camera, "camera"),
-        ("LensID", Lens, catalog.lens, "lens"),
+        ("CameraID", Camera, shared_rows.camera, "camera"),
+        ("LensID", Lens, shared_rows.lens, "lens"),
     ):
         given = values.get(f"{attribute}_id")
         current = getattr(photo, attribute)
         make, model = values.get(f"{attribute}_make", current.make), values.get(f"{attribute}_model", current.model)
         wanted = current
         if given is not None and given != current.id:
-            wanted = catalog.with_id(kind, given)
+            wanted = shared_rows.with_id(kind, given)
             if wanted is None:
                 raise InvalidValueError(f"there is no {attribute} {given}", field=field)
         elif not (is_shown_as(current.make, make) and is_shown_as(current.model, model)):
@@ -329,7 +329,7 @@ def _set_camera(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> No
             photo.camera_src = MANUAL
 
 
-def undo(catalog: Catalog, photo: Photo, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+def undo(shared_rows: SharedRows, photo: Photo, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
     """Write the values from before a change back.
 
     Values that only followed from those that a person set, such as a title from the place, are found again.
@@ -342,7 +342,7 @@ def undo(catalog: Catalog, photo: Photo, before: Mapping[str, Any], after: Mappi
         raise ConflictError(f"changed since then: {', '.join(changed)}", field=changed[0])
     if not names:
         raise ConflictError("this change cannot be undone")
-    restore(photo, {name: before[name] for name in names}, catalog)
+    restore(photo, {name: before[name] for name in names}, shared_rows)
 
 
 def snapshot(photo: Photo) -> dict[str, Any]:
@@ -384,14 +384,14 @@ def decided(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str
     yield from (name for name in _DECIDED if name in after)
 
 
-def restore(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
+def restore(photo: Photo, values: Mapping[str, Any], shared_rows: SharedRows) -> None:
     """Write values of a snapshot into a photo."""
     for name, value in values.items():
         if name in _RELATED:
             relation = _RELATED[name]
-            setattr(photo, relation, catalog.with_id(_KINDS[relation], value))
+            setattr(photo, relation, shared_rows.with_id(_KINDS[relation], value))
         elif name == KEYWORDS:
-            photo.keywords = catalog.keywords(value)
+            photo.keywords = shared_rows.keywords(value)
         elif name == PRIMARY:
             for file in photo.files:
                 file.primary_src = MANUAL if file.uid == value else ""

@@ -11,15 +11,15 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.message import Message, of_field
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.shared_rows import SharedRows
 from photosvc.library.edits import apply, keep_keywords
 from photosvc.library.journal import Actor, Change
 from photosvc.library.unit_of_work import changing, load_photos, store_and_project
-from photosvc.models import Keyword, Photo, photo_keywords
+from photosvc.models import Keyword, Photo, SearchRow, photo_keywords
 from photosvc.models.counters import record_change
 from photosvc.query.fold import fold
 from photosvc.records import limits
-from photosvc.search.reading.compile import visible_ids
+from photosvc.search.reading.compile import EVERY_SWITCH, visible
 
 #: A function that changes some hundreds of photos in a write transaction at the given time, and returns how many
 #: changed.
@@ -38,8 +38,9 @@ def check_name(name: str) -> None:
 
 def photos_with(connection: Connection, keyword_ids: Collection[int], *, sees_private: bool) -> Sequence[int]:
     """Return the ids of the photos with one of these keywords, also archived and hidden ones, if they may be seen."""
+    seen = select(SearchRow.photo_id).where(visible(sees_private=sees_private, opened=EVERY_SWITCH))
     query = select(photo_keywords.c.photo_id).where(photo_keywords.c.keyword_id.in_(keyword_ids))
-    query = query.where(photo_keywords.c.photo_id.in_(visible_ids(sees_private=sees_private))).distinct()
+    query = query.where(photo_keywords.c.photo_id.in_(seen)).distinct()
     return connection.scalars(query.order_by(photo_keywords.c.photo_id)).all()
 
 
@@ -60,12 +61,12 @@ def replace_in(
         folded: the keywords to replace, without case and accents.
         name: the keyword that replaces them; None: they are removed.
     """
-    catalog, photos = Catalog(session, zone), load_photos(session, photo_ids)
-    with changing(session, catalog, photos, change, now) as touched:
+    shared_rows, photos = SharedRows(session, zone), load_photos(session, photo_ids)
+    with changing(session, shared_rows, photos, change, now) as touched:
         for photo in photos:
             kept = [keyword.word for keyword in photo.keywords if keyword.folded not in folded]
             if len(kept) < len(photo.keywords):
-                apply(photo, {"keywords": [*kept, name] if name else kept}, catalog)
+                apply(photo, {"keywords": [*kept, name] if name else kept}, shared_rows)
     return len(touched)
 
 
@@ -146,7 +147,7 @@ def _change(session: Session, keyword_id: int, **values: object) -> None:
     record_change(session, private=not photos_with(session.connection(), [keyword_id], sees_private=False))
 
 
-def add_label(catalog: Catalog, photo: Photo, name: str) -> None:
+def add_label(shared_rows: SharedRows, photo: Photo, name: str) -> None:
     """Add a keyword to a photo, inside `changing`.
 
     Raises:
@@ -156,11 +157,11 @@ def add_label(catalog: Catalog, photo: Photo, name: str) -> None:
     if fold(name) not in {keyword.folded for keyword in photo.keywords}:
         if len(words) >= limits.KEYWORDS:
             raise ConflictError(Message("a photo has at most {most} labels", most=limits.KEYWORDS), field="Name")
-        apply(photo, {"keywords": [*words, name]}, catalog)
+        apply(photo, {"keywords": [*words, name]}, shared_rows)
     keep_keywords(photo)
 
 
-def remove_label(catalog: Catalog, photo: Photo, label: str) -> None:
+def remove_label(shared_rows: SharedRows, photo: Photo, label: str) -> None:
     """Take a keyword from a photo, inside `changing`; the arguments are those of `label_of`.
 
     Raises:
@@ -168,7 +169,7 @@ def remove_label(catalog: Catalog, photo: Photo, label: str) -> None:
     """
     gone = label_of(photo.keywords, label)
     words = [keyword.word for keyword in photo.keywords if keyword is not gone]
-    apply(photo, {"keywords": words}, catalog)
+    apply(photo, {"keywords": words}, shared_rows)
 
 
 def label_of(keywords: Iterable[Keyword], label: str) -> Keyword:

@@ -23,9 +23,9 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from photosvc.core.files import clean_name, disk_name, open_folder
 from photosvc.core.problems import Reason
 from photosvc.index.exclusions import is_hidden, is_left_out, is_rule
-from photosvc.index.requests import wish
+from photosvc.index.requests import enqueue
 from photosvc.index.scan import MAX_DEPTH, STAGING_FOLDER, aside_folder, is_too_long
-from photosvc.index.sidecar_values import is_read
+from photosvc.index.sidecar_names import is_read
 from photosvc.index.store import Store
 from photosvc.library.edits import FILES, Difference
 from photosvc.library.journal import Actor, Change, record
@@ -250,7 +250,7 @@ class Relocation:
     def changed(self, name: str, *, is_folder: bool = False) -> None:
         """Ask the indexer to look at a file or folder that was added, changed or removed."""
         if is_rule(name) or not (is_hidden(name) or is_junk(name)):  # a rule changes the other files of its folder
-            wish(self.session, self.now, disk_name(name if is_folder else name.rpartition("/")[0]))
+            enqueue(self.session, self.now, disk_name(name if is_folder else name.rpartition("/")[0]))
 
     def replaced(self, name: str, kept: str | None) -> None:
         """Follow a file that will be replaced: the index reads it again, even if size and time stay the same.
@@ -347,7 +347,7 @@ class Relocation:
         # A copy elsewhere was rejected as a duplicate of the deleted file; now it takes its place.
         copies = delete(RejectedFile).where(_is_copy_of(name, is_folder=is_folder)).returning(RejectedFile.name)
         for folder in {left_out.rpartition("/")[0] for left_out in self.session.scalars(copies)}:
-            wish(self.session, self.now, disk_name(folder))
+            enqueue(self.session, self.now, disk_name(folder))
 
 
 def is_junk(name: str) -> bool:

@@ -17,17 +17,17 @@ from photosvc.core.message import of_field
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index import file_columns
 from photosvc.index.describe import areas_of, describe
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.shared_rows import SharedRows
 from photosvc.index.sidecar_links import sidecars_of
 from photosvc.library.journal import Actor, Change
 from photosvc.library.labels import ChangeSome
 from photosvc.library.unit_of_work import changing, load_photos, store_and_project
-from photosvc.models import STATE, File, LibraryState, Marker, Photo, Subject, SubjectName
+from photosvc.models import STATE, File, LibraryState, Marker, Photo, SearchRow, Subject, SubjectName
 from photosvc.models.counters import record_change
 from photosvc.models.library import subject_uid
 from photosvc.models.statements import insert_into
 from photosvc.query.fold import fold, words
-from photosvc.search.reading.compile import visible_ids
+from photosvc.search.reading.compile import EVERY_SWITCH, visible
 from photosvc.search.reading.people import Person
 
 
@@ -177,7 +177,8 @@ def photos_with(connection: Connection, names: Collection[str], *, sees_private:
     """Return the ids of the photos whose markers have one of these names, as far as they may be seen."""
     query = select(File.photo_id).join(Marker, Marker.file_id == File.id).where(Marker.name.in_(names))
     if not sees_private:
-        query = query.where(File.photo_id.in_(visible_ids(sees_private=False)))
+        seen = select(SearchRow.photo_id).where(visible(sees_private=False, opened=EVERY_SWITCH))
+        query = query.where(File.photo_id.in_(seen))
     return connection.scalars(query.distinct().order_by(File.photo_id)).all()
 
 
@@ -185,7 +186,7 @@ def rename_photos(
     session: Session, photo_ids: Sequence[int], now: datetime, *, names: Collection[str], name: str, zone: str
 ) -> int:
     """Replace names of markers on photos, some hundreds at most; project these, and return their number."""
-    catalog, photos = Catalog(session, zone), load_photos(session, photo_ids)
+    shared_rows, photos = SharedRows(session, zone), load_photos(session, photo_ids)
     sidecars = sidecars_of(session, photo_ids)
     for photo in photos:
         for file in photo.files:
@@ -193,7 +194,7 @@ def rename_photos(
                 if marker.name in names:
                     marker.name = name
         with session.no_autoflush:
-            describe(photo, sidecars, catalog, now)  # titles may be made of names
+            describe(photo, sidecars, shared_rows, now)  # titles may be made of names
     store_and_project(session, photo_ids)
     return len(photos)
 
@@ -209,9 +210,9 @@ def rename_seen(
     zone: str,
 ) -> int:
     """Replace names of the marked areas of photos, some hundreds at most, as edits; return how many photos changed."""
-    catalog, photos = Catalog(session, zone), load_photos(session, photo_ids)
+    shared_rows, photos = SharedRows(session, zone), load_photos(session, photo_ids)
     sidecars = sidecars_of(session, photo_ids)
-    with changing(session, catalog, photos, change, now) as touched:
+    with changing(session, shared_rows, photos, change, now) as touched:
         for file in (file for photo in photos for file in photo.files):
             own, areas = file_columns.own_markers(file), areas_of(file, sidecars.get(file.id, ()))
             for number, marker in enumerate(own):

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.process import usable_cores
-from photosvc.index.scan import are_away
+from photosvc.index.mounts import are_away
 from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease
 from photosvc.jobs.queue import THUMBNAILS, State, Waiting

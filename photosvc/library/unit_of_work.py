@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.index.describe import describe
 from photosvc.index.photo_changes import mark_cameras
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.shared_rows import SharedRows
 from photosvc.index.sidecar_links import sidecars_of
 from photosvc.library.edits import difference, snapshot
 from photosvc.library.journal import Change, record
@@ -40,13 +40,13 @@ def _load(session: Session, which: ColumnElement[bool]) -> Sequence[Photo]:
 
 @contextmanager
 def changing(
-    session: Session, catalog: Catalog, photos: Sequence[Photo], change: Change, now: datetime
+    session: Session, shared_rows: SharedRows, photos: Sequence[Photo], change: Change, now: datetime
 ) -> Iterator[list[Photo]]:
     """Describe, journal and project these photos after the block, as far as they differ.
 
     The list that the block gets contains the changed photos afterwards.
     """
-    catalog.remember(photos)
+    shared_rows.remember(photos)
     before = {photo.id: snapshot(photo) for photo in photos}
     cameras = {photo.camera_id for photo in photos}
     former = {photo.id: (photo.edited_at, photo.updated_at, photo.quality) for photo in photos}
@@ -61,7 +61,7 @@ def changing(
     with session.no_autoflush:
         for photo in touched:
             photo.edited_at = photo.updated_at = now
-            describe(photo, sidecars, catalog, now)
+            describe(photo, sidecars, shared_rows, now)
     session.flush()
     changes |= {photo.id: difference(before[photo.id], snapshot(photo)) for photo in touched}
     for photo in [photo for photo in touched if not changes[photo.id][1]]:  # the files say the same

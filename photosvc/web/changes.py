@@ -18,12 +18,12 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.shared_rows import SharedRows
 from photosvc.library.album_photos import select_photos
 from photosvc.library.albums import PhotosChange, album_of_people, change_members
 from photosvc.library.journal import Actor, Change
 from photosvc.library.renames import RenameContext
-from photosvc.library.trash.folder import Trash, TrashedFile
+from photosvc.library.trash.folder import Kept, Trash
 from photosvc.library.trash.restoring import PORTION, Emptied, Restored, empty_in_request, restore_in_request
 from photosvc.library.unit_of_work import changing
 from photosvc.library.unit_of_work import load_photo as load_for_change
@@ -53,7 +53,7 @@ class Editing:
     """A photo with the write transaction that changes it."""
 
     session: Session
-    catalog: Catalog
+    shared_rows: SharedRows
     photo: Photo
 
 
@@ -107,10 +107,10 @@ def change_one(
             raise NotFoundError("there is no such photo", field="uid")
         if expected is not None and _record_of(session, seen, sees_private=sees_private)[1] not in expected:
             raise PhotoChangedError
-        catalog = Catalog(session, service.settings.timezone)
+        shared_rows = SharedRows(session, service.settings.timezone)
         entry = Change(action, Actor.of(who))
-        with changing(session, catalog, [photo], entry, now):
-            entry.undoes = change(Editing(session, catalog, photo))
+        with changing(session, shared_rows, [photo], entry, now):
+            entry.undoes = change(Editing(session, shared_rows, photo))
         session.flush()
         session.expire_all()
         seen = files_of_photo(connection, photo_uid, sees_private=sees_private) or seen
@@ -122,7 +122,7 @@ def one_batch() -> AbstractContextManager[None]:
     return current_service().gate.holding(Cost.BATCH, principal().owner_uid)
 
 
-def restore_files(files: Sequence[TrashedFile]) -> Restored:
+def restore_files(files: Sequence[Kept]) -> Restored:
     """Restore files of the trash, as many as one request may; more than a portion take the principal's only slot.
 
     Raises:

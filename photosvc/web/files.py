@@ -23,7 +23,7 @@ from werkzeug.http import http_date, parse_date, parse_etags, unquote_etag
 from werkzeug.wsgi import wrap_file
 
 from photosvc.core.files import disk_name
-from photosvc.index.scan import are_away
+from photosvc.index.mounts import are_away
 from photosvc.library.storage_errors import StorageFailedError
 from photosvc.pictures.originals import OriginalChangedError
 from photosvc.web.admission_gate import Cost

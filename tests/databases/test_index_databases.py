@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.core.errors import ConflictError
-from photosvc.index.requests import Wish, waiting, wish
+from photosvc.index.requests import IndexRequest, enqueue, waiting
 from photosvc.jobs.lease import Lease
 from photosvc.jobs.queue import INDEX
 from photosvc.models import Job, copy_sidecars
@@ -79,12 +79,12 @@ def test_the_jobs_of_a_killed_indexer_are_taken_by_another_one_and_it_writes_no_
 
     def begin():
         lease = Lease(engine, clock)
-        lease.begin(INDEX, "", {"force": False}, covers=Wish("").covers)
+        lease.begin(INDEX, "", {"force": False}, covers=IndexRequest("").covers)
         return lease
 
     with write_session(engine) as session:
-        wish(session, NOW, "a")
-        wish(session, NOW, "b")
+        enqueue(session, NOW, "a")
+        enqueue(session, NOW, "b")
     killed = begin()
     with pytest.raises(ConflictError, match="Another index run is active"):
         begin()
@@ -95,7 +95,7 @@ def test_the_jobs_of_a_killed_indexer_are_taken_by_another_one_and_it_writes_no_
             with pytest.raises(ConflictError):
                 write(session)
         other.check(session)
-        wish(session, NOW, "b", force=True)  # it came meanwhile
+        enqueue(session, NOW, "b", force=True)  # it came meanwhile
     killed.end(OSError())
     with write_session(engine) as session:
         other.finish(session)
@@ -108,7 +108,7 @@ def test_writers_that_wish_for_one_folder_at_the_same_time_all_succeed(engine):
     def ask():
         for _ in range(10):
             with write_session(engine) as session:
-                wish(session, NOW, "a")
+                enqueue(session, NOW, "a")
 
     threads = [Thread(target=ask) for _ in range(4)]
     for thread in threads:

@@ -1,4 +1,4 @@
-"""Purge, check and wishes of a library on PostgreSQL."""
+"""Purge, check and requests of a library on PostgreSQL."""
 
 import json
 

@@ -5,7 +5,7 @@ from threading import Thread
 
 from sqlalchemy import delete
 
-from photosvc.index.requests import wish
+from photosvc.index.requests import enqueue
 from photosvc.models import Upload, User
 from photosvc.models.engine import begin_write
 from photosvc.web.service import current_service
@@ -75,9 +75,9 @@ def test_who_asks_while_another_request_adds_the_file_is_told_to_ask_again(tmp_p
             thread = Thread(target=ask)
             thread.start()
             thread.join()
-            return wish(*given)
+            return enqueue(*given)
 
-        monkeypatch.setattr("photosvc.library.admission.wish", wish_when_placed)
+        monkeypatch.setattr("photosvc.library.admission.enqueue", wish_when_placed)
         assert patch(api, token, path, data, 0).status_code == 204
         assert asked == [423, 423]
         assert offset_of(api, token, path) == len(data)

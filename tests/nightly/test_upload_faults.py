@@ -20,7 +20,7 @@ import requests
 from tusclient.client import TusClient
 from tusclient.exceptions import TusCommunicationError
 
-from photosvc.cli.index import chores_of
+from photosvc.cli.index import other_jobs_of
 from photosvc.web.indexer import Indexer
 from photosvc.web.service import current_service
 from tests.app.uploads.upload_client import FORM, form_of, originals, parts, picture
@@ -143,7 +143,7 @@ def test_a_connection_cut_in_the_middle_of_a_file_leaves_nothing(tmp_path):
 
 
 def indexers(api):
-    """Processes that fulfil the wishes of this library."""
+    """Processes that fulfil the requests of this library."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -200,7 +200,7 @@ def test_a_resumable_upload_is_completed_whenever_its_server_is_killed(tmp_path)
         assert list(originals(api).values()) == [data]
         api.clock.present = datetime.now(UTC) + timedelta(days=4)
         with api.library.app.app_context():
-            chores_of(current_service()).hourly()
+            other_jobs_of(current_service()).hourly()
         assert parts(api) == []
 
 

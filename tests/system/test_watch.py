@@ -4,7 +4,7 @@ import os
 import shutil
 import signal
 
-from photosvc.index.requests import waiting, wish
+from photosvc.index.requests import enqueue, waiting
 from photosvc.models import File
 from photosvc.models.engine import write_session
 from photosvc.web.service import current_service
@@ -21,7 +21,7 @@ def pictures(count, first=0):
 
 def ask(library, folder, *, force=False):
     with library.app.app_context(), write_session(current_service().engine()) as session:
-        wish(session, NOW, folder, force=force)
+        enqueue(session, NOW, folder, force=force)
 
 
 def waited(library):

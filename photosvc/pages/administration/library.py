@@ -112,7 +112,7 @@ def start_run() -> Response:
     folder = disk_name(form.get("folder", "").strip().strip("/"))
     try:
         with service.writing() as session:
-            requests.wish(session, service.now(), folder, force=bool(form.get("again")))
+            requests.enqueue(session, service.now(), folder, force=bool(form.get("again")))
             _check_folder(service.settings.originals / folder)  # an error rolls the request back
     except InvalidValueError as error:
         return _library(error, given=form)

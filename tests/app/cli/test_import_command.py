@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from photosvc.index.requests import Wish
+from photosvc.index.requests import IndexRequest
 from photosvc.jobs.lease import Lease
 from photosvc.jobs.queue import INDEX
 from photosvc.web.service import current_service
@@ -98,7 +98,7 @@ def test_an_import_also_indexes_at_once_what_an_earlier_run_left(api, card, monk
     with api.library.app.app_context():
         service = current_service()
         lease = Lease(service.engine(), service.clock)
-        lease.begin(INDEX, "2024/05", {"force": False}, covers=Wish("2024/05").covers)
+        lease.begin(INDEX, "2024/05", {"force": False}, covers=IndexRequest("2024/05").covers)
         (service.settings.cache / "index.lock").write_text(lease.owner)
         if ended:
             lease.end(OSError("the disk is full"))

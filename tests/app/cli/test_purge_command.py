@@ -8,7 +8,8 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 from photosvc.cli import svc
-from photosvc.index.scan import absent_disks, is_gone, remember_disks
+from photosvc.index.mounts import absent_disks, remember_disks
+from photosvc.index.scan import is_gone
 from photosvc.media.metadata import Metadata
 from photosvc.models import Album, AlbumPhoto, Base, File, Photo, SearchRow
 from photosvc.pictures.cache import PictureCache
@@ -265,7 +266,7 @@ def test_a_disk_that_goes_while_a_purge_looks_takes_nothing_with_it(purged, monk
 @pytest.mark.parametrize("number", [5, 7])
 def test_a_disk_below_the_originals_that_goes_during_a_purge_is_still_remembered(purged, monkeypatch, number):
     mounted = {f"{purged.originals}/2020": "7"}
-    monkeypatch.setattr("photosvc.index.scan.mounts_below", lambda _: dict(mounted))
+    monkeypatch.setattr("photosvc.index.mounts.mounts_below", lambda _: dict(mounted))
     with purged.session() as session:
         remember_disks(session, purged.originals)
     when_called(monkeypatch, number, mounted.clear)

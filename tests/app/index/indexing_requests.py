@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from sqlalchemy import Engine
 
-from photosvc.cli.index import chores_of
+from photosvc.cli.index import other_jobs_of
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.index.watcher import RequestedIndexer
@@ -16,9 +16,9 @@ from photosvc.web.service import Service
 
 def index_at_once(service: Service) -> Indexer:
     """Do what the process that `wake_indexer` starts would do."""
-    chores = chores_of(service)
-    RequestedIndexer(service.engine(), service.settings, service.clock, chores).fulfil()
-    chores.often()
+    other_jobs = other_jobs_of(service)
+    RequestedIndexer(service.engine(), service.settings, service.clock, other_jobs).fulfil()
+    other_jobs.often()
     return Indexer.STARTED
 
 

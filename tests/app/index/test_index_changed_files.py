@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from photosvc.core.errors import NotFoundError
-from photosvc.index import scan as disks
+from photosvc.index import mounts as disks
 from photosvc.index import worklist
 from photosvc.index.scan import scan as scan_folder
 from photosvc.models import File, RejectedFile

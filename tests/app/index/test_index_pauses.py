@@ -2,9 +2,9 @@
 
 import pytest
 
-from photosvc.cli.index import chores_of
+from photosvc.cli.index import other_jobs_of
 from photosvc.index import run as module
-from photosvc.index.requests import waiting, wish
+from photosvc.index.requests import enqueue, waiting
 from photosvc.models import Job
 from photosvc.web.indexer import Indexer
 from photosvc.web.service import current_service
@@ -25,7 +25,7 @@ def inline_library(tmp_path, monkeypatch):
 
 def ask(library, folder):
     with library.session() as session:
-        wish(session, library.clock(), folder)
+        enqueue(session, library.clock(), folder)
 
 
 def run(library, at):
@@ -39,7 +39,7 @@ def run(library, at):
                 library.clock,
                 module.IndexOptions(),
                 lambda done, _: at[done]() if done in at else None,
-                chore=chores_of(service).in_pauses,
+                small_jobs=other_jobs_of(service).in_pauses,
             )
 
 

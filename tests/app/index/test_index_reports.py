@@ -8,7 +8,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from photosvc.index import run_log
-from photosvc.index.requests import Wish, run_lock
+from photosvc.index.requests import IndexRequest, run_lock
 from photosvc.index.run import run_index
 from photosvc.index.run_log import IndexOptions
 from photosvc.jobs.queue import INDEX, KINDS, RunCancelledError
@@ -71,7 +71,7 @@ def test_runs_that_were_stopped_or_failed_or_whose_process_ended_are_told_apart(
     ]
     with inline_library.app.app_context():
         service = current_service()
-        with Session(service.engine()) as session, run_lock(session, service.settings, service.clock, Wish("")):
+        with Session(service.engine()) as session, run_lock(session, service.settings, service.clock, IndexRequest("")):
             assert [state for (state,) in kept(inline_library)] == ["running", "interrupted", "failed", "stopped"]
 
 

@@ -1,7 +1,7 @@
 import pytest
 from sqlalchemy import func, select
 
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.shared_rows import SharedRows
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Keyword, Place
 
 
@@ -13,28 +13,28 @@ def session(library):
 
 @pytest.fixture
 def new_catalog(session):
-    return lambda: Catalog(session, "UTC")
+    return lambda: SharedRows(session, "UTC")
 
 
-def values(catalog):
-    """The rows that a catalog gives for the same questions."""
-    camera, lens = catalog.camera("Canon", "EOS R5"), catalog.lens("Canon", "50mm")
-    cell, sea = catalog.cell(47.37, 8.54), catalog.cell(30, -40)
-    words = catalog.keywords(["Été", "ete", "", "sun"])
+def values(shared_rows):
+    """The rows that are given for equal values."""
+    camera, lens = shared_rows.camera("Canon", "EOS R5"), shared_rows.lens("Canon", "50mm")
+    cell, sea = shared_rows.cell(47.37, 8.54), shared_rows.cell(30, -40)
+    words = shared_rows.keywords(["Été", "ete", "", "sun"])
     return [
         (camera.make, camera.model, camera.type),
         (lens.make, lens.model),
         (cell.id, cell.place.city, cell.place.country),
         (sea.id, sea.place.id, sea.place.label, sea.place.city, sea.place.state, sea.place.country),
         [(word.word, word.folded) for word in words],
-        (catalog.camera("", "").id, catalog.lens("Canon", "").id, catalog.nowhere().place.id),
+        (shared_rows.camera("", "").id, shared_rows.lens("Canon", "").id, shared_rows.nowhere().place.id),
     ]
 
 
 def test_what_is_not_known_yet_is_inserted_once(session, new_catalog):
     cameras = session.scalar(select(func.count()).select_from(Camera))
-    for catalog in (new_catalog(), new_catalog()):
-        assert values(catalog) == [
+    for shared_rows in (new_catalog(), new_catalog()):
+        assert values(shared_rows) == [
             ("Canon", "EOS R5", "body"),
             ("Canon", "50mm"),
             ("s2:47900a00931c", "Zürich", "ch"),

@@ -13,7 +13,7 @@ from photosvc.index import stack_rules
 from photosvc.index.batches import restack_library
 from photosvc.index.restack import unstack
 from photosvc.index.scan import FoundFile
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.shared_rows import SharedRows
 from photosvc.index.store import Store
 from photosvc.media.metadata import Metadata
 from photosvc.models import STACKING, Album, AlbumPhoto, File, LibraryState, Photo, SearchRow
@@ -246,9 +246,9 @@ def test_an_unstacked_file_is_a_photo_of_its_own_that_no_rule_joins_again(sessio
     photo = photo_of(session, "a/x.jpg")
     photo.favorite, photo.private, uid = True, True, photo.uid
     session.commit()
-    catalog = Catalog(session, "UTC")
+    shared_rows = SharedRows(session, "UTC")
     file = session.scalars(select(File).where(File.name == "a/x.dng")).one()
-    single = unstack(session, catalog, file, NOW)
+    single = unstack(session, shared_rows, file, NOW)
     assert (single.stack, single.favorite, single.private, single.type) == (-1, True, True, "raw")
     session.commit()
     assert stored(session, Photo.stack, Photo.type, File.primary) == [
@@ -276,7 +276,7 @@ def test_another_choice_of_kinds_stacks_the_library_again_once(session, library)
 
 def use(session, act, now=NOW, kinds=KINDS):
     """Let a store do something and finish."""
-    one = Store(session, Catalog(session, "UTC"), Path("/nonexistent"), now, kinds)
+    one = Store(session, SharedRows(session, "UTC"), Path("/nonexistent"), now, kinds)
     act(one)
     one.finish()
     session.commit()

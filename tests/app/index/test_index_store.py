@@ -8,7 +8,7 @@ from photosvc.core.problems import Problem, Reason
 from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import add_area, read_extraction
 from photosvc.index.scan import FoundFile
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.shared_rows import SharedRows
 from photosvc.index.store import Saved, Store
 from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Camera, File, Keyword, Photo, Place, RejectedFile, SearchDocument, SearchRow, SearchText
@@ -25,7 +25,7 @@ def session(library):
 
 
 def store(library, session, now=NOW):
-    return Store(session, Catalog(session, "UTC"), library.originals, now)
+    return Store(session, SharedRows(session, "UTC"), library.originals, now)
 
 
 def found(name, extraction):

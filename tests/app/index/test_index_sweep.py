@@ -10,7 +10,7 @@ from photosvc.auth.credentials import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.auth.throttle import Allowance, Charge, take
 from photosvc.core.clock import SYSTEM_CLOCK
-from photosvc.index.requests import sweep
+from photosvc.index.watcher import sweep
 from photosvc.models import Credential, ThrottleBucket, ZipSelection
 from photosvc.models.engine import MOST_SWEPT, write_session
 from photosvc.pictures.archives import StoredSelection, store

@@ -18,10 +18,10 @@ from photosvc.core.errors import ConflictError
 from photosvc.index import run as job
 from photosvc.index import watcher as module
 from photosvc.index.events import FolderEvents
-from photosvc.index.requests import Wish, run_lock, waiting, wish
+from photosvc.index.requests import IndexRequest, enqueue, run_lock, waiting
 from photosvc.index.run_log import Summary
 from photosvc.index.store import due_folders
-from photosvc.index.watcher import Chores, Reporter, RequestedIndexer, Watcher, indexer_lock, takes_jobs
+from photosvc.index.watcher import OtherJobs, Reporter, RequestedIndexer, Watcher, indexer_lock, takes_jobs
 from photosvc.jobs.queue import RunCancelledError
 from photosvc.web.service import current_service
 from tests.app.index import deadly_extract
@@ -83,7 +83,7 @@ def failing(monkeypatch, *errors, seconds=0.5):
         error = left.pop(0) if left else None
         if isinstance(error, ConflictError) and not isinstance(error, RunCancelledError):
             raise error  # the run did not begin
-        with run_lock(session, settings, clock, Wish(options.subfolder, options.force)):
+        with run_lock(session, settings, clock, IndexRequest(options.subfolder, options.force)):
             if error:
                 raise error
         return Summary(seconds=seconds)
@@ -118,7 +118,7 @@ def test_jobs_do_not_wait_for_the_end_of_the_rest_after_a_run(watched, monkeypat
 
     def wish_job():
         with watched.library.session() as session:
-            wish(session, NOW, "job")
+            enqueue(session, NOW, "job")
 
     def rest():
         assert folders == [("", False), ("job", False)]
@@ -152,29 +152,29 @@ def test_an_indexer_on_request_fulfils_wishes_and_makes_way_for_another(library,
         runs.append(options.subfolder)
         if len(runs) == 3:
             raise ConflictError
-        with run_lock(session, settings, clock, Wish(options.subfolder)):
+        with run_lock(session, settings, clock, IndexRequest(options.subfolder)):
             if len(runs) == 1:
                 raise RunCancelledError
 
     monkeypatch.setattr("photosvc.index.watcher.run_index", run_index)
     monkeypatch.setattr("photosvc.index.watcher._PAUSE", 0)
     with library.session() as session:
-        wish(session, NOW, "a")
-    chores: list[str] = []
+        enqueue(session, NOW, "a")
+    other_jobs: list[str] = []
     with library.app.app_context():
         service = current_service()
 
         def often():
-            chores.append("often")
+            other_jobs.append("often")
             library.clock.move(seconds=40)  # until a run is tried again that was stopped
 
-        own = Chores(often, lambda: chores.append("hourly"))
+        own = OtherJobs(often, lambda: other_jobs.append("hourly"))
         indexer = RequestedIndexer(service.engine(), service.settings, service.clock, own, idle_seconds=0.05)
         indexer.run()
         assert runs == ["a", "a"]
         with library.session() as session:
             assert waiting(session) == []
-            wish(session, NOW, "b")
+            enqueue(session, NOW, "b")
         with indexer_lock(service.settings):
             assert takes_jobs(service.settings)
             indexer.run()
@@ -182,7 +182,7 @@ def test_an_indexer_on_request_fulfils_wishes_and_makes_way_for_another(library,
         assert not takes_jobs(service.settings)
         indexer.run()
     assert runs == ["a", "a", "", ""]
-    assert chores[-1] == "hourly"
+    assert other_jobs[-1] == "hourly"
 
 
 def test_a_disk_below_the_originals_is_followed_when_it_comes_and_guarded_when_it_goes(watched, monkeypatch):
@@ -271,7 +271,7 @@ def test_folders_that_appear_while_they_are_counted_are_no_folders_without_a_wat
 def ask(watched, *folders, force=True):
     with watched.library.session() as session:
         for folder in folders:
-            wish(session, NOW, folder, force=force)
+            enqueue(session, NOW, folder, force=force)
 
 
 def waited(watched):

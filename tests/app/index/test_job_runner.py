@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from photosvc.index.requests import Wish, due
+from photosvc.index.requests import IndexRequest, due
 from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease
 from photosvc.jobs.queue import ALBUMS, IMPORT, INDEX, LOOK_ALIKES
@@ -60,7 +60,7 @@ def test_an_index_job_of_a_process_that_was_killed_is_due_again_when_its_lease_e
     assert runner.waits()
     runner.step()
     with write_session(engine) as session:
-        assert due(session, clock()) == [Wish("")]
+        assert due(session, clock()) == [IndexRequest("")]
 
 
 def test_a_job_that_fails_hinders_no_other_and_is_tried_again_after_a_pause(engine, clock, runner, monkeypatch, caplog):

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.index.requests import Wish, due, stop, waiting, wish
+from photosvc.index.requests import IndexRequest, due, enqueue, stop, waiting
 from photosvc.jobs import lease, queue
 from photosvc.jobs.lease import Lease
 from photosvc.jobs.queue import INDEX, KINDS, RunCancelledError, State, TooManyJobsError
@@ -25,11 +25,11 @@ def clock():
 def ask(engine, clock, *folders, force=False):
     with write_session(engine) as session:
         for folder in folders:
-            wish(session, clock(), folder, force=force)
+            enqueue(session, clock(), folder, force=force)
 
 
 def began(engine, clock, folder="", *, force=False, former=()):
-    run = Wish(folder, force)
+    run = IndexRequest(folder, force)
     held = Lease(engine, clock)
     held.begin(INDEX, folder, {"force": force}, covers=run.covers, former=former)
     return held
@@ -98,12 +98,12 @@ def test_what_is_asked_for_during_a_run_is_another_job_also_when_the_run_fails(e
     run.end(OSError())
     assert states(engine) == [("a", "failed", 1, "OSError"), ("a", "waiting", 0, None)]
     with write_session(engine) as session:
-        assert list(waiting(session)) == [Wish("a", force=True)]
+        assert list(waiting(session)) == [IndexRequest("a", force=True)]
     covered = began(engine, clock, "", force=True)
     ask(engine, clock, "a")
     covered.end(OSError())
     with write_session(engine) as session:
-        assert list(waiting(session)) == [Wish("a", force=True)]
+        assert list(waiting(session)) == [IndexRequest("a", force=True)]
 
 
 def test_an_account_may_have_so_many_jobs_that_wait_and_old_reports_are_forgotten(engine, clock, monkeypatch):

@@ -504,4 +504,4 @@ def test_a_deletion_in_many_folders_asks_the_indexer_to_look_at_few(library):
     chosen = [uid for name, uid in uids(library).items() if name.startswith("year/")]
     assert call(library, "POST", "/batch/photos/delete", json={"photos": chosen})["photos"] == 12
     with library.session() as session:
-        assert [wish.folder for wish in waiting(session)] == ["year"]
+        assert [one.folder for one in waiting(session)] == ["year"]

@@ -180,7 +180,7 @@ def test_files_are_copied_under_names_by_the_time_they_were_taken_or_their_last_
     assert imports.left() == left
     assert (imports.library.originals / names["b.jpg"]).stat().st_mtime == 1_600_000_000
     with imports.library.session() as session:
-        folders = [wish.folder for wish in waiting(session)]
+        folders = [enqueue.folder for enqueue in waiting(session)]
     assert folders == ["2005/08", "2020/09", "2023/12", "2024/05"]
     imports.library.index()
     with imports.library.session() as session:

@@ -1,4 +1,4 @@
-"""POST and DELETE of /import and /index: wishes that an indexer fulfils, and runs that stop."""
+"""POST and DELETE of /import and /index: requests that an indexer fulfils, and runs that stop."""
 
 import os
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy.orm import Session
 
-from photosvc.cli.index import chores_of
+from photosvc.cli.index import other_jobs_of
 from photosvc.index import requests
 from photosvc.index.run import run_index
 from photosvc.index.run_log import IndexOptions
@@ -56,8 +56,8 @@ def import_all(api):
     """What the indexer does until nothing waits."""
     with api.library.app.app_context():
         service = current_service()
-        chores = chores_of(service)
-        while chores.often() or chores.waits():
+        other_jobs = other_jobs_of(service)
+        while other_jobs.often() or other_jobs.waits():
             pass
         index_at_once(service)
 
@@ -76,13 +76,13 @@ def killed_indexer(api):
         patch.setattr("photosvc.library.imports._MOST_FILES", 2)
         patch.setattr(Lease, "keep", lambda _: None)  # the thread that renews the lease dies with its process
         patch.setitem(HANDLERS, IMPORT, handle)
-        chores = chores_of(current_service())
-        assert chores.often()
-        yield chores
+        other_jobs = other_jobs_of(current_service())
+        assert other_jobs.often()
+        yield other_jobs
     imports[0].close()  # the system takes its lock
 
 
-def wished(api):
+def waiting_requests(api):
     with api.library.session() as session:
         return {
             one.subject: (one.arguments["moves"], " ".join(one.arguments["albums"]))
@@ -102,9 +102,9 @@ def test_files_are_copied_and_their_photos_found(api, token):
     answer = api.call("POST", "/import", token, json={"path": "/camera/", "move": False, "albums": []})
     assert answer.json == {"code": 200, "message": "An indexer was started for it.", "indexer": "started"}
     assert api.call("POST", "/import/H%C3%A4user/a%20b", token).status_code == 200
-    assert wished(api) == {"camera": (False, ""), "Häuser/a b": (False, "")}
+    assert waiting_requests(api) == {"camera": (False, ""), "Häuser/a b": (False, "")}
     import_all(api)
-    assert wished(api) == {}
+    assert waiting_requests(api) == {}
     assert originals(api) == {named(data): data, named(other): other}
     assert (left(api), parts(api)) == (["Häuser/a b/1.jpg", "camera/a.jpg", "other.jpg"], [])
     (photo,) = api.call("GET", f"/photos?q=hash:{sha1(data)}", token).json
@@ -135,12 +135,12 @@ def test_stopping_withdraws_imports_that_wait_or_go_on(api, token):
     for number in range(5):
         put(api, f"{number}.jpg", picture(100 + number))
     api.call("POST", "/import", token)
-    with killed_indexer(api) as chores:
+    with killed_indexer(api) as other_jobs:
         assert len(originals(api)) == 2
         answer = api.call("DELETE", "/import", token)
         assert answer.json == {"code": 200, "message": "The import is stopping.", "stopped": True}
-        assert not chores.often()
-        assert not chores.waits()
+        assert not other_jobs.often()
+        assert not other_jobs.waits()
     assert (len(originals(api)), parts(api)) == (2, [])
 
 
@@ -152,10 +152,10 @@ def test_an_indexer_that_was_killed_leaves_its_wish_to_the_next(api, token):
         pass
     api.library.clock.move(seconds=89)
     import_all(api)
-    assert (wished(api), len(originals(api))) == ({"": (True, "")}, 2), "its lease has not ended"
+    assert (waiting_requests(api), len(originals(api))) == ({"": (True, "")}, 2), "its lease has not ended"
     api.library.clock.move(seconds=1)
     import_all(api)
-    assert (wished(api), left(api), len(originals(api))) == ({}, [], 5)
+    assert (waiting_requests(api), left(api), len(originals(api))) == ({}, [], 5)
 
 
 def test_an_import_exceeds_no_quota(api, token, caplog):
@@ -195,7 +195,7 @@ def test_no_folder_but_those_of_the_folder_of_imports_is_taken(api, token):
         assert api.call("POST", f"/import/{path}", token).status_code == status, path
     for body in ([], {"move": "x"}, {"albums": "x"}, {"albums": [1]}, {"albums": [""]}):
         assert api.call("POST", "/import", token, json=body).status_code == 400, body
-    assert wished(api) == {}
+    assert waiting_requests(api) == {}
 
 
 def test_a_folder_of_imports_that_is_missing_or_holds_the_originals_is_refused(api, token):
@@ -212,7 +212,7 @@ def test_a_folder_of_imports_that_is_missing_or_holds_the_originals_is_refused(a
 def test_an_album_that_is_none_is_named(api, token):
     check_error(api.call("POST", "/import", token, json={"albums": ["atb7yo0000000000"]}), 404)
     check_error(api.call("POST", "/import", api.app_password("ann", "files"), json={"albums": ["New"]}), 403)
-    assert wished(api) == {}
+    assert waiting_requests(api) == {}
 
 
 def test_only_so_many_folders_wait(api, token, monkeypatch):
@@ -274,10 +274,10 @@ def test_an_import_that_failed_or_was_stopped_says_so(api, token, caplog):
     put(api, "a.jpg", picture(6))
     for body in ({}, {"move": True}):  # the later one replaces the earlier
         assert api.call("POST", "/import", token, json=body).status_code == 200
-    assert wished(api) == {"": (True, "")}
+    assert waiting_requests(api) == {"": (True, "")}
     with changed(api, readonly=True):
         import_all(api)
-    assert (wished(api), "read-only" in caplog.text) == ({}, True)
+    assert (waiting_requests(api), "read-only" in caplog.text) == ({}, True)
     for number in range(3):
         put(api, f"{number}.jpg", picture(300 + number))
     api.library.clock.move(minutes=1)
@@ -329,7 +329,7 @@ def test_failed_files_of_index_runs_are_listed_until_they_can_be_read(api, token
 
 def wished_runs(api):
     with api.library.session() as session:
-        return {(wish.folder, wish.force) for wish in requests.waiting(session)}
+        return {(one.folder, one.force) for one in requests.waiting(session)}
 
 
 def test_an_index_run_is_a_wish_that_an_indexer_takes(api, token):

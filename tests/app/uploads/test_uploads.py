@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from photosvc.cli.index import chores_of
+from photosvc.cli.index import other_jobs_of
 from photosvc.web import uploads
 from photosvc.web.admission_gate import Cost
 from photosvc.web.indexer import Indexer
@@ -142,7 +142,7 @@ def test_an_upload_that_is_answered_503_leaves_no_original_and_can_be_added_agai
     data = picture(77, "2019:09:09 09:09:09")
     assert post(api, token, "taken-back", ("a.jpg", data)).status_code == 200
     with monkeypatch.context() as broken:
-        broken.setattr("photosvc.library.admission.wish", fails)
+        broken.setattr("photosvc.library.admission.enqueue", fails)
         assert put(api, token, "taken-back", albums=[]).status_code == 503
     assert list((api.library.originals / "2019").rglob("*.jpg")) == []
     assert put(api, token, "taken-back", albums=[]).status_code == 200
@@ -369,6 +369,6 @@ def test_the_sweep_deletes_uploads_after_days_and_files_that_no_upload_waits_for
     with own.library.app.app_context():
         for hours, left in ((23, {waiting, orphan.name}), (2, {waiting}), (96, set())):
             own.clock.move(hours=hours)
-            chores_of(current_service()).hourly()
+            other_jobs_of(current_service()).hourly()
             assert set(parts(own)) == left, hours
     assert put(own, token, "waits").json["files"] == []

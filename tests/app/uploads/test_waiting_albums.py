@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from photosvc.cli.index import chores_of
+from photosvc.cli.index import other_jobs_of
 from photosvc.jobs.lease import Lease
 from photosvc.library import album_jobs
 from photosvc.models import Job
@@ -43,7 +43,7 @@ def index(api):
 
 def step(api):
     with api.library.app.app_context():
-        return chores_of(current_service()).often()
+        return other_jobs_of(current_service()).often()
 
 
 def in_album(api, token, title="Trip"):
@@ -129,10 +129,10 @@ def test_the_files_of_one_request_share_jobs_that_have_so_many_files_and_no_side
 def test_files_that_wait_for_an_index_run_do_not_keep_an_indexer_alive(api, token):
     send(api, token, ("a.jpg", picture(1)))
     with api.library.app.app_context():
-        chores = chores_of(current_service())
-        assert (chores.often(), chores.waits(), chores.is_asked()) == (False, False, False)
+        other_jobs = other_jobs_of(current_service())
+        assert (other_jobs.often(), other_jobs.waits(), other_jobs.is_asked()) == (False, False, False)
         assert api.library.index()
-        assert (chores.waits(), chores.is_asked()) == (True, True)
-        chores.often()
-        assert (chores.waits(), chores.is_asked()) == (False, False)
+        assert (other_jobs.waits(), other_jobs.is_asked()) == (True, True)
+        other_jobs.often()
+        assert (other_jobs.waits(), other_jobs.is_asked()) == (False, False)
     assert in_album(api, token) == 1

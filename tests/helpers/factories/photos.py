@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.index.extract import Extraction
 from photosvc.index.scan import FoundFile
-from photosvc.index.shared_rows import Catalog
+from photosvc.index.shared_rows import SharedRows
 from photosvc.index.store import Store
 from photosvc.media.metadata import Metadata
 from photosvc.models import Photo
@@ -21,7 +21,7 @@ PLACES = ((None, None), (48.8584, 2.2945), (0.0, -0.001), (-33.8568, 151.2153))
 
 def store_extractions(session: Session, files: list[tuple[str, Extraction]], now: datetime) -> None:
     """Store extractions as the indexer stores a batch."""
-    store = Store(session, Catalog(session, "UTC"), Path("/nonexistent"), now)
+    store = Store(session, SharedRows(session, "UTC"), Path("/nonexistent"), now)
     batch = [(FoundFile(name, extraction.size, extraction.mtime_ns), extraction) for name, extraction in files]
     store.load([name for name, _ in files], batch)
     for found, extraction in batch:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.index.scan import is_remote, mounts_below
+from photosvc.index.mounts import is_remote, mounts_below
 
 TABLE = """rootfs / ext4 rw 0 0
 nas:/photos {root}/srv/photos nfs4 rw 0 0

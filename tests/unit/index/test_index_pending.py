@@ -4,8 +4,9 @@ from math import inf
 
 import pytest
 
-from photosvc.index import requests as module
-from photosvc.index.requests import Pending, gathered
+from photosvc.index import events as module
+from photosvc.index.events import Pending
+from photosvc.index.requests import gathered
 from tests.helpers.clock import MovedClock
 
 

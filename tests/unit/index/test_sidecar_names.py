@@ -5,7 +5,7 @@ from itertools import permutations, product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.index.sidecar_values import MOST_COMPANIONS, candidates, companions, confirms
+from photosvc.index.sidecar_names import MOST_COMPANIONS, candidates, companions, confirms
 from tests.helpers.examples import examples
 
 LETTERS = "abcXYZ0189 _-.éß編é&"

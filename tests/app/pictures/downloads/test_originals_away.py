@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from photosvc.index import scan
+from photosvc.index import mounts
 from tests.app.dav.dav_client import DavClient
 from tests.app.pictures.picture_client import PictureClient, replace_workers
 from tests.helpers.api_client import check_error, open_api
@@ -81,7 +81,7 @@ def test_while_the_originals_are_away_nothing_is_gone_and_readiness_tells(away):
 def test_while_a_disk_below_the_originals_is_away_only_its_files_are_unavailable(away, monkeypatch):
     originals = away.library.originals
     with monkeypatch.context() as mounted:
-        mounted.setattr(scan, "mounts_below", lambda root: {f"{root}/nas": "1"})
+        mounted.setattr(mounts, "mounts_below", lambda root: {f"{root}/nas": "1"})
         away.library.index()
     (originals / "nas/far.jpg").rename(originals.with_name("far.jpg"))
     for answer in answers_for(away, "nas/far.jpg"):
