@@ -1,9 +1,10 @@
 """Workers on other machines, by dask.distributed: pools with the interface of `WorkerPool`.
 
-Each item is a task of dask, whose workers let processes of their own read the files: a file that kills its reader costs
-that file, and not the worker. Workers get tasks once they have proved that they have the same version and see the
-originals. When a worker is gone, dask gives its tasks to others. An item that is lost with all of its workers goes
-alone; one that is lost again counts as one that kills its reader, which a later run tries again.
+A task of dask is a few items, because each task costs the scheduler and this process milliseconds. Workers of dask let
+processes of their own read the files: a file that kills its reader costs that file, and not the worker. Workers get
+tasks once they have proved that they have the same version and see the originals. When a worker is gone, dask gives its
+tasks to others. Items that are lost with all of their workers go alone; an item that is lost again counts as one that
+kills its reader, which a later run tries again.
 
 Both sides of a connection run pickled code of the other one: only machines that trust each other may reach a scheduler.
 """
@@ -14,7 +15,7 @@ import pickle
 import queue
 import socket
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -44,8 +45,10 @@ _ANSWER: Final = 10
 _LOOK: Final = 0.5
 #: Seconds for which a run waits for a worker that it can use.
 PATIENCE: Final = 30.0
-#: Tasks for each thread of the workers: it begins the next one while the result of the last one travels.
-_TASKS: Final = 4
+#: Items of a task.
+_ITEMS: Final = 8
+#: Tasks for each thread of the workers: it begins the next one while the results of the last one travel.
+_TASKS: Final = 2
 #: Losses after which an item is blamed; it goes alone after the first one.
 _LOSSES: Final = 3
 #: Most names of originals by which a worker proves that it sees them.
@@ -102,8 +105,8 @@ class Work:
     landmarks: Landmarks
 
 
-def apply(work: Work, item: object) -> bytes:
-    """Apply the function to an item in a process of a dask worker, and return the answer.
+def apply(work: Work, items: Sequence[object]) -> list[bytes]:
+    """Apply the function to items in processes of a dask worker, and return an answer for each.
 
     Raises:
         UnfitError: this machine cannot be used.
@@ -113,12 +116,15 @@ def apply(work: Work, item: object) -> bytes:
     worker = get_worker()
     if reason := work.landmarks.unfitness():
         raise UnfitError(worker.address, reason)
-    try:
-        return write_result(_processes(work, worker.state.nthreads).submit(item).result())
-    except WorkerStartError as error:
-        raise UnfitError(worker.address, f"cannot work: {error.message}") from None
-    except PhotosvcError as error:
-        return write_error(error)
+    processes, answers = _processes(work, worker.state.nthreads), []
+    for future in [processes.submit(item) for item in items]:
+        try:
+            answers.append(write_result(future.result()))
+        except WorkerStartError as error:
+            raise UnfitError(worker.address, f"cannot work: {error.message}") from None
+        except PhotosvcError as error:
+            answers.append(write_error(error))
+    return answers
 
 
 @lru_cache(maxsize=4)
@@ -255,11 +261,11 @@ def _knock(address: str) -> None:
 
 @dataclass(slots=True, eq=False)
 class _Task(Generic[Item]):
-    """An item on its way to a worker."""
+    """Items on their way to a worker."""
 
-    item: Item
+    items: list[Item]
     losses: int = 0
-    """The number of times that it was lost with all workers that it may go to; above 0, it goes alone."""
+    """The number of times that it was lost with all workers that it may go to; above 0, it has one item."""
     workers: frozenset[str] = frozenset()
     """The addresses of the workers that may have it."""
     future: Any = None
@@ -291,7 +297,7 @@ class SchedulerPool(Generic[Item, Result]):
         Raises:
             SchedulerError: the scheduler is gone, or there has been no worker to use for too long.
         """
-        tasks, has_more = map(_Task, items), True
+        source, has_more = iter(items), True
         try:
             while True:
                 self._scheduler.look()
@@ -299,8 +305,8 @@ class SchedulerPool(Generic[Item, Result]):
                 for key in [key for key, task in self._running.items() if not task.workers & fit]:
                     yield from self._lose(self._running.pop(key))
                 while len(self._running) < self._room():
-                    task = self._again.popleft() if self._again else next(tasks, None)
-                    if task is None:
+                    task = self._again.popleft() if self._again else _Task(list(islice(source, _ITEMS)))
+                    if not task.items:
                         has_more = False
                         break
                     self._submit(task)
@@ -319,21 +325,22 @@ class SchedulerPool(Generic[Item, Result]):
             self._again.clear()
 
     def _room(self) -> int:
-        """Return how many tasks may be with the workers: beside an item that was lost, no other one."""
+        """Return how many tasks may be with the workers; an item that was lost before is there alone."""
         most = _TASKS * sum(self._scheduler.fit.values())
         return min(1, most) if any(task.losses for task in (*self._running.values(), *self._again)) else most
 
     def _submit(self, task: _Task[Item]) -> None:
         task.workers = frozenset(self._scheduler.fit)
         # `pure=False` makes a key for each try: dask would answer a second try with the first one's result or loss.
-        task.future = self._scheduler.client.submit(apply, self._work, task.item, workers=[*task.workers], pure=False)
+        task.future = self._scheduler.client.submit(apply, self._work, task.items, workers=[*task.workers], pure=False)
         self._running[task.future.key] = task
         task.future.add_done_callback(lambda future: self._done.put(future.key))
 
     def _outcome(self, task: _Task[Item]) -> Iterator[tuple[Item, Result | PhotosvcError]]:
-        """Yield the item of a task that has ended, with its result; a task that failed goes to other workers."""
+        """Yield the items of a task that has ended, with their results; a task that failed goes to other workers."""
         try:
-            result = self._answers.read(task.future.result(timeout=_ANSWER), task.item)
+            answers = task.future.result(timeout=_ANSWER)
+            results = [self._answers.read(answer, item) for answer, item in zip(answers, task.items, strict=True)]
         except UnfitError as error:
             self._scheduler.refuse(*error.args)
             task.future.cancel()
@@ -344,13 +351,13 @@ class SchedulerPool(Generic[Item, Result]):
             yield from self._lose(task)
         else:
             task.future.cancel()
-            yield task.item, result
+            yield from zip(task.items, results, strict=True)
 
     def _lose(self, task: _Task[Item]) -> Iterator[tuple[Item, Result | PhotosvcError]]:
-        """Let other workers have a task whose workers are gone; after several losses, blame its item."""
+        """Let other workers have the items of a task whose workers are gone; blame an item after several losses."""
         task.future.cancel()
-        task.losses += 1
-        if task.losses < _LOSSES:
-            self._again.appendleft(task)
+        losses = task.losses + 1
+        if losses < _LOSSES:
+            self._again.extendleft(_Task([item], losses) for item in task.items)
         else:
-            yield task.item, WorkerDiedError(Reason.KILLED, "SIGKILL")
+            yield task.items[0], WorkerDiedError(Reason.KILLED, "SIGKILL")
