@@ -23,8 +23,21 @@ import msgspec
 from sqlalchemy.engine import make_url
 
 from photosvc.auth.service_key import fingerprint
-from photosvc.backup.archive import DATABASE, FILES, FOLDERS, INSTANCE, SQLITE, Manifest, dump, sqlite_file
-from photosvc.backup.reading import Archive, open_backup, require_room
+from photosvc.backup import snapshot
+from photosvc.backup.archive import (
+    DATABASE,
+    FILES,
+    FOLDERS,
+    INSTANCE,
+    SQLITE,
+    Archive,
+    Manifest,
+    NotABackupError,
+    dump,
+    open_backup,
+    require_room,
+    sqlite_file,
+)
 from photosvc.core.errors import ConflictError, SettingError
 from photosvc.core.files import flush_folder
 from photosvc.core.locks import exclusive_lock
@@ -49,7 +62,7 @@ class Move(msgspec.Struct, frozen=True):
     """The path to which the current file at `target` is moved."""
 
 
-class Plan(msgspec.Struct, frozen=True):
+class MovePlan(msgspec.Struct, frozen=True):
     """All moves, in their order."""
 
     archive: str
@@ -74,17 +87,17 @@ def discard(instance: Path) -> None:
     shutil.rmtree(staging_folder(instance), ignore_errors=True)
 
 
-def unfinished(instance: Path) -> Plan | None:
+def unfinished(instance: Path) -> MovePlan | None:
     """Return the moves that a killed process did not finish; None if there are none."""
     try:
-        return msgspec.json.decode(list_of_moves(instance).read_bytes(), type=Plan)
+        return msgspec.json.decode(list_of_moves(instance).read_bytes(), type=MovePlan)
     except FileNotFoundError:
         return None
     except msgspec.MsgspecError as error:
         raise SettingError(f"{list_of_moves(instance)} cannot be read: {error}") from None
 
 
-def commit(instance: Path, plan: Plan) -> None:
+def commit(instance: Path, plan: MovePlan) -> None:
     """Write the list of moves to the disk; from then on they will be made, even if this process is killed.
 
     Raises:
@@ -102,39 +115,39 @@ def commit(instance: Path, plan: Plan) -> None:
     flush_folder(folder)
 
 
-def finish(instance: Path, plan: Plan) -> None:
+def finish(instance: Path, plan: MovePlan) -> None:
     """Make the moves that are not made yet.
 
     Raises:
         OSError: a file, such as a mounted one, cannot be renamed; the moves made so far are undone.
     """
     try:
-        _make(plan)
+        _make_moves(plan)
     except OSError:
-        _take_back(plan)
-        _forget(instance, plan)
+        _undo(plan)
+        _forget_plan(instance, plan)
         for move in plan.moves:
             if move.waiting:
                 with suppress(OSError):
                     Path(move.waiting).unlink()
         raise
-    _forget(instance, plan)
+    _forget_plan(instance, plan)
 
 
-def _make(plan: Plan) -> None:
+def _make_moves(plan: MovePlan) -> None:
     for move in plan.moves:
         target = Path(move.target)
         due = os.path.lexists(move.waiting) if move.waiting else not os.path.lexists(move.aside)
         if due and os.path.lexists(target):
-            aside = _free(Path(move.aside))
+            aside = _unused_path(Path(move.aside))
             aside.parent.mkdir(mode=0o700, exist_ok=True)
             target.rename(aside)
         if due and move.waiting:
             Path(move.waiting).rename(target)
 
 
-def _take_back(plan: Plan) -> None:
-    """Undo the moves made so far, the last one first, so that a process killed here leaves the first ones made."""
+def _undo(plan: MovePlan) -> None:
+    """Undo the moves made so far, the last one first: a process that is killed here leaves the first ones made."""
     for move in reversed(plan.moves):
         target, aside = Path(move.target), Path(move.aside)
         if move.waiting and not os.path.lexists(move.waiting) and os.path.lexists(target):
@@ -146,7 +159,7 @@ def _take_back(plan: Plan) -> None:
             folder.rmdir()
 
 
-def _forget(instance: Path, plan: Plan) -> None:
+def _forget_plan(instance: Path, plan: MovePlan) -> None:
     """Delete the list of moves and the staging folder once the moves are on the disk."""
     for folder in {Path(move.target).parent for move in plan.moves}:
         with suppress(FileNotFoundError):
@@ -156,17 +169,17 @@ def _forget(instance: Path, plan: Plan) -> None:
     discard(instance)
 
 
-def _free(path: Path) -> Path:
+def _unused_path(path: Path) -> Path:
     """Return the path, or the first unused one with a number after it."""
     numbered = (path.with_name(f"{path.name}-{number}") for number in count(2))
-    return next(one for one in chain([path], numbered) if not os.path.lexists(one))
+    return next(path for path in chain([path], numbered) if not os.path.lexists(path))
 
 
 _STAGED_DATABASE: Final = ".photosvc-restore.db"
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class RestoredLibrary:
     """The result of a restore."""
 
     manifest: Manifest
@@ -180,7 +193,9 @@ class Restored:
     """True if the service key belongs to the database."""
 
 
-def restore(archive: Path, instance: Path, environ: Mapping[str, str], now: datetime, *, replace: bool) -> Restored:
+def restore(
+    archive: Path, instance: Path, environ: Mapping[str, str], now: datetime, *, replace: bool
+) -> RestoredLibrary:
     """Restore a backup into an instance folder.
 
     A process that is killed leaves the library unchanged or a list of moves, which the next call makes first.
@@ -211,7 +226,7 @@ def restore(archive: Path, instance: Path, environ: Mapping[str, str], now: date
         if opened.manifest.database != SQLITE:
             address = settings.database_uri if _names_database(settings) else opened.manifest.place
         aside = sorted({Path(move.aside).parent for move in begun.moves if os.path.lexists(move.aside)})
-        return Restored(opened.manifest, settings, address, aside, _key_fits(instance, environ, opened.manifest))
+        return RestoredLibrary(opened.manifest, settings, address, aside, _key_fits(instance, environ, opened.manifest))
 
 
 def check(archive: Path, folder: Path) -> Manifest:
@@ -225,11 +240,28 @@ def check(archive: Path, folder: Path) -> Manifest:
         PhotosvcError: the disk of the folder has no room.
     """
     with open_backup(archive) as opened:
-        require_room(folder, opened.manifest.sizes())
+        require_room(folder, opened.manifest.total_size())
         (folder / INSTANCE).mkdir(mode=0o700)
         opened.extract_instance(folder / INSTANCE)
-        opened.extract_database(folder / DATABASE, thoroughly=True)
+        _extract_database(opened, folder / DATABASE, thoroughly=True)
         return opened.manifest
+
+
+def _extract_database(opened: Archive, target: Path, *, thoroughly: bool) -> None:
+    """Write the database to a new file and check it; do nothing if the archive has none.
+
+    Raises:
+        NotABackupError: it is damaged, or contradicts the manifest.
+        OSError: the disk has no room for it, or failed.
+    """
+    member = opened.manifest.member(DATABASE)
+    if member is None:
+        return
+    opened.extract(member, target)
+    state = snapshot.check(target, thoroughly=thoroughly)
+    key = "" if state.fingerprint is None else f"{state.fingerprint:016x}"
+    if (state.schema, key) != (opened.manifest.schema, opened.manifest.key):
+        raise NotABackupError("The database in the backup is not the one that its manifest describes.")
 
 
 @contextmanager
@@ -248,7 +280,7 @@ def _staged_files(instance: Path) -> Iterator[list[Path]]:
 
 def _restore(
     opened: Archive, instance: Path, settings: Settings, now: datetime, staged: list[Path], *, replace: bool
-) -> Plan:
+) -> MovePlan:
     """Do the work of `restore`, and add files written outside the staging folder to `staged`."""
     manifest = opened.manifest
     target = _database_of(instance, settings, manifest)
@@ -256,21 +288,21 @@ def _restore(
     waiting.mkdir(mode=0o700)
     opened.extract_instance(waiting)
     database = None if target is None else target.with_name(_STAGED_DATABASE)
-    plan = Plan(_identity(manifest), [*_moves(waiting, instance, target, database, now)])
+    plan = MovePlan(_identity(manifest), [*_moves(waiting, instance, target, database, now)])
     present = [move.target for move in plan.moves if os.path.lexists(move.target)]
     if present and not replace:
         msg = f"There is a library already ({', '.join(present)}); --replace moves it aside."
         raise ConflictError(msg, exit_code=2)
-    with _unused(target):
+    with _locked_out(target):
         pass  # fail now rather than after minutes of copying
     if database is not None:
         database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         database.unlink(missing_ok=True)
-        require_room(database.parent, manifest.sizes())
+        require_room(database.parent, manifest.total_size())
         staged.append(database)
-        opened.extract_database(database, thoroughly=False)
+        _extract_database(opened, database, thoroughly=False)
     _give_to_owner(instance, [*waiting.rglob("*"), *staged])
-    with _unused(target):
+    with _locked_out(target):
         commit(instance, plan)
         finish(instance, plan)
     return plan
@@ -280,8 +312,8 @@ def _moves(waiting: Path, instance: Path, target: Path | None, staged: Path | No
     """Yield the moves; the database comes last, so that a key that it needs is in place."""
     name = _new_folder(now, {instance, instance if target is None else target.parent})
     for item in (*FILES, *FOLDERS):
-        present = waiting / item
-        yield Move(str(instance / item), str(present) if present.exists() else "", str(instance / name / item))
+        new = waiting / item
+        yield Move(str(instance / item), str(new) if new.exists() else "", str(instance / name / item))
     if target is not None:
         for end in _BESIDE:
             beside = Path(f"{target}{end}")
@@ -293,7 +325,7 @@ def _new_folder(now: datetime, parents: set[Path]) -> str:
     """Return an unused name for the folders of former files: files of an earlier restore must not count as moved."""
     name = f"before-restore-{now:%Y%m%d-%H%M%S}"
     numbered = (name, *(f"{name}-{number}" for number in range(2, 1000)))
-    return next(one for one in numbered if not any(os.path.lexists(parent / one) for parent in parents))
+    return next(name for name in numbered if not any(os.path.lexists(parent / name) for parent in parents))
 
 
 def _settings(instance: Path, environ: Mapping[str, str]) -> Settings:
@@ -308,11 +340,11 @@ def _settings(instance: Path, environ: Mapping[str, str]) -> Settings:
 
 
 def _key_fits(instance: Path, environ: Mapping[str, str], manifest: Manifest) -> bool:
-    """Return whether the restored service key, as far as it is known, belongs to the database of the backup."""
+    """Return whether the restored service key belongs to the database of the backup; True if `config.py` may set it."""
     text = environ.get(_KEY, "")
     with suppress(FileNotFoundError):
         text = text or (instance / "secret_key").read_text("utf-8", "replace")
-    if not text and "config.py" in manifest.instance_files():  # it may set the key
+    if not text and "config.py" in manifest.instance_files():
         return True
     return manifest.key in {"", *(f"{fingerprint(key):016x}" for key in text.split())}
 
@@ -343,7 +375,7 @@ def _database_of(instance: Path, settings: Settings, manifest: Manifest) -> Path
 
 
 @contextmanager
-def _unused(database: Path | None) -> Iterator[None]:
+def _locked_out(database: Path | None) -> Iterator[None]:
     """Keep other processes from opening the present database inside the block.
 
     The lock is taken on the file, as SQLite does, because a database to be replaced may be too damaged to open.

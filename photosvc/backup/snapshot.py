@@ -21,12 +21,12 @@ from photosvc.models.schema import VERSION_TABLE
 _PAGES: Final = 4096
 #: Seconds to wait for a lock; with write-ahead logging, readers need locks only for moments.
 _TIMEOUT: Final = 15.0
-#: Limit of the time to check a database from elsewhere: least seconds, and the speed to expect of slow disks.
+#: The limit of the time to check a database from elsewhere: these seconds, and more for its size on a slow disk.
 _LEAST_SECONDS: Final = 60.0
 _BYTES_A_SECOND: Final = 2_000_000
 #: Steps of SQLite's virtual machine between two tests whether the check must end.
 _STEPS: Final = 10_000
-#: Most bytes of a value and of a pattern in a database that is checked; values of photosvc have less than a hundredth.
+#: Most bytes of a value and of a pattern in a checked database; values of photosvc are 100 times shorter.
 _LONGEST_VALUE: Final = 100_000_000
 _LONGEST_PATTERN: Final = 1000
 #: The tables that `sqlite_state` reads, each with the columns whose values it reads.
@@ -40,7 +40,7 @@ _OF_THE_DISK: Final = {sqlite3.SQLITE_FULL: errno.ENOSPC, sqlite3.SQLITE_IOERR: 
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class DatabaseState:
     """The facts about a database that its backup records."""
 
     schema: str
@@ -54,8 +54,8 @@ class State:
 def snapshot(database: Path) -> Iterator[sqlite3.Connection]:
     """Open a connection whose statements see the state at the beginning of the block.
 
-    It is one read transaction: without it, SQLite would restart a copy whenever another process writes, and never
-    finish while the library is indexed.
+    The block is one read transaction. Without it, SQLite would restart a copy whenever another process writes, and
+    would not finish while the library is indexed.
 
     Raises:
         NothingToBackUpError: there is no database.
@@ -92,7 +92,7 @@ def copy(connection: sqlite3.Connection, target: Path, *, progress: Callable[[],
         raise OSError(number, os.strerror(number), str(target.parent)) from None
 
 
-def sqlite_state(connection: sqlite3.Connection) -> State:
+def sqlite_state(connection: sqlite3.Connection) -> DatabaseState:
     """Return the state of a database of any schema version.
 
     Raises:
@@ -104,11 +104,11 @@ def sqlite_state(connection: sqlite3.Connection) -> State:
     photos = _value(connection, f"SELECT count(*) FROM {Photo.__tablename__}")  # noqa: S608 - a constant
     accounts = _value(connection, f"SELECT count(*) FROM {User.__tablename__}")  # noqa: S608 - a constant
     key = _value(connection, f"SELECT value FROM {LibraryState.__tablename__} WHERE name = 'service_key'")  # noqa: S608
-    return State(schema, _number(photos) or 0, _number(accounts) or 0, _number(key))
+    return DatabaseState(schema, _number(photos) or 0, _number(accounts) or 0, _number(key))
 
 
-def check(database: Path, *, thoroughly: bool) -> State:
-    """Make sure that a file that no process uses is a whole database of photosvc.
+def check(database: Path, *, thoroughly: bool) -> DatabaseState:
+    """Check that a file is a whole database of photosvc, and return its state; no process may use it.
 
     Args:
         database: a file of any content; it is only read, and nothing in it is run.
@@ -121,7 +121,7 @@ def check(database: Path, *, thoroughly: bool) -> State:
         address = _address(database, "ro&immutable=1")
         with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as connection:
             seconds = _LEAST_SECONDS + database.stat().st_size / _BYTES_A_SECOND
-            return _within(seconds, connection, lambda: _checked(connection, thoroughly=thoroughly))
+            return _run_within(seconds, connection, lambda: _checked(connection, thoroughly=thoroughly))
     except TimeoutError:
         msg = "The database in the backup takes too long to check: its tables contain costly expressions."
         raise NotABackupError(msg) from None
@@ -129,16 +129,16 @@ def check(database: Path, *, thoroughly: bool) -> State:
         raise NotABackupError(f"The database in the backup cannot be used: {error}.") from None
 
 
-def _checked(connection: sqlite3.Connection, *, thoroughly: bool) -> State:
+def _checked(connection: sqlite3.Connection, *, thoroughly: bool) -> DatabaseState:
     connection.execute("PRAGMA trusted_schema=OFF")
     connection.execute("PRAGMA cell_size_check=ON")
     # CHECK constraints are evaluated; a single call of a function, which cannot be interrupted, must not take long.
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, _LONGEST_PATTERN)
     pragma = "integrity_check" if thoroughly else "quick_check"
-    ((found,),) = connection.execute(f"PRAGMA {pragma}(1)").fetchall()
-    if found != "ok":
-        raise NotABackupError(f"The database in the backup is damaged: {found.splitlines()[0][:200]}.")
+    ((report,),) = connection.execute(f"PRAGMA {pragma}(1)").fetchall()
+    if report != "ok":
+        raise NotABackupError(f"The database in the backup is damaged: {report.splitlines()[0][:200]}.")
     for table, columns in _READ:
         _require_table(connection, table, columns)
     return sqlite_state(connection)
@@ -160,7 +160,7 @@ def _require_table(connection: sqlite3.Connection, name: str, columns: frozenset
         raise NotABackupError(msg)
 
 
-def _within(seconds: float, connection: sqlite3.Connection, work: Callable[[], State]) -> State:
+def _run_within(seconds: float, connection: sqlite3.Connection, work: Callable[[], DatabaseState]) -> DatabaseState:
     """Do the work in another thread, because a signal to this one would wait until a statement ends."""
     ended = Event()
     connection.set_progress_handler(ended.is_set, _STEPS)

@@ -32,13 +32,13 @@ from photosvc.backup.archive import (
     MOST_BYTES,
     POSTGRESQL,
     SQLITE,
+    ArchivedFile,
     Manifest,
-    Member,
     NothingToBackUpError,
     dump,
     instance_files,
 )
-from photosvc.backup.snapshot import State, copy, snapshot, sqlite_state
+from photosvc.backup.snapshot import DatabaseState, copy, snapshot, sqlite_state
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.files import flush_folder
@@ -48,7 +48,7 @@ from photosvc.settings import PREFIX, Settings, setting_fields
 
 _PREFIX: Final = ".photosvc-backup-"
 _LOCK: Final = "lock"
-#: Seconds after which a folder without a lock counts as left: a process locks its folder soon after making it.
+#: Seconds after which a folder without a lock counts as left over: a process locks its folder soon after making it.
 _LOCKED_AFTER: Final = 600
 #: Milliseconds that pg_dump waits for the lock of a table, which an upgrade of the schema holds.
 _LOCK_WAIT: Final = 60_000
@@ -66,10 +66,10 @@ def workspace(parent: Path) -> Iterator[Path]:
     Raises:
         OSError: it cannot be made.
     """
-    for left in parent.glob(f"{_PREFIX}*"):
+    for leftover in parent.glob(f"{_PREFIX}*"):
         with suppress(OSError):
-            if not _is_used(left):
-                shutil.rmtree(left)
+            if not _is_used(leftover):
+                shutil.rmtree(leftover)
     folder = parent / f"{_PREFIX}{secrets.token_hex(8)}"
     folder.mkdir(mode=0o700)
     try:
@@ -146,7 +146,7 @@ def restore_command(url: URL, dump: Path) -> str:
     return f"pg_restore {options} --dbname={shlex.quote(_address(url))} {shlex.quote(str(dump))}"
 
 
-def postgres_state(engine: Engine) -> State:
+def postgres_state(engine: Engine) -> DatabaseState:
     """Return the state of a PostgreSQL database.
 
     Raises:
@@ -156,25 +156,25 @@ def postgres_state(engine: Engine) -> State:
         schema = schema_version(connection)
         if schema is None:
             raise NothingToBackUpError("The database has no photosvc tables yet.")
-        photos, accounts = (connection.scalar(select(func.count()).select_from(one)) or 0 for one in (Photo, User))
-        return State(schema, photos, accounts, stored_fingerprint(connection))
+        photos, accounts = (connection.scalar(select(func.count()).select_from(model)) or 0 for model in (Photo, User))
+        return DatabaseState(schema, photos, accounts, stored_fingerprint(connection))
 
 
 def _address(url: URL) -> str:
-    # libpq knows no names of drivers; `URL.set` cannot remove a password, because None means no change
+    # libpq knows no names of drivers. `URL.set` cannot remove a password: None leaves it unchanged.
     open_url = url.difference_update_query(["password"])._replace(drivername="postgresql", password=None)
     return open_url.render_as_string(hide_password=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class BackupSource:
     """The library to back up."""
 
     settings: Settings
     instance: Path
     database: Path | None
     """The file of SQLite; None on PostgreSQL, whose database is not in the archive."""
-    state: Callable[[], State]
+    state: Callable[[], DatabaseState]
     """A function that returns the state of a PostgreSQL database."""
 
 
@@ -183,7 +183,7 @@ def archive_name(now: datetime) -> str:
     return f"photosvc-{now:%Y%m%d-%H%M%S}.zip"
 
 
-def write_backup(source: Source, target: Path, now: datetime) -> Manifest:
+def write_backup(source: BackupSource, target: Path, now: datetime) -> Manifest:
     """Write the archive, which only its owner may read, and return its manifest.
 
     The target appears only when all of it is on the disk.
@@ -207,7 +207,7 @@ def write_backup(source: Source, target: Path, now: datetime) -> Manifest:
     return manifest
 
 
-def _read_together(source: Source, copied: Path | None) -> tuple[State, dict[str, bytes]]:
+def _read_together(source: BackupSource, copied: Path | None) -> tuple[DatabaseState, dict[str, bytes]]:
     """Copy the database, and return its state and the files of the instance folder with the key of the database.
 
     The files are read last: a replacement of the key writes its file before it changes the database.
@@ -216,11 +216,16 @@ def _read_together(source: Source, copied: Path | None) -> tuple[State, dict[str
         state = source.state() if connection is None else sqlite_state(connection)
         if connection is not None and copied is not None:
             copy(connection, copied)
-    return state, {name: _small(source.instance / name) for name in instance_files(source.instance)}
+    return state, {name: _read_small(source.instance / name) for name in instance_files(source.instance)}
 
 
 def _write(
-    file: BinaryIO, source: Source, state: State, files: dict[str, bytes], database: Path | None, now: datetime
+    file: BinaryIO,
+    source: BackupSource,
+    state: DatabaseState,
+    files: dict[str, bytes],
+    database: Path | None,
+    now: datetime,
 ) -> Manifest:
     archive = ZipFile(file, "w", ZIP_DEFLATED, compresslevel=_LEVEL)
     try:
@@ -248,19 +253,19 @@ def _write(
     return manifest
 
 
-def _add(archive: ZipFile, name: str, data: bytes, now: datetime) -> Member:
+def _add(archive: ZipFile, name: str, data: bytes, now: datetime) -> ArchivedFile:
     archive.writestr(_entry(name, now), data, ZIP_DEFLATED, _LEVEL)
-    return Member(name, len(data), sha256(data).hexdigest())
+    return ArchivedFile(name, len(data), sha256(data).hexdigest())
 
 
-def _add_file(archive: ZipFile, name: str, path: Path, now: datetime) -> Member:
+def _add_file(archive: ZipFile, name: str, path: Path, now: datetime) -> ArchivedFile:
     digest, size = sha256(), 0
     with path.open("rb") as source, archive.open(_entry(name, now), "w", force_zip64=True) as target:
         while data := source.read(_CHUNK):
             target.write(data)
             digest.update(data)
             size += len(data)
-    return Member(name, size, digest.hexdigest())
+    return ArchivedFile(name, size, digest.hexdigest())
 
 
 def _entry(name: str, now: datetime) -> ZipInfo:
@@ -271,7 +276,7 @@ def _entry(name: str, now: datetime) -> ZipInfo:
     return entry
 
 
-def _place(source: Source) -> str:
+def _place(source: BackupSource) -> str:
     if source.database is None:
         return _address(make_url(source.settings.database_uri))
     instance = source.instance.absolute()
@@ -288,7 +293,7 @@ def _outer_settings(settings: Settings) -> dict[str, str]:
     }
 
 
-def _small(path: Path) -> bytes:
+def _read_small(path: Path) -> bytes:
     """Return the content of a file of the instance folder."""
     with path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)

@@ -15,8 +15,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from photosvc.backup import restoring, writing
 from photosvc.backup.archive import Manifest, sqlite_file
-from photosvc.backup.restoring import Restored
-from photosvc.backup.writing import Source, archive_name, dump_of, workspace, write_backup
+from photosvc.backup.restoring import RestoredLibrary
+from photosvc.backup.writing import BackupSource, archive_name, dump_of, workspace, write_backup
 from photosvc.cli.group import PlainError, with_service
 from photosvc.cli.terminal import FullPath, format_options, print_record
 from photosvc.core.clock import SYSTEM_CLOCK
@@ -53,7 +53,7 @@ def backup(service: Service, target: Path, verify: bool, without_database: bool)
         raise PlainError(f"There is no folder {target}: make it, or give a name that ends with .zip.", 1)
     engine = service.engine()
     database = _database_file(service)
-    source = Source(service.settings, service.instance, database, lambda: writing.postgres_state(engine))
+    source = BackupSource(service.settings, service.instance, database, lambda: writing.postgres_state(engine))
     dump = None if database is not None or without_database else writing.dump_of(target)
     with _ended_by_signals():
         if dump is not None:
@@ -146,7 +146,7 @@ def _dump_of(archive: Path, manifest: Manifest) -> str | None:
     return str(dump) if manifest.database == "postgresql" and dump.is_file() else None
 
 
-def _print_next_steps(restored: Restored, instance: Path, dump: str) -> None:
+def _print_next_steps(restored: RestoredLibrary, instance: Path, dump: str) -> None:
 
     manifest, settings = restored.manifest, restored.settings
     lines = [f"Restored into {instance}."]

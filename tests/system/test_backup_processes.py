@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from photosvc.backup import restoring
-from photosvc.backup.writing import Source, write_backup
+from photosvc.backup.writing import BackupSource, write_backup
 from photosvc.core.errors import SettingError
 from photosvc.settings import load_settings
 from tests.app.backup.conftest import _made_once, accounts, backed_up, make  # noqa: F401
@@ -33,7 +33,7 @@ STEPS = {
 
 def killed_backup(instance, target, number):
     """Tell whether a backup in a fork came to its n-th step on files, before which it is killed."""
-    source = Source(load_settings(instance), instance, instance / DATABASE, lambda: None)
+    source = BackupSource(load_settings(instance), instance, instance / DATABASE, lambda: None)
     return is_killed_before(number, STEPS, lambda: write_backup(source, target, NOW))
 
 

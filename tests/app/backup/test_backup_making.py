@@ -15,7 +15,7 @@ from photosvc import __version__
 from photosvc.auth.service_key import fingerprint
 from photosvc.backup import restoring, snapshot, writing
 from photosvc.backup.archive import instance_files
-from photosvc.backup.writing import Source, archive_name, workspace, write_backup
+from photosvc.backup.writing import BackupSource, archive_name, workspace, write_backup
 from photosvc.core.errors import ConflictError
 from photosvc.models.base import SCHEMA_VERSION
 from photosvc.settings import load_settings
@@ -81,7 +81,9 @@ def test_a_file_that_appears_meanwhile_is_kept(backed_up, tmp_path, monkeypatch)
         return list_files(instance)
 
     monkeypatch.setattr(writing, "instance_files", appear)
-    source = Source(load_settings(backed_up.instance), backed_up.instance, backed_up.instance / DATABASE, lambda: None)
+    source = BackupSource(
+        load_settings(backed_up.instance), backed_up.instance, backed_up.instance / DATABASE, lambda: None
+    )
     with pytest.raises(ConflictError, match="exists already; give another name"):
         write_backup(source, target, NOW)
     assert target.read_text() == "of another"
