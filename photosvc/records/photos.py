@@ -5,6 +5,7 @@ empty; they are constants below.
 """
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -27,6 +28,8 @@ from photosvc.records.fields import (
 
 #: Fields of PhotoPrism that are left out of search results if they are empty.
 OPTIONAL = ("DocumentID", "Rating", "Faces", "Altitude", "Duration", "CameraType", "LensMake")
+#: Fields of files that are left out of `Files` if they are empty.
+OPTIONAL_OF_FILES = ("Sidecar", "Video", "Duration", "FPS", "Frames")
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 
 
@@ -60,6 +63,11 @@ class FileSchema(Schema):
     FileType = fields.String(attribute="file_type")
     MediaType = fields.String(attribute="media_type")
     Mime = fields.String(attribute="mime")
+    Sidecar = fields.Boolean(attribute="sidecar")
+    Video = fields.Function(lambda file: file.media_type == "video", metadata=FLAG)
+    Duration = fields.Integer(attribute="duration_ns", metadata=about("Nanoseconds."))
+    FPS = Decimal(places=3, attribute="fps")
+    Frames = fields.Integer(attribute="frames")
     Width = fields.Integer(attribute="width", metadata=about("Pixels."))
     Height = fields.Integer(attribute="height", metadata=about("Pixels."))
     Orientation = fields.Integer(attribute="orientation")
@@ -70,6 +78,9 @@ class FileSchema(Schema):
     Chroma = fields.Integer(attribute="chroma")
     CreatedAt = Timestamp(attribute="created_at")
     UpdatedAt = Timestamp(attribute="updated_at")
+    ModTime: fields.Field[Any] = fields.Function(
+        lambda file: file.mtime_ns // 10**9, metadata={"type": "integer", "description": "Unix time in seconds."}
+    )
     Markers = fields.List(fields.Nested(MarkerSchema), attribute="markers")
 
 
@@ -156,11 +167,13 @@ class PhotoResultSchema(Schema):
         return without_empty(record)
 
 
-def without_empty(record: dict[str, Any]) -> dict[str, Any]:
-    """Remove the `OPTIONAL` fields that are empty, and return the same record."""
-    for name in OPTIONAL:
+def without_empty(record: dict[str, Any], optional: Sequence[str] = OPTIONAL) -> dict[str, Any]:
+    """Remove the `optional` fields that are empty, also those of its `Files`, and return the same record."""
+    for name in optional:
         if not record[name]:
             del record[name]
+    for file in record.get("Files", ()):
+        without_empty(file, OPTIONAL_OF_FILES)
     return record
 
 
@@ -276,13 +289,8 @@ class FileEntitySchema(FileSchema):
     MediaID = constant("")
     InstanceID = fields.String(attribute="instance_id")
     OriginalName = fields.String(attribute="original_name")
-    Sidecar = fields.Boolean(attribute="sidecar")
     Missing = fields.Boolean(attribute="missing")
     Portrait = fields.Boolean(attribute="portrait")
-    Video = fields.Function(lambda file: file.media_type == "video", metadata=FLAG)
-    Duration = fields.Integer(attribute="duration_ns")
-    FPS = Decimal(places=3, attribute="fps")
-    Frames = fields.Integer(attribute="frames")
     OrientationSrc = fields.String(attribute="orientation_src")
     Projection = fields.String(attribute="projection")
     ColorProfile = fields.String(attribute="color_profile")

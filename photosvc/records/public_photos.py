@@ -48,10 +48,11 @@ FILE_PUBLIC: Final = frozenset(
     {
         "Hash", "Size", "Primary", "Codec", "FileType", "MediaType", "Mime", "Width", "Height",
         "Orientation", "AspectRatio", "Colors", "Luminance", "Diff", "Chroma",
+        "Sidecar", "Video", "Duration", "FPS", "Frames",
     }
 )  # fmt: skip
 FILE_EMPTY: Final[dict[str, Any]] = {
-    "Name": "", "Root": "", "CreatedAt": _NEVER, "UpdatedAt": _NEVER, "Markers": [],
+    "Name": "", "Root": "", "CreatedAt": _NEVER, "UpdatedAt": _NEVER, "ModTime": 0, "Markers": [],
 }  # fmt: skip
 
 

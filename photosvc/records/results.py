@@ -33,6 +33,11 @@ class FoundFile(TypedDict):
     FileType: str
     MediaType: str
     Mime: str
+    Sidecar: NotRequired[bool]
+    Video: NotRequired[bool]
+    Duration: NotRequired[int]
+    FPS: NotRequired[float]
+    Frames: NotRequired[int]
     Width: int
     Height: int
     Orientation: int
@@ -43,6 +48,7 @@ class FoundFile(TypedDict):
     Chroma: int
     CreatedAt: str
     UpdatedAt: str
+    ModTime: int
     Markers: list[FoundMarker]
 
 

@@ -19,7 +19,7 @@ from photosvc.auth.policy import RULES, scopes_in_use
 from photosvc.auth.scopes import SCOPES
 from photosvc.models import CLIENT_TOKEN
 from photosvc.records.fields import NullableTimestamp, Timestamp
-from photosvc.records.photos import OPTIONAL
+from photosvc.records.photos import OPTIONAL, OPTIONAL_OF_FILES
 from photosvc.web.contract import (
     ACTION,
     ANONYMOUS,
@@ -282,9 +282,10 @@ def _describe(root: str, address: str) -> bytes:
     for operation in described:
         spec.path(path=operation.path, operations={operation.method: operation.description})
     made = spec.to_dict()
+    optional = {*OPTIONAL, *OPTIONAL_OF_FILES}
     for name in dumped:
         record = made["components"]["schemas"][name]
-        record["required"] = [field for field in record["properties"] if field not in OPTIONAL]
+        record["required"] = [field for field in record["properties"] if field not in optional]
         record.pop("additionalProperties", None)  # later versions may send more
     return orjson.dumps(made)
 

@@ -26,7 +26,7 @@ from photosvc.models.search_values import LONGEST_WORDS, FileSource, gear_name, 
 from photosvc.models.statements import among
 from photosvc.query.fold import fold
 from photosvc.records.fields import compile_schema
-from photosvc.records.photos import FileSchema, PhotoResultSchema, without_empty
+from photosvc.records.photos import OPTIONAL_OF_FILES, FileSchema, PhotoResultSchema, without_empty
 
 _dump_head = compile_schema(PhotoResultSchema(exclude=("Merged", "Files")))
 _dump_file = compile_schema(FileSchema())
@@ -125,4 +125,4 @@ def render_head(photo: Photo, file: File) -> str:
 
 def render_file(file: File) -> str:
     """Return the file record as JSON."""
-    return orjson.dumps(_dump_file(file)).decode()
+    return orjson.dumps(without_empty(_dump_file(file), OPTIONAL_OF_FILES)).decode()

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from photosvc import FoundFile, FoundPhoto, HostUser, PhotoService
 from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDeniedError
-from photosvc.records.photos import OPTIONAL, FileSchema, MarkerSchema, PhotoResultSchema
+from photosvc.records.photos import OPTIONAL, OPTIONAL_OF_FILES, FileSchema, MarkerSchema, PhotoResultSchema
 from photosvc.records.results import FoundMarker
 from photosvc.search.limits import SearchTooLongError
 from tests.app.embed.host import NAMES, open_host, who_signed_in
@@ -104,6 +104,7 @@ def test_the_types_of_the_results_have_every_field_of_the_schemas():
         for name, field in fields.items():
             assert hints[name] == kinds.get(type(field).__name__, hints[name]), name
     assert FoundPhoto.__optional_keys__ == set(OPTIONAL)
+    assert FoundFile.__optional_keys__ == set(OPTIONAL_OF_FILES)
 
 
 def test_it_works_within_a_request_an_app_context_and_neither(host):

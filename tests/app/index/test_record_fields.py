@@ -38,8 +38,10 @@ FILE = {
     "UID": STRING, "PhotoUID": STRING, "Name": STRING, "Root": STRING, "Hash": STRING, "Size": INTEGER,
     "Primary": BOOLEAN, "Codec": STRING, "FileType": STRING, "MediaType": STRING, "Mime": STRING, "Width": INTEGER,
     "Height": INTEGER, "Orientation": INTEGER, "AspectRatio": NUMBER, "Colors": STRING, "Luminance": STRING,
-    "Diff": INTEGER, "Chroma": INTEGER, "CreatedAt": TIME, "UpdatedAt": TIME, "Markers": LIST,
+    "Diff": INTEGER, "Chroma": INTEGER, "CreatedAt": TIME, "UpdatedAt": TIME, "ModTime": INTEGER, "Markers": LIST,
 }  # fmt: skip
+#: Fields of a file that are sent if they say something.
+FILE_EXTRA = {"Sidecar": BOOLEAN, "Video": BOOLEAN, "Duration": INTEGER, "FPS": NUMBER, "Frames": INTEGER}
 MARKER = {
     "UID": STRING, "FileUID": STRING, "Type": STRING, "Src": STRING, "Name": STRING, "SubjUID": STRING, "X": NUMBER,
     "Y": NUMBER, "W": NUMBER, "H": NUMBER, "CreatedAt": TIME,
@@ -89,7 +91,7 @@ def check_stored(result, file):
     record, part = json.loads(result, parse_constant=pytest.fail), json.loads(file, parse_constant=pytest.fail)
     check(record, RESULT, EXTRA)
     assert (record["Merged"], record["Files"]) == (False, [])
-    check(part, FILE)
+    check(part, FILE, FILE_EXTRA)
     for marker in part["Markers"]:
         check(marker, MARKER)
     assert (record["FileUID"], record["UID"], record["Hash"]) == (part["UID"], part["PhotoUID"], part["Hash"])
