@@ -1,10 +1,7 @@
 """The search: its results (GET /photos), their facets (GET /photos/facets), and suggestions (GET /suggest)."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, replace
-from typing import Any, Final, TypeAlias
-from urllib.parse import urlencode
-from weakref import finalize
+from dataclasses import asdict
+from typing import Any, Final
 
 from flask import Response, request
 from sqlalchemy import Connection
@@ -12,20 +9,14 @@ from sqlalchemy import Connection
 from photosvc.auth import link_tokens
 from photosvc.auth.principal import Principal
 from photosvc.query.completion import find_typed
-from photosvc.query.filters import FILTERS, NAMES, FilterSpec, ValueKind
 from photosvc.query.lexer import LONGEST_QUERY, check
 from photosvc.records.photos import PhotoResultSchema
 from photosvc.search.reading.facets import FACETS, KnownFacets, parse_facets
 from photosvc.search.reading.guests import confine
 from photosvc.search.reading.hints import MOST_HINTS, Hint, find_hints, finds, header_of, may_have_hints
-from photosvc.search.reading.library import library_state, page_tag, state_tag
-from photosvc.search.reading.pages import Page, find
+from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.photos import parse_number, parse_query
 from photosvc.search.reading.request import (
-    ALBUM_ORDERS,
-    DEFAULT_ORDER,
-    ORDER_ALIASES,
-    PRIME,
     parse_request,
 )
 from photosvc.search.reading.suggest import KINDS, MOST_SUGGESTED, read_names, suggest
@@ -34,67 +25,20 @@ from photosvc.web.contract import (
     FLAG,
     NUMBER,
     TEXT,
-    Header,
-    Parameters,
     answers,
     describe,
     for_visitors,
     json_object,
     takes_query,
-    unknown_parameters,
 )
-from photosvc.web.files import begin_transfer
-from photosvc.web.paging import page_headers, page_numbers, page_parameters
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
-from photosvc.web.responses import JSON, ReadyResponse, cache_headers, cached_answer, is_fresh, not_modified
-from photosvc.web.searching import searching
+from photosvc.web.responses import cached_answer, is_fresh, not_modified
+from photosvc.web.searching import PAGE_HEADERS, Pairs, answer_page, overview_parameters, search_parameters, searching
 from photosvc.web.service import Service, current_service
 
 search = OwnBlueprint("search", __name__)
 
-_QUERY = {"type": "string", "maxLength": LONGEST_QUERY}
-_FLAG = {"type": "boolean"}
-#: Parameters that select photos.
-_WHICH: Parameters = {
-    "q": (_QUERY, "Words and filters."),
-    "filter": (_QUERY, "A query that limits the whole search."),
-    "s": ({"type": "string"}, "Only photos of the album with this UID."),
-}
-#: Parameters for the order and form of the results.
-_HOW: Parameters = {
-    **page_parameters("files"),
-    "cursor": ({"type": "string"}, "Where the page begins, from the `Link` of the previous page."),
-    "order": (
-        {"type": "string", "enum": [*ALBUM_ORDERS, *ORDER_ALIASES], "default": DEFAULT_ORDER},
-        "The order of the results; `manual` is that of one album, and its default if its `Order` is `manual`.",
-    ),
-    "reverse": (_FLAG, "Reverse the order."),
-    "seed": ({"type": "integer", "minimum": 0, "maximum": PRIME - 1}, "The seed of a random order."),
-    "merged": (_FLAG, "One result for each photo, with its files in `Files`."),
-    "total": (_FLAG, "Count all matches, in `X-Total-Count`."),
-}
-#: Every parameter of a search, with its aliases.
-_KNOWN = frozenset({*_WHICH, *_HOW, *NAMES})
-#: Names and values of a query string, in order.
-Pairs: TypeAlias = tuple[tuple[str, str], ...]
-#: Most characters of a `Link`: many servers and clients read only 4 or 8 KiB of headers.
-_LONGEST_LINK = 2048
-#: The headers of a page.
-PAGE_HEADERS = {
-    **page_headers("files"),
-    "X-Total-Count": Header("integer", "Files that match, if `total` was asked for."),
-    "X-Unknown-Parameters": Header(
-        "string", "Parameters that were ignored, each with the one that may be meant: `limit (count)`."
-    ),
-    "X-Search-Hint": Header(
-        "string", "If nothing was found: similar words, and shorter queries that find photos; percent-encoded UTF-8."
-    ),
-    "X-Cursor": Header("string", "The `cursor` of the next page, if this one is full."),
-    "Link": Header("string", "The next page, if this one is full and its address short enough (RFC 8288)."),
-    "X-Preview-Token": Header("string", "Opens thumbnails.", "photos.preview"),
-    "X-Download-Token": Header("string", "Opens originals, for an hour.", "photos.download"),
-}
 _VALUE = json_object(value={"type": ["string", "integer"]}, label=TEXT, count=NUMBER)
 _FACETS = {"type": "object", "additionalProperties": {"type": "array", "items": _VALUE}}
 _KINDS: Final = {"type": "string", "enum": ["filter", "value", *KINDS]}
@@ -114,11 +58,6 @@ _SUGGESTIONS: Final = json_object(
 )
 
 
-def search_parameters() -> list[dict[str, Any]]:
-    """Return the parameters of GET /photos."""
-    return [*describe({**_WHICH, **_HOW}), *_filters()]
-
-
 def facet_parameters() -> list[dict[str, Any]]:
     """Return the parameters of GET /photos/facets."""
     by = {
@@ -130,33 +69,7 @@ def facet_parameters() -> list[dict[str, Any]]:
         "style": "form",
         "explode": False,
     }
-    return [by, *describe(_WHICH), *_filters()]
-
-
-def overview_parameters(further: Parameters) -> list[dict[str, Any]]:
-    """Return these further parameters, followed by those that select photos."""
-    return [*describe({**further, **_WHICH}), *_filters()]
-
-
-def _filters() -> Iterator[dict[str, Any]]:
-    for spec in FILTERS.values():
-        schema = _FLAG if spec.kind in {ValueKind.FLAG, ValueKind.SWITCH} else _QUERY
-        parameter = {"name": spec.name, "in": "query", "description": _meaning(spec), "schema": schema}
-        if schema is _QUERY:
-            parameter["example"] = _value(spec)
-        yield parameter
-
-
-def _meaning(spec: FilterSpec) -> str:
-    also = f" Also called {' and '.join(spec.aliases)}." if spec.aliases else ""
-    return f"{spec.help}{also} Takes {spec.kind.expected}."
-
-
-def _value(spec: FilterSpec) -> str:
-    """Return the value in the filter's example, without a further filter that may follow it there."""
-    name = next(name for name in (spec.name, *spec.aliases) if f"{name}:" in spec.example)
-    behind = spec.example.partition(f"{name}:")[2]
-    return behind if '"' in behind else behind.partition(" ")[0]
+    return [by, *overview_parameters({})]
 
 
 @search.get("/photos")
@@ -172,15 +85,9 @@ def search_photos() -> Response:
     headers = [("X-Preview-Token", link_tokens.preview_token(service.settings, who))]
     if who.shared is None or who.shared.downloads:
         headers.append(("X-Download-Token", link_tokens.download_token(service.settings, who, service.now())))
-    with searching(who.owner_uid) as connection:
-        etag = page_tag(library_state(connection), asked, sees_private=who.sees_private)
-        if is_fresh(etag):
-            return not_modified(etag, headers)
-        page = find(connection, asked, sees_private=who.sees_private)
-        if not page.count and not asked.offset and asked.cursor is None:
-            page = replace(page, hint=header_of(_hints(connection, service, who, pairs)))
-        headers += [*cache_headers(etag), *headers_of_page(service, page, "photos", pairs)]
-        return send_page(page, page.pieces, headers)
+    return answer_page(
+        asked, "photos", headers, hint=lambda connection: header_of(_hints(connection, service, who, pairs))
+    )
 
 
 def _hints(connection: Connection, service: Service, who: Principal, pairs: Pairs) -> list[Hint]:
@@ -189,41 +96,6 @@ def _hints(connection: Connection, service: Service, who: Principal, pairs: Pair
         return []
     names = service.kept(read_names).read(connection, sees_private=who.sees_private)
     return find_hints(connection, pairs, names, sees_private=who.sees_private, today=service.today())
-
-
-def send_page(page: Page, pieces: Iterable[str], headers: list[tuple[str, str]]) -> Response:
-    """Return the answer with these pieces as its body; unless the page is whole, they are read while they are sent."""
-    if page.is_whole:
-        return ReadyResponse("".join(pieces), content_type=JSON, headers=headers)
-    answer = ReadyResponse(pieces, content_type=JSON, headers=headers)
-    # `finalize`, because an answer that is dropped before a server reads it is never closed.
-    answer.call_on_close(begin_transfer(answer))
-    read = current_service().keep_open()
-    answer.call_on_close(finalize(answer, read.close))
-    answer.response = read.pieces(pieces)
-    return answer
-
-
-def headers_of_page(service: Service, page: Page, path: str, pairs: Pairs) -> list[tuple[str, str]]:
-    """Return the headers with the numbers of a page and the address of the next one; `path` is that of the route."""
-    headers = page_numbers(page.count, page.limit, page.offset)
-    names = tuple(name for name, _ in pairs if name not in _KNOWN)
-    if names and (unknown := unknown_parameters(names, _KNOWN)):
-        headers.append(("X-Unknown-Parameters", unknown))
-    if page.hint:
-        headers.append(("X-Search-Hint", page.hint))
-    if page.total is not None:
-        headers.append(("X-Total-Count", str(page.total)))
-    if page.next:
-        further = tuple(pair for pair in pairs if pair[0] not in {"cursor", "offset", "seed"})
-        query = "".join(f"{urlencode([pair])}&" for pair in further)
-        cursor = str(page.next)
-        following = f"{service.address_of(request, f'/api/v1/{path}')}?{query}cursor={cursor}"
-        headers.append(("X-Cursor", cursor))
-        link = f'<{following}>; rel="next"'
-        if len(link) <= _LONGEST_LINK:
-            headers.append(("Link", link))
-    return headers
 
 
 @search.get("/photos/facets")

@@ -5,13 +5,13 @@ Their addresses begin with `/photos/timeline`, `/photos/sequence` and `/photos/c
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from typing import Any
 
 from flask import Response, request
 from sqlalchemy import Connection
 
-from photosvc.api.search import overview_parameters
 from photosvc.auth.policy import may
 from photosvc.core.errors import InvalidValueError
 from photosvc.index.run_log import progress
@@ -39,7 +39,7 @@ from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.responses import cached_answer, is_fresh, json_answer, not_modified
-from photosvc.web.searching import searching
+from photosvc.web.searching import overview_parameters, searching
 from photosvc.web.service import current_service
 
 timeline = OwnBlueprint("timeline", __name__)
@@ -132,7 +132,7 @@ def timeline_months() -> Response:
         named = [(write_month(month), count) for month, count in months]
         return {"total": sum(count for _, count in months), "months": named}
 
-    return _answer("months", read)
+    return _answer_months("months", read)
 
 
 @timeline.get("/photos/timeline/<month>")
@@ -152,7 +152,7 @@ def timeline_month(month: str) -> Response:
         columns = month_columns(connection, query, number, oldest_first=oldest_first)
         return {"month": write_month(number), **columns}
 
-    return _answer(number, read)
+    return _answer_months(number, read)
 
 
 @timeline.get("/photos/timeline/<first>..<last>")
@@ -171,7 +171,7 @@ def timeline_months_between(first: str, last: str) -> Response:
     def read(connection: Connection, query: PhotoQuery, *, oldest_first: bool) -> dict[str, Any]:
         return {"months": months_between(connection, query, *months, oldest_first=oldest_first)}
 
-    return _answer(months, read)
+    return _answer_months(months, read)
 
 
 @timeline.get("/photos/timeline/<month>/photos")
@@ -191,21 +191,38 @@ def timeline_photos(month: str) -> Response:
         photos = photos_of_month(connection, query, number, start, count, oldest_first=oldest_first)
         return {"month": write_month(number), "from": start, "photos": photos}
 
-    return _answer((number, start, count), read)
+    return _answer_months((number, start, count), read)
 
 
-def _answer(asked: object, read: Callable[..., dict[str, Any]]) -> Response:
-    """Answer with the result of `read` for the search of this request, and the version of the library."""
-    who, today = principal(), current_service().today()
-    query = parse_query(request.args.items(multi=True), today, sees_private=who.sees_private)
+def _answer_months(asked: object, read: Callable[..., dict[str, Any]]) -> Response:
+    """Answer with the result of `read` for the search of this request, in its order of the timeline."""
+    query = _query()
     oldest_first = parse_order(request.args.get("order", ""))
     made_of = ("timeline", asked, oldest_first, query)
-    with searching(who.owner_uid) as connection:
+    return _answer(made_of, query.today, lambda connection: read(connection, query, oldest_first=oldest_first))
+
+
+def _query() -> PhotoQuery:
+    who, today = principal(), current_service().today()
+    return parse_query(request.args.items(multi=True), today, sees_private=who.sees_private)
+
+
+def _answer(
+    made_of: tuple[object, ...], today: date, read: Callable[[Connection], dict[str, Any]], part: str = "q"
+) -> Response:
+    """Answer with the result of `read` and the version of the library, unless the client has it.
+
+    Args:
+        made_of: what the answer depends on besides the library and the day.
+        part: the parameter that errors call costly if there is no query.
+    """
+    who = principal()
+    with searching(who.owner_uid, part) as connection:
         version = version_of(connection, request.args.get("version", "").strip(), sees_private=who.sees_private)
-        etag = state_tag(connection, *made_of, sees_private=query.sees_private, today=today)
+        etag = state_tag(connection, *made_of, sees_private=who.sees_private, today=today)
         if is_fresh(etag):
             return not_modified(etag)
-        return cached_answer({"version": version, **read(connection, query, oldest_first=oldest_first)}, etag)
+        return cached_answer({"version": version, **read(connection)}, etag)
 
 
 def _sequence_parameters() -> list[dict[str, Any]]:
@@ -250,20 +267,15 @@ def photo_sequence() -> Response:
         raise InvalidValueError(msg, field="seed")
     if located:
         asked = replace(asked, cursor=None, offset=0)
-    with searching(who.owner_uid, "from") as connection:
-        version = version_of(connection, request.args.get("version", "").strip(), sees_private=who.sees_private)
-        etag = state_tag(
-            connection, "sequence", asked, start, located, sees_private=who.sees_private, today=asked.today
-        )
-        if is_fresh(etag):
-            return not_modified(etag)
-        if located:
-            start = position_of(connection, asked, located, sees_private=who.sees_private)
-        found = read_stretch(connection, asked, start, sees_private=who.sees_private)
+
+    def read(connection: Connection) -> dict[str, Any]:
+        at = position_of(connection, asked, located, sees_private=who.sees_private) if located else start
+        found = read_stretch(connection, asked, at, sees_private=who.sees_private)
         query = PhotoQuery(asked.node, asked.album, who.sees_private, asked.today)
         total = {"total": count_photos(connection, query)} if asked.total else {}
-    answer = {"from": start, **found.columns, "photos": found.photos, "next": str(found.next or "")}
-    return cached_answer({"version": version, **answer, **total}, etag)
+        return {"from": at, **found.columns, "photos": found.photos, "next": str(found.next or ""), **total}
+
+    return _answer(("sequence", asked, start, located), asked.today, read, "from")
 
 
 def _cluster_parameters() -> list[dict[str, Any]]:
@@ -291,16 +303,12 @@ def cluster_photos() -> Response:
     has all photos in one square. Its position is the mean of their positions; hash, place and turn are those of the
     photo that was added last. `turn` is the Exif orientation that a person gave it, 1 if none.
     """
-    who, today = principal(), current_service().today()
-    query = parse_query(request.args.items(multi=True), today, sees_private=who.sees_private)
-    box = parse_box(request.args.get("bbox", ""))
+    query, box = _query(), parse_box(request.args.get("bbox", ""))
     zoom = parse_number(request.args.get("zoom", ""), "zoom", 0, DEEPEST_ZOOM, 0)
-    with searching(who.owner_uid, "bbox") as connection:
-        version = version_of(connection, request.args.get("version", "").strip(), sees_private=who.sees_private)
-        made_of = ("clusters", box, zoom, query)
-        etag = state_tag(connection, *made_of, sees_private=query.sees_private, today=today)
-        if is_fresh(etag):
-            return not_modified(etag)
+
+    def read(connection: Connection) -> dict[str, Any]:
         found = find_clusters(connection, query, box, zoom)
-    clusters = [(one.lat, one.lng, one.count, one.hash, one.place, one.turn) for one in found.clusters]
-    return cached_answer({"version": version, "cell": found.side, "clusters": clusters}, etag)
+        clusters = [(one.lat, one.lng, one.count, one.hash, one.place, one.turn) for one in found.clusters]
+        return {"cell": found.side, "clusters": clusters}
+
+    return _answer(("clusters", box, zoom, query), query.today, read, "bbox")

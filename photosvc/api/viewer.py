@@ -8,20 +8,17 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import orjson
 from flask import Response, request, url_for
 
-from photosvc.api.search import PAGE_HEADERS, headers_of_page, search_parameters, send_page
 from photosvc.auth import link_tokens
 from photosvc.pictures.sizes import SIZES, thumbnail_size
 from photosvc.query.nodes import conjunction
 from photosvc.query.parameters import parse_parameters
 from photosvc.search.reading.guests import confine
-from photosvc.search.reading.library import library_state, page_tag
-from photosvc.search.reading.pages import Page, find
+from photosvc.search.reading.pages import Page
 from photosvc.search.reading.request import MAX_COUNT, parse_request
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, for_visitors, json_object, takes_query
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
-from photosvc.web.responses import cache_headers, is_fresh, not_modified
-from photosvc.web.searching import searching
+from photosvc.web.searching import PAGE_HEADERS, answer_page, search_parameters
 from photosvc.web.service import current_service
 
 viewer = OwnBlueprint("viewer", __name__)
@@ -72,11 +69,8 @@ def search_for_viewer() -> Response:
         link_tokens.download_token(service.settings, who, service.now()) if may_download else "",
     )
     pairs = tuple(request.args.items(multi=True))
-    with searching(who.owner_uid) as connection:
-        asked = confine(parse_request(pairs, service.today()), who, link_tokens.alias_key(service.settings, who))
-        page = find(connection, asked, sees_private=who.sees_private)
-        headers = [("Cache-Control", "no-store"), *headers_of_page(service, page, "photos/view", pairs)]
-        return send_page(page, _array(page, links.view), headers)
+    asked = confine(parse_request(pairs, service.today()), who, link_tokens.alias_key(service.settings, who))
+    return answer_page(asked, "photos/view", pieces=lambda page: _array(page, links.view), cached=False)
 
 
 @viewer.get("/geo")
@@ -93,18 +87,11 @@ def search_for_map() -> Response:
 
     `bbox` is west, south, east and north of the page's photos; it follows them and is absent without photos.
     """
-    service, who = current_service(), principal()
     pairs = tuple(request.args.items(multi=True))
     # Of a repeated parameter the last value counts.
-    asked = parse_request((("count", str(MAX_COUNT)), *pairs), service.today())
+    asked = parse_request((("count", str(MAX_COUNT)), *pairs), current_service().today())
     asked = replace(asked, node=conjunction([asked.node, _ON_MAP]), merged=False)
-    with searching(who.owner_uid) as connection:
-        etag = page_tag(library_state(connection), asked, sees_private=who.sees_private)
-        headers = cache_headers(etag)
-        if is_fresh(etag):
-            return not_modified(etag)
-        page = find(connection, asked, sees_private=who.sees_private)
-        return send_page(page, _collection(page), [*headers, *headers_of_page(service, page, "geo", pairs)])
+    return answer_page(asked, "geo", pieces=_collection)
 
 
 def _array(page: Page, convert: Callable[[Record], Record]) -> Iterator[str]:

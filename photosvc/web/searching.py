@@ -1,20 +1,21 @@
-"""Searches under limits: for requests, and without HTTP for the code and the pages of a host app.
+"""Searches of requests and of a host app: their parameters, limits and pages of results.
 
-A search has a time limit, takes a place if it is costly, and ends when its client disconnects. Host apps call it with
-the same parameters, rights and limits, and get the records of the API.
+A search has a time limit, takes a place if it is costly, and ends when its client disconnects. Host apps call it
+without HTTP with the same parameters, rights and limits, and get the records of the API.
 """
 
 import select
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, Final, TypeAlias
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
+from weakref import finalize
 
 import orjson
-from flask import has_request_context, request, url_for
+from flask import Response, has_request_context, request, url_for
 from sqlalchemy import Connection
 
 from photosvc.auth.link_tokens import preview_token
@@ -23,18 +24,70 @@ from photosvc.auth.principal import HostUser, Principal
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.message import did_you_mean
 from photosvc.pictures.sizes import SIZES
-from photosvc.query.filters import NAMES
+from photosvc.query.filters import FILTERS, NAMES, FilterSpec, ValueKind
+from photosvc.query.lexer import LONGEST_QUERY
 from photosvc.records.results import FoundPhoto
 from photosvc.search.limits import Read, SearchTooLongError, begin_read, end_read, ended_by_limit
-from photosvc.search.reading.pages import find
-from photosvc.search.reading.request import parse_request
+from photosvc.search.reading.library import library_state, page_tag
+from photosvc.search.reading.pages import Page, find
+from photosvc.search.reading.request import (
+    ALBUM_ORDERS,
+    DEFAULT_ORDER,
+    ORDER_ALIASES,
+    PRIME,
+    SearchRequest,
+    parse_request,
+)
+from photosvc.web import protector
+from photosvc.web.contract import Header, Parameters, describe, unknown_parameters
+from photosvc.web.files import begin_transfer
+from photosvc.web.paging import page_headers, page_numbers, page_parameters
 from photosvc.web.parts import MEDIA
+from photosvc.web.responses import JSON, ReadyResponse, cache_headers, is_fresh, not_modified
 from photosvc.web.service import Service, current_service
 
-#: Parameters of the search that are not filters.
-_PARAMETERS: Final = frozenset(
-    {"q", "filter", "s", "count", "offset", "cursor", "order", "reverse", "seed", "merged", "total"}
-)
+_QUERY = {"type": "string", "maxLength": LONGEST_QUERY}
+_FLAG = {"type": "boolean"}
+#: Parameters that select photos.
+_WHICH: Parameters = {
+    "q": (_QUERY, "Words and filters."),
+    "filter": (_QUERY, "A query that limits the whole search."),
+    "s": ({"type": "string"}, "Only photos of the album with this UID."),
+}
+#: Parameters for the order and form of the results.
+_HOW: Parameters = {
+    **page_parameters("files"),
+    "cursor": ({"type": "string"}, "Where the page begins, from the `Link` of the previous page."),
+    "order": (
+        {"type": "string", "enum": [*ALBUM_ORDERS, *ORDER_ALIASES], "default": DEFAULT_ORDER},
+        "The order of the results; `manual` is that of one album, and its default if its `Order` is `manual`.",
+    ),
+    "reverse": (_FLAG, "Reverse the order."),
+    "seed": ({"type": "integer", "minimum": 0, "maximum": PRIME - 1}, "The seed of a random order."),
+    "merged": (_FLAG, "One result for each photo, with its files in `Files`."),
+    "total": (_FLAG, "Count all matches, in `X-Total-Count`."),
+}
+#: Every parameter of a search, with its aliases.
+_KNOWN = frozenset({*_WHICH, *_HOW, *NAMES})
+#: Names and values of a query string, in order.
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+#: Most characters of a `Link`: many servers and clients read only 4 or 8 KiB of headers.
+_LONGEST_LINK = 2048
+#: The headers of a page.
+PAGE_HEADERS = {
+    **page_headers("files"),
+    "X-Total-Count": Header("integer", "Files that match, if `total` was asked for."),
+    "X-Unknown-Parameters": Header(
+        "string", "Parameters that were ignored, each with the one that may be meant: `limit (count)`."
+    ),
+    "X-Search-Hint": Header(
+        "string", "If nothing was found: similar words, and shorter queries that find photos; percent-encoded UTF-8."
+    ),
+    "X-Cursor": Header("string", "The `cursor` of the next page, if this one is full."),
+    "Link": Header("string", "The next page, if this one is full and its address short enough (RFC 8288)."),
+    "X-Preview-Token": Header("string", "Opens thumbnails.", "photos.preview"),
+    "X-Download-Token": Header("string", "Opens originals, for an hour.", "photos.download"),
+}
 #: The owner of the places of costly searches without a principal.
 _NOBODY: Final = "host app"
 Value: TypeAlias = str | float | bool | date | None
@@ -75,6 +128,103 @@ def _limited(service: Service, read: Read) -> Iterator[Connection]:
         if reason is None:
             raise
         raise reason from error
+
+
+def search_parameters() -> list[dict[str, Any]]:
+    """Return the parameters of GET /photos."""
+    return [*describe({**_WHICH, **_HOW}), *_filters()]
+
+
+def overview_parameters(further: Parameters) -> list[dict[str, Any]]:
+    """Return these further parameters, followed by those that select photos."""
+    return [*describe({**further, **_WHICH}), *_filters()]
+
+
+def _filters() -> Iterator[dict[str, Any]]:
+    for spec in FILTERS.values():
+        schema = _FLAG if spec.kind in {ValueKind.FLAG, ValueKind.SWITCH} else _QUERY
+        parameter = {"name": spec.name, "in": "query", "description": _meaning(spec), "schema": schema}
+        if schema is _QUERY:
+            parameter["example"] = _value(spec)
+        yield parameter
+
+
+def _meaning(spec: FilterSpec) -> str:
+    also = f" Also called {' and '.join(spec.aliases)}." if spec.aliases else ""
+    return f"{spec.help}{also} Takes {spec.kind.expected}."
+
+
+def _value(spec: FilterSpec) -> str:
+    """Return the value in the filter's example, without a further filter that may follow it there."""
+    name = next(name for name in (spec.name, *spec.aliases) if f"{name}:" in spec.example)
+    behind = spec.example.partition(f"{name}:")[2]
+    return behind if '"' in behind else behind.partition(" ")[0]
+
+
+def answer_page(
+    asked: SearchRequest,
+    path: str,
+    headers: Iterable[tuple[str, str]] = (),
+    *,
+    pieces: Callable[[Page], Iterable[str]] = lambda page: page.pieces,
+    cached: bool = True,
+    hint: Callable[[Connection], str] | None = None,
+) -> Response:
+    """Answer with the page of this search, limited to what the principal may see.
+
+    Args:
+        path: the path of the route, for the address of the next page.
+        headers: further headers.
+        pieces: makes the body from the page; by default the body has its results.
+        cached: whether clients may cache the answer.
+        hint: finds the hint for a search without results.
+    """
+    service, who = current_service(), protector.principal()
+    pairs = tuple(request.args.items(multi=True))
+    with searching(who.owner_uid) as connection:
+        etag = page_tag(library_state(connection), asked, sees_private=who.sees_private) if cached else None
+        if is_fresh(etag):
+            return not_modified(etag, headers)
+        page = find(connection, asked, sees_private=who.sees_private)
+        if hint and not page.count and not asked.offset and asked.cursor is None:
+            page = replace(page, hint=hint(connection))
+        caching = cache_headers(etag) if cached else [("Cache-Control", "no-store")]
+        return _send(page, pieces(page), [*headers, *caching, *_headers_of(service, page, path, pairs)])
+
+
+def _send(page: Page, pieces: Iterable[str], headers: list[tuple[str, str]]) -> Response:
+    """Return the answer with these pieces as its body; unless the page is whole, they are read while they are sent."""
+    if page.is_whole:
+        return ReadyResponse("".join(pieces), content_type=JSON, headers=headers)
+    answer = ReadyResponse(pieces, content_type=JSON, headers=headers)
+    # `finalize`, because an answer that is dropped before a server reads it is never closed.
+    answer.call_on_close(begin_transfer(answer))
+    read = current_service().keep_open()
+    answer.call_on_close(finalize(answer, read.close))
+    answer.response = read.pieces(pieces)
+    return answer
+
+
+def _headers_of(service: Service, page: Page, path: str, pairs: Pairs) -> list[tuple[str, str]]:
+    """Return the headers with the numbers of a page and the address of the next one; `path` is that of the route."""
+    headers = page_numbers(page.count, page.limit, page.offset)
+    names = tuple(name for name, _ in pairs if name not in _KNOWN)
+    if names and (unknown := unknown_parameters(names, _KNOWN)):
+        headers.append(("X-Unknown-Parameters", unknown))
+    if page.hint:
+        headers.append(("X-Search-Hint", page.hint))
+    if page.total is not None:
+        headers.append(("X-Total-Count", str(page.total)))
+    if page.next:
+        further = tuple(pair for pair in pairs if pair[0] not in {"cursor", "offset", "seed"})
+        query = "".join(f"{urlencode([pair])}&" for pair in further)
+        cursor = str(page.next)
+        following = f"{service.address_of(request, f'/api/v1/{path}')}?{query}cursor={cursor}"
+        headers.append(("X-Cursor", cursor))
+        link = f'<{following}>; rel="next"'
+        if len(link) <= _LONGEST_LINK:
+            headers.append(("Link", link))
+    return headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +316,10 @@ def _check(who: object) -> None:
 
 
 def _known(name: str) -> str:
-    if name in _PARAMETERS or name in NAMES:
+    if name in _KNOWN:
         return name
     msg = f'"{name[:32]}" is no parameter or filter of the search'
-    raise InvalidValueError(did_you_mean(msg, name, [*_PARAMETERS, *NAMES]), field=name[:32])
+    raise InvalidValueError(did_you_mean(msg, name, [*_WHICH, *_HOW, *NAMES]), field=name[:32])
 
 
 def _text(value: Value) -> str:
