@@ -34,7 +34,7 @@ from photosvc.library.job_runner import JobRunner
 from photosvc.library.staging import Staging
 from photosvc.library.trash.deletion import finish_deletions
 from photosvc.library.trash.restoring import sweep as sweep_trash
-from photosvc.library.upload_queue import known_tokens, sweep
+from photosvc.library.upload_queue import delete_expired, known_tokens
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.web.service import Service
 
@@ -293,7 +293,7 @@ def other_jobs_of(service: Service, *, lock: ExitStack | None = None) -> OtherJo
         swept = 1
         while swept:
             with write_session(service.engine()) as session:
-                swept = sweep(session, staging, service.now())
+                swept = delete_expired(session, staging, service.now())
         # The last one, because a store of originals may fail.
         sweep_trash(partial(write_session, service.engine()), service.settings, service.now())
 

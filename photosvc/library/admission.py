@@ -25,7 +25,7 @@ from photosvc.index.name_groups import group_key, is_edited, owner_of, suffix_of
 from photosvc.index.requests import enqueue
 from photosvc.index.sidecar_names import companions, is_read
 from photosvc.library import originals
-from photosvc.library.album_jobs import wish_albums
+from photosvc.library.album_jobs import queue_albums
 from photosvc.library.content import (
     Content,
     InspectionPool,
@@ -198,7 +198,7 @@ class Admission:
     folder_albums: Mapping[str, str] = field(default_factory=dict)
     _originals: KnownOriginals = field(init=False)
     _subjects: dict[tuple[str, ...], str] = field(default_factory=dict, init=False)
-    """Albums -> the last result of `wish_albums`; if its transaction was rolled back, no job has this subject."""
+    """Albums -> the last result of `queue_albums`; if its transaction was rolled back, no job has this subject."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_originals", KnownOriginals(self.settings, self._claims, self.is_stranger))
@@ -255,7 +255,7 @@ class Admission:
 
         def look(session: Session) -> str | None:
             if name := self._originals.name_of(session, file):
-                self._wish_albums(session, {file.hash: name}, file.folder)
+                self._queue_albums(session, {file.hash: name}, file.folder)
             return name or None
 
         return self._originals.settle(transaction, look)
@@ -328,7 +328,7 @@ class Admission:
             session.execute(rejected, execution_options=UNLOADED)
             enqueue(session, self.now, name.rpartition("/")[0])
             outcomes.append(Admitted(member.file, ADDED, name))
-        self._wish_albums(session, {outcome.file.hash: outcome.placed for outcome in outcomes}, group[0].file.folder)
+        self._queue_albums(session, {outcome.file.hash: outcome.placed for outcome in outcomes}, group[0].file.folder)
         return outcomes
 
     def _check_quota(self, session: Session, group: Sequence[GroupMember]) -> None:
@@ -371,14 +371,14 @@ class Admission:
             "created_at": self.now,
         }
 
-    def _wish_albums(self, session: Session, files: Mapping[str, str], folder: str) -> None:
+    def _queue_albums(self, session: Session, files: Mapping[str, str], folder: str) -> None:
         """Request the albums of pictures, duplicates included; sidecars follow their pictures."""
         pictures = [content for content, name in files.items() if not is_read(name)]
         albums = self.albums_in(folder)
         if albums and pictures:
             sender = self.link_uid if self.is_stranger else None
             subject = self._subjects.get(albums, "")
-            self._subjects[albums] = wish_albums(
+            self._subjects[albums] = queue_albums(
                 session, subject, pictures, albums, self.now, self.user_id, contributed_by=sender
             )
 

@@ -1,8 +1,8 @@
-"""Jobs that put the photos of files into the albums that they were sent to, as soon as the files are indexed.
+"""Jobs that put the photos of received files into albums as soon as the files are indexed.
 
-A job has the content of some files and the albums of all of them. It is due when one of its files is indexed, or
-refused for good, and when its time is over; other files wait on in it. A file may have another name by then, or come
-back from the trash: its content decides.
+A job lists the SHA-1 of some files, and the albums for all of them. It is due when one of its files is indexed or
+permanently rejected, and when its time is over; the other files stay in it. Names do not matter: a file may be renamed
+meanwhile, or come back from the trash.
 """
 
 import secrets
@@ -39,10 +39,10 @@ from photosvc.models.statements import UNLOADED
 from photosvc.search.reading.compile import visible
 from photosvc.settings import Settings
 
-#: Files of one job, which one transaction adds to their albums.
+#: Files of one job: one transaction adds them to their albums.
 MOST_FILES: Final = 200
 _INDEXED: Final = (File.root == ORIGINALS_ROOT, File.missing.is_(False))
-#: The claims of files that the index refused for good, or that a person removed from the library.
+#: The condition of claims whose files the index rejected permanently, or a person removed from the library.
 REFUSED_CLAIMS: Final = (
     RejectedFile.root == ORIGINALS_ROOT,
     RejectedFile.name == UploadedFile.name,
@@ -50,9 +50,9 @@ REFUSED_CLAIMS: Final = (
 )
 
 
-#: The argument `contributed_by` of a job, see `wish_albums`; NULL for None.
+#: The argument `contributed_by` of a job, see `queue_albums`; NULL for None.
 _SENDER: Final = Job.arguments["contributed_by"].as_string()
-#: The claims of files that count for a job.
+#: The condition of the claims that count for a job.
 _CLAIMED_BY_JOB: Final = case(
     (_SENDER.is_(None), not_(UploadedFile.apart)),
     else_=and_(UploadedFile.apart, UploadedFile.user_id == Job.user_id, UploadedFile.link_uid == _SENDER),
@@ -63,7 +63,7 @@ class NotInAlbumsError(NotFoundError):
     """The albums of uploaded files were deleted, or some files were refused or deleted before they were indexed."""
 
 
-def wish_albums(
+def queue_albums(
     session: Session,
     subject: str,
     files: Sequence[str],
@@ -73,17 +73,17 @@ def wish_albums(
     *,
     contributed_by: str | None = None,
 ) -> str:
-    """Ask for the photos of some files to be put into albums, and return the subject of the job.
+    """Queue a job that puts the photos of some files into albums, and return its subject.
 
     Args:
-        subject: the result of this function for other files of the same albums: they share a job while it waits and has
-            space. Empty for the first ones.
-        files: the SHA-1 of the content of files that belong together, which share a job.
+        subject: the result of this function for other files of the same albums, whose job these files join while it
+            waits and has space; empty for the first files.
+        files: the SHA-1 of files that belong together, and therefore share a job.
         albums: UIDs.
-        user_id: of the account that asks.
-        contributed_by: only files count that the account sent as a contributor (an empty text), or visitors of the link
-            with this UID, and photos are left out that are private, archived or hidden when the job runs. None for all
-            other files.
+        user_id: the account that sent the files.
+        contributed_by: None for files of the account itself. Otherwise only files count that it sent as a contributor
+            (an empty text), or that visitors of the link with this UID sent. Private, archived and hidden photos are
+            then left out.
 
     Raises:
         TooManyJobsError: as many jobs of the account wait as are allowed.
@@ -92,9 +92,9 @@ def wish_albums(
     waits = (Job.kind == ALBUMS.name, Job.subject == subject, Job.state == State.WAITING.value)
     shared = select(Job.id, Job.arguments).where(*waits)
     row = session.execute(shared).first() if subject else None
-    wanted = list(dict.fromkeys([*(row.arguments["files"] if row else ()), *files]))
-    if row is not None and len(wanted) <= MOST_FILES:
-        arguments = {**row.arguments, "files": wanted}
+    all_files = list(dict.fromkeys([*(row.arguments["files"] if row else ()), *files]))
+    if row is not None and len(all_files) <= MOST_FILES:
+        arguments = {**row.arguments, "files": all_files}
         session.execute(update(Job).where(Job.id == row.id).values(arguments=arguments), execution_options=UNLOADED)
         return subject
     subject = secrets.token_hex(8)
@@ -106,17 +106,17 @@ def wish_albums(
 
 
 def can_go_on(session: Session) -> ColumnElement[bool]:
-    """Return the condition of jobs one of whose files is indexed, or refused for good."""
+    """Return the condition of jobs with a file that is indexed or permanently rejected."""
     content = _contents(session)
     refused = exists().where(UploadedFile.hash == content.c.value, *REFUSED_CLAIMS, _CLAIMED_BY_JOB)
     return exists(select(content.c.value).where(or_(_is_indexed(content.c.value), refused)).correlate(Job))
 
 
 def will_follow(session: Session, files: Collection[str]) -> bool:
-    """Return whether a waiting or running job may put some of these files, which are indexed, into albums now."""
+    """Return whether a waiting or running job puts an indexed one of these files into albums."""
     content = _contents(session)
-    own = select(content.c.value).where(content.c.value.in_(files), _is_indexed(content.c.value))
-    has_one = exists(own.correlate(Job))
+    indexed = select(content.c.value).where(content.c.value.in_(files), _is_indexed(content.c.value))
+    has_one = exists(indexed.correlate(Job))
     query = select(Job.id).where(Job.kind == ALBUMS.name, IS_OPEN, has_one).limit(1)
     return session.execute(query).first() is not None
 
@@ -138,30 +138,34 @@ def put_into_albums(lease: Lease, _settings: Settings, job: Waiting) -> Generato
         if sender is not None:
             indexed = indexed.where(exists().where(UploadedFile.name == File.name, *claims))
         photos = {row.hash: row.photo_id for row in session.execute(indexed)}
-        chosen = list(dict.fromkeys(photos.values()))
+        photo_ids = list(dict.fromkeys(photos.values()))
         if sender is not None:
-            chosen = _shown(session, chosen)
-        present = _add(session, albums, chosen, now) if photos else len(albums)
+            photo_ids = _shown(session, photo_ids)
+        present = _add_to_albums(session, albums, photo_ids, now) if photos else len(albums)
         refused = set(
             session.scalars(select(UploadedFile.hash).where(UploadedFile.hash.in_(files), *claims, *REFUSED_CLAIMS))
         )
         is_over = now >= job.created_at + LIFETIME
-        left = [] if is_over else [one for one in files if one not in photos and one not in refused]
+        waiting = (
+            []
+            if is_over
+            else [file_hash for file_hash in files if file_hash not in photos and file_hash not in refused]
+        )
         added = job.arguments.get("added", 0) + (len(photos) if present else 0)
-        lost = job.arguments.get("lost", 0) + len(files) - len(left) - (len(photos) if present else 0)
+        lost = job.arguments.get("lost", 0) + len(files) - len(waiting) - (len(photos) if present else 0)
         lease.report = lambda: {"added": added, "lost": lost}
-        if left:
-            arguments = {**job.arguments, "files": left, "added": added, "lost": lost}
+        if waiting:
+            arguments = {**job.arguments, "files": waiting, "added": added, "lost": lost}
             lease.put_off(session, job.created_at + LIFETIME, arguments)
         elif not lost:
             lease.finish(session)
-    if lost and not left:
+    if lost and not waiting:
         raise NotInAlbumsError
-    yield from ()  # all of it was one portion
+    yield from ()  # the whole job was one portion
 
 
-def _add(session: Session, albums: Sequence[str], photo_ids: Sequence[int], now: datetime) -> int:
-    """Add photos to the albums among these that people may still add to, and return the number of these albums."""
+def _add_to_albums(session: Session, albums: Sequence[str], photo_ids: Sequence[int], now: datetime) -> int:
+    """Add photos to those of these albums that still take photos, and return the number of these."""
     present = 0
     for uid in sorted(albums):
         try:
@@ -174,10 +178,10 @@ def _add(session: Session, albums: Sequence[str], photo_ids: Sequence[int], now:
 
 
 def _shown(session: Session, photo_ids: Sequence[int]) -> list[int]:
-    """Return the ids of the photos among these that anybody may see: not private, archived or hidden."""
+    """Return the ids of the photos that are neither private, archived nor hidden."""
     query = select(SearchRow.photo_id).where(SearchRow.photo_id.in_(photo_ids), visible(sees_private=False))
-    shown = set(session.scalars(query))
-    return [photo_id for photo_id in photo_ids if photo_id in shown]
+    visible_ids = set(session.scalars(query))
+    return [photo_id for photo_id in photo_ids if photo_id in visible_ids]
 
 
 def _is_indexed(content: ColumnElement[str]) -> Exists:

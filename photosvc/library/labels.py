@@ -21,23 +21,18 @@ from photosvc.query.fold import fold
 from photosvc.records import limits
 from photosvc.search.reading.compile import EVERY_SWITCH, visible
 
-#: A function that changes some hundreds of photos in a write transaction at the given time, and returns how many
-#: changed.
+#: A function that changes some hundreds of photos in a write transaction, and returns the number of changed photos.
 ChangeSome: TypeAlias = Callable[[Session, Sequence[int], datetime], int]
 
 
 def check_name(name: str) -> None:
-    """Make sure that a keyword can have this name.
-
-    Raises:
-        InvalidValueError: nothing is left of it without case and accents.
-    """
+    """Raise `InvalidValueError` if a name is empty without case and accents."""
     if not fold(name):
         raise InvalidValueError(of_field("Name", "send a name with letters or digits"), field="Name")
 
 
 def photos_with(connection: Connection, keyword_ids: Collection[int], *, sees_private: bool) -> Sequence[int]:
-    """Return the ids of the photos with one of these keywords, also archived and hidden ones, if they may be seen."""
+    """Return the ids of the photos with one of these keywords, archived and hidden photos included."""
     seen = select(SearchRow.photo_id).where(visible(sees_private=sees_private, opened=EVERY_SWITCH))
     query = select(photo_keywords.c.photo_id).where(photo_keywords.c.keyword_id.in_(keyword_ids))
     query = query.where(photo_keywords.c.photo_id.in_(seen)).distinct()
@@ -54,19 +49,19 @@ def replace_in(
     change: Change,
     zone: str,
 ) -> int:
-    """Replace keywords of photos by another one, or remove them; return how many photos changed.
+    """Replace keywords of photos by another one, or remove them; return the number of changed photos.
 
     Args:
         photo_ids: some hundreds at most.
         folded: the keywords to replace, without case and accents.
-        name: the keyword that replaces them; None: they are removed.
+        name: the replacement; None removes the keywords.
     """
     shared_rows, photos = SharedRows(session, zone), load_photos(session, photo_ids)
     with changing(session, shared_rows, photos, change, now) as touched:
         for photo in photos:
-            kept = [keyword.word for keyword in photo.keywords if keyword.folded not in folded]
-            if len(kept) < len(photo.keywords):
-                apply(photo, {"keywords": [*kept, name] if name else kept}, shared_rows)
+            remaining = [keyword.word for keyword in photo.keywords if keyword.folded not in folded]
+            if len(remaining) < len(photo.keywords):
+                apply(photo, {"keywords": [*remaining, name] if name else remaining}, shared_rows)
     return len(touched)
 
 
@@ -83,11 +78,11 @@ class LabelChange:
     """The action in the journal."""
     sees_private: bool
     favorite: bool | None = None
-    """True if the label is a favourite afterwards, False if not; None: as before."""
+    """True makes the label a favourite, False ends that; None changes nothing."""
 
     @property
     def about(self) -> str:
-        """Return the labels that it is about."""
+        """Return a text that names the labels."""
         return "labels " + ",".join(sorted(self.labels))
 
     def prepare(self, connection: Connection, actor: Actor, zone: str) -> tuple[Sequence[int], ChangeSome]:
@@ -106,7 +101,7 @@ class LabelChange:
 
 @dataclass(frozen=True, slots=True)
 class Respelling:
-    """Another spelling of a label, which `respell` has stored: the search rows of its photos follow."""
+    """The projection of all photos with a label, after `respell` stored another spelling of it."""
 
     PASSES: ClassVar = 1
 
@@ -115,7 +110,7 @@ class Respelling:
 
     @property
     def about(self) -> str:
-        """Return the label that it is about."""
+        """Return a text that names the label."""
         return f"spelling {self.label}"
 
     def prepare(self, connection: Connection, _actor: Actor, _zone: str) -> tuple[Sequence[int], ChangeSome]:
@@ -126,13 +121,13 @@ class Respelling:
 
 
 def _project_some(session: Session, photo_ids: Sequence[int], _now: datetime) -> int:
-    """Project photos and return 0, because none is edited: some may be photos that the actor may not see."""
+    """Project photos, and return 0: none is edited, and the actor may not learn the number of hidden photos."""
     store_and_project(session, photo_ids)
     return 0
 
 
 def respell(session: Session, keyword_id: int, name: str) -> None:
-    """Give a keyword another spelling of the same letters, in a write transaction; `Respelling` does the rest."""
+    """Give a keyword another spelling of the same letters, in a write transaction; `Respelling` changes its photos."""
     _change(session, keyword_id, word=name)
 
 
@@ -151,7 +146,7 @@ def add_label(shared_rows: SharedRows, photo: Photo, name: str) -> None:
     """Add a keyword to a photo, inside `changing`.
 
     Raises:
-        ConflictError: the photo has as many as it may.
+        ConflictError: the photo has the largest number of labels.
     """
     words = [keyword.word for keyword in photo.keywords]
     if fold(name) not in {keyword.folded for keyword in photo.keywords}:
@@ -162,13 +157,13 @@ def add_label(shared_rows: SharedRows, photo: Photo, name: str) -> None:
 
 
 def remove_label(shared_rows: SharedRows, photo: Photo, label: str) -> None:
-    """Take a keyword from a photo, inside `changing`; the arguments are those of `label_of`.
+    """Remove a keyword, by its id or UID, from a photo, inside `changing`.
 
     Raises:
         NotFoundError: the photo does not have it.
     """
-    gone = label_of(photo.keywords, label)
-    words = [keyword.word for keyword in photo.keywords if keyword is not gone]
+    removed = label_of(photo.keywords, label)
+    words = [keyword.word for keyword in photo.keywords if keyword is not removed]
     apply(photo, {"keywords": words}, shared_rows)
 
 
@@ -176,9 +171,9 @@ def label_of(keywords: Iterable[Keyword], label: str) -> Keyword:
     """Return the keyword with this id or UID.
 
     Raises:
-        NotFoundError: there is none among them.
+        NotFoundError: there is none.
     """
-    found = next((keyword for keyword in keywords if label in {str(keyword.id), keyword.uid}), None)
-    if found is None:
+    match = next((keyword for keyword in keywords if label in {str(keyword.id), keyword.uid}), None)
+    if match is None:
         raise NotFoundError("the photo has no such label", field="label_id")
-    return found
+    return match

@@ -1,6 +1,6 @@
-"""The renaming and merging of people.
+"""The renaming and merging of people, and the names of marked areas.
 
-Names come from files, so a chosen name is stored for each name in files.
+Names come from files, so `SubjectName` stores the chosen name of each name in files.
 """
 
 from collections.abc import Collection, Sequence
@@ -38,49 +38,48 @@ def check_name(name: str) -> None:
 
 
 def choose_name(session: Session, person: Person, name: str, now: datetime, *, favorite: bool | None = None) -> str:
-    """Give a person another name, and return their UID; a name that another person has makes one person of both.
+    """Give a person another name, and return their UID; the name of another person makes one person of both.
 
-    `PersonChange` brings the name to their photos. Files that have one of the earlier names have the new one from now
-    on, also those that are indexed later.
+    `PersonChange` changes the photos. Files that are indexed later with an earlier name get the new one, too.
 
     Args:
-        favorite: whether they are a favourite; None: as before.
+        favorite: make them a favourite or not; None changes nothing.
     """
-    # One renaming at a time: two could make two rows of one name.
+    # Renamings wait for each other, because two could make two rows of one name.
     session.execute(select(LibraryState.value).where(LibraryState.name == STATE).with_for_update())
     old, new = fold(person.name), fold(name)
-    own = session.scalars(select(Subject).where(Subject.uid == person.uid)).first()
+    subject = session.scalars(select(Subject).where(Subject.uid == person.uid)).first()
     other = session.scalars(select(Subject).where(Subject.folded == new)).first()
     if other is None and new != old and _spellings(session.connection(), {new}):
-        other = _new(session, subject_uid(new), name, now)
-    if other is None or other is own:
-        kept = own or _new(session, person.uid, name, now)
+        other = _add_subject(session, subject_uid(new), name, now)
+    if other is None or other is subject:
+        remaining = subject or _add_subject(session, person.uid, name, now)
     else:
-        kept = other
-        kept.hidden = kept.hidden and own is not None and own.hidden
-        if own is not None:
-            move = update(SubjectName).where(SubjectName.subject_id == own.id).values(subject_id=kept.id)
+        remaining = other
+        remaining.hidden = remaining.hidden and subject is not None and subject.hidden
+        if subject is not None:
+            move = update(SubjectName).where(SubjectName.subject_id == subject.id).values(subject_id=remaining.id)
             session.execute(move)
-            kept.favorite = kept.favorite or own.favorite
-            kept.favorite_open = kept.favorite_open or own.favorite_open
-            session.execute(delete(Subject).where(Subject.id == own.id))
-    kept.name, kept.folded, kept.updated_at = name, new, now
+            remaining.favorite = remaining.favorite or subject.favorite
+            remaining.favorite_open = remaining.favorite_open or subject.favorite_open
+            session.execute(delete(Subject).where(Subject.id == subject.id))
+    remaining.name, remaining.folded, remaining.updated_at = name, new, now
     connection = session.connection()
     private = not photos_with(connection, _spellings(connection, {old, new}), sees_private=False)
     if favorite is not None:
-        kept.favorite, kept.favorite_open = favorite, favorite and not private
+        remaining.favorite, remaining.favorite_open = favorite, favorite and not private
     session.flush()
     session.execute(
         insert_into(SubjectName, session).on_conflict_do_nothing(),
-        [{"folded": folded, "subject_id": kept.id} for folded in {old, new}],
+        [{"folded": folded, "subject_id": remaining.id} for folded in {old, new}],
     )
     record_change(session, private=private)
-    return kept.uid
+    return remaining.uid
 
 
 @dataclass(frozen=True, slots=True)
 class PersonChange:
-    """The name of a person that `choose_name` has stored, for all photos that have an earlier one."""
+    """The change of all photos with an earlier name of a person, after `choose_name` stored the new name."""
 
     PASSES: ClassVar = 2
     """Number of searches for photos with an earlier name: an index run in progress may add some meanwhile."""
@@ -91,14 +90,14 @@ class PersonChange:
 
     @property
     def about(self) -> str:
-        """Return the person that it is about."""
+        """Return a text that names the person."""
         return f"person {self.uid}"
 
     def prepare(self, connection: Connection, _actor: Actor, zone: str) -> tuple[Sequence[int], ChangeSome]:
         """Return the ids of the photos that are left to change, and the function that changes some hundreds of them.
 
-        These are also photos that an interrupted renaming left. A person who was merged with another one since has
-        none: the change of that one does the rest.
+        The photos include those of an interrupted renaming. If the person was merged with another one meanwhile, there
+        are none: the change of the other person does the rest.
         """
         names = self.names(connection)
         chosen = connection.scalar(select(Subject.name).where(Subject.uid == self.uid)) or ""
@@ -106,7 +105,7 @@ class PersonChange:
         return photo_ids, partial(rename_photos, names=names, name=chosen, zone=zone)
 
     def names(self, connection: Connection) -> frozenset[str]:
-        """Return the names of markers that are to be replaced."""
+        """Return the names of markers that the new name replaces."""
         own = select(Subject.id, Subject.name, Subject.folded).where(Subject.uid == self.uid)
         person = connection.execute(own).first()
         if person is None:
@@ -117,9 +116,9 @@ class PersonChange:
 
 @dataclass(frozen=True, slots=True)
 class SeenPersonChange:
-    """A new name for a person, as edits of the photos that an actor without access to private ones may see.
+    """The renaming of a person by an actor without access to private photos, as edits of the other photos.
 
-    Other photos keep the name, so that the person is another one on these photos.
+    Private photos keep the name, so that two people result.
     """
 
     PASSES: ClassVar = 1
@@ -128,11 +127,11 @@ class SeenPersonChange:
     """The name before, without case and accents."""
     name: str
     favorite: bool | None = None
-    """True if that person is a favourite afterwards, False if not; None: as before."""
+    """True makes that person a favourite, False ends that; None changes nothing."""
 
     @property
     def about(self) -> str:
-        """Return the person that it is about."""
+        """Return a text that names the person."""
         return f"seen person {self.earlier}"
 
     def prepare(self, connection: Connection, actor: Actor, zone: str) -> tuple[Sequence[int], ChangeSome]:
@@ -146,35 +145,35 @@ class SeenPersonChange:
         """Make the person a favourite, or not, in the write transaction after the last photos."""
         if self.favorite is not None:
             folded = fold(self.name)
-            own = session.scalars(select(Subject).where(Subject.folded == folded)).first()
-            own = own or _new(session, subject_uid(folded), self.name, now)
-            own.favorite = own.favorite_open = self.favorite
-            own.updated_at = now
+            subject = session.scalars(select(Subject).where(Subject.folded == folded)).first()
+            subject = subject or _add_subject(session, subject_uid(folded), self.name, now)
+            subject.favorite = subject.favorite_open = self.favorite
+            subject.updated_at = now
             record_change(session)
 
 
 def _spellings(connection: Connection, folded: Collection[str]) -> frozenset[str]:
-    """Return the names of markers that are these without case and accents."""
-    every = connection.scalars(select(Marker.name).where(Marker.name != "").distinct())
-    return frozenset(name for name in every if fold(name) in folded)
+    """Return the names of markers that equal one of these without case and accents."""
+    names = connection.scalars(select(Marker.name).where(Marker.name != "").distinct())
+    return frozenset(name for name in names if fold(name) in folded)
 
 
 def mark(
     session: Session, person: Person, now: datetime, *, favorite: bool | None = None, hidden: bool | None = None
 ) -> None:
-    """Make a person a favourite or hidden, or not, in a write transaction; None: as before. Markers keep names."""
-    own = session.scalars(select(Subject).where(Subject.uid == person.uid)).first()
-    own = own or _new(session, person.uid, person.name, now)
+    """Make a person a favourite or hidden, or not, in a write transaction; None changes nothing."""
+    subject = session.scalars(select(Subject).where(Subject.uid == person.uid)).first()
+    subject = subject or _add_subject(session, person.uid, person.name, now)
     private = not photos_with(session.connection(), person.names, sees_private=False)
     if favorite is not None:
-        own.favorite, own.favorite_open = favorite, favorite and not private
-    own.hidden = own.hidden if hidden is None else hidden
-    own.updated_at = now
+        subject.favorite, subject.favorite_open = favorite, favorite and not private
+    subject.hidden = subject.hidden if hidden is None else hidden
+    subject.updated_at = now
     record_change(session, private=private)
 
 
 def photos_with(connection: Connection, names: Collection[str], *, sees_private: bool = True) -> Sequence[int]:
-    """Return the ids of the photos whose markers have one of these names, as far as they may be seen."""
+    """Return the ids of the visible photos with a marker of one of these names."""
     query = select(File.photo_id).join(Marker, Marker.file_id == File.id).where(Marker.name.in_(names))
     if not sees_private:
         seen = select(SearchRow.photo_id).where(visible(sees_private=False, opened=EVERY_SWITCH))
@@ -185,7 +184,7 @@ def photos_with(connection: Connection, names: Collection[str], *, sees_private:
 def rename_photos(
     session: Session, photo_ids: Sequence[int], now: datetime, *, names: Collection[str], name: str, zone: str
 ) -> int:
-    """Replace names of markers on photos, some hundreds at most; project these, and return their number."""
+    """Replace names of markers on some hundreds of photos, project these, and return their number."""
     shared_rows, photos = SharedRows(session, zone), load_photos(session, photo_ids)
     sidecars = sidecars_of(session, photo_ids)
     for photo in photos:
@@ -209,14 +208,14 @@ def rename_seen(
     change: Change,
     zone: str,
 ) -> int:
-    """Replace names of the marked areas of photos, some hundreds at most, as edits; return how many photos changed."""
+    """Replace names of marked areas on some hundreds of photos, as edits; return the number of changed photos."""
     shared_rows, photos = SharedRows(session, zone), load_photos(session, photo_ids)
     sidecars = sidecars_of(session, photo_ids)
     with changing(session, shared_rows, photos, change, now) as touched:
         for file in (file for photo in photos for file in photo.files):
-            own, areas = file_columns.own_markers(file), areas_of(file, sidecars.get(file.id, ()))
-            for number, marker in enumerate(own):
-                if marker.name in names and len(own) == len(areas):
+            markers, areas = file_columns.own_markers(file), areas_of(file, sidecars.get(file.id, ()))
+            for number, marker in enumerate(markers):
+                if marker.name in names and len(markers) == len(areas):
                     file_columns.choose_name(file, areas, number, name)
             for marker in file.markers:
                 if marker.src == MANUAL and marker.name in names:
@@ -229,17 +228,17 @@ def name_area(session: Session, photo: Photo, marker_uid: str, name: str | None)
 
     Raises:
         NotFoundError: no file of the photo has this area.
-        ConflictError: the areas of the file are others than when it was indexed.
+        ConflictError: the areas of the file changed since it was indexed.
     """
     file, marker = _area(photo, marker_uid)
     if marker.src == MANUAL:
         file_columns.name_added(file, marker, name or "")
         return
     sidecars = sidecars_of(session, [photo.id])
-    own, areas = file_columns.own_markers(file), areas_of(file, sidecars.get(file.id, ()))
-    if marker not in own or len(own) != len(areas):
+    markers, areas = file_columns.own_markers(file), areas_of(file, sidecars.get(file.id, ()))
+    if marker not in markers or len(markers) != len(areas):
         raise ConflictError("the file has changed: name people after it is indexed again")
-    file_columns.choose_name(file, areas, own.index(marker), name)
+    file_columns.choose_name(file, areas, markers.index(marker), name)
 
 
 def remove_area(photo: Photo, marker_uid: str) -> Marker:
@@ -247,7 +246,7 @@ def remove_area(photo: Photo, marker_uid: str) -> Marker:
 
     Raises:
         NotFoundError: no file of the photo has this area.
-        ConflictError: it is in the file.
+        ConflictError: the area is in the file itself.
     """
     file, marker = _area(photo, marker_uid)
     if marker.src != MANUAL:
@@ -258,18 +257,18 @@ def remove_area(photo: Photo, marker_uid: str) -> Marker:
 
 def _area(photo: Photo, marker_uid: str) -> tuple[File, Marker]:
     marked = ((file, marker) for file in photo.files if not file.missing for marker in file.markers)
-    found = next((one for one in marked if one[1].uid == marker_uid), None)
-    if found is None:
+    area_of_file = next((area for area in marked if area[1].uid == marker_uid), None)
+    if area_of_file is None:
         raise no_area()
-    return found
+    return area_of_file
 
 
 def no_area() -> NotFoundError:
-    """Return the error that there is no marked area of this UID."""
+    """Return the error of an unknown marked area."""
     return NotFoundError("there is no such marked area", field="uid")
 
 
-def _new(session: Session, uid: str, name: str, now: datetime) -> Subject:
+def _add_subject(session: Session, uid: str, name: str, now: datetime) -> Subject:
     subject = Subject(uid=uid, name=name, folded=fold(name), updated_at=now)
     session.add(subject)
     session.flush()

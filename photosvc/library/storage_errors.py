@@ -87,7 +87,7 @@ _BY_NUMBER: Final[dict[int, type[PhotosvcError]]] = {
 
 @contextmanager
 def typed_errors() -> Iterator[None]:
-    """Turn errors of the operating system within the block into those of this module."""
+    """Turn errors of the operating system in the block into errors of this module."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Uploads that wait: files to be added, within the limits of their accounts."""
+"""Uploads that wait to be completed or added, within the limits of their accounts."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -20,12 +20,12 @@ from photosvc.models import Upload, UploadedFile, User
 from photosvc.models.statements import UNLOADED, in_portions, insert_into
 from photosvc.settings import Settings
 
-#: The time for which a file waits to be completed or added.
+#: Time after which a waiting file is deleted.
 LIFETIME: Final = timedelta(days=3)
 #: Resumable uploads of one account that may be incomplete.
 MOST_INCOMPLETE: Final = 1000
-#: Files of one account that may wait, in all of its uploads, unless one upload may have more: each takes an inode and a
-#: row, however small it is.
+#: Files of one account that may wait in all uploads, unless `PHOTOSVC_UPLOAD_FILES` is larger. Each takes an
+#: inode and a row, even if it is small.
 MOST_WAITING: Final = 10_000
 _MIB: Final = 1 << 20
 _PORTION: Final = 500
@@ -50,7 +50,7 @@ class TooManyFilesError(PhotosvcError):
 def bytes_left(session: Session, settings: Settings, user_id: int) -> int | None:
     """Return the bytes that the account may still upload; None without a quota.
 
-    Files on their way count with their announced size, added ones until they leave the originals.
+    Waiting files count with their announced size, and added files as long as they are originals.
     """
     if not settings.upload_quota:
         return None
@@ -63,15 +63,18 @@ def bytes_left(session: Session, settings: Settings, user_id: int) -> int | None
 def count_stored(
     session: Session, settings: Settings, user_id: int, stored: Sequence[tuple[str, str, int]], now: datetime
 ) -> None:
-    """Count files that an account stored in another way in its quota, by their names, hashes and sizes.
+    """Count files in the quota of an account that stored them without an upload.
+
+    Args:
+        stored: their names, SHA-1 and sizes in bytes.
 
     Raises:
-        QuotaExceededError: the account may not store so much.
-        AccountDeletedError: there is no such account any more.
+        QuotaExceededError: the quota of the account is used up.
+        AccountDeletedError: the account was deleted.
     """
-    # They replace originals that are counted in no quota any more.
-    gone = delete(UploadedFile).where(UploadedFile.name.in_([name for name, _, _ in stored]))
-    session.execute(gone, execution_options=UNLOADED)
+    # Replaced originals of these names leave the quotas of their accounts.
+    replaced = delete(UploadedFile).where(UploadedFile.name.in_([name for name, _, _ in stored]))
+    session.execute(replaced, execution_options=UNLOADED)
     left = bytes_left(session, settings, user_id)
     if left is None:
         return
@@ -81,17 +84,17 @@ def count_stored(
     for name, content, size in stored:
         row = {"user_id": user_id, "name": name, "size": size, "original_name": "", "created_at": now}
         claim = insert_into(UploadedFile, session).values({**row, "hash": content}).on_conflict_do_nothing()
-        if session.scalar(claim.returning(UploadedFile.id)) is None:  # another file claims the content
+        if session.scalar(claim.returning(UploadedFile.id)) is None:  # another file has claimed the content
             session.execute(insert(UploadedFile).values({**row, "hash": None}))
 
 
 def add_waiting(session: Session, settings: Settings, uploads: Sequence[Upload]) -> None:
-    """Store files on their way, in a write transaction: all of one account and one bundle.
+    """Add uploads of one account and one bundle, in a write transaction.
 
     Raises:
-        QuotaExceededError: the account may not upload so much.
-        TooManyFilesError: as many files of the upload, or of the account, wait as are allowed.
-        AccountDeletedError: there is no such account any more.
+        QuotaExceededError: the quota of the account is used up.
+        TooManyFilesError: the upload, or the account, has too many waiting files.
+        AccountDeletedError: the account was deleted.
     """
     user_id, bundle = uploads[0].user_id, uploads[0].bundle
     lock_account(session, user_id)
@@ -111,10 +114,10 @@ def add_waiting(session: Session, settings: Settings, uploads: Sequence[Upload])
 
 
 def require_account(session: Session, user_id: int) -> None:
-    """Make sure, until the write transaction ends, that an account exists: it may be deleted while its files arrive.
+    """Prevent the deletion of an account until the write transaction ends.
 
     Raises:
-        AccountDeletedError: it does not.
+        AccountDeletedError: it was deleted before, while its files arrived.
     """
     query = select(User.id).where(User.id == user_id).with_for_update(read=True, key_share=True)
     if session.scalar(query) is None:
@@ -122,31 +125,31 @@ def require_account(session: Session, user_id: int) -> None:
 
 
 def lock_account(session: Session, user_id: int) -> None:
-    """Make uploads of one account wait for each other on PostgreSQL, so that its limits hold; SQLite has one writer."""
+    """Serialize the uploads of one account on PostgreSQL, so that its limits hold; SQLite has one writer."""
     if session.get_bind().dialect.name == "postgresql":
         session.execute(select(func.pg_advisory_xact_lock(func.hashtext("photosvc_uploads"), user_id)))
 
 
 def find_upload(session: Session, user_id: int, token: str) -> Upload | None:
-    """Return the account's upload with this token, also an expired one."""
+    """Return the account's upload with this token, even if it has expired."""
     return session.scalar(select(Upload).where(Upload.token == token, Upload.user_id == user_id))
 
 
 def waiting_in(session: Session, user_id: int, bundle: str, limit: int) -> Sequence[Upload]:
-    """Return the files of a bundle that are complete, in the order in which they came."""
+    """Return the complete files of a bundle in the order of their arrival."""
     query = select(Upload).where(Upload.user_id == user_id, Upload.bundle == bundle, Upload.hash != "")
     return session.scalars(query.where(not_(Upload.finished)).order_by(Upload.id).limit(limit)).all()
 
 
 def known_tokens(session: Session, tokens: Sequence[str]) -> set[str]:
-    """Return the tokens among these, of kept parts, that an upload has."""
-    found: set[str] = set()
-    for some in in_portions(tokens):
-        found.update(session.scalars(select(Upload.token).where(Upload.token.in_(some))))
-    return found
+    """Return those of these tokens of resumable parts that an upload has."""
+    known: set[str] = set()
+    for portion in in_portions(tokens):
+        known.update(session.scalars(select(Upload.token).where(Upload.token.in_(portion))))
+    return known
 
 
-def sweep(session: Session, staging: Staging, now: datetime) -> int:
+def delete_expired(session: Session, staging: Staging, now: datetime) -> int:
     """Delete some expired uploads with their parts, in a write transaction, and return their number."""
     query = select(Upload.id, Upload.token).where(Upload.expires_at <= now).order_by(Upload.expires_at).limit(_PORTION)
     expired = session.execute(query).all()

@@ -10,7 +10,7 @@ from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease
 from photosvc.jobs.queue import ALBUMS, IMPORT, INDEX, LOOK_ALIKES
 from photosvc.library import job_runner as runners
-from photosvc.library.album_jobs import NotInAlbumsError, wish_albums
+from photosvc.library.album_jobs import NotInAlbumsError, queue_albums
 from photosvc.library.job_runner import HANDLERS, JobRunner
 from photosvc.library.storage_errors import StorageFailedError
 from photosvc.library.upload_queue import LIFETIME
@@ -83,7 +83,7 @@ def test_a_job_that_fails_hinders_no_other_and_is_tried_again_after_a_pause(engi
 
 def test_a_job_for_albums_begins_when_one_of_its_files_was_refused_and_ends_with_its_time(engine, clock, runner):
     with write_session(engine) as session:
-        wish_albums(session, "", ["1a", "2b"], ["atb7yo0000000000"], NOW, None)
+        queue_albums(session, "", ["1a", "2b"], ["atb7yo0000000000"], NOW, None)
         columns = {"user_id": None, "size": 1, "original_name": "", "created_at": NOW}
         session.add(UploadedFile(hash="1a", name="1.jpg", **columns))
     assert not runner.waits()

@@ -19,7 +19,7 @@ from tests.helpers.pictures import xmp
 
 @pytest.fixture
 def api(own, monkeypatch):
-    for module in ("web.uploads", "dav.server"):
+    for module in ("web.uploads", "dav.blueprint"):
         monkeypatch.setattr(f"photosvc.{module}.wake_indexer", lambda _: Indexer.NONE)
     return own
 
