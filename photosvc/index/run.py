@@ -323,7 +323,7 @@ def _pool(
         return options.scheduler.pool(function, result=result, timeout=timeout, memory_bytes=memory_bytes)
     workers = min(options.workers or settings.index_workers or usable_cores(), total)
     return WorkerPool(
-        function, result=result, workers=workers, timeout=timeout, memory_bytes=memory_bytes, queue=_QUEUE
+        function, result=result, workers=workers, timeout=timeout, memory_bytes=memory_bytes, in_advance=_QUEUE
     )
 
 

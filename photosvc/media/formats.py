@@ -156,9 +156,17 @@ _BRANDS: Final = {
     **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs"), "heic"),
     b"crx ": "cr3",
 }
-_ELEMENT: Final = re.compile(rb"<(?:[\w.-]+:)?([\w.-]+)")
-#: Markup before the first element of XML: its beginning -> its end.
-_PROLOG: Final = ((b"<?", b"?>"), (b"<!--", b"-->"), (b"<!DOCTYPE", b">"))
+_FIRST_ELEMENT: Final = re.compile(
+    rb"""(?:
+        [^<]*+
+        (?: <\?.*?\?>                                      # the XML declaration, and instructions for programs
+          | <!--.*?-->
+          | <!DOCTYPE [^[>]*+ (?: \[ [^]]*+ \] [^>]*+ )?+ >  # with declarations of its own in brackets
+        )
+    )*+
+    [^<]*+ < (?:[\w.-]++:)? ([\w.-]++)""",
+    re.DOTALL | re.VERBOSE,
+)
 # These major brands leave the codec open; the compatible brands name it.
 _IMAGE_BRANDS: Final = frozenset((b"mif1", b"mif2", b"msf1", b"miaf"))
 # Brands of image sequences. A `meta` box follows if there is a still (ISO/IEC 23008-12 section 7), else the file
@@ -239,19 +247,8 @@ def _family_of(head: bytes) -> str:
 
 def _root_of(head: bytes) -> bytes:
     """Return the name of the first element of an XML document, without its prefix; empty when it is not in the head."""
-    at = 0
-    while (at := head.find(b"<", at)) >= 0:
-        if match := _ELEMENT.match(head, at):
-            return match[1]
-        end = next((last for first, last in _PROLOG if head.startswith(first, at)), b"")
-        # The subset of a document type, in brackets, contains declarations of its own.
-        subset = head.find(b"[", at) if end == b">" else -1
-        if 0 <= subset < head.find(b">", at):
-            end, at = b">", head.find(b"]", subset)
-        at = head.find(end, at) if end and at >= 0 else -1
-        if at < 0:
-            return b""
-    return b""
+    match = _FIRST_ELEMENT.match(head)
+    return match[1] if match else b""
 
 
 def _family_of_brands(head: bytes) -> str:

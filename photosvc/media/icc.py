@@ -59,7 +59,7 @@ _STEPS: Final = 1024
 _M1, _M2, _C1, _C2, _C3 = 2610 / 16384, 2523 / 32, 3424 / 4096, 2413 / 128, 2392 / 128
 _A, _B, _C = 0.17883277, 0.28466892, 0.55991073
 _GAMMA: Final = 1.2
-#: Key in the `info` of a picture: the profile of the file, where the pixels are in sRGB already.
+#: Key in the `info` of a picture: the profile of the file, if the decoded pixels are already in sRGB.
 NAMED_PROFILE: Final = "named_profile"
 _MAX_PROFILE: Final = 1 << 22
 #: Size of the header of a BMP of version 5, which alone has a profile.
@@ -83,12 +83,12 @@ def parametric(power: float, *parts: float) -> bytes:
 
 
 def make_profile(white: Point, points: Sequence[Point], curve: bytes, transfer: int) -> bytes:
-    """Return the profile for a white point, primaries and a curve; empty for coordinates of no colours.
+    """Return the profile for a white point, primaries and a curve; empty when the coordinates are impossible.
 
     The number of the transfer function completes its name.
     """
     name = _name(white, points)
-    if transfer in _SUFFIXES:  # the name sRGB means its curve as well, so that pixels would be left as they are
+    if transfer in _SUFFIXES:  # the name sRGB would mean its curve as well, and pixels would not be converted
         name = ("BT.709" if name == "sRGB" else name) + _SUFFIXES[transfer]
     try:
         return _profile(name, white, points, curve)
@@ -157,7 +157,7 @@ def _profile(name: str, white: Point, points: Sequence[Point], response: bytes) 
 
 
 def _colorants(white: Point, points: Sequence[Point]) -> list[list[float]]:
-    """Return the primaries relative to D50, so bright that together they are white."""
+    """Return the primaries relative to D50, scaled so that together they are white."""
     source = _tristimulus(white)
     columns = [_tristimulus(point) for point in points]
     shares = _times(_inverse(list(zip(*columns, strict=True))), source)

@@ -1,7 +1,7 @@
-"""Camera raws: opened by LibRaw as their embedded preview or else developed at half size, and read without it.
+"""Camera raws: LibRaw opens their embedded preview, or else develops them at half size.
 
-The preview of a raw that LibRaw does not know is read without LibRaw: from TIFF directories (TIFF/EP, DNG) and from a
-Fuji RAF. The layouts are documented by ExifTool's tag tables.
+The preview of a raw that LibRaw does not know is read without LibRaw, from TIFF directories (TIFF/EP, DNG) or from a
+Fuji RAF. ExifTool's tag tables document the layouts.
 """
 
 import struct
@@ -35,7 +35,7 @@ _BYTES_EACH: Final = 12
 
 
 def read_raf(source: BinaryIO) -> Exif | None:
-    """Return the head of the preview of a Fuji RAF, in which its metadata are; None for another file."""
+    """Return the head of the preview of a Fuji RAF, which holds the metadata; None for another file."""
     place = _preview_of_raf(source)
     if place is None:
         return None

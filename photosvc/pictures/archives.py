@@ -29,7 +29,7 @@ from photosvc.pictures.originals import (
     open_file,
 )
 
-#: Lifetime of a selection, the same as that of a download token.
+#: Lifetime of a selection; a download token has the same.
 LIFETIME: Final = timedelta(hours=1)
 #: Most selections of one principal; the oldest are removed first.
 MOST_WAITING: Final = 10

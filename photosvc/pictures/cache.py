@@ -42,7 +42,7 @@ _ENOUGH_FILES: Final = 4000
 _PARTS: Final = 256
 #: Bytes from the beginning of a thumbnail that state its encoding and, in a WebP, its size.
 _HEAD: Final = 12
-#: No whole WebP over `_FLAT` bytes ends in `_TAIL` zeros: those of one colour are smaller, and end in 36 at most.
+#: No whole WebP over `_FLAT` bytes ends in `_TAIL` zeros: pictures of one colour are smaller, and end in 36 at most.
 _FLAT: Final = 1024
 _TAIL: Final = 128
 #: Most boxes of a whole MP4; converted videos have four.

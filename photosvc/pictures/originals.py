@@ -75,7 +75,7 @@ def open_file(original: Original) -> FileIO:
 
 
 def is_unchanged(file: FileIO, original: Original) -> bool:
-    """Return whether an open file is still as the library knows it."""
+    """Return whether an open file has the size and time that the library knows."""
     return is_as_known(os.fstat(file.fileno()), original.size, original.mtime_ns)
 
 

@@ -28,8 +28,8 @@ class Pictures:
 
     def __init__(self, settings: Settings, cache: PictureCache, clock: Clock) -> None:
         self._settings = settings
-        places = settings.thumb_waiters
-        waiting = Slots(places - places // 3, places, clock=clock)
+        slots = settings.thumb_waiters
+        waiting = Slots(slots - slots // 3, slots, clock=clock)
         self.thumbnails = Thumbnails(
             cache, lambda: self._thumbnail_workers, wait=settings.thumb_wait, waiting=waiting, clock=clock
         )
@@ -51,7 +51,7 @@ class Pictures:
             result=list[bytes],
             workers=workers,
             queued=workers * _QUEUED_EACH,
-            each=workers * _QUEUED_EACH * 2 // 3,
+            each_owner=workers * _QUEUED_EACH * 2 // 3,
             timeout=self._settings.index_timeout,
             memory_bytes=self._settings.index_memory * _MIB,
         )
@@ -63,7 +63,7 @@ class Pictures:
             result=type(None),
             workers=1,
             queued=_QUEUED_VIDEOS,
-            each=_VIDEOS_EACH,
+            each_owner=_VIDEOS_EACH,
             timeout=self._settings.video_timeout,
             memory_bytes=self._settings.index_memory * _MIB,
         )

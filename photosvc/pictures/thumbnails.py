@@ -1,4 +1,4 @@
-"""Thumbnails on demand, from the cache or made: one worker makes those of a picture for all callers that wait."""
+"""Thumbnails on demand, from the cache or newly made: a worker makes one picture for all waiting callers."""
 
 import os
 import threading
@@ -100,7 +100,7 @@ class Thumbnails:
         cache: shared by all processes.
         workers: a function that returns the workers; called when the first thumbnail is to be made.
         wait: seconds a caller waits for a new thumbnail.
-        waiting: the places for waiting callers, shared with videos: others are refused at once.
+        waiting: the slots of waiting callers, shared with videos; callers without a slot are refused at once.
         clock: of the waits.
     """
 
@@ -134,7 +134,7 @@ class Thumbnails:
         """Find the thumbnail in the cache, or make it.
 
         Args:
-            owner: the owner whose share of places and workers it takes.
+            owner: the owner whose share of slots and workers it takes.
             keep: whether the cache keeps a new thumbnail.
             seconds: a shorter wait for a new thumbnail, for callers that ask again; its work starts even if too many
                 other callers wait.

@@ -120,7 +120,7 @@ class Videos:
         cache: shared by all processes.
         workers: a function that returns the workers; called when the first video is to be converted.
         wait: seconds a caller waits for a new video.
-        waiting: the places for waiting callers, shared with thumbnails.
+        waiting: the slots of waiting callers, shared with thumbnails.
         clock: of the waits; the files of the cache have times of the machine's clock.
     """
 
@@ -148,10 +148,10 @@ class Videos:
         Args:
             original: the file with the video; its hash names the result, so a file has one video.
             part: the place of the video in it.
-            owner: the owner whose share of places and conversions it takes.
+            owner: the owner whose share of slots and conversions it takes.
 
         Raises:
-            PhotosvcError: it was not finished in time, or no place to wait was left.
+            PhotosvcError: it was not finished in time, or all slots of waiting callers were taken.
             ConversionsBusyError: too many other videos wait to be converted, of this owner or of all.
             OriginalChangedError: the original has changed since it was indexed.
             FileProblemError: it cannot be converted, or could not within the last hour.

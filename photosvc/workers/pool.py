@@ -22,7 +22,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
 
-_LEAST_QUEUE: Final = 2  # items for each worker: it begins the next one while the caller takes its result
+#: Items of `run` for each worker: it begins the next one while the caller takes its result.
+_IN_ADVANCE: Final = 2
 _FAREWELL_SECONDS: Final = 1.0
 _NO_LIMIT: Final = 1 << 30
 _END: Final = object()
@@ -56,8 +57,8 @@ class WorkerPool(Generic[Item, Result]):
         timeout: seconds an item may take, without the time to read its file, see `process.seconds_for`.
         memory_bytes: address space that a worker may map in addition to that at its start.
         queued: items that may wait in addition to those in progress.
-        each: items of one owner that may wait or be in progress; None: only the limit for all owners applies.
-        queue: items that `run` takes in advance for each process, which goes on while the caller stores results.
+        each_owner: items of one owner that may wait or be in progress; None: only the limit for all owners applies.
+        in_advance: items that `run` takes in advance for each process, which goes on while the caller stores results.
         idle_seconds: seconds without work after which a process ends.
     """
 
@@ -70,8 +71,8 @@ class WorkerPool(Generic[Item, Result]):
         timeout: float = 60,
         memory_bytes: int = 2 << 30,
         queued: int = _NO_LIMIT,
-        each: int | None = None,
-        queue: int = _LEAST_QUEUE,
+        each_owner: int | None = None,
+        in_advance: int = _IN_ADVANCE,
         idle_seconds: float = _NO_LIMIT,
     ) -> None:
         self._function = pickle.dumps(function)
@@ -80,8 +81,8 @@ class WorkerPool(Generic[Item, Result]):
         self._timeout = timeout
         self._memory_bytes = memory_bytes
         self._most = self._size + queued
-        self._each = self._most if each is None else each
-        self._in_advance = queue * self._size
+        self._each_owner = self._most if each_owner is None else each_owner
+        self._in_advance = in_advance * self._size
         self._idle_seconds = idle_seconds
         self._waiting: deque[tuple[Item, Future[Result]]] = deque()
         self._unfinished_of = Counter[str]()
@@ -113,7 +114,7 @@ class WorkerPool(Generic[Item, Result]):
         """
         future: Future[Result] = Future()
         with self._changed:
-            if self._unfinished_of.total() >= self._most or self._unfinished_of[owner] >= self._each:
+            if self._unfinished_of.total() >= self._most or self._unfinished_of[owner] >= self._each_owner:
                 raise WorkersBusyError
             if self._idle:
                 self._changed.notify()

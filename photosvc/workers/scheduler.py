@@ -41,7 +41,7 @@ Result = TypeVar("Result")
 _TALKATIVE: Final = ("distributed", "distributed.client", "distributed.comm", "distributed.core", "tornado.application")
 #: Seconds within which a scheduler must answer.
 _ANSWER: Final = 10
-#: Seconds between two looks at the workers of the scheduler.
+#: Seconds between two updates of the workers of the scheduler.
 _LOOK: Final = 0.5
 #: Seconds for which a run waits for a worker that it can use.
 PATIENCE: Final = 30.0

@@ -66,7 +66,7 @@ def test_more_items_than_may_wait_are_refused_at_once(busy):
 
 
 def test_one_owner_is_refused_beyond_its_share_and_others_are_not(busy):
-    pool = workers(read_pipe, workers=1, queued=4, each=2)
+    pool = workers(read_pipe, workers=1, queued=4, each_owner=2)
     first, go_on = busy(pool, "a")
     second = pool.submit("2", "a")
     with pytest.raises(WorkersBusyError):
