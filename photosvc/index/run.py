@@ -22,10 +22,10 @@ from photosvc.index.extract import Extraction, content_hash, extract, extract_an
 from photosvc.index.identity import Contents, ReadFile
 from photosvc.index.mounts import absent_disks, disk_numbers, remember_disks
 from photosvc.index.place_estimates import estimate_places
+from photosvc.index.rejections import put_off
 from photosvc.index.requests import IndexRequest, as_request, run_lock, runs_for
 from photosvc.index.run_log import IndexOptions, Observer, Outcome, Reporter, Status, Summary
 from photosvc.index.scan import FoundFile, disk_path, relative_folder, start_folder
-from photosvc.index.store import put_off
 from photosvc.index.worklist import Conditions, Worklist, find_changes, known_files
 from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease

@@ -44,17 +44,18 @@ class SharedRows:
             return self.session.get_one(Camera, UNKNOWN_ID)
         known = self._cameras.get((make, model))
         if known is None:
-            same = (one for one in self._select(Camera, "model", [model]) if one.make == make)
+            same = (camera for camera in self._select(Camera, "model", [model]) if camera.make == make)
             known = next(same, None) or self._new(Camera, make=make, model=model, type=camera_type(make, model))
             self._cameras[make, model] = known
         return known
 
-    def load_cameras_and_lenses(self, contents: Collection[Metadata]) -> None:
-        """Look up in advance the cameras and lenses of these files that are known."""
-        cameras = {one.camera_model for one in contents}
+    def load(self, files: Collection[Metadata]) -> None:
+        """Look up in advance the known cameras, lenses and cells of these files."""
+        cameras = {file.camera_model for file in files}
         self._cameras |= {(camera.make, camera.model): camera for camera in self._select(Camera, "model", cameras)}
-        if lenses := {one.lens_model for one in contents} - {""}:
+        if lenses := {file.lens_model for file in files} - {""}:
             self._lenses |= {(lens.make, lens.model): lens for lens in self._select(Lens, "model", lenses)}
+        self._load_cells((file.lat, file.lng) for file in files if file.lat is not None and file.lng is not None)
 
     def lens(self, make: str, model: str) -> Lens:
         """Return the lens of this make and model; the unknown lens when the model is empty."""
@@ -62,23 +63,23 @@ class SharedRows:
             return self.session.get_one(Lens, UNKNOWN_ID)
         known = self._lenses.get((make, model))
         if known is None:
-            same = (one for one in self._select(Lens, "model", [model]) if one.make == make)
+            same = (lens for lens in self._select(Lens, "model", [model]) if lens.make == make)
             known = next(same, None) or self._new(Lens, make=make, model=model)
             self._lenses[make, model] = known
         return known
 
-    def load_cells(self, positions: Iterable[tuple[float, float]]) -> None:
+    def _load_cells(self, positions: Iterable[tuple[float, float]]) -> None:
         """Look up in advance the cells of these positions that are known."""
-        wanted = {_cell_id(lat, lng) for lat, lng in positions} - self._cells.keys()
-        if wanted:
-            query = select(Cell).where(among(self.session, Cell.id, wanted)).options(joinedload(Cell.place))
-            self._cells |= dict.fromkeys(wanted) | {cell.id: cell for cell in self.session.scalars(query)}
+        unknown = {_cell_id(lat, lng) for lat, lng in positions} - self._cells.keys()
+        if unknown:
+            query = select(Cell).where(among(self.session, Cell.id, unknown)).options(joinedload(Cell.place))
+            self._cells |= dict.fromkeys(unknown) | {cell.id: cell for cell in self.session.scalars(query)}
 
     def cell(self, lat: float, lng: float) -> Cell:
         """Return the S2 cell of a position, with its place."""
         cell_id = _cell_id(lat, lng)
         if cell_id not in self._cells:
-            self.load_cells([(lat, lng)])
+            self._load_cells([(lat, lng)])
         known = self._cells[cell_id]
         if known is None:
             place = self._place(Gazetteer.load().lookup(lat, lng))
@@ -90,7 +91,7 @@ class SharedRows:
         return self.session.get_one(Cell, UNKNOWN_PLACE)
 
     def person(self, name: str) -> str:
-        """Return the name that was chosen for the person whom files call `name`; without one, `name`."""
+        """Return the present name of the person whom files call `name`."""
         if self._people is None:
             query = select(SubjectName.folded, Subject.name).join(Subject)
             self._people = {row.folded: row.name for row in self.session.execute(query)}
@@ -110,15 +111,15 @@ class SharedRows:
         """Return the row with this id."""
         return self.session.get(mapped, key)
 
-    def _place(self, found: FoundPlace | None) -> Place:
-        if found is None:
+    def _place(self, nearest: FoundPlace | None) -> Place:
+        if nearest is None:
             return self.session.get_one(Place, UNKNOWN_PLACE)
-        known = self._places.get(found.id) or self.with_id(Place, found.id)
-        if known is None:
-            names = {"label": found.label, "city": found.city, "state": found.state, "country": found.country}
-            known = self._new(Place, id=found.id, **names)
-        self._places[found.id] = known
-        return known
+        place = self._places.get(nearest.id) or self.with_id(Place, nearest.id)
+        if place is None:
+            names = {"label": nearest.label, "city": nearest.city, "state": nearest.state, "country": nearest.country}
+            place = self._new(Place, id=nearest.id, **names)
+        self._places[nearest.id] = place
+        return place
 
     def _select(self, mapped: type[Shared], key: str, values: Collection[str]) -> Iterable[Shared]:
         """Return the rows whose column `key` has one of these values."""
@@ -126,9 +127,9 @@ class SharedRows:
 
     def _new(self, mapped: type[Shared], **values: Any) -> Shared:  # noqa: ANN401 - of the columns
         """Make a new row, inserted when the session is flushed."""
-        one = mapped(**values)
-        self.session.add(one)
-        return one
+        row = mapped(**values)
+        self.session.add(row)
+        return row
 
 
 def _cell_id(lat: float, lng: float) -> str:

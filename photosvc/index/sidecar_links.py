@@ -164,11 +164,6 @@ class Sidecars:
         self._write(file_sidecars, [{"file_id": file.id, "sidecar_id": row.id} for file, row in pairs])
         changed |= self._replace_copies(known, copies)
         changed.update(file.photo_id for file, row in pairs if row.name in saved)
-        self._saved.clear()
-        self._files.clear()
-        self._copies.clear()
-        self._others.clear()
-        self._parted.clear()
         return changed
 
     def _replace_copies(self, sidecar_ids: Sequence[int], copies: Collection[tuple[str, File, Sidecar]]) -> set[int]:

@@ -1,7 +1,5 @@
 """The store: extractions written into the rows of files and photos. It flushes; the caller commits.
 
-Files whose problem may pass are tried again: the rows that keep the problems count the tries.
-
 Files that are gone from the disk get a mark in their rows, and photos without other files are hidden. Statements do
 this for all files at once: a mark needs neither the objects of the photos nor their search rows rendered.
 """
@@ -12,13 +10,13 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, delete, or_, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core import ids
-from photosvc.core.problems import Problem, Reason, pause_after
+from photosvc.core.problems import Problem, Reason
 from photosvc.core.vocabulary import parse_kinds
 from photosvc.index.agreement import Facts, contradict, is_edit
 from photosvc.index.extract import READER_VERSION, Extraction
@@ -26,6 +24,7 @@ from photosvc.index.file_columns import read_extraction, write_extraction
 from photosvc.index.identity import Contents, Identity, facts_of
 from photosvc.index.photo_changes import PhotoChanges, mark_cameras
 from photosvc.index.quality import hide_photos
+from photosvc.index.rejections import Rejections, stored_reason
 from photosvc.index.restack import copies_of, new_photo, restack, stored_keys, write_keys
 from photosvc.index.scan import FoundFile, aside_folder
 from photosvc.index.shared_rows import SharedRows
@@ -33,68 +32,13 @@ from photosvc.index.sidecar_links import Folders, Sidecars
 from photosvc.index.stack_rules import keys_of
 from photosvc.index.stored_files import SentFiles, StoredFiles
 from photosvc.media.formats import split_name
-from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile
-from photosvc.models.engine import begin_write
-from photosvc.models.statements import UNLOADED, among, is_below, number_new
+from photosvc.models import ORIGINALS_ROOT, File, Photo
+from photosvc.models.statements import UNLOADED, among, number_new
 from photosvc.settings import Settings
 
-#: Files that are looked up at once; further ones are due at the next look.
-_MOST: Final = 1000
 #: Private files of one moment that a new picture is compared with, and the inexactness of a moment.
 _MOST_OF_MOMENT: Final = 50
 _SECOND: Final = timedelta(seconds=1)
-
-
-def _rejection(found: FoundFile, problem: Problem, now: datetime) -> RejectedFile:
-    may_pass = problem.reason.may_pass
-    return RejectedFile(
-        root=ORIGINALS_ROOT,
-        name=found.name,
-        size=found.size,
-        mtime_ns=found.mtime_ns,
-        reason=problem.reason.value,
-        detail=problem.detail,
-        reader_version=READER_VERSION,
-        attempts=int(may_pass),
-        retry_at=now + pause_after(1) if may_pass else None,
-        created_at=now,
-    )
-
-
-def _count_tries(session: Session, rejected: Sequence[RejectedFile], now: datetime) -> None:
-    """Add the tries that the stored rows of these files have to new rows, which are not in the session yet."""
-    tried = {row.name: row for row in rejected if row.attempts}
-    if not tried:
-        return
-    columns = (RejectedFile.name, RejectedFile.size, RejectedFile.mtime_ns, RejectedFile.attempts)
-    stored = select(*columns).where(RejectedFile.root == ORIGINALS_ROOT, among(session, RejectedFile.name, tried))
-    for name, size, mtime_ns, attempts in session.connection().execute(stored):
-        row = tried[name]
-        if (size, mtime_ns) == (row.size, row.mtime_ns):
-            row.attempts += attempts
-            row.retry_at = now + pause_after(row.attempts)
-
-
-def due_folders(session: Session, now: datetime) -> set[str]:
-    """Return the folders of files that are to be read again now."""
-    due = select(RejectedFile.name).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.retry_at <= now)
-    return {name.rpartition("/")[0] for name in session.connection().execute(due.limit(_MOST)).scalars()}
-
-
-def put_off(session: Session, folder: str, started: datetime) -> None:
-    """Let files wait that were due when a run over a folder began and that it did not find, as without their disk.
-
-    This is done in a transaction of its own, if there are any.
-    """
-    due: Any = and_(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.retry_at <= started)
-    if folder:
-        due = and_(due, or_(RejectedFile.name == folder, is_below(RejectedFile.name, folder)))
-    if session.scalar(select(RejectedFile.id).where(due).limit(1)) is not None:
-        session.rollback()
-        begin_write(session)
-        later = update(RejectedFile).where(due).values(retry_at=started + pause_after(3))
-        session.execute(later, execution_options=UNLOADED)
-        session.commit()
 
 
 class Saved(NamedTuple):
@@ -107,7 +51,10 @@ class Saved(NamedTuple):
 
 
 class Store:
-    """The store of one batch of an index run in the transaction of the session; `kinds` of stacks are on."""
+    """The store of one batch in the transaction of the session; `kinds` of stacks are on.
+
+    The batch ends with `finish`; the next one needs a new store.
+    """
 
     def __init__(
         self,
@@ -120,13 +67,12 @@ class Store:
         contents: Contents | None = None,
     ) -> None:
         self._session = session
-        self._catalog = shared_rows
+        self._shared_rows = shared_rows
         self._now = now
         self._kinds = kinds
         self._files = StoredFiles(session)
         self._contents = contents or Contents(root)
-        self._left: set[str] = set()
-        self._rejected: dict[str, RejectedFile | None] = {}
+        self._rejections = Rejections(session, now)
         self._changed: dict[Photo, None] = {}
         self._stacked: dict[File, Extraction] = {}
         self._new_photos: dict[tuple[str, str], Photo] = {}
@@ -151,11 +97,10 @@ class Store:
     def load(self, names: Collection[str], read: Sequence[tuple[FoundFile, Extraction]] = ()) -> None:
         """Look up in advance the rows that files of these names change: a few statements for a whole batch."""
         self._sidecars.load(names)
-        self._files.load(names, [one.hash for _, one in read])
-        self._sent.load({found.name: one.hash for found, one in read if one.media_type != "sidecar"})
-        contents = [one.metadata for _, one in read]
-        self._catalog.load_cameras_and_lenses(contents)
-        self._catalog.load_cells((one.lat, one.lng) for one in contents if one.lat is not None and one.lng is not None)
+        self._files.load(names, [extraction.hash for _, extraction in read])
+        media = {found.name: extraction.hash for found, extraction in read if extraction.media_type != "sidecar"}
+        self._sent.load(media)
+        self._shared_rows.load([extraction.metadata for _, extraction in read])
 
     def save(self, found: FoundFile, extraction: Extraction) -> Saved:
         """Store the extraction of one file; a duplicate of another file is rejected."""
@@ -166,19 +111,22 @@ class Store:
         named = self._files.named(found.name)
         is_contributed = self._sent.is_contributed(found.name) if named is None else named.contributed
         same = [] if is_contributed else self._repeated(found.name, extraction.hash)
-        awaited = None
-        if not (same or is_contributed):
+        problem = None
+        if same and self._stays_removed(found.name, named, same):
+            problem = Problem(Reason.REMOVED)
+        elif not (same or is_contributed):
             awaited = self._contents.awaited(self._session, found, extraction, named)
-        if awaited is not None or self._stays_removed(found.name, named, same):
+            problem = None if awaited is None else Problem.of(Reason.DUPLICATE, awaited)
+        if problem is not None:
             if named is not None:
                 self._set_aside(named, hides=False)
-            problem = Problem.of(Reason.DUPLICATE, awaited) if awaited is not None else Problem(Reason.REMOVED)
             self.reject(found, problem)
             return Saved(problem, new=False)
         identity = self._contents.identify(self._session, found.name, extraction, named, same)
         if identity.original is not None:
             return self._save_duplicate(found, identity.original, identity.displaced)
-        file, unknown = self._row_for(found, extraction, identity), named is None or identity.row is None
+        file = self._row_for(found, extraction, identity)
+        is_new_name = named is None or identity.row is None
         has_moved = file is not None and file.name != found.name
         new = file is None or not file.hash
         file = file or self._new_file(found, extraction)
@@ -188,9 +136,9 @@ class Store:
         if new or has_moved or self._session.is_modified(file):  # asked before a query flushes the changes
             file.updated_at = self._now
         file.reader_version = READER_VERSION
-        self._rejected[found.name] = None
+        self._rejections.accept(found.name)
         self._sidecars.link(file, new=new)
-        if unknown:
+        if is_new_name:
             self._sidecars.albums.add(found.name, file)
         self._changed[file.photo] = None
         self._stacked[file] = extraction
@@ -207,7 +155,7 @@ class Store:
         if file.name != found.name:
             self._leave_name(file)
         elif file.hash != extraction.hash:
-            self._left.add(found.name)
+            self._rejections.leave(found.name)
             self._sidecars.part(file)
         facts = Facts.of(extraction, extraction.metadata)
         if not file.hash and contradict(facts_of(file), facts) and not self._is_edit_of_private(facts):
@@ -226,16 +174,16 @@ class Store:
         return len(files) == _MOST_OF_MOMENT or any(is_edit(facts_of(file), facts) for file in files)
 
     def _repeated(self, name: str, content: str) -> list[File]:
-        """Return the files with this content, without those of visitors and contributors, unless these are gone.
+        """Return the files with this content, except contributed ones that are in their places.
 
-        Content that a visitor sent as well stays a photo of its own, which tells neither side about the other. A file
-        of theirs that is gone from its place may have been moved by a person.
+        Content that a visitor sent as well stays a photo of its own: neither side learns about the other. A person may
+        have moved a contributed file that is gone from its place.
         """
         same = self._files.with_content(content)
-        return [one for one in same if not (one.contributed and self._contents.is_in_place(one, name))]
+        return [file for file in same if not (file.contributed and self._contents.is_in_place(file, name))]
 
     def _save_partly(self, found: FoundFile, extraction: Extraction, problem: Problem) -> Saved:
-        """Store a file of which only metadata could be read this time; values known of the same content stay."""
+        """Store a file of which only the metadata could be read; known values of the same content stay."""
         file = self._files.named(found.name)
         if file is not None and file.hash == extraction.hash and not file.missing:
             file.size, file.mtime_ns = found.size, found.mtime_ns
@@ -252,7 +200,7 @@ class Store:
         return Saved(problem, new)
 
     def _is_undecided(self, file: File, extraction: Extraction) -> bool:
-        """Return whether only the pixels can tell if this unknown content is an edit of that of the file."""
+        """Return whether only the pixels can tell that this unknown content is an edit of the file."""
         if not file.hash or self._files.with_content(extraction.hash):
             return False
         facts = facts_of(file), Facts.of(extraction, extraction.metadata)
@@ -264,19 +212,21 @@ class Store:
             self._set_aside(displaced, hides=False)
         problem = Problem.of(Reason.DUPLICATE, original.name)
         self._sidecars.link_copy(found.name, original)
-        if self._reason(found.name) is None:
+        if stored_reason(self._session, found.name) is None:
             self._sidecars.albums.add(found.name, original)
             self._changed[original.photo] = None
         self.reject(found, problem)
         return Saved(problem, new=False)
 
     def _set_aside(self, file: File, *, hides: bool) -> File | None:
-        """Free the name of a file whose content is gone from there, until the run or a later one finds it.
+        """Free the name of a file whose content has left it; this run or a later one may find the content elsewhere.
 
-        If `hides`, the new content of a private photo's file is to be private too; its row is returned.
+        Args:
+            hides: true if the new content under the name of a private file must be private, too. The row for it is
+                returned.
         """
         name, private = file.name, file.photo.private
-        self._left.add(name)
+        self._rejections.leave(name)
         self._files.put(file, f"{aside_folder()}/{name}", file.hash)
         file.missing = True
         self._changed[file.photo] = None
@@ -284,12 +234,12 @@ class Store:
         return self._private_file(name, file) if hides and private else None
 
     def _leave_name(self, file: File) -> None:
-        """Note that a file has moved away from its name; a private photo leaves privacy to unknown content there.
+        """Note that a file has moved away from its name; unknown content there is private if the file is.
 
-        When the file was edited beside a copy of its former content, the copy keeps the photo, and the edited picture
-        must not become public.
+        When a private file was edited beside a copy of its former content, the copy keeps the photo, and the edited
+        picture must not become public.
         """
-        self._left.add(file.name)
+        self._rejections.leave(file.name)
         name, private = file.name, file.photo.private
         if private and not self._contents.is_gone(name):
             content = self._contents.hash_of(name)
@@ -298,10 +248,10 @@ class Store:
                 self._private_file(name, file)
 
     def _private_file(self, name: str, former: File) -> File:
-        """Make the row of a file that is to be read, in a hidden photo that is private.
+        """Make the row of a file that is yet to be read, in a hidden private photo.
 
         Args:
-            former: the file that had the name; content that contradicts its facts is not private.
+            former: the file that had the name; content that contradicts its facts becomes public.
         """
         folder, base, _ = split_name(name)
         photo = new_photo(self._session, folder, base, self._now)
@@ -316,7 +266,7 @@ class Store:
     def _save_sidecar(self, found: FoundFile, extraction: Extraction) -> Saved:
         """Store a sidecar; one that cannot be read, or says nothing about pictures, is rejected."""
         if extraction.problem is None:
-            self._rejected[found.name] = None
+            self._rejections.accept(found.name)
             return Saved(None, self._sidecars.save(found, extraction))
         problem = extraction.problem if self._sidecars.has_companions(found.name) else Problem(Reason.UNRELATED)
         self._change(self._sidecars.remove([found.name])[1])
@@ -324,18 +274,18 @@ class Store:
         return Saved(problem, new=False)
 
     def _change(self, photo_ids: Collection[int]) -> None:
-        """Note photos whose files did not change; those without files wait until one returns."""
+        """Note photos to describe again although none of their files changed; photos without files are left out."""
         if photo_ids:
             query = select(Photo).where(Photo.id.in_(photo_ids), Photo.files.any(File.missing.is_(False)))
             self._changed |= dict.fromkeys(self._session.scalars(query.order_by(Photo.id)))
 
     def reject(self, found: FoundFile, problem: Problem) -> None:
-        """Record why this file is no part of a photo; one that an earlier run could read stays if that may pass."""
-        self._rejected[found.name] = _rejection(found, problem, self._now)
+        """Record why this file is no part of a photo. If the reason may pass, the row of an earlier run stays."""
+        self._rejections.add(found, problem)
         file = self._files.named(found.name)
         if file is not None and self._contents.has_moved(self._session, file, found):
             file = self._set_aside(file, hides=True)
-        if file is not None and not problem.reason.may_pass:  # an earlier run could read it
+        if file is not None and not problem.reason.may_pass:
             file.problem, file.size, file.mtime_ns, file.missing = problem, found.size, found.mtime_ns, False
             file.reader_version = READER_VERSION
             self._changed[file.photo] = None
@@ -359,7 +309,7 @@ class Store:
             mark_cameras(session, select(Photo.camera_id).where(among(session, Photo.id, gone)))
             hide_photos(session, gone, self._now)
         self._change(shown)
-        self._rejected |= dict.fromkeys(names)
+        self._rejections.accept(*names)
         sidecars, changed = self._sidecars.remove(names)
         self._change(changed)
         return [row.name for row in rows] + sidecars
@@ -369,14 +319,14 @@ class Store:
         self._stacked[file] = read_extraction(file)
 
     def rename(self, file: File, name: str, *, restack: bool = True) -> None:
-        """Let a stored file follow its original, which was renamed, with its photo and all values that people set.
+        """Rename a stored file as its original was; its photo keeps all values that people set.
 
         Args:
             restack: whether the name may make it part of another photo.
         """
         self._files.put(file, name, file.hash)
         file.updated_at = self._now
-        self._rejected[name] = None
+        self._rejections.accept(name)
         self._sidecars.link(file, new=False)
         self._changed[file.photo] = None
         if restack:
@@ -413,9 +363,8 @@ class Store:
     def _keys(self) -> dict[File, frozenset[int]]:
         """Return the keys of the files to stack."""
         copies = copies_of(self._session, [file.name for file in self._stacked])
-        for row in filter(None, self._rejected.values()):
-            if row.reason == Reason.DUPLICATE.value:
-                copies[row.detail].append(row.name)
+        for name, original in self._rejections.duplicates():
+            copies[original].append(name)
         return {
             file: keys_of(file.name, extraction, self._kinds, copies.get(file.name, ()))
             for file, extraction in self._stacked.items()
@@ -432,45 +381,26 @@ class Store:
         return dict.fromkeys(file for file in new if not self._sidecars.has_companions(file.name))
 
     def _write_rejections(self) -> None:
-        if self._left:  # copies of what these names had are read again
-            copies = (RejectedFile.root == ORIGINALS_ROOT, RejectedFile.reason == Reason.DUPLICATE.value)
-            left = delete(RejectedFile).where(*copies, among(self._session, RejectedFile.detail, self._left))
-            self._session.execute(left, execution_options=UNLOADED)
-        names = self._rejected.keys()
-        self._sidecars.settle(names)
-        former = and_(RejectedFile.root == ORIGINALS_ROOT, among(self._session, RejectedFile.name, names))
-        rejected = list(filter(None, self._rejected.values()))
-        self._restack_originals(former, rejected)
-        _count_tries(self._session, rejected, self._now)
-        self._session.execute(delete(RejectedFile).where(former), execution_options=UNLOADED)
-        self._session.add_all(rejected)
-
-    def _restack_originals(self, former: ColumnElement[bool], rejected: Sequence[RejectedFile]) -> None:
-        """Stack the files again of which duplicates came or went: the names of duplicates count."""
-        is_copy, columns = RejectedFile.reason == Reason.DUPLICATE.value, (RejectedFile.name, RejectedFile.detail)
-        before = {tuple(row) for row in self._session.connection().execute(select(*columns).where(former, is_copy))}
-        now = {(row.name, row.detail) for row in rejected if row.reason == Reason.DUPLICATE.value}
-        names = {original for _, original in before ^ now}
-        self._files.load(names, [])
-        for file in filter(None, map(self._files.named, names)):
+        """Store the rejections, and stack the files again of which duplicates came or went: their names count."""
+        self._rejections.forget_copies()
+        self._sidecars.settle(self._rejections.names)
+        originals = self._rejections.changed_originals()
+        self._files.load(originals, [])
+        for file in filter(None, map(self._files.named, originals)):
             if file not in self._stacked and not file.missing:
                 self.restack(file)
+        self._rejections.write()
 
     def _stays_removed(self, name: str, named: File | None, same: Sequence[File]) -> bool:
         """Return whether a file only has another time since a person removed its content from the library."""
-        is_back = named is None and bool(same) and all(file.missing for file in same)
-        return is_back and self._contents.is_changed(name) and self._reason(name) == Reason.REMOVED.value
-
-    def _reason(self, name: str) -> str | None:
-        """Return the code of the reason for which an earlier run rejected a file; None if it did not."""
-        query = select(RejectedFile.reason).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == name)
-        with self._session.no_autoflush:
-            return self._session.scalar(query)
+        if named is not None or not all(file.missing for file in same):
+            return False
+        return self._contents.is_changed(name) and stored_reason(self._session, name) == Reason.REMOVED.value
 
     def _new_file(self, found: FoundFile, extraction: Extraction) -> File:
-        """Make a file of a new photo, which `restack` joins with others; new pictures of one name share it at once.
+        """Make a file of a new photo, which `restack` may join with others.
 
-        Not so those that visitors and contributors sent: they stay alone.
+        New pictures of one base name share a photo at once. Contributed files stay alone.
         """
         folder, base, _ = split_name(found.name)
         is_contributed = self._sent.is_contributed(found.name)

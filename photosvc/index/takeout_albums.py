@@ -54,7 +54,6 @@ class FolderAlbums:
         if self._new:
             for folder, album_id in self._session.execute(_albums_of(*self._new)).all():
                 self._put(album_id, sorted({file.photo_id for file in self._new[folder]}))
-            self._new.clear()
 
     def _make(self, sidecar: Sidecar, metadata: Metadata) -> list[int]:
         if self._session.execute(_albums_of(sidecar.folder)).first():

@@ -23,10 +23,10 @@ from photosvc.core.problems import Reason, Validity
 from photosvc.index import requests
 from photosvc.index.events import FolderEvents, Pending
 from photosvc.index.mounts import is_remote
+from photosvc.index.rejections import due_folders
 from photosvc.index.requests import parent
 from photosvc.index.run import Progress, run_index
 from photosvc.index.run_log import IndexOptions, Outcome, Status, Summary
-from photosvc.index.store import due_folders
 from photosvc.jobs import queue
 from photosvc.jobs.queue import RunCancelledError
 from photosvc.models.engine import UnitOfWork, write_session

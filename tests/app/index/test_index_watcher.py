@@ -18,9 +18,9 @@ from photosvc.core.errors import ConflictError
 from photosvc.index import run as job
 from photosvc.index import watcher as module
 from photosvc.index.events import FolderEvents
+from photosvc.index.rejections import due_folders
 from photosvc.index.requests import IndexRequest, enqueue, run_lock, waiting
 from photosvc.index.run_log import Summary
-from photosvc.index.store import due_folders
 from photosvc.index.watcher import OtherJobs, Reporter, RequestedIndexer, Watcher, indexer_lock, takes_jobs
 from photosvc.jobs.queue import RunCancelledError
 from photosvc.web.service import current_service
