@@ -8,7 +8,7 @@ from flask import Request, Response, request, url_for
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.core.errors import PhotosvcError
 from photosvc.pages.language import N_
-from photosvc.pages.layout import add_page_headers, form_path, pages, present_path, see_other, show
+from photosvc.pages.layout import add_page_headers, current_path, form_path, pages, see_other, show
 from photosvc.web.browser_origin import OtherSiteError
 from photosvc.web.cookie import by_cookie, clear_cookie
 from photosvc.web.errors import Failure, error_answer
@@ -51,7 +51,7 @@ def wants_page(request: Request) -> bool:
 
 def _lead_to_sign_in() -> Response:
     unsent = request.method not in {"GET", "HEAD"}
-    back = form_path() if unsent else present_path()
+    back = form_path() if unsent else current_path()
     target = url_for("photosvc_pages.sign_in", next=back or None, unsent="1" if unsent else None)
     # After a link on another site, the browser has not sent the cookie; it does with a request from a page of ours.
     at_home = request.headers.get("Sec-Fetch-Site") in _HERE
@@ -65,18 +65,18 @@ def show_form(
     template: str,
     error: PhotosvcError | None = None,
     *,
-    told: dict[str, str] | None = None,
+    done_texts: dict[str, str] | None = None,
     unauthorized: HTTPStatus = HTTPStatus.BAD_REQUEST,
     **context: Any,  # noqa: ANN401 - what templates read
 ) -> Response:
     """Render a page with a form, and the error of the form that was sent.
 
     Args:
-        told: the messages of success, by the value of `done` in the address to which forms lead.
+        done_texts: the messages of success, by the value of `done` in the address to which forms lead.
         unauthorized: the status in place of 401, which is for credentials in headers and must name their scheme.
     """
-    if told is not None:
-        context["done"] = told.get(request.args.get("done", ""), "") if error is None else ""
+    if done_texts is not None:
+        context["done"] = done_texts.get(request.args.get("done", ""), "") if error is None else ""
     if error is None:
         return show(template, error=None, **context)
     status = unauthorized if error.status == HTTPStatus.UNAUTHORIZED else error.status

@@ -94,49 +94,49 @@ _GROUPS: Final = (
 @page("photos.facets")
 def show_filters() -> Response:
     """Show the values by which the search of the request can be narrowed."""
-    asked = read_search(request.args)
+    search = read_search(request.args)
     groups, message, status = list[Shown](), "", 200
     try:
-        groups = _groups(asked)
+        groups = _groups(search)
     except (InvalidValueError, NotFoundError, SearchTooLongError) as error:
         message, status = error.message, error.status
     return show_cacheable(
         "filters",
         status,
-        search=asked,
-        chips=[] if message else chips_of(asked.query),
+        search=search,
+        chips=[] if message else chips_of(search.query),
         groups=groups,
         message=message,
-        link=lambda q: replace(asked, query=q).filters,
+        link=lambda q: replace(search, query=q).filters,
     )
 
 
-def _groups(asked: SearchState) -> list[Shown]:
+def _groups(search: SearchState) -> list[Shown]:
     who = principal()
     today = current_service().today()
-    node = conjunction([parse_node([("q", asked.whole)], today), _PRIMARY])
+    node = conjunction([parse_node([("q", search.whole)], today), _PRIMARY])
     with searching(who.owner_uid) as connection:
         facets = [group.facet for group in _GROUPS]
         known = current_service().only(KnownFacets)
-        counted = known.count(connection, PhotoQuery(node, asked.album, who.sees_private, today), facets)
+        counted = known.count(connection, PhotoQuery(node, search.album, who.sees_private, today), facets)
     if len(counted["year"]) > 1:  # a month of several years is seldom what is looked for
         del counted["month"]
-    shown = (_shown(asked, group, counted[group.facet]) for group in _GROUPS if group.facet in counted)
+    shown = (_shown(search, group, counted[group.facet]) for group in _GROUPS if group.facet in counted)
     return [group for group in shown if group.choices]
 
 
-def _shown(asked: SearchState, group: Group, values: Sequence[Value]) -> Shown:
+def _shown(search: SearchState, group: Group, values: Sequence[Value]) -> Shown:
     if group.in_order is not None:
         values = sorted(values, key=group.in_order)
-    choices = list(filter(None, (_choice(asked, group, value) for value in values)))
+    choices = list(filter(None, (_choice(search, group, value) for value in values)))
     return Shown(group.title, choices[:_FIRST], choices[_FIRST:_MOST], max(0, len(choices) - _MOST), group.foreign)
 
 
-def _choice(asked: SearchState, group: Group, value: Value) -> Choice | None:
+def _choice(search: SearchState, group: Group, value: Value) -> Choice | None:
     """Return a value with the address of the search that it narrows; None if it means unknown."""
     condition = with_value(group.facet, value.label if group.by_label else str(value.value))
     name = condition and group.name(value)
     if not name:
         return None
     color = f"c{COLORS.index(value.label):x}" if group.facet == "color" else ""
-    return Choice(name, value.count, asked.link(q=with_condition(asked.query, condition)), color)
+    return Choice(name, value.count, search.link(q=with_condition(search.query, condition)), color)

@@ -45,9 +45,9 @@ _ALL: Final = 1 << 31
 #: The most characters of a name to look for.
 _LONGEST: Final = 200
 _SORTS: Final[dict[str, tuple[str, Callable[[Folder], Any], bool]]] = {
-    "name": (N_("By name"), lambda one: fold(one.path), False),
-    "latest": (N_("Latest first"), lambda one: one.latest, True),
-    "count": (N_("Most photos"), lambda one: one.total_count, True),
+    "name": (N_("By name"), lambda folder: fold(folder.path), False),
+    "latest": (N_("Latest first"), lambda folder: folder.latest, True),
+    "count": (N_("Most photos"), lambda folder: folder.total_count, True),
 }
 
 
@@ -119,24 +119,24 @@ def _list(connection: Connection, albums: Sequence[AlbumRecord], path: str, who:
     sort = sort if sort in _SORTS else next(iter(_SORTS))
     number = page_number("folders")
     direct = folders_in(albums, path, recursive=False)
-    found = folders_in(albums, path, recursive=True) if text and direct else direct
-    found = [one for one in found if fold(text) in fold(one.name)]
+    folders = folders_in(albums, path, recursive=True) if text and direct else direct
+    folders = [folder for folder in folders if fold(text) in fold(folder.name)]
     _, key, falling = _SORTS[sort]
-    found.sort(key=key, reverse=falling)
-    shown = found[(number - 1) * COUNT : number * COUNT]
+    folders.sort(key=key, reverse=falling)
+    shown = folders[(number - 1) * COUNT : number * COUNT]
     shown = folders_with_covers(connection, shown, sees_private=who.sees_private)
-    turns = turns_of(connection, {one.thumb for one in shown if one.thumb})
+    turns = turns_of(connection, {folder.thumb for folder in shown if folder.thumb})
     thumbs = Thumbnails(who, turns)
-    cards = [_card(one, path, thumbs) for one in shown]
-    return Listing(cards, text, sort, number, more=len(found) > number * COUNT, any=bool(direct))
+    cards = [_card(folder, path, thumbs) for folder in shown]
+    return Listing(cards, text, sort, number, more=len(folders) > number * COUNT, any=bool(direct))
 
 
-def _card(one: Folder, path: str, thumbs: Thumbnails) -> dict[str, Any]:
+def _card(folder: Folder, path: str, thumbs: Thumbnails) -> dict[str, Any]:
     """Return the values of a folder in the list of another one; `within` are the folders between them."""
-    within = one.path[len(path) :].strip("/").rpartition("/")[0]
-    cover, srcset = thumbs.cover(one.thumb)
-    shown = {"name": one.name, "within": within, "count": one.total_count}
-    return {**shown, "href": url_for(".folder", folder=one.path), "cover": cover, "srcset": srcset}
+    within = folder.path[len(path) :].strip("/").rpartition("/")[0]
+    cover, srcset = thumbs.cover(folder.thumb)
+    shown = {"name": folder.name, "within": within, "count": folder.total_count}
+    return {**shown, "href": url_for(".folder", folder=folder.path), "cover": cover, "srcset": srcset}
 
 
 def _trail(path: str) -> list[Step]:

@@ -41,8 +41,8 @@ def page_number(parameter: str = "page") -> int:
 
 
 def whole_number(text: str, *, low: int, high: int, default: int) -> int:
-    """Return the whole number in a text; the default when it is not one, or out of these bounds."""
-    number = parse_digits(text.strip())
+    """Return the whole number in a text; the default for other texts and for numbers outside `low` to `high`."""
+    number = parse_digits(text.strip(), longest=len(str(high)))
     return default if number is None or not low <= number <= high else number
 
 

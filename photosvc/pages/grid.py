@@ -64,11 +64,11 @@ class Tile:
 
 
 def records_of(
-    connection: Connection, asked: SearchRequest, *, sees_private: bool
+    connection: Connection, search_request: SearchRequest, *, sees_private: bool
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """Return the results of a search, and the turns of their files for `Thumbnails`."""
-    found = find(connection, asked, sees_private=sees_private)
-    records = [record for records in found.results() for record in records]
+    page = find(connection, search_request, sees_private=sees_private)
+    records = [record for records in page.results() for record in records]
     return records, turns_of(connection, {record["Hash"] for record in records})
 
 

@@ -56,7 +56,7 @@ _UNGROUPED: Final = {"es": 9_999}
 
 
 def language() -> str:
-    """Return the language of the present request."""
+    """Return the language of the current request; English outside of requests."""
     try:
         environ = request.environ
     except RuntimeError:  # outside of a request
@@ -69,8 +69,8 @@ def language() -> str:
 
 def chosen_language() -> str:
     """Return the language that was chosen in this browser; empty: the browser's own."""
-    given = request.cookies.get(COOKIE, "")
-    return given if given in LANGUAGES else ""
+    name = request.cookies.get(COOKIE, "")
+    return name if name in LANGUAGES else ""
 
 
 def _of_browser() -> str:
@@ -96,7 +96,7 @@ def _accepted() -> str:
 
 
 def choose_language(answer: Response, name: str) -> None:
-    """Keep the choice of a language in this browser; without a name of a language, forget it."""
+    """Store the chosen language in a cookie of this browser; without a language of the pages delete the cookie."""
     answer.set_cookie(
         COOKIE,
         name if name in LANGUAGES else "",
@@ -129,8 +129,8 @@ def P_(one: str, many: str) -> tuple[str, str]:  # noqa: N802
 
 def _(text: str, /, **values: object) -> str:
     """Return a text in the language of the request; `%(name)s` stands for a value, and beside values `%%` for `%`."""
-    found = catalogue(language()).gettext(text) if text else ""
-    return found % values if values else found
+    translated = catalogue(language()).gettext(text) if text else ""
+    return translated % values if values else translated
 
 
 def pgettext(context: str, text: str) -> str:
@@ -157,7 +157,7 @@ def grouped(number: int) -> str:
 
 
 def decimal(number: float, digits: int) -> str:
-    """Return a number with so many decimals."""
+    """Return a number with this number of decimals."""
     text = f"{number:.{digits}f}"
     return text if language() == ENGLISH else text.replace(".", ",")
 
@@ -175,13 +175,13 @@ def month_names() -> Mapping[int, str]:
 
 def _marked(text: str, /, **values: object) -> Markup:
     """Return a text of a template, whose own marks are HTML and whose values are escaped."""
-    found = Markup(catalogue(language()).gettext(text) if text else "")  # noqa: S704  # nosec B704
-    return found % values if values else found
+    translated = Markup(catalogue(language()).gettext(text) if text else "")  # noqa: S704  # nosec B704
+    return translated % values if values else translated
 
 
 def _marked_plural(one: str, many: str, number: int, /, **values: object) -> Markup:
-    found = Markup(catalogue(language()).ngettext(one, many, number))  # noqa: S704  # nosec B704
-    return found % {"num": grouped(number), **values}
+    translated = Markup(catalogue(language()).ngettext(one, many, number))  # noqa: S704  # nosec B704
+    return translated % {"num": grouped(number), **values}
 
 
 #: The names of these functions in templates: `_` and `ngettext` take literal texts alone, which may contain HTML;

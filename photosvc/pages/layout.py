@@ -36,7 +36,7 @@ from photosvc.web.protector import require
 from photosvc.web.service import current_service
 
 #: The most characters of a path to lead back to: less than a form field may have, so that it is never cut off.
-_LONGEST: Final = 900
+_MAX_PATH: Final = 900
 #: Characters that browsers read as a slash or leave out, which could turn a path into another host.
 _UNSAFE: Final = re.compile(r"[\x00-\x20\\\x7f-\U0010ffff]")
 Args = ParamSpec("Args")
@@ -78,17 +78,17 @@ _FOREVER: Final = "public, max-age=31536000, immutable"
 _CHECKED: Final = "public, no-cache"
 
 
-def safe_path(given: str) -> str:
-    """Return the given path and query if a page of ours has it, else the path of the photos."""
+def safe_path(target: str) -> str:
+    """Return a path with its query if it is one of our pages, else the path of the photos."""
     home = url_for("photosvc_pages.photos")
-    if len(given) > _LONGEST or _UNSAFE.search(given) or not given.startswith(home) or given.startswith("//"):
+    if len(target) > _MAX_PATH or _UNSAFE.search(target) or not target.startswith(home) or target.startswith("//"):
         return home
     # Browsers follow `..` out of the prefix of the service, also if it is encoded.
-    path = given.partition("#")[0].partition("?")[0]
-    return home if {".", ".."} & set(unquote(path).split("/")) else given
+    path = target.partition("#")[0].partition("?")[0]
+    return home if {".", ".."} & set(unquote(path).split("/")) else target
 
 
-def present_path() -> str:
+def current_path() -> str:
     """Return the path and query of the current page, to lead back to; empty for the photos, or if it is no page."""
     if request.method not in {"GET", "HEAD"}:
         return ""
@@ -152,7 +152,10 @@ def page(action: str, *, own: bool = False) -> Callable[[Callable[Args, Answer]]
 def form_page(
     rule: str, endpoint: str, access: Callable[[Callable[..., Response]], Callable[..., Response]]
 ) -> Callable[[View], View]:
-    """Register a page that `access` protects; return its function without that, as its forms show the page again."""
+    """Register a page that `access` protects.
+
+    Returns the unprotected function, which the forms of the page call to show it again.
+    """
 
     def register(view: View) -> View:
         pages.add_url_rule(rule, endpoint, access(view))
@@ -162,7 +165,7 @@ def form_page(
 
 
 def public_page(view: View) -> View:
-    """Open a page without a session; it may ask who is signed in."""
+    """Open a page to everybody; its function may still read the principal of a session."""
     setattr(view, PLACE, Place.PAGE)
     public(view)
     return view
@@ -202,7 +205,7 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
 
 
 def show_cacheable(template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401 - what templates read
-    """Render a page as `show` does, which the browser may keep, but has to ask about each time."""
+    """Render a page as `show` does. The browser may cache it, but must ask the service before each use."""
     answer = show(template, status, **context)
     answer.headers["Cache-Control"] = "private, no-cache"
     return answer
@@ -211,8 +214,7 @@ def show_cacheable(template: str, status: int = 200, **context: Any) -> Response
 def templates() -> Environment:
     """Return the templates of the app and ours, with escaping of values even if a host app has turned it off.
 
-    They translate with our functions, also in macros, which know the addresses of assets; those of the host app stay as
-    they are in its own templates.
+    They translate with our functions, also within macros. The functions of the host app stay in its own templates.
     """
     known: Environment | None = current_app.extensions.get(_TEMPLATES)
     if known is None:
@@ -273,7 +275,7 @@ def send_asset(version: str, name: str) -> Response:
 
 @cache
 def asset_version() -> str:
-    """Return a digest of all files."""
+    """Return a digest of all assets, which changes with each of them."""
     digest = hashlib.blake2b(digest_size=6)
     for name, content in sorted(_contents().items()):
         digest.update(b"%d %s %d " % (len(name), name.encode(), len(content)) + content)

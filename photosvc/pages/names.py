@@ -88,9 +88,9 @@ PEOPLE: Final = Kind(
     SubjectEditSchema(), lambda: current_service().kept(read_people), with_covers_of_people,
 )  # fmt: skip
 _ORDERS: Final[dict[str, tuple[str, Callable[[Named], Any]]]] = {
-    "name": (N_("By name"), lambda one: fold(one.name)),
-    "count": (N_("Most photos"), lambda one: (-one.photo_count, fold(one.name))),
-    "favorites": (N_("Favorites first"), lambda one: (not one.favorite, fold(one.name))),
+    "name": (N_("By name"), lambda named: fold(named.name)),
+    "count": (N_("Most photos"), lambda named: (-named.photo_count, fold(named.name))),
+    "favorites": (N_("Favorites first"), lambda named: (not named.favorite, fold(named.name))),
 }
 _DONE: Final = {
     "saved": N_("Saved."),
@@ -121,14 +121,15 @@ def _list(kind: Kind) -> Response:
     order = order if order in _ORDERS else next(iter(_ORDERS))
     with searching(who.owner_uid) as connection:
         every: Sequence[Named] = kind.kept().read(connection, sees_private=who.sees_private)
-        hidden, shown = [one for one in every if _is_hidden(one)], [one for one in every if not _is_hidden(one)]
+        hidden = [named for named in every if _is_hidden(named)]
+        shown = [named for named in every if not _is_hidden(named)]
         is_hidden = kind is PEOPLE and bool(request.args.get("hidden"))
         every = hidden if is_hidden else shown
-        found = sorted((one for one in every if fold(text) in fold(one.name)), key=_ORDERS[order][1])
-        shown = found[(number - 1) * COUNT : number * COUNT]
+        matches = sorted((named for named in every if fold(text) in fold(named.name)), key=_ORDERS[order][1])
+        shown = matches[(number - 1) * COUNT : number * COUNT]
         shown = kind.with_covers(connection, shown, sees_private=who.sees_private)
-        turns = turns_of(connection, {one.thumb for one in shown if one.thumb})
-        faces = areas_on_covers(connection, [one for one in shown if isinstance(one, Person)])
+        turns = turns_of(connection, {named.thumb for named in shown if named.thumb})
+        faces = areas_on_covers(connection, [named for named in shown if isinstance(named, Person)])
     thumbs = Thumbnails(who, turns)
     return show_cacheable(
         "names",
@@ -136,14 +137,14 @@ def _list(kind: Kind) -> Response:
         order=order,
         orders=[(key, label) for key, (label, _) in _ORDERS.items()],
         text=text,
-        cards=[_card(one, kind, thumbs, faces.get(one.uid)) for one in shown],
+        cards=[_card(named, kind, thumbs, faces.get(named.uid)) for named in shown],
         number=number,
-        more=len(found) > number * COUNT,
+        more=len(matches) > number * COUNT,
         changes=may(who, kind.action),
         hidden=len(hidden),
         is_hidden=is_hidden,
         # The person whom the last form hid, if they still are.
-        undone=next((one for one in hidden if done == "hidden" and one.uid == request.args.get("person")), None),
+        undone=next((named for named in hidden if done == "hidden" and named.uid == request.args.get("person")), None),
         done=_DONE.get(done, ""),
         link=lambda **changes: _link(
             kind, {"q": text, "order": order, "hidden": "yes" if is_hidden else "", **changes}
@@ -151,22 +152,24 @@ def _list(kind: Kind) -> Response:
     )
 
 
-def _is_hidden(one: Named) -> bool:
-    return isinstance(one, Person) and one.hidden
+def _is_hidden(named: Named) -> bool:
+    return isinstance(named, Person) and named.hidden
 
 
-def _link(kind: Kind, asked: dict[str, object]) -> str:
-    if asked["order"] == next(iter(_ORDERS)):
-        asked["order"] = ""
-    return url_for(f".{kind.endpoint}") + query_string(asked)
+def _link(kind: Kind, parameters: dict[str, object]) -> str:
+    if parameters["order"] == next(iter(_ORDERS)):
+        parameters["order"] = ""
+    return url_for(f".{kind.endpoint}") + query_string(parameters)
 
 
-def _card(one: Named, kind: Kind, thumbs: Thumbnails, face: tuple[float, float, float, float] | None) -> dict[str, Any]:
+def _card(
+    named: Named, kind: Kind, thumbs: Thumbnails, face: tuple[float, float, float, float] | None
+) -> dict[str, Any]:
     """Return the values of a name in the list, with the address of the search for its photos."""
     area = None if face is None else Area.around(*face)
-    cover, srcset = thumbs.cover(one.thumb, area)
-    shown = {"uid": one.uid, "name": one.name, "count": one.photo_count, "favorite": one.favorite}
-    href = url_for(".photos", q=with_value(kind.filter, one.name))
+    cover, srcset = thumbs.cover(named.thumb, area)
+    shown = {"uid": named.uid, "name": named.name, "count": named.photo_count, "favorite": named.favorite}
+    href = url_for(".photos", q=with_value(kind.filter, named.name))
     return {**shown, "href": href, "cover": cover, "srcset": srcset}
 
 
@@ -222,7 +225,7 @@ def _find(kind: Kind, uid: str) -> Any:  # noqa: ANN401 - a label or a person, a
         raise NotFoundError(kind.missing) from None
 
 
-def _save(kind: Kind, one: Named) -> Response:
+def _save(kind: Kind, named: Named) -> Response:
     """Save the form of a name, and lead to the list."""
     form, who = read_form(), principal()
     typed, favorite = form.get("name", ""), form.get("favorite") == "yes"
@@ -230,14 +233,14 @@ def _save(kind: Kind, one: Named) -> Response:
         name: str = load_values(kind.schema, {"Name": typed})["name"]
         with searching(who.owner_uid) as connection:
             every: Sequence[Named] = kind.kept().read(connection, sees_private=who.sees_private)
-        other = next((known for known in every if known.uid != one.uid and fold(known.name) == fold(name)), None)
+        other = next((known for known in every if known.uid != named.uid and fold(known.name) == fold(name)), None)
         if other is not None and form.get("merge") != other.uid:
-            return _form(kind, one, typed=name, favorite=favorite, other=other)
-        by_job = isinstance(kind.change(rename_context("q"), one, name, favorite=favorite), QueuedRename)
+            return _form(kind, named, typed=name, favorite=favorite, other=other)
+        by_job = isinstance(kind.change(rename_context("q"), named, name, favorite=favorite), QueuedRename)
     except NotFoundError:  # it is gone meanwhile, or has only archived photos
         return _leave(kind, "saved", by_job=False)
     except InvalidValueError:
-        return _form(kind, one, typed=typed, favorite=favorite, error=_in_words(kind, typed))
+        return _form(kind, named, typed=typed, favorite=favorite, error=_in_words(kind, typed))
     return _leave(kind, "merged" if other else "saved", by_job=by_job)
 
 
@@ -258,7 +261,7 @@ def _in_words(kind: Kind, typed: str) -> PhotosvcError:
 
 def _form(
     kind: Kind,
-    one: Named,
+    named: Named,
     *,
     typed: str | None = None,
     favorite: bool | None = None,
@@ -270,11 +273,11 @@ def _form(
         "name-edit",
         error,
         kind=kind,
-        one=one,
-        typed=one.name if typed is None else typed,
-        favorite=one.favorite if favorite is None else favorite,
+        named=named,
+        typed=named.name if typed is None else typed,
+        favorite=named.favorite if favorite is None else favorite,
         other=other,
-        photos=url_for(".photos", q=with_value(kind.filter, one.name)),
+        photos=url_for(".photos", q=with_value(kind.filter, named.name)),
         removable=kind is LABELS,
     )
     if other is not None:

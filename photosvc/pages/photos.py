@@ -134,11 +134,11 @@ def show_search(
     search = SearchState(close_quote(query), order, seed, album, usual, shelf, folder)
     found, message, status, chips = None, "", 200, list[Chip]()
     try:
-        asked = parse_request(search.pairs(count=_COUNT), current_service().today())
+        search_request = parse_request(search.pairs(count=_COUNT), current_service().today())
         chips = chips_of(search.query)
-        found = find_page(asked, principal(), hinted=() if shelf else search.pairs())
-        seed = str(asked.seed) if asked.order.base == "random" else ""
-        search = replace(search, order=asked.order.name, seed=seed)
+        found = find_page(search_request, principal(), hinted=() if shelf else search.pairs())
+        seed = str(search_request.seed) if search_request.order.base == "random" else ""
+        search = replace(search, order=search_request.order.name, seed=seed)
     except (InvalidValueError, NotFoundError, SearchTooLongError) as error:
         message, status = error.message, error.status
     return show_cacheable(
@@ -159,20 +159,20 @@ def show_search(
     )
 
 
-def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[str, str]] = ()) -> Found:
+def find_page(search_request: SearchRequest, who: Principal, *, hinted: Sequence[tuple[str, str]] = ()) -> Found:
     """Find the first photos of a search for a principal; `hinted` has its parameters if an empty one gets hints."""
     hints: Sequence[Hint] = ()
     with searching(who.owner_uid) as connection:
-        records, turns = records_of(connection, asked, sees_private=who.sees_private)
-        query = PhotoQuery(asked.node, asked.album, who.sees_private, asked.today)
+        records, turns = records_of(connection, search_request, sees_private=who.sees_private)
+        query = PhotoQuery(search_request.node, search_request.album, who.sees_private, search_request.today)
         totals = _count(connection, query)
         if may_have_hints(hinted) and not records:
             names = current_service().kept(read_names).read(connection, sees_private=who.sees_private)
-            hints = find_hints(connection, hinted, names, sees_private=who.sees_private, today=asked.today)
+            hints = find_hints(connection, hinted, names, sees_private=who.sees_private, today=search_request.today)
         version = version_of(connection, sees_private=who.sees_private)
-    by_time, first = asked.order.name in _BY_DAY, None
+    by_time, first = search_request.order.name in _BY_DAY, None
     if records and by_time:
-        first = first_months(records, turns, oldest_first=asked.order.name == "oldest")
+        first = first_months(records, turns, oldest_first=search_request.order.name == "oldest")
     elif records:
         first = first_positions(records, turns, version=version, total=totals.found)
     return Found(*totals, hints=hints, version=version, by_time=by_time, first=first)
@@ -253,9 +253,9 @@ def _finds(search: SearchState, photo_id: int) -> bool:
     """Return whether a search finds a photo; False if the search is not valid or takes too long."""
     who = principal()
     with suppress(InvalidValueError, NotFoundError, SearchEndedError):
-        asked = parse_request(search.pairs(), current_service().today())
+        search_request = parse_request(search.pairs(), current_service().today())
         with searching(who.owner_uid) as connection:
-            return neighbours(connection, asked, photo_id, sees_private=who.sees_private) is not None
+            return neighbours(connection, search_request, photo_id, sees_private=who.sees_private) is not None
     return False
 
 

@@ -50,7 +50,7 @@ class Country:
     """The number of towns that are not shown."""
 
 
-def countries_of(found: Iterable[CountedTown], search: str, languages: Sequence[str] = ()) -> list[Country]:
+def countries_of(counted: Iterable[CountedTown], search: str, languages: Sequence[str] = ()) -> list[Country]:
     """Group towns by country, the countries with the most photos first.
 
     Args:
@@ -58,7 +58,7 @@ def countries_of(found: Iterable[CountedTown], search: str, languages: Sequence[
         languages: those in which countries are named, the preferred one first; else in English.
     """
     towns = defaultdict[str, list[CountedTown]](list)
-    for town in found:
+    for town in counted:
         towns[town.country].append(town)
     countries = [_country(code, members, search, languages) for code, members in towns.items()]
     return sorted(countries, key=lambda country: (-country.whole.count, country.whole.name))
@@ -103,9 +103,9 @@ def show_places() -> Response:
     search = read_search(request.args)
     countries, message, status, chips, within = list[Country](), "", 200, list[Chip](), ""
     try:
-        asked = parse_request(search.pairs(), current_service().today())
+        search_request = parse_request(search.pairs(), current_service().today())
         chips, within = chips_of(search.query), narrowed(search.query)
-        query = PhotoQuery(asked.node, asked.album, principal().sees_private, asked.today)
+        query = PhotoQuery(search_request.node, search_request.album, principal().sees_private, search_request.today)
         with searching(principal().owner_uid) as connection:
             countries = countries_of(find_towns(connection, query), within, languages())
     except (InvalidValueError, NotFoundError, SearchTooLongError) as error:

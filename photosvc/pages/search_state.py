@@ -30,7 +30,7 @@ _UNKNOWN: Final = frozenset({"", UNKNOWN, UNKNOWN_PLACE})
 
 @dataclass(frozen=True, slots=True)
 class SearchState:
-    """A query and an order, within all photos or one album."""
+    """A search as a page shows it: a query and an order, within all photos or one album."""
 
     query: str
     order: str
@@ -41,9 +41,9 @@ class SearchState:
     usual: str = DEFAULT_ORDER
     """The order when nothing names one."""
     shelf: str = ""
-    """The named page on which it is asked, one of `SHELVES`; empty: none."""
+    """The named page of the search, one of `SHELVES`; empty: none."""
     folder: str = ""
-    """The path of the folder whose album is searched; empty: none."""
+    """The path of the folder whose album is searched; empty: no folder."""
 
     @property
     def whole(self) -> str:
@@ -53,18 +53,18 @@ class SearchState:
     def pairs(self, **more: Any) -> tuple[tuple[str, str], ...]:  # noqa: ANN401
         """Return the parameters of the search by their names in the API."""
         order = self.order or ("" if "order:" in self.query.lower() else self.usual)
-        given = {"q": self.whole, "s": self.album, "order": order, "seed": self.seed, "merged": "true", **more}
-        return tuple((name, str(value)) for name, value in given.items())
+        pairs = {"q": self.whole, "s": self.album, "order": order, "seed": self.seed, "merged": "true", **more}
+        return tuple((name, str(value)) for name, value in pairs.items())
 
     def link(self, **changes: object) -> str:
         """Return the address of this search with another query or order."""
-        asked = {"q": self.query, "order": self.order, "seed": self.seed}
-        asked |= {name: str(value) for name, value in changes.items()}
+        parameters = {"q": self.query, "order": self.order, "seed": self.seed}
+        parameters |= {name: str(value) for name, value in changes.items()}
         if "q" in changes or "order" in changes:
-            asked["seed"] = ""
-        if asked["order"] == self.usual:
-            asked["order"] = ""
-        return self.address + query_string(asked)
+            parameters["seed"] = ""
+        if parameters["order"] == self.usual:
+            parameters["order"] = ""
+        return self.address + query_string(parameters)
 
     @property
     def address(self) -> str:
@@ -93,9 +93,9 @@ def usual_order(query: str) -> str:
     return DEFAULT_ORDER
 
 
-def read_search(given: MultiDict[str, str]) -> SearchState:
+def read_search(parameters: MultiDict[str, str]) -> SearchState:
     """Read the search from the parameters of a photo's page; an invalid album counts as none."""
-    query, order, seed, album, shelf = (given.get(name, "").strip() for name in ("q", "order", "seed", "s", "in"))
+    query, order, seed, album, shelf = (parameters.get(name, "").strip() for name in ("q", "order", "seed", "s", "in"))
     query, album = close_quote(query), album if is_uid(album, ALBUM) else ""
     shelf = shelf if shelf in SHELVES and not album else ""
     return SearchState(query, order, seed, album, DEFAULT_ORDER if album or shelf else usual_order(query), shelf)
@@ -110,8 +110,9 @@ def narrowed(query: str) -> str:
         query = split_order(query)[0].strip()
     # A word such as `or` or `not` at the end would be an operator in front of the condition.
     *own, _ = read_tokens(f"{query} is:video")
-    bound = any(one.kind is TokenKind.EITHER for one in own) or any(one.kind is TokenKind.NEGATE for one in own[-1:])
-    return f"({query})" if bound else query
+    has_alternatives = any(token.kind is TokenKind.EITHER for token in own)
+    needs_group = has_alternatives or (bool(own) and own[-1].kind is TokenKind.NEGATE)
+    return f"({query})" if needs_group else query
 
 
 def with_condition(query: str, condition: str) -> str:
@@ -150,22 +151,22 @@ class Chip:
 
 def chips_of(query: str) -> list[Chip]:
     """Return the filters of a valid query outside of groups and alternatives, and words that mean some, in order."""
-    found, depth = list[Chip](), 0
-    known = read_tokens(query)
-    meanings = {one.start: one for one in understand(query, current_service().today())}
-    if any(token.kind is TokenKind.EITHER for token in known):
+    chips, depth = list[Chip](), 0
+    tokens = read_tokens(query)
+    meanings = {meaning.start: meaning for meaning in understand(query, current_service().today())}
+    if any(token.kind is TokenKind.EITHER for token in tokens):
         return []
-    for before, token in zip([None, *known], known, strict=False):
+    for before, token in zip([None, *tokens], tokens, strict=False):
         depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
-        if depth or len(found) == _MOST:
+        if depth or len(chips) == _MOST:
             continue
         sign = before if before and before.kind is TokenKind.NEGATE else None
         if meant := meanings.get(token.start):
             words = query[meant.start : meant.end]
             rest = f"{query[: meant.start]}{quote(words, always=True)}{query[meant.end :]}"
-            found.append(Chip(words, meant.meaning.text, sign is not None, rest, True))
+            chips.append(Chip(words, meant.meaning.text, sign is not None, rest, True))
         elif token.kind is TokenKind.FILTER:
             start = sign.start if sign else token.start
             rest = f"{query[:start].rstrip()} {query[token.end :].lstrip()}".strip()
-            found.append(Chip(token.key, token.text[len(token.key) + 1 :], sign is not None, rest))
-    return found
+            chips.append(Chip(token.key, token.text[len(token.key) + 1 :], sign is not None, rest))
+    return chips

@@ -50,7 +50,7 @@ def change_name() -> Response:
         with operating() as operation:
             accounts.change(operation, own_uid(), display_name=names["display_name"], email=names["email"])
     except InvalidValueError as error:
-        return _account(error, given=names)
+        return _account(error, values=names)
     return see_other(url_for(".account", done="name"))
 
 
@@ -82,13 +82,13 @@ def own_uid() -> str:
 
 
 @form_page("/settings/account", "account", page("users.view", own=True))
-def _account(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
+def _account(error: PhotosvcError | None = None, *, values: dict[str, str] | None = None) -> Response:
     """Show the own account."""
     with current_service().reading(orm=True) as session:
         user = find_user(session, own_uid())
-        names = given or {"display_name": user.display_name, "email": user.email}
+        names = values or {"display_name": user.display_name, "email": user.email}
         return show_form(
-            "account", error, told=_DONE, user=user, names=names, languages=LANGUAGES, chosen=chosen_language()
+            "account", error, done_texts=_DONE, user=user, names=names, languages=LANGUAGES, chosen=chosen_language()
         )
 
 
@@ -107,7 +107,7 @@ def add_app() -> Response:
             code=form.get("code") or None,
         )
     except (InvalidValueError, LoginError, ThrottledError, AppPasswordLimitError) as error:
-        return _apps(error, given=form)
+        return _apps(error, values=form)
     return _apps(made=made)
 
 
@@ -147,7 +147,7 @@ def _lifetime(text: str) -> int:
 
 @form_page("/settings/account/apps", "apps", page("users.app_passwords.list", own=True))
 def _apps(
-    error: PhotosvcError | None = None, *, given: dict[str, str] | None = None, made: dict[str, Any] | None = None
+    error: PhotosvcError | None = None, *, values: dict[str, str] | None = None, made: dict[str, Any] | None = None
 ) -> Response:
     """Show the app passwords and sessions."""
     import segno
@@ -159,14 +159,14 @@ def _apps(
         return show_form(
             "apps",
             error,
-            told=_APPS_DONE,
+            done_texts=_APPS_DONE,
             asks_code=user.totp_confirmed,
             apps=sorted(apps, key=lambda app: app.created_at, reverse=True),
             sessions=credentials.list_sessions(session, user, now),
             present=principal().credential_id,
             wording=wording,
             now=now,
-            given=given or {"scope": wording.CHOICES[0].scope, "lifetime": str(CREDENTIAL_LIFETIME)},
+            values=values or {"scope": wording.CHOICES[0].scope, "lifetime": str(CREDENTIAL_LIFETIME)},
             made=made,
             qr=segno.make(made["secret"], error="m", micro=False).svg_inline(scale=4, border=2) if made else "",
         )
@@ -219,5 +219,5 @@ def _two_factor(
     with current_service().reading(orm=True) as session:
         on = find_user(session, own_uid()).totp_confirmed
     return show_form(
-        "two-factor", error, told=_TWO_FACTOR_DONE, on=on, enrolment=enrolment, starting=starting, codes=codes
+        "two-factor", error, done_texts=_TWO_FACTOR_DONE, on=on, enrolment=enrolment, starting=starting, codes=codes
     )

@@ -52,7 +52,7 @@ def change_account(account: str) -> Response:
             role, display_name, email = form.get("role"), form.get("display_name"), form.get("email")
             accounts.change(operation, account, role=role, display_name=display_name, email=email)
     except (InvalidValueError, LastAdminError) as error:
-        return _account(account, error, given=form)
+        return _account(account, error, values=form)
     return _done(account, "saved")
 
 
@@ -159,7 +159,7 @@ def _find_other(account: str) -> User:
 
 
 @form_page("/administration/accounts/<account>", "account_page", administration_page("users.view"))
-def _account(account: str, error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
+def _account(account: str, error: PhotosvcError | None = None, *, values: dict[str, str] | None = None) -> Response:
     """Show the account."""
     with current_service().reading(orm=True) as session:
         user = find_user(session, account)
@@ -169,10 +169,10 @@ def _account(account: str, error: PhotosvcError | None = None, *, given: dict[st
             "account",
             _SECTION,
             error=error,
-            told=_ACCOUNT_DONE,
+            done_texts=_ACCOUNT_DONE,
             account=user,
             own=user.uid == principal().user_uid,
-            given=names | (given or {}),
+            values=names | (values or {}),
             apps=apps,
             sessions=sessions,
             present=principal().credential_id,
@@ -209,29 +209,29 @@ def add_account() -> Response:
     form = read_form()
     try:
         password = typed_twice(form)
-        given = {name: form.get(name, "") for name in _FIELDS}
-        user = accounts.new_user(current_service().now(), **given, password=password or None)
+        values = {name: form.get(name, "") for name in _FIELDS}
+        user = accounts.new_user(current_service().now(), **values, password=password or None)
         with operating() as operation:
             uid = accounts.add(operation, user).uid
     except (InvalidValueError, UserExistsError) as error:
-        return _accounts(error, given=form)
+        return _accounts(error, values=form)
     return see_other(url_for(".account_page", account=uid, done="made"))
 
 
 @form_page("/administration/accounts", "accounts", administration_page("users.list"))
-def _accounts(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
+def _accounts(error: PhotosvcError | None = None, *, values: dict[str, str] | None = None) -> Response:
     """List the accounts by name, or those that the search finds."""
     search = request.args.get("q", "").strip()
     with current_service().reading(orm=True) as session:
-        found = accounts.list_users(session, search=search, limit=_MOST + 1)
+        users = accounts.list_users(session, search=search, limit=_MOST + 1)
         return show_administration(
             "accounts",
             "accounts",
             error=error,
-            told={"deleted": N_("Account deleted.")},
-            accounts=found[:_MOST],
-            more=len(found) > _MOST,
+            done_texts={"deleted": N_("Account deleted.")},
+            accounts=users[:_MOST],
+            more=len(users) > _MOST,
             search=search,
-            given=given or {"role": USER},
+            values=values or {"role": USER},
             own=principal().user_uid,
         )

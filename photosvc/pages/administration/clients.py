@@ -49,7 +49,7 @@ def add_client() -> Response:
             made = clients.register(operation, **values, user=_owner(operation.session, form))
             operation.session.expunge(made.client)
     except InvalidValueError as error:
-        return _clients(error, given=form)
+        return _clients(error, values=form)
     return _clients(made=made)
 
 
@@ -69,21 +69,21 @@ def client_values(form: dict[str, str]) -> dict[str, Any]:
 
 @form_page("/administration/clients", "clients", administration_page("clients.list"))
 def _clients(
-    error: PhotosvcError | None = None, *, given: dict[str, str] | None = None, made: clients.Registered | None = None
+    error: PhotosvcError | None = None, *, values: dict[str, str] | None = None, made: clients.Registered | None = None
 ) -> Response:
     """List the clients by name, or those that the search finds."""
     search = request.args.get("q", "").strip()
     with current_service().reading(orm=True) as session:
-        found = clients.list_clients(session, search=search, limit=_MOST + 1)
+        rows = clients.list_clients(session, search=search, limit=_MOST + 1)
         return show_administration(
             "clients",
             "clients",
             error=error,
-            told={"deleted": N_("Client deleted. Its tokens are refused.")},
-            clients=found[:_MOST],
-            more=len(found) > _MOST,
+            done_texts={"deleted": N_("Client deleted. Its tokens are refused.")},
+            clients=rows[:_MOST],
+            more=len(rows) > _MOST,
             search=search,
-            given=given or _EMPTY,
+            values=values or _EMPTY,
             made=made,
             token_path=f"{url_for('.photos')}api/v1/oauth/token" if is_mounted("oauth.introspect") else "",
         )
@@ -100,7 +100,7 @@ def change_client(client: str) -> Response:
             user = _owner(operation.session, form)
             clients.change(operation, client, {**values, "user": user, "unbind": user is None})
     except InvalidValueError as error:
-        return _client(client, error, given=form)
+        return _client(client, error, values=form)
     return _done(client, "saved")
 
 
@@ -156,22 +156,22 @@ def _done(client: str, what: str) -> Response:
 
 @form_page("/administration/clients/<client>", "client_page", administration_page("clients.list"))
 def _client(
-    client: str, error: PhotosvcError | None = None, *, given: dict[str, str] | None = None, secret: str = ""
+    client: str, error: PhotosvcError | None = None, *, values: dict[str, str] | None = None, secret: str = ""
 ) -> Response:
     """Show the client."""
     service = current_service()
     with service.reading(orm=True) as session:
-        found = clients.find_client(session, client)
-        number, used = use_of_tokens(session, found.id, service.now())
+        row = clients.find_client(session, client)
+        number, used = use_of_tokens(session, row.id, service.now())
         return show_administration(
             "client",
             "clients",
             error=error,
-            told=_CLIENT_DONE,
-            client=found,
+            done_texts=_CLIENT_DONE,
+            client=row,
             tokens=number,
             used=used,
-            given=given or _values(found),
+            values=values or _values(row),
             secret=secret,
         )
 
@@ -204,7 +204,7 @@ def add_device() -> Response:
         with operating() as operation:
             secret = credentials.issue(operation, name=name, scope=wanted, lifetime=lifetime).secret
     except InvalidValueError as error:
-        return _devices(error, given=form)
+        return _devices(error, values=form)
     return _devices(name=name, secret=secret)
 
 
@@ -219,23 +219,23 @@ def revoke_device(credential: str) -> Response:
 
 @form_page("/administration/devices", "devices", administration_page("tokens.list"))
 def _devices(
-    error: PhotosvcError | None = None, *, given: dict[str, str] | None = None, name: str = "", secret: str = ""
+    error: PhotosvcError | None = None, *, values: dict[str, str] | None = None, name: str = "", secret: str = ""
 ) -> Response:
     """List the tokens, the most recently used first, or those that the search finds."""
     import segno
 
     search = request.args.get("q", "").strip()
     with current_service().reading(orm=True) as session:
-        found = credentials.list_credentials(session, kinds=[ACCESS_TOKEN], search=search, limit=_MOST + 1)
+        tokens = credentials.list_credentials(session, kinds=[ACCESS_TOKEN], search=search, limit=_MOST + 1)
         return show_administration(
             "devices",
             "devices",
             error=error,
-            told={"revoked": N_("Token revoked.")},
-            tokens=found[:_MOST],
-            more=len(found) > _MOST,
+            done_texts={"revoked": N_("Token revoked.")},
+            tokens=tokens[:_MOST],
+            more=len(tokens) > _MOST,
             search=search,
-            given=given or _EMPTY_TOKEN,
+            values=values or _EMPTY_TOKEN,
             name=name,
             secret=secret,
             qr=segno.make(secret, error="m", micro=False).svg_inline(scale=4, border=2) if secret else "",

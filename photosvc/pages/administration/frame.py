@@ -51,7 +51,7 @@ def administration_page(action: str) -> Callable[[Callable[Args, Response]], Cal
 
 def show_administration(template: str, section: str, **context: Any) -> Response:  # noqa: ANN401 - what templates read
     """Render `administration/<template>` as `show_form` does, with the navigation at the endpoint `section`."""
-    frame: dict[str, Any] = {"sections": sections_of(principal()), "here": section, "told": {}}
+    frame: dict[str, Any] = {"sections": sections_of(principal()), "here": section, "done_texts": {}}
     words: dict[str, Any] = {"now": current_service().now(), "wording": wording, "size_text": wording.size_text}
     return show_form(f"administration/{template}", **{**frame, **words, **context})
 

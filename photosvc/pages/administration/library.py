@@ -49,7 +49,7 @@ _SHOWN: Final = 20
 #: The most folders that the field suggests.
 _SUGGESTED: Final = 200
 _OVERVIEW_DONE: Final = {
-    "asked": N_("The index run starts in a moment."),
+    "starts": N_("The index run starts in a moment."),
     "waits": N_("This is waiting: no indexer is running. Start svc watch or svc run."),
     "stopping": N_("The index run is stopping. Files that are already indexed stay."),
     "thumbnails": N_("The thumbnails are made in the background."),
@@ -76,21 +76,21 @@ def list_failures() -> Response:
     text = request.args.get("q", "").strip().replace("\0", "")[:_LONGEST]
     number = page_number()
     with current_service().reading(orm=True) as session:
-        found = failed_files(session, text=text, count=_COUNT + 1, offset=(number - 1) * _COUNT)
-        photos = photos_of_failed(session, found)
+        files = failed_files(session, text=text, count=_COUNT + 1, offset=(number - 1) * _COUNT)
+        photos = photos_of_failed(session, files)
         turns = turns_of(session.connection(), {photo.content_hash for photo in photos.values()})
         return show_administration(
             "failures",
             "library",
-            told={"forgotten": N_("The list of failed imports is cleared.")},
-            files=found[:_COUNT],
-            more=len(found) > _COUNT,
+            done_texts={"forgotten": N_("The list of failed imports is cleared.")},
+            files=files[:_COUNT],
+            more=len(files) > _COUNT,
             number=number,
             link=lambda page: url_for(".failures", q=text or None, page=page or None),
             total=count_failed(session),
             photos=photos,
             thumbs=Thumbnails(principal(), turns),
-            imported=any(one.source == IMPORT for one in found),
+            imported=any(file.source == IMPORT for file in files),
             search=text,
         )
 
@@ -115,9 +115,9 @@ def start_run() -> Response:
             requests.enqueue(session, service.now(), folder, force=bool(form.get("again")))
             _check_folder(service.settings.originals / folder)  # an error rolls the request back
     except InvalidValueError as error:
-        return _library(error, given=form)
+        return _library(error, values=form)
     begins = wake_indexer(service) is not Indexer.NONE
-    return see_other(url_for(".library", done="asked" if begins else "waits"))
+    return see_other(url_for(".library", done="starts" if begins else "waits"))
 
 
 @pages.post(f"{_OVERVIEW_PATH}/index/stop")
@@ -150,17 +150,17 @@ def _check_folder(path: Path) -> None:
 
 
 @form_page(_OVERVIEW_PATH, "library", administration_page("library.view"))
-def _library(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
+def _library(error: PhotosvcError | None = None, *, values: dict[str, str] | None = None) -> Response:
     """Show index runs, figures and disks."""
     service, now = current_service(), current_service().now()
     with service.reading(orm=True) as session:
-        figures = service.kept(read_statistics).read(session.connection(), sees_private=True)
+        statistics = service.kept(read_statistics).read(session.connection(), sees_private=True)
         return show_administration(
             "library",
             "library",
             error=error,
-            told=_OVERVIEW_DONE,
-            given=given or {},
+            done_texts=_OVERVIEW_DONE,
+            values=values or {},
             running=is_running(session, now),
             waiting=requests.waiting(session),
             runs=run_log.reports(session, now, count=_SHOWN),
@@ -170,7 +170,7 @@ def _library(error: PhotosvcError | None = None, *, given: dict[str, str] | None
             last=last_run(session),
             failed=count_failed(session),
             folders=session.scalars(select(Photo.path).distinct().order_by(Photo.path).limit(_SUGGESTED)).all(),
-            figures=figures,
+            statistics=statistics,
             disk=disk_of(service.settings.originals),
             thumbnails=last_progress(session),
             cache=cache_use(service.picture_cache),

@@ -29,7 +29,7 @@ _LAST: Final = 2**31 - 1
 _LAST_SET: Final = 2**62
 _FIELD: Final = "photo-"
 _DONE: Final = {
-    "asked": N_("The search for look-alikes starts in a moment."),
+    "starts": N_("The search for look-alikes starts in a moment."),
     "waits": N_("The search for look-alikes is waiting: no indexer is running. Start svc watch or svc run."),
     "restored": N_("Photos restored from the archive."),
     "taken_back": N_("Group restored."),
@@ -44,7 +44,7 @@ def look() -> Response:
     with service.writing() as session:
         look_alikes.wish_look(session, service.now())
     begins = wake_indexer(service) is not Indexer.NONE
-    return see_other(url_for(".look_alikes", done="asked" if begins else "waits"))
+    return see_other(url_for(".look_alikes", done="starts" if begins else "waits"))
 
 
 @pages.post(f"{_PATH}/archive")
@@ -99,27 +99,28 @@ def put_together() -> Response:
 @form_page(_PATH, "look_alikes", administration_page("library.tidy"))
 def _look_alikes(error: PhotosvcError | None = None) -> Response:
     """Show groups of photos that look alike and wait for a decision."""
-    service, given = current_service(), request.args
+    service, parameters = current_service(), request.args
     after = whole_number(request.values.get("after", ""), low=0, high=_LAST, default=0)
     with service.reading(orm=True) as session:
         connection = session.connection()
-        archived = [uid for uid in given.get("archived", "").split()[: look_alikes.MOST_DECIDED] if is_uid(uid, PHOTO)]
+        archived = parameters.get("archived", "").split()[: look_alikes.MOST_DECIDED]
+        archived = [uid for uid in archived if is_uid(uid, PHOTO)]
         gone = select(Photo.uid).where(Photo.uid.in_(archived), Photo.archived_at.is_not(None))
-        found = look_alikes.read_groups(connection, after=after, count=_COUNT)
-        turns = turns_of(connection, {member.content_hash for group in found.groups for member in group.members})
+        page = look_alikes.read_groups(connection, after=after, count=_COUNT)
+        turns = turns_of(connection, {member.content_hash for group in page.groups for member in group.members})
         return show_administration(
             "look-alikes",
             "look_alikes",
             error=error,
-            told=_DONE,
-            page=found,
+            done_texts=_DONE,
+            page=page,
             unknown=UNKNOWN,
             after=after,
             total=look_alikes.count_groups(connection),
             looked_at=look_alikes.looked_at(session),
             looking=look_alikes.is_look_wished(session),
             archived=session.scalars(gone).all() if archived else (),
-            apart=whole_number(given.get("apart", ""), low=1, high=_LAST_SET, default=0),
+            apart=whole_number(parameters.get("apart", ""), low=1, high=_LAST_SET, default=0),
             thumbs=Thumbnails(principal(), turns),
         )
 
@@ -133,15 +134,14 @@ def _flag(uids: list[str], action: str, flagging: Flagging) -> None:
     if not uids:
         raise InvalidValueError(N_("No photo is selected."), field="photos")
     service, who = current_service(), principal()
-    given = {"photos": uids, "q": None, "expected": None}
+    selection = {"photos": uids, "q": None, "expected": None}
     with service.writing(library=True) as session:
-        ids = selected_photos(
-            session.connection(), given, service.today(), most=look_alikes.MOST_DECIDED, sees_private=who.sees_private
-        )
+        connection, most = session.connection(), look_alikes.MOST_DECIDED
+        ids = selected_photos(connection, selection, service.today(), most=most, sees_private=who.sees_private)
         change_flags(session, ids, flagging, Change(action, Actor.of(who)), service.now())
 
 
-def _here(form: dict[str, str], **told: str) -> str:
+def _here(form: dict[str, str], **outcome: str) -> str:
     after = whole_number(form.get("after", ""), low=0, high=_LAST, default=0)
-    values: dict[str, Any] = {"after": after or None, **told}
+    values: dict[str, Any] = {"after": after or None, **outcome}
     return url_for(".look_alikes", **values)

@@ -73,23 +73,23 @@ def choices() -> list[tuple[str, str, list[tuple[str, str]]]]:
 @administration_page("audit.view")
 def show_security_log() -> Response:
     """Show the entries that match the filters, the newest first."""
-    given = {name: request.args.get(name, "").strip()[:_LONGEST] for name in _FILTERS}
-    present: dict[str, Any] = {name: value for name, value in given.items() if value}
+    filters = {name: request.args.get(name, "").strip()[:_LONGEST] for name in _FILTERS}
+    present: dict[str, Any] = {name: value for name, value in filters.items() if value}
     before, error, older, newest = _last_seen(), None, "", ""
-    found: Sequence[Any] = ()
+    entries: Sequence[Any] = ()
     try:
-        found = _entries(given, before)
+        entries = _entries(filters, before)
         newest = url_for(".security_log", **present) if before else ""
     except InvalidValueError as refused:
         error = refused
-    if len(found) > _COUNT:
-        older = url_for(".security_log", **present, before=found[_COUNT - 1].id)
+    if len(entries) > _COUNT:
+        older = url_for(".security_log", **present, before=entries[_COUNT - 1].id)
     return show_administration(
         "security-log",
         "security_log",
         error=error,
-        entries=found[:_COUNT],
-        given=given,
+        entries=entries[:_COUNT],
+        filters=filters,
         filtered=bool(present),
         older=older,
         newest=newest,
@@ -98,14 +98,14 @@ def show_security_log() -> Response:
     )
 
 
-def _entries(given: dict[str, str], before: int | None) -> Sequence[Any]:
+def _entries(filters: dict[str, str], before: int | None) -> Sequence[Any]:
     service = current_service()
-    since = parse_since(given["from"], service.now(), field="from") if given["from"] else None
-    until = parse_until(given["to"], service.now(), field="to") if given["to"] else None
-    events = parse_events(given["event"])
+    since = parse_since(filters["from"], service.now(), field="from") if filters["from"] else None
+    until = parse_until(filters["to"], service.now(), field="to") if filters["to"] else None
+    events = parse_events(filters["event"])
     with service.reading() as connection:
         return audit.latest_entries(
-            connection, count=_COUNT + 1, since=since, until=until, before=before, user=given["user"], events=events
+            connection, count=_COUNT + 1, since=since, until=until, before=before, user=filters["user"], events=events
         )
 
 

@@ -67,14 +67,14 @@ def columns(years: Mapping[int, int], search: Callable[[str], str]) -> Sequence[
     numbers = [sum(known.get(year, 0) for year in range(start, start + step)) for start in starts]
     most, width = max(numbers), min(100 / len(numbers), _WIDEST)
     every = -(-len(numbers) // _LABELS)
-    found = []
+    axis = []
     for at, (start, photos) in enumerate(zip(starts, numbers, strict=True)):
         label = str(start) if step == 1 else f"{max(start, 1)}-{start + step - 1}"
         bar = Bar(label, photos, search(f"year:{label}") if photos else "")
         height = max(photos * 100 / most, 1.0) if photos else 0.0
         shown = str(start) if at % every == 0 else ""
-        found.append(Column(bar, round(at * width, 3), round(width, 3), round(height, 3), shown))
-    return found
+        axis.append(Column(bar, round(at * width, 3), round(width, 3), round(height, 3), shown))
+    return axis
 
 
 @pages.get("/administration/statistics", endpoint="statistics")
@@ -83,25 +83,25 @@ def show_statistics() -> Response:
     """Show how many photos there are of each year, camera and type."""
     service = current_service()
     with service.reading() as connection:
-        found = service.kept(read_statistics).read(connection, sees_private=True)
-    years = {int(share.value): share.photos for share in found.years}
+        counts = service.kept(read_statistics).read(connection, sees_private=True)
+    years = {int(share.value): share.photos for share in counts.years}
     undated = sum(photos for year, photos in years.items() if year <= 0)
     cameras = [
         Bar(share.name or _("Unknown camera"), share.photos, _search(f"camera:{share.value}"))
-        for share in found.cameras[:_CAMERAS]
+        for share in counts.cameras[:_CAMERAS]
     ]
-    if others := sum(share.photos for share in found.cameras[_CAMERAS:]):
-        cameras.append(Bar(_("%(number)s others", number=grouped(len(found.cameras) - _CAMERAS)), others, ""))
+    if others := sum(share.photos for share in counts.cameras[_CAMERAS:]):
+        cameras.append(Bar(_("%(number)s others", number=grouped(len(counts.cameras) - _CAMERAS)), others, ""))
     types = [
         Bar(_(wording.TYPES.get(share.name, share.name)), share.photos, _search(f"type:{share.value}"))
-        for share in found.types
+        for share in counts.types
     ]
     return show_administration(
         "statistics",
         "statistics",
-        total=found.total,
-        files=found.files,
-        size=wording.size_text(found.size),
+        total=counts.total,
+        files=counts.files,
+        size=wording.size_text(counts.size),
         years=columns(years, _search),
         undated=Bar(_("Without a date"), undated, _search("year:-1")) if undated else None,
         charts=[(N_("Cameras"), "camera", cameras), (N_("Types"), "type", types)],

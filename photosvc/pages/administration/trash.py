@@ -75,8 +75,8 @@ def restore_all() -> Response:
 def ask_to_empty() -> Response:
     """Ask for confirmation before files are deleted permanently."""
     trash = Trash(current_service().settings.originals)
-    found = count(trash, trash.deletions())
-    return show_administration("empty-trash", "library", found=found, crumbs=True)
+    contents = count(trash, trash.deletions())
+    return show_administration("empty-trash", "library", contents=contents, crumbs=True)
 
 
 @pages.post(f"{_PATH}/empty")
@@ -105,7 +105,7 @@ def _trash(error: PhotosvcError | None = None) -> Response:
             "trash",
             "library",
             error=error,
-            told=_DONE,
+            done_texts=_DONE,
             files=files[:_COUNT],
             more=len(files) > _COUNT,
             number=number,
@@ -113,6 +113,6 @@ def _trash(error: PhotosvcError | None = None) -> Response:
             photos=photos_of(session, files[:_COUNT]),
             use=trash_use(trash),
             days=service.settings.trash_days,
-            until=lambda kept: kept_until(kept, service.settings),
+            until=lambda file: kept_until(file, service.settings),
             readonly=service.settings.readonly,
         )

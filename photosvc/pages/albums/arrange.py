@@ -72,8 +72,8 @@ def arrange(uid: str) -> Response:
     try:
         _arranging_check(photos, act, before)
         if act == _REMOVE:
-            found, gone = change_photos(uid, Selection(photos=photos), remove_photos)
-            return _photos(uid, removed=[found[photo_id] for photo_id in gone])
+            uids_by_id, gone = change_photos(uid, Selection(photos=photos), remove_photos)
+            return _photos(uid, removed=[uids_by_id[photo_id] for photo_id in gone])
         if act == _ADD:
             change_photos(uid, Selection(photos=photos), add_photos)
         else:
@@ -156,9 +156,9 @@ def _order(album: AlbumRecord | Album) -> str:
 
 def _tiles(search: SearchState, **page: int) -> list[Tile]:
     who = principal()
-    asked = parse_request(search.pairs(merged="", primary="true", **page), current_service().today())
+    search_request = parse_request(search.pairs(merged="", primary="true", **page), current_service().today())
     with searching(who.owner_uid) as connection:
-        records, turns = records_of(connection, asked, sees_private=who.sees_private)
+        records, turns = records_of(connection, search_request, sees_private=who.sees_private)
     thumbs = Thumbnails(who, turns)
     return [tile_of(record, thumbs) for record in records]
 

@@ -96,8 +96,8 @@ def show_album(uid: str) -> Response:
     decide(who, "albums.view")
     album = _read_album(uid, who)
     if album.type == FOLDER:
-        asked = {name: request.args.get(name, "") for name in ("q", "order", "seed", "page")}
-        return see_other(url_for(".folder", folder=album.path) + query_string(asked))
+        parameters = {name: request.args.get(name, "") for name in ("q", "order", "seed", "page")}
+        return see_other(url_for(".folder", folder=album.path) + query_string(parameters))
     own = album.type == ALBUM
     return show_search(
         "album",
@@ -138,14 +138,14 @@ def favor_album(uid: str) -> Response:
 def _read_album(uid: str, who: Principal) -> AlbumRecord:
     """Return the album with this UID, without counting the photos of a saved search."""
     with searching(who.owner_uid, "uid") as connection:
-        found = (
+        album = (
             current_service()
             .only(KnownAlbums)
             .find(connection, uid, sees_private=who.sees_private, today=current_service().today(), counted=False)
         )
-    if found is None or found.type not in {*KINDS, FOLDER}:
+    if album is None or album.type not in {*KINDS, FOLDER}:
         raise NotFoundError(N_("This album does not exist, or you have no permission to see it."))
-    return found
+    return album
 
 
 def read_own_album(uid: str) -> AlbumRecord:
@@ -171,12 +171,12 @@ def show_albums() -> Response:
     kind = KINDS.get(given["type"], KINDS[ALBUM])
     order = given["order"] if given["order"] in kind.orders else next(iter(kind.orders))
     text, number = given["q"].replace("\0", "")[:_LONGEST_TYPED], page_number()
-    asked = AlbumsRequest(kind.type, order, text, COUNT + 1, (number - 1) * COUNT)
+    albums_request = AlbumsRequest(kind.type, order, text, COUNT + 1, (number - 1) * COUNT)
     with searching(who.owner_uid) as connection:
         known, today = current_service().only(KnownAlbums), current_service().today()
-        found = known.page(connection, asked, sees_private=who.sees_private, today=today)
+        albums = known.page(connection, albums_request, sees_private=who.sees_private, today=today)
     covers = _covers(who)
-    cards = [(album.year, _card(album, covers)) for album in found[:COUNT]]
+    cards = [(album.year, _card(album, covers)) for album in albums[:COUNT]]
     by_year = kind.type == MONTH and order in {"newest", "oldest"}
     groups = groupby(cards, key=lambda one: one[0] if by_year else 0)
     return show_cacheable(
@@ -187,7 +187,7 @@ def show_albums() -> Response:
         text=text,
         groups=[(year, [card for _, card in cards]) for year, cards in groups],
         number=number,
-        more=len(found) > COUNT,
+        more=len(albums) > COUNT,
         link=lambda **changes: _link(kind, {"q": text, "order": order, **changes}),
         creates=may(who, "albums.create"),
         deleted=_deleted(request.args.get("deleted", ""), who),
@@ -228,8 +228,8 @@ def _card(album: AlbumRecord, covers: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _link(kind: Kind, asked: dict[str, object]) -> str:
+def _link(kind: Kind, parameters: dict[str, object]) -> str:
     """Return the address of the list with these parameters."""
-    if asked["order"] == next(iter(kind.orders)):
-        asked["order"] = ""
-    return url_for(".albums") + query_string({"type": "" if kind.type == ALBUM else kind.type, **asked})
+    if parameters["order"] == next(iter(kind.orders)):
+        parameters["order"] = ""
+    return url_for(".albums") + query_string({"type": "" if kind.type == ALBUM else kind.type, **parameters})

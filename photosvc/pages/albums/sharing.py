@@ -38,7 +38,7 @@ _SHOWS: Final = (
     ("metadata", N_("Pictures and their details"), N_("Places, cameras, people, titles and names of files too.")),
     ("downloads", N_("Details and downloads"), N_("Visitors may also download the originals.")),
 )
-_GIVEN: Final = {"lifetime": str(30 * _DAY), "shows": "pictures"}
+_USUAL: Final = {"lifetime": str(30 * _DAY), "shows": "pictures"}
 _DONE: Final = {
     "changed": N_("Link saved."),
     "ended": N_("The link has ended. It opens nothing any more."),
@@ -61,7 +61,7 @@ def make_link(uid: str) -> Response:
             made = add_link(operation, album, values, password_hash)
             path = path_of(made)
     except (InvalidValueError, ConflictError) as error:
-        return _show(uid, error=error, given=form)
+        return _show(uid, error=error, values=form)
     return _show(uid, made=_new(path))
 
 
@@ -70,15 +70,15 @@ def make_link(uid: str) -> Response:
 def change_album_link(uid: str, link: str) -> Response:
     """Give a public link another end, counted from now, or another password, or let it take pictures or not."""
     form = read_form()
-    given: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     try:
         if form.get("lifetime"):
-            given["Expires"] = read_number(form, "lifetime")
+            fields["Expires"] = read_number(form, "lifetime")
         if form.get("password") or form.get("without") == "yes":
-            given["Password"] = "" if form.get("without") == "yes" else form["password"]
+            fields["Password"] = "" if form.get("without") == "yes" else form["password"]
         if form.get("uploads"):
-            given["CanUpload"] = form["uploads"] == "yes"
-        values = load_values(_schema, given)
+            fields["CanUpload"] = form["uploads"] == "yes"
+        values = load_values(_schema, fields)
         password_hash = new_password_hash(values)
         with operating() as operation:
             album_of_people(operation.session, uid, sees_private=principal().sees_private)
@@ -140,7 +140,7 @@ def remove_account(uid: str, account: str) -> Response:
 def _values(form: Mapping[str, str]) -> dict[str, Any]:
     """Return the values of the form for a new link, as the API loads them."""
     shows = form.get("shows", "")
-    given = {
+    fields = {
         "Expires": read_number(dict(form), "lifetime"),
         "MaxViews": _limit(form),
         "Password": form.get("password", ""),
@@ -149,7 +149,7 @@ def _values(form: Mapping[str, str]) -> dict[str, Any]:
         "CanDownload": shows == "downloads",
         "CanUpload": form.get("uploads") == "yes",
     }
-    return load_values(_schema, given)
+    return load_values(_schema, fields)
 
 
 def _limit(form: Mapping[str, str]) -> int:
@@ -177,7 +177,7 @@ def _show(
     *,
     made: dict[str, str] | None = None,
     error: PhotosvcError | None = None,
-    given: Mapping[str, str] = _GIVEN,
+    values: Mapping[str, str] = _USUAL,
     account: str = "",
 ) -> Response:
     """Show the public links of an album, with the form for a new one."""
@@ -190,14 +190,14 @@ def _show(
     return show_form(
         "links",
         error,
-        told=_DONE,
+        done_texts=_DONE,
         shown=album,
         links=links,
         shares=shares,
         account=account,
         roles=SHARE_ROLES,
         made=made,
-        given=given,
+        values=values,
         lifetimes=_LIFETIMES,
         shows=_SHOWS,
         now=service.now(),

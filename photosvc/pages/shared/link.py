@@ -77,11 +77,11 @@ def show_shared(link_token: str, slug: str = "") -> Response:  # noqa: ARG001 - 
     if who is not None:
         added = whole_number(request.args.get("added", ""), low=0, high=_MOST, default=0)
         return _show(service, link_token, who, added=added)
-    found = find_shared(service, link_token)
+    link = find_shared(service, link_token)
     if request.method == "HEAD":  # not a visit
         return Response()
-    if found.password_hash or found.max_views:
-        return show_form("shared-password", asks=bool(found.password_hash))
+    if link.password_hash or link.max_views:
+        return show_form("shared-password", asks=bool(link.password_hash))
     login = begin_visit(service, link_token, "", counts=False)
     g.photosvc_principal = login.principal
     return _with_visit(service, link_token, login, _show(service, link_token, login.principal))
@@ -197,15 +197,15 @@ def _show(
     with searching(who.owner_uid) as connection:
         album = only_album(service, connection, who)
         values = pictures_of(service, connection, who, album, _way(link_token), number)
-        told = connection.execute(
+        row = connection.execute(
             select(User.display_name, Link.expires_at, Link.password_hash)
             .select_from(Link)
             .outerjoin(User, User.id == Link.user_id)
             .where(Link.uid == shared.link_uid)
         ).first()
-    if told is None:  # the link has ended just now
+    if row is None:  # the link has ended just now
         raise NoPictureError
-    owner, until, password_hash = told
+    owner, until, password_hash = row
     # A card shows what everybody with the link sees; a password would not protect the copies that messengers keep.
     card = not password_hash and number == 1
     cover = values["cover"] if card else ""
