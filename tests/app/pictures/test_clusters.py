@@ -117,8 +117,8 @@ def test_private_photos_take_no_part_for_viewers_and_an_album_limits_the_map(var
         everybody = ask(library, tokens[False], zoom=zoom)
         assert not {cluster[3] for cluster in everybody} & secret
         assert sum(one[2] for one in everybody) < sum(one[2] for one in ask(library, tokens[True], zoom=zoom))
-    found = library.find(s=uid("a", 0), geo="true", count=1000, merged="true")
-    assert sum(one[2] for one in ask(library, s=uid("a", 0), zoom=3)) == len(found) > 0
+    records = library.find(s=uid("a", 0), geo="true", count=1000, merged="true")
+    assert sum(one[2] for one in ask(library, s=uid("a", 0), zoom=3)) == len(records) > 0
     assert library.get({"s": uid("z", 0)}, path=PATH).status_code == 404
 
 

@@ -28,19 +28,19 @@ def config(api, token):
 
 def test_every_value_that_clients_read_is_there(api):
     session = api.log_in("ann").json
-    found = config(api, session["access_token"])
-    assert found == session["config"]
-    assert found["years"] == [2020]
+    values = config(api, session["access_token"])
+    assert values == session["config"]
+    assert values["years"] == [2020]
     others = {"count", "thumbs", "previewToken", "downloadToken", "years", "version", "public"}
-    assert {name: found[name] for name in found if name not in others} == {
+    assert {name: values[name] for name in values if name not in others} == {
         "name": "photosvc", "edition": "photosvc", "mode": "user", "authMode": "password", "readonly": False,
         "siteTitle": "photosvc", "siteUrl": "/", "baseUri": "", "apiUri": "/api/v1",
         "contentUri": "/api/v1", "videoUri": "/api/v1",
     }  # fmt: skip
-    assert (found["version"], found["public"]) == (__version__, False)
-    sizes = {thumb["size"]: (thumb["w"], thumb["h"]) for thumb in found["thumbs"]}
+    assert (values["version"], values["public"]) == (__version__, False)
+    sizes = {thumb["size"]: (thumb["w"], thumb["h"]) for thumb in values["thumbs"]}
     assert sizes == {size.name: (size.width, size.height) for size in SIZES.values()}
-    assert found["thumbs"][0] == {"size": "tile_50", "use": "50 x 50 square, cropped to the centre", "w": 50, "h": 50}
+    assert values["thumbs"][0] == {"size": "tile_50", "use": "50 x 50 square, cropped to the centre", "w": 50, "h": 50}
 
 
 def test_without_a_credential_it_says_what_an_app_asks_before_the_log_in_and_no_more(api):
@@ -56,12 +56,12 @@ def test_without_a_credential_it_says_what_an_app_asks_before_the_log_in_and_no_
 def test_it_needs_its_scope_and_the_scope_of_photos_for_tokens(api):
     check_error(api.call("GET", "/config", api.access_token("photos")), 403)
     assert config(api, api.app_password("vera", "read"))["count"]["all"] > 0
-    found = config(api, api.access_token("config"))
-    assert (found["previewToken"], found["downloadToken"]) == ("", "")
+    values = config(api, api.access_token("config"))
+    assert (values["previewToken"], values["downloadToken"]) == ("", "")
     assert api.call("HEAD", "/config", api.access_token("config")).status_code == 200
-    found = config(api, api.library.token("*", role="viewer"))
-    assert api.call("GET", f"/t/{'f' * 40}/{found['previewToken']}/fit_720").status_code == 404  # no such file
-    assert api.call("GET", f"/dl/{'f' * 40}?t={found['downloadToken']}").status_code == 404
+    values = config(api, api.library.token("*", role="viewer"))
+    assert api.call("GET", f"/t/{'f' * 40}/{values['previewToken']}/fit_720").status_code == 404  # no such file
+    assert api.call("GET", f"/dl/{'f' * 40}?t={values['downloadToken']}").status_code == 404
 
 
 @pytest.mark.parametrize("role", ["admin", "viewer"])

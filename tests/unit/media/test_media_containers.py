@@ -80,11 +80,11 @@ WITH_IPTC = {
 
 def test_metadata_are_found_in_every_format():
     for name, data in WITH_EXIF.items():
-        found = embedded(data, name)
-        assert (found.metadata.camera_make, found.metadata.camera_model) == ("Canon", "EOS R"), name
-        assert found.metadata.taken_local == datetime.fromisoformat("2020-01-02T03:04:05"), name
+        record = embedded(data, name)
+        assert (record.metadata.camera_make, record.metadata.camera_model) == ("Canon", "EOS R"), name
+        assert record.metadata.taken_local == datetime.fromisoformat("2020-01-02T03:04:05"), name
         orientation = 1 if name == "a.avif" else 6  # AVIF is written with a box that turns it
-        assert found.exif.orientation == orientation, name
+        assert record.exif.orientation == orientation, name
     for name, data in WITH_XMP.items():
         assert embedded(data, name).metadata.title == "From XMP", name
     for name, data in WITH_IPTC.items():
@@ -125,10 +125,15 @@ def test_the_creation_time_of_a_png_is_its_date_and_its_time_chunk_the_date_of_t
 
 
 def test_a_picture_stands_upright_by_metadata_behind_its_pixels(tmp_path):
-    found = extracted(tmp_path, png_after_pixels((b"eXIf", PLAIN)), "a.png")
-    assert (found.width, found.height, found.orientation) == (48, 64, 6)
+    extraction = extracted(tmp_path, png_after_pixels((b"eXIf", PLAIN)), "a.png")
+    assert (extraction.width, extraction.height, extraction.orientation) == (48, 64, 6)
     # Red and green above, blue and white below, turned clockwise.
-    assert (found.colors[0], found.colors[2], found.colors[6], found.colors[8]) == ("6", "E", "4", "9")
+    assert (extraction.colors[0], extraction.colors[2], extraction.colors[6], extraction.colors[8]) == (
+        "6",
+        "E",
+        "4",
+        "9",
+    )
 
 
 def test_thumbnails_stand_upright_by_the_same_orientation():
@@ -145,16 +150,16 @@ def test_the_orientation_of_xmp_counts_where_exif_and_the_container_have_none(tm
         *((name, WITH_XMP[name], 64, 48, 1) for name in ("a.tif", "a.avif")),
         ("a.jpg", both, 64, 48, 1),
     ):
-        found = extracted(tmp_path, data, name)
-        assert [found.width, found.height, found.orientation] == expected, name
+        extraction = extracted(tmp_path, data, name)
+        assert [extraction.width, extraction.height, extraction.orientation] == expected, name
 
 
 def test_the_metadata_of_a_heic_are_read_without_its_decoder(tmp_path, monkeypatch):
     register_heic.cache_clear()
     monkeypatch.setitem(sys.modules, "pillow_heif", None)
-    found = extracted(tmp_path, WITH_EXIF["a.heic"], "a.heic")
-    assert found.problem == Problem.of(Reason.MISSING_EXTRA, "heic")
-    assert found.metadata.camera_model == "EOS R"
+    extraction = extracted(tmp_path, WITH_EXIF["a.heic"], "a.heic")
+    assert extraction.problem == Problem.of(Reason.MISSING_EXTRA, "heic")
+    assert extraction.metadata.camera_model == "EOS R"
 
 
 def test_bytes_between_the_segments_of_a_jpeg_are_skipped():
@@ -188,12 +193,12 @@ def test_metadata_of_a_bigtiff_are_read():
         (0x829A, 5, 1, (1, 160), True), (0x8827, 3, 1, 200, True), (700, 1, len(XMP), XMP, True),
     ]  # fmt: skip
     for order in "<>":
-        found = embedded(bigtiff(byteorder=order, extratags=tags), "a.tif")
-        facts = found.metadata
+        record = embedded(bigtiff(byteorder=order, extratags=tags), "a.tif")
+        facts = record.metadata
         assert (facts.camera_model, facts.iso, facts.exposure, facts.title) == ("EOS R", 200, "1/160", "From XMP"), (
             order
         )
-        assert (facts.taken_local, found.exif.size) == (datetime.fromisoformat("2020-01-02T03:04:05"), (64, 48))
+        assert (facts.taken_local, record.exif.size) == (datetime.fromisoformat("2020-01-02T03:04:05"), (64, 48))
 
 
 def test_metadata_are_read_although_the_pixels_are_damaged(tmp_path):
@@ -201,15 +206,15 @@ def test_metadata_are_read_although_the_pixels_are_damaged(tmp_path):
         data = bytearray(WITH_EXIF[name])
         at = data.rfind(mark) + behind
         data[at : at + 60] = bytes(60)
-        found = extracted(tmp_path, bytes(data), name)
-        assert found.problem is not None, name
-        assert found.metadata.camera_model == "EOS R", name
+        extraction = extracted(tmp_path, bytes(data), name)
+        assert extraction.problem is not None, name
+        assert extraction.metadata.camera_model == "EOS R", name
 
 
 def test_texts_that_unpack_to_more_than_fits_are_cut():
     bomb = international_text("Comment", b"x" * 20_000_000, packed=True)
-    found = read_png(BytesIO(png_after_pixels(*[bomb] * 9)))
-    assert sum(map(len, found.texts.values())) <= 1 << 23
+    packets = read_png(BytesIO(png_after_pixels(*[bomb] * 9)))
+    assert sum(map(len, packets.texts.values())) <= 1 << 23
 
 
 def png_with(*chunks, animated=False):
@@ -240,9 +245,9 @@ def test_a_png_with_chunks_that_can_be_left_out_is_shown(tmp_path):
     for animated in (False, True):
         plain = extracted(tmp_path, png_with(animated=animated), "a.png")
         for chunk in chunks:
-            found = extracted(tmp_path, png_with(chunk, animated=animated), "b.png")
-            assert (found.problem, found.colors) == (None, plain.colors), chunk[:2]
-            assert found.frames == plain.frames == (2 if animated else 0), chunk[:2]
+            extraction = extracted(tmp_path, png_with(chunk, animated=animated), "b.png")
+            assert (extraction.problem, extraction.colors) == (None, plain.colors), chunk[:2]
+            assert extraction.frames == plain.frames == (2 if animated else 0), chunk[:2]
     assert extracted(tmp_path, png_with(history), "a.png").metadata.rating == 3
 
 

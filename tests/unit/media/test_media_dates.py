@@ -47,8 +47,8 @@ def test_implausible_dates_are_none(text):
     ],
 )  # fmt: skip
 def test_partial_dates_stay_partial(text, moment, parts):
-    found = read_date(text)
-    assert (found.local, found.parts) == (datetime.fromisoformat(moment), parts)
+    date = read_date(text)
+    assert (date.local, date.parts) == (datetime.fromisoformat(moment), parts)
 
 
 @pytest.mark.parametrize(

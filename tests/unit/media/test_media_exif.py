@@ -21,7 +21,7 @@ def degrees(whole, minutes=0, seconds=0):
 
 
 def test_every_field_of_a_camera_is_read():
-    found = read_exif(
+    exif_data = read_exif(
         exif(
             {0x010F: "Canon", 0x0110: "Canon EOS RP", 0x0112: 6, 0x013B: "Ann", 0x8298: "(c) Ann", 0x0131: "v1.2"},
             {
@@ -33,8 +33,8 @@ def test_every_field_of_a_camera_is_read():
              7: degrees(15, 56, 3), 29: "2020:02:18"},
         )
     )  # fmt: skip
-    assert found.orientation == 6
-    assert found.metadata == Metadata(
+    assert exif_data.orientation == 6
+    assert exif_data.metadata == Metadata(
         taken_local=datetime.fromisoformat("2020-02-18T08:56:03.930"),
         taken_utc=datetime(2020, 2, 18, 15, 56, 3, tzinfo=UTC),
         utc_offset=-420,
@@ -68,8 +68,8 @@ def test_cameras_have_the_names_that_their_makers_advertise():
         ("Apple", "iPhone XR", "Apple", "iPhone XR"),
         ("Canon", "Canon Canon EOS R", "Canon", "EOS R"),
     ):
-        found = metadata_of({0x010F: make, 0x0110: model})
-        assert [found.camera_make, found.camera_model] == names
+        metadata = metadata_of({0x010F: make, 0x0110: model})
+        assert [metadata.camera_make, metadata.camera_model] == names
 
 
 @pytest.mark.parametrize(
@@ -87,19 +87,22 @@ def test_impossible_dates_are_no_dates_and_the_next_one_serves():
     void = ("0000:00:00 00:00:00", "9999:12:31 23:59:59", "2020:13:01 00:00:00", "    :  :     :  :  ", "x" * 500_000)
     for date in void:
         assert metadata_of(camera={0x9003: date}).taken_local is None, date[:20]
-    found = metadata_of({0x0132: "2021:01:01 10:00:00"}, {0x9003: void[0], 0x9004: "2020:05:06 07:08:09"})
-    assert found.taken_local == datetime.fromisoformat("2020-05-06T07:08:09")
+    metadata = metadata_of({0x0132: "2021:01:01 10:00:00"}, {0x9003: void[0], 0x9004: "2020:05:06 07:08:09"})
+    assert metadata.taken_local == datetime.fromisoformat("2020-05-06T07:08:09")
 
 
 def test_the_last_change_is_not_when_the_picture_was_taken():
-    found = metadata_of({0x0132: "2021:01:01 10:00:00"}, {0x9290: "25", 0x9010: "+02:00"})
-    assert (found.taken_local, found.utc_offset) == (None, None)
-    assert (found.modified_local, found.modified_offset) == (datetime.fromisoformat("2021-01-01T10:00:00.25"), 120)
+    metadata = metadata_of({0x0132: "2021:01:01 10:00:00"}, {0x9290: "25", 0x9010: "+02:00"})
+    assert (metadata.taken_local, metadata.utc_offset) == (None, None)
+    assert (metadata.modified_local, metadata.modified_offset) == (
+        datetime.fromisoformat("2021-01-01T10:00:00.25"),
+        120,
+    )
 
 
 def test_tags_of_the_camera_are_read_from_the_main_directory_too():
-    found = metadata_of({0x9003: "2020:05:06 07:08:09", 0x829A: [(1, 60)], 0x8827: 400}, {0x8827: 200})
-    assert (found.taken_local, found.exposure, found.iso) == (
+    metadata = metadata_of({0x9003: "2020:05:06 07:08:09", 0x829A: [(1, 60)], 0x8827: 400}, {0x8827: 200})
+    assert (metadata.taken_local, metadata.exposure, metadata.iso) == (
         datetime.fromisoformat("2020-05-06T07:08:09"),
         "1/60",
         200,
@@ -116,13 +119,13 @@ def test_impossible_places_are_no_places():
         ([(0, 0)] * 3, [(0, 0)] * 3),
         (degrees(0), degrees(0)),
     ):
-        found = metadata_of(gps={1: "N", 2: lat, 3: "E", 4: lng})
-        assert (found.lat, found.lng) == (None, None), (lat, lng)
+        metadata = metadata_of(gps={1: "N", 2: lat, 3: "E", 4: lng})
+        assert (metadata.lat, metadata.lng) == (None, None), (lat, lng)
 
 
 def test_a_place_without_a_fix_is_kept_and_marked():
-    found = metadata_of(gps={1: "N", 2: degrees(43), 3: "E", 4: degrees(11), 9: "V"})
-    assert (found.lat, found.lng, found.unfixed) == (43.0, 11.0, True)
+    metadata = metadata_of(gps={1: "N", 2: degrees(43), 3: "E", 4: degrees(11), 9: "V"})
+    assert (metadata.lat, metadata.lng, metadata.unfixed) == (43.0, 11.0, True)
     assert not metadata_of(gps={1: "N", 2: degrees(43), 3: "E", 4: degrees(11), 9: "A"}).unfixed
     assert not metadata_of(gps={9: "V"}).unfixed
 
@@ -135,19 +138,19 @@ def test_a_place_written_as_text_is_read():
         ):  # fmt: skip
             sign = "" if ref or "S" in written else "-"
             gps = {1: ref, 2: sign + written, 3: "E", 4: "7.5"}
-            found = metadata_of(gps={tag: value for tag, value in gps.items() if value})
-            assert (found.lat, found.lng) == (-54.99, 7.5), (ref, written)
+            metadata = metadata_of(gps={tag: value for tag, value in gps.items() if value})
+            assert (metadata.lat, metadata.lng) == (-54.99, 7.5), (ref, written)
 
 
 def test_the_orientation_counts_in_any_type():
     for kind, value in ((1, b"\6"), (3, struct.pack(">H", 6)), (7, b"\6")):
-        found = read_exif(exif({0x0112: (kind, 1, value)}))
-        assert (found.orientation, found.says_orientation) == (6, True), kind
+        exif_data = read_exif(exif({0x0112: (kind, 1, value)}))
+        assert (exif_data.orientation, exif_data.says_orientation) == (6, True), kind
 
 
 def test_the_equator_and_missing_seconds_are_ordinary():
-    found = metadata_of(gps={1: "S", 2: [(0, 1), (0, 1), (0, 0)], 3: "W", 4: [(179, 1), (5, 10)]})
-    assert (found.lat, found.lng) == (0.0, -179.008333)
+    metadata = metadata_of(gps={1: "S", 2: [(0, 1), (0, 1), (0, 0)], 3: "W", 4: [(179, 1), (5, 10)]})
+    assert (metadata.lat, metadata.lng) == (0.0, -179.008333)
 
 
 def test_windows_texts_are_utf16():
@@ -155,15 +158,15 @@ def test_windows_texts_are_utf16():
         raw = (text + "\0").encode("utf-16-le")
         return (1, len(raw), raw)
 
-    found = metadata_of({0x9C9B: utf16("Été"), 0x9C9E: utf16("sea;sun"), 0x9C9C: utf16("note"), 0x4746: 4})
-    assert (found.title, found.keywords, found.notes, found.rating) == ("Été", ("sea", "sun"), "note", 4)
+    metadata = metadata_of({0x9C9B: utf16("Été"), 0x9C9E: utf16("sea;sun"), 0x9C9C: utf16("note"), 0x4746: 4})
+    assert (metadata.title, metadata.keywords, metadata.notes, metadata.rating) == ("Été", ("sea", "sun"), "note", 4)
 
 
 def test_control_characters_and_megabytes_come_out_clean():
-    found = metadata_of({0x010E: "a\r\nb\x1b\u202ec" + "d" * 1_000_000, 0x013B: (2, 7, b"\xff\xfe\xfd\r\nZ\0")})
-    assert found.description.startswith("a\nbcddd")
-    assert len(found.description) == 4096
-    assert found.artist == "ÿþý Z"
+    metadata = metadata_of({0x010E: "a\r\nb\x1b\u202ec" + "d" * 1_000_000, 0x013B: (2, 7, b"\xff\xfe\xfd\r\nZ\0")})
+    assert metadata.description.startswith("a\nbcddd")
+    assert len(metadata.description) == 4096
+    assert metadata.artist == "ÿþý Z"
 
 
 def test_loops_of_directories_and_wild_counts_end():
@@ -190,22 +193,22 @@ def test_a_canon_note_gives_lens_and_serial_wherever_a_program_moved_it(footer, 
         note += footer + origin.to_bytes(4, "little" if footer[:1] == b"I" else "big")
     main = struct.pack(">HHHIIHHIII", 2, 0x010F, 2, 6, 38, 0x8769, 4, 1, 44, 0)
     camera = struct.pack(">HHHIII", 1, 0x927C, 7, len(note), note_at, 0)
-    found = read_exif(b"MM\0*\0\0\0\x08" + main + b"Canon\0" + camera + note).metadata
-    assert (found.lens_model, found.camera_serial) == ("EF28-135mm f/3.5-5.6 IS USM", "1320708797")
+    metadata = read_exif(b"MM\0*\0\0\0\x08" + main + b"Canon\0" + camera + note).metadata
+    assert (metadata.lens_model, metadata.camera_serial) == ("EF28-135mm f/3.5-5.6 IS USM", "1320708797")
 
 
 def test_an_apple_note_gives_the_identifiers_of_live_photos_and_bursts_wherever_it_is_cut():
     content_id = "4F6A2B1C-0000-4000-8000-1234567890AB"
     note = apple_note(content_id=content_id, burst_id="B-1")
-    found = metadata_of({0x010F: "Apple"}, {0x927C: note})
-    assert (found.content_id, found.burst_id) == (content_id, "B-1")
+    metadata = metadata_of({0x010F: "Apple"}, {0x927C: note})
+    assert (metadata.content_id, metadata.burst_id) == (content_id, "B-1")
     for end in range(len(note)):
         assert content_id.startswith(metadata_of({0x010F: "Apple"}, {0x927C: note[:end]}).content_id)
 
 
 def test_a_lens_without_a_name_is_named_by_its_limits():
-    found = metadata_of(camera={0xA432: [(18, 1), (55, 1), (35, 10), (56, 10)]})
-    assert found.lens_model == "18-55mm f/3.5-5.6"
+    metadata = metadata_of(camera={0xA432: [(18, 1), (55, 1), (35, 10), (56, 10)]})
+    assert metadata.lens_model == "18-55mm f/3.5-5.6"
 
 
 def test_the_directories_of_a_cr3_are_read():
@@ -216,10 +219,10 @@ def test_the_directories_of_a_cr3_are_read():
     parts = box(b"CMT1", exif({0x010F: "Canon", 0x0110: "Canon EOS R5", 0x0112: 8})[6:])
     parts += box(b"CMT2", exif({0x9003: "2022:01:02 03:04:05", 0x8827: 400})[6:])
     parts += box(b"CMT4", exif({1: "N", 2: degrees(43), 3: "E", 4: degrees(11)})[6:])
-    found = read_canon_exif(BytesIO(box(b"ftyp", b"crx ") + box(b"moov", box(b"uuid", uuid + parts))))
-    assert found.orientation == 8
-    assert (found.metadata.camera_model, found.metadata.iso, found.metadata.lat) == ("EOS R5", 400, 43.0)
-    assert found.metadata.taken_local == datetime.fromisoformat("2022-01-02T03:04:05")
+    canon = read_canon_exif(BytesIO(box(b"ftyp", b"crx ") + box(b"moov", box(b"uuid", uuid + parts))))
+    assert canon.orientation == 8
+    assert (canon.metadata.camera_model, canon.metadata.iso, canon.metadata.lat) == ("EOS R5", 400, 43.0)
+    assert canon.metadata.taken_local == datetime.fromisoformat("2022-01-02T03:04:05")
 
 
 def test_the_embedded_preview_is_found():

@@ -61,9 +61,9 @@ def test_a_picture_is_identified_by_its_content_unless_its_extension_is_foreign(
     ],
 )  # fmt: skip
 def test_the_content_names_the_family_and_the_extension_its_member(head, file_name, name, media_type):
-    found = sniff(head, file_name)
-    assert found is not None
-    assert (found.name, found.media_type) == (name, media_type)
+    row = sniff(head, file_name)
+    assert row is not None
+    assert (row.name, row.media_type) == (name, media_type)
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,9 @@ def test_sidecars_are_identified_by_name_alone():
     assert is_sidecar("a.XMP")
     assert is_sidecar("IMG_1.jpg.json")
     assert not is_sidecar("a.jpg")
-    found = sniff(b"anything", "a.aae")
-    assert found is not None
-    assert found.media_type == "sidecar"
+    row = sniff(b"anything", "a.aae")
+    assert row is not None
+    assert row.media_type == "sidecar"
 
 
 def test_undecodable_names_are_ordinary():
@@ -113,5 +113,5 @@ def test_an_image_sequence_without_a_still_is_a_video():
 @examples(200)
 @given(st.binary(max_size=64), st.sampled_from(sorted(extension for row in FORMATS for extension in row.extensions)))
 def test_any_bytes_and_name_get_an_answer(head, extension):
-    found = sniff(head, f"a.{extension}")
-    assert found is None or found in FORMATS
+    row = sniff(head, f"a.{extension}")
+    assert row is None or row in FORMATS

@@ -10,7 +10,7 @@ from tests.helpers.pictures import iptc
 
 
 def test_every_field_of_the_press_is_read():
-    found = read_iptc(
+    metadata = read_iptc(
         iptc(
             [
                 (5, b"Title"), (25, b"sea"), (25, "Möwe".encode()), (55, b"20220110"), (60, b"151544-0400"),
@@ -18,7 +18,7 @@ def test_every_field_of_the_press_is_read():
             ]
         )
     )  # fmt: skip
-    assert found == Metadata(
+    assert metadata == Metadata(
         taken_local=datetime.fromisoformat("2022-01-10T15:15:44"),
         utc_offset=-240,
         title="Title",
@@ -42,14 +42,14 @@ def test_a_date_counts_without_a_time_and_a_time_without_a_date_does_not():
         ([(62, b"20200131"), (63, b"101112")], "2020-01-31T10:11:12", 3),
         ([(55, b"20190101"), (62, b"20200131"), (63, b"101112")], "2019-01-01T00:00:00", 3),
     ):
-        found = read_iptc(iptc(records))
-        assert (found.taken_local, found.date_parts) == (datetime.fromisoformat(moment), parts), records
+        metadata = read_iptc(iptc(records))
+        assert (metadata.taken_local, metadata.date_parts) == (datetime.fromisoformat(moment), parts), records
     assert read_iptc(iptc([(60, b"143000+0000")])).taken_local is None
 
 
 def test_all_authors_are_read_and_a_cut_record_keeps_what_came_before():
-    found = read_iptc(iptc([(80, b"Ann"), (5, b"Title"), (80, b""), (80, "Jörg".encode())]))
-    assert found.artist == "Ann, Jörg"
+    metadata = read_iptc(iptc([(80, b"Ann"), (5, b"Title"), (80, b""), (80, "Jörg".encode())]))
+    assert metadata.artist == "Ann, Jörg"
     assert len(read_iptc(iptc([(80, b"x")] * 999)).artist.split(", ")) == 16
     assert read_iptc(iptc([(5, b"Title"), (120, b"Caption")])[:-3]).title == "Title"
 

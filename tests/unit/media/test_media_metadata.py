@@ -62,8 +62,8 @@ def test_in_one_file_the_camera_leads_for_its_facts_and_editors_for_texts():
         Metadata(iso=number, title=str(number), lat=number, lng=number, keywords=(word, "tree"))
         for number, word in ((1.0, "a"), (2.0, "b"), (3.0, "c"))
     )
-    found = merge_file(exif, iptc, replace(xmp, utc_offset=60))
-    assert (found.iso, found.lat, found.title, found.keywords) == (1, 1, "3.0", ("c", "tree", "b", "a"))
+    metadata = merge_file(exif, iptc, replace(xmp, utc_offset=60))
+    assert (metadata.iso, metadata.lat, metadata.title, metadata.keywords) == (1, 1, "3.0", ("c", "tree", "b", "a"))
     assert (merge_file(NONE, iptc, xmp).iso, merge_file(exif, iptc, NONE).title) == (3, "2.0")
     dated = merge_file(Metadata(taken_local=WALL), NONE, Metadata(utc_offset=60))
     assert dated.utc_offset is None  # the offset of another date would move this one
@@ -83,8 +83,8 @@ def test_a_satellite_time_of_another_moment_is_dropped(minutes, offset, trusted)
 )
 def test_a_satellite_time_corrects_an_offset_where_the_position_proves_a_fix(minutes, lat, trusted):
     utc = NOON - timedelta(minutes=minutes)
-    found = Metadata(taken_local=WALL, utc_offset=0, taken_utc=utc, lat=lat, lng=lat)
-    assert merge_file(found, NONE, NONE).taken_utc == (utc if trusted else None)
+    metadata = Metadata(taken_local=WALL, utc_offset=0, taken_utc=utc, lat=lat, lng=lat)
+    assert merge_file(metadata, NONE, NONE).taken_utc == (utc if trusted else None)
 
 
 def test_the_satellite_clock_of_exif_serves_a_date_of_xmp_unless_it_is_of_another_moment():
@@ -95,8 +95,8 @@ def test_the_satellite_clock_of_exif_serves_a_date_of_xmp_unless_it_is_of_anothe
 
 
 def test_the_last_change_is_no_date_of_the_picture():
-    found = merge_file(Metadata(modified_local=WALL), NONE, Metadata(taken_local=WALL - timedelta(days=1)))
-    assert (found.taken_local, found.modified_local) == (WALL - timedelta(days=1), WALL)
+    metadata = merge_file(Metadata(modified_local=WALL), NONE, Metadata(taken_local=WALL - timedelta(days=1)))
+    assert (metadata.taken_local, metadata.modified_local) == (WALL - timedelta(days=1), WALL)
 
 
 def test_a_description_that_the_camera_writes_into_every_picture_is_dropped():

@@ -94,33 +94,33 @@ def test_impossible_coordinates_are_no_place():
 )
 def test_the_hemisphere_may_be_a_property_of_its_own(lat, lng, place):
     written = zip(("GPSLatitude", "GPSLatitudeRef", "GPSLongitude", "GPSLongitudeRef"), (*lat, *lng), strict=True)
-    found = metadata_of("".join(f"<exif:{name}>{value}</exif:{name}>" for name, value in written))
-    assert (found.lat, found.lng) == place
+    metadata = metadata_of("".join(f"<exif:{name}>{value}</exif:{name}>" for name, value in written))
+    assert (metadata.lat, metadata.lng) == place
 
 
 def test_the_exposure_is_read_where_only_xmp_has_it():
-    found = metadata_of(
+    metadata = metadata_of(
         bag("exif:ISOSpeedRatings", "200", kind="Seq"),
         'exif:FNumber="28/10" exif:ExposureTime="10/1600" exif:FocalLength="50/1"',
     )
-    assert (found.iso, found.f_number, found.exposure, found.focal_length) == (200, 2.8, "1/160", 50)
+    assert (metadata.iso, metadata.f_number, metadata.exposure, metadata.focal_length) == (200, 2.8, "1/160", 50)
     assert metadata_of(attributes='exif:FocalLength="50" exif:FocalLengthIn35mmFilm="75"').focal_length == 75
     written = 'exif:FNumber="2.8" exif:ExposureTime="0.00625" exif:GPSAltitude="12.6" exif:GPSAltitudeRef="1"'
-    found = metadata_of(attributes=written)
-    assert (found.f_number, found.exposure, found.altitude) == (2.8, "1/160", -13)
+    metadata = metadata_of(attributes=written)
+    assert (metadata.f_number, metadata.exposure, metadata.altitude) == (2.8, "1/160", -13)
 
 
 def test_an_impossible_exposure_is_none():
     names = ("FNumber", "ExposureTime", "FocalLength", "ISOSpeedRatings")
     for written in ("", "0", "-1", "1/0", "x", "9" * 20, "999999999999"):
-        found = metadata_of(attributes=" ".join(f'exif:{name}="{written}"' for name in names))
-        assert (found.iso, found.f_number, found.exposure, found.focal_length) == (0, 0.0, "", 0), written
+        metadata = metadata_of(attributes=" ".join(f'exif:{name}="{written}"' for name in names))
+        assert (metadata.iso, metadata.f_number, metadata.exposure, metadata.focal_length) == (0, 0.0, "", 0), written
 
 
 def test_a_coordinate_may_have_any_number_of_decimals():
     written = f'exif:GPSLatitude="39,6.{"9" * 20}N" exif:GPSLongitude="10.{"5" * 25}"'
-    found = metadata_of(attributes=written)
-    assert (found.lat, found.lng) == (39.116667, 10.555556)
+    metadata = metadata_of(attributes=written)
+    assert (metadata.lat, metadata.lng) == (39.116667, 10.555556)
 
 
 def test_dates_may_be_partial():
@@ -129,8 +129,8 @@ def test_dates_may_be_partial():
         ("2020-01", "2020-01-01", 2),
         ("2020-01-31", "2020-01-31", 3),
     ):
-        found = metadata_of(attributes=f'photoshop:DateCreated="{written}"')
-        assert (found.taken_local, found.date_parts) == (datetime.fromisoformat(moment), parts)
+        metadata = metadata_of(attributes=f'photoshop:DateCreated="{written}"')
+        assert (metadata.taken_local, metadata.date_parts) == (datetime.fromisoformat(moment), parts)
 
 
 def test_bytes_after_a_packet_are_ignored_and_a_truncated_packet_is_empty():
@@ -140,9 +140,9 @@ def test_bytes_after_a_packet_are_ignored_and_a_truncated_packet_is_empty():
 
 
 def test_the_last_change_is_not_when_the_picture_was_taken():
-    found = metadata_of(attributes='xmp:ModifyDate="2020-01-31T10:11:12+02:00"')
-    assert (found.taken_local, found.modified_local) == (None, datetime.fromisoformat("2020-01-31T10:11:12"))
-    assert (found.utc_offset, found.modified_offset) == (None, 120)
+    metadata = metadata_of(attributes='xmp:ModifyDate="2020-01-31T10:11:12+02:00"')
+    assert (metadata.taken_local, metadata.modified_local) == (None, datetime.fromisoformat("2020-01-31T10:11:12"))
+    assert (metadata.utc_offset, metadata.modified_offset) == (None, 120)
 
 
 def test_faces_of_the_working_group_are_boxes_from_the_top_left():
@@ -152,11 +152,11 @@ def test_faces_of_the_working_group_are_boxes_from_the_top_left():
         ("Bag", f"><rdf:Description mwg-rs:Name='Ann' mwg-rs:Type='Face'>{area}</rdf:Description>", "Ann"),
         ("Seq", f" rdf:parseType='Resource'>{area}<mwg-rs:Type>Face</mwg-rs:Type>", ""),
     ):
-        found = metadata_of(
+        metadata = metadata_of(
             f"<mwg-rs:Regions rdf:parseType='Resource'><mwg-rs:RegionList><rdf:{kind}><rdf:li{face}</rdf:li>"
             f"</rdf:{kind}></mwg-rs:RegionList></mwg-rs:Regions>"
         )
-        assert found.regions == (Region(name, "face", 0.4, 0.25, 0.2, 0.3),), kind
+        assert metadata.regions == (Region(name, "face", 0.4, 0.25, 0.2, 0.3),), kind
 
 
 def test_microsoft_people_are_read_clipped_and_nonsense_left_out():
@@ -164,11 +164,11 @@ def test_microsoft_people_are_read_clipped_and_nonsense_left_out():
         return f"<rdf:li><rdf:Description MPReg:PersonDisplayName='{name}' MPReg:Rectangle='{rectangle}'/></rdf:li>"
 
     people = person("Bob", "0.9, 0.1, 0.2, 0.2") + person("Nan", "nan,0,1,1") + person("Out", "2, 2, 1, 1")
-    found = metadata_of(
+    metadata = metadata_of(
         f"<MP:RegionInfo><rdf:Description><MPRI:Regions><rdf:Bag>{people}</rdf:Bag></MPRI:Regions></rdf:Description>"
         "</MP:RegionInfo>"
     )
-    assert found.regions == (Region("Bob", "face", 0.9, 0.1, 0.1, 0.2),)
+    assert metadata.regions == (Region("Bob", "face", 0.9, 0.1, 0.1, 0.2),)
 
 
 def test_regions_turn_with_the_picture_and_four_quarter_turns_are_none():
@@ -224,8 +224,8 @@ def test_ten_thousands_of_strokes_and_ancestors_hide_no_rating_and_title():
         f'xmp:Rating="4" {CRS}',
     )
     assert len(packet) > 1 << 21
-    found = read_xmp(packet).metadata
-    assert (found.rating, found.keywords, found.edited) == (4, ("lake",), True)
+    metadata = read_xmp(packet).metadata
+    assert (metadata.rating, metadata.keywords, metadata.edited) == (4, ("lake",), True)
 
 
 def test_texts_of_editors_are_cleaned():
@@ -244,14 +244,14 @@ def test_any_packet_gets_an_answer(text, noise):
 
 
 def test_labels_and_the_tags_of_digikam_are_read_and_tags_for_programs_are_not():
-    found = metadata_of(
+    metadata = metadata_of(
         bag("dc:subject", "lake", "darktable|changed")
         + bag("lr:hierarchicalSubject", "darktable|format|cr2", "Places|Italy|Rome")
         + '<digiKam:TagsList xmlns:digiKam="http://www.digikam.org/ns/1.0/"><rdf:Seq><rdf:li>People/Ada</rdf:li>'
         "<rdf:li>_Digikam_Internal_Tags_/Need Resolving</rdf:li></rdf:Seq></digiKam:TagsList>",
         'xmp:Label="Red" xmp:Rating="-1"',
     )
-    assert (found.keywords, found.label, found.rating) == (("lake", "Rome", "Ada"), "Red", -1)
+    assert (metadata.keywords, metadata.label, metadata.rating) == (("lake", "Rome", "Ada"), "Red", -1)
 
 
 LIGHTROOM = 'xmlns:crs="http://ns.adobe.com/camera-raw-settings/1.0/"'

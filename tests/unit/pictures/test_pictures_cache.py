@@ -18,34 +18,34 @@ def cache(folder, limit=1 << 30):
     return PictureCache(folder, limit)
 
 
-def read(found, content_hash, what):
-    descriptor = found.open(content_hash, what)
+def read(pictures, content_hash, suffix):
+    descriptor = pictures.open(content_hash, suffix)
     if descriptor is None:
         return None
     with os.fdopen(descriptor, "rb") as file:
         return file.read()
 
 
-def used(found, content_hash, what, hours_ago, now=1_700_000_000):
-    os.utime(found.path(content_hash, what), (now - hours_ago * 3600, now))
+def used(pictures, content_hash, suffix, hours_ago, now=1_700_000_000):
+    os.utime(pictures.path(content_hash, suffix), (now - hours_ago * 3600, now))
 
 
 def test_a_file_lies_below_folders_of_its_first_digits_until_the_cache_is_cleared(tmp_path):
-    found = cache(tmp_path, limit=14)
-    assert (found.usage(), found.evict(), found.clear()) == (Usage(), Usage(), Usage())  # it was never written
-    found.write(HASH, "tile_224.jpg", b"picture")
+    pictures = cache(tmp_path, limit=14)
+    assert (pictures.usage(), pictures.evict(), pictures.clear()) == (Usage(), Usage(), Usage())  # it was never written
+    pictures.write(HASH, "tile_224.jpg", b"picture")
     assert (tmp_path / f"pictures/a/b/c/{HASH}_tile_224.jpg").read_bytes() == b"picture"
-    assert read(found, HASH, "tile_224.jpg") == b"picture"
-    assert read(found, HASH, "tile_500.jpg") is None
-    assert found.usage() == Usage(1, 7)
-    found.write(HASH, "y", b"picture")
-    assert found.evict() == Usage()  # it is not above its cap
-    assert (found.clear(), found.usage()) == (Usage(2, 14), Usage())
+    assert read(pictures, HASH, "tile_224.jpg") == b"picture"
+    assert read(pictures, HASH, "tile_500.jpg") is None
+    assert pictures.usage() == Usage(1, 7)
+    pictures.write(HASH, "y", b"picture")
+    assert pictures.evict() == Usage()  # it is not above its cap
+    assert (pictures.clear(), pictures.usage()) == (Usage(2, 14), Usage())
 
 
 def test_an_unreadable_file_counts_as_missing(tmp_path, monkeypatch):
-    found = cache(tmp_path)
-    found.write(HASH, "tile_224.jpg", b"picture")
+    pictures = cache(tmp_path)
+    pictures.write(HASH, "tile_224.jpg", b"picture")
     for code in (errno.EACCES, errno.EIO, errno.EMFILE):
 
         def refuse(*_, code=code, **__):
@@ -53,12 +53,12 @@ def test_an_unreadable_file_counts_as_missing(tmp_path, monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(os, "open", refuse)
-            assert found.open(HASH, "tile_224.jpg") is None, code
-            assert not found.has(HASH, "tile_224.jpg"), code
+            assert pictures.open(HASH, "tile_224.jpg") is None, code
+            assert not pictures.has(HASH, "tile_224.jpg"), code
 
 
 def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch):
-    found, write_bytes = cache(tmp_path), Path.write_bytes
+    pictures, write_bytes = cache(tmp_path), Path.write_bytes
 
     def fail_halfway(path, data):
         write_bytes(path, data[:4])
@@ -66,78 +66,78 @@ def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "write_bytes", fail_halfway)
     with pytest.raises(RuntimeError):
-        found.write(HASH, "fit_720.jpg", b"half a picture")
+        pictures.write(HASH, "fit_720.jpg", b"half a picture")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_many_writers_of_one_file_leave_one_whole_file(tmp_path):
-    found = cache(tmp_path)
+    pictures = cache(tmp_path)
     texts = [bytes([number]) * 100_000 for number in range(8)]
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda data: found.write(HASH, "fit_720.jpg", data), texts))
-    assert read(found, HASH, "fit_720.jpg") in texts
-    assert found.usage() == Usage(1, 100_000)
+        list(pool.map(lambda data: pictures.write(HASH, "fit_720.jpg", data), texts))
+    assert read(pictures, HASH, "fit_720.jpg") in texts
+    assert pictures.usage() == Usage(1, 100_000)
 
 
 def test_files_used_longest_ago_are_evicted_until_a_tenth_is_free(tmp_path):
-    found = cache(tmp_path, limit=1000)
+    pictures = cache(tmp_path, limit=1000)
     for number in range(12):
-        found.write(f"{number:040x}", "x", b"1" * 100)
-        used(found, f"{number:040x}", "x", hours_ago=number * 2)
-    assert found.evict() == Usage(3, 300)
-    assert [number for number in range(12) if found.has(f"{number:040x}", "x")] == list(range(9))
+        pictures.write(f"{number:040x}", "x", b"1" * 100)
+        used(pictures, f"{number:040x}", "x", hours_ago=number * 2)
+    assert pictures.evict() == Usage(3, 300)
+    assert [number for number in range(12) if pictures.has(f"{number:040x}", "x")] == list(range(9))
 
 
 def test_asking_for_a_file_counts_as_a_use(tmp_path):
-    found = cache(tmp_path, limit=250)
+    pictures = cache(tmp_path, limit=250)
     for number in range(3):
-        found.write(f"{number:040x}", "x", b"1" * 100)
-        used(found, f"{number:040x}", "x", hours_ago=10 + number)
-    assert read(found, f"{2:040x}", "x") == b"1" * 100
-    found.evict()
-    assert [number for number in range(3) if found.has(f"{number:040x}", "x")] == [0, 2]
+        pictures.write(f"{number:040x}", "x", b"1" * 100)
+        used(pictures, f"{number:040x}", "x", hours_ago=10 + number)
+    assert read(pictures, f"{2:040x}", "x") == b"1" * 100
+    pictures.evict()
+    assert [number for number in range(3) if pictures.has(f"{number:040x}", "x")] == [0, 2]
 
 
 def test_temporary_files_of_killed_processes_go_after_an_hour(tmp_path):
-    found = cache(tmp_path, limit=1)
-    fresh, old, ahead = (Path(found.temporary(HASH, name)) for name in ("fresh", "old", "ahead"))
+    pictures = cache(tmp_path, limit=1)
+    fresh, old, ahead = (Path(pictures.temporary(HASH, name)) for name in ("fresh", "old", "ahead"))
     for path in (fresh, old, ahead):
         path.write_bytes(b"half")
     os.utime(old, (1, 1))
     os.utime(ahead, (1 << 32, 1 << 32))  # the clock was set back since
-    found.evict()
+    pictures.evict()
     assert (fresh.exists(), old.exists(), ahead.exists()) == (True, False, False)
-    assert found.usage() == Usage(1, 4)
+    assert pictures.usage() == Usage(1, 4)
 
 
 def test_temporary_files_count_and_displace_finished_ones(tmp_path):
-    found = cache(tmp_path, limit=1000)
+    pictures = cache(tmp_path, limit=1000)
     for number in range(9):
-        found.write(f"{number:040x}", "x", b"1" * 100)
-        used(found, f"{number:040x}", "x", hours_ago=number * 2)
-    Path(found.temporary(HASH, "video")).write_bytes(b"1" * 300)
-    assert found.usage() == Usage(10, 1200)
-    assert found.evict() == Usage(3, 300)
-    assert found.usage() == Usage(7, 900)
+        pictures.write(f"{number:040x}", "x", b"1" * 100)
+        used(pictures, f"{number:040x}", "x", hours_ago=number * 2)
+    Path(pictures.temporary(HASH, "video")).write_bytes(b"1" * 300)
+    assert pictures.usage() == Usage(10, 1200)
+    assert pictures.evict() == Usage(3, 300)
+    assert pictures.usage() == Usage(7, 900)
 
 
 def test_a_use_is_noted_after_the_clock_was_set_back(tmp_path):
-    found = cache(tmp_path)
-    found.write(HASH, "x", b"picture")
-    os.utime(found.path(HASH, "x"), (1 << 32, 1))
-    assert read(found, HASH, "x") == b"picture"
-    assert abs(SYSTEM_CLOCK().timestamp() - Path(found.path(HASH, "x")).stat().st_atime) < 60
+    pictures = cache(tmp_path)
+    pictures.write(HASH, "x", b"picture")
+    os.utime(pictures.path(HASH, "x"), (1 << 32, 1))
+    assert read(pictures, HASH, "x") == b"picture"
+    assert abs(SYSTEM_CLOCK().timestamp() - Path(pictures.path(HASH, "x")).stat().st_atime) < 60
 
 
 def test_a_cache_that_cannot_be_written_is_named_with_what_to_do(tmp_path, monkeypatch):
-    found = cache(tmp_path)
+    pictures = cache(tmp_path)
 
     def refuse(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Path, "write_bytes", refuse)
     with pytest.raises(OSError, match="cannot be written") as caught:
-        found.write(HASH, "x", b"picture")
+        pictures.write(HASH, "x", b"picture")
     assert caught.value.errno == errno.ENOSPC
     assert caught.value.strerror == (
         f"The folder of derived files {tmp_path} cannot be written (no space left on device). "
@@ -146,30 +146,30 @@ def test_a_cache_that_cannot_be_written_is_named_with_what_to_do(tmp_path, monke
 
 
 def test_an_abandoned_temporary_name_is_removed_whatever_has_it(tmp_path):
-    found = cache(tmp_path, limit=1000)
-    found.write(HASH, "x", b"1" * 100)
+    pictures = cache(tmp_path, limit=1000)
+    pictures.write(HASH, "x", b"1" * 100)
     outside = tmp_path / "outside"
     outside.write_bytes(b"mine")
-    pipe, link = (Path(found.path(HASH, "x")).with_name(f".tmp-{name}") for name in ("pipe", "link"))
+    pipe, link = (Path(pictures.path(HASH, "x")).with_name(f".tmp-{name}") for name in ("pipe", "link"))
     os.mkfifo(pipe)
     link.symlink_to(outside)
     for path in (pipe, link):
         os.utime(path, (0, 0), follow_symlinks=False)
-    found.evict()
+    pictures.evict()
     assert [path.name for path in pipe.parent.iterdir()] == [f"{HASH}_x"]
     assert outside.read_bytes() == b"mine"
 
 
 def test_a_folder_in_place_of_a_file_is_missing_and_makes_way(tmp_path):
-    found = cache(tmp_path)
-    place = Path(found.path(HASH, "x"))
+    pictures = cache(tmp_path)
+    place = Path(pictures.path(HASH, "x"))
     (place / "inner").mkdir(parents=True)
-    assert read(found, HASH, "x") is None
-    found.write(HASH, "x", b"picture")
-    assert read(found, HASH, "x") == b"picture"
+    assert read(pictures, HASH, "x") is None
+    pictures.write(HASH, "x", b"picture")
+    assert read(pictures, HASH, "x") == b"picture"
     place.unlink()
     (place / "inner").mkdir(parents=True)
-    assert found.remove_all([HASH]) == 1
+    assert pictures.remove_all([HASH]) == 1
     assert not place.exists()
 
 

@@ -58,7 +58,7 @@ def answers_for(pictures, name):
 
 
 def test_while_the_originals_are_away_nothing_is_gone_and_readiness_tells(away):
-    found = away.library.find()
+    records = away.library.find()
     token = away.library.token("photos", role="admin")
     selected = away.api.call("POST", "/zip", token, json={"photos": [away.photo_uid("own.jpg")]}).json
     download = away.tokens()[1]
@@ -71,7 +71,7 @@ def test_while_the_originals_are_away_nothing_is_gone_and_readiness_tells(away):
         assert "is its disk mounted?" in check_error(away.api.call("GET", "/readyz"), 503)["error"]
         assert away.api.call("GET", "/status").status_code == 200
         assert available(away) == 0
-        assert away.library.find() == found
+        assert away.library.find() == records
         assert away.library.index().missing == 0
     assert away.api.call("GET", "/readyz").status_code == 200
     assert available(away) == 1

@@ -335,8 +335,8 @@ def test_files_that_changed_or_vanished_or_became_links_since_the_selection_are_
     (originals / "2020/lake.png").rename(tmp_path / "outside.png")
     (originals / "2020/lake.png").symlink_to(tmp_path / "outside.png")
     own.library.put("2021/tree.jpg", b"longer or shorter")
-    found = zipped(own.call("GET", f"/zip/{made['filename']}?name=file", token))
-    assert found == {NOTE: (HEADING + "2020/lake.jpg\n2020/lake.png\n2021/tree.jpg\n").encode()}
+    contents = zipped(own.call("GET", f"/zip/{made['filename']}?name=file", token))
+    assert contents == {NOTE: (HEADING + "2020/lake.jpg\n2020/lake.png\n2021/tree.jpg\n").encode()}
 
 
 def test_photos_that_became_private_since_the_selection_are_counted_and_not_named(own):
@@ -345,9 +345,9 @@ def test_photos_that_became_private_since_the_selection_are_counted_and_not_name
     with own.library.session() as session:
         ids = list(session.scalars(select(Photo.id).where(Photo.title == "Lake")))
         edit_photos(session, ids, private=True)
-    found = zipped(own.call("GET", f"/zip/{made['filename']}?name=file", token))
-    assert list(found) == ["tree.jpg", NOTE]
-    assert found[NOTE].decode() == HEADING + "(2 that are no longer in the library, or that you may no longer see)\n"
+    contents = zipped(own.call("GET", f"/zip/{made['filename']}?name=file", token))
+    assert list(contents) == ["tree.jpg", NOTE]
+    assert contents[NOTE].decode() == HEADING + "(2 that are no longer in the library, or that you may no longer see)\n"
 
 
 def begin(api, path, token):

@@ -52,8 +52,8 @@ def test_of_equal_weights_the_first_colour_to_reach_it_wins():
 
 
 def test_a_flat_picture_has_one_colour_and_all_comparisons_true():
-    found = read_colors(Image.new("RGB", (50, 40), (255, 0, 0)))
-    assert (found.colors, found.luminance, found.main_color, found.chroma, found.diff) == (
+    colours = read_colors(Image.new("RGB", (50, 40), (255, 0, 0)))
+    assert (colours.colors, colours.luminance, colours.main_color, colours.chroma, colours.diff) == (
         "EEEEEEEEE", "888888888", 14, 100, 1023,
     )  # fmt: skip
 
@@ -72,10 +72,10 @@ def test_the_nine_pixels_are_read_row_by_row():
 @examples(100)
 @given(st.lists(PIXEL, min_size=9, max_size=9))
 def test_any_nine_pixels_have_valid_colours(pixels):
-    found = colors_of(pixels)
-    assert len(found.colors) == len(found.luminance) == 9
-    assert int(found.colors, 16) >= 0 <= int(found.luminance, 16)
-    assert 0 <= found.main_color <= 15
-    assert 0 <= found.chroma <= 100
-    assert 512 <= found.diff <= 1023
-    assert f"{found.main_color:X}" in found.colors
+    colours = colors_of(pixels)
+    assert len(colours.colors) == len(colours.luminance) == 9
+    assert int(colours.colors, 16) >= 0 <= int(colours.luminance, 16)
+    assert 0 <= colours.main_color <= 15
+    assert 0 <= colours.chroma <= 100
+    assert 512 <= colours.diff <= 1023
+    assert f"{colours.main_color:X}" in colours.colors

@@ -29,9 +29,9 @@ def read_preview(source, kind_row, longest):
 
 
 def row(extension: str):
-    found = by_extension(f"a.{extension}")
-    assert found is not None
-    return found
+    row = by_extension(f"a.{extension}")
+    assert row is not None
+    return row
 
 
 def corners(picture: Image.Image) -> list[int]:
@@ -79,10 +79,10 @@ def test_pictures_are_shown_upright_once():
             block[0x0112] = orientation
             data = encoded(quarters(80, 60), kind, exif=block.tobytes())
             shown = read_preview(BytesIO(data), extension_row(kind), 720)
-            found = read_picture(BytesIO(data), extension_row(kind))
+            picture = read_picture(BytesIO(data), extension_row(kind))
             size = (60, 80) if orientation >= 5 else (80, 60)
-            assert shown.size == (found.width, found.height) == size, (kind, orientation)
-            assert (found.orientation, corners(shown)) == (orientation, expected), (kind, orientation)
+            assert shown.size == (picture.width, picture.height) == size, (kind, orientation)
+            assert (picture.orientation, corners(shown)) == (orientation, expected), (kind, orientation)
 
 
 def test_every_mode_becomes_displayable():
@@ -100,23 +100,23 @@ def test_a_tiny_file_of_many_megapixels_is_refused_without_memory():
     assert len(data) < 20_000
     reset_peak()
     before = resident()
-    found = read_picture(BytesIO(data), row("png"))
-    assert found.problem.sentence == "the picture has 144 megapixels and unpacks to 1023 times its size"
-    assert (found.width, found.height, found.colors) == (12_000, 12_000, None)
+    picture = read_picture(BytesIO(data), row("png"))
+    assert picture.problem.sentence == "the picture has 144 megapixels and unpacks to 1023 times its size"
+    assert (picture.width, picture.height, picture.colors) == (12_000, 12_000, None)
     with pytest.raises(PictureTooLargeError, match=r"90 megapixels and unpacks to 10\d\d times its size"):
         read_preview(BytesIO(png_bomb(10_000, 9_000)), row("png"), 720)
-    found = read_picture(BytesIO(png_header(30_000, 30_000)), row("png"))  # warnings are errors
+    picture = read_picture(BytesIO(png_header(30_000, 30_000)), row("png"))  # warnings are errors
     needs = "the picture takes 3600 MB of memory to decode, more than PHOTOSVC_INDEX_MEMORY leaves"
-    assert (found.problem.sentence, found.width, found.height) == (needs, 30_000, 30_000)
+    assert (picture.problem.sentence, picture.width, picture.height) == (needs, 30_000, 30_000)
     assert resident() - before < 100_000_000
 
 
 def test_a_truncated_jpeg_keeps_its_metadata_and_has_a_reason():
     block = exif({0x010F: "Canon", 0x0110: "Canon EOS R"}, thumbnail=jpeg(160, 120))
     whole = jpeg(1600, 1200, exif=block)
-    found = read_picture(BytesIO(whole[: len(whole) * 2 // 3]), row("jpg"))
-    assert found.problem.sentence == "the picture is truncated"
-    assert (found.width, found.height, found.metadata.camera_model, found.colors) == (1600, 1200, "EOS R", None)
+    picture = read_picture(BytesIO(whole[: len(whole) * 2 // 3]), row("jpg"))
+    assert picture.problem.sentence == "the picture is truncated"
+    assert (picture.width, picture.height, picture.metadata.camera_model, picture.colors) == (1600, 1200, "EOS R", None)
     assert read_picture(BytesIO(whole), row("jpg")).problem is None
 
 
@@ -131,8 +131,8 @@ def test_colours_come_from_the_preview_only_when_it_has_the_picture_s_shape():
 def test_the_name_of_a_colour_profile_is_read_and_a_huge_or_broken_one_does_no_harm():
     broken = b"\0" * 36 + b"acsp" + b"\0" * 88 + struct.pack(">I", 0xFFFFFFFF) + b"desc" + b"\xff" * 4_000_000
     for profile, name in ((broken, ""), (SRGB, "sRGB built-in")):
-        found = read_picture(BytesIO(encoded(quarters(), "JPEG", icc_profile=profile)), row("jpg"))
-        assert (found.problem, found.color_profile) == (None, name)
+        picture = read_picture(BytesIO(encoded(quarters(), "JPEG", icc_profile=profile)), row("jpg"))
+        assert (picture.problem, picture.color_profile) == (None, name)
 
 
 @examples(200, everyday=50)
@@ -141,10 +141,10 @@ def test_a_damaged_colour_profile_does_no_harm(changes):
     profile = bytearray(SRGB)
     for place, value in changes:
         profile[place : place + len(value)] = value
-    found = read_picture(BytesIO(encoded(quarters(), "JPEG", icc_profile=bytes(profile))), row("jpg"))
-    assert found.problem is None
-    assert found.colors is not None
-    assert len(found.color_profile) <= 64
+    picture = read_picture(BytesIO(encoded(quarters(), "JPEG", icc_profile=bytes(profile))), row("jpg"))
+    assert picture.problem is None
+    assert picture.colors is not None
+    assert len(picture.color_profile) <= 64
 
 
 def test_animations_are_counted():
@@ -169,9 +169,9 @@ def test_a_gif_with_a_broken_tail_shows_its_first_frames():
 def test_a_heic_is_upright_and_keeps_its_exif():
     block = exif({0x010F: "Apple", 0x0110: "iPhone", 0x0112: 6})
     data = heic(160, 120, exif=block)
-    found = read_picture(BytesIO(data), row("heic"))
-    assert (found.problem, found.width, found.height, found.orientation) == (None, 120, 160, 6)
-    assert found.metadata.camera_model == "iPhone"
+    picture = read_picture(BytesIO(data), row("heic"))
+    assert (picture.problem, picture.width, picture.height, picture.orientation) == (None, 120, 160, 6)
+    assert picture.metadata.camera_model == "iPhone"
     assert corners(read_preview(BytesIO(data), row("heic"), 720)) == UPRIGHT[6]
     cut = data + struct.pack(">I4s", 1000, b"mdat")
     assert read_picture(BytesIO(cut), row("heic")).problem.sentence == "the picture is truncated"
@@ -180,10 +180,10 @@ def test_a_heic_is_upright_and_keeps_its_exif():
 
 def test_a_dng_is_developed_when_it_has_no_preview(tmp_path):
     with dng(tmp_path / "a.dng", 640, 480).open("rb") as source:
-        found = read_picture(source, row("dng"))
+        picture = read_picture(source, row("dng"))
         shown = read_preview(source, row("dng"), 100)
-    assert (found.problem, found.width, found.height) == (None, 640, 480)
-    assert (found.metadata.camera_make, found.metadata.camera_model) == ("Leica", "M10")
+    assert (picture.problem, picture.width, picture.height) == (None, 640, 480)
+    assert (picture.metadata.camera_make, picture.metadata.camera_model) == ("Leica", "M10")
     assert max(shown.size) == 100
 
 
@@ -236,8 +236,8 @@ def test_any_damage_ends_as_a_picture_or_a_reason(kind, data):
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
     cut = BytesIO(whole[: data.draw(st.integers(1, len(whole)))])
     kind_row = row({"JPEG": "jpg", "TIFF": "tif"}.get(kind, kind.lower()))
-    found = read_picture(cut, kind_row)
-    assert isinstance(found, Picture)
-    assert (found.colors is None) == (found.problem is not None)
+    picture = read_picture(cut, kind_row)
+    assert isinstance(picture, Picture)
+    assert (picture.colors is None) == (picture.problem is not None)
     with suppress(DecodeError):
         assert max(read_preview(cut, kind_row, 100).size) <= 100

@@ -35,9 +35,9 @@ def shown(data, extension):
 
 
 def name_of(data, extension):
-    found = read_picture(BytesIO(data), row(extension))
-    assert (found.problem, found.width, found.height) == (None, 64, 48)
-    return found.color_profile
+    picture = read_picture(BytesIO(data), row(extension))
+    assert (picture.problem, picture.width, picture.height) == (None, 64, 48)
+    return picture.color_profile
 
 
 def near(found, expected, tolerance=12):
@@ -146,8 +146,8 @@ def test_a_lossy_jpeg_xl_has_the_colours_of_its_source():
         (LOSSY_BY_NUMBERS, "Custom", [(240, 0, 0), (0, 163, 41), (29, 71, 187), (250, 250, 250)]),
         (LOSSY_BY_PROFILE, "odd! built-in", [(73, 233, 73), (191, 73, 106), (116, 85, 205), (252, 252, 252)]),
     ):
-        found = read_picture(BytesIO(data), row("jxl"))
-        assert (found.problem, found.color_profile, found.width) == (None, name, 16)
+        picture = read_picture(BytesIO(data), row("jxl"))
+        assert (picture.problem, picture.color_profile, picture.width) == (None, name, 16)
         assert near(shown(data, "jxl"), expected, 8), name
 
 
@@ -188,8 +188,8 @@ def test_any_header_of_a_jpeg_xl_gets_an_answer():
     drawn = random.Random(6)
     for _ in range(500):
         head = b"\xff\x0a" + LOSSY_BY_NUMBERS[2 : drawn.randrange(2, 9)] + drawn.randbytes(drawn.randrange(60))
-        found = read_colours(BytesIO(head))
-        assert found.profile == b"" or isinstance(ImageCms.ImageCmsProfile(BytesIO(found.profile)), object)
+        colours = read_colours(BytesIO(head))
+        assert colours.profile == b"" or isinstance(ImageCms.ImageCmsProfile(BytesIO(colours.profile)), object)
 
 
 def test_the_profile_is_named_and_applied_in_every_format_and_one_that_is_none_changes_nothing():
@@ -292,8 +292,8 @@ def test_colours_by_the_numbers_of_srgb_or_unknown_ones_are_left_as_they_are():
 
 def test_the_clean_aperture_of_an_avif_is_cut_out_if_it_is_a_part():
     data = avif_with_aperture(32, 1, 24, 1, -16, 1, 12, 1)  # the quarter below left
-    found = read_picture(BytesIO(data), row("avif"))
-    assert (found.problem, found.width, found.height) == (None, 32, 24)
+    picture = read_picture(BytesIO(data), row("avif"))
+    assert (picture.problem, picture.width, picture.height) == (None, 32, 24)
     assert near(shown(data, "avif"), [CORNERS[2]] * 4)
     for numbers in (
         (64, 1, 48, 1, 0, 1, 0, 1), (65, 1, 48, 1, 0, 1, 0, 1), (32, 0, 24, 1, 0, 1, 0, 1), (32, 1, 24, 1, 20, 1, 0, 1),
@@ -309,5 +309,5 @@ def test_any_damage_leaves_an_aperture_within_the_picture():
         data = bytearray(whole[: drawn.randrange(1, len(whole) + 1)])
         for _ in range(drawn.randrange(6)):
             data[drawn.randrange(min(len(data), 400))] = drawn.randrange(256)
-        found = clean_aperture(BytesIO(data), (64, 48))
-        assert found is None or (0 <= found[0] < found[2] <= 64 and 0 <= found[1] < found[3] <= 48)
+        box = clean_aperture(BytesIO(data), (64, 48))
+        assert box is None or (0 <= box[0] < box[2] <= 64 and 0 <= box[1] < box[3] <= 48)

@@ -60,9 +60,9 @@ def test_a_plain_scene_in_a_small_file_is_no_bomb():
     ):
         data = encoded(plain(1200, 900), kind, **options)
         assert 200 * len(data) < 1200 * 900 * 4, kind
-        found = read(data, extension)
-        assert (found.problem, found.width, found.height) == (None, 1200, 900)
-        assert found.colors is not None
+        picture = read(data, extension)
+        assert (picture.problem, picture.width, picture.height) == (None, 1200, 900)
+        assert picture.colors is not None
 
 
 def test_a_sequential_jpeg_of_200_megapixels_needs_no_memory(worker):
@@ -78,19 +78,19 @@ def test_a_progressive_jpeg_needs_memory_for_its_coefficients(worker):
         options = {"progressive": True, "subsampling": subsampling, "exif": exif({0x010F: "Canon", 0x0110: "EOS R5"})}
         data = resized(encoded(quarters(), "JPEG", **options), "jpg", 16_320, 12_240)
         worker(needed - 1)
-        found = read(data, "jpg")
-        assert found.problem.sentence == NEEDS.format(needed), subsampling
-        assert (found.width, found.height, found.metadata.camera_model) == (16_320, 12_240, "EOS R5")
+        picture = read(data, "jpg")
+        assert picture.problem.sentence == NEEDS.format(needed), subsampling
+        assert (picture.width, picture.height, picture.metadata.camera_model) == (16_320, 12_240, "EOS R5")
 
 
 def test_a_heic_of_200_megapixels_keeps_its_metadata(worker):
     block = exif({0x010F: "samsung", 0x0110: "SM-S928B"}, {0x9003: "2024:05:06 07:08:09"})
     data = resized(heic(64, 64, exif=block), "heic", 16_320, 12_240)
     worker(512)
-    found = read(data, "heic")
-    assert found.problem.sentence == NEEDS.format(1598)
-    assert (found.width, found.height, found.metadata.camera_model) == (16_320, 12_240, "SM-S928B")
-    assert str(found.metadata.taken_local) == "2024-05-06 07:08:09"
+    picture = read(data, "heic")
+    assert picture.problem.sentence == NEEDS.format(1598)
+    assert (picture.width, picture.height, picture.metadata.camera_model) == (16_320, 12_240, "SM-S928B")
+    assert str(picture.metadata.taken_local) == "2024-05-06 07:08:09"
 
 
 def test_a_webp_is_refused_before_its_reader_takes_memory(worker):
@@ -98,9 +98,9 @@ def test_a_webp_is_refused_before_its_reader_takes_memory(worker):
     for options in ({"quality": 50}, {"lossless": True}, {"quality": 50, **more}):
         data = encoded(quarters(1000, 600), "WEBP", exif=exif({0x010F: "Canon", 0x0110: "EOS R5"}), **options)
         worker(10)
-        found = read(data, "webp")
-        assert found.problem.sentence == NEEDS.format(10), options
-        assert (found.width, found.height, found.metadata.camera_model) == (1000, 600, "EOS R5")
+        picture = read(data, "webp")
+        assert picture.problem.sentence == NEEDS.format(10), options
+        assert (picture.width, picture.height, picture.metadata.camera_model) == (1000, 600, "EOS R5")
         worker(11)
         assert read(data, "webp").problem is None, options
 

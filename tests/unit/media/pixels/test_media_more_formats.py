@@ -47,10 +47,10 @@ def test_jpeg_xl_and_jpeg_2000_are_shown_with_their_metadata():
         ("jxl", jxl(quarters(64, 48), exif=BLOCK, xmp=xmp())),
     ):
         assert sniff(data[:512], "a.jpg").name == extension
-        found = read_picture(BytesIO(data), row(extension))
-        assert (found.problem, found.width, found.height) == (None, 64, 48)
-        assert found.metadata.camera_model == "EOS R5"
-        assert str(found.metadata.taken_local) == "2021-02-03 04:05:06"
+        picture = read_picture(BytesIO(data), row(extension))
+        assert (picture.problem, picture.width, picture.height) == (None, 64, 48)
+        assert picture.metadata.camera_model == "EOS R5"
+        assert str(picture.metadata.taken_local) == "2021-02-03 04:05:06"
         assert shows_quarters(shown(data, extension)), extension
     plain = jxl(quarters(64, 48))  # without a container
     assert plain[:2] == b"\xff\x0a"
@@ -79,8 +79,8 @@ def test_a_jpeg_2000_that_cannot_be_reduced_is_decoded_in_full_below_the_memory(
     with pytest.raises(OSError, match="broken"):
         opened.load()
     for data in (ODD_TILES, FALSE_LEVELS):
-        found = read_picture(BytesIO(data), row("jp2"))
-        assert (found.problem, found.width, found.height) == (None, 640, 480)
+        picture = read_picture(BytesIO(data), row("jp2"))
+        assert (picture.problem, picture.width, picture.height) == (None, 640, 480)
         assert shows_quarters(shown(data, "jp2", 64))
     assert read_picture(BytesIO(FALSE_LEVELS[: len(FALSE_LEVELS) // 9]), row("jp2")).problem is not None
     monkeypatch.setattr("photosvc.media.cost.available_memory", lambda: 640 * 480 * 20 // 2)
@@ -119,8 +119,8 @@ def test_a_jpeg_2000_that_cannot_be_reduced_is_decoded_in_full_below_the_memory(
          "515 samples"],
 )  # fmt: skip
 def test_a_tiff_of_any_layout_is_shown(data, brightness):
-    found = read_picture(BytesIO(data), row("tif"))
-    assert (found.problem, found.width, found.height) == (None, 2, 8)
+    picture = read_picture(BytesIO(data), row("tif"))
+    assert (picture.problem, picture.width, picture.height) == (None, 2, 8)
     small = shown(data, "tif").convert("L")
     assert all(abs(small.getpixel((x, 4)) - value) <= 1 for x, value in enumerate(brightness))
 
@@ -130,15 +130,15 @@ def test_a_small_bigtiff_that_promises_gigabytes_is_refused():
         data = bytearray(tiff(([50] * 3 + [200] * 3) * 8, bits=8, samples=3, big=True))
         entry = data.rindex(struct.pack(">HHQ", tag, 3, 1))
         data[entry : entry + 20] = struct.pack(">HHQI4x", tag, 4, 1, number)
-        found = read_picture(BytesIO(data), row("tif"))
-        assert found.problem.reason is reason
-        assert (found.width, found.height) == ((number, 8) if tag == 256 else (2, number))
+        picture = read_picture(BytesIO(data), row("tif"))
+        assert picture.problem.reason is reason
+        assert (picture.width, picture.height) == ((number, 8) if tag == 256 else (2, number))
 
 
 def test_an_old_avif_whose_alpha_has_no_size_is_shown():
     data = avif_with_plain_alpha()
-    found = read_picture(BytesIO(data), row("avif"))
-    assert (found.problem, found.width, found.height) == (None, 64, 48)
+    picture = read_picture(BytesIO(data), row("avif"))
+    assert (picture.problem, picture.width, picture.height) == (None, 64, 48)
     red, green, blue, alpha = shown(data, "avif").getpixel((30, 20))
     assert near((red, green, blue, alpha), (200, 30, 30, 128))
 
@@ -148,8 +148,8 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="{}" height="{}">{}</svg>'
 
 def test_an_svg_is_drawn_at_the_size_that_is_needed():
     data = SVG.format(400, 200, '<rect width="400" height="200" fill="#c81e1e"/>').encode()
-    found = read_picture(BytesIO(data), row("svg"))
-    assert (found.problem, found.width, found.height) == (None, 400, 200)
+    picture = read_picture(BytesIO(data), row("svg"))
+    assert (picture.problem, picture.width, picture.height) == (None, 400, 200)
     small = shown(data, "svg", 100)
     assert (small.size, small.getpixel((50, 25))) == ((100, 50), (200, 30, 30, 255))
 
@@ -168,8 +168,8 @@ def test_an_svg_is_identified_by_its_first_element(tmp_path):
         data = prefix + SVG.format(10, 10, '<rect width="10" height="10"/>').encode()
         assert sniff(data[:HEAD_SIZE], "a.jpg").name == "svg", prefix[:40]
         path.write_bytes(data)
-        found = extract(path)
-        assert (found.file_type, found.problem, found.width) == ("svg", None, 10), prefix[:40]
+        extraction = extract(path)
+        assert (extraction.file_type, extraction.problem, extraction.width) == ("svg", None, 10), prefix[:40]
     assert sniff(b'<s:svg xmlns:s="http://www.w3.org/2000/svg"/>', "a.svg").name == "svg"
 
 
@@ -204,11 +204,11 @@ def test_a_hostile_svg_is_refused_and_a_vast_one_drawn_small():
         '<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + SVG.format(10, 10, "<text>&a;</text>"),
         SVG.format(10, 10, "<rect"),
     ):
-        found = read_picture(BytesIO(data.encode()), row("svg"))
-        assert found.problem.sentence == "the picture is damaged", data[:60]
+        picture = read_picture(BytesIO(data.encode()), row("svg"))
+        assert picture.problem.sentence == "the picture is damaged", data[:60]
     vast = SVG.format(400_000, 400_000, '<rect width="400000" height="400000" fill="#00f"/>').encode()
-    found = read_picture(BytesIO(vast), row("svg"))
-    assert (found.problem, found.width, found.colors.main_color) == (None, 400_000, 6)
+    picture = read_picture(BytesIO(vast), row("svg"))
+    assert (picture.problem, picture.width, picture.colors.main_color) == (None, 400_000, 6)
 
 
 @pytest.mark.parametrize(
@@ -226,8 +226,8 @@ def test_a_missing_extra_is_named(monkeypatch, module, extra, extension, data):
     extras.register_jxl.cache_clear()
     decode._library.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
-    found = read_picture(BytesIO(data), row(extension))
-    assert found.problem.sentence == f"needs the extra \"{extra}\": pip install 'photosvc[{extra}]'"
+    picture = read_picture(BytesIO(data), row(extension))
+    assert picture.problem.sentence == f"needs the extra \"{extra}\": pip install 'photosvc[{extra}]'"
 
 
 def makers():
@@ -250,8 +250,8 @@ def test_any_damage_ends_as_a_picture_or_a_reason(extension, data):
     for _ in range(data.draw(st.integers(1, 6))):
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
     cut = whole[: data.draw(st.integers(1, len(whole)))]
-    found = read_picture(BytesIO(cut), row(extension))
-    assert isinstance(found, Picture)
-    assert (found.colors is None) == (found.problem is not None)
+    picture = read_picture(BytesIO(cut), row(extension))
+    assert isinstance(picture, Picture)
+    assert (picture.colors is None) == (picture.problem is not None)
     with suppress(DecodeError):
         assert max(shown(bytes(cut), extension).size) <= 64

@@ -72,24 +72,24 @@ def test_every_colour_mode_is_shown(depth, packing):
     assert near(quarters_of(photoshop(1, depth, [levels], packing=packing)), grey)
     assert near(quarters_of(photoshop(8, depth, [levels], packing=packing, palette=bytes(600))), grey)
     ink = [(0.0, 1.0, 1.0, 1.0), (1.0, 0.0, 1.0, 1.0), (1.0, 1.0, 0.0, 1.0), (1.0, 1.0, 1.0, 1.0)]
-    found = quarters_of(photoshop(4, depth, ink, packing=packing))
-    assert near(found, [(0, 255, 255), (255, 0, 255), (255, 255, 0), (255, 255, 255)])
+    colours = quarters_of(photoshop(4, depth, ink, packing=packing))
+    assert near(colours, [(0, 255, 255), (255, 0, 255), (255, 255, 0), (255, 255, 255)])
     lab = [(1.0, 0.0, 0.53, 0.53), (128 / 255,) * 2 + (208 / 255, 0.5), (128 / 255,) * 2 + (195 / 255, 0.5)]
-    found = quarters_of(photoshop(9, depth, lab, packing=packing))
-    assert near(found[:3], [(255, 255, 255), (0, 0, 0), (255, 0, 0)], 12)
+    colours = quarters_of(photoshop(9, depth, lab, packing=packing))
+    assert near(colours[:3], [(255, 255, 255), (0, 0, 0), (255, 0, 0)], 12)
 
 
 @pytest.mark.parametrize("packing", [0, 1])
 def test_pictures_of_one_bit_and_of_a_palette_are_shown(packing):
-    found = quarters_of(photoshop(0, 1, [(0, 1, 1, 0)], packing=packing))
-    assert found == [(255, 255, 255), (0, 0, 0), (0, 0, 0), (255, 255, 255)]
+    colours = quarters_of(photoshop(0, 1, [(0, 1, 1, 0)], packing=packing))
+    assert colours == [(255, 255, 255), (0, 0, 0), (0, 0, 0), (255, 255, 255)]
     palette = bytes(range(256)) + bytes(256) + bytes([9]) * 256
     index = [(1 / 255, 2 / 255, 3 / 255, 4 / 255)]
-    found = quarters_of(photoshop(2, 8, index, packing=packing, palette=palette))
-    assert found == [(1, 0, 9), (2, 0, 9), (3, 0, 9), (4, 0, 9)]
+    colours = quarters_of(photoshop(2, 8, index, packing=packing, palette=palette))
+    assert colours == [(1, 0, 9), (2, 0, 9), (3, 0, 9), (4, 0, 9)]
     clear = photoshop_resource(0x0417, b"\0\2")
-    found = quarters_of(photoshop(2, 8, index, packing=packing, palette=palette, resources=clear))
-    assert [colour[3] for colour in found] == [255, 0, 255, 255]
+    colours = quarters_of(photoshop(2, 8, index, packing=packing, palette=palette, resources=clear))
+    assert [colour[3] for colour in colours] == [255, 0, 255, 255]
 
 
 def test_a_psb_is_recognised_by_its_name_and_content():
@@ -116,9 +116,9 @@ def test_a_file_that_cannot_be_shown_right_is_refused_with_the_reason():
 
 def test_a_cut_file_is_truncated():
     for depth, packing in product((8, 16), (0, 1)):
-        found = problem_of(photoshop(3, depth, RGB, packing=packing)[:-9])
-        assert found is not None, (depth, packing)
-        assert found.reason in (Reason.TRUNCATED, Reason.UNDECODABLE)
+        problem = problem_of(photoshop(3, depth, RGB, packing=packing)[:-9])
+        assert problem is not None, (depth, packing)
+        assert problem.reason in (Reason.TRUNCATED, Reason.UNDECODABLE)
 
 
 def test_a_layer_section_that_is_longer_than_any_file_is_damage():

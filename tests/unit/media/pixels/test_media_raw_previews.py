@@ -50,8 +50,8 @@ def test_every_extension_of_a_raw_made_of_tiff_directories_is_shown_by_its_previ
         row = sniff(data[:512], f"a.{extension}")
         assert extension in row.extensions, extension
         if row.media_type == "raw":
-            found = read_picture(BytesIO(data), row)
-            assert (found.problem, found.width, found.metadata.camera_model) == (None, 6000, "EOS 5D"), extension
+            picture = read_picture(BytesIO(data), row)
+            assert (picture.problem, picture.width, picture.metadata.camera_model) == (None, 6000, "EOS 5D"), extension
 
 
 def rw2(preview):
@@ -75,20 +75,20 @@ def test_an_rw2_is_shown_by_its_preview_and_completed_by_the_exif_of_the_preview
     )
     data = rw2(jpeg(320, 240, exif=block))
     for extension in ("rw2", "rwl"):
-        found = read_picture(BytesIO(data), sniff(data[:512], f"a.{extension}"))
-        facts = found.metadata
-        assert (found.problem, found.width, found.height, found.colors is None) == (None, 3888, 5184, False)
+        picture = read_picture(BytesIO(data), sniff(data[:512], f"a.{extension}"))
+        facts = picture.metadata
+        assert (picture.problem, picture.width, picture.height, picture.colors is None) == (None, 3888, 5184, False)
         assert (facts.camera_make, facts.camera_model, facts.camera_serial) == ("Panasonic", "DC-GH5", "XG1")
         assert (str(facts.taken_local), facts.iso, facts.lens_model) == ("2021-02-03 04:05:06", 400, "LUMIX G 25/F1.7")
-        assert (facts.lat, facts.lng, facts.artist, found.orientation) == (48.5, 2.25, "Ann", 6)
+        assert (facts.lat, facts.lng, facts.artist, picture.orientation) == (48.5, 2.25, "Ann", 6)
 
 
 def test_a_raf_is_shown_by_its_preview():
     block = exif({0x010F: "FUJIFILM", 0x0110: "X-T3"}, {0x9003: "2021:02:03 04:05:06"})
     data = raf(jpeg(640, 480, exif=block))
-    found = read_picture(BytesIO(data), sniff(data[:512], "a.raf"))
-    assert (found.problem, found.width, found.height) == (None, 640, 480)
-    assert found.metadata.camera_model == "X-T3"
+    picture = read_picture(BytesIO(data), sniff(data[:512], "a.raf"))
+    assert (picture.problem, picture.width, picture.height) == (None, 640, 480)
+    assert picture.metadata.camera_model == "X-T3"
 
 
 def test_the_longest_jpeg_of_pixels_is_the_preview():
@@ -107,9 +107,9 @@ def test_the_longest_jpeg_of_pixels_is_the_preview():
 def test_a_raw_without_a_preview_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "rawpy", None)
     data = raw_with_preview("NIKON", "NIKON Z 6", b"")
-    found = read_picture(BytesIO(data), sniff(data[:512], "a.nef"))
-    assert found.problem.sentence == "needs the extra \"raw\": pip install 'photosvc[raw]'"
-    assert found.metadata.camera_model == "Z 6"
+    picture = read_picture(BytesIO(data), sniff(data[:512], "a.nef"))
+    assert picture.problem.sentence == "needs the extra \"raw\": pip install 'photosvc[raw]'"
+    assert picture.metadata.camera_model == "Z 6"
 
 
 @examples(150, everyday=50)

@@ -76,14 +76,14 @@ def alike(found, wanted):
     ids=lambda value: value if isinstance(value, str) else "-".join(map(str, value.values())),
 )  # fmt: skip
 def test_every_usual_codec_and_container_becomes_a_video_that_browsers_play(tmp_path, name, codec, options):
-    found = shown(converted(film(tmp_path / name, codec, **options)))
-    assert (found.size, len(found.times)) == ((64, 48), SECOND)
-    assert 1.0 <= found.seconds <= 1.1
-    assert alike(found.corners, CORNERS)
-    assert [name for name, _ in found.sound] == ["aac"]
-    assert [rate for _, rate in found.sound] == [48_000]
-    assert found.times == sorted(found.times)
-    steps = {round(b - a, 2) for a, b in zip(found.times, found.times[1:], strict=False)}
+    video = shown(converted(film(tmp_path / name, codec, **options)))
+    assert (video.size, len(video.times)) == ((64, 48), SECOND)
+    assert 1.0 <= video.seconds <= 1.1
+    assert alike(video.corners, CORNERS)
+    assert [name for name, _ in video.sound] == ["aac"]
+    assert [rate for _, rate in video.sound] == [48_000]
+    assert video.times == sorted(video.times)
+    steps = {round(b - a, 2) for a, b in zip(video.times, video.times[1:], strict=False)}
     assert steps <= {0.04, 0.05, 0.08}
 
 
@@ -110,17 +110,17 @@ def test_plain_h264_is_copied_bit_by_bit_without_supplemental_information(tmp_pa
 def test_no_metadata_of_the_source_is_in_the_bytes_of_the_result(tmp_path, name):
     path = told(film(tmp_path / name, frames=12), "Maplecam 45.7640")
     assert path.read_bytes().count(b"Maplecam 45.7640") >= 12
-    found = converted(path)
-    assert b"Maplecam" not in found.read_bytes()
-    first, *others = shown(found).times
+    video = converted(path)
+    assert b"Maplecam" not in video.read_bytes()
+    first, *others = shown(video).times
     assert [round(time - first, 2) for time in others] == [round(number / 24, 2) for number in range(1, 12)]
 
 
 @pytest.mark.parametrize(("name", "codec"), [("a.mov", "libx264"), ("a.mov", "mpeg4"), ("a.mp4", "libx265")])
 def test_a_video_that_lies_on_its_side_stands_upright_whether_copied_or_encoded(tmp_path, name, codec):
-    found = shown(converted(turned(film(tmp_path / name, codec))))
-    assert found.size == (48, 64)
-    assert alike(found.corners, [CORNERS[2], CORNERS[0], CORNERS[3], CORNERS[1]])
+    video = shown(converted(turned(film(tmp_path / name, codec))))
+    assert video.size == (48, 64)
+    assert alike(video.corners, [CORNERS[2], CORNERS[0], CORNERS[3], CORNERS[1]])
 
 
 def test_a_variable_frame_rate_is_kept(tmp_path):
@@ -197,8 +197,8 @@ def test_the_video_of_an_old_camera_is_converted(tmp_path):
     path = CAMERA_ORIGINALS / "Canon/PowerShot S40/MVI_0121.AVI"
     if not path.exists():
         pytest.skip("the photos of cameras are not there")
-    found = shown(converted(path, tmp_path / "b.mp4"))
-    assert (found.size, len(found.times), found.sound, found.seconds) == ((160, 120), 142, [("aac", 48_000)], 9.5)
+    video = shown(converted(path, tmp_path / "b.mp4"))
+    assert (video.size, len(video.times), video.sound, video.seconds) == ((160, 120), 142, [("aac", 48_000)], 9.5)
 
 
 def test_the_poster_of_a_video_that_fades_in_shows_its_first_clear_frame(tmp_path):

@@ -55,9 +55,9 @@ def test_an_anamorphic_video_has_the_size_in_which_it_is_shown_everywhere(tmp_pa
     path = turned(path) if turns else path
     even = tuple(side // 2 * 2 for side in size)
     with path.open("rb") as source, (tmp_path / "b.mp4").open("w+b") as target:
-        found = read_video(source)
+        video = read_video(source)
         convert_video(source, target.name, 1 << 30, lambda _: None)
-        assert (found.width, found.height) == found.frame.size == read_poster(source, 720).size == size
+        assert (video.width, video.height) == video.frame.size == read_poster(source, 720).size == size
         played = read_video(target)
     assert (played.width, played.height) in (size, even)
 
@@ -72,8 +72,8 @@ def test_a_place_is_read_in_every_form_of_its_standard():
         ("+432830-0115315/", 43.475, -11.8875, 0), ("-432830.0+115315.0-5.2/", -43.475, 11.8875, -5),
         ("+43.46740000000000000+011.88510000000000000/", 43.4674, 11.8851, 0),
     ):  # fmt: skip
-        found = read_tags({"location": written})
-        assert [found.lat, found.lng, found.altitude] == place, written
+        metadata = read_tags({"location": written})
+        assert [metadata.lat, metadata.lng, metadata.altitude] == place, written
     none = (
         "+91.0+011.0/",
         "+91-002/",
@@ -90,10 +90,10 @@ def test_a_place_is_read_in_every_form_of_its_standard():
 
 
 def test_an_mp4_has_utc_and_an_avi_wall_time():
-    found = read_tags({"creation_time": "2021-09-27T13:12:52.000000Z"})
-    assert found.taken_utc == datetime(2021, 9, 27, 13, 12, 52, tzinfo=UTC)
-    found = read_tags({"creation_time": "2021-03-26 21:19:07"})
-    assert (found.taken_local, found.taken_utc) == (datetime.fromisoformat("2021-03-26T21:19:07"), None)
+    metadata = read_tags({"creation_time": "2021-09-27T13:12:52.000000Z"})
+    assert metadata.taken_utc == datetime(2021, 9, 27, 13, 12, 52, tzinfo=UTC)
+    metadata = read_tags({"creation_time": "2021-03-26 21:19:07"})
+    assert (metadata.taken_local, metadata.taken_utc) == (datetime.fromisoformat("2021-03-26T21:19:07"), None)
     for never_set in ("1904-01-01T00:00:00.000000Z", "1970-01-01T00:00:00Z", "0000-00-00T00:00:00Z"):
         assert read_tags({"creation_time": never_set}) == Metadata(), never_set
 

@@ -87,12 +87,12 @@ def test_texts_are_read_under_each_key_of_quicktime_and_by_their_type():
         (b"\xff\xfe", 22, "65534"), (struct.pack(">f", 2.5), 23, "2.5"), (b"picture", 13, ""),
     ):  # fmt: skip
         listed = box(b"ilst", box(b"\xa9nam", data(value, form)))
-        found = metadata_of(movie(box(b"udta", box(b"meta", bytes(4), box(b"hdlr", bytes(24)), listed))))
-        assert found.title == title, (value, form)
+        metadata = metadata_of(movie(box(b"udta", box(b"meta", bytes(4), box(b"hdlr", bytes(24)), listed))))
+        assert metadata.title == title, (value, form)
 
 
 def test_user_data_of_quicktime_and_of_iso_files_are_read():
-    found = metadata_of(
+    metadata = metadata_of(
         movie(
             box(
                 b"udta",
@@ -104,14 +104,19 @@ def test_user_data_of_quicktime_and_of_iso_files_are_read():
             )
         )
     )
-    assert (found.lat, found.lng, found.camera_make, found.camera_model) == (43.4674, 11.8851, "Canon", "EOS R")
-    assert (found.title, found.copyright) == ("Möwe", "© Ann")
+    assert (metadata.lat, metadata.lng, metadata.camera_make, metadata.camera_model) == (
+        43.4674,
+        11.8851,
+        "Canon",
+        "EOS R",
+    )
+    assert (metadata.title, metadata.copyright) == ("Möwe", "© Ann")
 
 
 def test_the_date_of_a_headset_names_its_zone():
-    found = metadata_of(movie(keyed({"creationdate": "2024-04-22T14:38:09GMT+2"})))
-    assert (found.taken_local, found.utc_offset) == (datetime.fromisoformat("2024-04-22T14:38:09"), 120)
-    assert found.taken_utc == datetime(2024, 4, 22, 12, 38, 9, tzinfo=UTC)
+    metadata = metadata_of(movie(keyed({"creationdate": "2024-04-22T14:38:09GMT+2"})))
+    assert (metadata.taken_local, metadata.utc_offset) == (datetime.fromisoformat("2024-04-22T14:38:09"), 120)
+    assert metadata.taken_utc == datetime(2024, 4, 22, 12, 38, 9, tzinfo=UTC)
 
 
 def test_the_time_in_the_header_of_an_image_sequence_belongs_to_its_encoder():
@@ -125,8 +130,8 @@ def test_the_time_in_the_header_of_an_image_sequence_belongs_to_its_encoder():
 
 @pytest.mark.parametrize("wide", [False, True])
 def test_the_time_of_the_movie_header_is_utc(wide):
-    found = metadata_of(FTYP + box(b"moov", mvhd(wide=wide)))
-    assert (found.taken_local, found.taken_utc) == (None, datetime(2021, 3, 31, 1, 46, 40, tzinfo=UTC))
+    metadata = metadata_of(FTYP + box(b"moov", mvhd(wide=wide)))
+    assert (metadata.taken_local, metadata.taken_utc) == (None, datetime(2021, 3, 31, 1, 46, 40, tzinfo=UTC))
     assert metadata_of(FTYP + box(b"moov", mvhd(0, wide=wide))).taken_utc is None
 
 
@@ -137,11 +142,11 @@ def test_xmp_of_a_video_is_read_and_its_date_comes_before_the_date_of_the_header
         movie(box(b"udta", box(b"XMP_", XMP))),
         box(b"moov", mvhd(), box(b"udta", box(b"XMP_", XMP))),
     ):
-        found = metadata_of(content)
-        assert (found.title, found.rating) == ("From XMP", 4), content
+        metadata = metadata_of(content)
+        assert (metadata.title, metadata.rating) == ("From XMP", 4), content
     packet = xmp(attributes='xmp:CreateDate="2019-01-02T03:04:05+02:00"')
-    found = metadata_of(movie() + box(b"uuid", XMP_BOX, packet))
-    assert (found.taken_local, found.utc_offset) == (datetime.fromisoformat("2019-01-02T03:04:05"), 120)
+    metadata = metadata_of(movie() + box(b"uuid", XMP_BOX, packet))
+    assert (metadata.taken_local, metadata.utc_offset) == (datetime.fromisoformat("2019-01-02T03:04:05"), 120)
 
 
 def test_a_video_that_is_cut_is_recorded_as_cut_and_a_damaged_one_named_as_a_video(tmp_path):
@@ -153,13 +158,13 @@ def test_a_video_that_is_cut_is_recorded_as_cut_and_a_damaged_one_named_as_a_vid
     ftyp, mdat = media[: media.index(b"mdat") - 4], media[media.index(b"mdat") - 4 :]
     first = ftyp + moved(index, len(index)) + mdat  # the index comes first
     assert extracted(tmp_path, first).problem is None
-    found = extracted(tmp_path, first[:-3])
-    assert found.problem == Problem(Reason.TRUNCATED_VIDEO)
-    assert found.problem.sentence == "the video is truncated"
-    assert (found.width, found.height, found.codec, len(found.colors)) == (64, 48, "avc1", 9)
-    found = extracted(tmp_path, whole.replace(b"moov", b"none"))
-    assert found.problem == Problem(Reason.UNDECODABLE_VIDEO)
-    assert found.problem.sentence == "the video is damaged"
+    extraction = extracted(tmp_path, first[:-3])
+    assert extraction.problem == Problem(Reason.TRUNCATED_VIDEO)
+    assert extraction.problem.sentence == "the video is truncated"
+    assert (extraction.width, extraction.height, extraction.codec, len(extraction.colors)) == (64, 48, "avc1", 9)
+    extraction = extracted(tmp_path, whole.replace(b"moov", b"none"))
+    assert extraction.problem == Problem(Reason.UNDECODABLE_VIDEO)
+    assert extraction.problem.sentence == "the video is damaged"
 
 
 def moved(index, distance):
@@ -178,9 +183,9 @@ def extracted(tmp_path, data, name="b.mp4"):
 
 def test_metadata_are_read_without_the_decoder_of_videos(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
-    found = extracted(tmp_path, movie(keyed(PHONE)), "a.mov")
-    assert found.problem == Problem.of(Reason.MISSING_EXTRA, "video")
-    assert (found.metadata.camera_model, found.metadata.content_id) == ("iPhone 13 Pro", "ABC-1")
+    extraction = extracted(tmp_path, movie(keyed(PHONE)), "a.mov")
+    assert extraction.problem == Problem.of(Reason.MISSING_EXTRA, "video")
+    assert (extraction.metadata.camera_model, extraction.metadata.content_id) == ("iPhone 13 Pro", "ABC-1")
 
 
 def asf(created, *, before=b""):

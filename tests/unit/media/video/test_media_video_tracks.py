@@ -33,9 +33,9 @@ def tracks(data, before=b""):
 )
 def test_mp4_with_plain_h264_and_known_sound_plays_everywhere(tmp_path, name, codec, options, plays, video, audio):
     data = film(tmp_path / name, codec, frames=3, **options).read_bytes()
-    found = tracks(data)
-    assert (found.play_everywhere, found.video, found.audio) == (plays, video, audio)
-    assert tracks(data, b"a picture before it") == found
+    file_tracks = tracks(data)
+    assert (file_tracks.play_everywhere, file_tracks.video, file_tracks.audio) == (plays, video, audio)
+    assert tracks(data, b"a picture before it") == file_tracks
 
 
 def test_a_file_that_is_no_mp4_has_no_tracks():
