@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from flask import Blueprint, Response, request
+from flask import Blueprint
 
 from photosvc.api import (
     albums,
@@ -28,8 +28,8 @@ from photosvc.api import (
     viewer,
 )
 from photosvc.web import parts
-from photosvc.web.begin import begin_request, finish_request
-from photosvc.web.browser_origin import OtherSiteError, is_foreign
+from photosvc.web.begin import add_hooks
+from photosvc.web.browser_origin import is_foreign
 from photosvc.web.errors import register_errors
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import token_of
@@ -54,21 +54,14 @@ def create_api(mounted: Collection[str]) -> Blueprint:
     api = OwnBlueprint("photosvc", __name__)
     register_errors(api)
 
-    @api.before_request
-    def begin() -> None:
-        if (request.endpoint or "").endswith(monitoring.ALIVE):
-            begin_request(is_ready=False)
-            return
-        service = begin_request()
+    add_hooks(
+        api,
+        add_headers=lambda answer: add_security_headers(tag_by_body(answer)),
+        needs_database=lambda endpoint: not endpoint.endswith(monitoring.ALIVE),
         # A form or script of another site would use up the log-in attempts of its visitor's address. Scripts that may
         # send a header, for which browsers ask us first (CORS), show a token of their own.
-        if is_foreign(request, service.settings.base_url) and token_of(request) is None:
-            raise OtherSiteError
-
-    @api.after_request
-    def end(answer: Response) -> Response:
-        return finish_request(add_security_headers(tag_by_body(answer)))
-
+        is_foreign=lambda request, base_url: is_foreign(request, base_url) and token_of(request) is None,
+    )
     for part, resources in _RESOURCES.items():
         for resource in resources if not part or part in mounted else ():
             api.register_blueprint(resource)

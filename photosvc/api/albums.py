@@ -55,7 +55,7 @@ from photosvc.web.contract import (
 from photosvc.web.paging import page_headers, page_parameters, read_page
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
-from photosvc.web.responses import cached_answer, is_fresh, json_answer, not_modified
+from photosvc.web.responses import cached_answer, json_answer, require_modified
 from photosvc.web.searching import searching
 from photosvc.web.service import current_service
 
@@ -95,8 +95,7 @@ def list_albums() -> Response:
     with searching(who.owner_uid) as connection:
         links = links_state(connection) if _sees_links() else None
         etag = state_tag(connection, "albums", asked, links, sees_private=sees_private, today=today)
-        if is_fresh(etag):
-            return not_modified(etag)
+        require_modified(etag)
         albums = service.only(KnownAlbums).page(connection, asked, sees_private=sees_private, today=today)
         albums = _complete(connection, albums)
     return page.answer(cached_answer([_schema.dump(album) for album in albums], etag), len(albums))
@@ -123,8 +122,7 @@ def read_album(album_uid: str) -> Response:
         found = replace(found, filter="")  # it may name people and places
         if not who.shared.metadata:
             found = replace(found, id=0, created_at=ZERO_TIME, updated_at=ZERO_TIME)
-    if is_fresh(etag):
-        return not_modified(etag)
+    require_modified(etag)
     return cached_answer(_schema.dump(found), etag)
 
 

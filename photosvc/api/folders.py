@@ -24,7 +24,7 @@ from photosvc.web.contract import ETAG, FLAG, TEXT, answers, describe, json_obje
 from photosvc.web.paging import page_parameters, read_page
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
-from photosvc.web.responses import cached_answer, is_fresh, json_answer, not_modified
+from photosvc.web.responses import cached_answer, json_answer, require_modified
 from photosvc.web.searching import searching
 from photosvc.web.service import current_service
 
@@ -62,8 +62,7 @@ def list_folders(folder: str = "") -> Response:
     with searching(who.owner_uid, "path") as connection:
         asked = (path, recursive, with_files, page.count, page.offset)
         etag = state_tag(connection, "folders", *asked, sees_private=who.sees_private, today=today)
-        if is_fresh(etag):
-            return not_modified(etag)
+        require_modified(etag)
         every = service.only(KnownAlbums).page(
             connection, AlbumsRequest(FOLDER, "path", "", _ALL, 0), sees_private=who.sees_private, today=today
         )
@@ -112,8 +111,7 @@ def list_months() -> Response:
     today = service.today()
     with searching(who.owner_uid) as connection:
         etag = state_tag(connection, "moments", sees_private=who.sees_private, today=today)
-        if is_fresh(etag):
-            return not_modified(etag)
+        require_modified(etag)
         asked = AlbumsRequest(MONTH, "newest", "", _ALL, 0)
         months = service.only(KnownAlbums).page(connection, asked, sees_private=who.sees_private, today=today)
         months = service.only(KnownAlbums).with_covers(connection, months, sees_private=who.sees_private)

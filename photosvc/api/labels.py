@@ -45,7 +45,7 @@ from photosvc.web.indexer import wake_indexer
 from photosvc.web.paging import page_headers, page_parameters, read_page
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
-from photosvc.web.responses import cached_answer, is_fresh, json_answer, not_modified
+from photosvc.web.responses import cached_answer, json_answer, require_modified
 from photosvc.web.searching import searching
 from photosvc.web.service import current_service
 
@@ -107,8 +107,7 @@ def list_entries(
     with searching(principal().owner_uid) as connection:
         asked = (page.count, page.offset, wanted, order, favorite, hidden)
         etag = state_tag(connection, name, *asked, sees_private=sees_private, today=current_service().today())
-        if is_fresh(etag):
-            return not_modified(etag)
+        require_modified(etag)
         every: Sequence[Any] = kept.read(connection, sees_private=sees_private)
         if hidden is not None:
             every = [entry for entry in every if entry.hidden == hidden]

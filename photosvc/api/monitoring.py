@@ -30,7 +30,6 @@ from photosvc.models.counters import BACKED_UP, read_counter
 from photosvc.models.engine import session_on
 from photosvc.pictures.cache import PictureCache, cache_use
 from photosvc.records.accounts import AuditEntrySchema
-from photosvc.search.reading.photos import parse_number
 from photosvc.search.reading.statistics import LibrarySize, read_library_size
 from photosvc.settings import Settings
 from photosvc.web.contract import (
@@ -42,6 +41,7 @@ from photosvc.web.contract import (
     public,
     takes_query,
 )
+from photosvc.web.paging import log_parameters, read_page_of_log
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.responses import json_answer
@@ -60,9 +60,6 @@ _TEXT = "text/plain; version=0.0.4; charset=utf-8"
 ALIVE = ".healthz"
 audit = OwnBlueprint("audit", __name__)
 _entries = AuditEntrySchema(many=True)
-#: Most entries of the security log in one answer, and the highest number that one may have.
-_MOST: Final = 1000
-_LAST: Final = 10**10 - 1
 
 
 def of_library(found: LibrarySize, *, away: bool) -> "Iterator[Metric]":
@@ -231,10 +228,8 @@ class _Collected:
 
 
 def _parameters() -> list[dict[str, Any]]:
-    count = {"type": "integer", "minimum": 1, "maximum": _MOST, "default": 100}
     described: dict[str, tuple[dict[str, Any], str]] = {
-        "count": (count, "The most entries in the answer."),
-        "before": ({"type": "integer"}, "Only entries with a lower `id`: that of the last entry of the previous page."),
+        **log_parameters("entries", "id"),
         "since": (TEXT, "Only entries of this time or later: `12h`, `2d`, `2026-02-28` or `2026-02-28T12:00:00Z`."),
         "until": (TEXT, "Only entries before this time, in the same forms; a day is included as a whole."),
         "event": (TEXT, "Only these events or parts of the log, with commas: `login.refused`, `changes`."),
@@ -253,8 +248,7 @@ def list_audit_entries() -> Response:
     `times` counts the event: equal refusals from one network within a minute are one entry.
     """
     given, service = request.args, current_service()
-    count = parse_number(given.get("count", ""), "count", 1, _MOST, 100)
-    before = parse_number(given.get("before", ""), "before", 1, _LAST, _LAST)
+    count, before = read_page_of_log()
     since = parse_since(given["since"], service.now()) if given.get("since", "").strip() else None
     until = parse_until(given["until"], service.now()) if given.get("until", "").strip() else None
     events = parse_events(given.get("event", ""))

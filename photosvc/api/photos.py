@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from photosvc.api.uploads import taking_originals
 from photosvc.core.accounts import ADMIN
 from photosvc.core.errors import ConflictError, NotFoundError
-from photosvc.core.ids import PHOTO, is_hash, is_uid
+from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index.file_columns import choose_orientation
 from photosvc.index.restack import unstack
@@ -28,13 +28,13 @@ from photosvc.records.fields import compile_schema
 from photosvc.records.photos import FileEntitySchema, PhotoSchema
 from photosvc.search.reading.files import file_with_hash, files_of_photo, load_file
 from photosvc.search.reading.library import state_tag
-from photosvc.search.reading.photos import parse_number
 from photosvc.web.changes import Editing, EditingChange, change_one, read_record
 from photosvc.web.contract import ETAG, LONG_BODY, answers, describe, json_object, takes, takes_query
 from photosvc.web.files import disposition
+from photosvc.web.paging import log_parameters, read_page_of_log
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
-from photosvc.web.responses import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, json_text, not_modified
+from photosvc.web.responses import JSON, ReadyResponse, cache_headers, json_answer, json_text, require_modified
 from photosvc.web.service import current_service
 
 photos = OwnBlueprint("photos", __name__)
@@ -43,8 +43,6 @@ _YAML: Final = "text/x-yaml; charset=utf-8"
 _dump_file = compile_schema(FileEntitySchema())
 #: The contract of answers that wrap the photo, as clients expect for like, approve and undo.
 WRAPPED = json_object(photo={"type": "object"})
-_MOST: Final = 1000
-_LAST: Final = 10**10 - 1
 _schema = ChangeSchema()
 
 
@@ -57,8 +55,7 @@ def read_photo(photo_uid: str) -> Response:
     The record has every field of a merged search result, and the records that those fields refer to.
     """
     body, etag = read_record(photo_uid)
-    if is_fresh(etag):
-        return not_modified(etag)
+    require_modified(etag)
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
 
 
@@ -68,8 +65,7 @@ def read_photo(photo_uid: str) -> Response:
 def read_photo_as_yaml(photo_uid: str) -> Response:
     """Show the record of a photo as YAML; with `download`, as a file that is named by the UID."""
     body, etag = read_record(photo_uid)
-    if is_fresh(etag):
-        return not_modified(etag)
+    require_modified(etag)
     headers = cache_headers(etag)
     if "download" in request.args:
         headers.append(disposition(f"{photo_uid}.yml"))
@@ -83,13 +79,11 @@ def read_file(content_hash: str) -> Response:
     """Show the record of the file with this SHA1; `PhotoUID` names its photo."""
     service, sees_private, content_hash = current_service(), principal().sees_private, content_hash.lower()
     with service.reading() as connection:
-        valid = is_hash(content_hash)
-        found = file_with_hash(connection, content_hash, sees_private=sees_private) if valid else None
+        found = file_with_hash(connection, content_hash, sees_private=sees_private)
         if found is None:
             raise NotFoundError("there is no such file", field="hash")
         etag = state_tag(connection, "file", content_hash, sees_private=sees_private, today=service.today())
-    if is_fresh(etag):
-        return not_modified(etag)
+    require_modified(etag)
     with service.reading(orm=True) as session:
         body = orjson.dumps(_dump_file(load_file(session, found.file_id)))
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
@@ -145,9 +139,7 @@ def _wrapped(photo_uid: str, action: str, change: EditingChange) -> Response:
 
 
 def _parameters() -> list[dict[str, Any]]:
-    count = {"type": "integer", "minimum": 1, "maximum": _MOST, "default": 100}
-    before = "Only changes with a lower `ID`: that of the last change of the previous page."
-    return describe({"count": (count, "The most changes in the answer."), "before": ({"type": "integer"}, before)})
+    return describe(log_parameters("changes", "ID"))
 
 
 @photos.get("/photos/<photo_uid>/history")
@@ -161,14 +153,13 @@ def read_history(photo_uid: str) -> Response:
     photo was last private. Administrators who may see them also see the history of a photo that was deleted; its
     deletion is the last change.
     """
-    count = parse_number(request.args.get("count", ""), "count", 1, _MOST, 100)
-    before = parse_number(request.args.get("before", ""), "before", 1, _LAST, _LAST)
+    count, before = read_page_of_log()
     service, who = current_service(), principal()
-    valid = is_uid(photo_uid, PHOTO)  # PostgreSQL refuses texts with NUL
     with service.reading() as connection:
-        seen = files_of_photo(connection, photo_uid, sees_private=who.sees_private) if valid else ()
+        seen = files_of_photo(connection, photo_uid, sees_private=who.sees_private)
     with service.reading(orm=True) as session:
-        known = seen or (who.role == ADMIN and who.sees_private and valid)
+        may_read_deleted = who.role == ADMIN and who.sees_private and is_uid(photo_uid, PHOTO)
+        known = seen or may_read_deleted
         changes = []
         if known:
             changes = changes_of(session, photo_uid, count=count, before=before, sees_private=who.sees_private)

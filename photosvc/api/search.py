@@ -33,7 +33,7 @@ from photosvc.web.contract import (
 )
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
-from photosvc.web.responses import cached_answer, is_fresh, not_modified
+from photosvc.web.responses import cached_answer, require_modified
 from photosvc.web.searching import PAGE_HEADERS, Pairs, answer_page, overview_parameters, search_parameters, searching
 from photosvc.web.service import Service, current_service
 
@@ -110,8 +110,7 @@ def count_facets() -> Response:
     query = parse_query(pairs, today, sees_private=who.sees_private)
     with searching(who.owner_uid, "by") as connection:
         etag = state_tag(connection, "facets", query, facets, sees_private=who.sees_private, today=today)
-        if is_fresh(etag):
-            return not_modified(etag)
+        require_modified(etag)
         counted = current_service().only(KnownFacets).count(connection, query, facets)
     return cached_answer({name: [asdict(value) for value in values] for name, values in counted.items()}, etag)
 
@@ -146,8 +145,7 @@ def suggest_values() -> Response:
     today = service.today()
     with searching(who.owner_uid) as connection:
         etag = state_tag(connection, "suggest", query, at, sees_private=who.sees_private, today=today)
-        if is_fresh(etag):
-            return not_modified(etag)
+        require_modified(etag)
         typed = find_typed(query, at)
         names = service.kept(read_names).read(connection, sees_private=who.sees_private)
         found = suggest(connection, typed, names, sees_private=who.sees_private)

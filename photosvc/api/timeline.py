@@ -38,7 +38,7 @@ from photosvc.search.reading.timeline import (
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, takes_query
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
-from photosvc.web.responses import cached_answer, is_fresh, json_answer, not_modified
+from photosvc.web.responses import cached_answer, json_answer, require_modified
 from photosvc.web.searching import overview_parameters, searching
 from photosvc.web.service import current_service
 
@@ -220,8 +220,7 @@ def _answer(
     with searching(who.owner_uid, part) as connection:
         version = version_of(connection, request.args.get("version", "").strip(), sees_private=who.sees_private)
         etag = state_tag(connection, *made_of, sees_private=who.sees_private, today=today)
-        if is_fresh(etag):
-            return not_modified(etag)
+        require_modified(etag)
         return cached_answer({"version": version, **read(connection)}, etag)
 
 

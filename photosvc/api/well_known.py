@@ -6,7 +6,7 @@ from flask import Blueprint, Response, request
 
 from photosvc.auth import discovery
 from photosvc.auth.policy import scopes_in_use
-from photosvc.web.begin import begin_request, finish_request
+from photosvc.web.begin import add_hooks
 from photosvc.web.contract import answers, mounted_actions, public
 from photosvc.web.errors import register_errors
 from photosvc.web.parts import OwnBlueprint
@@ -72,12 +72,7 @@ def _blueprint(name: str, path: str = "") -> Blueprint:
     blueprint.add_url_rule(f"/{discovery.PROTECTED_RESOURCE}{path}", view_func=protected_resource)
     register_errors(blueprint)
 
-    @blueprint.before_request
-    def begin() -> None:
-        begin_request(is_ready=False)
-
-    blueprint.after_request(add_security_headers)
-    blueprint.after_request(finish_request)
+    add_hooks(blueprint, add_headers=add_security_headers, needs_database=lambda _endpoint: False)
     return blueprint
 
 

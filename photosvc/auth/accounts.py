@@ -24,6 +24,7 @@ from photosvc.core import ids
 from photosvc.core.accounts import ADMIN, USER, USER_ROLES, check_user_name, is_name, normal_name
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.message import Message
+from photosvc.core.text import storable
 from photosvc.models import Client, Credential, Link, User, Visit
 from photosvc.models.schema import delete_owned
 from photosvc.records import limits
@@ -92,7 +93,7 @@ def list_users(session: Session, *, search: str = "", limit: int = 100) -> Seque
     """Return accounts by name; `search` is the beginning of a name, a UID or a role."""
     statement = select(User).order_by(User.name).limit(limit)
     if search:
-        key = normal_name(search).encode("utf-8", "replace").decode().replace("\x00", "")
+        key = storable(normal_name(search))
         statement = statement.where(or_(User.name.istartswith(key, autoescape=True), User.uid == key, User.role == key))
     return session.scalars(statement).all()
 

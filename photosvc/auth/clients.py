@@ -31,6 +31,7 @@ from photosvc.core.accounts import (
     TOKEN_FORMATS,
 )
 from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.text import storable
 from photosvc.models import Client, Credential, User
 
 
@@ -122,7 +123,7 @@ def list_clients(session: Session, *, search: str = "", limit: int = 100) -> Seq
         .limit(limit)
     )
     if search:
-        key = search.strip().encode("utf-8", "replace").decode().replace("\x00", "")
+        key = storable(search.strip())
         statement = statement.where(
             or_(
                 Client.uid == key.lower(),

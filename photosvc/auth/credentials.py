@@ -38,6 +38,7 @@ from photosvc.core import ids
 from photosvc.core.accounts import CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME, NO_LIMIT
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.message import Message
+from photosvc.core.text import storable
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Client, Credential, User, Visit
 from photosvc.models.engine import MOST_SWEPT
 from photosvc.models.statements import in_portions
@@ -154,8 +155,7 @@ def list_credentials(
     if kinds:
         statement = statement.where(Credential.kind.in_(kinds))
     if search:
-        # Command lines may hold lone surrogates, and addresses NUL, which PostgreSQL refuses.
-        search = search.encode("utf-8", "replace").decode().replace("\x00", "")
+        search = storable(search)
         statement = statement.where(
             or_(
                 Credential.uid == search.lower(),

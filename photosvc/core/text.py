@@ -42,6 +42,14 @@ def parse_digits(text: str, longest: int = 18) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= longest else None
 
 
+def storable(text: str) -> str:
+    """Return a text without characters that databases refuse: NUL (PostgreSQL) and lone surrogates (not UTF-8).
+
+    Command lines may hold lone surrogates, and addresses NUL.
+    """
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
 def names_like(typed: str, known: Iterable[str], most: int = 1) -> list[str]:
     """Return at most `most` of the known names, which are in lower case, that are like the typed one in any case.
 

@@ -20,12 +20,12 @@ from photosvc.dav.errors import ForeignAddressError, UnfitPathError
 from photosvc.library.originals import is_staging_folder
 from photosvc.library.storage_errors import StorageFailedError
 from photosvc.models.statements import is_below
+from photosvc.web.browser_origin import origin_of_host
 from photosvc.web.service import current_service
 
 #: The most characters of a path that can have locks and properties: PostgreSQL indexes at most 2,700 bytes.
 LONGEST: Final = 2000
 _ADDRESS: Final = re.compile(r"(?:(https?)://([^/?#]*))?(/[^/?#][^?#]*|/)?(?:[?#].*)?\Z", re.IGNORECASE | re.DOTALL)
-_PORTS: Final = {"http": ":80", "https": ":443"}
 
 
 def key(url: str) -> str:
@@ -122,7 +122,7 @@ def path_of_url(environ: dict[str, Any], mount: str, url: str) -> str:
     if match is None:
         raise ForeignAddressError
     scheme, host, quoted = match.groups()
-    if scheme is not None and _without_port(scheme, host) not in _hosts(environ):
+    if scheme is not None and origin_of_host(scheme, host) not in _origins(environ):
         raise ForeignAddressError
     try:
         path = unquote_to_bytes((quoted or "/").encode("latin-1")).decode()
@@ -133,15 +133,11 @@ def path_of_url(environ: dict[str, Any], mount: str, url: str) -> str:
     return spelled(current_service().settings.originals, normal_path(path[len(mount) :]))
 
 
-def _hosts(environ: dict[str, Any]) -> set[str]:
-    """Return the host names of this server: the one of the request, and the public one, which a proxy may hide."""
-    own = {_without_port(environ["wsgi.url_scheme"], environ.get("HTTP_HOST", ""))}
+def _origins(environ: dict[str, Any]) -> set[str]:
+    """Return the origins of this server: the one of the request, and the public one, which a proxy may hide."""
+    own = {origin_of_host(environ["wsgi.url_scheme"], environ.get("HTTP_HOST", ""))}
     public = urlsplit(current_service().known_issuer or "")
-    return own | {_without_port(public.scheme, public.netloc)} if public.netloc else own
-
-
-def _without_port(scheme: str, host: str) -> str:
-    return host.lower().removesuffix(_PORTS.get(scheme.lower(), ""))
+    return own | {origin_of_host(public.scheme, public.netloc)} if public.netloc else own
 
 
 def is_reserved(name: str) -> bool:

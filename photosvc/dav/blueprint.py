@@ -19,8 +19,8 @@ from photosvc.dav.request import DavRequest
 from photosvc.dav.tree import Tree
 from photosvc.library.originals import is_junk
 from photosvc.library.staging import require_writable
-from photosvc.web.begin import begin_request, finish_request
-from photosvc.web.browser_origin import OtherSiteError, is_foreign
+from photosvc.web.begin import add_hooks
+from photosvc.web.browser_origin import is_foreign
 from photosvc.web.contract import public, undocumented
 from photosvc.web.indexer import wake_indexer
 from photosvc.web.parts import OwnBlueprint
@@ -59,15 +59,8 @@ def create_dav(url_prefix: str = "") -> Blueprint:
     dav = OwnBlueprint(BLUEPRINT, __name__)
     dav.register_error_handler(Exception, error_answer)
 
-    @dav.before_request
-    def begin() -> None:
-        service = begin_request()
-        if is_foreign(request, service.settings.base_url):  # browsers keep passwords, and send them along
-            raise OtherSiteError
-
-    @dav.after_request
-    def end(answer: Response) -> Response:
-        return finish_request(add_security_headers(answer))
+    # Browsers keep passwords, and send them along.
+    add_hooks(dav, add_headers=add_security_headers, is_foreign=is_foreign)
 
     @undocumented
     @logged_in

@@ -16,7 +16,6 @@ from sqlalchemy import Connection, not_
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.core.ids import PHOTO, is_uid
 from photosvc.models import SearchRow
 from photosvc.pages.grid import first_months, first_positions, grid_data, records_of
 from photosvc.pages.language import N_
@@ -240,7 +239,7 @@ def show_photo(uid: str) -> Response:
     """Lead to a photo in the search that `q`, `s` and `order` name; to it alone if they do not find it."""
     who = principal()
     with current_service().reading() as connection:
-        seen = files_of_photo(connection, uid, sees_private=who.sees_private) if is_uid(uid, PHOTO) else ()
+        seen = files_of_photo(connection, uid, sees_private=who.sees_private)
     if not seen:
         raise NotFoundError(N_("This photo does not exist, or you have no permission to see it."))
     alone = (SearchState(f"uid:{uid}{more}", DEFAULT_ORDER, "") for more in (" archived:true", " hidden:true"))

@@ -75,9 +75,9 @@ def is_own(request: Request, base_url: str) -> bool:
         return site == "same-origin"
     public = urlsplit(base_url)
     return request.headers.get("Origin", "").lower() in {
-        _origin(public.scheme, public.netloc),
+        origin_of_host(public.scheme, public.netloc),
         # `request.host` would leave out ports by the scheme and refuse some names.
-        _origin(request.scheme, str(request.environ.get("HTTP_HOST", ""))),
+        origin_of_host(request.scheme, str(request.environ.get("HTTP_HOST", ""))),
     }
 
 
@@ -90,7 +90,7 @@ def _is_marked(request: Request) -> bool:
     return request.headers.get(MARK) == "1"
 
 
-def _origin(scheme: str, host: str) -> str:
+def origin_of_host(scheme: str, host: str) -> str:
     """Return scheme, host and port as browsers write them: in lower case, without the port that the scheme implies.
 
     The host of a request is arbitrary text, so it is compared unchanged and never parsed.

@@ -17,7 +17,6 @@ import orjson
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
-from photosvc.core.ids import PHOTO, is_uid
 from photosvc.index.shared_rows import SharedRows
 from photosvc.library.album_photos import select_photos
 from photosvc.library.albums import PhotosChange, album_of_people, change_members
@@ -65,9 +64,7 @@ def read_record(photo_uid: str) -> tuple[bytes, str]:
     """Return the record of a photo as JSON and its entity tag; raise `NotFoundError` if it may not be seen."""
     service, sees_private = current_service(), principal().sees_private
     with service.reading() as connection:
-        # PostgreSQL refuses texts with NUL, so only valid UIDs are looked up.
-        valid = is_uid(photo_uid, PHOTO)
-        seen = files_of_photo(connection, photo_uid, sees_private=sees_private) if valid else ()
+        seen = files_of_photo(connection, photo_uid, sees_private=sees_private)
         if not seen:
             raise NotFoundError("there is no such photo", field="uid")
     with service.reading(orm=True) as session:
@@ -98,10 +95,9 @@ def change_one(
     """
     service, who = current_service(), principal()
     now = service.now()
-    valid = is_uid(photo_uid, PHOTO)  # PostgreSQL refuses texts with NUL
     with service.writing(library=True) as session:
         connection, sees_private = session.connection(), who.sees_private
-        seen = files_of_photo(connection, photo_uid, sees_private=sees_private) if valid else ()
+        seen = files_of_photo(connection, photo_uid, sees_private=sees_private)
         photo = load_for_change(session, photo_uid) if seen else None
         if photo is None:
             raise NotFoundError("there is no such photo", field="uid")

@@ -34,7 +34,7 @@ from photosvc.web.auditing import refuse_for, shown_id
 from photosvc.web.contract import required_action
 from photosvc.web.parts import WELL_KNOWN
 from photosvc.web.protector import TokenRequiredError, TwoTokensError
-from photosvc.web.responses import json_answer
+from photosvc.web.responses import NotModified, json_answer
 from photosvc.web.service import current_service
 
 _LOG = logging.getLogger("photosvc")
@@ -149,6 +149,8 @@ def register_errors(target: Blueprint | Flask, renderer: Renderer = render) -> N
 
 def error_answer(error: Exception, renderer: Renderer = render) -> Response:
     """Return the answer to a request that failed with this exception, and log exceptions that are defects."""
+    if isinstance(error, NotModified):
+        return error.answer
     refuse_for(error, required_action())
     failure = _failure(current_service().explained(error))
     answer = renderer(failure)

@@ -1,13 +1,23 @@
-"""Pages of lists: the part that the parameters `count` and `offset` ask for; headers tell which part it is."""
+"""Pages of lists: the part that the parameters `count` and `offset` ask for; headers tell which part it is.
+
+Logs have pages by `count` and `before`, because entries are added while a client reads them.
+"""
 
 from dataclasses import dataclass
+from typing import Final
 
 from flask import Response, request
 
+from photosvc.search.reading.photos import parse_number
 from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
 from photosvc.web.contract import Header, Parameters
 from photosvc.web.contract import Headers as HeaderDocs
 from photosvc.web.service import current_service
+
+#: Entries of a log on a page: at most, and by default; and the highest number that an entry may have.
+_MOST_OF_LOG: Final = 1000
+_USUAL_OF_LOG: Final = 100
+_LAST: Final = 10**10 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +69,21 @@ def read_page() -> PageOfList:
     """Return the page that this request asks for, or raise `InvalidValueError`."""
     asked = parse_request({name: request.args.get(name, "") for name in ("count", "offset")}, current_service().today())
     return PageOfList(asked.count, asked.offset)
+
+
+def log_parameters(entries: str, number: str) -> Parameters:
+    """Return the parameters of a page of a log, whose entries have ascending numbers.
+
+    Args:
+        entries: what the log contains, in the plural.
+        number: the field with the number.
+    """
+    count = {"type": "integer", "minimum": 1, "maximum": _MOST_OF_LOG, "default": _USUAL_OF_LOG}
+    before = f"Only {entries} with a lower `{number}`: that of the last one of the previous page."
+    return {"count": (count, f"The most {entries} in the answer."), "before": ({"type": "integer"}, before)}
+
+
+def read_page_of_log() -> tuple[int, int]:
+    """Return the most entries that this request asks for, and the number below which theirs are."""
+    count = parse_number(request.args.get("count", ""), "count", 1, _MOST_OF_LOG, _USUAL_OF_LOG)
+    return count, parse_number(request.args.get("before", ""), "before", 1, _LAST, _LAST)

@@ -74,9 +74,26 @@ def is_fresh(etag: str | None) -> bool:
     return bool(given) and etag is not None and (given == f'"{etag}"' or request.if_none_match.contains_weak(etag))
 
 
-def not_modified(etag: str | None, further: Iterable[tuple[str, str]] = ()) -> Response:
-    """Return the answer, with `further` headers, to a client that has cached the one with this tag."""
-    return ReadyResponse(status=304, headers=[*further, *cache_headers(etag)])
+class NotModified(Exception):  # noqa: N818 - no error
+    """The client has cached the answer.
+
+    Args:
+        answer: the answer of status 304.
+    """
+
+    def __init__(self, answer: Response) -> None:
+        super().__init__()
+        self.answer = answer
+
+
+def require_modified(etag: str | None, headers: Iterable[tuple[str, str]] = ()) -> None:
+    """Raise `NotModified`, with these headers, if the client has cached the answer with this tag."""
+    if is_fresh(etag):
+        raise NotModified(_not_modified(etag, headers))
+
+
+def _not_modified(etag: str | None, headers: Iterable[tuple[str, str]]) -> Response:
+    return ReadyResponse(status=HTTPStatus.NOT_MODIFIED, headers=[*headers, *cache_headers(etag)])
 
 
 #: Headers that tell pages apart whose bodies are equal, such as empty ones.
@@ -97,7 +114,7 @@ def tag_by_body(answer: Response) -> Response:
     tag = hashlib.blake2b(answer.get_data(), digest_size=16, key=numbers.encode()).hexdigest()
     if is_fresh(tag):
         left_out = {"cache-control", "vary", "content-type", "content-length"}
-        return not_modified(tag, ((name, value) for name, value in headers if name.lower() not in left_out))
+        return _not_modified(tag, ((name, value) for name, value in headers if name.lower() not in left_out))
     headers["ETag"] = f'"{tag}"'
     return answer
 

@@ -43,7 +43,7 @@ from photosvc.web.contract import Header, Parameters, describe, unknown_paramete
 from photosvc.web.files import begin_transfer
 from photosvc.web.paging import page_headers, page_numbers, page_parameters
 from photosvc.web.parts import MEDIA
-from photosvc.web.responses import JSON, ReadyResponse, cache_headers, is_fresh, not_modified
+from photosvc.web.responses import JSON, ReadyResponse, cache_headers, require_modified
 from photosvc.web.service import Service, current_service
 
 _QUERY = {"type": "string", "maxLength": LONGEST_QUERY}
@@ -183,8 +183,7 @@ def answer_page(
     pairs = tuple(request.args.items(multi=True))
     with searching(who.owner_uid) as connection:
         etag = page_tag(library_state(connection), asked, sees_private=who.sees_private) if cached else None
-        if is_fresh(etag):
-            return not_modified(etag, headers)
+        require_modified(etag, headers)
         page = find(connection, asked, sees_private=who.sees_private)
         if hint and not page.count and not asked.offset and asked.cursor is None:
             page = replace(page, hint=hint(connection))

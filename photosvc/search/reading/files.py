@@ -75,6 +75,7 @@ def files_with_hash(connection: Connection, content_hash: str, *, sees_private: 
 
 def files_of_photo(connection: Connection, photo_uid: str, *, sees_private: bool) -> Sequence[SeenFile]:
     """Return the files of a photo, primary first; none if it is unknown, may not be seen, or is no UID."""
+    # PostgreSQL refuses texts with NUL, so only texts in the form of a UID are looked up.
     return _run(connection, Photo.uid, photo_uid, sees_private=sees_private) if is_uid(photo_uid, PHOTO) else ()
 
 
