@@ -18,7 +18,7 @@ from photosvc.auth.errors import OtherServiceKeyError
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import SchemaError, SettingError
 from photosvc.core.process import give_back
-from photosvc.mounting import VIEWS
+from photosvc.extension import VIEWS
 from photosvc.web.service import EXTENSION, Service
 
 #: gunicorn takes the mount from no header: `X-Forwarded-Prefix` of trusted proxies tells it.

@@ -22,7 +22,7 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from werkzeug.routing import Map, RuleFactory
 
 from photosvc import app as app_module
-from photosvc import extension, mounting
+from photosvc import extension
 from photosvc.auth import passwords, signing_keys
 from photosvc.index import requests
 from photosvc.index import run as job
@@ -36,6 +36,7 @@ REAL_HASHER = passwords._HASHER
 #: Log-ins of tests are many and their passwords no secrets.
 HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 REAL_PRAGMAS = engine._PRAGMAS
+REAL_MOUNT = extension.mount
 REAL_NEW_KEY = signing_keys._new_key
 _KEYS = 8
 _MOST_STATEMENTS = 2000
@@ -146,7 +147,7 @@ class _SharedRoutes(Map):
 
     def add(self, rulefactory: RuleFactory) -> None:
         assert not self.is_complete, (
-            "make an app with routes of its own: `monkeypatch.setattr(extension, 'mount', mount)`"
+            "make an app with routes of its own: `monkeypatch.setattr(extension, 'mount', REAL_MOUNT)`"
         )
         super().add(rulefactory)
 
@@ -163,13 +164,13 @@ _mounted: dict[object, Flask] = {}
 def _mount_shared_routes(app: Flask, parts: frozenset[str], prefix: str, settings: Settings) -> None:
     """Do what `mount` does with the routes and functions of the first app with these parts; hosts have their own."""
     if app.import_name != "photosvc":
-        mounting.mount(app, parts, prefix, settings)
+        REAL_MOUNT(app, parts, prefix, settings)
         return
     key = (parts, prefix, settings.base_url)
     if key not in _mounted:
         first = _AppOfRoutes("photosvc", static_folder=None)
         first.url_map.merge_slashes = False
-        mounting.mount(first, parts, prefix, settings)
+        REAL_MOUNT(first, parts, prefix, settings)
         first.url_map.is_complete = True
         _mounted[key] = first
     app.url_map = _mounted[key].url_map

@@ -7,11 +7,11 @@ from jsonschema import Draft202012Validator
 
 from photosvc import extension
 from photosvc.dav.blueprint import BLUEPRINT as WEBDAV
-from photosvc.mounting import mount
 from photosvc.pages import BLUEPRINT as PAGES
 from photosvc.query.filters import FILTERS
 from photosvc.web.contract import contract_of, public
 from tests.helpers.api_client import PASSWORD, open_api
+from tests.helpers.cheap import REAL_MOUNT
 from tests.helpers.factories.photos import add_photos
 
 #: Views that the document leaves out: placeholders; also those of WebDAV, which RFC 4918 describes.
@@ -86,7 +86,7 @@ def test_every_view_has_a_contract(api):
 
 
 def test_a_view_without_a_contract_breaks_the_document(tmp_path, monkeypatch):
-    monkeypatch.setattr(extension, "mount", mount)  # routes of its own
+    monkeypatch.setattr(extension, "mount", REAL_MOUNT)  # routes of its own
     with open_api(tmp_path) as api:
         view = public(lambda: "hello")
         api.library.app.add_url_rule("/api/v1/hello", "hello", view)

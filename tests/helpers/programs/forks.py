@@ -157,7 +157,7 @@ def end() -> None:
 def serve(address: str) -> None:
     """Fork for every request until standard input ends."""
     # Each command starts with this module, and imports nothing of the service.
-    from photosvc.mounting import VIEWS
+    from photosvc.extension import VIEWS
 
     for module in (*_IMPORTED, *VIEWS):
         importlib.import_module(module)
