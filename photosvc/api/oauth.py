@@ -183,7 +183,7 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc] # Authlib has no typ
         """Return the client; None without client credentials: the token itself is enough to revoke it."""
         return None if request.credentials is None else super().authenticate_endpoint_client(request)
 
-    def authenticate_token(self, request: OAuthRequest, client: AuthenticatedClient | None) -> tokens.Found | None:
+    def authenticate_token(self, request: OAuthRequest, client: AuthenticatedClient | None) -> tokens.TokenRow | None:
         """Return the token to revoke.
 
         Raises:
@@ -196,7 +196,7 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc] # Authlib has no typ
             raise InvalidGrantError("The token was issued to another client")
         return found
 
-    def revoke_token(self, token: tokens.Found, request: OAuthRequest) -> None:
+    def revoke_token(self, token: tokens.TokenRow, request: OAuthRequest) -> None:
         """Delete the token, so that every worker refuses it from the next request on."""
         with operating() as operation:
             revoke_token(operation, request.client, token)

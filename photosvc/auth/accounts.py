@@ -83,10 +83,10 @@ def find_user(session: Session, identifier: str, *, lock: bool = False) -> User:
         session.execute(select(User.id).where(User.role == ADMIN).order_by(User.id).with_for_update())
         statement = statement.with_for_update().execution_options(populate_existing=True)
     # Other text is not sent to the database: it may hold characters that PostgreSQL refuses. UIDs are valid names.
-    found = session.scalar(statement) if is_name(key) else None
-    if found is None:
+    user = session.scalar(statement) if is_name(key) else None
+    if user is None:
         raise NotFoundError("no such user")
-    return found
+    return user
 
 
 def list_users(session: Session, *, search: str = "", limit: int = 100) -> Sequence[User]:

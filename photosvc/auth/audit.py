@@ -50,9 +50,9 @@ ACCESSES: Final = "accesses"
 _LONGEST: Final = 32
 #: Longest text of an entry, in characters.
 MAX_TEXT = 200
-#: Options whose values are shown. Of all others, such as email, the log has only that they changed.
+#: Options whose values the log contains. Of others, such as the email address, it only names the change.
 _SHOWN = frozenset({"role", "scope", "lifetime", "limit", "token_format"})
-#: Columns of the options whose columns have another name.
+#: Columns of options that have another name than their column.
 _COLUMNS = {"lifetime": "token_lifetime", "limit": "token_limit"}
 
 
@@ -131,15 +131,15 @@ def parse_events(text: str) -> frozenset[Event]:
     Raises:
         InvalidValueError: a word names neither an event nor a part.
     """
-    found: set[Event] = set()
+    events: set[Event] = set()
     for word in text.lower().replace(",", " ").split():
         named = {event for event in Event if word in {event.value, event.part}}
         if not named:
             quoted = f'"{word[:_LONGEST]}"'
             msg = Message("{name} is not an event", name=quoted)
             raise InvalidValueError(did_you_mean(msg, word, [*PARTS, *Event]), field="event")
-        found |= named
-    return frozenset(found)
+        events |= named
+    return frozenset(events)
 
 
 _REFUSALS = frozenset({
@@ -293,16 +293,16 @@ _MOST_SWEPT: Final = 250
 _SHARES: Final = 4
 _NAMES: Final = tuple(field.name for field in fields(Entry))
 _ADD = insert(AuditEntry).returning(AuditEntry.id)
-_OF_PART = AuditEntry.part == bindparam("kept_part")
-_OF_ACTOR = AuditEntry.actor_uid == bindparam("kept_actor")
+_OF_PART = AuditEntry.part == bindparam("of_part")
+_OF_ACTOR = AuditEntry.actor_uid == bindparam("of_actor")
 _BUSY = (
     select(AuditEntry.actor_uid)
     .where(_OF_PART)
     .group_by(AuditEntry.actor_uid)
-    .having(func.count() > bindparam("kept"))
+    .having(func.count() > bindparam("newest"))
     .limit(_SHARES)
 )
-#: Time for which equal refusals are counted in one entry, and the most entries that are looked at to find it.
+#: Time for which equal refusals are counted in one entry, and the number of entries among which that one is searched.
 WINDOW: Final = timedelta(minutes=1)
 _LATEST: Final = 100
 _LATEST_REFUSALS = (
@@ -330,9 +330,9 @@ def log(entries: Iterable[Entry]) -> None:
 
 
 def _deletion_beyond(*conditions: ColumnElement[bool]) -> Delete:
-    """Return a statement that deletes the oldest entries that meet the conditions, beyond the `kept` newest."""
+    """Return a statement that deletes the oldest entries that meet the conditions, beyond the `newest` ones."""
     newest_surplus = select(AuditEntry.id).where(*conditions).order_by(AuditEntry.id.desc())
-    newest_surplus = newest_surplus.offset(bindparam("kept")).limit(1)
+    newest_surplus = newest_surplus.offset(bindparam("newest")).limit(1)
     surplus = select(AuditEntry.id).where(*conditions, AuditEntry.id <= newest_surplus.scalar_subquery())
     # Locked rows are skipped, so that two transactions that sweep do not wait for each other.
     surplus = surplus.order_by(AuditEntry.id).limit(_MOST_SWEPT).with_for_update(skip_locked=True)
@@ -353,10 +353,10 @@ def add(session: Session, entries: Sequence[Entry], *, keep: int) -> None:
         due = due or number % _SWEEP_EVERY == 0
     if due:
         for part in PARTS:
-            share = {"kept_part": part, "kept": keep // _SHARES}
+            share = {"of_part": part, "newest": keep // _SHARES}
             for actor in connection.execute(_BUSY, share).scalars().all():
-                connection.execute(_SWEEP_ACTOR, {**share, "kept_actor": actor})
-            connection.execute(_SWEEP_PART, {"kept_part": part, "kept": keep})
+                connection.execute(_SWEEP_ACTOR, {**share, "of_actor": actor})
+            connection.execute(_SWEEP_PART, {"of_part": part, "newest": keep})
 
 
 def add_refusal(session: Session, entry: Entry, *, keep: int) -> bool:

@@ -104,13 +104,13 @@ def register(
 
 def find_client(session: Session, client_id: str, *, lock: bool = False) -> Client:
     """Return the client with this id, locked for the transaction by `lock`, or raise `NotFoundError`."""
-    found = None
+    client = None
     if ids.is_uid(client_id, ids.CLIENT):
         statement = select(Client).where(Client.uid == client_id)
-        found = session.scalar(statement.with_for_update() if lock else statement)
-    if found is None:
+        client = session.scalar(statement.with_for_update() if lock else statement)
+    if client is None:
         raise NotFoundError("no such client")
-    return found
+    return client
 
 
 def list_clients(session: Session, *, search: str = "", limit: int = 100) -> Sequence[Client]:
@@ -151,8 +151,8 @@ def change(operation: Operation, client_id: str, values: Mapping[str, Any], *, n
     client = find_client(session, client_id, lock=True)
     if (scope := values.get("scope")) is not None:
         operation.check_grantable(scope)
-    told = [audit.describe_changes(client, _told(values, client.user)), "new secret" if new_secret else ""]
-    operation.record(Event.CLIENT_CHANGED, subject=client, detail=", ".join(filter(None, told)))
+    logged = [audit.describe_changes(client, _logged_values(values, client.user)), "new secret" if new_secret else ""]
+    operation.record(Event.CLIENT_CHANGED, subject=client, detail=", ".join(filter(None, logged)))
     _set_values(session, client, operation.now, values)
     old_digest, secret = client.secret_digest, ""
     if new_secret:
@@ -166,25 +166,25 @@ def change(operation: Operation, client_id: str, values: Mapping[str, Any], *, n
 
 
 def _set_values(session: Session, client: Client, now: datetime, values: Mapping[str, Any]) -> None:
-    given = {name: value for name, value in values.items() if value is not None}
-    if "name" in given:
-        client.name = check_name(given["name"])
-    if "role" in given:
-        client.role = _check_role(given["role"])
-    if "lifetime" in given:
-        client.token_lifetime = check_lifetime(given["lifetime"])
-    if "token_format" in given:
-        client.token_format = _check_format(given["token_format"])
-    if "user" in given or given.get("unbind"):
-        client.user_id = given["user"].id if "user" in given else None
-    if "scope" in given:
-        client.scope = str(check_scope(given["scope"]))
-        end_tokens_beyond(session, client.id, given["scope"])
-    if "limit" in given:
-        client.token_limit = check_limit(given["limit"])
+    changed = {name: value for name, value in values.items() if value is not None}
+    if "name" in changed:
+        client.name = check_name(changed["name"])
+    if "role" in changed:
+        client.role = _check_role(changed["role"])
+    if "lifetime" in changed:
+        client.token_lifetime = check_lifetime(changed["lifetime"])
+    if "token_format" in changed:
+        client.token_format = _check_format(changed["token_format"])
+    if "user" in changed or changed.get("unbind"):
+        client.user_id = changed["user"].id if "user" in changed else None
+    if "scope" in changed:
+        client.scope = str(check_scope(changed["scope"]))
+        end_tokens_beyond(session, client.id, changed["scope"])
+    if "limit" in changed:
+        client.token_limit = check_limit(changed["limit"])
         keep_newest(session, client.id, client.token_limit, now)
-    if "enabled" in given:
-        client.enabled = given["enabled"]
+    if "enabled" in changed:
+        client.enabled = changed["enabled"]
         if not client.enabled:
             delete_credentials(session, Credential.client_id == client.id)
 
@@ -219,15 +219,15 @@ def remove_all(operation: Operation) -> int:
     return count
 
 
-def _told(values: Mapping[str, Any], owner: User | None) -> dict[str, Any]:
+def _logged_values(values: Mapping[str, Any], owner: User | None) -> dict[str, Any]:
     """Return the changed values for the security log."""
-    told = {name: value for name, value in values.items() if name not in {"user", "unbind"}}
-    if told.get("scope") is not None:
-        told["scope"] = str(told["scope"])
+    logged = {name: value for name, value in values.items() if name not in {"user", "unbind"}}
+    if logged.get("scope") is not None:
+        logged["scope"] = str(logged["scope"])
     user = values.get("user")
     if (user is not None or values.get("unbind")) and user is not owner:
-        told["user"] = user or ""
-    return told
+        logged["user"] = user or ""
+    return logged
 
 
 def check_lifetime(lifetime: int) -> int:

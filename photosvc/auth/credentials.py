@@ -44,7 +44,7 @@ from photosvc.models.engine import MOST_SWEPT
 from photosvc.models.statements import in_portions
 from photosvc.records import limits
 
-#: App passwords that an account may have at the same time: each can have sessions of its own.
+#: App passwords that an account may have at the same time. Each of them may open several sessions.
 MOST_APP_PASSWORDS = 100
 _UID = re.compile(r"sess[0-9a-z]{8}\Z")
 #: Sessions in one list, the most recently used ones.
@@ -81,7 +81,7 @@ def issue(
     if user is not None and not operation.is_command:
         _require_room(operation, user)
     secret = ids.new_access_token() if user is None else ids.new_app_password()
-    made = Credential(
+    credential = Credential(
         uid=ids.new_credential_uid(),
         kind=ACCESS_TOKEN if user is None else APP_PASSWORD,
         digest=ids.digest(secret),
@@ -91,10 +91,12 @@ def issue(
         expires_at=expiry(lifetime, operation.now),
         created_at=operation.now,
     )
-    operation.session.add(made)
+    operation.session.add(credential)
     operation.session.flush()
-    operation.record(Event.CREDENTIAL_MADE, subject=user, target=made.uid, detail=audit.describe_credential(made))
-    return Issued(made, secret)
+    operation.record(
+        Event.CREDENTIAL_MADE, subject=user, target=credential.uid, detail=audit.describe_credential(credential)
+    )
+    return Issued(credential, secret)
 
 
 def _require_room(operation: Operation, user: User) -> None:
@@ -171,16 +173,16 @@ def find_credential(session: Session, identifier: str) -> Credential:
     """Return the credential with this UID or this secret, or raise `NotFoundError`."""
     is_uid = bool(_UID.match(identifier))
     column, key = (Credential.uid, identifier) if is_uid else (Credential.digest, ids.digest(identifier))
-    found = session.scalar(select(Credential).where(column == key))
-    if found is None:
+    credential = session.scalar(select(Credential).where(column == key))
+    if credential is None:
         raise NotFoundError("no such credential")
-    return found
+    return credential
 
 
 def revoke(operation: Operation, identifier: str) -> None:
     """Revoke the credential of this UID and the login sessions made from it, or raise `NotFoundError`."""
-    found = find_credential(operation.session, identifier)
-    _revoke(operation, found, found.user or found.client, detail=audit.describe_credential(found))
+    credential = find_credential(operation.session, identifier)
+    _revoke(operation, credential, credential.user or credential.client, detail=audit.describe_credential(credential))
 
 
 def revoke_owned(operation: Operation, user: User | None, kind: str, uid: str) -> None:
@@ -192,14 +194,14 @@ def revoke_owned(operation: Operation, user: User | None, kind: str, uid: str) -
     Raises:
         NotFoundError: the account has no such credential.
     """
-    found = find_owned(operation.session, user, kind, uid)
-    _revoke(operation, found, user, detail="" if kind == LOGIN_SESSION else audit.describe_credential(found))
+    credential = find_owned(operation.session, user, kind, uid)
+    _revoke(operation, credential, user, detail="" if kind == LOGIN_SESSION else audit.describe_credential(credential))
 
 
-def _revoke(operation: Operation, found: Credential, owner: User | Client | None, *, detail: str) -> None:
-    event = Event.SESSION_ENDED if found.kind == LOGIN_SESSION else Event.CREDENTIAL_ENDED
-    operation.record(event, subject=owner, target=found.uid, detail=detail)
-    delete_credentials(operation.session, Credential.id == found.id)
+def _revoke(operation: Operation, credential: Credential, owner: User | Client | None, *, detail: str) -> None:
+    event = Event.SESSION_ENDED if credential.kind == LOGIN_SESSION else Event.CREDENTIAL_ENDED
+    operation.record(event, subject=owner, target=credential.uid, detail=detail)
+    delete_credentials(operation.session, Credential.id == credential.id)
 
 
 def revoke_all(operation: Operation) -> int:
@@ -210,7 +212,10 @@ def revoke_all(operation: Operation) -> int:
 
 
 def end_login_sessions(session: Session, user_id: int, *, keep: int | None = None) -> int:
-    """Delete a user's login sessions, except `keep` and those made from an app password; return their number."""
+    """Delete a user's login sessions; return their number.
+
+    `keep`, and sessions made from an app password, stay.
+    """
     return delete_credentials(
         session,
         Credential.user_id == user_id,
@@ -257,18 +262,18 @@ def delete_credentials(session: Session, *conditions: ColumnElement[bool]) -> in
 def end_credentials(session: Session, ended: Sequence[Row[int, str]]) -> int:
     """Delete credentials, given as rows of `ENDED`, with their login sessions, visits and selections.
 
-    Nothing else deletes credentials. What belongs to them has statements of its own, because a host's database may not
-    cascade. Objects of the session are expired.
+    Nothing else deletes credentials. Rows that belong to them are deleted by statements of their own, because a host's
+    database may not cascade. Objects of the session are expired.
 
     Returns:
         the number of all deleted credentials.
     """
-    session.flush()  # before its objects are expired, which forgets what is not written yet
+    session.flush()  # before its objects are expired, which would drop changes that are not written yet
     connection, count = session.connection(), 0
     for portion in in_portions(ended):
         children = connection.execute(_CHILDREN, {"ids": [row.id for row in portion]}).all()
-        for some in in_portions([*portion, *children]):
-            values = {"ids": [row.id for row in some], "uids": [row.uid for row in some]}
+        for rows in in_portions([*portion, *children]):
+            values = {"ids": [row.id for row in rows], "uids": [row.uid for row in rows]}
             *_, deleted = [connection.execute(statement, values) for statement in _ending()]
             count += deleted.rowcount
     if ended:
@@ -291,9 +296,9 @@ def _ending() -> Sequence[Delete]:
 
 
 def list_sessions(session: Session, user: User, now: datetime) -> list[Credential]:
-    """Return an account's open login sessions, including those made from app passwords; the last used first."""
-    found = list_credentials(session, user=user, kinds=[LOGIN_SESSION], limit=MOST_LISTED)
-    return [one for one in found if not has_expired(one, now)]
+    """Return an account's open login sessions, also sessions made from app passwords; the last used first."""
+    sessions = list_credentials(session, user=user, kinds=[LOGIN_SESSION], limit=MOST_LISTED)
+    return [login_session for login_session in sessions if not has_expired(login_session, now)]
 
 
 def find_owned(session: Session, user: User | None, kind: str, uid: str) -> Credential:
@@ -307,10 +312,10 @@ def find_owned(session: Session, user: User | None, kind: str, uid: str) -> Cred
     owner = Credential.user_id.is_(None) if user is None else Credential.user_id == user.id
     owned = select(Credential).where(owner, Credential.kind == kind)
     # Other text is not sent to the database: it may hold characters that PostgreSQL refuses.
-    found = session.scalar(owned.where(Credential.uid == uid)) if uid.isascii() and uid.isalnum() else None
-    if found is None:
+    credential = session.scalar(owned.where(Credential.uid == uid)) if uid.isascii() and uid.isalnum() else None
+    if credential is None:
         raise NotFoundError(f"no such {kind.replace('_', ' ')}")
-    return found
+    return credential
 
 
 def end_sessions(operation: Operation, user: User) -> int:

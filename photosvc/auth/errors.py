@@ -55,7 +55,7 @@ class PasscodeRequiredError(LoginError):
     """A passcode is required.
 
     Args:
-        user_id: the account whose password was right; 0 if that was not asked.
+        user_id: the account whose password was right; 0 if only the code was missing.
         password_version: of that password.
         field: the missing parameter.
     """
@@ -90,7 +90,7 @@ class ThrottledError(PhotosvcError):
 
     Args:
         retry_after: seconds to wait, at least 1 (RFC 6585 section 4).
-        what: the name of what there was too much of.
+        what: the events of which there were too many, in the plural.
     """
 
     status = HTTPStatus.TOO_MANY_REQUESTS

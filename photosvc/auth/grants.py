@@ -22,7 +22,7 @@ from photosvc.auth.credentials import ENDED, delete_credentials, end_credentials
 from photosvc.auth.operation import Operation
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import Scope, is_within, parse_scope
-from photosvc.auth.tokens import Found, is_expired
+from photosvc.auth.tokens import TokenRow, is_expired
 from photosvc.core import ids
 from photosvc.core.accounts import NO_LIMIT
 from photosvc.core.errors import InvalidValueError
@@ -145,8 +145,8 @@ class ClientCredentialsGrant(AuthlibClientCredentialsGrant):  # type: ignore[mis
 def granted_scope(own: Scope, requested: str | None) -> Scope:
     """Return the scope of a token: the client's own, or the requested part of it.
 
-    A parameter without a value counts as omitted (RFC 6749 section 3.2). Scopes are case-sensitive (section 3.3), and
-    the granted words are those of the request, because oauthlib raises when the answer names another scope.
+    A parameter without a value counts as omitted (RFC 6749 section 3.2). Scopes are case-sensitive (section 3.3). The
+    words of the request are granted unchanged, because oauthlib raises when the answer names another scope.
 
     Raises:
         InvalidScopeError: it is unknown, wider than the client's own, or covers nothing.
@@ -216,7 +216,7 @@ def grant_token(operation: Operation, client: AuthenticatedClient, secret: str, 
     by.record(Event.TOKEN_GRANTED, target=str(token["uid"]), detail=f"scope {scope}")
 
 
-def revoke_token(operation: Operation, client: AuthenticatedClient | None, token: Found) -> None:
+def revoke_token(operation: Operation, client: AuthenticatedClient | None, token: TokenRow) -> None:
     """Revoke a token that was shown, as the client that shows it; None if no client authenticated itself."""
     delete_credentials(operation.session, Credential.id == token.id)
     by = operation if client is None else operation.acting_as(client.principal(operation.now))
@@ -232,8 +232,8 @@ def keep_newest(session: Session, client_id: int, count: int, now: datetime) -> 
 
 def use_of_tokens(session: Session, client_id: int, now: datetime) -> tuple[int, datetime | None]:
     """Return the number of a client's live tokens, and the time one of them was last used; None if none was."""
-    found = select(func.count(), func.max(Credential.last_used_at)).where(_OF_CLIENT, not_(_HAS_EXPIRED))
-    number, used = session.connection().execute(found, {"client": client_id, "now": now}).one()
+    query = select(func.count(), func.max(Credential.last_used_at)).where(_OF_CLIENT, not_(_HAS_EXPIRED))
+    number, used = session.connection().execute(query, {"client": client_id, "now": now}).one()
     return number, used
 
 

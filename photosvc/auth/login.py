@@ -1,10 +1,10 @@
 """Log-in and log-out of accounts.
 
-A log-in has two steps, each in a transaction of the caller: `find_app_password` or else `check_login`, which does the
-slow hashing, only reads; then `log_in` writes, and checks again what another request may have changed in between.
+A log-in has two steps, each in a transaction of the caller. The first one only reads: `find_app_password`, or else
+`check_login`, which does the slow hashing. Then `log_in` checks again that the account is unchanged, and writes.
 
-Between the steps, the sign-in page asks for the code of the second factor. In place of the password, it sends back a
-signed text that says that the password was right; it is valid for five minutes and opens nothing by itself.
+Between the steps, the sign-in page asks for the code of the second factor. It sends back a signed text instead of the
+password: the text states that the password was right, is valid for five minutes and opens nothing by itself.
 """
 
 import re
@@ -65,18 +65,20 @@ def find_app_password(
     Raises:
         InsufficientScopeError: the app password's scope does not cover sessions.
     """
-    found = _app_password(connection, password, now)
-    if found is None or found.user_id is None or (username is not None and found.user_name != normal_name(username)):
+    app_password = _app_password(connection, password, now)
+    if app_password is None or app_password.user_id is None:
         return None
-    policy.decide(found, "session.create")
-    return Proof(user_id=found.user_id, app_password=found)
+    if username is not None and app_password.user_name != normal_name(username):
+        return None
+    policy.decide(app_password, "session.create")
+    return Proof(user_id=app_password.user_id, app_password=app_password)
 
 
 def check_app_password(connection: Connection, now: datetime, secret: str) -> Proof:
     """Return the proof of `find_app_password` for a secret that is shown without a user name.
 
     Raises:
-        InvalidCredentialsError: it is none.
+        InvalidCredentialsError: it is no app password.
         ClientLoginError: it is a client's secret or token.
         InsufficientScopeError: the app password's scope does not cover sessions.
     """
@@ -128,11 +130,11 @@ def log_in(operation: Operation, proof: Proof, origin: Origin = NOWHERE) -> Logi
         scope, method = proof.app_password.scope, BY_APP_PASSWORD
     else:
         scope, method = EVERYTHING, _use_account(operation, proof)
-    opened = _store(operation, proof, scope, method, origin)
-    made = opened.principal
-    detail = made.standing.replace("_", " ")
-    operation.acting_as(made).record(Event.LOGIN, target=made.credential_uid, detail=detail)
-    return opened
+    login = _store(operation, proof, scope, method, origin)
+    detail = login.principal.standing.replace("_", " ")
+    by = operation.acting_as(login.principal)
+    by.record(Event.LOGIN, target=login.principal.credential_uid, detail=detail)
+    return login
 
 
 def log_out(operation: Operation, principal: Principal) -> None:

@@ -76,7 +76,7 @@ class Hashing:
     def pause(self, began: float) -> None:
         """Sleep until the next full step since `began`, by the monotonic clock, unless several threads sleep already.
 
-        Log-ins for which a hash was made so end as late as those for which none was.
+        The time of an answer then does not show whether a hash was computed.
         """
         with self._pauses.holding("") as held:
             if held:
@@ -110,8 +110,8 @@ def check_password(password: str, *, user_name: str = "", field: str = "password
 def is_common(password: str) -> bool:
     """Return whether attackers try the password first (OWASP ASVS 6.2.4), in any case and width, with blanks around it.
 
-    `photosvc/data/common_passwords.txt` has those of the 30,000 most frequent that are long enough to be set. Passwords
-    are rarely set, so the file is searched rather than kept in memory.
+    `photosvc/data/common_passwords.txt` has the 30,000 most frequent passwords, without those that are too short to be
+    set. Passwords are rarely set, so the file is searched on each call and not held in memory.
     """
     word = unicodedata.normalize("NFKC", password).strip().casefold()
     lines = "\n" + data.COMMON_PASSWORDS.read_text("utf-8")
@@ -140,10 +140,10 @@ def verify_password(password: str, stored: str) -> bool:
     Raises:
         BusyError: too many passwords are hashed at present.
     """
-    stored_or_dummy, given = stored or _dummy(), _bytes(password[: LONGEST_PASSWORD + 1])
+    stored_or_dummy, typed = stored or _dummy(), _bytes(password[: LONGEST_PASSWORD + 1])
     try:
         with HASHING.turn():
-            matches = _HASHER.verify(stored_or_dummy, given)
+            matches = _HASHER.verify(stored_or_dummy, typed)
     except (VerificationError, InvalidHashError):
         return False
     return bool(stored) and matches

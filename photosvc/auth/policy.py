@@ -9,10 +9,9 @@ A rule has three conditions, and all must hold:
 Two flags add a condition each. `needs_proof`: the password was sent within the last hour. `needs_private`: the
 principal sees private photos, because the answer names originals and folders whether or not their photos are private.
 
-Visitors of a public link may do the few actions that have their kind and role, download and add files only if the link
-allows it, and only by views that limit themselves to what the link shares (`web.contract.for_visitors`). Guests, the
-accounts that see nothing but the albums shared with them, are limited in the same way: what they may do in addition
-shows no photos.
+Visitors of a public link may do the few actions that have their kind and role. They download and add files only if the
+link allows it, and only by views that limit themselves to the shared album (`web.contract.for_visitors`). Guests, who
+see nothing but the albums shared with them, are limited in the same way; their further actions show no photos.
 """
 
 from collections.abc import Collection, Mapping
@@ -160,9 +159,9 @@ _TABLE = (
 #: The actions that a public link allows its visitors or not.
 _DOWNLOAD, _ADD = "photos.download", "shared.add"
 RULES: Mapping[str, Rule] = {rule.action: rule for rule in _TABLE}
-#: Roles whose accounts may make public links; links of others open nothing.
+#: Roles of accounts that may make public links; links of other accounts open nothing.
 SHARERS: Final = RULES["links.make"].roles
-#: Roles of accounts in whose quota visitors of their links may add files.
+#: Roles of accounts that may let visitors of their links add files, which count in the quota of the account.
 UPLOADERS: Final = RULES["files.upload"].roles
 
 

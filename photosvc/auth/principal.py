@@ -1,6 +1,6 @@
 """The principal: the verified credential of a request and its owner, or the signed-in user of a host app; the origin.
 
-A host app says which user is signed in and what that user may see; photosvc stores no account for the user.
+A host app names the signed-in user and the rights of that user; photosvc stores no account for the user.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from photosvc.models import LOGIN_SESSION
 APP_SESSION = "app_session"
 #: The kind of a principal without a credential of photosvc: the signed-in user of a host app.
 HOST_USER = "host_user"
-#: Prefix of the UIDs of host users; those of credentials begin with `sess`.
+#: Prefix of the UIDs of host users; UIDs of credentials begin with `sess`.
 _PREFIX: Final = "host"
 _DIGITS: Final = 24
 _LONGEST_ID: Final = 500
@@ -38,7 +38,7 @@ class Shared:
     metadata: bool
     """True if places, cameras, people, texts and names of files are shown."""
     uploads_for: int | None = None
-    """The id of the account in whose quota files of visitors count; None if the link takes none, and for guests."""
+    """The id of the account that files of visitors belong to; None if the link takes no files, and for guests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class Principal:
 
     @property
     def owner_uid(self) -> str:
-        """Return the UID of the account, client or link whose credentials share a limit, or else the own UID."""
+        """Return the UID of the account, client or link, whose credentials share limits; else the own UID."""
         return self.user_uid or self.client_uid or (self.shared and self.shared.link_uid) or self.credential_uid
 
     def expires_in(self, now: datetime) -> int:
@@ -99,7 +99,7 @@ class HostUser:
         name: the user's name in the history of photos and in the security log; by default the id.
         role: `viewer` (looks at photos), `user` (changes them too) or `admin` (also does maintenance).
         sees_private: whether private photos are shown; by default not to viewers.
-        scope: a limit on what the role allows, as the scope of a token is.
+        scope: a limit on the rights of the role, like the scope of a token.
 
     Raises:
         ValueError: a value is not valid.

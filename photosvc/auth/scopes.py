@@ -73,7 +73,7 @@ _CLOSED = ":false"
 _MAX_LENGTH = 1000
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}\Z")
 _KNOWN = frozenset({ALL, *MODES, *RESOURCES})
-#: A placeholder for all resources that a scope does not name, including those of later versions.
+#: A placeholder for all resources that a scope does not name, including resources of later versions.
 _ANY_OTHER = ""
 
 

@@ -202,7 +202,7 @@ def seal(keys: tuple[str, ...], secret: str, *, purpose: str, owner: object) -> 
 
 
 def open_secret(keys: tuple[str, ...], sealed: str, *, purpose: str, owner: object) -> str | None:
-    """Return a secret that one of these keys encrypted for this purpose and owner; None if none of them fits."""
+    """Return a secret that one of these keys encrypted for this purpose and owner; None if no key fits."""
     try:
         return _box(keys, purpose, owner).decrypt(sealed.encode()).decode()
     except InvalidToken:
@@ -257,9 +257,9 @@ class Replaced:
     """The outcome of a replacement of the service key."""
 
     accounts: int
-    """Accounts whose second factor is encrypted with the new key."""
+    """Accounts with a second factor that is encrypted with the new key."""
     lost: int
-    """Accounts whose second factor no known key opens; it is left as it was."""
+    """Accounts whose second factor cannot be decrypted by a known key; it stays unchanged."""
 
 
 def encrypt_again(session: Session, settings: Settings, *, lost: bool = False) -> Replaced:

@@ -76,11 +76,11 @@ class SigningKeys:
     def current(self) -> SigningKey:
         """Return the key that signs, made on first use; raise `OtherServiceKeyError` if none can be read or made."""
         stored = self._stored()
-        found = self._open(stored)
-        return found[0] if found else self._add(stored)
+        keys = self._open(stored)
+        return keys[0] if keys else self._add(stored)
 
     def published(self) -> tuple[SigningKey, ...]:
-        """Return the keys whose signatures may still be valid, the newest first."""
+        """Return the keys that tokens which are still valid may be signed with, the newest first."""
         self.current()
         now = self.clock()
         return tuple(key for key in self.existing() if key.published_until is None or now < key.published_until)
@@ -94,16 +94,16 @@ class SigningKeys:
             return connection.execute(_STORED).all()
 
     def _open(self, stored: Sequence[Row[int, str, datetime]]) -> tuple[SigningKey, ...]:
-        service_keys, until, found = known_keys(self.settings()), None, []
+        service_keys, until, keys = known_keys(self.settings()), None, []
         for number, sealed, created_at in stored:
             key = _opened(service_keys, number, sealed)
             if key is not None:
-                found.append(SigningKey(number, key, created_at, until))
+                keys.append(SigningKey(number, key, created_at, until))
                 until = created_at + timedelta(seconds=MAX_CLIENT_TOKEN_LIFETIME)
-        return tuple(found)
+        return tuple(keys)
 
     def _add(self, stored: Sequence[Row[int, str, datetime]]) -> SigningKey:
-        """Store a new key after those that were read; of several processes that do so at once, the first one wins."""
+        """Store a new key after the stored ones; if several processes do so at the same time, the first one wins."""
         number, now, text = stored[0].number + 1 if stored else 1, self.clock(), _new_key()
         needed = [key.number for key in self._open(stored) if key.published_until is None or now < key.published_until]
         with self.writing() as session:

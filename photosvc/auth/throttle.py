@@ -5,12 +5,13 @@ at which the bucket is empty again. A bucket lets a burst of failures through, t
 attempt is charged before it is made and given back unless it failed, so simultaneous attempts cannot exceed the
 allowance. Charges:
 
-- a log-in with an account password: its address and its account. When one of the two is used up, an account that has
-  logged in from that address within the last 30 days has an allowance of its own there, so that neither neighbours
+- a log-in with an account password: its address and its account. If one of the two allowances is used up, an account
+  that has logged in from that address within the last 30 days has a further allowance there. So neither neighbours
   behind one address nor a distributed attack keep its owner out. From new addresses the owner waits like the attacker.
 - a check of the password or passcode of a logged-in user: the credential of the request, so that a stolen one cannot
   guess from many addresses, and failures of others do not keep the owner from changing the password.
-- a wrong code for the first account: its address, apart from log-ins, whose failures would lock out the owner.
+- a wrong code for the first account: its address. It is counted apart from log-ins, or failures of log-ins would lock
+  the owner out.
 - an unknown app password or token: its address, with a large allowance: their 137 bits cannot be guessed.
 
 Failures beyond the allowance of the address or account get the same answer after the same time, whether or not an
@@ -204,11 +205,12 @@ class Throttle:
             raise ThrottledError(wait)
         with HASHING.log_in(is_known=is_known):
             with self._writing() as session:
-                wait = closed = _take_all(session, now, charges)
+                wait = _take_all(session, now, charges)
+                may_try = not wait
                 if wait and is_known:
                     charges = [Charge(LOGIN_BY_PAIR, pair, times)]
-                    closed = _take_all(session, now, charges)
-            if not closed:
+                    may_try = not _take_all(session, now, charges)
+            if may_try:
                 try:
                     with self._charged(now, charges, known) as settle:
                         yield settle
@@ -253,8 +255,8 @@ class Throttle:
     def _charged(self, now: datetime, charges: Sequence[Charge], known: str = "") -> Iterator[Settle]:
         """Give the charges of an attempt back unless its password or passcode is wrong; store `known` after success.
 
-        After success this takes a transaction of its own, unless the wrapped code settled the attempt in one of its
-        own: each transaction may have to wait for other writers.
+        The wrapped code can settle a successful attempt in its own transaction. Otherwise this opens another one, which
+        may have to wait for other writers.
         """
         settled = False
 

@@ -48,7 +48,7 @@ _JWT = re.compile(r"eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\Z")
 
 
 def open_shares() -> ColumnElement[bool]:
-    """Return the condition for shares whose maker, if an account, is enabled and may still share albums."""
+    """Return the condition for open shares: their maker, if it is an account, is enabled and may still share albums."""
     may_share = or_(*(_Sharer.role == role for role in sorted(SHARERS)))
     maker = select(_Sharer.id).where(_Sharer.id == AlbumShare.owner_id, _Sharer.disabled.is_(False), may_share)
     return or_(AlbumShare.owner_id.is_(None), maker.exists())
@@ -67,8 +67,8 @@ _ALBUMS: Final = (
 )
 
 
-class Known(NamedTuple):
-    """A credential and its owners, as far as they exist: the type of each column, and its place in the statement."""
+class CredentialRow(NamedTuple):
+    """A row of the statement: a credential and its owners, each field with the expression that it is read from."""
 
     id: Annotated[int, Credential.id]
     uid: Annotated[str, Credential.uid]
@@ -110,7 +110,7 @@ class Known(NamedTuple):
 
 
 _COLUMNS: list[Any] = [
-    get_args(hint)[1].label(name) for name, hint in get_type_hints(Known, include_extras=True).items()
+    get_args(hint)[1].label(name) for name, hint in get_type_hints(CredentialRow, include_extras=True).items()
 ]
 _JOINED = (
     select(*_COLUMNS)
@@ -149,19 +149,19 @@ def verify_uid(connection: Connection, credential_uid: str, now: datetime) -> Pr
     return _principal_of(_read(connection, credential_uid, by_uid=True), now)
 
 
-class Found(NamedTuple):
-    """A credential found by its secret, and the client it was issued to."""
+class TokenRow(NamedTuple):
+    """A credential that a request shows, and the client that it was issued to."""
 
     id: int
     uid: str
     client_id: int | None
 
 
-def find(connection: Connection, secret: str) -> Found | None:
+def find(connection: Connection, secret: str) -> TokenRow | None:
     """Return the credential with this secret, expired or not."""
     query = select(Credential.id, Credential.uid, Credential.client_id).where(Credential.digest == ids.digest(secret))
     row = connection.execute(query).first()
-    return None if row is None else Found(*row)
+    return None if row is None else TokenRow(*row)
 
 
 @lru_cache(maxsize=8)
@@ -169,12 +169,12 @@ def _prepared(dialect: Dialect, *, by_uid: bool) -> Prepared:
     return prepare_statement(_BY_UID if by_uid else _BY_DIGEST, dialect)
 
 
-def _read(connection: Connection, key: str, *, by_uid: bool = False) -> Known | None:
+def _read(connection: Connection, key: str, *, by_uid: bool = False) -> CredentialRow | None:
     rows = _prepared(connection.dialect, by_uid=by_uid).run(connection, {"key": key})
-    return Known._make(rows[0]) if rows else None
+    return CredentialRow._make(rows[0]) if rows else None
 
 
-def _principal_of(row: Known | None, now: datetime) -> Principal:
+def _principal_of(row: CredentialRow | None, now: datetime) -> Principal:
     if row is None or _is_orphan(row):
         raise InvalidTokenError
     if has_expired(row, now) or _is_over(row.parent_expires_at, now) or _is_over(row.link_expires_at, now):
@@ -205,18 +205,18 @@ def _principal_of(row: Known | None, now: datetime) -> Principal:
     )
 
 
-def _is_opened(row: Known) -> bool:
+def _is_opened(row: CredentialRow) -> bool:
     """Return whether the account that made the link of a visit, if one did, is enabled and may still make links."""
     return not row.link_owner_disabled and (row.link_owner_role is None or row.link_owner_role in SHARERS)
 
 
-def _role(row: Known) -> str:
+def _role(row: CredentialRow) -> str:
     if row.kind == VISIT:
         return VISITOR
     return GUEST if row.client_owner_role == GUEST else row.user_role or row.client_role or CLIENT
 
 
-def _shared(row: Known) -> Shared | None:
+def _shared(row: CredentialRow) -> Shared | None:
     if row.kind == VISIT:
         downloads, metadata = bool(row.link_downloads), bool(row.link_metadata)
         uploads_for = row.link_owner_id if row.link_uploads and row.link_owner_role in UPLOADERS else None
@@ -226,7 +226,7 @@ def _shared(row: Known) -> Shared | None:
     return Shared("", tuple(sorted((row.albums or "").split())), downloads=True, metadata=True)
 
 
-def _is_orphan(row: Known) -> bool:
+def _is_orphan(row: CredentialRow) -> bool:
     """Return whether an owner was deleted. A host's database may not cascade, and no owner would mean more rights."""
     return (
         (row.user_id is not None and row.user_uid is None)
@@ -238,7 +238,7 @@ def _is_orphan(row: Known) -> bool:
     )
 
 
-def has_expired(credential: Known | Credential, now: datetime) -> bool:
+def has_expired(credential: CredentialRow | Credential, now: datetime) -> bool:
     """Return whether a credential is too old or was idle for too long, whatever it was made from."""
     if _is_over(credential.expires_at, now):
         return True
@@ -266,7 +266,7 @@ def _is_over(end: datetime | None, now: datetime) -> bool:
     return end is not None and now >= end
 
 
-def _sees_private(row: Known) -> bool:
+def _sees_private(row: CredentialRow) -> bool:
     if row.user_id is not None:
         return row.user_role not in WITHOUT_PRIVATE
     return row.client_role == ADMIN and row.client_owner_role not in WITHOUT_PRIVATE
