@@ -67,7 +67,7 @@ def restore_photos(given: dict[str, Any]) -> Response:
 @answers(_COUNTED, _MEANING, refuses=(400, 409, 429))
 def approve_photos(given: dict[str, Any]) -> Response:
     """Take photos out of review."""
-    return _flag(given, "photos.approve", batches.approve_many, "approved")
+    return _flag(given, "photos.approve", batches.flag_approved, "approved")
 
 
 @batch.post("/batch/photos/private")

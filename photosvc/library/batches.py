@@ -1,7 +1,7 @@
-"""Batches: changes of many photos, selected by UIDs or by a query with the number of photos that it must find.
+"""Batches: changes of many photos, selected by UIDs or by a query with the expected number of photos.
 
-They happen in short transactions that let others write in between. The flags (archive, restore, approve, private) have
-the effects of `changing`, without loading the files of the photos.
+Short transactions let others write in between. Flags (archive, restore, approve, private) change as in
+`unit_of_work.changing`, but without loading the files of the photos.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,20 +39,20 @@ from photosvc.search.rows.write import renew
 _COLUMNS: Final = (
     Photo.id, Photo.uid, Photo.private, Photo.archived_at, Photo.archived_src, Photo.approved, Photo.quality,
 )  # fmt: skip
-#: The values that change for one photo, given its row; empty when it is that way already.
+#: Returns the values that change for a photo, given a row of `_COLUMNS`; empty if it has the flag already.
 Flagging = Callable[[Any, datetime], dict[str, Any]]
-#: Photos in the first transaction; the fewest in a later one; and the seconds for which one should hold the write lock.
+#: Photos of the first transaction, the fewest of a later one, and the seconds for which one should hold the write lock.
 _PORTION: Final = 500
 _LEAST: Final = 20
 _HELD: Final = 0.2
-#: Seconds after which a request begins no further transaction: it occupies a thread.
+#: Seconds after which a request, which occupies a thread, begins no further transaction.
 _LONGEST: Final = 60.0
 
 
 def selected_photos(
     connection: Connection, given: Mapping[str, Any], today: date, *, most: int, sees_private: bool
 ) -> list[int]:
-    """Return the ids of the photos that `photos`, or `q` with `expected`, selects today, as far as they may be seen.
+    """Return the ids of the visible photos that `photos`, or `q` with `expected`, selects today.
 
     Raises:
         InvalidValueError: nothing or too much is selected, or `expected` is missing.
@@ -77,24 +77,24 @@ def selected_photos(
         raise InvalidValueError("say how many photos the query must find", field="expected")
     request = parse_request({"q": query, "order": "oldest", "merged": "true", "count": "100000"}, today)
     files = matching_ids(connection, request, sees_private=sees_private)
-    found = _ids(connection, SearchRow.file_id.in_, files, sees_private=sees_private)
-    if len(found) != given["expected"]:
-        raise ConflictError(f"the query finds {len(found)} photos, not {given['expected']}", field="expected")
-    if len(found) > most:
+    photo_ids = _ids(connection, SearchRow.file_id.in_, files, sees_private=sees_private)
+    if len(photo_ids) != given["expected"]:
+        raise ConflictError(f"the query finds {len(photo_ids)} photos, not {given['expected']}", field="expected")
+    if len(photo_ids) > most:
         raise too_many
-    return found
+    return photo_ids
 
 
 def _ids(
     connection: Connection, has: Callable[[Sequence[Any]], Any], values: Sequence[Any], *, sees_private: bool
 ) -> list[int]:
-    """Return the ids of the photos whose rows fulfil the condition that `has` makes of some values."""
-    found: dict[int, None] = {}
-    for some in in_portions(values):
-        query = select(SearchRow.photo_id).where(has(some))
-        seen = query.where(visible(sees_private=sees_private, opened=EVERY_SWITCH))
-        found |= dict.fromkeys(connection.scalars(seen))
-    return sorted(found)
+    """Return the ids of visible photos; `has` returns the condition of the rows for some of the values."""
+    photo_ids: dict[int, None] = {}
+    for portion in in_portions(values):
+        query = select(SearchRow.photo_id).where(has(portion))
+        visible_only = query.where(visible(sees_private=sees_private, opened=EVERY_SWITCH))
+        photo_ids |= dict.fromkeys(connection.scalars(visible_only))
+    return sorted(photo_ids)
 
 
 def archive(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401 - a row of `_COLUMNS`
@@ -103,17 +103,17 @@ def archive(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401 - a ro
 
 
 def unarchive(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401, ARG001
-    """Bring an archived photo back."""
+    """Take the photo out of the archive."""
     return {"archived_at": None, "archived_src": MANUAL} if photo.archived_at else {}
 
 
-def approve_many(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401, ARG001
-    """Take the photo out of review, as `apply.approve` does."""
+def flag_approved(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401, ARG001
+    """Take the photo out of review, as `edits.approve` does."""
     return {} if photo.approved else {"approved": True}
 
 
 def make_private(wanted: bool | None) -> Flagging:
-    """Return the flagging that makes photos private or not; with None, each gets the opposite of its present state."""
+    """Return the flagging that makes photos private or not; None inverts the flag of each photo."""
 
     def flag(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401, ARG001
         private = not photo.private if wanted is None else wanted
@@ -123,7 +123,7 @@ def make_private(wanted: bool | None) -> Flagging:
 
 
 def change_flags(session: Session, photo_ids: Sequence[int], flagging: Flagging, change: Change, now: datetime) -> int:
-    """Change some hundreds of photos at most, in the session's write transaction; return how many changed."""
+    """Change some hundreds of photos in a write transaction; return the number of changed photos."""
     query = select(*_COLUMNS).where(among(session, Photo.id, photo_ids)).with_for_update()
     rows = [(row, values) for row in session.execute(query.order_by(Photo.id)) if (values := flagging(row, now))]
     if rows:
@@ -146,16 +146,16 @@ def _as_json(values: Mapping[str, Any]) -> dict[str, Any]:
 def undo_batch(
     session: Session, photo_ids: Sequence[int], batch: int, change: Change, now: datetime, zone: str
 ) -> tuple[int, int]:
-    """Take an edit of many photos back.
+    """Undo an edit on some of its photos.
 
     Args:
-        photo_ids: of edited photos, some hundreds at most.
-        batch: that of the edit in the journal.
+        photo_ids: some hundreds at most.
+        batch: the batch of the edit in the journal.
 
     Returns:
-        the number of photos that have their former values, and of those that changed since and stay as they are.
+        the number of photos with their former values, and the number of photos that changed since and stay.
     """
-    shared_rows, photos, left = SharedRows(session, zone), load_photos(session, photo_ids), 0
+    shared_rows, photos, changed_since = SharedRows(session, zone), load_photos(session, photo_ids), 0
     entries = entries_of_batch(session, [photo.uid for photo in photos], batch)
     with changing(session, shared_rows, photos, change, now) as touched:
         for photo in photos:
@@ -163,8 +163,8 @@ def undo_batch(
                 try:
                     undo(shared_rows, photo, values_of(entry.before), values_of(entry.after))
                 except ConflictError:  # raised before anything is written
-                    left += 1
-    return len(touched), left
+                    changed_since += 1
+    return len(touched), changed_since
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,18 +202,18 @@ def change_in_portions(
     more: Callable[[], dict[str, object]] = dict,
     is_repeatable: bool = False,
 ) -> int:
-    """Change photos, the first `_PORTION` together or not at all; return the number of changed photos.
+    """Change photos in short transactions, the first with up to `_PORTION`; return the number of changed photos.
 
     Args:
-        change: gets a transaction's session, the ids of some photos and the value of `around`; returns the number of
-            photos that it changed.
-        done: a past participle for the error message, such as `changed`.
+        change: gets the session of a transaction, the ids of some photos and the value of `around`; returns the number
+            of changed photos.
+        done: a past participle for error messages, such as `changed`.
         around: a context around each transaction.
         more: returns further values for an error that stops the change after some photos.
-        is_repeatable: True if the same request, sent again, changes the photos that are left.
+        is_repeatable: true if the same request, sent again, changes the remaining photos.
 
     Raises:
-        PhotosvcError: photos are left after `_LONGEST` seconds; the others have changed.
+        PhotosvcError: some photos remain after `_LONGEST` seconds; the others have changed.
         BatchInterruptedError: the database failed; the photos of earlier transactions have changed.
         PhotosvcError: `change` refuses a photo; or an error of `context.slot`.
     """
@@ -240,12 +240,10 @@ def change_in_portions(
 
 
 def _portions(photo_ids: Sequence[int], clock: Clock, *, is_repeatable: bool) -> Iterator[Sequence[int]]:
-    """Yield the photos of one transaction after the other, as many as it can change in a fifth of a second.
-
-    The time of a change depends on the photos and on the changed values.
+    """Yield the photos of one transaction after the other; each should take `_HELD` seconds, as the last one tells.
 
     Raises:
-        PhotosvcError: photos are left after `_LONGEST` seconds.
+        PhotosvcError: some photos remain after `_LONGEST` seconds.
     """
     began, start, size = clock.monotonic(), 0, _PORTION
     while start < len(photo_ids):

@@ -1,4 +1,4 @@
-"""Edits: the values of a photo that people change, and how they are written, given back to the files, and undone.
+"""Edits: the values of a photo that people change; they are written, given back to the files, and undone.
 
 `FIELDS` lists the values. Snapshots of them are JSON, as the journal stores them. All functions that change a photo are
 called inside `unit_of_work.changing`.
@@ -117,52 +117,52 @@ Difference: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """Changes that start from the values of each photo."""
+    """Changes that depend on the values of each photo."""
 
     add_keywords: Sequence[str] = ()
     remove_keywords: Sequence[str] = ()
     shift: int = 0
-    """Seconds by which times are moved; unknown times stay unknown."""
+    """Seconds by which known times move."""
 
     def values(self, photo: Photo, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the values for this photo: the same for all photos, and those that depend on its own.
+        """Return the values for this photo: `values`, which all photos get, and those that depend on the photo.
 
         Raises:
             InvalidValueError: the photo would have too many keywords, or a time that no calendar has.
         """
-        found = dict(values)
+        result = dict(values)
         if self.add_keywords or self.remove_keywords:
-            found["keywords"] = self._keywords(photo, values.get("keywords"))
+            result["keywords"] = self._keywords(photo, values.get("keywords"))
         if self.shift and (local := values.get("taken_at_local") or photo.taken_at_local) != ZERO_TIME:
             try:
-                found["taken_at_local"] = local + timedelta(seconds=self.shift)
+                result["taken_at_local"] = local + timedelta(seconds=self.shift)
             except OverflowError:
                 msg = f"the time of {photo.uid} would be outside of the calendar"
                 raise InvalidValueError(msg, field="shift") from None
-        return found
+        return result
 
     def _keywords(self, photo: Photo, given: Sequence[str] | None) -> list[str]:
         words = [keyword.word for keyword in photo.keywords] if given is None else given
-        gone = {fold(word) for word in self.remove_keywords}
-        kept = {fold(word): word for word in (*self.add_keywords, *words)}
-        kept = {folded: word for folded, word in kept.items() if folded not in gone}
-        if len(kept) > limits.KEYWORDS:
+        removed = {fold(word) for word in self.remove_keywords}
+        by_fold = {fold(word): word for word in (*self.add_keywords, *words)}
+        by_fold = {folded: word for folded, word in by_fold.items() if folded not in removed}
+        if len(by_fold) > limits.KEYWORDS:
             raise InvalidValueError(
                 f"{photo.uid} would have more than {limits.KEYWORDS} keywords", field="add_keywords"
             )
-        return list(kept.values())
+        return list(by_fold.values())
 
 
 def apply(photo: Photo, values: Mapping[str, Any], shared_rows: SharedRows) -> None:
     """Write a person's values into a photo. Values equal to the present ones change nothing.
 
     Args:
-        values: as `PhotoEditSchema` loads them; a value that is absent stays, None restores that of the files.
+        values: as `PhotoEditSchema` loads them; an absent value stays, None restores the value of the files.
 
     Raises:
-        InvalidValueError: values contradict each other, or name something that does not exist; it has the field.
+        InvalidValueError: values contradict each other, or name an unknown camera, lens or zone.
     """
-    if "caption" in values:  # the newer name; of both, the one that differs from the present value counts
+    if "caption" in values:  # the newer name; if both are sent, the one that differs from the present value counts
         caption, description = values["caption"], values.get("description")
         is_present = is_shown_as(photo.description, caption) or caption is None
         values = {**values, "description": caption if description is None or not is_present else description}
@@ -188,15 +188,15 @@ def approve(photo: Photo) -> None:
 
 
 def keep_keywords(photo: Photo) -> None:
-    """Let no file change the keywords that a photo has now."""
+    """Make the present keywords those of a person, so that files no longer change them."""
     photo.keywords_src = MANUAL
 
 
 def is_shown_as(own: Any, given: Any, places: int = 2) -> bool:  # noqa: ANN401
-    """Return whether records show the own value as the given one, so that sending it back is no edit.
+    """Return whether records show the own value as the given one, so that a client that sends it back edits nothing.
 
-    Times are shown in whole seconds, and numbers with `places` decimals, which some clients read in single precision;
-    texts are cleaned on their way in.
+    Records show times in whole seconds, and numbers with `places` decimals, which some clients read in single
+    precision. Texts are cleaned when they arrive.
     """
     if isinstance(own, float):
         return pack("f", round(own, places)) == pack("f", given)
@@ -208,7 +208,7 @@ def is_shown_as(own: Any, given: Any, places: int = 2) -> bool:  # noqa: ANN401
 
 
 def _give_back(photo: Photo, names: Collection[str], shared_rows: SharedRows) -> None:
-    """Restore values of the files; others of the same source stay those of a person.
+    """Restore values of the files; other values of the same source stay those of a person.
 
     Args:
         names: of `_SOURCES`.
@@ -218,10 +218,10 @@ def _give_back(photo: Photo, names: Collection[str], shared_rows: SharedRows) ->
     given_back = {column for name in names for column in _given_back_with(name)}
     for column in given_back:
         setattr(photo, column, getattr(files, column))
-    if "country" in names:  # that of the position, which may be a person's
+    if "country" in names:  # the country of the position, which a person may have set
         photo.country = photo.place.country
     if "taken_src" in sources:
-        if photo.taken_at_local.date() != files.taken_at_local.date():  # a part of another date is no part of this one
+        if photo.taken_at_local.date() != files.taken_at_local.date():  # parts of the files' date would contradict
             for name in given_back.intersection(_DATE):
                 setattr(photo, name, getattr(photo.taken_at_local, name))
         _hide_parts(photo)
@@ -240,7 +240,7 @@ def _given_back_with(name: str) -> tuple[str, ...]:
 
 
 def _stored(value: Any) -> Any:  # noqa: ANN401
-    """Return a value by which to compare it: a row by its id."""
+    """Return the id of a row, or a plain value, for comparison."""
     return getattr(value, "id", value)
 
 
@@ -258,32 +258,32 @@ def _set_keywords(photo: Photo, words: Sequence[str], shared_rows: SharedRows) -
 
 
 def _set_time(photo: Photo, values: Mapping[str, Any]) -> None:
-    """Write the times: if both are given, the wall time counts; a zone alone moves the UTC time, not the wall time."""
+    """Write the times. If both are given, the wall time counts; a zone alone moves the UTC time."""
     names = ("taken_at", "taken_at_local", "time_zone", *_DATE)
-    given = {name: values[name] for name in names if name in values}
-    given = {name: value for name, value in given.items() if not is_shown_as(getattr(photo, name), value)}
-    if not given:
+    changed = {name: values[name] for name in names if name in values}
+    changed = {name: value for name, value in changed.items() if not is_shown_as(getattr(photo, name), value)}
+    if not changed:
         return
-    zone = given.get("time_zone", photo.time_zone)
+    zone = changed.get("time_zone", photo.time_zone)
     if not is_zone(zone):
         raise InvalidValueError(
             Message("{name} is not the name of a time zone", name=repr(zone[:40])), field="TimeZone"
         )
-    if "taken_at" in given and "taken_at_local" not in given:
-        photo.taken_at = given["taken_at"]
+    if "taken_at" in changed and "taken_at_local" not in changed:
+        photo.taken_at = changed["taken_at"]
         photo.taken_at_local = to_local(photo.taken_at, zone).replace(tzinfo=UTC)
     else:
-        local = given.get("taken_at_local", photo.taken_at_local)
+        local = changed.get("taken_at_local", photo.taken_at_local)
         photo.taken_at_local, photo.taken_at = local, to_utc(local.replace(tzinfo=None), zone)
     photo.time_zone, photo.taken_src = zone, MANUAL
-    # A date that is known in part stays so, unless a whole one is given.
-    whole = "taken_at" in given or "taken_at_local" in given
+    # A partly known date stays partly known, unless a whole one is given.
+    has_date = "taken_at" in changed or "taken_at_local" in changed
     for name in _DATE:
         known = getattr(photo.taken_at_local, name)
-        if given.get(name, -1) not in {-1, known}:
-            msg = f"{given[name]} is not that of TakenAtLocal; change TakenAtLocal, or send -1 for unknown"
+        if changed.get(name, -1) not in {-1, known}:
+            msg = f"{changed[name]} is not that of TakenAtLocal; change TakenAtLocal, or send -1 for unknown"
             raise InvalidValueError(msg, field=name.capitalize())
-        stays_unknown = name not in given and not whole and getattr(photo, name) == -1
+        stays_unknown = name not in changed and not has_date and getattr(photo, name) == -1
         setattr(photo, name, -1 if values.get(name) == -1 or stays_unknown else known)
     _hide_parts(photo)
 
@@ -309,33 +309,31 @@ def _set_place(photo: Photo, values: Mapping[str, Any], shared_rows: SharedRows)
 
 
 def _set_camera(photo: Photo, values: Mapping[str, Any], shared_rows: SharedRows) -> None:
-    """Write the camera and the lens by id, or by make and model, which may be new ones."""
+    """Write the camera and the lens by id, or by make and model; an unknown model is added."""
     for field, kind, find, attribute in (
         ("CameraID", Camera, shared_rows.camera, "camera"),
         ("LensID", Lens, shared_rows.lens, "lens"),
     ):
-        given = values.get(f"{attribute}_id")
+        wanted_id = values.get(f"{attribute}_id")
         current = getattr(photo, attribute)
         make, model = values.get(f"{attribute}_make", current.make), values.get(f"{attribute}_model", current.model)
-        wanted = current
-        if given is not None and given != current.id:
-            wanted = shared_rows.with_id(kind, given)
-            if wanted is None:
-                raise InvalidValueError(f"there is no {attribute} {given}", field=field)
+        chosen = current
+        if wanted_id is not None and wanted_id != current.id:
+            chosen = shared_rows.with_id(kind, wanted_id)
+            if chosen is None:
+                raise InvalidValueError(f"there is no {attribute} {wanted_id}", field=field)
         elif not (is_shown_as(current.make, make) and is_shown_as(current.model, model)):
-            wanted = find(make, model)
-        if wanted.id != current.id:
-            setattr(photo, attribute, wanted)
+            chosen = find(make, model)
+        if chosen.id != current.id:
+            setattr(photo, attribute, chosen)
             photo.camera_src = MANUAL
 
 
 def undo(shared_rows: SharedRows, photo: Photo, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """Write the values from before a change back.
-
-    Values that only followed from those that a person set, such as a title from the place, are found again.
+    """Restore the values from before a change. Values that only followed, such as a title from the place, follow again.
 
     Raises:
-        ConflictError: the values changed since, or the change is of a kind that cannot be undone; it names the fields.
+        ConflictError: the values changed since, or such a change cannot be undone; it names the fields.
     """
     names, present = list(decided(before, after)), snapshot(photo)
     if changed := [wire_name(name) for name in names if present[name] != after[name]]:
@@ -346,7 +344,7 @@ def undo(shared_rows: SharedRows, photo: Photo, before: Mapping[str, Any], after
 
 
 def snapshot(photo: Photo) -> dict[str, Any]:
-    """Return all values that people change, as JSON has them."""
+    """Return all values that people change, in the form of JSON."""
     values = dict(zip(_COPIED, _copied(photo), strict=True))
     values |= {column: getattr(photo, relation).id for column, relation in _RELATED.items()}
     for name in _TIMES:
@@ -374,7 +372,7 @@ def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Differenc
 def decided(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
     """Yield the names of the values in a difference that a person set, or gave back to the files.
 
-    The others follow from them: a title from the place, for example. None when a file left the photo.
+    The other values follow from these, such as a title from the place. If a file left the photo, there are none.
     """
     if FILES in after:
         return
@@ -386,27 +384,27 @@ def decided(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str
 
 def restore(photo: Photo, values: Mapping[str, Any], shared_rows: SharedRows) -> None:
     """Write values of a snapshot into a photo."""
-    for name, value in values.items():
+    for name, stored_value in values.items():
         if name in _RELATED:
             relation = _RELATED[name]
-            setattr(photo, relation, shared_rows.with_id(_KINDS[relation], value))
+            setattr(photo, relation, shared_rows.with_id(_KINDS[relation], stored_value))
         elif name == KEYWORDS:
-            photo.keywords = shared_rows.keywords(value)
+            photo.keywords = shared_rows.keywords(stored_value)
         elif name == PRIMARY:
             for file in photo.files:
-                file.primary_src = MANUAL if file.uid == value else ""
+                file.primary_src = MANUAL if file.uid == stored_value else ""
         elif name == NAMES:
             for file in photo.files:
-                set_chosen_names(file, value.get(file.uid, ()))
+                set_chosen_names(file, stored_value.get(file.uid, ()))
         elif name == AREAS:
             for file in photo.files:
-                set_added_areas(file, [Region(**area) for area in value.get(file.uid, ())])
+                set_added_areas(file, [Region(**area) for area in stored_value.get(file.uid, ())])
         elif name == ORIENTATIONS:
             for file in photo.files:
-                choose_orientation(file, value.get(file.uid))
+                choose_orientation(file, stored_value.get(file.uid))
         else:
-            timed = name in _TIMES and value is not None
-            setattr(photo, name, datetime.fromisoformat(value) if timed else value)
+            timed = name in _TIMES and stored_value is not None
+            setattr(photo, name, datetime.fromisoformat(stored_value) if timed else stored_value)
 
 
 def wire_name(name: str) -> str:

@@ -1,6 +1,6 @@
-"""Problems that people can see: files that could not be indexed, shown or imported, and the use of the disks.
+"""Files that could not be indexed, shown or imported, and the use of the disks.
 
-Index runs and imports keep the files in their tables.
+Index runs and imports store the files in their tables.
 """
 
 import shutil
@@ -20,9 +20,9 @@ from photosvc.models import File, JobFailure, Photo, RejectedFile, UploadedFile
 from photosvc.models.statements import UNLOADED
 
 INDEX, IMPORT = "index", "import"
-#: Files left out on purpose: nothing to repair.
+#: Reasons that need no repair, because files were left out on purpose.
 _QUIET: Final = (Reason.REMOVED, Reason.DUPLICATE, Reason.UNRELATED)
-#: The kinds of rows: a number of each kind and its own number make one that is unique.
+#: The kinds of rows: `id * _KINDS + kind` is a unique number.
 _FILE, _REJECTED, _IMPORTED, _KINDS = 0, 1, 2, 3
 #: Most files of the trash that are counted.
 _MOST_COUNTED: Final = 10_000
@@ -47,7 +47,7 @@ class FailedFile:
 
     @property
     def message(self) -> str:
-        """Return the name and the problem as a sentence."""
+        """Return the name and the sentence of the problem."""
         return f"{self.name}: {self.problem.sentence}"
 
 
@@ -55,28 +55,28 @@ def failed_files(session: Session, *, text: str, count: int, offset: int) -> Seq
     """Return the files that failed, the last one first.
 
     Args:
-        text: part of their names, in any case; empty: any name.
+        text: part of their names, in upper or lower case; empty for all.
     """
     every = _every(text)
     page = select(every).order_by(every.c.at.desc(), every.c.id.desc()).limit(count).offset(offset)
-    return [found for row in session.execute(page) if (found := _failed(row)) is not None]
+    return [failed for row in session.execute(page) if (failed := _failed(row)) is not None]
 
 
 def damaged_imports(session: Session, since: datetime) -> Sequence[Any]:
-    """Return the imported name, the name among the originals and the two columns of the problem of imported files.
+    """Return files of an import without an account, stored since then, that the index could not show.
 
-    They are files that were stored since then, not for an account, and that the index could not show.
+    A row has the imported name, the name among the originals, and the two columns of the problem.
     """
     columns = (UploadedFile.original_name, UploadedFile.name)
     imported = (UploadedFile.created_at >= since, UploadedFile.user_id.is_(None))
     stored = select(*columns, File.error, File.error_detail).join(File, File.name == UploadedFile.name)
     rejected = select(*columns, RejectedFile.reason, RejectedFile.detail)
     rejected = rejected.join(RejectedFile, RejectedFile.name == UploadedFile.name)
-    found = union_all(
+    damaged = union_all(
         stored.where(*imported, File.error != ""),
         rejected.where(*imported, RejectedFile.reason.not_in([reason.value for reason in _QUIET])),
     )
-    return session.execute(found).all()
+    return session.execute(damaged).all()
 
 
 def count_failed(session: Session) -> int:
@@ -93,10 +93,10 @@ def _every(text: str) -> Subquery:
     return union_all(files, rejected, imported).subquery()
 
 
-def _rows(kind: int, table: Any, at: Any, reason: Any, detail: Any, text: str) -> Select[Any]:  # noqa: ANN401
+def _rows(kind: int, table: Any, time: Any, reason: Any, detail: Any, text: str) -> Select[Any]:  # noqa: ANN401
     number = (table.id * _KINDS + kind).label("id")
     query: Select[Any] = select(
-        number, at.label("at"), literal(kind).label("kind"), table.name.label("name"), reason.label("reason"),
+        number, time.label("at"), literal(kind).label("kind"), table.name.label("name"), reason.label("reason"),
         detail.label("detail"),
     )  # fmt: skip
     return query.where(func.lower(table.name).contains(text.lower(), autoescape=True)) if text else query
@@ -114,12 +114,12 @@ class FailedPhoto:
 
     uid: str
     content_hash: str
-    """The hash of the file that shows it; empty where none can."""
+    """The hash of the file that shows it; empty if none can."""
 
 
-def photos_of_failed(session: Session, found: Sequence[FailedFile]) -> dict[int, FailedPhoto]:
-    """Return the photos that these files belong to, by the ids of the files that have one."""
-    ids = {one.id // _KINDS: one.id for one in found if one.id % _KINDS == _FILE}
+def photos_of_failed(session: Session, failed: Sequence[FailedFile]) -> dict[int, FailedPhoto]:
+    """Return id of the failed file -> its photo, for files that have one."""
+    ids = {file.id // _KINDS: file.id for file in failed if file.id % _KINDS == _FILE}
     shown = aliased(File)
     query = select(File.id, Photo.uid, shown.hash).join(Photo, Photo.id == File.photo_id)
     shows = and_(shown.photo_id == Photo.id, shown.primary, shown.error == "", not_(shown.missing))
@@ -128,9 +128,9 @@ def photos_of_failed(session: Session, found: Sequence[FailedFile]) -> dict[int,
 
 
 def forget_import_failures(session: Session) -> int:
-    """Forget the files that imports failed at, in a write transaction, and return their number."""
-    gone: Any = session.execute(delete(JobFailure), execution_options=UNLOADED)
-    return int(gone.rowcount)
+    """Delete the failures of imports, in a write transaction, and return their number."""
+    deleted: Any = session.execute(delete(JobFailure), execution_options=UNLOADED)
+    return int(deleted.rowcount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class TrashUse:
 
 
 def disk_of(folder: Path) -> Disk | None:
-    """Return the disk that a folder lies on; None where that cannot be told."""
+    """Return the disk of a folder; None if the folder cannot be reached."""
     try:
         usage = shutil.disk_usage(folder)
     except OSError:
@@ -163,6 +163,6 @@ def disk_of(folder: Path) -> Disk | None:
 
 
 def trash_use(trash: Trash) -> TrashUse:
-    """Return the number and the bytes of files in the trash, of ten thousand files at most."""
-    sizes = [kept.size for kept in islice(trash.every_file(), _MOST_COUNTED + 1)]
+    """Return the number of files in the trash and their bytes, counting ten thousand files at most."""
+    sizes = [file.size for file in islice(trash.every_file(), _MOST_COUNTED + 1)]
     return TrashUse(min(len(sizes), _MOST_COUNTED), sum(sizes[:_MOST_COUNTED]), len(sizes) <= _MOST_COUNTED)

@@ -1,7 +1,4 @@
-"""The folder of files to import: its files in groups, and the way to each file, on which no link is followed.
-
-The sizes of files that the library has are known: a file of another size is new, without reading it.
-"""
+"""The folder of files to import: its groups of files, which are opened without following links."""
 
 import os
 import stat
@@ -27,7 +24,7 @@ _ABSENT: Final = "The folder of imports does not exist; make it, or set PHOTOSVC
 
 
 def known_sizes(session: Session) -> set[int]:
-    """Return the sizes in bytes of all files in the library, and of those that wait: another size is a new file."""
+    """Return the sizes in bytes of all files of the library and of waiting ones: a file of another size is new."""
     return {size for column in (File.size, UploadedFile.size) for size in session.scalars(select(column).distinct())}
 
 
@@ -39,7 +36,7 @@ class Entry:
     """In the form of `core.files.clean_name`."""
     is_folder: bool
     size: int
-    """Bytes; for a folder the size that its file system tells."""
+    """Bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +72,7 @@ class ImportFolder:
         return clean_name("/".join(parts))
 
     def entries(self, folder: str) -> Iterator[Entry]:
-        """Yield the files and folders directly in a folder with a clean name that imports look at, by name; no links.
+        """Yield the files and folders in a folder with a clean name that imports consider, by name, without links.
 
         Raises:
             NotFoundError: it cannot be read.
@@ -99,12 +96,12 @@ class ImportFolder:
             yield from (entry for entry in entries if isinstance(entry, Unreachable))
             files = {entry.name.rpartition("/")[2]: entry for entry in entries if isinstance(entry, FoundFile)}
             groups, alone = grouped_names(list(files))
-            # The album of a folder is known before its pictures come.
+            # Single files come first, because one may describe the album of the folder.
             yield from ([files[name]] for name in alone)
             yield from ([files[name] for name in group] for group in groups)
 
     def again(self, files: Sequence[FoundFile]) -> list[FoundFile]:
-        """Return the same files as they are now, without those that are gone."""
+        """Look at the files again, and return those that still exist."""
         seen = [look_at(self.root, file.name) for file in files]
         return [file for file in seen if isinstance(file, FoundFile)]
 
@@ -112,7 +109,7 @@ class ImportFolder:
         """Open a file for reading.
 
         Raises:
-            FileProblemError: it cannot be opened, or is not as it was found.
+            FileProblemError: it cannot be opened, or changed since it was found.
         """
         try:
             file = FileIO(open_inside(self.root, found.name))
@@ -138,7 +135,7 @@ class ImportFolder:
                 os.close(folder)
 
     def remove_empty(self, folder: str, within: str) -> None:
-        """Remove a folder with a clean name, and those around it, as far as they are empty and below `within`."""
+        """Remove a folder with a clean name, and the folders around it below `within`, while they are empty."""
         while folder != within and folder.startswith(f"{within}/" if within else ""):
             *above, last = disk_name(folder).split("/")
             with suppress(OSError):
@@ -151,5 +148,5 @@ class ImportFolder:
 
 
 def is_as_found(status: os.stat_result, found: FoundFile) -> bool:
-    """Return whether a file is the regular one that was found, and has not been written to since."""
+    """Return whether this is the status of the found file, and it has not been written to since."""
     return stat.S_ISREG(status.st_mode) and (status.st_size, status.st_ctime_ns) == (found.size, found.ctime_ns)

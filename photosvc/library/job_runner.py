@@ -1,4 +1,4 @@
-"""The jobs that an indexer does beside index runs: a handler for each kind, and the loop that does them in portions.
+"""The jobs of an indexer beside index runs: a handler for each kind, and the loop that runs them in portions.
 
 Another kind of job needs a row of `jobs.queue.KINDS` and one of `HANDLERS`.
 """
@@ -28,9 +28,8 @@ _LOG = logging.getLogger("photosvc")
 #: Seconds of one step of a job.
 _STEP: Final = 5.0
 
-#: A function that does a job in portions, each in transactions of its own. It yields true after a portion, and false
-#: while it waits for something. It sets `report` of the lease; the job is checked before each portion, so that it can
-#: be stopped.
+#: A function that does a job in portions with transactions of their own. It yields true after a portion, and false
+#: while it waits. It sets `report` of the lease, which the runner checks before each portion, so that jobs can stop.
 Handler: TypeAlias = Callable[[Lease, Settings, Waiting], Generator[bool, None, None]]
 
 HANDLERS: Final[dict[Kind, Handler]] = {
@@ -40,7 +39,7 @@ HANDLERS: Final[dict[Kind, Handler]] = {
     NAMES: change_in_portions,
     ALBUMS: put_into_albums,
 }
-#: Kinds whose jobs wait for something in the library, not only for their time -> the condition that ends the wait.
+#: Kind of jobs that wait for a state of the library -> the condition that ends the wait before their time.
 SOONER: Final[dict[Kind, Callable[[Session], ColumnElement[bool]]]] = {ALBUMS: can_go_on}
 
 
@@ -55,7 +54,7 @@ class _Begun:
 
 @dataclass(slots=True)
 class JobRunner:
-    """The runner of the jobs of all handlers, a step of one of each kind at a time; `close` it in the end."""
+    """The runner of all jobs, which does one job of each kind at a time in steps; `close` it in the end."""
 
     engine: Engine
     settings: Settings
@@ -66,11 +65,11 @@ class JobRunner:
     _begun: dict[Kind, _Begun] = field(default_factory=dict, init=False)
 
     def take_over(self, former: Sequence[str]) -> None:
-        """Let the next step go on with the jobs of these owners, whose processes have ended."""
+        """Continue the jobs of these owners, whose processes have ended, in the next step."""
         self._former = former
 
     def step(self, *, small: bool = False) -> bool:
-        """Do some portions of due jobs, beginning only small ones if `small`; return whether there is more to do."""
+        """Do some portions of due jobs, and return whether there is more to do; `small` begins only small jobs."""
         if self._former:
             with write_session(self.engine) as session:
                 release_dead(session, self.clock(), self._former)
@@ -78,8 +77,8 @@ class JobRunner:
         for kind in HANDLERS:
             if kind not in self._begun and self._is_due(kind, small=small):
                 self._begin(kind, small=small)
-        for one in list(self._begun.values()):
-            self._go_on(one)
+        for job in list(self._begun.values()):
+            self._go_on(job)
         return bool(self._begun) or self.waits()
 
     def waits(self) -> bool:
@@ -87,15 +86,15 @@ class JobRunner:
         return any(kind not in self._begun and self._is_due(kind) for kind in HANDLERS)
 
     def is_asked(self) -> bool:
-        """Return whether a job waits, also for another try, or runs; jobs that wait for the library do not count."""
+        """Return whether a job waits, also to be tried again, or runs; jobs that wait for the library do not count."""
         with UnitOfWork(self.engine) as session:
             is_asked = queue.is_waiting(session, [kind for kind in HANDLERS if kind not in SOONER])
         return is_asked or any(kind in self._begun or self._is_due(kind) for kind in SOONER)
 
     def close(self) -> None:
-        """Leave the rest to another process."""
-        for one in list(self._begun.values()):
-            self._end(one, KeyboardInterrupt())
+        """Leave the remaining portions to another process."""
+        for job in list(self._begun.values()):
+            self._end(job, KeyboardInterrupt())
 
     def _is_due(self, kind: Kind, *, small: bool = False) -> bool:
         with UnitOfWork(self.engine) as session:
@@ -109,33 +108,33 @@ class JobRunner:
             lease.keep()
             self._begun[kind] = _Begun(kind, lease, HANDLERS[kind](lease, self.settings, job))
 
-    def _go_on(self, one: _Begun) -> None:
+    def _go_on(self, job: _Begun) -> None:
         end = self.clock.monotonic() + _STEP
         try:
             while True:
                 with UnitOfWork(self.engine) as session:
-                    one.lease.check(session)
-                went_on = next(one.portions, None)
+                    job.lease.check(session)
+                went_on = next(job.portions, None)
                 if went_on is None:
-                    self._end(one, None)
+                    self._end(job, None)
                     return
                 if not went_on or self.clock.monotonic() >= end:
                     with write_session(self.engine) as session:
-                        one.lease.save(session)
+                        job.lease.save(session)
                     return
         except BaseException as error:
-            self._end(one, error)
+            self._end(job, error)
             match error:
                 case RunCancelledError():
-                    _LOG.info("%s: stopped", one.kind.name)
+                    _LOG.info("%s: stopped", job.kind.name)
                 case PhotosvcError():
-                    _LOG.warning("%s: %s", one.kind.name, error.message)
+                    _LOG.warning("%s: %s", job.kind.name, error.message)
                 case Exception():
-                    _LOG.exception("%s: an unexpected error", one.kind.name)
+                    _LOG.exception("%s: an unexpected error", job.kind.name)
                 case _:
                     raise
 
-    def _end(self, one: _Begun, error: BaseException | None) -> None:
-        self._begun.pop(one.kind, None)
-        one.portions.close()
-        one.lease.end(error)
+    def _end(self, job: _Begun, error: BaseException | None) -> None:
+        self._begun.pop(job.kind, None)
+        job.portions.close()
+        job.lease.end(error)

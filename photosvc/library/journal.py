@@ -17,7 +17,7 @@ from photosvc.library.edits import Difference, wire_name
 from photosvc.models import PhotoChange
 from photosvc.models.statements import UNLOADED, in_portions, insert_of, run_many
 
-#: Most changes of one photo that are kept: programs that keep changing one photo fill no disk.
+#: Most changes of one photo that are stored, so that a program cannot fill the disk by changing it.
 MOST_OF_PHOTO: Final = 100
 _TOO_MANY: Final = (
     select(PhotoChange.photo_uid)
@@ -25,7 +25,7 @@ _TOO_MANY: Final = (
     .group_by(PhotoChange.photo_uid)
     .having(func.count() > bindparam("most"))
 )
-#: Text in the values of a change that made a photo private, or ended that; no text of a person contains it.
+#: Text in the values of a change from or to a private photo; JSON escapes the quotes in texts of people.
 _PRIVATE: Final = '"private":true'
 
 
@@ -50,13 +50,17 @@ class Change:
     action: str
     actor: Actor
     undoes: int | None = None
-    """The number of the change that it takes back."""
+    """The number of the change that it undoes."""
     batch: int = field(default_factory=lambda: secrets.randbits(62))
-    """What its entries in the journal have in common."""
+    """A number that all of its entries in the journal have."""
 
 
 def record(session: Session, change: Change, now: datetime, differences: Mapping[str, Difference]) -> None:
-    """Add a change of photos, by their UIDs, to the journal: the values that differ, before and after."""
+    """Add a change to the journal.
+
+    Args:
+        differences: UID of a photo -> its values that differ, before and after.
+    """
     shared: dict[str, Any] = {"actor_uid": change.actor.uid, "actor_name": change.actor.name}
     shared |= {"action": change.action, "undoes": change.undoes, "batch": change.batch, "created_at": now}
     entries = [
@@ -70,13 +74,13 @@ def record(session: Session, change: Change, now: datetime, differences: Mapping
 def _forget_oldest(session: Session, photo_uids: Sequence[str]) -> None:
     """Delete the oldest changes of photos that have more than `MOST_OF_PHOTO`."""
     connection = session.connection()
-    for some in in_portions(photo_uids):
-        values = {"photo_uids": list(some), "most": MOST_OF_PHOTO}
+    for portion in in_portions(photo_uids):
+        values = {"photo_uids": list(portion), "most": MOST_OF_PHOTO}
         for uid in connection.scalars(_TOO_MANY, values).all():
-            own = PhotoChange.photo_uid == uid
-            last = select(PhotoChange.id).where(own).order_by(PhotoChange.id.desc()).offset(MOST_OF_PHOTO).limit(1)
-            gone = delete(PhotoChange).where(own, PhotoChange.id <= session.scalar(last))
-            session.execute(gone, execution_options=UNLOADED)
+            of_photo = PhotoChange.photo_uid == uid
+            last = select(PhotoChange.id).where(of_photo).order_by(PhotoChange.id.desc()).offset(MOST_OF_PHOTO).limit(1)
+            oldest = delete(PhotoChange).where(of_photo, PhotoChange.id <= session.scalar(last))
+            session.execute(oldest, execution_options=UNLOADED)
 
 
 def changes_of(
@@ -85,8 +89,8 @@ def changes_of(
     """Return the last changes of a photo, the newest first.
 
     Args:
-        before: only changes with a lower id.
-        sees_private: false leaves out the changes up to the last one from or to a private photo.
+        before: return only changes with a lower id.
+        sees_private: if false, leave out the changes up to the last one from or to a private photo.
     """
     query = select(PhotoChange).where(PhotoChange.photo_uid == photo_uid)
     if not sees_private:
@@ -97,7 +101,7 @@ def changes_of(
 
 
 def _last_private(session: Session, photo_uid: str) -> int:
-    """Return the number of the change that ended the last time in which the photo was private; 0: it never was."""
+    """Return the number of the last change from or to a private photo; 0 if there is none."""
     written = or_(*(column.contains(_PRIVATE, autoescape=True) for column in (PhotoChange.before, PhotoChange.after)))
     last = select(func.max(PhotoChange.id)).where(PhotoChange.photo_uid == photo_uid, written)
     return session.scalar(last) or 0
@@ -120,7 +124,7 @@ def find_change(session: Session, photo_uid: str, number: str, *, sees_private: 
 def first_of_batch(session: Session, photo_uids: Sequence[str], change: Change) -> int | None:
     """Return the number of the first entry of a change of these photos; None: it changed none of them."""
     first = select(func.min(PhotoChange.id)).where(PhotoChange.batch == change.batch)
-    numbers = (session.scalar(first.where(PhotoChange.photo_uid.in_(some))) for some in in_portions(photo_uids))
+    numbers = (session.scalar(first.where(PhotoChange.photo_uid.in_(portion))) for portion in in_portions(photo_uids))
     return min((number for number in numbers if number), default=None)
 
 
@@ -131,10 +135,10 @@ def entries_of_batch(session: Session, photo_uids: Sequence[str], batch: int) ->
 
 
 def find_own(session: Session, number: int, actor: Actor) -> PhotoChange:
-    """Return the change with this number, if it is one of this actor.
+    """Return the change with this number.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: the actor made no such change.
     """
     change = session.get(PhotoChange, number)
     if change is None or change.actor_uid != actor.uid:

@@ -1,6 +1,6 @@
-"""Changes of labels and people on all of their photos: small ones by a request, large ones by a job of an indexer.
+"""Renaming, merging and removal of labels and people: on few photos by the request itself, on many by a job.
 
-Another change is a class like those of `CHANGES`, whose fields JSON can hold.
+Another change is a class like those of `CHANGES`, with fields that JSON can hold.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ from photosvc.search.reading.library import Kept
 from photosvc.search.reading.people import Label, Person
 from photosvc.settings import Settings
 
-#: Photos that a request changes itself.
+#: Most photos that a request changes itself.
 MOST_AT_ONCE: Final = 1000
 #: Photos of the first transaction of a job, and of each at most.
 _FIRST: Final = 100
@@ -244,7 +244,7 @@ def _queue(session: Session, context: RenameContext, change: NameChange) -> Queu
     actor = context.actor
     arguments = {"change": name, "values": asdict(change), "actor": asdict(actor)}
     subject = f"{actor.uid} {sha256(change.about.encode()).hexdigest()}"  # there may be a thousand labels
-    # A small job: it gives way after each portion, so an index run does it in its pauses.
+    # It gives way after each portion, so an index run does it in its pauses.
     asker = f"{actor.uid} "
     return QueuedRename(
         queue.add(session, NAMES, subject, context.now, arguments, user_id=context.user_id, asker=asker)
@@ -277,7 +277,7 @@ def change_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Genera
 
 
 def marks_favorite(change: NameChange) -> LabelChange | SeenPersonChange | None:
-    """Return the change if its label or person is to be a favourite, or none, after it."""
+    """Return the change if it also makes its label or person a favourite or not, else None."""
     return change if isinstance(change, LabelChange | SeenPersonChange) and change.favorite is not None else None
 
 

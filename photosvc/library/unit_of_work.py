@@ -1,4 +1,4 @@
-"""The block in which photos are changed by a person: then described, journalled, written and projected."""
+"""The unit of work of people: photos change in a block, and are then described, recorded, written and projected."""
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,17 +19,17 @@ from photosvc.models.photo import WITH_ALL
 from photosvc.models.statements import among
 from photosvc.search.rows.write import renew
 
-#: Sources of the values from which index runs estimate those of other photos of a camera.
+#: Sources of values from which index runs estimate times and places of other photos of the same camera.
 _ESTIMATED_FROM: Final = frozenset(("taken_src", "place_src", "camera_src"))
 
 
 def load_photo(session: Session, photo_uid: str) -> Photo | None:
-    """Load the photo with this UID to be changed, as `load_photos` does; None when there is none."""
+    """Load and lock the photo with this UID, as `load_photos` does; None if there is none."""
     return next(iter(_load(session, Photo.uid == photo_uid)), None)
 
 
 def load_photos(session: Session, photo_ids: Collection[int]) -> Sequence[Photo]:
-    """Load photos to be changed, some hundreds at most, in a write transaction; until its end, others cannot."""
+    """Load some hundreds of photos, and lock them until the write transaction ends."""
     return _load(session, among(session, Photo.id, photo_ids))
 
 
@@ -42,10 +42,7 @@ def _load(session: Session, which: ColumnElement[bool]) -> Sequence[Photo]:
 def changing(
     session: Session, shared_rows: SharedRows, photos: Sequence[Photo], change: Change, now: datetime
 ) -> Iterator[list[Photo]]:
-    """Describe, journal and project these photos after the block, as far as they differ.
-
-    The list that the block gets contains the changed photos afterwards.
-    """
+    """Describe, record and project those of these photos that the block changes; after it, the list contains them."""
     shared_rows.remember(photos)
     before = {photo.id: snapshot(photo) for photo in photos}
     cameras = {photo.camera_id for photo in photos}
@@ -64,7 +61,7 @@ def changing(
             describe(photo, sidecars, shared_rows, now)
     session.flush()
     changes |= {photo.id: difference(before[photo.id], snapshot(photo)) for photo in touched}
-    for photo in [photo for photo in touched if not changes[photo.id][1]]:  # the files say the same
+    for photo in [photo for photo in touched if not changes[photo.id][1]]:  # descriptions undid the change
         photo.edited_at, photo.updated_at, photo.quality = former[photo.id]
         touched.remove(photo)
     if not touched:
