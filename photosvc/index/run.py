@@ -1,9 +1,10 @@
 """An index run: scan, find changes, extract in worker processes, store in batches."""
 
 import logging
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -82,15 +83,15 @@ def run_index(
     with run_lock(session, settings, clock, IndexRequest(folder, options.force), writes=not options.dry_run) as lease:
         pauses = _Pauses(session.get_bind().engine, settings, clock, small_jobs, lease)
         if lease is None:
-            _index(session, settings, clock, options, summary, pauses)
+            _Run(session, settings, clock, options, summary, pauses).count()
         else:
             reporter = Reporter(lease, summary)
             if is_stale(session):
                 summary.rebuilt = rebuild(session)
             restack_library(session, settings, clock, lease)
             remember_disks(session, settings.originals)
-            told = [reporter.progress, progress] if progress else [reporter.progress]
-            _index(session, settings, clock, options, summary, pauses, told)
+            observers = [reporter.progress, progress] if progress else [reporter.progress]
+            _Run(session, settings, clock, options, summary, pauses, observers).index()
             estimate_places(session, clock, settings.timezone, lease, wanted=settings.estimate_places)
             session.rollback()
             reporter.done(folder)
@@ -98,57 +99,161 @@ def run_index(
     return summary
 
 
-def _index(
-    session: Session,
-    settings: Settings,
-    clock: Clock,
-    options: IndexOptions,
-    summary: Summary,
-    pauses: "_Pauses",
-    told: Sequence[Progress] = (),
-) -> None:
-    """Scan a folder, read the files that are new or changed, and store them, or only count them without a lease."""
-    now, conditions = clock(), Conditions.of(settings)
-    folder = relative_folder(settings.originals, options.subfolder)
-    with Worklist() as work:
-        disks, absent = disk_numbers(settings.originals), absent_disks(session, settings.originals)
-        known = known_files(session, folder, now, conditions)
+@dataclass(slots=True)
+class _Run:
+    """One index run over a folder."""
+
+    session: Session
+    settings: Settings
+    clock: Clock
+    options: IndexOptions
+    summary: Summary
+    pauses: "_Pauses"
+    progress: Sequence[Progress] = ()
+    conditions: Conditions = field(init=False)
+    started: datetime = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.conditions = Conditions.of(self.settings)
+        self.started = self.clock()
+
+    def index(self) -> None:
+        """Read the files that are new or changed, store them, and mark those that are gone."""
+        folder = relative_folder(self.settings.originals, self.options.subfolder)
+        with Worklist() as work:
+            self._compare(work, folder)
+            total = work.count_to_read()
+            with self._pool(content_hash, str, total) as hashing:
+                contents = Contents(self.settings.originals, work, clean_name(folder), hashing, self.pauses)
+                writer = BatchWriter(self.session, self.settings, self.clock, self.summary, self.pauses.lease, contents)
+                has_more = total > 0
+                while has_more:
+                    self._read(work, writer)
+                    has_more = work.go_on()
+            writer.mark_missing(self.pauses.left(work.gone()))
+            put_off(self.session, clean_name(folder), self.started)
+
+    def count(self) -> None:
+        """Count what `index` would do."""
+        with Worklist() as work:
+            self._compare(work, relative_folder(self.settings.originals, self.options.subfolder))
+            for found, is_known in work.to_read():
+                self.summary.add(Outcome(found.name, Status.UPDATED if is_known else Status.INDEXED))
+            for name in work.gone():
+                self.summary.add(Outcome(name, Status.MISSING))
+
+    def _compare(self, work: Worklist, folder: str) -> None:
+        """Compare the folder with the database; files of disks that were away at any time do not count as gone."""
+        originals = self.settings.originals
+        disks, absent = disk_numbers(originals), absent_disks(self.session, originals)
+        known = known_files(self.session, folder, self.started, self.conditions)
         find_changes(
-            settings.originals,
+            originals,
             folder,
             known,
-            summary,
+            self.summary,
             work,
-            force=options.force,
-            clock=clock,
-            settle=options.settle,
-            pause=pauses,
+            force=self.options.force,
+            clock=self.clock,
+            settle=self.options.settle,
+            pause=self.pauses,
         )
-        absent |= options.unmounted | absent_disks(session, settings.originals)
-        _keep_unmounted(work, absent | _changed(disks, settings.originals), summary)
-        summary.kept = work.count_kept()
-        session.rollback()
-        if options.dry_run:
-            for found, is_known in work.to_read():
-                summary.add(Outcome(found.name, Status.UPDATED if is_known else Status.INDEXED))
-            for name in work.gone():
-                summary.add(Outcome(name, Status.MISSING))
-            return
+        absent |= self.options.unmounted | absent_disks(self.session, originals) | _changed(disks, originals)
+        for disk in sorted(absent):
+            if count := work.keep(disk):
+                self.summary.unmounted[disk] = count
+        self.summary.kept = work.count_kept()
+        self.session.rollback()
+
+    def _read(self, work: Worklist, writer: BatchWriter) -> None:
+        """Extract the files to read in worker processes and store the results in batches.
+
+        Raises:
+            _UnfinishedError: the time of the run is over.
+        """
         total = work.count_to_read()
-        with _pool(content_hash, str, total, settings, options) as hashing:
-            contents = Contents(settings.originals, work, clean_name(folder), hashing, pauses)
-            writer = BatchWriter(session, settings, clock, summary, pauses.lease, contents)
-            goes_on = total > 0
-            while goes_on:
-                _read(work, writer, settings, clock, options, summary, told, pauses, conditions)
-                goes_on = work.go_on()
-        writer.mark_missing(pauses.left(work.gone()))
-        put_off(session, clean_name(folder), now)
+        reading: dict[Path, FoundFile] = {}
+
+        def paths() -> Generator[Path, None, None]:
+            for found, _ in work.to_read(newest_first=self.options.newest_first):
+                path = disk_path(self.settings.originals, found.name)
+                reading[path] = found
+                yield path
+
+        batch: list[ReadFile] = []
+        began = self.clock.monotonic()
+        end = began + self.options.most_seconds
+        with closing(paths()) as to_read, closing(self._results(to_read, total)) as results:
+            for done, (path, result) in enumerate(results, 1):
+                batch.append((reading.pop(path), self._noted(result)))
+                for observe in self.progress:
+                    observe(done, total)
+                if len(batch) >= writer.size or self.clock.monotonic() - began >= _BATCH_SECONDS:
+                    writer.store(batch)
+                    if self.clock.monotonic() >= end and done < total:
+                        raise _UnfinishedError
+                    self.pauses()
+                    batch, began = [], self.clock.monotonic()
+            if batch:
+                writer.store(batch)
+
+    def _results(
+        self, paths: Iterator[Path], total: int
+    ) -> Generator[tuple[Path, Extraction | PhotosvcError], None, None]:
+        """Yield each path with its extraction or the error of its worker, in the order in which they finish.
+
+        If a decoder died or failed, the file is read again without thumbnails, and then without decoding.
+        """
+        max_bytes = self.settings.max_file_size * _MIB
+        read = partial(extract, max_bytes=max_bytes)
+        ways: list[tuple[Callable[[Path], Any], Any]] = [(read, Extraction), (partial(read, decode=False), Extraction)]
+        if self.options.thumbnails:
+            usual = UsualThumbnails(self.settings.cache, self.settings.cache_size * _MIB)
+            show = partial(extract_and_show, max_bytes=max_bytes, thumbnails=usual)
+            ways.insert(0, (show, tuple[Extraction, int, str]))
+        failed: dict[Path, FileProblemError] = {}
+        for number, (way, kind) in enumerate(ways, 1):
+            again = []
+            with self._pool(way, kind, total) as pool:
+                for path, result in pool.run(paths):
+                    if number < len(ways) and isinstance(result, FileProblemError) and _may_be_decoder(result):
+                        failed[path] = result
+                        again.append(path)
+                    elif number == len(ways):
+                        problem = failed[path].problem
+                        yield path, replace(result, problem=problem) if isinstance(result, Extraction) else failed[path]
+                    elif isinstance(result, tuple):
+                        extraction, made, refusal = result
+                        self.summary.thumbnails += made
+                        self.summary.cache_refusal = refusal or self.summary.cache_refusal
+                        yield path, extraction
+                    else:
+                        yield path, result
+            if not again:
+                return
+            paths, total = iter(again), len(again)
+
+    def _pool(self, function: Callable[[Path], Result], result: type[Result], total: int) -> Pool[Path, Result]:
+        timeout, memory_bytes = self.settings.index_timeout, self.settings.index_memory * _MIB
+        if self.options.scheduler is not None:
+            return self.options.scheduler.pool(function, result=result, timeout=timeout, memory_bytes=memory_bytes)
+        workers = min(self.options.workers or self.settings.index_workers or usable_cores(), total)
+        return WorkerPool(
+            function, result=result, workers=workers, timeout=timeout, memory_bytes=memory_bytes, in_advance=_QUEUE
+        )
+
+    def _noted(self, result: Extraction | PhotosvcError) -> Extraction | Problem:
+        """Return an extraction, or the problem behind an error of a worker, with the conditions of the problem."""
+        if isinstance(result, Extraction):
+            return replace(result, problem=self.conditions.noted(result.problem)) if result.problem else result
+        if isinstance(result, FileProblemError):
+            return self.conditions.noted(result.problem)
+        return Problem.of(Reason.READER_ERROR, type(result).__name__)
 
 
 @dataclass(slots=True)
 class _Pauses:
-    """The pauses of a run, in which small jobs are done; call it where the session has no open write transaction."""
+    """The pauses of a run, in which small jobs are done. Call it while the session has no open write transaction."""
 
     engine: Engine
     settings: Settings
@@ -156,10 +261,10 @@ class _Pauses:
     small_jobs: Callable[[], object]
     lease: Lease | None
     is_inner: bool = False
-    """True for the pauses of a run that is itself done in a pause: there are none."""
+    """True for a run that is itself done in a pause; it has no pauses."""
     _covered: list[IndexRequest] = field(default_factory=list, init=False)
     _failed: dict[str, float] = field(default_factory=dict, init=False)
-    """Folders that could not be indexed or not wholly, with the time of the next try."""
+    """Folders that could not be indexed completely, with the time of the next try."""
     _next: float = field(default=0.0, init=False)
 
     def __call__(self) -> None:
@@ -169,22 +274,21 @@ class _Pauses:
         try:
             with UnitOfWork(self.engine) as session:
                 self.lease.check(session)
-                due = [
-                    one for one in queue.due(session, INDEX, self.clock()) if self._failed.get(one.subject, now) <= now
-                ]
-        except SQLAlchemyError as error:  # such as no second connection in the pool of a host app: they wait for later
+                due = queue.due(session, INDEX, self.clock())
+        except SQLAlchemyError as error:  # for example, the pool of a host app has no second connection
             _LOG.info("index: no look for small jobs: %s", type(error).__name__)
             self._next = self.clock.monotonic() + _AFTER_FAILURE_SECONDS
             return
-        small = [one for one in map(as_request, due) if not one.is_large]
+        due = [job for job in due if self._failed.get(job.subject, now) <= now]
+        small = [request for request in map(as_request, due) if not request.is_large]
         for run in runs_for(self.settings.originals, (), small):
             if not run.is_large:  # else its folder is gone: a later run finds out
-                self._run(run, [one for one in due if run.covers(one)])
+                self._run(run, [job for job in due if run.covers(job)])
         self.small_jobs()
         self._next = self.clock.monotonic() + _PAUSE_SECONDS
 
     def left(self, names: Iterator[str]) -> Iterator[str]:
-        """Yield the names outside of the folders that were looked at in a pause: lost files may be back there."""
+        """Yield the names outside of the folders indexed in a pause: files that were gone may be back there."""
         for name in names:
             if not any(run.contains(name) for run in self._covered):
                 yield name
@@ -195,30 +299,23 @@ class _Pauses:
         self._covered.append(run)
         try:
             with UnitOfWork(self.engine) as session:
-                _index(session, self.settings, self.clock, options, Summary(), replace(self, is_inner=True))
+                _Run(session, self.settings, self.clock, options, Summary(), replace(self, is_inner=True)).index()
             with write_session(self.engine) as session:
                 queue.forget_unchanged(session, done)
         except (PhotosvcError, SQLAlchemyError, OSError) as error:
             again = self.clock.monotonic() + _AGAIN_SECONDS
-            self._failed |= dict.fromkeys((one.subject for one in done), again)
+            self._failed |= dict.fromkeys((job.subject for job in done), again)
             _LOG.info("index in a pause: %s", getattr(error, "message", None) or type(error).__name__)
 
 
 class _UnfinishedError(ConflictError):
-    """The run has read for as long as it may; a later one goes on."""
+    """The run has used up its time; a later one goes on."""
 
 
 def _changed(disks: Mapping[str, tuple[int, ...]], originals: Path) -> set[str]:
     """Return the folders whose disk has another number by now: it was away during a part of the scan."""
     present = disk_numbers(originals)
     return {folder for folder, number in disks.items() if folder and present.get(folder) != number}
-
-
-def _keep_unmounted(work: Worklist, disks: Collection[str], summary: Summary) -> None:
-    """Keep the files of disks that were not mounted before, during or after the scan."""
-    for disk in sorted(disks):
-        if count := work.keep(disk):
-            summary.unmounted[disk] = count
 
 
 def rebuild_search(session: Session, settings: Settings, clock: Clock) -> int:
@@ -231,106 +328,6 @@ def rebuild_search(session: Session, settings: Settings, clock: Clock) -> int:
         return rebuild(session)
 
 
-def _read(
-    work: Worklist,
-    writer: BatchWriter,
-    settings: Settings,
-    clock: Clock,
-    options: IndexOptions,
-    summary: Summary,
-    told: Sequence[Progress],
-    pause: Callable[[], object],
-    conditions: Conditions,
-) -> None:
-    """Extract the files to read in worker processes and store the results in batches, until the time is over."""
-    total = work.count_to_read()
-    given: dict[Path, FoundFile] = {}
-
-    def paths() -> Generator[Path, None, None]:
-        for found, _ in work.to_read(newest_first=options.newest_first):
-            path = disk_path(settings.originals, found.name)
-            given[path] = found
-            yield path
-
-    batch: list[ReadFile] = []
-    began = clock.monotonic()
-    end = began + options.most_seconds
-    with closing(paths()) as wanted, closing(_results(wanted, total, settings, options, summary)) as results:
-        for done, (path, result) in enumerate(results, 1):
-            batch.append((given.pop(path), _noted(result, conditions)))
-            for progress in told:
-                progress(done, total)
-            if len(batch) >= writer.size or clock.monotonic() - began >= _BATCH_SECONDS:
-                writer.store(batch)
-                if clock.monotonic() >= end and done < total:
-                    raise _UnfinishedError
-                pause()
-                batch, began = [], clock.monotonic()
-        if batch:
-            writer.store(batch)
-
-
-def _results(
-    paths: Iterator[Path], total: int, settings: Settings, options: IndexOptions, summary: Summary
-) -> Generator[tuple[Path, Extraction | PhotosvcError], None, None]:
-    """Yield each path with its extraction or the error of its worker, in the order in which they finish.
-
-    Where a decoder died or failed, the file is read again without thumbnails, and then without decoding.
-    """
-    read = partial(extract, max_bytes=settings.max_file_size * _MIB)
-    ways: list[tuple[Callable[[Path], Any], Any]] = [(read, Extraction), (partial(read, decode=False), Extraction)]
-    if options.thumbnails:
-        usual = UsualThumbnails(settings.cache, settings.cache_size * _MIB)
-        show = partial(extract_and_show, max_bytes=settings.max_file_size * _MIB, thumbnails=usual)
-        ways.insert(0, (show, tuple[Extraction, int, str]))
-    failed: dict[Path, FileProblemError] = {}
-    for number, (way, kind) in enumerate(ways, 1):
-        again = []
-        with _pool(way, kind, total, settings, options) as pool:
-            for path, result in pool.run(paths):
-                if number < len(ways) and isinstance(result, FileProblemError) and _was_dear(result):
-                    failed[path] = result
-                    again.append(path)
-                elif number == len(ways):
-                    problem = failed[path].problem
-                    yield path, replace(result, problem=problem) if isinstance(result, Extraction) else failed[path]
-                elif isinstance(result, tuple):
-                    extraction, made, refusal = result
-                    summary.thumbnails += made
-                    summary.cache_refusal = refusal or summary.cache_refusal
-                    yield path, extraction
-                else:
-                    yield path, result
-        if not again:
-            return
-        paths, total = iter(again), len(again)
-
-
-def _was_dear(error: FileProblemError) -> bool:
+def _may_be_decoder(error: FileProblemError) -> bool:
     """Return whether the decoder may have caused the error, so that a try without decoding may succeed."""
     return error.problem.reason.validity is Validity.SPACED
-
-
-def _pool(
-    function: Callable[[Path], Result],
-    result: type[Result],
-    total: int,
-    settings: Settings,
-    options: IndexOptions,
-) -> Pool[Path, Result]:
-    timeout, memory_bytes = settings.index_timeout, settings.index_memory * _MIB
-    if options.scheduler is not None:
-        return options.scheduler.pool(function, result=result, timeout=timeout, memory_bytes=memory_bytes)
-    workers = min(options.workers or settings.index_workers or usable_cores(), total)
-    return WorkerPool(
-        function, result=result, workers=workers, timeout=timeout, memory_bytes=memory_bytes, in_advance=_QUEUE
-    )
-
-
-def _noted(result: Extraction | PhotosvcError, conditions: Conditions) -> Extraction | Problem:
-    """Return an extraction, or the problem behind an error of a worker, with the conditions of the problem."""
-    if isinstance(result, Extraction):
-        return replace(result, problem=conditions.noted(result.problem)) if result.problem else result
-    if isinstance(result, FileProblemError):
-        return conditions.noted(result.problem)
-    return Problem.of(Reason.READER_ERROR, type(result).__name__)
