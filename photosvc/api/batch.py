@@ -8,7 +8,6 @@ from typing import Any, Final
 from flask import Response
 from sqlalchemy.orm import Session
 
-from photosvc.api.uploads import taking_originals
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.message import counted
@@ -20,7 +19,7 @@ from photosvc.library.journal import Actor, Change, find_own, first_of_batch
 from photosvc.library.trash.deletion import Deletion, trash_photos
 from photosvc.library.unit_of_work import changing, load_photos
 from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
-from photosvc.web.changes import rename_context
+from photosvc.web.changes import rename_context, taking_originals
 from photosvc.web.contract import LONG_BODY, NUMBER, answers, outcome, takes
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require

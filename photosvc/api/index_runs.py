@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from flask import Response, request
 
-from photosvc.api.uploads import albums_by_name
 from photosvc.auth.principal import Principal
 from photosvc.core.accounts import ADMIN
 from photosvc.core.errors import NotFoundError
@@ -15,6 +14,7 @@ from photosvc.core.message import counted
 from photosvc.index import requests, run_log
 from photosvc.jobs import queue
 from photosvc.jobs.queue import IMPORT, State, is_running
+from photosvc.library.albums import albums_by_name
 from photosvc.library.failures import failed_files, forget_import_failures
 from photosvc.library.import_folder import ImportFolder
 from photosvc.library.imports import import_reports, withdraw_imports
@@ -43,7 +43,7 @@ from photosvc.web.contract import (
     takes_query,
     uses,
 )
-from photosvc.web.indexer import Indexer, wake_indexer
+from photosvc.web.job_answers import STARTED, answer_started
 from photosvc.web.paging import page_headers, page_parameters, read_page
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -53,12 +53,6 @@ from photosvc.web.service import current_service
 index_runs = OwnBlueprint("index_runs", __name__)
 imports = OwnBlueprint("imports", __name__)
 
-INDEXER: Final = {"type": "string", "enum": [indexer.value for indexer in Indexer]}
-MESSAGES: Final = {
-    Indexer.RUNNING: "The indexer that runs takes it.",
-    Indexer.STARTED: "An indexer was started for it.",
-    Indexer.NONE: "It waits for svc watch.",
-}
 #: Index runs and imports in their lists.
 SHOWN: Final = 20
 _wish, _report = IndexWishSchema(), IndexReportSchema()
@@ -72,7 +66,6 @@ _LONGEST: Final = 1024
 _import_wish, _import_report = ImportWishSchema(), ImportReportSchema()
 #: Failed files of each import; `/errors` lists more of these files.
 _SHOWN_FAILURES: Final = 20
-_STARTED = outcome(indexer=INDEXER)
 
 
 @index_runs.get("/index")
@@ -94,14 +87,13 @@ def list_index_runs() -> Response:
 @index_runs.post("/index")
 @require("photos.index")
 @takes(IndexRunSchema, any_type=True)
-@answers(outcome(indexer=INDEXER), "The indexer that takes the job.", refuses=(400, 503))
+@answers(STARTED, "The indexer that takes the job.", refuses=(400, 503))
 def start_index(given: dict[str, Any]) -> Response:
     """Request an index run over the originals or one of their folders. Equal waiting requests are merged."""
     service = current_service()
     with service.writing() as session:
         requests.enqueue(session, service.now(), (given["path"] or "").strip("/"), force=bool(given["rescan"]))
-    indexer = wake_indexer(service)
-    return json_answer({"code": 200, "message": MESSAGES[indexer], "indexer": indexer.value})
+    return answer_started()
 
 
 @index_runs.delete("/index")
@@ -187,7 +179,7 @@ def list_imports() -> Response:
 @require("files.import")
 @uses("albums.update", "albums.create")
 @takes(ImportRunSchema, any_type=True)
-@answers(_STARTED, "The indexer that takes the job.", refuses=(400, 404, 409, 429, 503))
+@answers(STARTED, "The indexer that takes the job.", refuses=(400, 404, 409, 429, 503))
 def start_import(given: dict[str, Any]) -> Response:
     """Request an import of the import folder, or of a folder in it, into the originals.
 
@@ -201,7 +193,7 @@ def start_import(given: dict[str, Any]) -> Response:
 @require("files.import")
 @uses("albums.update", "albums.create")
 @takes(ImportRunSchema, any_type=True)
-@answers(_STARTED, "The indexer that takes the job.", refuses=(400, 404, 409, 429, 503))
+@answers(STARTED, "The indexer that takes the job.", refuses=(400, 404, 409, 429, 503))
 def start_import_of_folder(given: dict[str, Any], folder: str) -> Response:
     """Request an import of the folder that the path names, below the import folder."""
     return _start(given, folder)
@@ -214,12 +206,11 @@ def _start(given: dict[str, Any], path: str) -> Response:
     now = service.now()
     source = ImportFolder(service.settings.import_folder)
     folder = source.check(service.settings.originals, path.strip("/"))
-    albums = albums_by_name(service, given["albums"] or (), now)
+    albums = albums_by_name(service.writing, given["albums"] or (), principal(), now)
     with service.writing() as session:
         arguments = {"moves": bool(given["move"]), "albums": list(albums)}
         queue.add(session, IMPORT, folder, now, arguments, user_id=principal().user_id)
-    indexer = wake_indexer(service)
-    return json_answer({"code": 200, "message": MESSAGES[indexer], "indexer": indexer.value})
+    return answer_started()
 
 
 @imports.delete("/import", strict_slashes=False)

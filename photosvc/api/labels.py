@@ -6,11 +6,9 @@ Lists of people, and the jobs that change many photos, have the same form. A cha
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from flask import Response, request, url_for
+from flask import Response, request
 from marshmallow import Schema
 
-from photosvc.api.index_runs import INDEXER, MESSAGES
-from photosvc.api.photos import answer_changed
 from photosvc.core.errors import InvalidValueError
 from photosvc.library.edits import keep_keywords
 from photosvc.library.labels import add_label, check_name, label_of, remove_label
@@ -26,13 +24,11 @@ from photosvc.records.people import (
 from photosvc.records.photos import PhotoSchema
 from photosvc.search.reading.library import Kept, state_tag
 from photosvc.search.reading.people import Label, Person, read_labels, with_covers_of_labels
-from photosvc.web.changes import Editing, rename_context
+from photosvc.web.changes import Editing, answer_changed, rename_context
 from photosvc.web.contract import (
     ETAG,
     NUMBER,
     TEXT,
-    Contract,
-    Header,
     answers,
     describe,
     or_answers,
@@ -41,7 +37,7 @@ from photosvc.web.contract import (
     takes,
     takes_query,
 )
-from photosvc.web.indexer import wake_indexer
+from photosvc.web.job_answers import JOB, answer_job
 from photosvc.web.paging import page_headers, page_parameters, read_page
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -65,13 +61,6 @@ _ORDERS: Final[dict[str, Callable[[Person | Label], Any]]] = {
     "relevance": lambda entry: -entry.photo_count,
     "favorites": lambda entry: not entry.favorite,
 }
-#: The answer of a view that leaves a change to a job.
-JOB: Final = Contract(
-    outcome(job=NUMBER, indexer=INDEXER),
-    meaning="Over 1,000 photos have it, so a job changes them; its `State` says whether it is done.",
-    status=202,
-    headers={"Location": Header("string", "The address of the job's progress.")},
-)
 
 
 def list_parameters(**more: tuple[dict[str, Any], str]) -> list[dict[str, Any]]:
@@ -117,16 +106,6 @@ def list_entries(
     return page.answer(cached_answer([schema.dump(entry) for entry in found], etag), len(found))
 
 
-def accepted(rename: QueuedRename) -> Response:
-    """Answer with the number of a job, and start an indexer for it unless one runs."""
-    indexer = wake_indexer(current_service())
-    answer = json_answer(
-        {"code": 202, "message": MESSAGES[indexer], "job": rename.job_id, "indexer": indexer.value}, JOB.status
-    )
-    answer.headers["Location"] = url_for("photosvc.index_runs.show_job", job_id=rename.job_id)
-    return answer
-
-
 @labels.get("/labels")
 @require("labels.search")
 @takes_query(list_parameters)
@@ -155,7 +134,7 @@ def rename_label(given: dict[str, Any], label_uid: str) -> Response:
         check_name(name)
     context = rename_context("label_uid")
     changed = change_label(context, context.find_label(label_uid), name, favorite=favorite)
-    return accepted(changed) if isinstance(changed, QueuedRename) else _answer(changed.uid)
+    return answer_job(changed.job_id) if isinstance(changed, QueuedRename) else _answer(changed.uid)
 
 
 @labels.post("/labels/<label_uid>/like", endpoint="label_like")
@@ -188,7 +167,7 @@ def delete_labels(given: dict[str, Any]) -> Response:
     found = [label for label in context.every_label() if label.uid in uids]
     photos = remove_labels(context, found)
     if isinstance(photos, QueuedRename):
-        return accepted(photos)
+        return answer_job(photos.job_id)
     message = f"{len(found)} labels deleted"
     return json_answer({"code": 200, "message": message, "labels": [label.uid for label in found], "photos": photos})
 

@@ -11,7 +11,6 @@ import orjson
 from flask import Response, request
 from sqlalchemy.orm import Session
 
-from photosvc.api.uploads import taking_originals
 from photosvc.core.accounts import ADMIN
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
@@ -28,7 +27,7 @@ from photosvc.records.fields import compile_schema
 from photosvc.records.photos import FileEntitySchema, PhotoSchema
 from photosvc.search.reading.files import file_with_hash, files_of_photo, load_file
 from photosvc.search.reading.library import state_tag
-from photosvc.web.changes import Editing, EditingChange, change_one, read_record
+from photosvc.web.changes import Editing, EditingChange, answer_changed, change_one, read_record, taking_originals
 from photosvc.web.contract import ETAG, LONG_BODY, answers, describe, json_object, takes, takes_query
 from photosvc.web.files import disposition
 from photosvc.web.paging import log_parameters, read_page_of_log
@@ -99,7 +98,7 @@ def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
 
     Values that a person sets outlive every index run. With `If-Match`, only the state with that entity tag is changed.
     """
-    body, etag = change_asked(
+    body, etag = change_one(
         photo_uid, "photos.update", lambda editing: apply(editing.photo, given, editing.shared_rows)
     )
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
@@ -123,19 +122,8 @@ def approve_photo(photo_uid: str) -> Response:
     return _wrapped(photo_uid, "photos.approve", lambda editing: approve(editing.photo))
 
 
-def change_asked(photo_uid: str, action: str, change: EditingChange) -> tuple[bytes, str]:
-    """Change a photo as `change_one` does; with `If-Match`, only the state with one of these entity tags."""
-    # An empty or unreadable header names no state either.
-    return change_one(photo_uid, action, change, request.if_match if "If-Match" in request.headers else None)
-
-
-def answer_changed(photo_uid: str, action: str, change: EditingChange) -> Response:
-    """Change a photo as `change_asked` does, and answer with its record."""
-    return json_text(change_asked(photo_uid, action, change)[0])
-
-
 def _wrapped(photo_uid: str, action: str, change: EditingChange) -> Response:
-    return json_text(b'{"photo":' + change_asked(photo_uid, action, change)[0] + b"}")
+    return json_text(b'{"photo":' + change_one(photo_uid, action, change)[0] + b"}")
 
 
 def _parameters() -> list[dict[str, Any]]:

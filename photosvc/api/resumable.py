@@ -16,13 +16,12 @@ from sqlalchemy import delete, update
 from werkzeug.exceptions import UnsupportedMediaType
 from werkzeug.http import http_date
 
-from photosvc.api.uploads import UPLOAD_TOKEN
 from photosvc.core.errors import ConflictError, InvalidValueError, PhotosvcError
 from photosvc.core.problems import FileProblemError
 from photosvc.library.admission import REFUSED
 from photosvc.library.staging import Part
 from photosvc.library.storage_errors import PartLockedError, PartMissingError, TooLargeError
-from photosvc.library.upload_queue import LIFETIME, add_waiting, find_upload
+from photosvc.library.upload_queue import LIFETIME, UPLOAD_TOKEN, add_waiting, find_upload
 from photosvc.models import Upload
 from photosvc.models.statements import UNLOADED
 from photosvc.pictures.download_names import safe_name

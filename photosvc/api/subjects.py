@@ -7,8 +7,7 @@ import orjson
 from flask import Response, request
 from sqlalchemy import ColumnElement, select
 
-from photosvc.api.labels import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters
-from photosvc.api.photos import change_asked
+from photosvc.api.labels import PAGE_HEADERS, list_entries, list_parameters
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import FILE, MARKER, is_uid
 from photosvc.core.vocabulary import MANUAL
@@ -21,8 +20,9 @@ from photosvc.records.people import MarkerEditSchema, NewMarkerSchema, SubjectEd
 from photosvc.records.photos import MarkerSchema
 from photosvc.search.reading.files import files_of_photo, load_file
 from photosvc.search.reading.people import read_people, with_covers_of_people
-from photosvc.web.changes import Editing, rename_context
+from photosvc.web.changes import Editing, change_one, rename_context
 from photosvc.web.contract import ETAG, answers, or_answers, read_switch, takes, takes_query
+from photosvc.web.job_answers import JOB, answer_job
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.responses import json_answer
@@ -81,7 +81,7 @@ def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
         check_name(name)
     context = rename_context("subject_uid")
     changed = change_person(context, context.find_person(subject_uid), name, favorite=favorite, hidden=hidden)
-    return accepted(changed) if isinstance(changed, QueuedRename) else _answer(changed)
+    return answer_job(changed.job_id) if isinstance(changed, QueuedRename) else _answer(changed)
 
 
 @subjects.post("/subjects/<subject_uid>/like")
@@ -190,13 +190,13 @@ def _removed(marker_uid: str) -> Response:
     def change(editing: Editing) -> None:
         record.update(_marker.dump(remove_area(editing.photo, marker_uid)))
 
-    change_asked(_photo_of(marker_uid), "people.marker", change)
+    change_one(_photo_of(marker_uid), "people.marker", change)
     return json_answer({**record, "Invalid": True})
 
 
 def _changed(photo_uid: str, change: Callable[[Editing], None], chosen: Callable[[dict[str, Any]], bool]) -> Response:
     """Change a photo, and answer with one of its areas."""
-    body, _ = change_asked(photo_uid, "people.marker", change)
+    body, _ = change_one(photo_uid, "people.marker", change)
     markers = (marker for file in orjson.loads(body)["Files"] for marker in file["Markers"])
     found = next((marker for marker in markers if chosen(marker)), None)
     if found is None:

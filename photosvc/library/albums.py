@@ -7,6 +7,8 @@ from typing import Any, Final, TypeAlias
 from sqlalchemy import func, not_, select
 from sqlalchemy.orm import Session
 
+from photosvc.auth.policy import decide
+from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.message import Message, of_field
@@ -261,3 +263,32 @@ def _check(values: Mapping[str, Any], now: datetime, *, smart: bool) -> None:
     orders = [order for order in ALBUM_ORDERS if not smart or order != MANUAL.name]
     if "order" in values and values["order"] not in orders:
         raise InvalidValueError(f"Order: use one of {', '.join(orders)}", field="Order")
+
+
+def albums_by_name(writing: Writing, names: Sequence[str], who: Principal, now: datetime) -> list[str]:
+    """Return the UIDs of the albums with these UIDs or titles; make an album for a title that none has.
+
+    Raises:
+        NotFoundError: there is no album with this UID.
+        PermissionDeniedError: the principal may not change albums, or make one.
+        ConflictError: photos cannot be added to this album.
+    """
+    if not names:
+        return []
+    decide(who, "albums.update")
+    with writing(library=True) as session:
+        # Read once for all names, because the transaction keeps others from writing.
+        titles = uids_by_title(session) if any(not ids.is_uid(name, ids.ALBUM) for name in names) else {}
+        return [_album_by_name(session, name, titles, who, now) for name in dict.fromkeys(names)]
+
+
+def _album_by_name(session: Session, name: str, titles: dict[str, list[str]], who: Principal, now: datetime) -> str:
+    uid = name
+    if not ids.is_uid(name, ids.ALBUM):
+        try:
+            uid = album_named(session, name, titles).uid
+        except NotFoundError:
+            decide(who, "albums.create")
+            uid = make_album(session, {"title": name}, now, who.owner_uid).uid
+            titles[fold(name)] = [uid]
+    return album_of_people(session, uid, sees_private=who.sees_private).uid

@@ -1,5 +1,6 @@
 """Uploads that wait to be completed or added, within the limits of their accounts."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from http import HTTPStatus
@@ -20,6 +21,8 @@ from photosvc.models import Upload, UploadedFile, User
 from photosvc.models.statements import UNLOADED, in_portions, insert_into
 from photosvc.settings import Settings
 
+#: The token in the address of an upload, which the client chooses.
+UPLOAD_TOKEN: Final = re.compile(r"[\w.~-]{1,200}", re.ASCII)
 #: Time after which a waiting file is deleted.
 LIFETIME: Final = timedelta(days=3)
 #: Resumable uploads of one account that may be incomplete.

@@ -5,8 +5,8 @@ that have it.
 """
 
 import hashlib
-from collections.abc import Callable, Container, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -14,6 +14,7 @@ from http import HTTPStatus
 from typing import TypeAlias
 
 import orjson
+from flask import Response, request
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
@@ -22,6 +23,8 @@ from photosvc.library.album_photos import select_photos
 from photosvc.library.albums import PhotosChange, album_of_people, change_members
 from photosvc.library.journal import Actor, Change
 from photosvc.library.renames import RenameContext
+from photosvc.library.staging import require_writable
+from photosvc.library.trash.deletion import Deletion, deleting
 from photosvc.library.trash.folder import Kept, Trash
 from photosvc.library.trash.restoring import PORTION, Emptied, Restored, empty_in_request, restore_in_request
 from photosvc.library.unit_of_work import changing
@@ -35,6 +38,7 @@ from photosvc.search.reading.people import read_labels, read_people
 from photosvc.search.reading.selection import Selection
 from photosvc.web.admission_gate import Cost
 from photosvc.web.protector import principal
+from photosvc.web.responses import json_text
 from photosvc.web.searching import searching
 from photosvc.web.service import current_service
 
@@ -81,17 +85,15 @@ def _record_of(session: Session, seen: Sequence[SeenFile], *, sees_private: bool
     return body, hashlib.blake2b(body, digest_size=16).hexdigest()
 
 
-def change_one(
-    photo_uid: str, action: str, change: EditingChange, expected: Container[str] | None = None
-) -> tuple[bytes, str]:
+def change_one(photo_uid: str, action: str, change: EditingChange) -> tuple[bytes, str]:
     """Change one photo in a write transaction; return its new record and entity tag.
 
-    Args:
-        expected: the entity tags of states that may be changed; None: any state.
+    With the header `If-Match`, only a state with one of its entity tags is changed; an empty or unreadable header
+    names no state.
 
     Raises:
         NotFoundError: the photo does not exist, or may not be seen.
-        PhotoChangedError: the photo has another state than those expected.
+        PhotoChangedError: the photo has another state than `If-Match` names.
     """
     service, who = current_service(), principal()
     now = service.now()
@@ -101,8 +103,10 @@ def change_one(
         photo = load_for_change(session, photo_uid) if seen else None
         if photo is None:
             raise NotFoundError("there is no such photo", field="uid")
-        if expected is not None and _record_of(session, seen, sees_private=sees_private)[1] not in expected:
-            raise PhotoChangedError
+        if "If-Match" in request.headers:
+            _, etag = _record_of(session, seen, sees_private=sees_private)
+            if etag not in request.if_match:
+                raise PhotoChangedError
         shared_rows = SharedRows(session, service.settings.timezone)
         entry = Change(action, Actor.of(who))
         with changing(session, shared_rows, [photo], entry, now):
@@ -111,6 +115,28 @@ def change_one(
         session.expire_all()
         seen = files_of_photo(connection, photo_uid, sees_private=sees_private) or seen
         return _record_of(session, seen, sees_private=sees_private)
+
+
+def answer_changed(photo_uid: str, action: str, change: EditingChange) -> Response:
+    """Change a photo as `change_one` does, and answer with its record."""
+    return json_text(change_one(photo_uid, action, change)[0])
+
+
+@contextmanager
+def taking_originals() -> Iterator[Deletion | None]:
+    """Yield the deletion that moves originals into the trash after a write transaction; None if originals stay.
+
+    Raises:
+        PermissionDeniedError: originals are to be deleted, but are read-only.
+    """
+    service = current_service()
+    settings = service.settings
+    if not settings.delete_originals:
+        yield None
+        return
+    require_writable(settings)
+    with deleting(Trash(settings.originals), service.now()) as deletion:
+        yield deletion
 
 
 def one_batch() -> AbstractContextManager[None]:

@@ -26,7 +26,7 @@ PICTURES = {
 def jobs_library(tmp_path, new_database, monkeypatch):
     """A library on each database, in which one photo is many, and jobs change one in a transaction."""
     monkeypatch.setattr("photosvc.library.renames.MOST_AT_ONCE", 1)
-    monkeypatch.setattr("photosvc.api.labels.wake_indexer", lambda _: Indexer.RUNNING)
+    monkeypatch.setattr("photosvc.web.job_answers.wake_indexer", lambda _: Indexer.RUNNING)
     for name in ("_FIRST", "_MOST"):
         monkeypatch.setattr(renames, name, 1)
     library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_database()})

@@ -251,7 +251,7 @@ def test_an_import_on_request_goes_on_at_once_after_its_indexer_was_killed(tmp_p
             (card / name).write_bytes(data)
             os.utime(card / name, (0, 0))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("photosvc.api.index_runs.wake_indexer", lambda _: Indexer.NONE)
+            patch.setattr("photosvc.web.job_answers.wake_indexer", lambda _: Indexer.NONE)
             assert api.call("POST", "/import", api.app_password("ann", "*"), json={"move": True}).status_code == 200
         for least in (32, 64):
             run = start("index", "--wished", api=api, PHOTOSVC_INDEX_WORKERS="1", PHOTOSVC_WATCH_SETTLE="0")

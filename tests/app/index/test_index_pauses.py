@@ -76,7 +76,7 @@ def test_the_folder_of_an_upload_is_indexed_in_a_pause_of_a_run_over_everything(
 
 def test_a_label_of_many_photos_is_renamed_in_the_pauses_of_a_run_over_everything(inline_library, monkeypatch):
     monkeypatch.setattr("photosvc.library.renames.MOST_AT_ONCE", 1)
-    monkeypatch.setattr("photosvc.api.labels.wake_indexer", lambda _: Indexer.RUNNING)
+    monkeypatch.setattr("photosvc.web.job_answers.wake_indexer", lambda _: Indexer.RUNNING)
     for number in range(3):
         inline_library.put(f"lakes/{number}.jpg", jpeg(400 + number, 16, xmp=showing(keywords=["lake"])))
     inline_library.index()

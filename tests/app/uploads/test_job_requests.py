@@ -30,7 +30,7 @@ from tests.helpers.pictures import clouds, encoded
 def api(tmp_path, monkeypatch):
     for name in ("photosvc.library.content", "photosvc.index.run"):
         monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
-    monkeypatch.setattr("photosvc.api.index_runs.wake_indexer", lambda _: Indexer.STARTED)
+    monkeypatch.setattr("photosvc.web.job_answers.wake_indexer", lambda _: Indexer.STARTED)
     with open_api(tmp_path) as api, changed(api, watch_settle=0):
         (api.library.instance / "import").mkdir()
         yield api
