@@ -60,7 +60,7 @@ def create_app(
     app = Flask("photosvc", instance_path=str(instance_folder), static_folder=None)
     app.template_folder = str(instance_folder / "templates")
     app.url_map.merge_slashes = False
-    loaded = load_settings(instance_folder, environ=environ, given=settings)
+    loaded = load_settings(instance_folder, environ=environ, overrides=settings)
     make_folder_private(instance_folder, passable=bool(loaded.sendfile_header))
     make_private(path for name in _SECRET for path in instance_folder.glob(name))
     db = _open_database(app, loaded.database_uri)

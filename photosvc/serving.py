@@ -17,7 +17,7 @@ from photosvc.auth import passwords
 from photosvc.auth.errors import OtherServiceKeyError
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import SchemaError, SettingError
-from photosvc.core.process import give_back
+from photosvc.core.process import release_memory
 from photosvc.extension import VIEWS
 from photosvc.web.service import EXTENSION, Service
 
@@ -69,7 +69,7 @@ def post_request(_worker: object, _request: object, _environ: object, _answer: o
     global _returned_at  # noqa: PLW0603 - hooks are functions of a module
     if SYSTEM_CLOCK.monotonic() >= _returned_at + _RETURN_SECONDS:
         _returned_at = SYSTEM_CLOCK.monotonic()
-        give_back()
+        release_memory()
 
 
 def _service_of(worker: Any) -> Service | None:  # noqa: ANN401

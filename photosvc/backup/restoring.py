@@ -336,7 +336,7 @@ def _settings(instance: Path, environ: Mapping[str, str]) -> Settings:
     """
     # `load_settings` would make a file with a key, which is not that of the database.
     given = {} if _KEY in environ else {_KEY: secrets.token_hex(32)}
-    return load_settings(instance, environ=environ, given=given, reads_config=False)
+    return load_settings(instance, environ=environ, overrides=given, reads_config=False)
 
 
 def _key_fits(instance: Path, environ: Mapping[str, str], manifest: Manifest) -> bool:

@@ -33,8 +33,8 @@ def available_memory() -> int:
     return _UNLIMITED if limit == resource.RLIM_INFINITY else max(0, limit - address_space())
 
 
-def give_back() -> None:
-    """Give freed memory back to the system; the C library keeps all that is not at the end of an arena."""
+def release_memory() -> None:
+    """Give freed memory back to the system: the C library does so by itself only at the end of an arena."""
     with suppress(AttributeError, OSError, TypeError):  # the C library is not glibc
         ctypes.CDLL(None).malloc_trim(0)
 

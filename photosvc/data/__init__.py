@@ -11,7 +11,7 @@ PLACES = Path(__file__).with_name("places.sqlite")
 #: Names of places in other languages, an SQLite file; `tools/build_names.py` in the source repository describes it.
 NAMES = Path(__file__).with_name("names.sqlite")
 
-#: Bytes of the gazetteer that connections read through the page cache of the system.
+#: Bytes of a table that connections read through the page cache of the system.
 _MAPPED = 2**24
 
 #: Country codes and their English names, one country a line.
@@ -31,12 +31,12 @@ def countries() -> dict[str, str]:
 class PlacesTable(local):
     """A gazetteer opened read-only, with a connection for each thread that uses it.
 
-    While a thread runs a statement, other threads that call the same connection wait for its mutex, some of them with
-    Python's lock held; a function written in Python inside SQL would then wait for that lock, and the process stops for
-    good. Each thread has its own connection, and none of them has functions of its own.
+    Threads that share a connection wait for its mutex, some of them while they hold the lock of Python. A function in
+    Python that SQL calls would wait for that lock, and the process would stop for good. Therefore each thread has its
+    own connection, and no connection has functions in Python.
     """
 
     def __init__(self, path: Path = PLACES) -> None:
-        # The file never changes, so that SQLite needs neither locks nor checks for writers.
+        # Because the file never changes, SQLite needs neither locks nor checks for writers.
         self.connection = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)
         self.connection.execute(f"PRAGMA mmap_size={_MAPPED}")  # all connections share the pages of the file

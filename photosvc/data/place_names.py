@@ -12,8 +12,9 @@ from photosvc.data import NAMES, PlacesTable
 
 #: The most words of a name that are read together.
 MOST_WORDS: Final = 4
-#: Places that a name means: those with at least this share of the inhabitants of the largest, and their number.
+#: A name means the largest place that has it, and others with at least this share of its inhabitants.
 LARGE: Final = 0.5
+#: The most places that a name means.
 _MOST_PLACES: Final = 3
 _LONGEST: Final = 60
 _NAMED: Final = """
@@ -57,30 +58,30 @@ def places_named(name: str) -> Sequence[NamedPlace]:
 
 
 def own_names(name: str, kind: str) -> list[str]:
-    """Return the names in the gazetteer of the states or cities that have a name, folded; it may be among them."""
+    """Return the folded names in the gazetteer of the states or cities that a name means, maybe that name itself."""
     places = [place for place in places_named(name) if place.kind == kind]
     return list(dict.fromkeys(place.own for place in places if _is_meant(place, places[0])))[:_MOST_PLACES]
 
 
 def names_in_text(name: str) -> list[str]:
-    """Return the names in the gazetteer of the places that a name stands for in free text, folded."""
+    """Return the folded names in the gazetteer of the places that a name means in free text."""
     places = [place for place in places_named(name) if place.in_text]
     meant = [place for place in places if place.kind != "city" or _is_meant(place, places[0])]
     return list(dict.fromkeys(place.own for place in meant))[:_MOST_PLACES]
 
 
 def country_named(name: str) -> str | None:
-    """Return the code of the country with this name in any language, given by its folded words."""
+    """Return the code of the country with this name, folded, in any language; None if no country has it."""
     return next((place.country for place in places_named(name) if place.kind == "country"), None)
 
 
 def is_frequent_word(name: str) -> bool:
-    """Return whether a name is a frequent English word that names only small places, such as `lakes`."""
+    """Return whether a name is a frequent English word and the name of small places only, such as `lakes`."""
     return bool(_TABLE.connection.execute(_FREQUENT, (name,)).fetchone())
 
 
 def country_in(languages: Sequence[str], code: str) -> str | None:
-    """Return the name of a country in the first of these languages that is known; None if that is English.
+    """Return the name of a country in the first known language of a list; None if that is English.
 
     Args:
         languages: tags such as `de` or `de-AT`, the preferred one first.

@@ -295,7 +295,7 @@ class Contents:
         """
         if not names:
             return set()
-        sent = select(UploadedFile.name).where(among(session, UploadedFile.name, names), UploadedFile.apart)
+        sent = select(UploadedFile.name).where(among(session, UploadedFile.name, names), UploadedFile.contributed)
         return set(names).difference(session.connection().execute(sent).scalars())
 
     def _outside(self) -> Iterator[FoundFile]:

@@ -101,16 +101,16 @@ class SentFiles:
         Args:
             media: name -> hash.
         """
-        columns = (UploadedFile.name, UploadedFile.hash, UploadedFile.original_name, UploadedFile.apart)
+        columns = (UploadedFile.name, UploadedFile.hash, UploadedFile.original_name, UploadedFile.contributed)
         connection = self._session.connection()
         at_name = select(*columns).where(among(self._session, UploadedFile.name, media))
         with_content = select(*columns).where(
-            among(self._session, UploadedFile.hash, set(media.values())), not_(UploadedFile.apart)
+            among(self._session, UploadedFile.hash, set(media.values())), not_(UploadedFile.contributed)
         )
         named = {row.name: row for row in connection.execute(at_name)}
         # A file that was renamed since then is known by its content.
         same = {row.hash: row for row in connection.execute(with_content)}
-        self._contributed = {name for name, row in named.items() if row.apart}
+        self._contributed = {name for name, row in named.items() if row.contributed}
         self._sent_names = {
             name: row.original_name for name, content in media.items() if (row := named.get(name) or same.get(content))
         }

@@ -268,9 +268,9 @@ class Admission:
     def _claims(self) -> Sequence[ColumnElement[bool]]:
         """Return the conditions on the claims of content that make these files duplicates."""
         if not self.is_stranger:
-            return (not_(UploadedFile.apart),)
+            return (not_(UploadedFile.contributed),)
         return (
-            UploadedFile.apart.is_(True),
+            UploadedFile.contributed.is_(True),
             UploadedFile.user_id == self.user_id,
             UploadedFile.link_uid == self.link_uid,
         )
@@ -367,7 +367,7 @@ class Admission:
             "size": file.size,
             "original_name": file.name,
             "link_uid": self.link_uid,
-            "apart": self.is_stranger,
+            "contributed": self.is_stranger,
             "created_at": self.now,
         }
 

@@ -54,8 +54,8 @@ REFUSED_CLAIMS: Final = (
 _SENDER: Final = Job.arguments["contributed_by"].as_string()
 #: The condition of the claims that count for a job.
 _CLAIMED_BY_JOB: Final = case(
-    (_SENDER.is_(None), not_(UploadedFile.apart)),
-    else_=and_(UploadedFile.apart, UploadedFile.user_id == Job.user_id, UploadedFile.link_uid == _SENDER),
+    (_SENDER.is_(None), not_(UploadedFile.contributed)),
+    else_=and_(UploadedFile.contributed, UploadedFile.user_id == Job.user_id, UploadedFile.link_uid == _SENDER),
 )
 
 
@@ -129,9 +129,9 @@ def put_into_albums(lease: Lease, _settings: Settings, job: Waiting) -> Generato
         now = lease.clock()
         sender = job.arguments.get("contributed_by")
         claims = (
-            (UploadedFile.apart, UploadedFile.user_id == job.user_id, UploadedFile.link_uid == sender)
+            (UploadedFile.contributed, UploadedFile.user_id == job.user_id, UploadedFile.link_uid == sender)
             if sender is not None
-            else (not_(UploadedFile.apart),)
+            else (not_(UploadedFile.contributed),)
         )
         indexed = select(File.hash, File.photo_id).where(File.hash.in_(files), *_INDEXED)
         indexed = indexed.where(File.contributed.is_(sender is not None))

@@ -23,7 +23,7 @@ from photosvc.jobs.lease import Lease
 from photosvc.jobs.queue import LOOK_ALIKES, State, Waiting
 from photosvc.models import UNKNOWN_ID, Camera, DistinctPhoto, File, Job, LookAlike, Photo, SearchRow
 from photosvc.models.engine import open_reader, write_session
-from photosvc.models.search_values import gear_name
+from photosvc.models.search_values import camera_or_lens_name
 from photosvc.models.statements import UNLOADED, in_portions
 from photosvc.search.reading.compile import visible
 from photosvc.search.reading.look_alikes import PARTS, number, shows
@@ -277,7 +277,7 @@ def _members(numbers: Sequence[int]) -> Any:  # noqa: ANN401 - the select types 
 
 
 def _member(row: Any) -> Member:  # noqa: ANN401
-    camera = gear_name(row.make, row.model) if row.camera_id != UNKNOWN_ID else ""
+    camera = camera_or_lens_name(row.make, row.model) if row.camera_id != UNKNOWN_ID else ""
     return Member(camera=camera, **{one.name: getattr(row, one.name) for one in fields(Member) if one.name != "camera"})
 
 

@@ -1,7 +1,4 @@
-"""The tables of accounts: users, OAuth2 clients, public links, credentials, failed attempts, and signing keys.
-
-The security log is one of them.
-"""
+"""The tables of accounts: users, OAuth2 clients, links, shares, credentials, throttling, security log, signing keys."""
 
 from datetime import datetime
 
@@ -94,9 +91,9 @@ class Link(Numbered, table="links"):
     album_uid: Mapped[str] = mapped_column(Text, index=True)
     """Not a foreign key: while the album is deleted, the link opens nothing."""
     user_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(User.id, ondelete="CASCADE"), index=True)
-    """The account that made it or whose client did, if any: the link ends with the account.
+    """The account that made it, itself or by a client, if any: the link ends with the account.
 
-    It opens nothing while the account is disabled or has a role that makes no links.
+    The link opens nothing while the account is disabled or has a role that makes no links.
     """
     created_by: Mapped[str] = mapped_column(Text, default="")
     """The UID of the account or client that made it; empty for the command line."""
@@ -131,7 +128,7 @@ class AlbumShare(Numbered, table="album_shares"):
     contributes: Mapped[bool] = mapped_column(default=False)
     """True if the account may add photos."""
     owner_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(User.id, ondelete="CASCADE"), index=True)
-    """The account that shared it or whose client did, if any; see `Link.user_id`."""
+    """The account that shared it, itself or by a client, if any; see `Link.user_id`."""
     created_by: Mapped[str] = mapped_column(Text, default="")
     """The UID of the account or client that shared it; empty for the command line."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)

@@ -41,11 +41,11 @@ class UTCDateTime(TypeDecorator[datetime]):
 #: 64-bit keys. On SQLite the type must be INTEGER: only such a primary key gets its values from the database.
 RowId = BigInteger().with_variant(Integer, "sqlite")
 
-#: The type of all columns of text. PostgreSQL too compares them by code point, whatever the locale of the database: by
-#: the rules of a language, ranges and orders would be others than those of SQLite and Python.
+#: The type of all columns of text. PostgreSQL, too, compares them by code point, whatever the locale of the database:
+#: by the rules of a language, ranges and orders would differ from SQLite and Python.
 Text = sqltypes.Text().with_variant(sqltypes.Text(collation="C"), "postgresql")
 
-#: For tables whose ids grant rights: without it SQLite gives the id of a deleted row to the next new row.
+#: Options of tables whose ids grant rights: otherwise SQLite gives the id of a deleted row to the next new row.
 NEVER_REUSE_IDS = {"sqlite_autoincrement": True}
 
 

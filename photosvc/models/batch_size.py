@@ -9,24 +9,24 @@ from sqlalchemy.orm import Session
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.models.engine import begin_write, checkpoint
 
-#: Seconds for which a transaction should hold the write lock while others write: four workers beside such a job waited
-#: for the lock for at most 37 ms in 99 of 100 cases, and for 58 ms beside transactions of 50 ms.
+#: Seconds for which a transaction should hold the write lock while others write. Four workers beside such a job waited
+#: at most 37 ms for the lock in 99 of 100 cases; beside transactions of 50 ms, 58 ms.
 _BESIDE: Final = 0.03
-#: Seconds of processor time of a transaction while nobody else writes. Measured by elapsed time, transactions would
-#: become ever smaller, and so more costly, on a busy machine.
+#: Seconds of processor time of a transaction while nobody else writes. By elapsed time, transactions on a busy machine
+#: would become ever smaller, and so more costly.
 _ALONE: Final = 0.1
 #: The longest pause between two transactions.
 _MOST_REST: Final = 0.1
-#: The fewest items of a transaction: fewer would save no time, because each transaction has fixed costs.
+#: The least items of a transaction: with fewer items, its fixed costs would prevail.
 _LEAST: Final = 5
-#: Transactions after which other writers are no longer expected when none has committed since.
+#: Transactions without a commit of others after which no other writer is expected.
 _MEMORY: Final = 5
-#: Seconds between two checkpoints: pages that are changed again within that time are copied once.
+#: Seconds between two checkpoints; a page that changes several times between them is copied once.
 _CHECKPOINT: Final = 0.3
 
 
 class BatchSize:
-    """The size of the next transaction, computed from the time that the last ones took.
+    """The size of the next transaction, computed from the duration of the last ones.
 
     On SQLite, only one connection writes at a time and others try again every few milliseconds. As long as others
     write, the job therefore also pauses between transactions.

@@ -21,30 +21,30 @@ from photosvc.models.statements import run_text
 #: Execution option of write transactions.
 WRITES = "photosvc_writes"
 _MOST_LOG_PATIENCE: Final = 2000
-#: After a failed try, the pause before the next one is this many times the duration of the try.
+#: The pause after a failed try, in multiples of the duration of the try.
 _LOG_REST: Final = 4
 #: Marks a connection of the pool that began a write transaction.
 _WROTE: Final = "photosvc_wrote"
 #: Milliseconds that a writer waits for a lock.
 BUSY_TIMEOUT: Final = 15_000
-#: Seconds between two attempts to get the write lock: a tenth of the time waited so far, within these limits.
+#: The least and longest pause in seconds between two attempts to get the write lock: a tenth of the time waited so far.
 _LEAST_PAUSE: Final = 0.001
 _MOST_PAUSE: Final = 0.01
-#: Prepared statements cached by a connection; that of a long query takes 200 KB.
-_KEPT_STATEMENTS: Final = 32
-#: The advice for a database that is damaged.
+#: Prepared statements that a connection caches; the statement of a long query takes 200 KB.
+_CACHED_STATEMENTS: Final = 32
+#: Advice for a damaged database.
 DAMAGED = "its file is damaged or no database; restore a backup of photosvc.db, or move it away and index again"
 _PSYCOPG: Final = "psycopg"
 _LOG = logging.getLogger("photosvc")
 #: Milliseconds for which an optional write waits for other writers: longer than their transactions usually take.
 _SHORT_WAIT = 50
-#: Most expired rows that one transaction deletes, so that others need not wait for the write lock for long.
+#: The most expired rows that one transaction deletes, so that others do not wait long for the write lock.
 MOST_SWEPT = 1000
 #: The advisory lock of PostgreSQL for changes of the library.
 _LIBRARY_LOCK = 0x70686F746F6C6962
 
 
-#: Execution option of the engines whose transactions are begun by `_on_begin`.
+#: Execution option of the engines whose transactions `_on_begin` begins.
 CONFIGURED = "photosvc_configured"
 #: Size in bytes beyond which writers truncate SQLite's write-ahead log. Without readers, the checkpoints of
 #: `wal_autocheckpoint` keep the log at half of that.
@@ -78,21 +78,21 @@ _PRAGMAS = (
 
 
 def engine_options(address: str) -> dict[str, Any]:
-    """Return the options for making an engine of our own for this database."""
+    """Return the keyword arguments of `create_engine` for an engine of our own."""
     url = make_url(address)
     dialect: Any = url.get_dialect()
-    # The connection used last comes first: by its own view of the database, `BatchSize` sees whether others write.
+    # The connection used last is used next: in its view of the database, `BatchSize` sees whether others have written.
     pool = {"pool_use_lifo": True} if dialect.get_pool_class(url) is QueuePool else {}
-    found: dict[str, Any] = {"hide_parameters": True, **pool}  # values may be secrets, and errors are logged
+    keywords: dict[str, Any] = {"hide_parameters": True, **pool}  # values may be secrets, and errors are logged
     if dialect.driver == _PSYCOPG:
         # The encoding also where the database has none of its own, in which psycopg would give bytes instead of text.
         options = {**_POSTGRESQL, "client_encoding": "utf8"}
-        found["connect_args"] = {name: value for name, value in options.items() if name not in url.query}
-    return found
+        keywords["connect_args"] = {name: value for name, value in options.items() if name not in url.query}
+    return keywords
 
 
 def checkpoint(engine: Engine) -> None:
-    """Copy commits from SQLite's log into the database file, as far as no reader needs the former state.
+    """Copy commits from the log of SQLite into the database file, except those after the state that a reader sees.
 
     Other connections can read and write meanwhile.
     """
@@ -115,9 +115,9 @@ def database_files(connection: Connection) -> list[Path]:
 class _Log:
     """The write-ahead log of an SQLite database, which the writers of this process keep within `LOG_LIMIT`.
 
-    Ordinary checkpoints copy pages while others read, but the log restarts only in a moment without any reader of it,
-    which never comes if reads overlap. With the write lock held, new readers need no log, so it is enough to wait for
-    the present ones.
+    Ordinary checkpoints copy pages while others read, but the log restarts only in a moment without a reader, which
+    never comes if reads overlap. While the write lock is held, new readers do not need the log, so that it is enough to
+    wait for the present readers.
     """
 
     def __init__(self, database: str) -> None:
@@ -148,7 +148,7 @@ class _Log:
 
 @contextmanager
 def _pragma(driver: Any, name: str, value: int) -> Iterator[int]:  # noqa: ANN401 - the driver's connection
-    """Give a setting of an SQLite connection another value inside the block, which gets the one before."""
+    """Change a setting of an SQLite connection inside the block; yield the value before."""
     ((before,),) = driver.execute(f"PRAGMA {name}")
     driver.execute(f"PRAGMA {name}={value}")
     try:
@@ -158,7 +158,7 @@ def _pragma(driver: Any, name: str, value: int) -> Iterator[int]:  # noqa: ANN40
 
 
 def _setting(connection: Connection, name: str, value: int) -> AbstractContextManager[object]:
-    """Return the context of `_pragma`; on PostgreSQL one that does nothing."""
+    """Return the context of `_pragma`; on PostgreSQL a context that does nothing."""
     driver = connection.connection.driver_connection
     return _pragma(driver, name, value) if connection.dialect.name == "sqlite" else nullcontext()
 
@@ -176,7 +176,7 @@ def configure_engine(engine: Engine) -> None:
 
 
 def _before_connect(_dialect: Any, _record: Any, arguments: list[Any], options: dict[str, Any]) -> None:  # noqa: ANN401
-    options.setdefault("cached_statements", _KEPT_STATEMENTS)
+    options.setdefault("cached_statements", _CACHED_STATEMENTS)
     if arguments and arguments[0] != ":memory:" and not str(arguments[0]).startswith("file:"):
         # SQLite would make the file readable for all accounts; its journals get the same rights as the file.
         with suppress(OSError):  # then SQLite cannot open the file either, and says so
@@ -229,7 +229,7 @@ def is_damaged(error: DBAPIError) -> bool:
 
 
 def is_of_schema(error: DBAPIError) -> bool:
-    """Return whether the database does not know or take what a statement names, as after a change of the schema."""
+    """Return whether a statement does not fit the schema: an unknown name, or a value that a constraint refuses."""
     return (
         isinstance(error, ProgrammingError | IntegrityError)
         or getattr(error.orig, "sqlite_errorcode", 0) == sqlite3.SQLITE_ERROR
@@ -263,14 +263,14 @@ def open_reader(engine: Engine) -> Connection:
     return connection
 
 
-def give_back(opened: Connection | Session) -> None:
-    """Close without a commit, also if the server has closed the connection: what was read from it is complete."""
+def close_reader(reader: Connection | Session) -> None:
+    """Close without a commit, even if the server has closed the connection: the rows read from it are complete."""
     try:
-        opened.close()
+        reader.close()
     except DBAPIError as error:
         if not error.connection_invalidated:
             raise
-        opened.close()  # the rollback failed before the place in the pool was given back
+        reader.close()  # the rollback failed before the connection returned to the pool
 
 
 class PendingChangesError(RuntimeError):
@@ -281,7 +281,7 @@ class UnitOfWork(Session):
     """A session that writes changes of objects only inside a write transaction.
 
     Raises:
-        PendingChangesError: by `flush` outside of a write transaction, whose changes the next `begin_write` would lose.
+        PendingChangesError: by a `flush` outside of a write transaction; the next `begin_write` would lose the changes.
     """
 
 
@@ -301,7 +301,7 @@ def begin_write(session: Session, *, library: bool = False) -> None:
         library: lock photos and albums against other writers until the transaction ends; see `_lock_library`.
 
     Raises:
-        PendingChangesError: the session holds unflushed changes, which were decided on without the lock.
+        PendingChangesError: the session holds changes that were decided on without the lock.
     """
     if not _is_writing(session):
         if session.new or session.dirty or session.deleted:
@@ -364,14 +364,14 @@ def limit_lock_waits(session: Session) -> None:
 def many_pages(session: Session) -> AbstractContextManager[object]:
     """Keep more pages of SQLite in memory inside the block, for a write transaction that changes thousands of rows.
 
-    Pages that do not fit are written and read again, each up to a dozen times, because rows have entries in many
-    indexes. Only one connection writes at a time, so only one of all processes uses this memory.
+    Rows have entries in many indexes, so that pages that do not fit are written and read again up to a dozen times.
+    Only one connection writes at a time, and so only one process uses this memory.
     """
     return _setting(session.connection(), "cache_size", _MANY_PAGES)
 
 
 def write_if_free(engine: Engine, write: Callable[[Session], object], *, lasting: bool = True) -> bool:
-    """Do and commit an optional write unless other writers hold the lock for over 50 ms; return whether it was done.
+    """Commit an optional write, unless other writers hold the lock for over 50 ms; return whether it was committed.
 
     Args:
         engine: the engine; the caller must hold none of its connections, because the pool may have no second one.

@@ -1,7 +1,6 @@
 """The indexes with options of a database: partial ones, and those of searches.
 
-They complete the metadata of `Base`, for comparisons with a database, and come with its name in the package. No
-statement needs them, and these options import SQLAlchemy's dialect for PostgreSQL, in any command.
+They complete the metadata of `Base`, with which `svc db check` compares a database; no statement needs them.
 """
 
 from typing import Any
@@ -26,7 +25,7 @@ from photosvc.models.search_values import SHOWN, SORT_KEYS
 
 
 def _partial(name: str, *columns: Any, condition: str, on_sqlite: str = "", unique: bool = False) -> None:  # noqa: ANN401
-    """Declare an index over the rows with this condition, which SQLite may need in another form."""
+    """Declare an index of the rows with this condition, which SQLite may need in another form."""
     Index(
         f"{'uq' if unique else 'ix'}_{TABLE_PREFIX}{name}",
         *columns,
@@ -42,14 +41,16 @@ _partial("credentials_idle", Credential.idle_seconds, Credential.last_used_at, c
 _partial("jobs_waiting", Job.kind, Job.subject, condition="state = 'waiting'", unique=True)
 _partial("jobs_running", Job.owner, condition="state = 'running'")
 # A content is claimed once by accounts and imports, and once by each visitor's link and contributor.
-_partial("uploaded_files_hash", UploadedFile.hash, condition="NOT apart", on_sqlite="apart = 0", unique=True)
 _partial(
-    "uploaded_files_hash_apart",
+    "uploaded_files_hash", UploadedFile.hash, condition="NOT contributed", on_sqlite="contributed = 0", unique=True
+)
+_partial(
+    "uploaded_files_hash_contributed",
     UploadedFile.hash,
     UploadedFile.user_id,
     UploadedFile.link_uid,
-    condition="apart",
-    on_sqlite="apart = 1",
+    condition="contributed",
+    on_sqlite="contributed = 1",
     unique=True,
 )
 # The duplicates of a file: their names count for its stack.

@@ -134,7 +134,7 @@ class UploadedFile(Numbered, table="uploaded_files"):
     """The name that the client gave."""
     link_uid: Mapped[str] = mapped_column(Text, default="", server_default="")
     """The UID of the public link by which a visitor sent it; empty for files that the account sent."""
-    apart: Mapped[bool] = mapped_column(default=False, server_default=false())
+    contributed: Mapped[bool] = mapped_column(default=False, server_default=false())
     """True if a visitor or a contributor sent it: whatever the library has, it is a photo of its own, and claims its
     content only against other files of the same sender."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)

@@ -1,6 +1,6 @@
 """The tables around photos: cameras, lenses, places, keywords, albums, people, the journal of changes.
 
-Names of people come from files, so names that users chose and favourites are stored apart.
+Names of people come from files; their chosen names and marks are in tables of their own.
 """
 
 from collections.abc import Collection
@@ -29,7 +29,7 @@ class Camera(Numbered, table="cameras"):
     type: Mapped[str] = mapped_column(Text, default="")
     """For example `body`, `compact`, `phone` or `action`; empty when unknown."""
     changes: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
-    """The number of changes of its photos after which places are yet to be estimated; see `index.place_estimates`."""
+    """The number of changes of its photos since places were last estimated; see `index.place_estimates`."""
 
 
 class Lens(Numbered, table="lenses"):
@@ -104,7 +104,7 @@ class Disk(Base, table="disks"):
 
 
 class Subject(Numbered, table="subjects"):
-    """A person with a chosen name, a favourite, or a hidden one; the names of others are in the markers alone."""
+    """A person with a chosen name or a mark; other people exist only as names of markers."""
 
     uid: Mapped[str] = mapped_column(Text, unique=True)
     name: Mapped[str] = mapped_column(Text)
@@ -119,14 +119,14 @@ class Subject(Numbered, table="subjects"):
 
 
 class SubjectName(Base, table="subject_names"):
-    """A name in files and the person whom it means."""
+    """A name in files, and the person that it means."""
 
     folded: Mapped[str] = mapped_column(Text, primary_key=True)
     subject_id: Mapped[int] = mapped_column(RowId, ForeignKey(Subject.id, ondelete="CASCADE"), index=True)
 
 
 def subject_uid(folded: str) -> str:
-    """Return the UID of a person with this folded name who was never renamed."""
+    """Return the UID of a person with this folded name that was never renamed."""
     return computed_uid(SUBJECT, folded)
 
 

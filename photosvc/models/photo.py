@@ -35,7 +35,7 @@ from photosvc.query.fold import fold
 
 #: `FileRoot` of originals.
 ORIGINALS_ROOT = "/"
-#: Values of a photo that have a source column of the same name to themselves, which only people write.
+#: Values of a photo with a source column of their own, which only people write.
 PLAIN_VALUES: Final = (
     "subject", "artist", "copyright", "license", "notes", "rating", "scan", "panorama", "iso", "focal_length",
     "f_number", "exposure", "original_name",
@@ -62,7 +62,7 @@ class Marker(Numbered, table="markers"):
     file: Mapped["File"] = relationship(back_populates="markers")
 
     renamed_uid = ""
-    """The UID of the person if they were renamed; `identify` sets it."""
+    """The UID of a renamed person; `identify` sets it."""
 
     @property
     def subject_uid(self) -> str:
@@ -71,7 +71,7 @@ class Marker(Numbered, table="markers"):
 
     @staticmethod
     def identify(session: Session, markers: Collection["Marker"]) -> None:
-        """Look up the people on these markers who were renamed, for `subject_uid`."""
+        """Look up the renamed people on these markers, for `subject_uid`."""
         uids = renamed_uids(session, {marker.name for marker in markers if marker.name})
         for marker in markers:
             marker.renamed_uid = uids.get(marker.name, "")
@@ -116,7 +116,7 @@ class File(Numbered, table="files"):
     orientation_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     """`manual` if a person chose it."""
     turn: Mapped[int] = mapped_column(SmallInteger, default=1, server_default="1")
-    """Exif orientation that leads from the picture by the file's own orientation to the one that a person chose."""
+    """Exif orientation that has to follow the file's own orientation to give the one that a person chose."""
     motion: Mapped[bool] = mapped_column(default=False, server_default=false())
     """True for a picture that contains a video."""
     duration_ns: Mapped[int] = mapped_column(BigInteger, default=0)
@@ -208,7 +208,7 @@ class RejectedFile(Numbered, table="rejected_files"):
     reader_version: Mapped[int] = mapped_column(SmallInteger, default=0, server_default="0")
     """Version of the reader that rejected the file; see `index.extract.READER_VERSION`."""
     attempts: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
-    """Tries in a row that failed for a reason that may pass, while size and time of the file were the same."""
+    """Failed tries in a row for a reason that may pass, while size and time of the file were the same."""
     retry_at: Mapped[datetime | None] = mapped_column(UTCDateTime, index=True)
     """Time of the next try after such a failure; the library may still have an earlier `File` of this name."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
@@ -225,8 +225,8 @@ photo_keywords = Table(
 class Photo(Numbered, table="photos"):
     """A photo of the library: a picture in one or more files.
 
-    A `…_src` column names the source of a value; stronger sources replace weaker ones, see `core.vocabulary`. Those of
-    `PLAIN_VALUES` and of the keywords are `manual` if a person set the value, and empty for values of files.
+    A `…_src` column names the source of a value; stronger sources replace weaker ones, see `core.vocabulary`. The
+    sources of `PLAIN_VALUES` and of the keywords are `manual` if a person set the value, and empty for values of files.
     """
 
     __table_args__ = (
@@ -321,7 +321,7 @@ class Photo(Numbered, table="photos"):
     keywords: Mapped[list[Keyword]] = relationship(secondary=photo_keywords, order_by=Keyword.word)
 
 
-#: Options of a query that load photos with all that their records and search rows show.
+#: Options of a query that load photos with everything that their records and search rows show.
 WITH_ALL: Final = (
     joinedload(Photo.camera),
     joinedload(Photo.lens),

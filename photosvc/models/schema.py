@@ -1,9 +1,9 @@
 """The schema of a database: its version, its migrations, and the deletion of rows along its foreign keys.
 
-Rows are deleted together with the rows that belong to them by the foreign keys of the models, because a host's SQLite
-may neither cascade nor refuse orphans. Search rows are left to `search.rows`, which writes and deletes them.
+The rows that belong to a row by the foreign keys of the models are deleted with it, because the SQLite of a host may
+neither cascade nor refuse orphans. Only `search.rows` writes and deletes search rows.
 
-Only this module imports Alembic, and only to migrate or compare a database, because it loads slowly.
+Only this module imports Alembic, and only when it migrates or compares a database, because Alembic loads slowly.
 """
 
 from collections.abc import Collection
@@ -28,7 +28,7 @@ _MIGRATIONS = Path(__file__).with_name("migrations")
 
 
 def is_ours(_item: object, name: str | None, kind: str, _reflected: object, _other: object) -> bool:
-    """Exclude, for Alembic, the tables of a host app and those that SQLite creates for full-text search."""
+    """Return whether Alembic compares an object: not the tables of a host app and of the full-text search of SQLite."""
     if kind != "table":
         return True
     return bool(name and name.startswith(TABLE_PREFIX) and not name.startswith(TABLE_PREFIX + "search_text"))
@@ -93,11 +93,12 @@ def delete_owned(session: Session, table: Any, ids: Collection[int]) -> None:  #
 
 @cache
 def _references(table: Table) -> tuple[tuple[Column[Any], bool], ...]:
-    """Return the columns that refer to the id of a table, with True if their rows belong to its rows."""
+    """Return the columns that refer to the id of a table, each with True if its rows belong to rows of the table."""
     from photosvc.models import Base  # with all tables
 
-    tables = (one for one in Base.metadata.sorted_tables if not one.name.startswith(TABLE_PREFIX + "search_"))
-    keys = (key for one in tables for key in one.foreign_keys if key.column.table is table and key.ondelete)
+    every = Base.metadata.sorted_tables
+    referring = (other for other in every if not other.name.startswith(TABLE_PREFIX + "search_"))
+    keys = (key for other in referring for key in other.foreign_keys if key.column.table is table and key.ondelete)
     return tuple((key.parent, key.ondelete == "CASCADE") for key in keys)
 
 
@@ -137,7 +138,7 @@ def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | N
     from alembic.runtime.environment import EnvironmentContext
 
     scripts = _scripts()
-    known = {one.revision for one in scripts.walk_revisions()}  # loaded before others wait for the transaction
+    known = {script.revision for script in scripts.walk_revisions()}  # loaded before others wait for the transaction
     with engine.connect().execution_options(photosvc_writes=True) as connection, connection.begin():
         check_encoding(connection)
         before = schema_version(connection)

@@ -20,7 +20,7 @@ from photosvc.query.fold import fold
 TIMELINE_KEYS = ("timeline_day", "taken_at", "newest_key")
 #: The first columns of the index `values`: lenses are looked up in it.
 VALUE_GROUPS = ("lens_id", "year")
-#: Columns in which few photos differ from the others, and the condition of the rows in their indexes.
+#: Columns in which few photos differ from the others, with the condition of the rows in their indexes.
 RARE_COLUMNS = {"rating": "rating > 0", "faces": "faces > 0", "photo_type": "photo_type <> 'image'"}
 #: The full-text index: an FTS5 table on SQLite, a column on PostgreSQL.
 WORD_INDEX = TABLE_PREFIX + "search_text_index"
@@ -48,7 +48,7 @@ class SearchRow(Base, table="search_rows"):
     """True if a search may show the file at all: it is neither missing nor a sidecar."""
     is_primary: Mapped[bool] = of_file("primary")
     is_first: Mapped[bool] = of_file(search_values.is_first)
-    """True for the first listed file of a photo, so for one row of each photo that is shown by default."""
+    """True for the first listed file of a photo, and so for one row of each photo that is shown by default."""
     # photo
     photo_uid: Mapped[str] = of_photo("uid", Text)
     photo_type: Mapped[str] = of_photo("type", Text, lookup="photo_type", scanned=True)
@@ -111,7 +111,7 @@ class SearchRow(Base, table="search_rows"):
     color: Mapped[int] = of_photo("color", SmallInteger, lookup="similar", scanned=True)
     photo_diff: Mapped[int] = of_photo(search_values.primary_diff, Integer)
     photo_size: Mapped[int] = of_photo(search_values.largest_size, BigInteger)
-    """Bytes of the photo's largest file, which keep a photo together if merged results are sorted by size."""
+    """Bytes of the largest file of the photo: the sort key of merged results, which keeps the files together."""
     # file
     file_uid: Mapped[str] = of_file("uid", Text)
     file_key: Mapped[str] = of_file("name", Text, convert=fold, filter_name="file_name", by_pattern=True)

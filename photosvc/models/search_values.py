@@ -1,7 +1,7 @@
 """Search columns: their declaration and the computation of their values, word texts, and sort keys of search orders.
 
-A word text holds folded words with a blank on both sides; ` , ` stands between sections, so that a phrase never
-reaches from one into the next: ` at the lake , summer `. Only this module knows the form.
+A word text is a text of folded words with a blank on both sides. ` , ` separates its sections, so that no phrase
+reaches from one section into the next: ` at the lake , summer `. Only this module knows the form.
 """
 
 import math
@@ -32,14 +32,14 @@ MARKS: Final = {"title": "\ue001", "keywords": "\ue002", "people": "\ue003", "de
 LONGEST_WORDS: Final = 110_000
 LONGEST_SECTION: Final = 25_000
 _INFO = "search_column"
-#: Index columns of the most frequent orders: a page is read from the index alone, also by the values in it.
+#: Columns in the indexes of the most frequent orders, from which a page is read without the rows.
 _COVERING = ("private", "listed")
-#: Positions of photos are counted in the index of an order, which therefore tells which rows are photos.
+#: Positions of photos are counted in the index of an order, which therefore has this flag of one row for each photo.
 _ONE_EACH = "is_first"
-#: The columns that the timeline, the map and the numbers of its towns read. With them in an index, these read no rows
-#: without a query or with filters of only these columns; otherwise SQLite would sort whole rows to group them.
+#: The columns that the timeline, the map and the numbers of its towns read, in their indexes. Without a query, or with
+#: filters on these columns only, they read no rows; otherwise SQLite would sort whole rows to group them.
 SHOWN: Final = ("listed", "private", _ONE_EACH, "aspect_ratio", "color", "photo_type")
-#: Values that are compared in the index of the order `added`, and those in that of `newest`, which has further indexes.
+#: Columns that are compared in the index of the order `added`, and in that of `newest`, which has further indexes.
 #: Year and month serve words that also mean such a value: `2019`, `december`. The index of values has no `portrait`.
 _IN_ADDED = ("photo_id", "color", "photo_type", "camera_id", "country", "year", "month", "portrait")
 _IN_NEWEST = ("photo_id", "color", "photo_type", "year", "month", "portrait", "taken_day")
@@ -69,7 +69,7 @@ def word_text(sections: Iterable[str], longest: int = LONGEST_SECTION) -> str:
 
 
 def needles(term: Term) -> tuple[str, ...]:
-    """Return the texts of which a word text contains at least one if and only if the term matches it."""
+    """Return texts such that the term matches a word text if and only if the word text contains one of them."""
     text = term.text if isinstance(term, Word) else " ".join(term.words)
     forms = term.forms if isinstance(term, Word) else ()
     return (f" {text}" if term.prefix else f" {text} ", *(f" {form} " for form in forms))
@@ -83,7 +83,7 @@ def in_section(term: Term, section: str) -> Term:
     return replace(term, words=tuple(mark + word for word in term.words))
 
 
-def gear_name(make: str, model: str) -> str:
+def camera_or_lens_name(make: str, model: str) -> str:
     """Return the name of a camera or lens whose words the filters `camera` and `lens` compare."""
     return f"{make} {model}".strip()
 
@@ -136,15 +136,15 @@ class SearchColumn:
     """True if the index `values` contains it, which is read from end to end and has a fifth of the size of the rows."""
 
 
-def of_photo(value: Value, *given: Any, **uses: Any) -> MappedColumn[Any]:  # noqa: ANN401
+def of_photo(value: Value, *arguments: Any, **uses: Any) -> MappedColumn[Any]:  # noqa: ANN401
     """Declare a column that all files of a photo share, by arguments of `mapped_column` and of `SearchColumn`."""
-    return mapped_column(*given, info={_INFO: SearchColumn(value, per_file=False, **uses)})
+    return mapped_column(*arguments, info={_INFO: SearchColumn(value, per_file=False, **uses)})
 
 
-def of_file(value: Value, *given: Any, key: bool = False, **uses: Any) -> MappedColumn[Any]:  # noqa: ANN401
-    """Declare a column in which the files of a photo may differ, like `of_photo`; maybe the key of the table."""
+def of_file(value: Value, *arguments: Any, key: bool = False, **uses: Any) -> MappedColumn[Any]:  # noqa: ANN401
+    """Declare a column in which the files of a photo may differ, like `of_photo`; with `key`, the key of the table."""
     column = SearchColumn(value, per_file=True, **uses)
-    return mapped_column(*given, info={_INFO: column}, primary_key=key, autoincrement=False)
+    return mapped_column(*arguments, info={_INFO: column}, primary_key=key, autoincrement=False)
 
 
 def search_columns(table: FromClause) -> dict[str, SearchColumn]:
@@ -203,7 +203,7 @@ def microseconds(moment: datetime | None) -> int:
 
 
 def last_changed(photo: Any) -> int:  # noqa: ANN401 - a photo, or a row with its times
-    """Return when a photo last changed, in microseconds; never before it was added, also if a clock was set back."""
+    """Return the time of the last change of a photo, in microseconds, but never before the time when it was added."""
     return microseconds(max(photo.updated_at, photo.created_at))
 
 
@@ -223,7 +223,7 @@ def is_hidden(quality: int) -> bool:
 
 
 def is_set(value: object) -> bool:
-    """Return whether there is a value at all."""
+    """Return whether the value is not None."""
     return value is not None
 
 

@@ -1,8 +1,8 @@
-"""Statements for both databases: compiled once and passed directly to the driver, with conditions that allow this.
+"""Statements for both databases, compiled once and passed directly to the driver, and conditions that allow this.
 
-SQLAlchemy needs ten times as long to build a frequent query and wrap its rows as SQLite needs to answer it. A condition
-on many values has the same text for any number of values, so it too is compiled once. Errors of the driver become those
-of SQLAlchemy.
+SQLAlchemy takes ten times as long to build a frequent query and wrap its rows as SQLite takes to answer it. A condition
+on many values has the same text for any number of values, so that it is compiled once as well. Errors of the driver are
+raised as errors of SQLAlchemy.
 """
 
 from collections import defaultdict
@@ -51,10 +51,10 @@ Column = ColumnElement[Any] | InstrumentedAttribute[Any]
 _Value = TypeVar("_Value")
 #: The most values of one statement.
 _PORTION: Final = 500
-#: Options of a statement that changes rows: objects that the session has loaded are not compared with them.
+#: Options of a statement that changes rows without updating the loaded objects of the session.
 UNLOADED: Final = {"synchronize_session": False}
 _LAST_CHARACTER: Final = chr(0x10FFFF)
-#: Code points that no text contains.
+#: Code points from and up to which no text has characters.
 _FIRST_SURROGATE: Final = 0xD800
 _AFTER_SURROGATES: Final = 0xE000
 _SIGN: Final[custom_op[Any]] = custom_op("+")
@@ -62,7 +62,7 @@ _SIGN: Final[custom_op[Any]] = custom_op("+")
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A statement in the driver's parameter style, with the names of its values in order and conversions of columns."""
+    """A statement in the parameter style of the driver, with the names of its values and the conversions of columns."""
 
     text: str
     names: tuple[str, ...] | None
@@ -159,7 +159,7 @@ def number_new(session: Session, mapped: type[Numbered]) -> None:
 
 @contextmanager
 def _cursor(connection: Connection, text: str) -> Iterator[Any]:
-    """Open a cursor of the driver, and turn its errors into those of SQLAlchemy."""
+    """Open a cursor of the driver, and raise its errors as errors of SQLAlchemy."""
     cursor = connection.connection.cursor()
     try:
         yield cursor
@@ -170,9 +170,9 @@ def _cursor(connection: Connection, text: str) -> Iterator[Any]:
 
 
 def _refused(error: Exception, connection: Connection, cursor: Any, text: str) -> Exception:  # noqa: ANN401
-    """Return an error of the driver as that of SQLAlchemy."""
+    """Return an error of the driver as an error of SQLAlchemy."""
     lost = connection.dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)  # type: ignore[arg-type]
-    if lost:  # then most likely all connections of the pool are lost
+    if lost:  # most likely, all connections of the pool are lost
         connection.invalidate(error)
         connection.engine.dispose()
     base = connection.dialect.loaded_dbapi.Error
@@ -191,8 +191,8 @@ def among(session: Session, key: Any, values: Collection[int] | Collection[str])
         every: ColumnElement[bool] = key == any_(bindparam(None, list(values), type_=ARRAY(kind)))
         return every
     listed = func.json_each(bindparam(None, orjson.dumps(list(values)).decode(), type_=Text))
-    found: ColumnElement[bool] = key.in_(select(column("value")).select_from(listed))
-    return found
+    condition: ColumnElement[bool] = key.in_(select(column("value")).select_from(listed))
+    return condition
 
 
 def in_portions(values: Sequence[_Value], most: int = _PORTION) -> Iterator[Sequence[_Value]]:
@@ -222,7 +222,7 @@ def begins(column: Column, prefix: str) -> ColumnElement[bool]:
 
 
 def after_prefix(prefix: str) -> str | None:
-    """Return the text after all texts with this prefix, in the order of code points; None if no text comes after."""
+    """Return the text that follows all texts with this prefix in the order of code points; None if there is none."""
     before = prefix.rstrip(_LAST_CHARACTER)
     if not before:
         return None
@@ -231,7 +231,7 @@ def after_prefix(prefix: str) -> str | None:
 
 
 def is_below(name: Column, folder: str) -> ColumnElement[bool]:
-    """Return the condition that a name, with folders separated by slashes, lies below this folder; "" is the root."""
+    """Return the condition that a path lies below this folder; the root is the empty text."""
     return begins(name, f"{folder}/" if folder else "")
 
 
@@ -252,15 +252,15 @@ def _without_sign(element: _Unindexed, compiler: SQLCompiler, **options: Any) ->
 def unindexed(column: Column) -> ColumnElement[Any]:
     """Return the column's value in a form for which SQLite uses no index.
 
-    SQLite does not know the frequency of a value: it would look up and sort a million rows of one colour, although
-    every tenth row of the order matches, or read all files of the only root to find a few hashes. A unary `+` takes
-    the column out of SQLite's choice of index; PostgreSQL has statistics and chooses by itself.
+    SQLite does not know the frequency of a value. It would look up and sort a million rows of one colour, although
+    every tenth row of the order matches, or read all files of the only root to find a few hashes. A unary `+` takes the
+    column out of its choice of index. PostgreSQL has statistics and chooses by itself.
     """
     return _Unindexed(column, operator=_SIGN, type_=column.type)  # type: ignore[arg-type]
 
 
 class Updates:
-    """A collection of new values of rows, written by one prepared statement for each set of columns."""
+    """New values of rows, written by one prepared statement for each set of columns."""
 
     def __init__(self) -> None:
         self._rows: defaultdict[tuple[Any, str, tuple[str, ...]], list[dict[str, Any]]] = defaultdict(list)

@@ -1,7 +1,7 @@
 """The instance folder of a service: it holds the database, the keys and the configuration.
 
-It also remembers the folder of originals that `svc run` was given, so that later commands use the same one, and has a
-mark while a restore has not ended: the list of its moves.
+It also remembers the folder of originals of the last `svc run`, so that later commands use the same folder, and has the
+list of moves of a restore that has not ended.
 """
 
 import os
@@ -23,36 +23,36 @@ FILE: Final = "photos_folder"
 _SAMPLES: Final = b"samples"
 
 
-def make_instance(given: Path | str | None, environ: Mapping[str, str]) -> Path:
+def make_instance(folder: Path | str | None, environ: Mapping[str, str]) -> Path:
     """Return the instance folder; make it, for its owner alone, if it does not exist.
 
     Args:
-        given: the folder that a caller names; it overrides the environment.
+        folder: the folder that a caller names; it overrides the environment.
         environ: environment variables: `PHOTOSVC_INSTANCE`, else `XDG_DATA_HOME`.
 
     Raises:
         SettingError: it cannot be made; the message names the variable.
     """
-    named = given or environ.get(INSTANCE_VARIABLE)
+    named = folder or environ.get(INSTANCE_VARIABLE)
     try:
-        folder = full_path(named) if named else default_instance(environ)
+        path = full_path(named) if named else default_instance(environ)
     except ValueError as error:
         raise SettingError(f"{INSTANCE_VARIABLE} is not valid: {error}", field=INSTANCE_VARIABLE) from None
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         origin = "" if named else f", the default of {INSTANCE_VARIABLE},"
         reason = "it is a file" if isinstance(error, FileExistsError) else error.strerror
-        where = f"{INSTANCE_VARIABLE} ({folder})" if named else f"The instance folder {folder}{origin}"
+        where = f"{INSTANCE_VARIABLE} ({path})" if named else f"The instance folder {path}{origin}"
         raise SettingError(f"{where} cannot be made: {reason}", field=INSTANCE_VARIABLE) from None
-    return folder
+    return path
 
 
 def default_instance(environ: Mapping[str, str], package: Path = _PACKAGE) -> Path:
-    """Return the instance folder for which no name is given.
+    """Return the default instance folder.
 
-    In a checkout it is `instance` beside the package. An installed package has it in the folder for the user's data,
-    because a virtual environment loses its files when it is made again.
+    In a checkout it is `instance` beside the package. For an installed package it lies in the folder for data of the
+    user, because a virtual environment loses its files when it is made again.
 
     Raises:
         ValueError: the user has no home folder.
@@ -60,7 +60,7 @@ def default_instance(environ: Mapping[str, str], package: Path = _PACKAGE) -> Pa
     if not any(package.parent.glob(f"{package.name}-*.dist-info")):
         return package.parent / "instance"
     data = Path(environ.get("XDG_DATA_HOME", ""))
-    if not data.is_absolute():  # the XDG specification says to ignore others
+    if not data.is_absolute():  # the XDG specification says to ignore relative paths
         data = full_path("~/Library/Application Support" if sys.platform == "darwin" else "~/.local/share")
     return data / "photosvc"
 
@@ -84,7 +84,7 @@ def remembered(instance: Path) -> Path | None:
 
 
 def remember(instance: Path, folder: Path) -> None:
-    """Remember this folder of originals, in one step: other processes read the former one or this one.
+    """Remember this folder of originals in one step, so that other processes read either the former folder or this one.
 
     Raises:
         OSError: the file cannot be written.
@@ -104,26 +104,26 @@ def is_samples(folder: Path) -> bool:
     return is_same(folder, samples.ORIGINALS)
 
 
-def is_same(one: Path, other: Path) -> bool:
+def is_same(first: Path, second: Path) -> bool:
     """Return whether two paths mean the same folder, which need not exist."""
-    return os.path.realpath(one) == os.path.realpath(other)
+    return os.path.realpath(first) == os.path.realpath(second)
 
 
 def staging_folder(instance: Path) -> Path:
-    """Return the path of the staging folder, in which new files wait."""
+    """Return the path of the folder in which the new files of a restore wait."""
     return instance / ".restore"
 
 
 def list_of_moves(instance: Path) -> Path:
-    """Return the path of the list of moves."""
+    """Return the path of the list of moves of a restore."""
     return staging_folder(instance) / "moves.json"
 
 
 def require_finished(instance: Path) -> None:
-    """Make sure that no restore has stopped half-way.
+    """Refuse an instance whose restore has stopped half-way.
 
     Raises:
-        SettingError: a restore has; the message names the command that finishes it.
+        SettingError: a restore has stopped; the message names the command that finishes it.
     """
     if list_of_moves(instance).exists():
         raise SettingError(f"A restore into {instance} was not finished: run the same `svc restore` again.")

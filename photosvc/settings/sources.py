@@ -20,7 +20,7 @@ _OF_SERVICES = re.compile(
     r"PHOTOSVC_([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)"
     r"|PHOTOSVC_NAME|PHOTOSVC_ENV_[A-Za-z0-9_]+"
 )
-#: The source of a folder of originals that an earlier `svc run` was given.
+#: The source of a folder of originals that an earlier `svc run` has stored.
 REMEMBERED = f"instance/{FILE}"
 
 
@@ -28,7 +28,7 @@ def load_settings(
     instance: Path,
     *,
     environ: Mapping[str, str] | None = None,
-    given: Mapping[str, object] | None = None,
+    overrides: Mapping[str, object] | None = None,
     reads_config: bool = True,
 ) -> Settings:
     """Load the settings of a service whose instance folder is `instance`.
@@ -36,7 +36,7 @@ def load_settings(
     Args:
         instance: the folder with `config.py` and the keys.
         environ: the source of the `PHOTOSVC_*` variables.
-        given: names and values that override all other sources.
+        overrides: names and values that override all other sources.
         reads_config: false inside a host app, because `config.py` then belongs to the host.
 
     Raises:
@@ -46,7 +46,7 @@ def load_settings(
     sources: list[tuple[str, Mapping[str, object]]] = [
         ("instance/config.py", _config_file(instance / "config.py") if reads_config else {}),
         ("environment", {name: value for name, value in (environ or {}).items() if _is_setting(name)}),
-        ("app", given or {}),
+        ("app", overrides or {}),
     ]
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}

@@ -16,8 +16,8 @@ from photosvc.core.times import is_zone
 from photosvc.core.vocabulary import DEFAULT_KINDS, KINDS, parse_kinds
 
 _LONGEST: Final = 500
-#: The placeholders for the number of a tile; the optional `{r}` asks for twice the pixels.
-_FIELDS: Final = ("{z}", "{x}", "{y}")
+#: The placeholders for the zoom and position of a tile; the optional `{r}` asks for twice the pixels.
+_PLACEHOLDERS: Final = ("{z}", "{x}", "{y}")
 #: An address whose host has only characters that a `Content-Security-Policy` can contain unescaped.
 _TILES: Final = re.compile(
     r"(https?://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?)?/(?!/)[A-Za-z0-9._~!$&()*+=:@%/?{}-]*", re.ASCII
@@ -110,7 +110,7 @@ def _log_format(value: object) -> str:
 
 
 def _switch(value: object) -> bool:
-    """Parse true or false in any of the words that configuration files use."""
+    """Parse true or false in the words of configuration files."""
     words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
     if str(value).strip().lower() not in words:
         raise ValueError("expected true or false")
@@ -126,16 +126,16 @@ def _timezone(value: object) -> str:
 
 
 def _map_tiles(value: object) -> str:
-    """Parse the address of map tiles, with each placeholder once; without a host it is on that of the service."""
+    """Parse the address of map tiles, with each placeholder once; an address without a host is on the own host."""
     if isinstance(value, str) and not value.strip():
         return ""
     text = _plain_text(value)
     rest = text.replace("{r}", "", 1)
-    for name in _FIELDS:
+    for name in _PLACEHOLDERS:
         rest = rest.replace(name, "0", 1)
     if len(text) > _LONGEST:
         raise ValueError(f"expected at most {_LONGEST} characters")
-    if not all(name in text for name in _FIELDS) or "{" in rest or "}" in rest or not _TILES.fullmatch(text):
+    if not all(name in text for name in _PLACEHOLDERS) or "{" in rest or "}" in rest or not _TILES.fullmatch(text):
         raise ValueError("expected an address such as https://tiles.example.org/{z}/{x}/{y}.png")
     return text
 

@@ -19,7 +19,7 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.slots import Slots
 from photosvc.models.engine import (
     begin_write,
-    give_back,
+    close_reader,
     limit_lock_waits,
     open_reader,
     session_on,
@@ -83,7 +83,7 @@ class StreamedRead:
             if self._is_closed:
                 return
             self._is_closed = True
-        give_back(self._connection)
+        close_reader(self._connection)
 
     def _begin(self) -> None:
         """Begin a transaction on SQLite; psycopg begins by itself, and a transaction that could not end continues."""
@@ -232,7 +232,7 @@ class Transactions:
         """Close the open session or connection without a commit; after an error, stop the streamed answer too."""
         opened: Connection | Session | None = g.pop(_OPEN, None)
         if opened is not None:
-            give_back(opened)
+            close_reader(opened)
         if error is not None and _STREAMED in g:
             g.photosvc_streamed.close()
 

@@ -327,4 +327,4 @@ def open_session(folder: Path) -> Iterator[Session]:
 def new_settings(folder: Path, **given: object) -> Settings:
     """The settings of an instance folder with a fixed secret key and these values, named as `Settings` names them."""
     values = {f"PHOTOSVC_{name.upper()}": value for name, value in given.items()}
-    return load_settings(folder, given={"PHOTOSVC_SECRET_KEY": "k" * 32, **values})
+    return load_settings(folder, overrides={"PHOTOSVC_SECRET_KEY": "k" * 32, **values})

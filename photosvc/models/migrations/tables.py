@@ -13,7 +13,7 @@ TIME, FLAG, JSON = sa.DateTime(), sa.Boolean(), sa.JSON()
 SMALL, NUMBER, BIG = sa.SmallInteger(), sa.Integer(), sa.BigInteger()
 REAL: sa.Double[float] = sa.Double()
 ROW_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-_FLAG: Final = re.compile(r"^(NOT )?(listed|apart)\b")
+_FLAG: Final = re.compile(r"^(NOT )?(listed|contributed)\b")
 
 
 def each(kind: Any, names: str, **options: Any) -> Iterable[sa.Column[Any]]:  # noqa: ANN401 - any type of column

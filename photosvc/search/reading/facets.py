@@ -24,7 +24,7 @@ from sqlalchemy import (
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.vocabulary import COLORS
 from photosvc.models import VALUE_GROUPS, Album, AlbumPhoto, Camera, File, Lens, Marker, Place, SearchAlbum, SearchRow
-from photosvc.models.search_values import gear_name
+from photosvc.models.search_values import camera_or_lens_name
 from photosvc.models.statements import Column, read_tuples
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Filter, Node, conjuncts
@@ -277,7 +277,7 @@ def _counted(connection: Connection, query: Any, column: Column) -> Counted:  # 
 def _gear(kind: type[Camera | Lens]) -> Any:  # noqa: ANN401
     def labels(connection: Connection, ids: list[int]) -> dict[int, str]:
         known = select(kind.id, kind.make, kind.model).where(kind.id.in_(ids))
-        return {key: gear_name(make, model) for key, make, model in connection.execute(known)}
+        return {key: camera_or_lens_name(make, model) for key, make, model in connection.execute(known)}
 
     return labels
 

@@ -29,7 +29,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import ALBUM, SUBJECT, computed_uid, is_uid
 from photosvc.core.message import Message
 from photosvc.models import NOWHERE, Camera, Lens, Marker, SearchRow, Subject
-from photosvc.models.search_values import gear_name
+from photosvc.models.search_values import camera_or_lens_name
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold
 from photosvc.query.nodes import (
@@ -256,7 +256,9 @@ class _Lookups:
         if terms:
             query = select(kind.id, kind.make, kind.model)
             every = self.once(kind, lambda: self._connection.execute(query).all())
-            names = {row.id: gear_name(row.make, row.model) for row in every}  # `85mm` is a word of `EF85mm` as well
+            names = {
+                row.id: camera_or_lens_name(row.make, row.model) for row in every
+            }  # `85mm` is a word of `EF85mm` as well
             named = each_of(self._connection, names.items())
             ids |= {key for key, name in named if fits_name(name, terms, _JOINED.sub(" ", name))}
         return tuple(sorted(ids))

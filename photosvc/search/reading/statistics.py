@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, not_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from photosvc.models import CHANGES, UNKNOWN_ID, UNKNOWN_PLACE, Album, Camera, File, Photo, SearchRow, read_counter
-from photosvc.models.search_values import gear_name
+from photosvc.models.search_values import camera_or_lens_name
 from photosvc.query.nodes import Everything, Filter
 from photosvc.search.reading.columns import Condition
 from photosvc.search.reading.compile import compile_query, context_of, visible, visible_albums, visible_photos
@@ -144,7 +144,7 @@ def read_statistics(connection: Connection, sees_private: bool) -> Statistics:
         cameras[camera] += photos
         types[kind] += photos
     gear = select(Camera.id, Camera.make, Camera.model).where(Camera.id != UNKNOWN_ID)
-    known = {camera: gear_name(make, model) for camera, make, model in connection.execute(gear)}
+    known = {camera: camera_or_lens_name(make, model) for camera, make, model in connection.execute(gear)}
     there = select(func.count(), func.coalesce(func.sum(File.size), 0)).where(File.missing.is_(False))
     files, size = connection.execute(there).one()
     return Statistics(

@@ -29,7 +29,7 @@ from photosvc.models import (
     photo_keywords,
 )
 from photosvc.models.library import UNKNOWN_ID
-from photosvc.models.search_values import gear_name
+from photosvc.models.search_values import camera_or_lens_name
 from photosvc.models.statements import Prepared, prepare_statement, unindexed
 from photosvc.query.completion import Typed
 from photosvc.query.filters import FILTERS, FilterSpec, ValueKind
@@ -280,7 +280,7 @@ def _named(found: Iterable[tuple[str, tuple[Any, ...]]]) -> Iterator[Named]:
 def _gear(connection: Connection, kind: type[Camera | Lens], column: Any, sees_private: bool) -> list[Named]:  # noqa: ANN401
     used = is_used(sees_private, column == kind.id, SearchRow.photo_id == Photo.id)
     query = select(kind.id, kind.make, kind.model).where(kind.id != UNKNOWN_ID, used).limit(_MOST_NAMES)
-    return list(_named((gear_name(make, model), (key,)) for key, make, model in connection.execute(query)))
+    return list(_named((camera_or_lens_name(make, model), (key,)) for key, make, model in connection.execute(query)))
 
 
 def _of_places(connection: Connection, column: Any, sees_private: bool) -> list[Named]:  # noqa: ANN401

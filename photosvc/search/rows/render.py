@@ -22,7 +22,7 @@ from photosvc.models import (
     Photo,
 )
 from photosvc.models.photo import WITH_ALL
-from photosvc.models.search_values import LONGEST_WORDS, FileSource, gear_name, photo_source, word_text
+from photosvc.models.search_values import LONGEST_WORDS, FileSource, camera_or_lens_name, photo_source, word_text
 from photosvc.models.statements import among
 from photosvc.query.fold import fold
 from photosvc.records.fields import compile_schema
@@ -101,7 +101,7 @@ def _place(photo: Photo) -> tuple[str, ...]:
 
 
 def _gear(gear: Camera | Lens) -> tuple[str, ...]:
-    return () if gear.id == UNKNOWN_ID else (gear_name(gear.make, gear.model),)
+    return () if gear.id == UNKNOWN_ID else (camera_or_lens_name(gear.make, gear.model),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from subprocess import run
 import pytest
 
 from photosvc.core import process
-from photosvc.core.process import address_space, available_memory, frozen_heap, give_back
+from photosvc.core.process import address_space, available_memory, frozen_heap, release_memory
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_freed_memory_is_given_back_and_threads_share_what_is_free():
 
 def test_other_c_libraries_are_left_alone(monkeypatch):
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
-    give_back()
+    release_memory()
 
 
 def test_the_mapped_memory_grows_by_what_is_mapped(monkeypatch):
@@ -105,5 +105,5 @@ def test_the_mapped_memory_grows_by_what_is_mapped(monkeypatch):
 
 
 def test_memory_can_be_given_back_in_the_process_itself():
-    give_back()
+    release_memory()
     assert available_memory() > 0

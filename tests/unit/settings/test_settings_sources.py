@@ -31,7 +31,7 @@ def test_later_sources_win_and_each_value_records_its_source(tmp_path):
         "import os\nPHOTOSVC_SITE_NAME = 'file'\nPHOTOSVC_PROXIES = 1\nPHOTOSVC_INDEX_WORKERS = 1\n"
     )
     environ = {"PHOTOSVC_PROXIES": "2", "PHOTOSVC_INDEX_WORKERS": " 2 ", "HOME": "/x", "PHOTOSVC_INSTANCE": "/y"}
-    settings = load_settings(tmp_path, environ=environ, given={"PHOTOSVC_INDEX_WORKERS": 3})
+    settings = load_settings(tmp_path, environ=environ, overrides={"PHOTOSVC_INDEX_WORKERS": 3})
     assert (settings.site_name, settings.proxies, settings.index_workers) == ("file", 2, 3)
     origins = [settings.origins[name] for name in ("site_name", "proxies", "index_workers", "cache")]
     assert origins == ["instance/config.py", "environment", "app", "default"]
@@ -62,15 +62,15 @@ def test_the_usual_time_zone_is_that_of_the_machine(tmp_path, variables, localti
 )
 def test_an_unknown_time_zone_stops_the_start(tmp_path, zone):
     with pytest.raises(SettingError) as caught:
-        load_settings(tmp_path, given={"PHOTOSVC_TIMEZONE": zone})
+        load_settings(tmp_path, overrides={"PHOTOSVC_TIMEZONE": zone})
     assert caught.value.message.startswith("PHOTOSVC_TIMEZONE (app) is not valid: expected ")
-    assert load_settings(tmp_path, given={"PHOTOSVC_TIMEZONE": " Europe/Berlin "}).timezone == "Europe/Berlin"
+    assert load_settings(tmp_path, overrides={"PHOTOSVC_TIMEZONE": " Europe/Berlin "}).timezone == "Europe/Berlin"
 
 
 @pytest.mark.parametrize("name", ["PHOTOSVC_ORIGINALZ", "PHOTOSVC_", "PHOTOSVC_ORIGINS", "PHOTOSVC_proxies"])
 @pytest.mark.parametrize("origin", ["environment", "app"])
 def test_an_unknown_name_stops_the_start(tmp_path, name, origin):
-    sources = {"environ": {name: "1"}} if origin == "environment" else {"given": {name: "1"}}
+    sources = {"environ": {name: "1"}} if origin == "environment" else {"overrides": {name: "1"}}
     with pytest.raises(SettingError) as caught:
         load_settings(tmp_path, **sources)
     assert caught.value.message.startswith(f"{name} ({origin}) is not a setting of photosvc; ")
@@ -145,11 +145,11 @@ def test_an_invalid_value_stops_the_start_with_its_name_and_source(tmp_path, nam
 @pytest.mark.parametrize("value", [True, 1.5, None, [1]])
 def test_whole_numbers_from_the_app_are_not_converted_from_other_types(tmp_path, value):
     with pytest.raises(SettingError, match="PHOTOSVC_PROXIES"):
-        load_settings(tmp_path, given={"PHOTOSVC_PROXIES": value})
+        load_settings(tmp_path, overrides={"PHOTOSVC_PROXIES": value})
 
 
 def test_an_address_loses_its_last_slash(tmp_path):
-    settings = load_settings(tmp_path, given={"PHOTOSVC_BASE_URL": "https://photos.example.org/sub/"})
+    settings = load_settings(tmp_path, overrides={"PHOTOSVC_BASE_URL": "https://photos.example.org/sub/"})
     assert settings.base_url == "https://photos.example.org/sub"
 
 
@@ -183,7 +183,7 @@ def test_the_key_file_is_made_once_and_readable_by_its_owner_only(tmp_path):
 
 
 def test_a_given_key_is_not_written_to_a_file(tmp_path):
-    assert load_settings(tmp_path, given={"PHOTOSVC_SECRET_KEY": KEY}).secret_key == KEY
+    assert load_settings(tmp_path, overrides={"PHOTOSVC_SECRET_KEY": KEY}).secret_key == KEY
     assert list(tmp_path.iterdir()) == []
 
 
@@ -214,7 +214,7 @@ def test_eight_processes_at_once_agree_on_one_key(tmp_path):
 
 
 def test_settings_never_show_a_secret(tmp_path):
-    settings = load_settings(tmp_path, given={"PHOTOSVC_SECRET_KEY": KEY})
+    settings = load_settings(tmp_path, overrides={"PHOTOSVC_SECRET_KEY": KEY})
     assert KEY not in f"{settings!r} {settings}"
 
 
@@ -274,6 +274,6 @@ def test_the_remembered_folder_is_a_source_of_its_own(tmp_path):
 @pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg"])
 def test_postgresql_means_the_driver_of_the_extra(tmp_path, scheme):
     settings = load_settings(
-        tmp_path, given={"PHOTOSVC_DATABASE_URI": f"{scheme}://me:p%40ss@db/photos?sslmode=require"}
+        tmp_path, overrides={"PHOTOSVC_DATABASE_URI": f"{scheme}://me:p%40ss@db/photos?sslmode=require"}
     )
     assert settings.database_uri == "postgresql+psycopg://me:p%40ss@db/photos?sslmode=require"

@@ -218,13 +218,13 @@ def _create_tables() -> None:
     index("subject_names", "subject_id")
     table("uploaded_files", *each(ROW_ID, "id"), *each(TEXT, "hash", nullable=True), *each(ROW_ID, "user_id",
         nullable=True), *each(TEXT, "name"), *each(BIG, "size"), *each(TEXT, "original_name"), *each(TEXT, "link_uid",
-        server_default=""), *each(FLAG, "apart", server_default=sa.false()), *each(TIME, "created_at"), key="id",
+        server_default=""), *each(FLAG, "contributed", server_default=sa.false()), *each(TIME, "created_at"), key="id",
         refers=[("user_id", "users.id", "SET NULL")])
     index("uploaded_files", "name")
     index("uploaded_files", "user_id size")
-    index("uploaded_files", "hash", name="uq_photosvc_uploaded_files_hash", unique=True, where="NOT apart")
-    index("uploaded_files", "hash user_id link_uid", name="uq_photosvc_uploaded_files_hash_apart", unique=True,
-        where="apart")
+    index("uploaded_files", "hash", name="uq_photosvc_uploaded_files_hash", unique=True, where="NOT contributed")
+    index("uploaded_files", "hash user_id link_uid", name="uq_photosvc_uploaded_files_hash_contributed", unique=True,
+        where="contributed")
     table("uploads", *each(ROW_ID, "id"), *each(TEXT, "token"), *each(ROW_ID, "user_id"), *each(TEXT, "bundle name"),
         *each(BIG, "size"), *each(TEXT, "hash described"), *each(FLAG, "finished"), *each(TIME,
         "created_at expires_at"), key="id", unique=["token"], refers=[("user_id", "users.id", "CASCADE")])
