@@ -1,4 +1,4 @@
-"""Roles, formats, lifetimes in seconds and limits of accounts, clients and credentials, and names of accounts.
+"""Roles, formats and lifetimes (in seconds) of accounts, clients and credentials, and the rule for names of accounts.
 
 Models, records, services and commands share them, so that their defaults and choices agree.
 """
@@ -11,15 +11,15 @@ from photosvc.core.message import Message
 
 #: Roles of user accounts, then the role of clients. Clients may also have the role ADMIN.
 ADMIN, USER, VIEWER = "admin", "user", "viewer"
-#: The role of accounts that see the albums shared with them and nothing else.
+#: The role of accounts that see only albums shared with them.
 GUEST = "guest"
 CLIENT = "client"
 #: The role of people without an account who opened a public link.
 VISITOR = "visitor"
 USER_ROLES = (ADMIN, USER, VIEWER, GUEST)
-#: Roles of users of a host app, with whom no album can be shared: they have no account.
+#: Roles of users of a host app. They have no account, so that no album can be shared with them.
 HOST_ROLES = (ADMIN, USER, VIEWER)
-#: Roles of accounts to which private photos are never shown.
+#: Roles of accounts that never see private photos.
 WITHOUT_PRIVATE = (VIEWER, GUEST)
 CLIENT_ROLES = (CLIENT, ADMIN)
 #: Roles of accounts in an album that is shared with them.
@@ -29,7 +29,7 @@ SHARE_ROLES = (VIEWER, CONTRIBUTOR)
 #: Methods by which a login session is opened; the second and third are used after the password.
 BY_PASSWORD, BY_PASSCODE, BY_RECOVERY_CODE, BY_APP_PASSWORD = "password", "passcode", "recovery_code", "app_password"
 
-#: Seconds for which a password, once sent, proves that the account's owner acts.
+#: Seconds for which a sent password proves that the owner of the account acts.
 PROOF_SECONDS = 3600
 
 #: Lifetime of a visit by a public link.
@@ -45,7 +45,7 @@ NO_LIMIT = -1
 #: Default and longest lifetime of app passwords and access tokens. Beyond a hundred years, some time types overflow.
 CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME = 31_536_000, 3_155_760_000
 
-#: Default and longest lifetime of each token that is issued to a client: a day, and 31 days.
+#: Default and longest lifetime of a token of a client: a day, and 31 days.
 CLIENT_TOKEN_LIFETIME, MAX_CLIENT_TOKEN_LIFETIME = 86_400, 2_678_400
 
 #: Default and highest limit for the live tokens of a client.

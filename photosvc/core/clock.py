@@ -1,4 +1,4 @@
-"""The clock: the only module that asks the machine for the time, and the only one that waits for time to pass."""
+"""The clock: only this module reads the time of the machine and waits."""
 
 import time
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ class Clock:
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Return seconds that only grow, also while the wall clock is set."""
+        """Return seconds that never go back, even if the wall clock is set."""
         return time.monotonic()
 
     def processor(self) -> float:
@@ -26,9 +26,9 @@ class Clock:
         time.sleep(seconds)
 
     def wait(self, awaited: Event | Condition, seconds: float) -> bool:
-        """Wait at most this long for an event, or for a notice of a condition; return whether it came."""
+        """Wait at most these seconds for an event or a notification of a condition; return whether it came."""
         return awaited.wait(seconds)
 
 
-#: The clock of the machine, for times of files, and for waits that end when another process or a device acts.
+#: The clock of the machine, for times of files and for waits for another process or a device.
 SYSTEM_CLOCK: Final = Clock()

@@ -6,12 +6,12 @@ from http import HTTPStatus
 from types import MappingProxyType
 from typing import Final, TypedDict
 
-#: The beginning of a command in a message.
+#: The program in a message that names a command.
 _COMMAND: Final = re.compile(r"(?<![\w/.-])(?<!flask )svc (?=[a-z])")
 
 
 def in_host(message: str) -> str:
-    """Return a message with its commands as they are called in a host app: `flask svc …`."""
+    """Return the message with the commands of a host app: `flask svc …` in place of `svc …`."""
     return _COMMAND.sub("flask svc ", message) if _COMMAND.search(message) else message
 
 
@@ -30,18 +30,19 @@ class PhotosvcError(Exception):
     Args:
         message: one sentence; the first line of the class docstring when left out.
         field: name of the invalid parameter, column or option, as the caller wrote it.
-        status: the HTTP status, if not that of the class; errors of worker processes come back with that of the class.
-        exit_code: of the command, likewise.
-        retry_after: seconds after which another try may succeed (RFC 9110 section 10.2.3), likewise.
+        status: the HTTP status in place of that of the class.
+        exit_code: the exit code of the command in place of that of the class.
+        retry_after: seconds after which another try may succeed (RFC 9110 section 10.2.3), in place of those of the
+            class.
     """
 
     status: HTTPStatus = HTTPStatus.INTERNAL_SERVER_ERROR
     exit_code: int = 1
     retry_after: int | None = None
     details: Sequence[Detail] = ()
-    """The fault of each field, if `field` and the message do not say everything."""
+    """The faults of several fields."""
     done: Mapping[str, object] = MappingProxyType({})
-    """The part of the change that was stored nevertheless, under the names of a successful answer."""
+    """The part of the change that was stored nevertheless, with the names of a successful answer."""
 
     def __init__(
         self,
@@ -65,7 +66,7 @@ class PhotosvcError(Exception):
 
 
 def rebuild(kind: type[PhotosvcError], state: dict[str, object]) -> PhotosvcError:
-    """Return an error of this class with these attributes, made without its constructor."""
+    """Return an error of this class with these attributes, without calling its constructor."""
     error = kind.__new__(kind)
     error.__dict__.update(state)
     error.args = (state["message"],)

@@ -1,8 +1,7 @@
-"""Paths and files on disk: clean names, paths below a root, private files, and writes that outlast a loss of power.
+"""Files on disk: clean names, paths below a root, private files, and writes that outlast a loss of power.
 
-A name leads to a path below a root only through `inside`, `open_inside` and `open_folder`: they refuse every way out.
-
-The instance folder, the database and the keys are closed to all other accounts of the machine.
+Names of a library are opened only by `inside`, `open_inside` and `open_folder`, which refuse every way out of the root.
+The instance folder, the database and the keys are private: no other account of the machine can read them.
 """
 
 import errno
@@ -20,7 +19,7 @@ from photosvc.core.errors import NotFoundError
 _LOG = logging.getLogger("photosvc")
 #: Rights of the group and of all others.
 _OTHERS: Final = 0o077
-#: The same rights without that to pass through a folder, to a file or folder in it whose name is known.
+#: These rights except for passing through a folder, to a file in it whose name is known.
 _READING: Final = 0o066
 _OPEN: Final = "{0} can be read by other accounts of this machine: as its owner, run chmod {1:o} {0}"
 # Bytes that are not UTF-8 (as surrogates), control characters, line separators and bidirectional control characters.
@@ -28,9 +27,9 @@ _UNCLEAN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\udc80-\udcf
 _ESCAPED = re.compile("%([0-9A-F]{2})")
 #: Prefix of parts with escapes, so that the file name `100%25.jpg` is not read as an escaped one.
 _MARK = "%FF"
-#: Numbers of system errors that are no fault of the file: the disk fails or does not answer, or the process has no
-#: memory or descriptor left.
-PASSING: Final = frozenset(
+#: System errors that are no fault of the file: the disk fails or does not answer, or the process has no memory or
+#: descriptor left.
+TRANSIENT_ERRNOS: Final = frozenset(
     {
         *(errno.EIO, errno.ENOMEM, errno.ENFILE, errno.EMFILE, errno.EAGAIN, errno.EBUSY, errno.EINTR, errno.ENODEV),
         *(errno.ENOSPC, errno.EDQUOT, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.ECONNRESET),
@@ -43,31 +42,31 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def make_folder_private(folder: Path, *, passable: bool = False) -> None:
-    """Make a folder with its parents if it does not exist, and close it to other accounts.
+    """Make a folder with its parents if it does not exist, and take the rights of other accounts away.
 
     Args:
-        passable: true if other accounts may pass through it, as nginx must in order to send files below it.
+        passable: true if other accounts may pass through it, as nginx does to send files below it.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _close(folder, _READING if passable else _OTHERS)
+    _take_rights(folder, _READING if passable else _OTHERS)
 
 
 def make_private(files: Iterable[Path]) -> None:
-    """Close the files that exist to other accounts."""
+    """Take the rights of other accounts to existing files away."""
     for file in files:
         if file.is_file():
-            _close(file, _OTHERS)
+            _take_rights(file, _OTHERS)
 
 
 def create_private(file: Path) -> None:
-    """Make an empty file that only its owner may read, unless it exists."""
+    """Make an empty private file, unless it exists."""
     if not file.exists():
         os.close(os.open(file, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
 
 
 @contextmanager
 def private_umask() -> Iterator[None]:
-    """Make files inside the block private to their owner; for commands only, because it applies to all threads."""
+    """Make all files that are made inside the block private; for commands only, because it applies to all threads."""
     before = os.umask(_OTHERS)
     try:
         yield
@@ -76,12 +75,12 @@ def private_umask() -> Iterator[None]:
 
 
 def readable_by_others(files: Iterable[Path]) -> list[str]:
-    """Return a sentence for each file that other accounts may read, with the command by which its owner closes it."""
+    """Return a sentence for each file that other accounts can read, with the command that makes it private."""
     modes = [(file, file.stat().st_mode & 0o7777) for file in files if file.is_file()]
     return [_OPEN.format(file, mode & ~_OTHERS) for file, mode in modes if mode & _OTHERS]
 
 
-def _close(path: Path, rights: int) -> None:
+def _take_rights(path: Path, rights: int) -> None:
     mode = path.stat().st_mode & 0o7777
     if not mode & rights:
         return
@@ -118,7 +117,7 @@ def _flush(path: Path, flag: int) -> None:
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Write a new file that only its owner may read, and wait until its content is on the disk.
+    """Write a new private file, and wait until its content is on the disk.
 
     Rename it to its lasting name only afterwards, and then call `flush_folder`; otherwise a loss of power may leave an
     empty file under that name.
@@ -139,7 +138,7 @@ def clamped_time(status: os.stat_result) -> int:
 
 
 def is_as_known(status: os.stat_result, size: int, mtime_ns: int) -> bool:
-    """Return whether this is the status of a regular file with the size and time that the library knows."""
+    """Return whether the status is that of a regular file with this size and time, which the library has stored."""
     return stat.S_ISREG(status.st_mode) and (status.st_size, clamped_time(status)) == (size, mtime_ns)
 
 
@@ -163,7 +162,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def disk_name(name: str) -> str:
-    """Return the path on disk of a name that `clean_name` made."""
+    """Return the path on disk for a name that `clean_name` returned."""
     return "/".join(_disk_part(part) if part.startswith(_MARK) else part for part in name.split("/"))
 
 
@@ -194,9 +193,9 @@ def open_folder(root: Path, parts: Iterable[str], *, create: bool = False) -> in
     """Open a folder below `root` by its names on disk, and return its descriptor; like `open_inside`, follow no link.
 
     Args:
-        root: the root, which may itself be a link.
+        root: the root folder, which may itself be a link.
         parts: names of folders, none of them `..`.
-        create: make folders that do not exist; several processes may make the same ones.
+        create: true to make missing folders; other processes may make the same folders at the same time.
 
     Raises:
         OSError: a folder does not exist, is a link or a file, or cannot be opened or made.
@@ -244,7 +243,7 @@ def inside(root: Path, name: str) -> Path:
 
 
 def full_path(value: object) -> Path:
-    """Return the absolute path for a text, in which `~` is the home folder.
+    """Return the absolute path for a text; a `~` at its beginning is the home folder.
 
     Raises:
         ValueError: it is empty or no path, or there is no such home folder.

@@ -34,7 +34,7 @@ class Box(NamedTuple):
 
 
 def is_position(lat: float, lng: float) -> bool:
-    """Return whether both are finite degrees on the globe: -90 to 90 and -180 to 180."""
+    """Return whether the degrees are finite and on the globe: -90 to 90 of latitude, -180 to 180 of longitude."""
     return abs(lat) <= 90 and abs(lng) <= 180
 
 
@@ -44,7 +44,7 @@ def _check_position(lat: float, lng: float) -> None:
 
 
 def distance_m(lat1: float, lng1: float, lat2: float, lng2: float) -> float:
-    """Return the great-circle distance in metres (haversine formula; within 0.6 % of the ellipsoid)."""
+    """Return the great-circle distance in metres by the haversine formula, within 0.6 % of the ellipsoid's."""
     phi1, phi2 = math.radians(lat1), math.radians(lat2)
     half_lat, half_lng = (phi2 - phi1) / 2, math.radians(lng2 - lng1) / 2
     chord = math.sin(half_lat) ** 2 + math.cos(phi1) * math.cos(phi2) * math.sin(half_lng) ** 2
@@ -68,8 +68,8 @@ def chord(radius_m: float) -> float:
 def bounding_boxes(lat: float, lng: float, radius_m: float) -> tuple[Box, ...]:
     """Return one box, or two beside the antimeridian, that together contain the circle around a position.
 
-    No box crosses the antimeridian. The boxes contain more than the circle: they narrow the candidates down by an
-    index, and `distance_m` decides. On a sphere the circle touches its outermost meridians at
+    No box crosses the antimeridian. The boxes contain more than the circle: an index of boxes narrows the candidates
+    down, and `distance_m` decides. On a sphere the circle touches its outermost meridians at
     `asin(sin(r) / cos(lat))`, not on the parallel of its centre.
 
     Raises:

@@ -16,7 +16,7 @@ BASE62 = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 PHOTO, FILE, ALBUM, MARKER, USER, CLIENT = "p", "f", "a", "m", "u", "c"
 SUBJECT, LABEL, LINK = "j", "l", "s"
 
-#: Bits of half of an alias, and rounds of its permutation.
+#: Bits of each half of an alias, and rounds of its permutation.
 _HALF, _ROUNDS = 36, 4
 _UID = re.compile(r"[a-z][0-9a-z]{15}\Z")
 _ACCESS_TOKEN = re.compile(r"[0-9a-f]{48}\Z")
@@ -41,12 +41,12 @@ def new_uid(prefix: str, now: datetime) -> str:
 
 
 def new_credential_uid() -> str:
-    """Return `sess` and eight random base-36 characters, which identify a credential in lists."""
+    """Return a new identifier of a credential for lists: `sess` and eight random base-36 characters."""
     return "sess" + random_text(8, BASE36)
 
 
 def computed_uid(prefix: str, text: str) -> str:
-    """Return the UID that follows from `text`: always the same one, 16 characters with the prefix."""
+    """Return a UID that depends only on `text`: 16 characters with the prefix."""
     number = int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest())
     digits = ""
     for _ in range(16 - len(prefix)):
@@ -56,10 +56,10 @@ def computed_uid(prefix: str, text: str) -> str:
 
 
 def permuted(prefix: str, number: int, key: bytes) -> int:
-    """Return a number of at most 72 bits that stands for the id of a row under a key, and tells nothing without it.
+    """Return a number of at most 72 bits that stands for the id of a row; without the key it reveals nothing.
 
     Four rounds of a keyed hash permute the numbers (Luby and Rackoff 1988), so that different ids stay different and
-    `row_id_of` can look a row up by its id.
+    `row_id_of` can compute the id from the number.
     """
     left, right = divmod(number, 1 << _HALF)
     for turn in range(_ROUNDS):
@@ -68,7 +68,7 @@ def permuted(prefix: str, number: int, key: bytes) -> int:
 
 
 def alias(prefix: str, number: int, key: bytes) -> str:
-    """Return the number of `permuted` in the form of a UID."""
+    """Return the alias of the id of a row: its number of `permuted`, written as a UID."""
     rest, digits = permuted(prefix, number, key), ""
     for _ in range(15):
         rest, digit = divmod(rest, 36)
@@ -77,7 +77,7 @@ def alias(prefix: str, number: int, key: bytes) -> str:
 
 
 def row_id_of(prefix: str, text: str, key: bytes) -> int | None:
-    """Return the id of the row that an alias stands for under this key; None for texts that are none."""
+    """Return the id of the row for which an alias stands under this key; None for a text that is no alias."""
     number = int(text[1:], 36) if is_uid(text, prefix) else 1 << 2 * _HALF
     left, right = divmod(number, 1 << _HALF)
     if left >> _HALF:

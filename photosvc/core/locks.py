@@ -18,9 +18,8 @@ _LONGEST: Final = 4096
 def exclusive_lock(path: Path, refusal: str, name: str = "") -> Iterator[list[str]]:
     """Hold the lock file `path`; the kernel releases it when the process ends, even after a crash.
 
-    The block gets the name of the previous holder, then the names of holders before it that were killed, the latest
-    first: it can clear up after all of them, also after one whose successor was killed before it had done so. On a
-    full disk no new name is stored.
+    The block gets the names of the previous holder and of all killed holders before it, the latest first, so that it
+    can clear up after each of them. On a full disk no new name is stored.
 
     Raises:
         ConflictError: another process holds the lock; its message is `refusal`.
@@ -49,13 +48,13 @@ def _write(descriptor: int, text: str) -> None:
 
 
 class ByteLocks:
-    """Locks on single bytes of one file, one byte for each key; the kernel releases them when a process dies.
+    """Locks on single bytes of one file, one byte for each key; the kernel releases them when a process ends.
 
-    Threads of one process do not exclude each other: the caller must do that. If the file cannot be made, as on a full
-    or read-only disk, processes do not exclude each other either.
+    They exclude other processes, not other threads of the same process. If the file cannot be made, as on a full or
+    read-only disk, they exclude nobody.
 
     Args:
-        path: the file, the same for all processes; made on first use.
+        path: the file, the same for all processes; it is made when it is first needed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -81,13 +80,13 @@ class ByteLocks:
             fcntl.lockf(self._file(), fcntl.LOCK_UN, 1, _offset(key))
 
     def close(self) -> None:
-        """Close the file, which releases every lock of the process."""
+        """Close the file, and so release every lock of the process."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
     def _file(self) -> int:
-        # Closing any descriptor of the file would release all locks of the process, so it stays open.
+        # The descriptor stays open, because closing any descriptor of the file releases all locks of the process.
         if self._descriptor is None or self._process != os.getpid():
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

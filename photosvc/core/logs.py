@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from photosvc.core.clock import Clock
 
-#: The logger of messages for the operator at the start of a server; commands do not print them.
+#: The logger of messages to the operator when a server starts; commands do not print them.
 START: Final = "photosvc.start"
-#: Attribute of a log record: its message as names and values.
+#: The attribute of a log record that has its message as names and values.
 FIELDS: Final = "photosvc_fields"
 #: The formats of lines.
 TEXT, JSON = "text", "json"
@@ -76,7 +76,7 @@ class OwnHandler(logging.StreamHandler[Any]):
 
     @property
     def stream(self) -> Any:  # noqa: ANN401 - stderr may be any stream
-        """Return the present stderr, because tests and servers replace it."""
+        """Return the present stderr, which tests and servers replace."""
         return sys.stderr
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -100,7 +100,7 @@ def write_warnings_only(logger: str) -> None:
 
 @contextmanager
 def without_start_lines() -> Iterator[None]:
-    """Leave out the messages for the operator of a server inside the block."""
+    """Suppress the messages of a starting server inside the block."""
     logger = logging.getLogger(START)
     level = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -111,7 +111,7 @@ def without_start_lines() -> Iterator[None]:
 
 
 class Outages:
-    """The log of failures that all requests share while something is away: one line when they begin."""
+    """A log of failures that all requests share while a part is away, with one line when an outage begins."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -120,7 +120,7 @@ class Outages:
         self._left_out = 0
 
     def report(self, logger: logging.Logger, message: str, *arguments: object) -> None:
-        """Log an error, unless another one was reported less than `OUTAGE_SECONDS` ago; count it then."""
+        """Log an error, or only count it if another error was reported less than `OUTAGE_SECONDS` ago."""
         with self._lock:
             now = self._clock.monotonic()
             begins, left_out = now - self._last > OUTAGE_SECONDS, self._left_out

@@ -17,7 +17,7 @@ class Message(str):
     named: Mapping[str, object]
 
     def __new__(cls, code: str, *values: object, **named: object) -> Self:
-        """Put the values into the code; a message stays what it is."""
+        """Put the values into the code; return a message unchanged."""
         if isinstance(code, cls):
             return code
         message = super().__new__(cls, _filled(code, values, named, str, "{:,}".format))
@@ -36,18 +36,18 @@ def _filled(
     translate: Callable[[str], str],
     grouped: Callable[[int], str],
 ) -> str:
-    def said(value: object) -> object:
+    def shown(value: object) -> object:
         if isinstance(value, Message):
             return value.translated(translate, grouped)
         return grouped(value) if isinstance(value, int) else value
 
     if not values and not named:  # braces in it are plain characters
         return translate(code)
-    return translate(code).format(*map(said, values), **{name: said(value) for name, value in named.items()})
+    return translate(code).format(*map(shown, values), **{name: shown(value) for name, value in named.items()})
 
 
 def of_field(field: str, message: str) -> Message:
-    """Return the message about a field with its name before it."""
+    """Return the message with the name of its field before it."""
     return Message("{field}: {message}", field=field, message=Message(message))
 
 

@@ -4,8 +4,8 @@ from typing import Final, TypeAlias
 
 #: The left, upper, right and lower edge of a part of a picture.
 PixelBox: TypeAlias = tuple[float, float, float, float]
-#: The transformation of each orientation, for points relative to the middle of the stored picture: the matrix a, b, c,
-#: d of x' = ax + by and y' = cx + dy.
+#: The matrix a, b, c, d of each orientation: x' = ax + by and y' = cx + dy, for points relative to the middle of the
+#: stored picture.
 _MATRICES: Final = {
     1: (1, 0, 0, 1),
     2: (-1, 0, 0, 1),
@@ -32,7 +32,7 @@ def inverse(orientation: int) -> int:
 
 
 def turned_box(box: PixelBox, orientation: int, width: float, height: float) -> PixelBox:
-    """Return a box of a picture of this size in the picture that the orientation makes of it."""
+    """Return where a box of a picture of this size lies after the picture was oriented."""
     left, upper, right, lower = box
     return {
         2: (width - right, upper, width - left, lower),

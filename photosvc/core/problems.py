@@ -34,9 +34,9 @@ class Validity(Enum):
     UNTIL_SET = "until set"
     """Stored. It depends on a setting or an extra too: the file is also read again when that has changed."""
     TRANSIENT = "transient"
-    """Stored. The cause lies outside the file and a try is cheap: the next run reads the file again, even unchanged."""
+    """Stored. The cause lies outside the file, and a try is cheap: the next run reads even an unchanged file again."""
     SPACED = "spaced"
-    """Stored. The cause may lie outside the file and a try is costly: runs read it again after growing pauses."""
+    """Stored. The cause may lie outside the file, and a try is costly: runs read it again after growing pauses."""
     UNTIL_FORCED = "until forced"
     """Stored. Only a run with `--force` accepts the content again; other content under the name is another file."""
     NOT_STORED = "not stored"
@@ -76,10 +76,10 @@ class Reason(StrEnum):
 
     @property
     def may_pass(self) -> bool:
-        """Return whether another try with the same file may succeed: such a problem is not final and hides nothing."""
+        """Return whether another try with the same file may succeed; such a problem is not final and hides no photo."""
         return self.validity in (_TRANSIENT, _SPACED)
 
-    # Found by the walk over the folder
+    # By the walk over the folder
     SYMBOLIC_LINK = "symbolic_link", "a symbolic link, which is not followed", _SKIPPED, _NOT_STORED
     PATH_TOO_LONG = "path_too_long", "its path is longer than {} bytes", _SKIPPED, _NOT_STORED
     TOO_DEEP = "too_deep", "more than {} folders deep", _SKIPPED, _NOT_STORED
@@ -95,11 +95,11 @@ class Reason(StrEnum):
     UNKNOWN_EXTENSION = "unknown_extension", "not a picture or video by its extension", _SKIPPED, _NOT_STORED
     UNSETTLED = "unsettled", "it may still be being written; a later run reads it", _SKIPPED, _NOT_STORED
 
-    # Found while reading a sidecar
+    # While reading a sidecar
     BAD_SIDECAR = "bad_sidecar", "the sidecar cannot be read"
     UNRELATED = "unrelated", "not a sidecar of a picture", _SKIPPED
 
-    # Found while opening the file
+    # While opening the file
     UNREADABLE = "unreadable", "the file cannot be read: {}", _FAILED, _TRANSIENT
     CHANGED = "changed", "The file changed while it was read.", _FAILED, _NOT_STORED
     VANISHED = "vanished", "the file vanished", _FAILED, _NOT_STORED
@@ -107,7 +107,7 @@ class Reason(StrEnum):
     TOO_LARGE = "too_large", "the file is larger than {} MB", _FAILED, _UNTIL_SET
     WRONG_CONTENT = "wrong_content", "its content is not a {}", _SKIPPED
 
-    # Found while decoding
+    # While decoding
     MISSING_EXTRA = "missing_extra", "needs the extra \"{0}\": pip install 'photosvc[{0}]'", _SKIPPED, _UNTIL_SET
     TRUNCATED = "truncated", "the picture is truncated"
     UNDECODABLE = "undecodable", "the picture is damaged"
@@ -131,10 +131,10 @@ class Reason(StrEnum):
     NO_FRAME = "no_frame", "no frame of the video can be decoded"
     VIDEO_SIZE = "video_size", "the video has no size, or one beyond {} megapixels"
 
-    # Found while converting a video
+    # While converting a video
     CONVERTED_TOO_LARGE = "converted_too_large", "the converted video is larger than {} MB"
 
-    # Found by the worker pool
+    # By the worker pool
     OUT_OF_MEMORY = "out_of_memory", "The file needs more memory to read than allowed.", _FAILED, _SPACED
     TIMEOUT = "timeout", "The file took longer than {} s to read.", _FAILED, _SPACED
     CRASHED = "crashed", "The reader of the file crashed.", _FAILED, _SPACED
@@ -147,22 +147,22 @@ class Reason(StrEnum):
         _SPACED,
     )
 
-    # Decided by people
+    # By a decision of people
     REMOVED = "removed", "removed from the library; svc index --force adds it again", _SKIPPED, Validity.UNTIL_FORCED
 
-    # Found while storing
+    # While storing
     DUPLICATE = "duplicate", "the same content as {}", _SKIPPED
     EXCLUDED = "excluded", "a .nomedia or .ppignore of the originals excludes its folder or name", _SKIPPED, _NOT_STORED
     UNSTORABLE = "unstorable", "it cannot be stored ({})", _FAILED, _SPACED
 
 
 def system_symbol(error: OSError) -> str:
-    """Return the symbol of a system error, such as `EACCES`; `EIO` if it has no number."""
+    """Return the symbol of a system error, such as `EACCES`; `EIO` for an error without a number."""
     return errno.errorcode.get(error.errno or errno.EIO, "EIO")
 
 
 def signal_symbol(number: int) -> str:
-    """Return the symbol of a signal, such as `SIGKILL`; its number if it has none."""
+    """Return the symbol of a signal, such as `SIGKILL`; the number of a signal without one."""
     return signal.Signals(number).name if number in set(signal.Signals) else str(number)
 
 
@@ -229,7 +229,7 @@ class FileProblemError(PhotosvcError):
         self.take(problem)
 
     def take(self, problem: Problem) -> None:
-        """Store the problem; if another try may succeed, requests are answered 503 with a Retry-After."""
+        """Set the problem; if another try may succeed, the answer to a request is 503 with a Retry-After."""
         self.problem, self.message = problem, problem.sentence
         if problem.reason.may_pass:
             self.status, self.retry_after = HTTPStatus.SERVICE_UNAVAILABLE, round(pause_after(1).total_seconds())

@@ -22,7 +22,7 @@ def address_space() -> int:
     """Return the number of bytes that this process has mapped."""
     try:
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
-    except (OSError, ValueError):  # not Linux: picture decoders with their libraries map less than this
+    except (OSError, ValueError):  # not Linux; decoders of pictures with their libraries map less than this
         return 1 << 30
     return pages * resource.getpagesize()
 
@@ -41,9 +41,9 @@ def release_memory() -> None:
 
 @contextmanager
 def frozen_heap() -> Iterator[None]:
-    """Leave the present objects out of garbage collection inside the block: modules and compiled SQL stay anyway.
+    """Exclude the present objects, most of them modules and compiled SQL, from garbage collection inside the block.
 
-    Objects that the program has frozen itself stay frozen.
+    Objects that the program has frozen before stay frozen.
     """
     if gc.get_freeze_count():
         yield

@@ -1,4 +1,4 @@
-"""Places: how many threads of a process one owner, and all owners together, may occupy with one kind of work."""
+"""Slots: limits for the threads of a process that do one kind of work, for each owner and for all together."""
 
 import math
 from collections import Counter
@@ -11,14 +11,14 @@ from photosvc.core.clock import SYSTEM_CLOCK, Clock
 
 
 class Slots:
-    """Places for threads that do one kind of work, of each owner and in all.
+    """Slots for threads that do one kind of work, with a limit for each owner and one for all.
 
     Args:
-        each: places of one owner.
-        total: places of all owners.
-        reserved: further places for work without an owner, such as signing in.
-        waiting: the most threads that wait for a place.
-        clock: of the waits.
+        each: slots of one owner.
+        total: slots of all owners.
+        reserved: further slots for work without an owner, such as signing in.
+        waiting: the most threads that wait for a slot.
+        clock: the clock of the waits.
     """
 
     def __init__(
@@ -38,28 +38,28 @@ class Slots:
         self.limit(each, total, reserved=reserved, waiting=waiting)
 
     def limit(self, each: int, total: float = math.inf, *, reserved: int = 0, waiting: float = math.inf) -> None:
-        """Replace the limits; call it before the first place is taken."""
+        """Replace the limits; call it before the first slot is taken."""
         self._each, self._total, self._reserved, self._most_waiting = each, total, reserved, waiting
 
     @property
     def are_all_taken(self) -> bool:
-        """Return whether the places of all owners together are taken."""
+        """Return whether the slots of all owners together are taken."""
         return self._taken.total() >= self._total
 
     def take(self, owner: str, *, patience: float = 0, still: float = math.inf) -> Callable[[], None] | None:
-        """Take a place; return the function that frees it, to be called once, or None if there is no place.
+        """Take a slot; return the function that frees it, to be called once, or None if there is no slot.
 
         Args:
             owner: the `owner_uid` of the principal; empty for work without one.
             patience: the most seconds to wait.
-            still: seconds to wait since a place was last taken or freed: one of the owner if the owner has used up its
-                own, else any. While places change hands, it will soon be this one's turn.
+            still: the most seconds to wait after a slot was last taken or freed: a slot of the owner if the owner has
+                all of its slots, else any. While slots change hands, a wait is worth while.
         """
         until = self._clock.monotonic() + patience
         with self._changed:
             most = self._total if owner else self._total + self._reserved
-            while (all_own := self._taken[owner] >= self._each) or self._taken.total() >= most:
-                moved = self._moved[owner] if all_own else max(self._moved.values())
+            while (owner_is_full := self._taken[owner] >= self._each) or self._taken.total() >= most:
+                moved = self._moved[owner] if owner_is_full else max(self._moved.values())
                 rest = min(until, moved + still) - self._clock.monotonic()
                 if not patience or rest <= 0 or self._waiting >= self._most_waiting:
                     return None
@@ -74,7 +74,7 @@ class Slots:
 
     @contextmanager
     def holding(self, owner: str, *, patience: float = 0) -> Iterator[bool]:
-        """Hold a place of `take` inside the block; yield whether there was one."""
+        """Hold a slot inside the block, taken as by `take`; yield whether there was one."""
         free = self.take(owner, patience=patience)
         try:
             yield free is not None

@@ -17,7 +17,7 @@ from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.message import Message
 
-#: The timestamp that records have for an unset time.
+#: The timestamp of records for an unset time.
 ZERO_TIME = datetime(1, 1, 1, tzinfo=UTC)
 #: Seconds of each unit.
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_536_000}
@@ -29,18 +29,18 @@ _MOMENT = re.compile(
 _EARLIEST, _LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 #: Characters of the name of a zone.
 LONGEST_ZONE: Final = 64
-#: The name of UTC, which is also the zone of machines that are in no one's.
+#: The name of UTC, which is also the zone of a machine without another zone.
 UTC_ZONE: Final = "UTC"
 #: Other names of UTC.
 _SAME: Final = frozenset(("Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "UCT", "Universal", "Zulu"))
 
-#: Folders and names of the zone database that are no zones: variants with leap seconds, and what a machine chooses.
+#: Folders and names of the zone database that are no zones: variants with leap seconds, and placeholders.
 _VARIANTS: Final = ("right/", "posix/")
 _PLACEHOLDERS: Final = frozenset(("localtime", "posixrules", "Factory"))
 
 
 def shifted(at: datetime, by: timedelta) -> datetime:
-    """Return the moment this much later, limited to the first and last one that `datetime` can represent."""
+    """Return the moment moved by a duration, limited to the first and last moment that `datetime` can represent."""
     try:
         return at + by
     except OverflowError:
@@ -50,15 +50,15 @@ def shifted(at: datetime, by: timedelta) -> datetime:
 
 def parse_duration(text: str) -> int | None:
     """Return the seconds in `90m`, `12h`, `30d`, `2w` or `1y` (365 days), with at most six digits; else None."""
-    found = _WRITTEN.fullmatch(text)
-    return int(found[1]) * _UNITS[found[2]] if found else None
+    match = _WRITTEN.fullmatch(text)
+    return int(match[1]) * _UNITS[match[2]] if match else None
 
 
 def parse_since(text: str, now: datetime, *, field: str = "since") -> datetime:
     """Return the moment of a text: a time ago such as `90m`, `12h`, `2d` or `1w`, a day in UTC, or an RFC 3339 time.
 
     Raises:
-        InvalidValueError: it is none of these.
+        InvalidValueError: the text has none of these forms.
     """
     text = text.strip()
     if (age := parse_duration(text)) is not None:
@@ -78,17 +78,17 @@ def parse_since(text: str, now: datetime, *, field: str = "since") -> datetime:
 
 
 def parse_until(text: str, now: datetime, *, field: str = "until") -> datetime:
-    """Return the end of a period from a text, read as by `parse_since`; a day is included as a whole.
+    """Return the end of a period from a text in a form of `parse_since`; a day is included as a whole.
 
     Raises:
-        InvalidValueError: it is none.
+        InvalidValueError: the text has none of these forms.
     """
     moment = parse_since(text, now, field=field)
     return shifted(moment, timedelta(days=1)) if _DAY.fullmatch(text.strip()) else moment
 
 
 def to_utc(local: datetime, zone: str) -> datetime:
-    """Return the aware UTC time when clocks in `zone` show the naive time `local`."""
+    """Return the aware time in UTC at which clocks in `zone` show the naive time `local`."""
     aware = local.replace(tzinfo=_zone(zone[:LONGEST_ZONE]) or UTC, fold=0)
     try:
         return aware.astimezone(UTC)
@@ -106,14 +106,14 @@ def to_local(utc: datetime, zone: str) -> datetime:
 
 
 def is_zone(name: str) -> bool:
-    """Return whether it is an IANA zone name, or empty for an unknown zone."""
+    """Return whether the text is the IANA name of a zone, or empty for an unknown zone."""
     if name.startswith(_VARIANTS) or name in _PLACEHOLDERS:
         return False
     return not name or (len(name) <= LONGEST_ZONE and _zone(name) is not None)
 
 
 def fixed_zone(minutes: int) -> str:
-    """Return the IANA name of a whole-hour offset, else an empty text; POSIX counts its sign the other way round."""
+    """Return the IANA name of an offset in whole hours, else an empty text; in `Etc/GMT-2` the sign is reversed."""
     hours, rest = divmod(minutes, 60)
     if rest or not -12 <= hours <= 14:
         return ""
@@ -121,9 +121,9 @@ def fixed_zone(minutes: int) -> str:
 
 
 def machine_zone(environ: Mapping[str, str] = os.environ, etc: Path = Path("/etc")) -> str:
-    """Return the IANA name of the machine's zone: that of `TZ`, else of `/etc/localtime` or `/etc/timezone`.
+    """Return the IANA name of the machine's zone, from `TZ`, else from `/etc/localtime` or `/etc/timezone`.
 
-    Where none of them names one, as in some containers, it is the present offset from UTC in whole hours, or UTC.
+    If they name none, as in some containers, return the zone of the present offset if that is whole hours, else UTC.
     """
     if "TZ" in environ:
         names = [environ["TZ"].removeprefix(":").rpartition("zoneinfo/")[2] or UTC_ZONE]
@@ -146,7 +146,7 @@ def _first_line(path: Path) -> str:
 def _zone(name: str) -> tzinfo | None:
     try:
         return _known_zone(name)
-    except OSError:  # ZoneInfo opens files: a folder; or no descriptor is free, which is not so for ever
+    except OSError:  # ZoneInfo opens files: the name is that of a folder, or no descriptor is free at present
         return None
 
 

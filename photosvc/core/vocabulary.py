@@ -7,7 +7,7 @@ COLORS = (
     "black", "grey", "brown", "gold", "white", "purple", "blue", "cyan",
     "teal", "green", "lime", "yellow", "magenta", "orange", "red", "pink",
 )  # fmt: skip
-#: The name of a place or camera that is not known, and the title of a photo of which nothing is.
+#: The name of an unknown place or camera, and the title of a photo of which nothing is known.
 UNKNOWN: Final = "Unknown"
 #: The id of the unknown place, cell and country.
 UNKNOWN_PLACE: Final = "zz"
@@ -17,9 +17,10 @@ META, XMP, MANUAL, ADMIN = "meta", "xmp", "manual", "admin"
 PRIORITY = {
     AUTO: 1, DEFAULT: 1, ESTIMATE: 2, NAME: 4, LOCATION: 8, META: 16, XMP: 32, MANUAL: 64, ADMIN: 128,
 }  # fmt: skip
-# Live Photos; edited copies; bursts; equal document identifiers; the same second, cell and camera; numbered names.
+#: Kinds of stacks: Live Photos; edited copies; bursts; equal document identifiers; the same second, cell and camera;
+#: numbered names.
 LIVE, EDITED, BURST, DOCUMENT, MOMENT, NAMES = KINDS = ("live", "edited", "burst", "document", "moment", "names")
-#: Numbered names are off: `IMG (2).jpg` is more often another picture than a version of `IMG.jpg`.
+#: Without numbered names: `IMG (2).jpg` is more often another picture than a version of `IMG.jpg`.
 DEFAULT_KINDS: Final = "live edited burst document moment"
 
 
@@ -29,7 +30,7 @@ def gives_way(current: str, new: str) -> bool:
 
 
 def parse_kinds(written: str) -> frozenset[str]:
-    """Return the kinds in a list with commas or spaces; `none` stands for the empty set.
+    """Return the kinds of stacks in a list with commas or spaces; `none` stands for the empty set.
 
     Raises:
         ValueError: a word names no kind.

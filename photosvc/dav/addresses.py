@@ -15,7 +15,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from sqlalchemy import ColumnElement, and_, or_
 from sqlalchemy.orm import InstrumentedAttribute
 
-from photosvc.core.files import PASSING, clean_name, disk_name
+from photosvc.core.files import TRANSIENT_ERRNOS, clean_name, disk_name
 from photosvc.dav.errors import ForeignAddressError, UnfitPathError
 from photosvc.library.originals import is_staging_folder
 from photosvc.library.storage_errors import StorageFailedError
@@ -171,7 +171,7 @@ def existing(root: Path, path: str) -> os.stat_result | None:
     except ValueError:  # no file can have this name
         return None
     except OSError as error:
-        if error.errno in PASSING:
+        if error.errno in TRANSIENT_ERRNOS:
             raise StorageFailedError from None
         return None
     return status

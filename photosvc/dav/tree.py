@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from photosvc.core.errors import NotFoundError
-from photosvc.core.files import PASSING, clean_name, disk_name, open_folder, open_inside
+from photosvc.core.files import TRANSIENT_ERRNOS, clean_name, disk_name, open_folder, open_inside
 from photosvc.dav.addresses import existing, is_reserved
 from photosvc.dav.errors import DAVError
 from photosvc.library.storage_errors import StorageFailedError
@@ -74,7 +74,7 @@ class Resource:
         except NotFoundError:
             raise DAVError(HTTPStatus.NOT_FOUND) from None
         except OSError as error:
-            if error.errno in PASSING:
+            if error.errno in TRANSIENT_ERRNOS:
                 raise StorageFailedError from None
             denied = error.errno in (errno.EACCES, errno.EPERM)
             raise DAVError(HTTPStatus.FORBIDDEN if denied else HTTPStatus.NOT_FOUND) from None
@@ -106,7 +106,7 @@ def members(root: Path, name: str) -> Iterator[tuple[str, os.stat_result]]:
     try:
         folder = open_folder(root, disk_name(name).split("/") if name else ())
     except OSError as error:
-        if error.errno in PASSING:
+        if error.errno in TRANSIENT_ERRNOS:
             raise StorageFailedError from None
         raise DAVError(HTTPStatus.FORBIDDEN, "the folder cannot be read") from None
     try:

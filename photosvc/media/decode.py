@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final
 
 from PIL import Image, UnidentifiedImageError
 
-from photosvc.core.files import PASSING
+from photosvc.core.files import TRANSIENT_ERRNOS
 from photosvc.core.problems import Reason, system_symbol
 from photosvc.core.process import available_memory
 from photosvc.media.containers import open_shown_chunks
@@ -105,7 +105,7 @@ def guarded() -> Iterator[None]:
     except MemoryError as error:
         raise PictureTooLargeError(Reason.OVER_AVAILABLE_MEMORY) from error
     except Exception as error:  # decoders raise exceptions of many types
-        if type(error).__module__ == "builtins" and isinstance(error, OSError) and error.errno in PASSING:
+        if type(error).__module__ == "builtins" and isinstance(error, OSError) and error.errno in TRANSIENT_ERRNOS:
             raise DecodeError(Reason.UNREADABLE, system_symbol(error)) from error  # the disk, not the file
         if not _is_damage(error):
             raise

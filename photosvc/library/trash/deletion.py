@@ -24,7 +24,7 @@ from sqlalchemy import ColumnElement, bindparam, delete, not_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.files import PASSING, disk_name, open_folder
+from photosvc.core.files import TRANSIENT_ERRNOS, disk_name, open_folder
 from photosvc.core.problems import Reason
 from photosvc.index.photo_changes import mark_cameras
 from photosvc.index.quality import hide_photos
@@ -84,7 +84,7 @@ class Deletion:
         try:
             source = open_folder(originals, _parts(folder))
         except OSError as error:
-            if error.errno in PASSING:
+            if error.errno in TRANSIENT_ERRNOS:
                 raise StorageFailedError from None
             return  # the folder is gone, or is a link by now
         with ExitStack() as opened, typed_errors():

@@ -58,7 +58,7 @@ def test_a_process_with_a_limit_may_use_what_it_has_not_mapped(monkeypatch):
 def test_freed_memory_is_given_back_and_threads_share_what_is_free():
     program = """if True:
         import ctypes, re, sys, threading
-        from photosvc.core.process import give_back
+        from photosvc.core.process import release_memory
 
         def private():
             return int(re.search(r"RssAnon:\\s+(\\d+)", open("/proc/self/status").read())[1]) >> 10
@@ -74,7 +74,7 @@ def test_freed_memory_is_given_back_and_threads_share_what_is_free():
         [thread.start() for thread in threads]
         [thread.join() for thread in threads]
         held = private() - before
-        give_back()
+        release_memory()
         print(held, private() - before, flush=True)
         ctypes.CDLL(None).malloc_info(0, ctypes.c_void_p.in_dll(ctypes.CDLL(None), "stdout"))
     """
