@@ -282,7 +282,7 @@ def settings_in_host(app: Flask, instance: Path, engine: Engine, environ: Mappin
         SettingError: a setting is unknown or invalid, or has no effect inside another app.
     """
     given = {name: value for name, value in app.config.items() if name.startswith(PREFIX)}
-    settings = load_settings(instance, environ=environ, given=given, reads_config=False)
+    settings = load_settings(instance, environ=environ, overrides=given, reads_config=False)
     if (origin := settings.origins["database_uri"]) != "default":
         msg = (
             f"PHOTOSVC_DATABASE_URI ({origin}) has no effect inside another app, whose database it is: leave it out, "

@@ -11,7 +11,7 @@ from photosvc.cli.terminal import Duration, confirm, count_option, format_option
 from photosvc.core.message import counted
 from photosvc.core.times import shifted
 from photosvc.library.journal import Actor
-from photosvc.library.trash.folder import Kept, Trash
+from photosvc.library.trash.folder import Trash, TrashedFile
 from photosvc.library.trash.restoring import (
     END_OF_TIME,
     Restored,
@@ -27,7 +27,7 @@ from photosvc.library.trash.restoring import restore as give_back
 from photosvc.web.service import Service
 
 _LISTED: Final = {
-    "DeletedAt": "Deleted", "KeptUntil": "Kept until", "Size": "Bytes", "Name": "Name", "PhotoUID": "Photo",
+    "DeletedAt": "Deleted", "KeptUntil": "TrashedFile until", "Size": "Bytes", "Name": "Name", "PhotoUID": "Photo",
     "Item": "Item",
 }  # fmt: skip
 
@@ -106,7 +106,7 @@ def empty(service: Service, older_than: int, dry_run: bool, yes: bool) -> None:
         click.echo(f"{what} {'would be deleted' if dry_run else 'deleted'} permanently")
 
 
-def _row(kept: Kept, photo_uid: str, until: datetime | None) -> dict[str, Any]:
+def _row(kept: TrashedFile, photo_uid: str, until: datetime | None) -> dict[str, Any]:
     return {
         "DeletedAt": f"{kept.deleted_at:%Y-%m-%dT%H:%M:%SZ}",
         "KeptUntil": f"{until:%Y-%m-%dT%H:%M:%SZ}" if until else None,

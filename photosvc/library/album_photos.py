@@ -17,7 +17,7 @@ from photosvc.models import Album, AlbumPhoto, Photo, SearchRow
 from photosvc.models.counters import record_change
 from photosvc.models.statements import in_portions, insert_into
 from photosvc.search.reading.columns import identified
-from photosvc.search.reading.compile import EVERY_SWITCH, visible
+from photosvc.search.reading.compile import visible_ids, visible_in_any_state
 from photosvc.search.reading.selection import Selection, selected_ids
 from photosvc.search.rows.write import renew
 
@@ -131,8 +131,7 @@ def photos_taken_out(session: Session, album: Album, *, most: int, sees_private:
 
 def _seen_entries(album: Album, *, sees_private: bool) -> Select[str]:
     """Return the query for the UIDs of photos that have an entry in the album, as far as they may be seen."""
-    seen = visible(sees_private=sees_private, opened=EVERY_SWITCH)
-    shown = select(SearchRow.photo_id).where(SearchRow.photo_id == AlbumPhoto.photo_id, seen).exists()
+    shown = visible_ids(sees_private=sees_private).where(SearchRow.photo_id == AlbumPhoto.photo_id).exists()
     query = select(Photo.uid).join(AlbumPhoto, AlbumPhoto.photo_id == Photo.id)
     return query.where(AlbumPhoto.album_id == album.id, shown)
 
@@ -151,7 +150,7 @@ def arrange_photos(
     entries = entries.where(AlbumPhoto.album_id == album.id, not_(AlbumPhoto.hidden))
     known = {row.photo_id: row.position for row in session.execute(entries.order_by("position", "photo_id"))}
     query = select(SearchRow.photo_uid, SearchRow.photo_id)
-    query = query.where(visible(sees_private=sees_private, opened=EVERY_SWITCH)).distinct()
+    query = query.where(visible_in_any_state(sees_private=sees_private)).distinct()
     seen: dict[str, int] = {}
     for portion in in_portions([*uids, *([] if before is None else [before])]):
         found = session.execute(query.where(identified("photo_uid", portion)))

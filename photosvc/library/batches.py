@@ -31,7 +31,7 @@ from photosvc.models import Photo, SearchRow
 from photosvc.models.engine import Writing, many_pages
 from photosvc.models.statements import Updates, among, in_portions
 from photosvc.search.reading.columns import identified
-from photosvc.search.reading.compile import EVERY_SWITCH, visible
+from photosvc.search.reading.compile import visible_ids
 from photosvc.search.reading.files import matching_ids
 from photosvc.search.reading.request import parse_request
 from photosvc.search.rows.write import renew
@@ -91,9 +91,8 @@ def _ids(
     """Return the ids of visible photos; `has` returns the condition of the rows for some of the values."""
     photo_ids: dict[int, None] = {}
     for portion in in_portions(values):
-        query = select(SearchRow.photo_id).where(has(portion))
-        visible_only = query.where(visible(sees_private=sees_private, opened=EVERY_SWITCH))
-        photo_ids |= dict.fromkeys(connection.scalars(visible_only))
+        query = visible_ids(sees_private=sees_private).where(has(portion))
+        photo_ids |= dict.fromkeys(connection.scalars(query))
     return sorted(photo_ids)
 
 

@@ -15,11 +15,11 @@ from photosvc.index.shared_rows import SharedRows
 from photosvc.library.edits import apply, keep_keywords
 from photosvc.library.journal import Actor, Change
 from photosvc.library.unit_of_work import changing, load_photos, store_and_project
-from photosvc.models import Keyword, Photo, SearchRow, photo_keywords
+from photosvc.models import Keyword, Photo, photo_keywords
 from photosvc.models.counters import record_change
 from photosvc.query.fold import fold
 from photosvc.records import limits
-from photosvc.search.reading.compile import EVERY_SWITCH, visible
+from photosvc.search.reading.compile import visible_ids
 
 #: A function that changes some hundreds of photos in a write transaction, and returns the number of changed photos.
 ChangeSome: TypeAlias = Callable[[Session, Sequence[int], datetime], int]
@@ -33,9 +33,8 @@ def check_name(name: str) -> None:
 
 def photos_with(connection: Connection, keyword_ids: Collection[int], *, sees_private: bool) -> Sequence[int]:
     """Return the ids of the photos with one of these keywords, archived and hidden photos included."""
-    seen = select(SearchRow.photo_id).where(visible(sees_private=sees_private, opened=EVERY_SWITCH))
     query = select(photo_keywords.c.photo_id).where(photo_keywords.c.keyword_id.in_(keyword_ids))
-    query = query.where(photo_keywords.c.photo_id.in_(seen)).distinct()
+    query = query.where(photo_keywords.c.photo_id.in_(visible_ids(sees_private=sees_private))).distinct()
     return connection.scalars(query.order_by(photo_keywords.c.photo_id)).all()
 
 

@@ -22,12 +22,12 @@ from photosvc.index.sidecar_links import sidecars_of
 from photosvc.library.journal import Actor, Change
 from photosvc.library.labels import ChangeSome
 from photosvc.library.unit_of_work import changing, load_photos, store_and_project
-from photosvc.models import STATE, File, LibraryState, Marker, Photo, SearchRow, Subject, SubjectName
+from photosvc.models import STATE, File, LibraryState, Marker, Photo, Subject, SubjectName
 from photosvc.models.counters import record_change
 from photosvc.models.library import subject_uid
 from photosvc.models.statements import insert_into
 from photosvc.query.fold import fold, words
-from photosvc.search.reading.compile import EVERY_SWITCH, visible
+from photosvc.search.reading.compile import visible_ids
 from photosvc.search.reading.people import Person
 
 
@@ -176,8 +176,7 @@ def photos_with(connection: Connection, names: Collection[str], *, sees_private:
     """Return the ids of the visible photos with a marker of one of these names."""
     query = select(File.photo_id).join(Marker, Marker.file_id == File.id).where(Marker.name.in_(names))
     if not sees_private:
-        seen = select(SearchRow.photo_id).where(visible(sees_private=False, opened=EVERY_SWITCH))
-        query = query.where(File.photo_id.in_(seen))
+        query = query.where(File.photo_id.in_(visible_ids(sees_private=False)))
     return connection.scalars(query.distinct().order_by(File.photo_id)).all()
 
 

@@ -25,7 +25,7 @@ from photosvc.library.journal import Actor, Change
 from photosvc.library.renames import RenameContext
 from photosvc.library.staging import require_writable
 from photosvc.library.trash.deletion import Deletion, deleting
-from photosvc.library.trash.folder import Kept, Trash
+from photosvc.library.trash.folder import Trash, TrashedFile
 from photosvc.library.trash.restoring import PORTION, Emptied, Restored, empty_in_request, restore_in_request
 from photosvc.library.unit_of_work import changing
 from photosvc.library.unit_of_work import load_photo as load_for_change
@@ -144,7 +144,7 @@ def one_batch() -> AbstractContextManager[None]:
     return current_service().gate.holding(Cost.BATCH, principal().owner_uid)
 
 
-def restore_files(files: Sequence[Kept]) -> Restored:
+def restore_files(files: Sequence[TrashedFile]) -> Restored:
     """Restore files of the trash, as many as one request may; more than a portion take the principal's only slot.
 
     Raises:

@@ -1,12 +1,11 @@
 """Deletions: files move into the trash together or not at all, and the rows of their photos follow.
 
-They move into a folder whose name says that it is unfinished. The rows of the library follow in the transaction of the
-request; once that is committed, one rename finishes the folder. A killed process may leave an unfinished folder: if
-rows of the library are in it, `finish_deletions` finishes it, else its files go back.
+The files move into a folder whose name says that it is unfinished. The rows follow in the transaction of the request;
+after its commit, one rename finishes the folder. A killed process may leave an unfinished folder: `finish_deletions`
+finishes it if rows of the library have names in it, and otherwise moves its files back.
 
-Rows wait, hidden, and keep their UIDs and all that people entered until the originals return under their former names.
-The names of originals that stay in place are kept as rejected files, so that an index run does not add them again,
-except one with `--force`.
+The rows are hidden and keep their UIDs and all edits until the originals return. Originals that stay in place become
+rejected files, so that only an index run with `--force` adds them again.
 """
 
 import fcntl
@@ -60,33 +59,33 @@ _FILE: Final = (File.id, File.root, File.name, File.size, File.mtime_ns, File.re
 
 @dataclass(slots=True)
 class Deletion:
-    """The files that are being deleted; from `deleting`."""
+    """A deletion in progress, made by `deleting`."""
 
     trash: Trash
     name: str
-    """The name of its folder, once it is finished."""
+    """The name of its folder after it is finished."""
     _moved: list[str] = field(default_factory=list, init=False)
     _lock: ExitStack = field(default_factory=ExitStack, init=False)
 
     def take(self, names: Iterable[str]) -> dict[str, str]:
-        """Move these files into the trash, and return the name in the trash of each that exists.
+        """Move the existing ones of these files into the trash; return name -> name in the trash.
 
         Raises:
             PhotosvcError: the disk refuses it.
         """
-        kept: dict[str, str] = {}
-        for folder, some in groupby(sorted(names, key=parent), key=parent):
-            self._take(folder, list(some), kept)
-        return kept
+        trashed: dict[str, str] = {}
+        for folder, of_folder in groupby(sorted(names, key=parent), key=parent):
+            self._take(folder, list(of_folder), trashed)
+        return trashed
 
-    def _take(self, folder: str, names: list[str], kept: dict[str, str]) -> None:
+    def _take(self, folder: str, names: list[str], trashed: dict[str, str]) -> None:
         originals = self.trash.originals
         try:
             source = open_folder(originals, _parts(folder))
         except OSError as error:
             if error.errno in TRANSIENT_ERRNOS:
                 raise StorageFailedError from None
-            return  # the folder is gone, or is a link by now
+            return  # the folder was removed, or replaced by a link
         with ExitStack() as opened, typed_errors():
             opened.callback(os.close, source)
             present = [name for name in names if _is_file(name, source)]
@@ -100,18 +99,18 @@ class Deletion:
                 last = disk_name(name).rpartition("/")[2]
                 os.rename(last, last, src_dir_fd=source, dst_dir_fd=target)
                 self._moved.append(name)
-                kept[name] = within(self.name) + name
+                trashed[name] = within(self.name) + name
             os.fsync(target)
 
     def _begin(self) -> None:
-        """Make the folder, and hold its lock for as long as this process lives."""
+        """Make the folder, and lock it until the deletion ends or this process dies."""
         parts = _parts(f"{TRASH_FOLDER}/{self.name}{UNFINISHED}")
         folder = open_folder(self.trash.originals, parts, create=True)
         self._lock.callback(os.close, folder)
         fcntl.flock(folder, fcntl.LOCK_EX)
 
     def finish(self) -> None:
-        """Keep the files that were taken, after the commit."""
+        """Finish the folder after the commit."""
         with self._lock:
             if self._moved:
                 _finish(self.trash, self.name)
@@ -119,7 +118,7 @@ class Deletion:
                 self.trash.drop_empty(self.name + UNFINISHED)
 
     def undo(self) -> None:
-        """Give the files their names back after an error."""
+        """Move the files back after an error."""
         with self._lock:
             for name in reversed(self._moved):
                 with suppress(PhotosvcError):  # `finish_deletions` tries again
@@ -129,7 +128,7 @@ class Deletion:
 
 @contextmanager
 def deleting(trash: Trash, now: datetime) -> Iterator[Deletion]:
-    """Finish a deletion after the block with the write transaction of its rows, or undo it if the block fails."""
+    """Finish a deletion after the block, which commits its rows, or undo it if the block fails."""
     deletion = Deletion(trash, new_deletion(now))
     try:
         yield deletion
@@ -140,7 +139,7 @@ def deleting(trash: Trash, now: datetime) -> Iterator[Deletion]:
 
 
 def finish_deletions(writing: Writing, settings: Settings) -> int:
-    """Finish or undo the deletions of processes that ended, and return their number; none of read-only originals."""
+    """Finish or undo the deletions of processes that ended, and return their number; 0 for read-only originals."""
     done, trash = 0, Trash(settings.originals)
     for folder in () if settings.readonly else trash.folders():
         deletion = folder.removesuffix(UNFINISHED)
@@ -160,14 +159,14 @@ def _recover(writing: Writing, trash: Trash, deletion: str) -> bool:
     except BlockingIOError:
         return False  # its process is at work
     else:
-        # The transaction waits for one that the process may have been committing when it was killed.
+        # This waits for a transaction that the process may have been committing when it was killed.
         with writing(library=True) as session:
             in_library = select(File.id).where(begins(File.name, within(deletion))).limit(1)
-            is_noted = session.scalar(in_library) is not None
-        if not is_noted:
-            for kept in list(trash.files(unfinished)):
-                with suppress(NameTakenError):  # it stays in the trash
-                    originals.rename_new(trash.originals, within(unfinished) + kept.name, kept.name)
+            has_rows = session.scalar(in_library) is not None
+        if not has_rows:
+            for file in list(trash.files(unfinished)):
+                with suppress(NameTakenError):  # the file stays in the trash
+                    originals.rename_new(trash.originals, within(unfinished) + file.name, file.name)
             trash.drop_empty(unfinished)
         if unfinished in trash.folders():
             _finish(trash, deletion)
@@ -197,31 +196,31 @@ def trash_photos(
 ) -> int:
     """Hide these photos, move their originals into the trash, and return their number.
 
-    They keep their UIDs, values and albums, which they have again when the originals return.
+    They keep their UIDs, values and albums for the return of the originals.
 
     Args:
         session: in a write transaction, within the block of `deletion`.
         photo_ids: of photos that are not hidden.
-        deletion: takes the originals; None: they stay where they are.
+        deletion: takes the originals; None leaves them in place.
 
     Raises:
         PhotosvcError: the disk refuses it.
     """
     total, folders = 0, set()
     for ids in in_portions(photo_ids):
-        # Another request may have deleted some since they were selected.
+        # Another request may have deleted some photos since they were selected.
         shown = Photo.files.any(File.missing.is_(False))
-        some = among(session, Photo.id, ids)
-        portion = session.scalars(select(Photo.id).where(some, shown).order_by(Photo.id).with_for_update()).all()
+        of_portion = among(session, Photo.id, ids)
+        portion = session.scalars(select(Photo.id).where(of_portion, shown).order_by(Photo.id).with_for_update()).all()
         files = select(*_FILE).where(among(session, File.photo_id, portion), File.missing.is_(False))
         rows = session.execute(files.order_by(File.id).with_for_update()).all()
         record(session, change, now, {uid: (lost, {}) for uid, lost in _lost_with(session, portion).items()})
-        _set_aside(session, rows, deletion, now)
+        _hide_files(session, rows, deletion, now)
         hide_photos(session, portion, now)
         mark_cameras(session, select(Photo.camera_id).where(among(session, Photo.id, portion)))
         folders |= {row.name.rpartition("/")[0] for row in rows}
         total += len(portion)
-    _wish(session, folders, now)
+    _request_index(session, folders, now)
     session.expire_all()
     return total
 
@@ -234,13 +233,13 @@ def trash_file(session: Session, file: File, deletion: Deletion | None, now: dat
     """
     session.flush()
     name = file.name
-    _set_aside(session, [file], deletion, now)
+    _hide_files(session, [file], deletion, now)
     session.refresh(file, ["name", "missing"])
-    _wish(session, {name.rpartition("/")[0]}, now)
+    _request_index(session, {name.rpartition("/")[0]}, now)
 
 
 def _lost_with(session: Session, photo_ids: Sequence[int]) -> dict[str, dict[str, Any]]:
-    """Return the UID of each of these photos -> the values that the journal keeps of it."""
+    """Return UID -> values for the journal, of each of these photos."""
     connection = session.connection()
     photos = select(Photo.id, Photo.uid, Photo.title, Photo.taken_at_local)
     rows = connection.execute(photos.where(among(session, Photo.id, photo_ids))).all()
@@ -263,17 +262,17 @@ def _lost_with(session: Session, photo_ids: Sequence[int]) -> dict[str, dict[str
     }
 
 
-def _set_aside(session: Session, files: Sequence[Any], deletion: Deletion | None, now: datetime) -> None:
-    """Give the rows of these files names that no original has, and mark them as missing; sidecars go with originals."""
+def _hide_files(session: Session, files: Sequence[Any], deletion: Deletion | None, now: datetime) -> None:
+    """Mark the rows of these files as missing, and free their names; sidecars go with the originals."""
     if not files:
         return
     sidecars = _own_sidecars(session, [file.id for file in files]) if deletion is not None else {}
-    kept = deletion.take([*(file.name for file in files), *sidecars.values()]) if deletion is not None else {}
-    _set_sidecars_aside(session, sidecars, kept)
-    gone = aside_folder()
+    trashed = deletion.take([*(file.name for file in files), *sidecars.values()]) if deletion is not None else {}
+    _move_sidecars(session, sidecars, trashed)
+    aside = aside_folder()
     former = [_rejected(file, now) for file in files]
     connection = session.connection()
-    names = {file.name: kept.get(file.name, f"{gone}/{file.name}") for file in files}
+    names = {file.name: trashed.get(file.name, f"{aside}/{file.name}") for file in files}
     updates = Updates()
     for file in files:
         updates.add(File, "id", file.id, {"name": names[file.name], "missing": True})
@@ -282,12 +281,12 @@ def _set_aside(session: Session, files: Sequence[Any], deletion: Deletion | None
     if deletion is None:
         run_many(connection, insert_of(RejectedFile), former)
         return
-    names |= {name: kept.get(name, f"{gone}/{name}") for name in sidecars.values()}
+    names |= {name: trashed.get(name, f"{aside}/{name}") for name in sidecars.values()}
     run_many(connection, _MOVE_UPLOADED, [{"old_name": name, "path": path} for name, path in names.items()])
 
 
 def _rejected(file: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401 - a file or a row of one
-    """Return the row by which index runs leave out an original that stays."""
+    """Return the row because of which index runs leave out an original that stays in place."""
     columns = ("root", "name", "size", "mtime_ns", "reader_version")
     same = {column: getattr(file, column) for column in columns}
     empty = {"detail": "", "attempts": 0, "retry_at": None}
@@ -295,7 +294,7 @@ def _rejected(file: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401 - a f
 
 
 def _reject_copies(session: Session, names: Sequence[str]) -> None:
-    """Reject the copies of these files permanently, and delete the reasons why the files themselves were rejected."""
+    """Reject the copies of these files permanently, and delete the rejections of the files themselves."""
     rejected = delete(RejectedFile).where(among(session, RejectedFile.name, names))
     session.execute(rejected, execution_options=UNLOADED)
     duplicates = update(RejectedFile).where(RejectedFile.reason == Reason.DUPLICATE.value)
@@ -304,7 +303,7 @@ def _reject_copies(session: Session, names: Sequence[str]) -> None:
 
 
 def _own_sidecars(session: Session, file_ids: Sequence[int]) -> dict[int, str]:
-    """Return id -> name of the sidecars that belong to these files and to no other one that stays."""
+    """Return id -> name of the sidecars that belong to these files, and to no file that stays."""
     of_files = select(file_sidecars.c.sidecar_id).where(among(session, file_sidecars.c.file_id, file_ids))
     stays = (
         select(file_sidecars.c.sidecar_id)
@@ -317,13 +316,15 @@ def _own_sidecars(session: Session, file_ids: Sequence[int]) -> dict[int, str]:
     return {row.id: row.name for row in rows}
 
 
-def _set_sidecars_aside(session: Session, sidecars: Mapping[int, str], kept: Mapping[str, str]) -> None:
-    """Give the rows of sidecars their names in the trash; rows of sidecars that are gone are deleted."""
-    forget_sidecars(session, Sidecar.id.in_([one for one, name in sidecars.items() if name not in kept]))
+def _move_sidecars(session: Session, sidecars: Mapping[int, str], trashed: Mapping[str, str]) -> None:
+    """Give the rows of sidecars their names in the trash; delete the rows of missing sidecars."""
+    forget_sidecars(
+        session, Sidecar.id.in_([sidecar_id for sidecar_id, name in sidecars.items() if name not in trashed])
+    )
     moved = [
-        {"row": sidecar_id, "new_name": kept[name], "new_folder": kept[name].rpartition("/")[0]}
+        {"row": sidecar_id, "new_name": trashed[name], "new_folder": trashed[name].rpartition("/")[0]}
         for sidecar_id, name in sidecars.items()
-        if name in kept
+        if name in trashed
     ]
     if moved:
         table: Any = Sidecar.__table__
@@ -341,7 +342,7 @@ def forget_sidecars(session: Session, *which: ColumnElement[bool]) -> None:
         session.execute(delete(Sidecar).where(Sidecar.id.in_(some)), execution_options=UNLOADED)
 
 
-def _wish(session: Session, folders: set[str], now: datetime) -> None:
-    """Ask the indexer to look at the folders: a run in progress may have read a file before it was deleted."""
+def _request_index(session: Session, folders: set[str], now: datetime) -> None:
+    """Request an index of these folders: a run in progress may have read a file before it was deleted."""
     for folder in gathered(folders):
         enqueue(session, now, disk_name(folder))

@@ -1,7 +1,4 @@
-"""The folder of the trash: originals move into it, are listed, and are deleted permanently.
-
-Each deletion has a folder of its own, below which an original keeps its former path.
-"""
+"""The folder of the trash, where each deletion has a folder of its own; below that, an original keeps its path."""
 
 import os
 import re
@@ -26,17 +23,17 @@ _DELETION: Final = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class TrashedFile:
     """An original in the trash."""
 
     deletion: str
-    """The folder of its deletion, whose name begins with the time."""
+    """The name of the folder of its deletion, which begins with the time."""
     name: str
     """Its former name, relative to the originals."""
     size: int
     """Bytes."""
     folder: str = TRASH_FOLDER
-    """`GONE_FOLDER` if the original stayed where it is, and only its row has a name in there."""
+    """`GONE_FOLDER` if the original stayed in place, and only its row has a name there."""
 
     @property
     def item(self) -> str:
@@ -45,7 +42,7 @@ class Kept:
 
     @property
     def path(self) -> str:
-        """Return its name relative to the originals; the library calls the file so while it is deleted."""
+        """Return its name relative to the originals, which its row has as long as it is deleted."""
         return f"{self.folder}/{self.item}"
 
     @property
@@ -72,13 +69,13 @@ def time_of(deletion: str) -> datetime:
 
 
 def within(deletion: str) -> str:
-    """Return the prefix of the names of the files of a deletion."""
+    """Return the prefix that the names of a deletion's files have."""
     return f"{TRASH_FOLDER}/{deletion}/"
 
 
 @dataclass(frozen=True, slots=True)
 class Trash:
-    """The trash of a folder of originals. Names are those of the library, relative to the originals."""
+    """The trash of a folder of originals. Names are relative to the originals."""
 
     originals: Path
 
@@ -88,25 +85,25 @@ class Trash:
         Raises:
             PhotosvcError: the disk refuses it.
         """
-        kept = within(new_deletion(now)) + name
-        originals.rename(self.originals, name, kept, make_folders=True)
-        return kept
+        target = within(new_deletion(now)) + name
+        originals.rename(self.originals, name, target, make_folders=True)
+        return target
 
     def keep(self, name: str, now: datetime) -> str:
-        """Give a file that will be replaced a second name in the trash, and return it.
+        """Give a file that will be replaced a second name in the trash, and return that name.
 
-        On file systems without hard links the file moves there.
+        On file systems without hard links, the file moves there.
 
         Raises:
             PhotosvcError: the disk refuses it.
         """
-        kept = within(new_deletion(now)) + name
-        if not originals.link(self.originals, name, kept):
-            originals.rename(self.originals, name, kept, make_folders=True)
-        return kept
+        target = within(new_deletion(now)) + name
+        if not originals.link(self.originals, name, target):
+            originals.rename(self.originals, name, target, make_folders=True)
+        return target
 
     def deletions(self) -> list[str]:
-        """Return the folders of finished deletions, the last one first."""
+        """Return the names of finished deletions, the last one first."""
         return sorted(filter(is_deletion, self.folders()), reverse=True)
 
     def folders(self) -> list[str]:
@@ -121,8 +118,8 @@ class Trash:
         finally:
             os.close(folder)
 
-    def files(self, deletion: str) -> Iterator[Kept]:
-        """Yield the regular files of a deletion, by name."""
+    def files(self, deletion: str) -> Iterator[TrashedFile]:
+        """Yield the regular files of a deletion in the order of their names."""
         root = self.originals / within(deletion)
         for folder, folders, names in os.walk(root):
             folders.sort()
@@ -131,13 +128,13 @@ class Trash:
                 with suppress(FileNotFoundError):
                     status = path.lstat()
                     if stat.S_ISREG(status.st_mode):
-                        yield Kept(deletion, clean_name(str(path.relative_to(root))), status.st_size)
+                        yield TrashedFile(deletion, clean_name(str(path.relative_to(root))), status.st_size)
 
-    def every_file(self) -> Iterator[Kept]:
-        """Return the files of all finished deletions, those that were deleted last first."""
-        return (kept for deletion in self.deletions() for kept in self.files(deletion))
+    def every_file(self) -> Iterator[TrashedFile]:
+        """Return the files of all finished deletions, the last deletion first."""
+        return (file for deletion in self.deletions() for file in self.files(deletion))
 
-    def find(self, item: str) -> Kept | None:
+    def find(self, item: str) -> TrashedFile | None:
         """Return the file with this name below the trash."""
         deletion, _, name = item.partition("/")
         if not (name and is_deletion(deletion)) or "/".join(PurePosixPath(name).parts) != name:
@@ -148,7 +145,7 @@ class Trash:
             return None
         try:
             status = os.fstat(file)
-            return Kept(deletion, name, status.st_size) if stat.S_ISREG(status.st_mode) else None
+            return TrashedFile(deletion, name, status.st_size) if stat.S_ISREG(status.st_mode) else None
         finally:
             os.close(file)
 
@@ -157,7 +154,7 @@ class Trash:
         originals.remove_empty_folders(self.originals, within(deletion))
 
     def delete(self, deletion: str) -> None:
-        """Delete all files of a deletion for good; no link is followed.
+        """Delete all files of a deletion permanently; no link is followed.
 
         Raises:
             PhotosvcError: the disk refuses it.

@@ -1,4 +1,4 @@
-"""The trash: deleted files are restored, or deleted for good, on request or when they are old enough."""
+"""Files of the trash: restored or permanently deleted, on request or because of their age."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ from photosvc.library.originals import Relocation
 from photosvc.library.staging import require_writable
 from photosvc.library.storage_errors import NameTakenError
 from photosvc.library.trash.deletion import finish_deletions, forget_sidecars
-from photosvc.library.trash.folder import Kept, Trash, is_deletion, time_of, within
+from photosvc.library.trash.folder import Trash, TrashedFile, is_deletion, time_of, within
 from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, UploadedFile, file_sidecars
 from photosvc.models.engine import Writing
 from photosvc.models.statements import UNLOADED, begins, in_portions
@@ -37,7 +37,7 @@ PORTION: Final = 100
 MOST_RESTORED = 10_000
 #: Seconds after which a request begins no further deletion or restoration.
 _PATIENCE: Final = 20.0
-#: A time later than everything in the trash.
+#: A time later than all deletions.
 END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
 
 
@@ -53,7 +53,7 @@ def open_trash(writing: Writing, settings: Settings) -> Trash:
 
 
 def _patience(clock: Clock) -> Callable[[], bool]:
-    """Return a function that returns whether the request may begin a further part of its work."""
+    """Return a function that tells whether the request may begin a further part of its work."""
     end = clock.monotonic() + _PATIENCE
     return lambda: clock.monotonic() < end
 
@@ -63,30 +63,30 @@ class Restored:
     """The result of restoring files."""
 
     files: list[str] = field(default_factory=list)
-    """Names of the files that are back."""
+    """Names of the restored files."""
     photos: list[str] = field(default_factory=list)
-    """UIDs of the photos that are found again at once; the indexer reads the other files."""
+    """UIDs of the photos that are visible at once; the indexer reads the other files."""
     taken: list[str] = field(default_factory=list)
-    """Names that other files have by now: the files in the trash stay there."""
+    """Names that other files have by now: the files of these names stay in the trash."""
     is_complete: bool = True
-    """False if files that were to be restored are left."""
+    """False if the time limit left some files in the trash."""
 
 
-def chosen(session: Session, trash: Trash, item: str) -> list[Kept]:
-    """Return the deleted files that a deletion, a name below the trash, a former name or the UID of a photo means.
+def chosen(session: Session, trash: Trash, item: str) -> list[TrashedFile]:
+    """Return the deleted files that an item stands for.
 
-    Of several files of one former name, it is the one that was deleted last. A UID also means originals that stayed in
-    place.
+    An item is a deletion, a name below the trash, a former name or the UID of a photo. A former name stands for the
+    file of this name that was deleted last. A UID also stands for originals that stayed in place.
 
     Raises:
         NotFoundError: there is none.
     """
-    if not (found := _chosen(session, trash, item)):
+    if not (files := _chosen(session, trash, item)):
         raise NotFoundError(f"there is no {item[:200] or 'item without a name'} in the trash", field="item")
-    return found
+    return files
 
 
-def _chosen(session: Session, trash: Trash, item: str) -> list[Kept]:
+def _chosen(session: Session, trash: Trash, item: str) -> list[TrashedFile]:
     if is_deletion(item):
         return list(trash.files(item))
     if is_uid(item, PHOTO):
@@ -95,49 +95,49 @@ def _chosen(session: Session, trash: Trash, item: str) -> list[Kept]:
         files = session.scalars(select(File).join(Photo).where(Photo.uid == item, File.missing).order_by(File.id)).all()
         names = [*(file.name for file in files), *session.scalars(of_photo.distinct())]
         items = [name.removeprefix(f"{TRASH_FOLDER}/") for name in names if name.startswith(f"{TRASH_FOLDER}/")]
-        in_trash = [kept for one in items if (kept := trash.find(one)) is not None]
-        return in_trash + [kept for file in files if (kept := _in_place(trash, file)) is not None]
-    if (kept := trash.find(item)) is not None:
-        return [kept]
-    if is_deletion(item.partition("/")[0]):  # not a former name; to look for it in all deletions would take long
+        in_trash = [trashed for one in items if (trashed := trash.find(one)) is not None]
+        return in_trash + [trashed for file in files if (trashed := _in_place(trash, file)) is not None]
+    if (trashed := trash.find(item)) is not None:
+        return [trashed]
+    if is_deletion(item.partition("/")[0]):  # no former name: spare the search in all deletions
         return []
-    return next(([kept] for folder in trash.deletions() if (kept := trash.find(f"{folder}/{item}"))), [])
+    return next(([trashed] for folder in trash.deletions() if (trashed := trash.find(f"{folder}/{item}"))), [])
 
 
-def _in_place(trash: Trash, file: File) -> Kept | None:
-    """Return the original of a deleted file, if it stayed where it is."""
+def _in_place(trash: Trash, file: File) -> TrashedFile | None:
+    """Return the original of a deleted file if it stayed in place."""
     folder, _, item = file.name.removeprefix(f"{GONE_FOLDER}/").partition("/")
-    if not file.name.startswith(f"{GONE_FOLDER}/") or not _is_unchanged(trash.originals, item, file):
+    if not file.name.startswith(f"{GONE_FOLDER}/") or not _is_as_known(trash.originals, item, file):
         return None
-    return Kept(folder, item, file.size, GONE_FOLDER)
+    return TrashedFile(folder, item, file.size, GONE_FOLDER)
 
 
-def chosen_files(session: Session, trash: Trash, items: Iterable[str]) -> list[Kept]:
-    """Return the files that these items mean, each once, until there are more than `MOST_RESTORED`."""
-    found: dict[Kept, None] = {}
+def chosen_files(session: Session, trash: Trash, items: Iterable[str]) -> list[TrashedFile]:
+    """Return the files that these items stand for, each once, until there are more than `MOST_RESTORED`."""
+    files: dict[TrashedFile, None] = {}
     for item in dict.fromkeys(items):
         try:
-            found |= dict.fromkeys(chosen(session, trash, item))
+            files |= dict.fromkeys(chosen(session, trash, item))
         except NotFoundError:
             continue
-        if len(found) > MOST_RESTORED:
+        if len(files) > MOST_RESTORED:
             break
-    return list(found)
+    return list(files)
 
 
-def photos_of(session: Session, files: Sequence[Kept]) -> dict[str, str]:
-    """Return path in the trash -> UID of the photo, for the files among these that the library knows."""
-    found: dict[str, str] = {}
-    for some in in_portions(files):
-        query = select(File.name, Photo.uid).join(Photo).where(File.name.in_([kept.path for kept in some]))
-        found |= {name: uid for name, uid in session.execute(query)}  # noqa: C416 - typed rows
-    return found
+def photos_of(session: Session, files: Sequence[TrashedFile]) -> dict[str, str]:
+    """Return path in the trash -> UID of the photo, for the files that the library knows."""
+    uids: dict[str, str] = {}
+    for portion in in_portions(files):
+        query = select(File.name, Photo.uid).join(Photo).where(File.name.in_([file.path for file in portion]))
+        uids |= {name: uid for name, uid in session.execute(query)}  # noqa: C416 - typed rows
+    return uids
 
 
 def restore(
     writing: Writing,
     settings: Settings,
-    files: Sequence[Kept],
+    files: Sequence[TrashedFile],
     actor: Actor,
     now: datetime,
     *,
@@ -145,11 +145,11 @@ def restore(
 ) -> Restored:
     """Give files of the trash their names back, never over another file, in a transaction for each `PORTION`.
 
-    A process that is killed before a commit leaves the files to the next index run, which recognises their content.
+    If the process is killed before a commit, the next index run recognises the files by their content.
 
     Args:
         files: from `chosen`.
-        goes_on: asked before each transaction but the first; the other files are left to another time.
+        goes_on: called before each transaction but the first; False ends the work.
 
     Raises:
         PhotosvcError: the disk refuses it, or fails.
@@ -161,26 +161,28 @@ def restore(
             break
         portion = files[start : start + PORTION]
         with originals.undo_on_error() as undo, writing(library=True) as session:
-            back, taken = [], []
-            for kept in portion:
-                if kept.folder == GONE_FOLDER or _bring_back(settings, kept, undo):
-                    back.append(kept)
+            restored, taken = [], []
+            for file in portion:
+                if file.folder == GONE_FOLDER or _bring_back(settings, file, undo):
+                    restored.append(file)
                 else:
-                    taken.append(kept.name)
-            photos = _follow(session, settings, back, now)
+                    taken.append(file.name)
+            photos = _follow(session, settings, restored, now)
             if photos:
-                found: dict[str, Difference] = {uid: ({}, {FILES: sorted(names)}) for uid, names in photos.items()}
-                record(session, Change("photos.undelete", actor), now, found)
-        total.files += [kept.name for kept in back]
+                differences: dict[str, Difference] = {
+                    uid: ({}, {FILES: sorted(names)}) for uid, names in photos.items()
+                }
+                record(session, Change("photos.undelete", actor), now, differences)
+        total.files += [file.name for file in restored]
         total.photos += [uid for uid in photos if uid not in total.photos[-PORTION:]]
         total.taken += taken
-    for deletion in {kept.deletion for kept in files if kept.folder == TRASH_FOLDER}:
+    for deletion in {file.deletion for file in files if file.folder == TRASH_FOLDER}:
         trash.drop_empty(deletion)
     return total
 
 
 def restore_in_request(
-    writing: Writing, settings: Settings, files: Sequence[Kept], actor: Actor, clock: Clock
+    writing: Writing, settings: Settings, files: Sequence[TrashedFile], actor: Actor, clock: Clock
 ) -> Restored:
     """Restore at most `MOST_RESTORED` of the files as `restore` does, beginning no portion after 20 seconds."""
     done = restore(writing, settings, files[:MOST_RESTORED], actor, clock(), goes_on=_patience(clock))
@@ -188,27 +190,27 @@ def restore_in_request(
     return done
 
 
-def _bring_back(settings: Settings, kept: Kept, undo: ExitStack) -> bool:
+def _bring_back(settings: Settings, file: TrashedFile, undo: ExitStack) -> bool:
     """Give a file its name back; return whether the name was free."""
     try:
-        originals.rename_new(settings.originals, kept.path, kept.name)
+        originals.rename_new(settings.originals, file.path, file.name)
     except NameTakenError:
         return False
-    undo.callback(originals.rename_new, settings.originals, kept.name, kept.path)
+    undo.callback(originals.rename_new, settings.originals, file.name, file.path)
     return True
 
 
-def _follow(session: Session, settings: Settings, files: Sequence[Kept], now: datetime) -> dict[str, list[str]]:
-    """Let the rows follow; return the UIDs of their photos with the names.
+def _follow(session: Session, settings: Settings, files: Sequence[TrashedFile], now: datetime) -> dict[str, list[str]]:
+    """Let the rows follow; return UID of the photo -> names of its restored files.
 
-    A file that the library does not know, or that changed since it was deleted, is left to the indexer.
+    Files that are unknown to the library, or changed since they were deleted, are left to the indexer.
     """
     relocation = Relocation(session, settings, now)
-    names = {kept.path: kept.name for kept in files}
+    names = {file_in_trash.path: file_in_trash.name for file_in_trash in files}
     both = [*names, *names.values()]
     known = set(session.scalars(select(File.name).where(File.name.in_(both))))
     for path, name in names.items():
-        if path in known and name in known:  # a file that is gone has the former name
+        if path in known and name in known:  # the row of a missing file has the former name
             relocation.gone(name, is_folder=False)
     present = File.root == ORIGINALS_ROOT, File.name.in_(both), File.missing
     rows = session.scalars(select(File).where(*present)).all()
@@ -218,45 +220,47 @@ def _follow(session: Session, settings: Settings, files: Sequence[Kept], now: da
     photos: dict[str, list[str]] = {}
     for file in rows:
         name = names.get(file.name, file.name)
-        if _is_unchanged(settings.originals, name, file):
+        if _is_as_known(settings.originals, name, file):
             store.rename(file, name, restack=False)
             file.missing = False
             photos.setdefault(file.photo.uid, []).append(name)
     store.finish()
     counted = set(session.scalars(select(UploadedFile.name).where(UploadedFile.name.in_(names))))
-    for kept in files:
-        if kept.path in counted:
-            _count_again(session, kept)
+    for file_in_trash in files:
+        if file_in_trash.path in counted:
+            _count_again(session, file_in_trash)
     for name in {name.rpartition("/")[0]: name for name in names.values()}.values():
-        relocation.changed(name)  # its folder
+        relocation.changed(name)  # requests an index of the folder around it
     return photos
 
 
 def _rename_sidecars(session: Session, settings: Settings, names: Mapping[str, str]) -> None:
-    """Let the rows of sidecars follow; sidecars that changed since then are read again by the indexer."""
-    own = {row.name: row for row in session.scalars(select(Sidecar).where(Sidecar.name.in_([*names, *names.values()])))}
+    """Let the rows of sidecars follow; the indexer reads those that changed again."""
+    rows = {
+        row.name: row for row in session.scalars(select(Sidecar).where(Sidecar.name.in_([*names, *names.values()])))
+    }
     for path, name in names.items():
-        if (row := own.get(path)) is None:
+        if (row := rows.get(path)) is None:
             continue
-        if name in own or not _is_unchanged(settings.originals, name, row):
+        if name in rows or not _is_as_known(settings.originals, name, row):
             forget_sidecars(session, Sidecar.id == row.id)
         else:
             row.name, row.folder = name, name.rpartition("/")[0]
     session.flush()
 
 
-def _is_unchanged(originals: Path, name: str, file: File | Sidecar) -> bool:
+def _is_as_known(originals: Path, name: str, file: File | Sidecar) -> bool:
     with suppress(OSError):
         return is_as_known(os.lstat(disk_path(originals, name)), file.size, file.mtime_ns)
     return False
 
 
-def _count_again(session: Session, kept: Kept) -> None:
-    """Let a file count in the quota of its account under its name, and claim its content unless another file does."""
-    content = session.scalar(select(File.hash).where(File.root == ORIGINALS_ROOT, File.name == kept.name))
+def _count_again(session: Session, file: TrashedFile) -> None:
+    """Count a file in the quota of its account under its name, and claim its content unless another file does."""
+    content = session.scalar(select(File.hash).where(File.root == ORIGINALS_ROOT, File.name == file.name))
     is_free = session.scalar(select(UploadedFile.id).where(UploadedFile.hash == content)) is None
-    counted = update(UploadedFile).where(UploadedFile.name == kept.path)
-    counted = counted.values(name=kept.name, hash=content if is_free else None)
+    counted = update(UploadedFile).where(UploadedFile.name == file.path)
+    counted = counted.values(name=file.name, hash=content if is_free else None)
     session.execute(counted, execution_options=UNLOADED)
 
 
@@ -268,11 +272,11 @@ class Emptied:
     size: int = 0
     """Bytes."""
     is_complete: bool = True
-    """False if deletions that were to be emptied are left."""
+    """False if the time limit left some deletions."""
 
 
 def older(trash: Trash, before: datetime) -> list[str]:
-    """Return the deletions from before this time."""
+    """Return the deletions before this time."""
     return [deletion for deletion in trash.deletions() if time_of(deletion) < before]
 
 
@@ -280,22 +284,22 @@ def count(trash: Trash, deletions: Iterable[str]) -> Emptied:
     """Return the numbers of files and bytes that `empty` would delete."""
     total = Emptied()
     for deletion in deletions:
-        for kept in trash.files(deletion):
-            total.files, total.size = total.files + 1, total.size + kept.size
+        for file in trash.files(deletion):
+            total.files, total.size = total.files + 1, total.size + file.size
     return total
 
 
 def empty(
     writing: Writing, trash: Trash, deletions: Sequence[str], *, goes_on: Callable[[], bool] = lambda: True
 ) -> Emptied:
-    """Delete the files of these deletions for good; photos stay hidden until the same content returns.
+    """Delete the files of these deletions permanently; photos stay hidden until the same content returns.
 
     Args:
         writing: begins a write transaction, one for each deletion.
-        goes_on: asked before each deletion; the others are left to another time.
+        goes_on: called before each deletion; False ends the work.
 
     Raises:
-        PhotosvcError: the disk refuses it, or fails; what is left is still in the trash.
+        PhotosvcError: the disk refuses it, or fails; the remaining files stay in the trash.
     """
     total = Emptied()
     for deletion in deletions:
@@ -306,30 +310,33 @@ def empty(
         with writing(library=True) as session:
             _forget(session, deletion)
         trash.delete(deletion)
-        total.files, total.size = total.files + len(files), total.size + sum(kept.size for kept in files)
+        total.files, total.size = total.files + len(files), total.size + sum(file.size for file in files)
     return total
 
 
 def empty_in_request(
     writing: Writing, trash: Trash, before: datetime, clock: Clock, *, expected: int | None = None
 ) -> Emptied:
-    """Empty the trash for at most 20 seconds, and only if it has the number of files that the page showed, if any.
+    """Empty the trash for at most 20 seconds.
+
+    Args:
+        expected: the number of files that a page showed.
 
     Raises:
-        ConflictError: there are more or fewer by now; nothing is deleted.
+        ConflictError: the trash has another number of files than `expected`; nothing is deleted.
         PhotosvcError: the disk refuses it.
     """
     deletions = older(trash, before)
-    if expected is not None and (found := count(trash, deletions).files) != expected:
+    if expected is not None and (number := count(trash, deletions).files) != expected:
         msg = Message(
-            "Nothing was deleted: there are {found} files by now, not {expected}.", found=found, expected=expected
+            "Nothing was deleted: there are {found} files by now, not {expected}.", found=number, expected=expected
         )
         raise ConflictError(msg, field="expected")
     return empty(writing, trash, deletions, goes_on=_patience(clock))
 
 
 def _forget(session: Session, deletion: str) -> None:
-    """Give the rows names that no file has, and count the files in no quota."""
+    """Free the names of the rows, and count the files in no quota."""
     counted = delete(UploadedFile).where(begins(UploadedFile.name, within(deletion)))
     session.execute(counted, execution_options=UNLOADED)
     gone = update(File).where(begins(File.name, within(deletion)))
@@ -339,7 +346,7 @@ def _forget(session: Session, deletion: str) -> None:
 
 
 def sweep(writing: Writing, settings: Settings, now: datetime) -> Emptied:
-    """Recover unfinished deletions of killed processes, and delete the files for good that are old enough."""
+    """Recover unfinished deletions of killed processes, and delete files permanently after `PHOTOSVC_TRASH_DAYS`."""
     finish_deletions(writing, settings)
     if settings.readonly or not settings.trash_days:
         return Emptied()
@@ -347,8 +354,8 @@ def sweep(writing: Writing, settings: Settings, now: datetime) -> Emptied:
     return empty(writing, trash, older(trash, now - timedelta(days=settings.trash_days)))
 
 
-def kept_until(kept: Kept, settings: Settings) -> datetime | None:
-    """Return the time from which `sweep` deletes a file; None if it stays until the trash is emptied."""
+def kept_until(file: TrashedFile, settings: Settings) -> datetime | None:
+    """Return the time at which `sweep` deletes a file; None if it stays until the trash is emptied."""
     if settings.readonly or not settings.trash_days:
         return None
-    return kept.deleted_at + timedelta(days=settings.trash_days)
+    return file.deleted_at + timedelta(days=settings.trash_days)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, false, literal, not_, or_, select, true
+from sqlalchemy import ColumnElement, Connection, Select, and_, false, literal, not_, or_, select, true
 
 from photosvc.core.geo import Box
 from photosvc.models import Album, AlbumPhoto, File, Marker, SearchRow
@@ -48,8 +48,6 @@ _OPENED = {
     "hidden": SearchRow.hidden,
     "archived": and_(SearchRow.archived, not_(SearchRow.has_error)),
 }
-#: All switches: they show every row that callers with the right to private photos may see.
-EVERY_SWITCH = tuple(_OPENED)
 
 
 @cache  # making these conditions takes longer than some searches; there are sixteen at most
@@ -67,6 +65,17 @@ def visible(*, sees_private: bool, opened: tuple[str, ...] = (), by_index: bool 
     if not opened:
         return listed
     return or_(listed, and_(SearchRow.present, or_(*(_OPENED[name] for name in opened))))
+
+
+@cache
+def visible_in_any_state(*, sees_private: bool) -> ColumnElement[bool]:
+    """Return the condition for all rows that the caller may see, also those of hidden, archived and broken photos."""
+    return visible(sees_private=sees_private, opened=tuple(_OPENED))
+
+
+def visible_ids(*, sees_private: bool) -> "Select[int]":
+    """Return the query for the ids of all photos that the caller may see, also hidden, archived and broken ones."""
+    return select(SearchRow.photo_id).where(visible_in_any_state(sees_private=sees_private))
 
 
 @cache

@@ -15,7 +15,7 @@ from photosvc.core.ids import PHOTO, is_hash, is_uid
 from photosvc.models import Album, AlbumPhoto, File, Marker, Photo, SearchRow
 from photosvc.models.photo import WITH_ALL
 from photosvc.models.statements import Prepared, prepare_statement
-from photosvc.search.reading.compile import EVERY_SWITCH, visible, visible_albums
+from photosvc.search.reading.compile import visible_albums, visible_in_any_state
 from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.window import prepare
 
@@ -116,7 +116,7 @@ def _query(*, sees_private: bool) -> Any:  # noqa: ANN401 - the select types of 
         .select_from(SearchRow)
         .join(File, File.id == SearchRow.file_id)
         .join(Photo, Photo.id == SearchRow.photo_id)
-        .where(visible(sees_private=sees_private, opened=EVERY_SWITCH), not_(File.missing))
+        .where(visible_in_any_state(sees_private=sees_private), not_(File.missing))
     )
 
 

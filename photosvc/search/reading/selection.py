@@ -14,7 +14,7 @@ from photosvc.models import SearchRow
 from photosvc.models.statements import in_portions
 from photosvc.search.reading.albums_named import CHRONOLOGICAL, NamedAlbum, find_album
 from photosvc.search.reading.columns import identified
-from photosvc.search.reading.compile import EVERY_SWITCH, visible
+from photosvc.search.reading.compile import visible_in_any_state
 from photosvc.search.reading.files import matching_ids
 from photosvc.search.reading.plan import plan_all
 from photosvc.search.reading.request import ALBUM_ORDERS, parse_request
@@ -141,7 +141,7 @@ def _identified(
     sees_private: bool,
 ) -> Iterator[int]:
     """Yield the ids of files by the values of a column, in their order; the first `most` of each value."""
-    seen = visible(sees_private=sees_private, opened=EVERY_SWITCH)
+    seen = visible_in_any_state(sees_private=sees_private)
     for portion in in_portions(list(dict.fromkeys(values))):
         query = select(column, SearchRow.file_id).where(seen, identified(str(column.key), portion))
         found: dict[str, list[int]] = {}

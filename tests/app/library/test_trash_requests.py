@@ -72,7 +72,7 @@ def test_an_unknown_item_is_looked_for_in_its_own_deletion_alone(library, monkey
 
 
 def test_a_request_restores_so_many_files(library, monkeypatch):
-    for module in ("api.trash", "library.trash"):
+    for module in ("api.trash", "library.trash.restoring"):
         monkeypatch.setattr(f"photosvc.{module}.MOST_RESTORED", 2)
     delete(library, "b/0.jpg", "b/1.jpg", "b/2.jpg")
     for files, complete in ((2, False), (1, True)):
@@ -82,7 +82,7 @@ def test_a_request_restores_so_many_files(library, monkeypatch):
 
 def test_a_restoration_that_takes_too_long_leaves_the_rest(library, monkeypatch):
     monkeypatch.setattr("photosvc.library.trash.restoring._PATIENCE", -1)
-    for module in ("web.changes", "library.trash"):
+    for module in ("web.changes", "library.trash.restoring"):
         monkeypatch.setattr(f"photosvc.{module}.PORTION", 1)
     delete(library, "b/0.jpg", "b/1.jpg")
     for complete in (False, True):
