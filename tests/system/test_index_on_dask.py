@@ -44,7 +44,7 @@ def own_cluster(tmp_path):
 
 
 @pytest.fixture
-def told():
+def reports():
     """The sentences about workers that are refused."""
     return []
 
@@ -56,8 +56,8 @@ def fill(library, count=24):
     library.close()
 
 
-def results(cluster, function, items, told, folder):
-    with connected(cluster.address, str(folder), told.append) as found:
+def results(cluster, function, items, reports, folder):
+    with connected(cluster.address, str(folder), reports.append) as found:
         pool = found.pool(function, result=int, timeout=20, memory_bytes=1 << 30)
         return dict(pool.run(items))
 
@@ -75,8 +75,8 @@ def test_files_read_by_workers_are_indexed_as_those_read_here(library, two_worke
     fill(local)
     local.index()
     fields = ("FileName", "Hash", "Width", "Height", "Color", "TakenAt", "Quality")
-    assert [[one[name] for name in fields] for one in library.find(order="name", count=100)] == [
-        [one[name] for name in fields] for one in local.find(order="name", count=100)
+    assert [[record[name] for name in fields] for record in library.find(order="name", count=100)] == [
+        [record[name] for name in fields] for record in local.find(order="name", count=100)
     ]
     local.close()
     again = index(library, two_workers.address, "--force")
@@ -93,48 +93,48 @@ def test_thumbnails_by_workers_are_in_the_cache_of_this_machine(library, two_wor
     assert again.stdout == "0 made, 24 kept, 0 failed\n"
 
 
-def test_a_file_that_kills_its_reader_costs_that_file_alone(two_workers, told, tmp_path):
-    found = results(two_workers, programs.refuse_seven, range(60), told, tmp_path)
+def test_a_file_that_kills_its_reader_costs_that_file_alone(two_workers, reports, tmp_path):
+    found = results(two_workers, programs.refuse_seven, range(60), reports, tmp_path)
     error = found.pop(7)
     assert isinstance(error, WorkerDiedError)
     assert (error.problem.reason, error.problem.details) == (Reason.KILLED, ("SIGSEGV",))
     assert found == {number: number for number in range(60) if number != 7}
-    assert told == []
+    assert reports == []
 
 
-def test_a_worker_that_is_killed_loses_nothing(own_cluster, told, tmp_path):
+def test_a_worker_that_is_killed_loses_nothing(own_cluster, reports, tmp_path):
     own_cluster.add()
     found = {}
-    with connected(own_cluster.address, str(tmp_path), told.append) as scheduler:
+    with connected(own_cluster.address, str(tmp_path), reports.append) as scheduler:
         pool = scheduler.pool(programs.double, result=int, timeout=20, memory_bytes=1 << 30)
         for number, (item, result) in enumerate(pool.run(range(200))):
             found[item] = result
             if number in {20, 80}:
                 own_cluster.add()
-                kill(next(one for one in own_cluster.workers if one.poll() is None))
+                kill(next(worker for worker in own_cluster.workers if worker.poll() is None))
     assert found == {number: 2 * number for number in range(200)}
-    assert told == []
-    assert [one.poll() for one in own_cluster.workers].count(None) == 1
+    assert reports == []
+    assert [worker.poll() for worker in own_cluster.workers].count(None) == 1
 
 
-def test_a_file_that_kills_each_worker_is_reported_and_costs_no_other(own_cluster, told, tmp_path):
+def test_a_file_that_kills_each_worker_is_reported_and_costs_no_other(own_cluster, reports, tmp_path):
     own_cluster.add(nanny=True)
-    found = results(own_cluster, programs.kill_the_worker_at_seven, range(12), told, tmp_path)
+    found = results(own_cluster, programs.kill_the_worker_at_seven, range(12), reports, tmp_path)
     error = found.pop(7)
     assert isinstance(error, WorkerDiedError)
     assert (error.problem.reason, error.problem.reason.may_pass) == (Reason.KILLED, True)
     assert found == {number: number for number in range(12) if number != 7}
 
 
-def test_a_worker_of_another_version_is_refused_and_the_others_work(own_cluster, told, tmp_path):
+def test_a_worker_of_another_version_is_refused_and_the_others_work(own_cluster, reports, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "sitecustomize.py").write_text("import photosvc\nphotosvc.__version__ = '0.0.9'\n")
     path = f"{tmp_path / 'other'}:{programs._ROOT}"
     own_cluster.add(environ={"PYTHONPATH": path})
     own_cluster.add()
-    found = results(own_cluster, programs.double, range(20), told, tmp_path)
+    found = results(own_cluster, programs.double, range(20), reports, tmp_path)
     assert found == {number: 2 * number for number in range(20)}
-    (sentence,) = told
+    (sentence,) = reports
     assert sentence.endswith(f" is not used: it runs photosvc 0.0.9, not {__version__}.")
 
 

@@ -44,8 +44,8 @@ def fill(library):
     return photos, albums, {True: library.token("*", role="admin"), False: library.token("*", role="viewer")}
 
 
-def ask(library, token=None, **asked):
-    answer = library.get(asked, path=PATH, token=token)
+def ask(library, token=None, **parameters):
+    answer = library.get(parameters, path=PATH, token=token)
     assert answer.status_code == 200, answer.text
     return answer.json["clusters"]
 
@@ -87,8 +87,8 @@ def mean(members, *, of_files):
 
 def check(varied, query, sees_private, box, zoom):
     library, photos, albums, tokens = varied
-    asked = {"q": query, "bbox": ",".join(map(str, box)), "zoom": zoom}
-    answer = library.get(asked, path=PATH, token=tokens[sees_private])
+    parameters = {"q": query, "bbox": ",".join(map(str, box)), "zoom": zoom}
+    answer = library.get(parameters, path=PATH, token=tokens[sees_private])
     if answer.status_code in {400, 404}:
         reject()
     assert answer.status_code == 200, answer.text
@@ -174,11 +174,11 @@ def test_clusters_have_a_version_and_a_tag_and_refuse_bad_values_by_name(varied)
     assert library.get({"version": answer.json["version"]}, path=PATH).status_code == 200
     assert library.get({"version": "1"}, path=PATH).status_code == 409
     boxes = ("1,2,3", "1,2,3,4,5", "a,b,c,d", "0,10,1,9", "-181,0,0,1", "0,0,1,91", "nan,0,1,1", "0,0,inf,1")
-    for asked, field in (
+    for parameters, field in (
         *(({"bbox": text}, "bbox") for text in (*boxes, "1e1,0,11,1", "0,0,1,\0", "٣,0,4,1", "9" * 9000)),
         *(({"zoom": text}, "zoom") for text in ("-1", "21", "x", "1.5", "9" * 30)),
         ({"q": "nosuch:1"}, "q"),
     ):
-        answer = library.get(asked, path=PATH)
+        answer = library.get(parameters, path=PATH)
         assert answer.status_code == 400, answer.text
-        assert [detail["field"] for detail in answer.json["details"]] == [field], asked
+        assert [detail["field"] for detail in answer.json["details"]] == [field], parameters

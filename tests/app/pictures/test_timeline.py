@@ -41,16 +41,16 @@ def varied(tmp_path_factory):
     library.close()
 
 
-def months(library, token=None, **asked):
-    return answered(library.get(asked, path=PATH, token=token))
+def months(library, token=None, **parameters):
+    return answered(library.get(parameters, path=PATH, token=token))
 
 
-def month(library, name, token=None, **asked):
-    return answered(library.get(asked, path=f"{PATH}/{name}", token=token))
+def month(library, name, token=None, **parameters):
+    return answered(library.get(parameters, path=f"{PATH}/{name}", token=token))
 
 
-def photos_of(library, name, token=None, **asked):
-    return answered(library.get(asked, path=f"{PATH}/{name}/photos", token=token))["photos"]
+def photos_of(library, name, token=None, **parameters):
+    return answered(library.get(parameters, path=f"{PATH}/{name}/photos", token=token))["photos"]
 
 
 def answered(answer):
@@ -69,15 +69,15 @@ def expected_order(photos, albums, query, *, sees_private, oldest_first):
             dated = photo.year > 0 and photo.month > 0
             day = (photo.year, photo.month, max(photo.day, 0)) if dated else (0, 0, 0)
             found.append((day, photo.taken_at, photo.id, photo, matching[0]))
-    found.sort(key=lambda one: one[:3], reverse=not oldest_first)
-    found.sort(key=lambda one: one[0] == (0, 0, 0))
+    found.sort(key=lambda entry: entry[:3], reverse=not oldest_first)
+    found.sort(key=lambda entry: entry[0] == (0, 0, 0))
     return [(f"{day[0]:04}-{day[1]:02}", day[2], photo, file) for day, _, _, photo, file in found]
 
 
 def check(varied, query, sees_private, oldest_first):
     library, photos, albums, tokens = varied
-    asked = {"q": query, "order": "oldest" if oldest_first else "newest"}
-    first = library.get(asked, path=PATH, token=tokens[sees_private])
+    parameters = {"q": query, "order": "oldest" if oldest_first else "newest"}
+    first = library.get(parameters, path=PATH, token=tokens[sees_private])
     assume(first.status_code not in {400, 404})
     assert first.status_code == 200, first.text
     expected = expected_order(photos, albums, query, sees_private=sees_private, oldest_first=oldest_first)
@@ -88,19 +88,19 @@ def check(varied, query, sees_private, oldest_first):
     assert len(found) == first.json["total"]
     alone = []
     for name, rows in by_month:
-        columns = month(library, name, tokens[sees_private], **asked, version=first.json["version"])
+        columns = month(library, name, tokens[sees_private], **parameters, version=first.json["version"])
         assert columns["days"] == [[day, len(list(same))] for day, same in groupby(row[1] for row in rows)]
         assert columns["ratio"] == [round(file.width / file.height * 100) for *_, file in rows]
         assert columns["color"] == "".join(f"{photo.color:x}" for *_, photo, _ in rows)
         assert columns["type"] == "".join(str(TYPES.index(photo.type)) for *_, photo, _ in rows)
-        shown_there = photos_of(library, name, tokens[sees_private], **asked, n=500)
-        assert [(one["uid"], one["hash"]) for one in shown_there] == [(p.uid, f.hash) for *_, p, f in rows]
+        shown_there = photos_of(library, name, tokens[sees_private], **parameters, n=500)
+        assert [(entry["uid"], entry["hash"]) for entry in shown_there] == [(p.uid, f.hash) for *_, p, f in rows]
         alone.append({**columns, "photos": shown_there})
-    dated = [{name: value for name, value in one.items() if name != "version"} for one in alone]
-    dated = [one for one in dated if one["month"] != "0000-00"]
+    dated = [{name: value for name, value in entry.items() if name != "version"} for entry in alone]
+    dated = [entry for entry in dated if entry["month"] != "0000-00"]
     if dated:
         between = f"{dated[0]['month']}..{dated[-1]['month']}"
-        assert month(library, between, tokens[sees_private], **asked)["months"] == dated
+        assert month(library, between, tokens[sees_private], **parameters)["months"] == dated
 
 
 @QUICK
@@ -132,7 +132,7 @@ def test_private_hidden_and_archived_photos_are_never_counted_for_viewers(varied
     library, photos, _, tokens = varied
     for query in ("", "hidden:true", "archived:true", "private:true", "error:true | lake"):
         found = months(library, tokens[False], q=query)["months"]
-        uids = {one["uid"] for name, _ in found for one in photos_of(library, name, tokens[False], q=query, n=500)}
+        uids = {entry["uid"] for name, _ in found for entry in photos_of(library, name, tokens[False], q=query, n=500)}
         secret = {photo.uid for photo in photos if photo.private or photo.archived_at or photo.quality < 0}
         assert not uids & secret
     assert months(library, tokens[True], q="private:true")["total"] > 0
@@ -141,13 +141,13 @@ def test_private_hidden_and_archived_photos_are_never_counted_for_viewers(varied
 
 def test_an_album_and_filters_as_parameters_apply_to_all_three(varied):
     library = varied[0]
-    for asked in ({"s": uid("a", 0)}, {"color": "blue|red|green"}, {"filter": "type:image", "favorite": "true"}):
-        found = months(library, **asked)
-        uids = [one["uid"] for name, _ in found["months"] for one in photos_of(library, name, n=500, **asked)]
-        searched = {record["UID"] for record in library.find(count=1000, merged="true", **asked)}
+    for parameters in ({"s": uid("a", 0)}, {"color": "blue|red|green"}, {"filter": "type:image", "favorite": "true"}):
+        found = months(library, **parameters)
+        uids = [entry["uid"] for name, _ in found["months"] for entry in photos_of(library, name, n=500, **parameters)]
+        searched = {record["UID"] for record in library.find(count=1000, merged="true", **parameters)}
         assert found["total"] == len(uids) == len(searched) > 0
         assert set(uids) == searched
-        assert sum(len(month(library, name, **asked)["ratio"]) for name, _ in found["months"]) == len(uids)
+        assert sum(len(month(library, name, **parameters)["ratio"]) for name, _ in found["months"]) == len(uids)
 
 
 def test_photos_without_a_month_come_last_in_both_orders_and_photos_without_a_day_are_in_their_month(varied):
@@ -217,22 +217,22 @@ def test_a_photo_shows_the_values_of_its_record(own):
     with library.session() as session:
         session.execute(update(SearchRow).values(duration=2_500_000_000))
         session.commit()
-    found = [one for name, _ in months(library)["months"] for one in photos_of(library, name)]
-    for one in found:
-        record = records[one["uid"]]
-        assert one["text"] == (record["Title"] or record["Description"] or record["Name"])
-        assert (one["favorite"], one["private"]) == (record["Favorite"], record["Private"])
-        assert (one["width"], one["height"]) == (record["Width"], record["Height"])
-        assert one["duration"] == 2_500_000_000
-    assert Counter(one["favorite"] for one in found).keys() == {True, False}
+    found = [entry for name, _ in months(library)["months"] for entry in photos_of(library, name)]
+    for entry in found:
+        record = records[entry["uid"]]
+        assert entry["text"] == (record["Title"] or record["Description"] or record["Name"])
+        assert (entry["favorite"], entry["private"]) == (record["Favorite"], record["Private"])
+        assert (entry["width"], entry["height"]) == (record["Width"], record["Height"])
+        assert entry["duration"] == 2_500_000_000
+    assert Counter(entry["favorite"] for entry in found).keys() == {True, False}
 
 
 def test_the_ratio_is_of_the_upright_picture(pictures):
     library = pictures.library
     shown_there = {
-        one["hash"]: ratio
+        entry["hash"]: ratio
         for name, _ in months(library)["months"]
-        for one, ratio in zip(photos_of(library, name, n=500), month(library, name)["ratio"], strict=True)
+        for entry, ratio in zip(photos_of(library, name, n=500), month(library, name)["ratio"], strict=True)
     }
     found = {number: shown_there[pictures.hash_of(f"turned-{number}.jpg")] for number in range(1, 9)}
     assert found == {1: 133, 2: 133, 3: 133, 4: 133, 5: 75, 6: 75, 7: 75, 8: 75}
@@ -240,7 +240,7 @@ def test_the_ratio_is_of_the_upright_picture(pictures):
 
 
 def test_a_bad_value_is_refused_by_name(varied):
-    for path, asked, field in (
+    for path, parameters, field in (
         *((f"/{name}", {}, "month") for name in ("2020", "2020-13", "2020-00", "2020-1", "20-01", "0000-01", "now")),
         *((f"/{name}", {}, "month") for name in ("2020-01-02", "２０２０-01", "2020-01%0A", "%00", "x" * 500)),
         ("/2020-1/photos", {}, "month"),
@@ -250,7 +250,7 @@ def test_a_bad_value_is_refused_by_name(varied):
         ("", {"q": "nosuch:1"}, "q"),
         ("/2020-01", {"color": "mauve"}, "color"),
     ):
-        answer = varied[0].get(asked, path=PATH + path)
+        answer = varied[0].get(parameters, path=PATH + path)
         assert answer.status_code == 400, answer.text
         assert [detail["field"] for detail in answer.json["details"]] == [field], path
 

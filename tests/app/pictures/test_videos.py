@@ -398,11 +398,11 @@ def test_some_requests_of_an_owner_wait_for_one_conversion_so_that_threads_stay_
 ):
     monkeypatch.setattr(movies.service, "_wait", 60.0)
     with ThreadPoolExecutor(10) as pool:
-        asked = [pool.submit(movies.video, new_video) for _ in range(10)]
-        refused = list(islice(as_completed(asked, 60), 6))
-        assert [one.result().status_code for one in refused] == [503] * 6
+        requests = [pool.submit(movies.video, new_video) for _ in range(10)]
+        refused = list(islice(as_completed(requests, 60), 6))
+        assert [request.result().status_code for request in refused] == [503] * 6
         held.go_on()
-        waited = [one.result(60) for one in asked if one not in refused]
+        waited = [request.result(60) for request in requests if request not in refused]
     # Of the six places of a process, one owner leaves two to others.
     assert [answer.status_code for answer in waited] == [200] * 4
     assert (len({answer.headers["ETag"] for answer in waited}), len(held.jobs)) == (1, 1)
@@ -416,7 +416,7 @@ def test_a_conversion_that_the_workers_refuse_is_answered_503(movies, new_video,
         raise WorkersBusyError
 
     with monkeypatch.context() as patch:
-        patch.setattr(WorkersInProcess, "submit", lambda _, *asked: refuse(*asked))
+        patch.setattr(WorkersInProcess, "submit", lambda _, *requests: refuse(*requests))
         for token in (None, movies.tokens(movies.library.token("photos", role="viewer"))[0]):
             answer = movies.video(new_video, token=token)
             assert check_error(answer, 503)["error"] == "Other videos are being converted; try again later."

@@ -62,7 +62,7 @@ def test_an_unknown_photo_is_not_found(pictures):
 
 def test_a_range_is_answered_with_its_bytes_or_the_size_of_the_file(original):
     _, data, get = original
-    for asked, start, stop in (
+    for ranges, start, stop in (
         ("bytes=0-0", 0, 1),
         ("bytes=0-99", 0, 100),
         ("bytes=100-", 100, None),
@@ -70,14 +70,14 @@ def test_a_range_is_answered_with_its_bytes_or_the_size_of_the_file(original):
         ("bytes=-99999999", 0, None),  # a suffix longer than the file
         ("bytes=10-99999999", 10, None),
     ):
-        answer, expected = get(Range=asked), data[start:stop]
-        assert (answer.status_code, answer.data) == (206, expected), asked
+        answer, expected = get(Range=ranges), data[start:stop]
+        assert (answer.status_code, answer.data) == (206, expected), ranges
         assert answer.headers["Content-Range"] == f"bytes {start}-{start + len(expected) - 1}/{len(data)}"
         assert answer.headers["Content-Length"] == str(len(expected))
-    for asked in ("bytes=99999999-", "bytes=-0", "bytes=99999998-99999999"):
-        answer = get(Range=asked)
+    for ranges in ("bytes=99999999-", "bytes=-0", "bytes=99999998-99999999"):
+        answer = get(Range=ranges)
         found = (answer.status_code, answer.data, answer.headers["Content-Range"])
-        assert found == (416, b"", f"bytes */{len(data)}"), asked
+        assert found == (416, b"", f"bytes */{len(data)}"), ranges
 
 
 def test_ranges_are_ignored_if_malformed_and_follow_their_conditions(original):
@@ -85,7 +85,7 @@ def test_ranges_are_ignored_if_malformed_and_follow_their_conditions(original):
     tag, date, later = f'"{content_hash}"', "Sun, 01 Mar 2026 11:00:00 GMT", "Sun, 01 Mar 2026 11:00:01 GMT"
     earlier, first = "Sun, 01 Mar 2026 10:59:59 GMT", {"Range": "bytes=0-1"}
     for headers, status, sent in (
-        *(({"Range": asked}, 200, data) for asked in ("items=0-1", "bytes=a-b", "bytes=5-2", "bytes=50-59,0-9")),
+        *(({"Range": ranges}, 200, data) for ranges in ("items=0-1", "bytes=a-b", "bytes=5-2", "bytes=50-59,0-9")),
         *(({**first, "If-Range": one}, 200, data) for one in (f"W/{tag}", '"other"', later, earlier)),
         *(({**first, "If-Range": one}, 206, data[:2]) for one in (tag, date)),
         ({"If-None-Match": tag, **first}, 304, b""),

@@ -24,8 +24,10 @@ def pictures(tmp_path_factory):
 def uids(pictures):
     """The UIDs of the label and of the two folders."""
     token = pictures.api.app_password("ann")
-    labels = {one["Name"]: one["UID"] for one in pictures.api.call("GET", "/labels", token).json}
-    folders = {one["Title"].lower(): one["UID"] for one in pictures.api.call("GET", "/albums?type=folder", token).json}
+    labels = {record["Name"]: record["UID"] for record in pictures.api.call("GET", "/labels", token).json}
+    folders = {
+        record["Title"].lower(): record["UID"] for record in pictures.api.call("GET", "/albums?type=folder", token).json
+    }
     return {"LAKE": {name.lower(): uid for name, uid in labels.items()}["lake"], "A": folders["a"], "B": folders["b"]}
 
 

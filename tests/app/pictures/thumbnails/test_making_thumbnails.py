@@ -66,10 +66,10 @@ def test_a_busy_service_answers_503_within_its_time_and_then_goes_on(limited, ha
     limited.library.clock.step = 0.1  # of each look of a waiting request
     try:
         with ThreadPoolExecutor(24) as callers:
-            asked = list(callers.map(lambda n: limited.thumbnail(hashes[n % 8], sizes[n // 8]), range(24)))
+            answers = list(callers.map(lambda n: limited.thumbnail(hashes[n % 8], sizes[n // 8]), range(24)))
     finally:
         limited.library.clock.step = 0.0
-    for answer in asked:
+    for answer in answers:
         assert answer.headers["Retry-After"] == "1"
         check_error(answer, 503)
     workers.is_held = False
@@ -80,21 +80,21 @@ def test_a_busy_service_answers_503_within_its_time_and_then_goes_on(limited, ha
 def test_many_callers_of_one_picture_have_it_made_once(limited, hashes, workers):
     workers.is_held = True
     with ThreadPoolExecutor(4) as callers:
-        asked = [callers.submit(limited.thumbnail, hashes[0], "tile_160") for _ in range(4)]
+        answers = [callers.submit(limited.thumbnail, hashes[0], "tile_160") for _ in range(4)]
         until(lambda: workers.held)
         workers.go_on()
-        assert len({answer.result(60).data for answer in asked}) == 1
+        assert len({answer.result(60).data for answer in answers}) == 1
     assert len(workers.jobs) == 1
 
 
 def test_a_worker_that_is_killed_costs_one_answer(limited, hashes, workers):
     workers.is_held = True
     with ThreadPoolExecutor(1) as caller:
-        asked = caller.submit(limited.thumbnail, hashes[1], "left_224")
+        answers = caller.submit(limited.thumbnail, hashes[1], "left_224")
         until(lambda: workers.held)
         workers.held.pop()[1].set_exception(WorkerDiedError(Reason.KILLED, "SIGKILL"))
-        assert check_error(asked.result(60), 503)["error"] == "The reader of the file was killed (Killed)."
-        assert asked.result().headers["Retry-After"] == "60"
+        assert check_error(answers.result(60), 503)["error"] == "The reader of the file was killed (Killed)."
+        assert answers.result().headers["Retry-After"] == "60"
     workers.is_held = False
     assert limited.thumbnail(hashes[1], "left_224").status_code == 200
     assert not list(limited.cache().folder.rglob(".tmp-*"))

@@ -136,7 +136,7 @@ def test_a_thumbnail_may_be_kept_for_ever_but_not_by_shared_caches(pictures):
 
 def test_tags_differ_by_picture_size_area_and_encoding_and_need_no_thumbnail(pictures):
     one, other = pictures.hash_of("photo.jpg"), pictures.hash_of("small.png")
-    asked = [
+    answers = [
         pictures.thumbnail(name, size)
         for name, size in (
             (one, "tile_224"),
@@ -145,10 +145,10 @@ def test_tags_differ_by_picture_size_area_and_encoding_and_need_no_thumbnail(pic
             (f"{one}-0000001f41f4", "tile_224"),
         )
     ]
-    asked.append(pictures.thumbnail(one, "tile_224", Accept="image/webp"))
-    assert len({answer.headers["ETag"] for answer in asked}) == 5
+    answers.append(pictures.thumbnail(one, "tile_224", Accept="image/webp"))
+    assert len({answer.headers["ETag"] for answer in answers}) == 5
     pictures.cache().remove(one, "tile_100.jpg")
-    assert pictures.thumbnail(one, "tile_100", If_None_Match=asked[2].headers["ETag"]).status_code == 304
+    assert pictures.thumbnail(one, "tile_100", If_None_Match=answers[2].headers["ETag"]).status_code == 304
     assert not pictures.cache().has(one, "tile_100.jpg")
 
 
