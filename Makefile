@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-nightly test-random test-dates test-api test-lowest test-newest mutation coverage lint format bench bench-queries bench-peers bench-index bench-thumbnails bench-memory bench-busy bench-grid lock translations dist clean
+.PHONY: help run example test test-examples test-slow test-nightly test-random test-dates test-api test-lowest test-newest mutation coverage lint lint-scripts format bench bench-queries bench-peers bench-index bench-thumbnails bench-memory bench-busy bench-grid lock translations dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -108,6 +108,17 @@ lint: $(VENV)/.dev ## Check style, types, layers and known kinds of security fau
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml photosvc
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory lint-scripts; \
+		elif [ -n "$$CI" ]; then echo "the types of scripts need npm" >&2; exit 1; \
+		else echo "The types of scripts are not checked: npm is missing."; fi
+
+build/scripts/.done: tools/scripts/package.json tools/scripts/package-lock.json
+	mkdir -p build/scripts && cp tools/scripts/package*.json build/scripts && npm --prefix build/scripts ci --silent
+	@touch $@
+
+lint-scripts: $(VENV)/.dev build/scripts/.done ## Check the types of scripts, with those of records from the schemas
+	$(BIN)/python -m tools.script_types > build/scripts/records.d.ts
+	build/scripts/node_modules/.bin/tsc --project tools/scripts
 
 format: $(VENV)/.dev ## Format the code
 	$(BIN)/ruff check --fix .

@@ -62,7 +62,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 const live = document.querySelector("[data-live]");
 async function renew() {
   try {
-    const text = document.hidden ? "" : await (await fetch(location, {credentials: "same-origin"})).text();
+    const text = document.hidden ? "" : await (await fetch(location.href, {credentials: "same-origin"})).text();
     const now = new DOMParser().parseFromString(text, "text/html").querySelector("[data-live]");
     if (now) live.replaceChildren(...now.childNodes);
     else if (text && !document.querySelector("[data-unsaved], :is(input, textarea, select):focus")) location.reload();

@@ -11,7 +11,9 @@ from photosvc.pages.script_texts import _MEANT, _TEXTS
 
 ASSETS = Path(photosvc.pages.__file__).with_name("assets")
 SCRIPTS = sorted(path for path in ASSETS.rglob("*.js") if "vendor" not in path.parts)
-TEXT_OR_COMMENT = re.compile(r"""\"(?:[^"\\]|\\.)*\"|`[^`]*`|(?<=[(,=:?&| ])/(?!/)(?:[^/\\]|\\.)+/|//.*""")
+TEXT_OR_COMMENT = re.compile(
+    r"""\"(?:[^"\\]|\\.)*\"|`[^`]*`|(?<=[(,=:?&| ])/(?!/)(?:[^/\\]|\\.)+/|//.*|^ *(?:/\*)?\* .*"""
+)
 HEAD_OF_FOR = re.compile(r"\bfor (?:await )?\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)")
 
 

@@ -188,7 +188,7 @@ async function send(list, batch, more) {
     }
     sent.push(...photos);
   }
-  return {sent, count, wrong: null};
+  return {sent, count, wrong: null, rest: 0, partly: 0};
 }
 
 const asFar = (text, {wrong, rest}) => (wrong ? t("butNot", {text, rest, error: wrong.message}) : text);

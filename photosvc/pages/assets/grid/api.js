@@ -39,7 +39,11 @@ export function parsed(text) {
   }
 }
 
-// The answer of a call: {data, headers}. `body` is sent as JSON; with PUT also when the page is left, if it is small.
+/**
+ * The answer of a call: {data, headers}. `body` is sent as JSON; with PUT also when the page is left, if it is small.
+ * @param {string} path
+ * @param {{method?: string, body?: any, headers?: Record<string, string>, signal?: AbortSignal}} options
+ */
 export async function call(path, {method = "GET", body, headers = {}, signal} = {}) {
   const json = body && JSON.stringify(body), type = json && {"Content-Type": "application/json"};
   let answer, text;
@@ -79,7 +83,10 @@ export function thumbnail({hash, turn = 1}, size) {
   return turn === 1 ? address : `${address}&turn=${turn}`;
 }
 
-// Thumbnails that keep the shape of a picture: name, and width and height in pixels of the box that each fits into.
+/**
+ * Thumbnails that keep the shape of a picture: name, and width and height in pixels of the box that each fits into.
+ * @type {[string, number, number][]}
+ */
 export const SIZES = [["fit_360", 360, 360], ["fit_720", 720, 720], ["fit_1280", 1280, 1024], ["fit_1920", 1920, 1200],
   ["fit_2560", 2560, 1600], ["fit_3840", 3840, 2400], ["fit_7680", 7680, 4320]];
 

@@ -10,16 +10,23 @@ const UNITS = ["bytes", "kB", "MB", "GB", "TB"];
 // Texts that users see as facts if they may not change them; others see them in the form.
 const TEXTS = ["Subject", "Artist", "Copyright", "License", "Notes"];
 
-// The title of a photo, unless it is the one that the index gives where it knows nothing.
+/**
+ * The title of a photo, unless it is the one that the index gives where it knows nothing.
+ * @param {PhotoRecord} record
+ */
 export const titled = ({Title, TitleSrc}) => (TitleSrc || !UNKNOWN.has(Title) ? Title : "");
 
-// The name of the month of a photo in the timeline.
+/**
+ * The name of the month of a photo in the timeline.
+ * @param {PhotoRecord} record
+ */
 export const monthOf = ({Year, Month, TakenAtLocal}) => (Year > 0 && Month > 0 ? TakenAtLocal.slice(0, 7) : "0000-00");
 
 const link = (textContent, query) => make("a", {href: `${site.photos}?q=${encodeURIComponent(query)}`, textContent});
 // The query for photos of which a filter has this value.
 const withValue = (name, value) => `${name}:"${value.replace(/[\\"|&*]|(?<=^\s*)[!-]/g, "\\$&")}"`;
 
+/** @param {PhotoRecord} record */
 export function facts(record) {
   const list = make("dl"), {Albums, Details, Files, Labels, Lat, Lng, Rating} = record;
   const add = (name, ...values) => {
@@ -53,7 +60,10 @@ export function facts(record) {
 
 const albumPage = (uid) => site.albumpage.replace("UID", uid);
 
-// The moment at which a photo was taken, as exactly as it is known, with a search for photos of that time.
+/**
+ * The moment at which a photo was taken, as exactly as it is known, with a search for photos of that time.
+ * @param {PhotoRecord} record
+ */
 function taken({Year: year, Month: month, Day: day, TakenAtLocal: local}) {
   if (year <= 0) return t("dateUnknown");
   if (month <= 0) return link(String(year), `year:${year}`);
@@ -61,13 +71,17 @@ function taken({Year: year, Month: month, Day: day, TakenAtLocal: local}) {
   return link(full.format(new Date(local)), `taken:${local.slice(0, 10)}`);
 }
 
+/** @param {PhotoRecord} record */
 function exposure({Exposure, FNumber, FocalLength, Iso}) {
   const parts = [Exposure && `${Exposure} s`, FNumber && `f/${FNumber}`, Iso && `ISO ${Iso}`,
     FocalLength && `${FocalLength} mm`];
   return parts.filter(Boolean).join(" · ");
 }
 
-// The line of a file, with a link to download it.
+/**
+ * The line of a file, with a link to download it.
+ * @param {FileRecord} file
+ */
 export function fileLine({FileType, Hash, Height, Name, Size, Width}) {
   const size = Width ? `${number(Width)} × ${number(Height)}` : "";
   const about = [FileType.toUpperCase(), size, bytes(Size)].filter(Boolean).join(" · ");

@@ -60,7 +60,11 @@ export function control({name, kind, options: choices, attributes}, id, none = "
   return kind === "lines" ? make("textarea", {rows: 3, ...common}) : make("input", common);
 }
 
-// The value of a record as its element has it.
+/**
+ * The value of a record as its element has it.
+ * @param {any} field
+ * @param {PhotoRecord} record
+ */
 export function shown({name, kind, part, options: choices}, record) {
   const {Lat, Lng} = record, value = (part ? record[part] : record)[name];
   if (kind === "position") return Lat || Lng ? `${Lat.toFixed(EXACT)}, ${Lng.toFixed(EXACT)}` : "";

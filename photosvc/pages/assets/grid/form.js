@@ -10,19 +10,17 @@ const PAUSE = 1500;  // milliseconds without another digit
 
 export class PhotoForm {
   element = make("form", {className: "edit", noValidate: true});
-  // The photo that the form shows, {uid, tag, own, drafts}, and photos with drafts by their UIDs; `own`: this page
-  // changed it since. A draft is a typed value that is not saved: {text, bad, was, now, sending, error}, with the value
-  // `was` of the record when typing began, and the one that it has `now` if somebody changed the photo meanwhile.
-  // Drafts stay while other photos are shown.
+  // The photo that the form shows, and photos with unsaved values by UID: {uid, tag, own, drafts}. `own`: this page
+  // changed it. A draft is a typed value: {text, bad, was, now, sending, error}; `was` is the value of the record when
+  // typing began, `now` the present one if somebody changed the photo meanwhile.
   #photo = null;
   #unsaved = new Map();
   #save; #away;
   #entries = [];
 
-  // `save(photo, body, saved, changed)` sends the part of a request, and calls `saved` with the record that is the
-  // answer before it shows that; if the photo changed meanwhile it calls `changed` with its record and tag, then sends
-  // the part again unless that throws an error. `away(uid, message)` tells that a photo that is not shown any longer
-  // was not saved.
+  // `save(photo, body, saved, changed)` sends a change, and calls `saved` with the record of the answer. If the photo
+  // changed meanwhile it calls `changed` with its record and tag, then sends again unless that throws.
+  // `away(uid, message)` reports an error about a photo that is not shown any longer.
   constructor(save, away) {
     this.#save = save;
     this.#away = away;

@@ -21,6 +21,7 @@ export async function historyOf(uid, undo) {
     make("ul", {}, ...changes.map((change) => line(uid, change, undo))));
 }
 
+/** @param {ChangeRecord} change */
 function line(uid, change, takeBack) {
   const values = Object.keys(change.After);
   const labels = values.filter((name) => !BEHIND.test(name)).map((name) => t(name));
@@ -39,9 +40,13 @@ function line(uid, change, takeBack) {
   return make("li", {}, make("span", {}, `${names} `, make("small", {textContent: about})), undo);
 }
 
-// Buttons for a file. `act` sends a change and shows the photo that it answers with.
+/**
+ * Buttons for a file. `act` sends a change and shows the photo that it answers with.
+ * @param {PhotoRecord} record
+ * @param {FileRecord} file
+ */
 export function fileButtons(record, file, act) {
-  if (file.Error || file.Sidecar) return [];
+  if (file.Sidecar) return [];
   const at = `/photos/${record.UID}/files/${file.UID}`;
   const others = record.Files.filter((other) => other !== file && !other.Sidecar);
   const found = [];

@@ -23,12 +23,24 @@ export class List extends EventTarget {
   #rest = 0;
 
   // The name of an entry in an address, and the pixels of it that are above the edge.
-  placeIn(hash) { return (this.constructor.place.exec(hash) || []).slice(1); }
+  placeIn(hash) { return (this.place.exec(hash) || []).slice(1); }
+
+  // The pattern of places in addresses.
+  get place() { return /^$/; }
+
+  // Reads the version of the library, and dispatches `moved` if photos have other places.
+  async adopt(_moved) {}
+
+  // Reads the columns of an entry; null if the library changed meanwhile.
+  async load(_month, _name) { return null; }
+
+  // Loads the photos at positions of an entry.
+  async need(_month, _first, _last) {}
 
   // Makes a change of the library: what is read meanwhile waits, and goes on with the new version. For one that moves
   // photos within their months `follow` gives, from its answer, the detail of the event `moved`; for
   // others null.
-  changing(change, follow = () => null) {
+  changing(change, follow = (_answer) => null) {
     const before = this.pending;
     const done = (async () => {
       await before;
@@ -144,7 +156,7 @@ export class List extends EventTarget {
     await this.pending;
     let next;
     for (let tries = 0; (!next || next.torn) && tries < TRIES; tries++) {
-      next = new this.constructor();
+      next = new (/** @type {any} */ (this.constructor))();
       await fill(next);
     }
     this.dispatchEvent(new Event("leave"));

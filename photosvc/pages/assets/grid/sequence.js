@@ -14,7 +14,8 @@ const PARTS = 10;
 const MOVING = /^-?(edited|updated|title|relevance|archived)$/;
 
 export class Sequence extends List {
-  static place = /^#(\d+)(?:\.(\d+))?$/;  // `#241.80`: the stretch that begins with this photo, counted from 1
+  // `#241.80`: the stretch that begins with this photo, counted from 1
+  get place() { return /^#(\d+)(?:\.(\d+))?$/; }
   headed = false;
   label = t("position");
   #cursors = new Map([[0, ""]]);  // by the position behind each

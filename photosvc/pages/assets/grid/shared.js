@@ -10,7 +10,7 @@ export async function receive(add) {
   const worker = new URL("share.js", import.meta.url), scope = new URL("upload/", new URL(site.photos, location.href));
   // Registering asks the server for the worker, which each page need not.
   navigator.serviceWorker.getRegistration(scope).then((known) => {
-    if (known?.active?.scriptURL !== worker.href) return navigator.serviceWorker.register(worker, {scope});
+    if (known?.active?.scriptURL !== worker.href) return navigator.serviceWorker.register(worker, {scope: scope.href});
   }).catch(() => {});
   // The files are for the account that used this browser when they were shared: no other account sees them.
   if (localStorage.getItem(OWNER) !== site.user) {

@@ -12,7 +12,8 @@ const FAR = 5000;   // photos of a month among which one is looked for
 const FEW = 8, TOGETHER = 30;
 
 export class Timeline extends List {
-  static place = /^#(\d{4}-\d\d)(?:\.(\d+))?$/;  // `#2012-05.120`
+  // `#2012-05.120`
+  get place() { return /^#(\d{4}-\d\d)(?:\.(\d+))?$/; }
   headed = true;
   label = t("month");
   // the real months of each entry, which has the name of the first: [name, count, photos before it in this entry]

@@ -137,7 +137,7 @@ export class Transfer {
 
   #ask(method, address, headers, body) {
     return ask(method, address, headers,
-      {body, signal: this.#stop.signal, told: (sent) => this.#tell({sent: this.offset + sent})});
+      {body, signal: this.#stop.signal, progress: (sent) => this.#tell({sent: this.offset + sent})});
   }
 
   #pause(seconds, error) {
@@ -147,7 +147,7 @@ export class Transfer {
         clearTimeout(timer);
         removeEventListener("online", end);
         this.#wake = null;
-        resolve();
+        resolve(null);
       };
       const timer = setTimeout(end, seconds * 1000);
       addEventListener("online", end);
@@ -165,8 +165,11 @@ export function remembered() {
   });
 }
 
+/** @type {{body?: Blob, signal?: AbortSignal, progress?: (sent: number) => void}} */
+const NOTHING = {};
+
 // The request is answered with success, or fails; `fetch` does not tell how much of a body is sent.
-function ask(method, address, headers = {}, {body, signal, told} = {}) {
+function ask(method, address, headers = {}, {body, signal, progress} = NOTHING) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest(), begun = performance.now();
     request.open(method, address);
@@ -175,7 +178,7 @@ function ask(method, address, headers = {}, {body, signal, told} = {}) {
     request.timeout = STALLED;
     request.upload.addEventListener("progress", ({loaded}) => {
       request.timeout = performance.now() - begun + STALLED;
-      told?.(loaded);
+      progress?.(loaded);
     });
     const stop = () => request.abort();
     signal?.addEventListener("abort", stop);

@@ -28,7 +28,7 @@ export class Window extends EventTarget {
   #base = 0;
   #fast = false;
   #held = null;  // the tile that keyboard users are at: [month, index]
-  decorate = () => {};  // (tile, photo): marks of the selection
+  decorate = (_tile, _photo) => {};  // (tile, photo): marks of the selection
   top = 64;  // pixels at the upper edge of the screen below which photos are seen
 
   constructor(root, timeline) {
