@@ -20,7 +20,7 @@ from photosvc.core.vocabulary import KINDS, parse_kinds
 from photosvc.index.extract import Extraction
 from photosvc.index.identity import Contents, ReadFile
 from photosvc.index.run_log import Outcome, Status, Summary
-from photosvc.index.scan import FoundFile
+from photosvc.index.scan import ScannedFile
 from photosvc.index.sidecar_links import Folders
 from photosvc.index.store import Store
 from photosvc.jobs.lease import Lease
@@ -79,8 +79,8 @@ class BatchWriter:
             self._write(batch)
         except Exception as error:  # noqa: BLE001 - `_roll_back` raises errors that no file causes
             self._roll_back(error)
-            for found, result in batch:
-                self._store_one(found, result)
+            for scanned, result in batch:
+                self._store_one(scanned, result)
 
     def mark_missing(self, names: Iterator[str]) -> None:
         """Mark files that are gone from the folder as missing."""
@@ -90,25 +90,25 @@ class BatchWriter:
             for name in missing:
                 self._summary.add(Outcome(name, Status.MISSING))
 
-    def _store_one(self, found: FoundFile, result: Extraction | Problem) -> None:
+    def _store_one(self, scanned: ScannedFile, result: Extraction | Problem) -> None:
         try:
-            self._write([(found, result)])
+            self._write([(scanned, result)])
         except Exception as error:  # noqa: BLE001 - hostile files may cause any error
             self._roll_back(error)
             reason = Reason.UNSTORABLE if isinstance(error, DBAPIError) else Reason.INTERNAL_ERROR
-            _LOG.error("%s cannot be stored", found.name, exc_info=error)
+            _LOG.error("%s cannot be stored", scanned.name, exc_info=error)
             problem = Problem.of(reason, type(error).__name__)
             try:
-                self._write([(found, problem)])
+                self._write([(scanned, problem)])
             except Exception as second:  # noqa: BLE001 - not even the problem can be stored; every run reports it
                 self._roll_back(second)
-                self._summary.add(Outcome.of_problem(found.name, problem))
+                self._summary.add(Outcome.of_problem(scanned.name, problem))
 
     def _write(self, batch: Sequence[ReadFile]) -> None:
         with self._transaction(self._storing, len(batch)) as store:
-            names = [found.name for found, _ in batch]
-            store.load(names, [(found, read) for found, read in batch if isinstance(read, Extraction)])
-            outcomes = [_save(store, found, result) for found, result in batch]
+            names = [scanned.name for scanned, _ in batch]
+            store.load(names, [(scanned, read) for scanned, read in batch if isinstance(read, Extraction)])
+            outcomes = [_save(store, scanned, result) for scanned, result in batch]
         for outcome in outcomes:
             self._summary.add(outcome)
 
@@ -142,15 +142,15 @@ def caused_by_values(error: Exception) -> bool:
     return (isinstance(error, DataError | IntegrityError) or is_beyond) and not error.connection_invalidated
 
 
-def _save(store: Store, found: FoundFile, result: Extraction | Problem) -> Outcome:
+def _save(store: Store, scanned: ScannedFile, result: Extraction | Problem) -> Outcome:
     if isinstance(result, Problem):
         if result.reason.validity is not Validity.NOT_STORED:
-            store.reject(found, result)
-        return Outcome.of_problem(found.name, result)
-    saved = store.save(found, result)
+            store.reject(scanned, result)
+        return Outcome.of_problem(scanned.name, result)
+    saved = store.save(scanned, result)
     if saved.problem:
-        return Outcome.of_problem(found.name, saved.problem)
-    return Outcome(found.name, Status.INDEXED if saved.new else Status.UPDATED)
+        return Outcome.of_problem(scanned.name, saved.problem)
+    return Outcome(scanned.name, Status.INDEXED if saved.new else Status.UPDATED)
 
 
 def restack_library(session: Session, settings: Settings, clock: Clock, lease: Lease | None = None) -> int:

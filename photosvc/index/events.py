@@ -1,7 +1,8 @@
-"""The events of the operating system that tell which folders of originals change.
+"""The events of the operating system that tell which folders of originals change, and the folders that wait for a run.
 
 Systems lose events of a burst, and of folders that are moved in whole. An event therefore only says that a folder is to
-be looked at again; sweeps over everything find the changes whose events were lost.
+be looked at again; scans of all originals find the changes whose events were lost. A folder waits until nothing has
+happened in it for a moment.
 """
 
 import logging
@@ -102,7 +103,7 @@ class FolderEvents:
         self._observer.join()
 
     def unwatched(self) -> int:
-        """Return the number of folders that are not watched for lack of watches; 0 when it cannot be known.
+        """Return the number of folders that are not watched because the system has no watches left; 0 if unknown.
 
         A folder that has just appeared is watched a moment later, so the number counts when it stays above zero.
         """
@@ -136,8 +137,8 @@ class _Handler(FileSystemEventHandler):
         self._report = report
 
     def dispatch(self, event: FileSystemEvent) -> None:
-        given = (event.src_path, event.dest_path)
-        paths = [os.fsdecode(path) for path in given if isinstance(path, str | bytes) and path]
+        ends = (event.src_path, event.dest_path)
+        paths = [os.fsdecode(path) for path in ends if isinstance(path, str | bytes) and path]
         for path in paths:
             relative = os.path.relpath(path, self._root)
             if relative.startswith(".."):
@@ -163,7 +164,7 @@ class _Warnings(logging.Handler):
 
 
 class Pending:
-    """Folders with the time at which each is due; any thread may add one.
+    """Folders with events, each with the time at which it is due. Any thread may add one.
 
     Args:
         quiet: seconds without an event after which a folder is due.

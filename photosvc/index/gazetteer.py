@@ -36,7 +36,7 @@ _IN_BOX = """
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPlace:
+class NamedPlace:
     """A city, town or village as results name it; only the country when nothing is near."""
 
     id: str
@@ -61,7 +61,7 @@ class Gazetteer:
         """Return the gazetteer of the table shipped with the service."""
         return Gazetteer(data.PLACES)
 
-    def lookup(self, lat: float, lng: float) -> FoundPlace | None:
+    def lookup(self, lat: float, lng: float) -> NamedPlace | None:
         """Return the nearest place within 100 km, by great-circle distance.
 
         Farther out, it is a place of the country alone when all places within 500 km are in one country. None on the
@@ -88,12 +88,12 @@ class Gazetteer:
                     yield distance, country, state, name
 
 
-def place_of(city: str, state: str, country: str) -> FoundPlace:
+def place_of(city: str, state: str, country: str) -> NamedPlace:
     """Return the place of a city, a state and a country code in lower case; equal texts give equal places."""
     key = f"{country}|{state}|{city}".encode()
     number = int.from_bytes(hashlib.sha256(key).digest()[:12], "big")
     digits = (BASE62[number // 62**place % 62] for place in range(12))
-    return FoundPlace(f"{country}:{''.join(digits)}", _label(city, state, country_name(country)), city, state, country)
+    return NamedPlace(f"{country}:{''.join(digits)}", _label(city, state, country_name(country)), city, state, country)
 
 
 def country_name(code: str) -> str:

@@ -29,14 +29,14 @@ from photosvc.index.agreement import Facts, is_edit
 from photosvc.index.exclusions import Exclusions, is_hidden
 from photosvc.index.extract import Extraction, content_hash
 from photosvc.index.file_columns import load_metadata
-from photosvc.index.scan import FoundFile, scan
+from photosvc.index.scan import ScannedFile, scan
 from photosvc.index.worklist import Worklist
 from photosvc.models import ORIGINALS_ROOT, File, UploadedFile
 from photosvc.models.statements import among, unindexed
 from photosvc.workers.pool import Pool
 
 #: A file with its extraction, or the reason why there is none.
-ReadFile = tuple[FoundFile, Extraction | Problem]
+ReadFile = tuple[ScannedFile, Extraction | Problem]
 #: A row of files with these columns, or an object.
 Row = TypeVar("Row", bound=Any)
 _COLUMNS = (
@@ -118,28 +118,28 @@ class Contents:
 
     def _learn(self, session: Session, work: Worklist, batch: Sequence[ReadFile]) -> set[str]:
         """Read the contents that storing this batch needs, and return the names of files that were edited in place."""
-        for found, read in batch:
-            work.note(found.name, read.hash if isinstance(read, Extraction) else None, stored=True)
-        media = [(found, read) for found, read in batch if not _is_sidecar(read)]
+        for scanned, read in batch:
+            work.note(scanned.name, read.hash if isinstance(read, Extraction) else None, stored=True)
+        media = [(scanned, read) for scanned, read in batch if not _is_sidecar(read)]
         files = select(*_COLUMNS).where(unindexed(File.root) == ORIGINALS_ROOT)
         connection = session.connection()
         hashes = {read.hash for _, read in media if isinstance(read, Extraction)}
         same = connection.execute(files.where(among(session, File.hash, hashes))).all()
         named = select(*_COLUMNS).where(File.root == ORIGINALS_ROOT)
-        named = named.where(among(session, File.name, [found.name for found, _ in media]))
+        named = named.where(among(session, File.name, [scanned.name for scanned, _ in media]))
         rows = {row.name: row for row in connection.execute(named)}
         edited = set()
-        for found, read in media:
-            row = rows.get(found.name)
+        for scanned, read in media:
+            row = rows.get(scanned.name)
             if isinstance(read, Extraction):
                 same_content = [one for one in same if one.hash == read.hash]
-                identity = self.identify(session, found.name, read, row, same_content)
+                identity = self.identify(session, scanned.name, read, row, same_content)
                 if row is not None and identity.row is row and row.hash:
-                    edited.add(found.name)
+                    edited.add(scanned.name)
                 if not same_content:
-                    self.awaited(session, found, read, row)
+                    self.awaited(session, scanned, read, row)
             elif row is not None:
-                self.has_moved(session, row, found)
+                self.has_moved(session, row, scanned)
         return edited
 
     def identify(
@@ -165,14 +165,14 @@ class Contents:
             return Identity(named)
         return Identity(named) if self._was_edited(session, named, read) else Identity(displaced=named)
 
-    def awaited(self, session: Session, found: FoundFile, read: Extraction, named: Row | None) -> str | None:
+    def awaited(self, session: Session, scanned: ScannedFile, read: Extraction, named: Row | None) -> str | None:
         """Return the known name whose changed file, which is yet to be stored, has the content of this one.
 
         Unknown content belongs there: a private picture may have been edited and copied. A known name leaves it to
         others only if it is no edit of its own row: the former content of that row is elsewhere, or it disagrees, or
         the row never had any and only keeps the name of a private photo that moved away.
         """
-        names = self._names_with(read.hash, found.size, besides=found.name, changed=True)
+        names = self._names_with(read.hash, scanned.size, besides=scanned.name, changed=True)
         if not names or (named is not None and self._was_edited(session, named, read)):
             return None
         query = select(*_COLUMNS).where(File.root == ORIGINALS_ROOT, among(session, File.name, names))
@@ -180,9 +180,9 @@ class Contents:
         edited = next((row.name for row in rows if self._was_edited(session, row, read)), None)
         return edited or (names[0] if named is None else None)
 
-    def has_moved(self, session: Session, row: Row, found: FoundFile) -> bool:
+    def has_moved(self, session: Session, row: Row, scanned: ScannedFile) -> bool:
         """Return whether the file of a row was replaced by this one, which cannot be read, and is elsewhere now."""
-        changed = (row.size, row.mtime_ns) != (found.size, found.mtime_ns)
+        changed = (row.size, row.mtime_ns) != (scanned.size, scanned.mtime_ns)
         return changed and self._is_elsewhere(session, row)
 
     def hash_of(self, name: str) -> str:
@@ -269,10 +269,10 @@ class Contents:
             self._looked_outside = True
             self._work.add_others(self._outside(), outside=True)
         others = self._work.others_of_size(row.size)
-        for found in self._not_unchanged(session, list(others)) if others else ():
-            if self.hash_of(found.name) == row.hash and self._not_contributed(session, [found.name]):
-                if others[found]:
-                    self._work.read_also(found)
+        for scanned in self._not_unchanged(session, list(others)) if others else ():
+            if self.hash_of(scanned.name) == row.hash and self._not_contributed(session, [scanned.name]):
+                if others[scanned]:
+                    self._work.read_also(scanned)
                 return True
         return False
 
@@ -298,19 +298,19 @@ class Contents:
         sent = select(UploadedFile.name).where(among(session, UploadedFile.name, names), UploadedFile.contributed)
         return set(names).difference(session.connection().execute(sent).scalars())
 
-    def _outside(self) -> Iterator[FoundFile]:
+    def _outside(self) -> Iterator[ScannedFile]:
         """Yield the files outside of the folder that the run scans."""
         within = f"{self._folder}/"
-        for found in scan(Path(self._root)):
-            if isinstance(found, FoundFile) and not found.name.startswith(within):
-                yield found
+        for scanned in scan(Path(self._root)):
+            if isinstance(scanned, ScannedFile) and not scanned.name.startswith(within):
+                yield scanned
 
-    def _not_unchanged(self, session: Session, others: Sequence[FoundFile]) -> Iterator[FoundFile]:
+    def _not_unchanged(self, session: Session, others: Sequence[ScannedFile]) -> Iterator[ScannedFile]:
         """Yield the files that differ from the row of their name, or have none."""
         query = select(File.name, File.size, File.mtime_ns).where(File.root == ORIGINALS_ROOT, File.missing.is_(False))
-        query = query.where(among(session, File.name, [found.name for found in others]))
+        query = query.where(among(session, File.name, [scanned.name for scanned in others]))
         known = {row.name: (row.size, row.mtime_ns) for row in session.connection().execute(query)}
-        return (found for found in others if known.get(found.name) != (found.size, found.mtime_ns))
+        return (scanned for scanned in others if known.get(scanned.name) != (scanned.size, scanned.mtime_ns))
 
     def _status(self, name: str) -> os.stat_result | None:
         """Return the status of the regular file that has this name now; None when there is none.

@@ -1,7 +1,7 @@
 """Estimated places of photos: between the located photos that the same camera took before and after.
 
-Photos that visitors of a link or contributors of an album sent neither give nor get one: made-up files would move
-photos of others, or ask where their cameras were.
+Contributed photos, sent by visitors of a link or contributors of an album, neither give nor get an estimate: made-up
+files would move photos of others, or find out where their cameras were.
 
 A change of photos marks their cameras (`index.photo_changes`), and the end of a run looks at all photos of the marked
 cameras. A run that is killed leaves the marks to the next one.
@@ -42,9 +42,9 @@ from photosvc.models.engine import begin_write
 from photosvc.models.photo import WITH_ALL
 from photosvc.models.statements import UNLOADED, in_portions
 
-#: Photos further away in time say nothing.
+#: The largest distance in time of a photo from which a place is estimated.
 WINDOW: Final = timedelta(hours=36)
-#: Two photos closer to each other than this give a position, others only the place of the nearer one.
+#: Two neighbours less than this number of metres apart give a position; others give only the place of the nearer one.
 NEAR_M: Final = 100_000.0
 _FIRST_BATCH: Final = 20
 _MOST: Final = 200
@@ -75,7 +75,7 @@ class Estimate:
     place_id: str
 
 
-def neighbours(located: Sequence[Located], at: datetime) -> tuple[Located | None, Located | None]:
+def located_neighbours(located: Sequence[Located], at: datetime) -> tuple[Located | None, Located | None]:
     """Return the last of these photos before or at this time, and the first one after it; they are sorted by time."""
     time = attrgetter("at")
     end = bisect_right(located, at, key=time)
@@ -90,10 +90,10 @@ def estimate(at: datetime, before: Located | None, after: Located | None) -> Est
         before: the last located photo before it, or at the same time.
         after: the first one after it.
     """
-    known = [one for one in (before, after) if one is not None and abs(one.at - at) <= WINDOW]
+    known = [photo for photo in (before, after) if photo is not None and abs(photo.at - at) <= WINDOW]
     if not known:
         return None
-    nearest = min(known, key=lambda one: abs(one.at - at))
+    nearest = min(known, key=lambda photo: abs(photo.at - at))
     if len(known) == 2 and distance_m(known[0].lat, known[0].lng, known[1].lat, known[1].lng) < NEAR_M:
         first, last = known
         return Estimate(_between(first, last, (at - first.at) / ((last.at - first.at) or WINDOW)), nearest.place_id)
@@ -112,7 +112,7 @@ def estimate_places(session: Session, clock: Clock, zone: str, lease: Lease, *, 
 
     Args:
         session: outside of a transaction; each batch is committed.
-        zone: that of photos which tell neither a zone nor a position.
+        zone: the zone of photos without a zone and a position of their own.
         wanted: false when the setting is off: estimates are removed.
     """
     is_switched = read_counter(session, ESTIMATES) != wanted
@@ -144,7 +144,7 @@ def estimate_places(session: Session, clock: Clock, zone: str, lease: Lease, *, 
 
 
 def _differing(session: Session, camera_id: int, *, wanted: bool) -> Iterator[tuple[int, Estimate | None]]:
-    """Yield the photos of a camera whose estimate is another one than the stored one, each with the right one."""
+    """Yield the photos of a camera whose stored estimate is not up to date, each with its new estimate."""
     query = select(*_COLUMNS).where(Photo.camera_id == camera_id, Photo.quality >= 0)
     if camera_id == UNKNOWN_ID or not wanted:
         query = query.where(Photo.place_src == ESTIMATE)
@@ -163,11 +163,12 @@ def _differing(session: Session, camera_id: int, *, wanted: bool) -> Iterator[tu
         for row in rows:
             if row.place_src in {AUTO, ESTIMATE}:
                 at, known = (row.taken_at, in_utc) if row.id in videos else (row.taken_at_local, local)
-                found = estimate(at, *neighbours(known, at)) if row.id in datable else None
+                new = estimate(at, *located_neighbours(known, at)) if row.id in datable else None
                 position = None if row.cell_id == UNKNOWN_PLACE else (row.lat, row.lng)
                 stored = Estimate(position, row.place_id) if row.place_src else None
-                if found != stored and not (found and stored and found.position == stored.position is not None):
-                    yield row.id, found
+                is_same_position = new and stored and new.position == stored.position is not None
+                if new != stored and not is_same_position:  # the place of a position needs no comparison
+                    yield row.id, new
 
 
 def _with_utc_alone(session: Session, videos: set[int]) -> set[int]:
@@ -192,12 +193,12 @@ def _write(session: Session, new: dict[int, Estimate | None], zone: str, now: da
     return len(photos)
 
 
-def _renew(session: Session, photo: Photo, shared_rows: SharedRows, found: Estimate | None) -> None:
-    if found is None:
+def _renew(session: Session, photo: Photo, shared_rows: SharedRows, new: Estimate | None) -> None:
+    if new is None:
         photo.place_src = AUTO  # `describe` removes what belongs to it
         return
-    cell = shared_rows.cell(*found.position) if found.position else shared_rows.nowhere()
-    place = cell.place if found.position else session.get_one(Place, found.place_id)
-    photo.lat, photo.lng = found.position or (0.0, 0.0)
+    cell = shared_rows.cell(*new.position) if new.position else shared_rows.nowhere()
+    place = cell.place if new.position else session.get_one(Place, new.place_id)
+    photo.lat, photo.lng = new.position or (0.0, 0.0)
     photo.altitude, photo.cell_id, photo.place = 0, cell.id, place
     photo.country, photo.place_src = place.country, ESTIMATE

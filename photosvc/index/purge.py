@@ -19,7 +19,7 @@ from photosvc.index.mounts import absent_disks, disk_numbers
 from photosvc.index.photo_changes import PhotoChanges, mark_cameras
 from photosvc.index.requests import run_lock
 from photosvc.index.run_log import Summary
-from photosvc.index.scan import FoundFile, is_gone, scan, start_folder
+from photosvc.index.scan import ScannedFile, is_gone, scan, start_folder
 from photosvc.index.shared_rows import SharedRows
 from photosvc.jobs.lease import Lease
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, File, Photo, PhotoChange, RejectedFile
@@ -134,7 +134,7 @@ def _elsewhere(session: Session, settings: Settings, gone: Iterable[Any]) -> Ite
     for row in gone:
         wanted[row.size].append(row)
     for file in scan(settings.originals) if wanted else ():
-        if isinstance(file, FoundFile) and file.size in wanted and _may_take_over(session, file):
+        if isinstance(file, ScannedFile) and file.size in wanted and _may_take_over(session, file):
             rows = wanted[file.size]
             same = [row for row in rows if row.mtime_ns == file.mtime_ns and not row.missing]
             if not same and rows:
@@ -144,7 +144,7 @@ def _elsewhere(session: Session, settings: Settings, gone: Iterable[Any]) -> Ite
             wanted[file.size] = [row for row in rows if row not in same]
 
 
-def _may_take_over(session: Session, file: FoundFile) -> bool:
+def _may_take_over(session: Session, file: ScannedFile) -> bool:
     """Return whether an index run may find that this file has the content of a file that is gone."""
     known = select(File.id).where(File.root == ORIGINALS_ROOT, File.name == file.name)
     if session.scalar(known.where(File.size == file.size, File.mtime_ns == file.mtime_ns)) is not None:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.problems import Problem, Reason, pause_after
 from photosvc.index.extract import READER_VERSION
-from photosvc.index.scan import FoundFile
+from photosvc.index.scan import ScannedFile
 from photosvc.models import ORIGINALS_ROOT, RejectedFile
 from photosvc.models.engine import begin_write
 from photosvc.models.statements import UNLOADED, among, is_below
@@ -33,9 +33,9 @@ class Rejections:
         """Return the names of all files of the batch."""
         return self._rows.keys()
 
-    def add(self, found: FoundFile, problem: Problem) -> None:
+    def add(self, scanned: ScannedFile, problem: Problem) -> None:
         """Reject a file."""
-        self._rows[found.name] = _rejection(found, problem, self._now)
+        self._rows[scanned.name] = _rejection(scanned, problem, self._now)
 
     def accept(self, *names: str) -> None:
         """Note files that are not rejected any more."""
@@ -105,13 +105,13 @@ def put_off(session: Session, folder: str, started: datetime) -> None:
         session.commit()
 
 
-def _rejection(found: FoundFile, problem: Problem, now: datetime) -> RejectedFile:
+def _rejection(scanned: ScannedFile, problem: Problem, now: datetime) -> RejectedFile:
     may_pass = problem.reason.may_pass
     return RejectedFile(
         root=ORIGINALS_ROOT,
-        name=found.name,
-        size=found.size,
-        mtime_ns=found.mtime_ns,
+        name=scanned.name,
+        size=scanned.size,
+        mtime_ns=scanned.mtime_ns,
         reason=problem.reason.value,
         detail=problem.detail,
         reader_version=READER_VERSION,

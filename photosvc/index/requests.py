@@ -1,7 +1,6 @@
-"""Folders that wait for an index run, after events or on request of any process, and the lock of index runs.
+"""Requests of any process to index a folder, and the lock of index runs.
 
-Each folder with events waits until nothing has happened in it for a moment. A lock file on this machine, and the lease
-of a job among several machines, let one index run at a time write.
+A lock file on this machine, and the lease of a job among several machines, let one index run at a time write.
 """
 
 import os
@@ -36,12 +35,12 @@ _REFUSAL: Final = "Another index run is active; wait until it ends."
 
 
 def gathered(folders: Iterable[str], most: int = _MOST_RUNS) -> list[str]:
-    """Return at most this many folders that contain all of the given ones, sorted; none of them contains another."""
-    found = _outermost(folders)
-    while len(found) > most:
-        depth = max(folder.count("/") for folder in found)
-        found = _outermost(parent(folder) if folder.count("/") == depth else folder for folder in found)
-    return sorted(found)
+    """Return at most `most` folders that contain all of these folders, sorted. None of them contains another."""
+    outer = _outermost(folders)
+    while len(outer) > most:
+        depth = max(folder.count("/") for folder in outer)
+        outer = _outermost(parent(folder) if folder.count("/") == depth else folder for folder in outer)
+    return sorted(outer)
 
 
 def _outermost(folders: Iterable[str]) -> set[str]:
@@ -79,13 +78,13 @@ class IndexRequest:
         """Return whether a folder is this one or lies below it."""
         return folder == self.folder or self.folder in around(folder)
 
-    def covers(self, one: Waiting) -> bool:
+    def covers(self, job: Waiting) -> bool:
         """Return whether its run does this job."""
-        return self.force >= as_request(one).force and self.contains(one.subject)
+        return self.force >= as_request(job).force and self.contains(job.subject)
 
 
 def enqueue(session: Session, now: datetime, folder: str = "", *, force: bool = False) -> None:
-    """Ask for a folder to be indexed, in the write transaction of the session; equal requests become one.
+    """Request that a folder is indexed, in the write transaction of the session. Equal requests become one.
 
     Args:
         session: in a write transaction; the caller commits.
@@ -106,8 +105,8 @@ def enqueue(session: Session, now: datetime, folder: str = "", *, force: bool = 
     waits = _waiting_arguments(session, name)
     if waits is None and queue.count_waiting(session, INDEX) >= MOST_WAITING:
         name, waits = "", _waiting_arguments(session, "")
-    one = IndexRequest(name, force or bool(waits and waits["force"]))
-    queue.add(session, INDEX, name, now, {"force": one.force}, large=one.is_large)
+    request = IndexRequest(name, force or bool(waits and waits["force"]))
+    queue.add(session, INDEX, name, now, {"force": request.force}, large=request.is_large)
 
 
 def _waiting_arguments(session: Session, folder: str) -> dict[str, bool] | None:
@@ -116,16 +115,16 @@ def _waiting_arguments(session: Session, folder: str) -> dict[str, bool] | None:
 
 
 def waiting(session: Session) -> Sequence[IndexRequest]:
-    """Return all folders that were asked for and not indexed since, those above others first."""
-    found: dict[str, bool] = {}
-    for one in map(as_request, queue.requested(session, INDEX)):
-        found[one.folder] = found.get(one.folder, False) or one.force
-    return [IndexRequest(folder, force) for folder, force in sorted(found.items())]
+    """Return all requested folders that were not indexed since, outer folders first."""
+    is_forced: dict[str, bool] = {}
+    for request in map(as_request, queue.requested(session, INDEX)):
+        is_forced[request.folder] = is_forced.get(request.folder, False) or request.force
+    return [IndexRequest(folder, force) for folder, force in sorted(is_forced.items())]
 
 
 def due(session: Session, now: datetime) -> Sequence[IndexRequest]:
     """Return the folders whose run may begin now."""
-    return [as_request(one) for one in queue.due(session, INDEX, now)]
+    return [as_request(job) for job in queue.due(session, INDEX, now)]
 
 
 def stop(session: Session, now: datetime) -> bool:
@@ -139,9 +138,9 @@ def stop(session: Session, now: datetime) -> bool:
 
 
 def runs_for(root: Path, folders: Collection[str], requests: Sequence[IndexRequest]) -> list[IndexRequest]:
-    """Return few runs below `root` that cover all of these folders and requests, small ones first."""
-    forced = gathered(existing_folder(root, one.folder) for one in requests if one.force)
-    others = [*folders, *(one.folder for one in requests if not one.force)]
+    """Return the runs below `root` that cover all of these folders and requests, small ones first."""
+    forced = gathered(existing_folder(root, request.folder) for request in requests if request.force)
+    others = [*folders, *(request.folder for request in requests if not request.force)]
     plain = gathered(existing_folder(root, folder) for folder in others)
     runs = [IndexRequest(folder, force=True) for folder in forced]
     runs += [IndexRequest(folder) for folder in plain if not any(run.contains(folder) for run in runs)]
@@ -151,17 +150,17 @@ def runs_for(root: Path, folders: Collection[str], requests: Sequence[IndexReque
 def existing_folder(root: Path, folder: str) -> str:
     """Return the folder, or the next one around it, that exists and that scans would reach: not through links."""
     base = os.path.realpath(root)
-    for one in (folder, *around(folder)):
-        path = f"{base}/{disk_name(one)}" if one else base
-        is_reached = os.path.realpath(path) == path and not is_hidden(one)
+    for name in (folder, *around(folder)):
+        path = f"{base}/{disk_name(name)}" if name else base
+        is_reached = os.path.realpath(path) == path and not is_hidden(name)
         if is_reached and os.path.isdir(path):  # noqa: PTH112 - that of Path fails for names that no disk can have
-            return one
+            return name
     return ""
 
 
-def as_request(one: Waiting) -> IndexRequest:
+def as_request(job: Waiting) -> IndexRequest:
     """Return the request that a job stands for."""
-    return IndexRequest(one.subject, bool(one.arguments["force"]))
+    return IndexRequest(job.subject, bool(job.arguments["force"]))
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from photosvc.index.place_estimates import estimate_places
 from photosvc.index.rejections import put_off
 from photosvc.index.requests import IndexRequest, as_request, run_lock, runs_for
 from photosvc.index.run_log import IndexOptions, Observer, Outcome, Reporter, Status, Summary
-from photosvc.index.scan import FoundFile, disk_path, relative_folder, start_folder
+from photosvc.index.scan import ScannedFile, disk_path, relative_folder, start_folder
 from photosvc.index.worklist import Conditions, Worklist, find_changes, known_files
 from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease
@@ -137,8 +137,8 @@ class _Run:
         """Count what `index` would do."""
         with Worklist() as work:
             self._compare(work, relative_folder(self.settings.originals, self.options.subfolder))
-            for found, is_known in work.to_read():
-                self.summary.add(Outcome(found.name, Status.UPDATED if is_known else Status.INDEXED))
+            for scanned, is_known in work.to_read():
+                self.summary.add(Outcome(scanned.name, Status.UPDATED if is_known else Status.INDEXED))
             for name in work.gone():
                 self.summary.add(Outcome(name, Status.MISSING))
 
@@ -172,12 +172,12 @@ class _Run:
             _UnfinishedError: the time of the run is over.
         """
         total = work.count_to_read()
-        reading: dict[Path, FoundFile] = {}
+        reading: dict[Path, ScannedFile] = {}
 
         def paths() -> Generator[Path, None, None]:
-            for found, _ in work.to_read(newest_first=self.options.newest_first):
-                path = disk_path(self.settings.originals, found.name)
-                reading[path] = found
+            for scanned, _ in work.to_read(newest_first=self.options.newest_first):
+                path = disk_path(self.settings.originals, scanned.name)
+                reading[path] = scanned
                 yield path
 
         batch: list[ReadFile] = []

@@ -29,8 +29,8 @@ GONE_FOLDER: Final = f"{STAGING_FOLDER}/gone"
 
 
 @dataclass(frozen=True, slots=True)
-class FoundFile:
-    """A regular file below the root."""
+class ScannedFile:
+    """A regular file below the root, as the scan saw it."""
 
     name: str
     """Clean path relative to the root, see `core.files`."""
@@ -81,7 +81,7 @@ def relative_folder(root: Path, subfolder: str) -> str:
     return "" if relative == Path() else relative.as_posix()
 
 
-def scan(root: Path, folder: str = "", exclusions: Exclusions | None = None) -> Iterator[FoundFile | Unreachable]:
+def scan(root: Path, folder: str = "", exclusions: Exclusions | None = None) -> Iterator[ScannedFile | Unreachable]:
     """Yield every entry below `folder`, by its clean name in the order of code points, as databases sort them.
 
     An unreadable folder comes at the place of its content. Links are never followed: they can lead out of the originals
@@ -106,7 +106,7 @@ def scan(root: Path, folder: str = "", exclusions: Exclusions | None = None) -> 
             pending.append(map(name.__add__, inner))
 
 
-def scan_folders(root: Path, folder: str = "") -> Iterator[list[FoundFile | Unreachable]]:
+def scan_folders(root: Path, folder: str = "") -> Iterator[list[ScannedFile | Unreachable]]:
     """Yield the entries of `scan` as one list for each folder, sorted; a folder comes before those in it."""
     exclusions = Exclusions(root)
     pending = [clean_name(folder) + "/" if folder else ""]
@@ -116,12 +116,12 @@ def scan_folders(root: Path, folder: str = "") -> Iterator[list[FoundFile | Unre
         if isinstance(inner, Unreachable):
             yield [inner]
             continue
-        found = [look_at(root, name + part) for part in inner if not _is_folder(part)]
+        entries = [look_at(root, name + part) for part in inner if not _is_folder(part)]
         folders = [name + part for part in inner if _is_folder(part)]
         if folders and name.count("/") >= MAX_DEPTH:
-            found.append(Unreachable(name[:-1], Problem.of(Reason.TOO_DEEP, MAX_DEPTH)))
+            entries.append(Unreachable(name[:-1], Problem.of(Reason.TOO_DEEP, MAX_DEPTH)))
             folders = []
-        yield found
+        yield entries
         pending.extend(reversed(folders))
 
 
@@ -157,7 +157,7 @@ def _leads_deeper(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def look_at(root: Path, name: str) -> FoundFile | Unreachable:
+def look_at(root: Path, name: str) -> ScannedFile | Unreachable:
     """Return the file of this name, or the reason why it is left out."""
     if is_too_long(name):
         return Unreachable(name, Problem.of(Reason.PATH_TOO_LONG, MAX_PATH))
@@ -169,7 +169,7 @@ def look_at(root: Path, name: str) -> FoundFile | Unreachable:
         return Unreachable(name, Problem.of(Reason.SYMBOLIC_LINK))
     if not stat.S_ISREG(status.st_mode):
         return Unreachable(name, Problem.of(Reason.NOT_REGULAR))
-    return FoundFile(name, status.st_size, clamped_time(status), status.st_ctime_ns)
+    return ScannedFile(name, status.st_size, clamped_time(status), status.st_ctime_ns)
 
 
 def is_too_long(name: str) -> bool:

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
 from photosvc.core.geo import cell_token
-from photosvc.index.gazetteer import FoundPlace, Gazetteer
+from photosvc.index.gazetteer import Gazetteer, NamedPlace
 from photosvc.media.metadata import Metadata, camera_type
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Photo, Place, Subject, SubjectName
 from photosvc.models.statements import among
@@ -111,7 +111,7 @@ class SharedRows:
         """Return the row with this id."""
         return self.session.get(mapped, key)
 
-    def _place(self, nearest: FoundPlace | None) -> Place:
+    def _place(self, nearest: NamedPlace | None) -> Place:
         if nearest is None:
             return self.session.get_one(Place, UNKNOWN_PLACE)
         place = self._places.get(nearest.id) or self.with_id(Place, nearest.id)

@@ -18,7 +18,7 @@ from photosvc.core.files import clean_name, disk_name
 from photosvc.core.problems import Reason
 from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import dump_metadata, load_metadata
-from photosvc.index.scan import FoundFile, is_gone
+from photosvc.index.scan import ScannedFile, is_gone
 from photosvc.index.sidecar_formats import Kind
 from photosvc.index.sidecar_names import companions, confirms, is_read
 from photosvc.index.sidecar_values import StoredSidecar
@@ -27,12 +27,12 @@ from photosvc.media.metadata import Metadata
 from photosvc.models import GONE, ORIGINALS_ROOT, File, RejectedFile, Sidecar, copy_sidecars, file_sidecars
 from photosvc.models.statements import among, in_portions, insert_into
 
-#: Folders that are kept in memory; batches are sorted by name, so few are in use at a time.
-_KEPT: Final = 4
+#: Folders that stay in memory. Batches are sorted by name, so that few folders are in use at a time.
+_CACHED: Final = 4
 
 
 class Folders:
-    """The sidecars and pictures in a folder that belong together; each folder is read once, when first asked for."""
+    """The sidecars and pictures in a folder that belong together. Each folder is read once, when first needed."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -47,13 +47,13 @@ class Folders:
         folder, slash, base = name.rpartition("/")
         if folder not in self._read:
             self._read[folder] = companions(self._names(folder))
-            if len(self._read) > _KEPT:
+            if len(self._read) > _CACHED:
                 self._read.popitem(last=False)
         self._read.move_to_end(folder)
         return [folder + slash + other for other in self._read[folder].get(base, ())]
 
     def has(self, name: str) -> bool:
-        """Return whether the disk has a file of this name, or cannot tell."""
+        """Return whether the disk has a file of this name; true if it cannot tell."""
         return not is_gone(self._root, name)
 
     def _names(self, folder: str) -> list[str]:
@@ -90,11 +90,11 @@ class Sidecars:
         """Return whether a file may have sidecars, or a sidecar files, by the names in its folder."""
         return bool(self._folders.companions(name))
 
-    def save(self, found: FoundFile, extraction: Extraction) -> bool:
+    def save(self, scanned: ScannedFile, extraction: Extraction) -> bool:
         """Store a sidecar that could be read, and return whether it is new."""
-        if found.name not in self._known:
-            self.load([found.name])
-        row = self._known[found.name]
+        if scanned.name not in self._known:
+            self.load([scanned.name])
+        row = self._known[scanned.name]
         details = dump_metadata(extraction.metadata)
         moved = self._moved_album(details) if row is None and extraction.codec == Kind.ALBUM else None
         new = moved is None and (row is None or row.size == GONE)
@@ -105,11 +105,11 @@ class Sidecars:
             self._session.add(row)
         elif row is moved:
             self._known[row.name] = None
-        row.name, row.folder = found.name, found.name.rpartition("/")[0]
-        self._known[found.name] = row
-        row.size, row.mtime_ns, row.updated_at = found.size, found.mtime_ns, self._now
+        row.name, row.folder = scanned.name, scanned.name.rpartition("/")[0]
+        self._known[scanned.name] = row
+        row.size, row.mtime_ns, row.updated_at = scanned.size, scanned.mtime_ns, self._now
         row.kind, row.details, row.reader_version = extraction.codec, details, READER_VERSION
-        self._saved[found.name] = row, before
+        self._saved[scanned.name] = row, before
         return new
 
     def link(self, file: File, *, new: bool) -> None:
@@ -121,11 +121,11 @@ class Sidecars:
         self._copies[name] = file
 
     def settle(self, names: Iterable[str]) -> None:
-        """Note the names of all files of the batch: those that `link_copy` did not name are no duplicates now."""
+        """Note the names of all files of the batch: the files that `link_copy` did not name are no duplicates now."""
         self._others.update(names)
 
     def part(self, file: File) -> None:
-        """Note that a stored file has other content now: its former duplicates are none of it any more."""
+        """Note that a stored file has other content now, so that its former duplicates are none any more."""
         self._parted.append(file.id)
 
     def remove(self, names: Sequence[str]) -> tuple[list[str], set[int]]:
@@ -200,7 +200,7 @@ class Sidecars:
     def _pairs_of_sidecars(
         self, saved: Mapping[str, Sidecar], companions: Mapping[str, Sequence[str]]
     ) -> set[tuple[File, Sidecar]]:
-        files = self._files_named({one for some in companions.values() for one in some})
+        files = self._files_named({other for others in companions.values() for other in others})
         return _confirmed(
             (files[one], saved[name]) for name, others in companions.items() for one in others if one in files
         )
@@ -210,7 +210,7 @@ class Sidecars:
     ) -> set[tuple[str, File, Sidecar]]:
         """Return the duplicates beside these sidecars, which the database has, with the files of their content."""
         originals: dict[str, str] = {}
-        for names in in_portions(list({one for some in companions.values() for one in some})):
+        for names in in_portions(list({other for others in companions.values() for other in others})):
             query = select(RejectedFile.name, RejectedFile.detail).where(
                 RejectedFile.root == ORIGINALS_ROOT,
                 RejectedFile.reason == Reason.DUPLICATE.value,
@@ -236,7 +236,7 @@ class Sidecars:
 
     def _pairs_of_copies(self) -> set[tuple[str, File, Sidecar]]:
         companions = {name: self._folders.companions(name) for name in self._copies}
-        rows = self._find({one for some in companions.values() for one in some})
+        rows = self._find({other for others in companions.values() for other in others})
         return {
             (name, self._copies[name], rows[one])
             for name, others in companions.items()
@@ -246,11 +246,11 @@ class Sidecars:
 
     def _pairs_of_files(self) -> set[tuple[File, Sidecar]]:
         companions = {file: self._folders.companions(file.name) for file in self._files}
-        rows = self._find({one for some in companions.values() for one in some})
+        rows = self._find({other for others in companions.values() for other in others})
         return _confirmed((file, rows[one]) for file, others in companions.items() for one in others if one in rows)
 
     def _moved_album(self, details: str) -> Sidecar | None:
-        """Return the row of an album file with this content that is gone from its place, of deleted albums last.
+        """Return the row of an album file with this content whose file is gone; rows of deleted albums come last.
 
         A deleted album has no id: the row says that there was one.
         """
@@ -259,14 +259,14 @@ class Sidecars:
         return next((row for row in rows if not self._folders.has(row.name)), None)
 
     def _find(self, names: Collection[str]) -> dict[str, Sidecar]:
-        found: dict[str, Sidecar] = {}
+        sidecars: dict[str, Sidecar] = {}
         for some in in_portions(list(names)):
-            is_one = and_(Sidecar.root == ORIGINALS_ROOT, among(self._session, Sidecar.name, some))
-            ids = self._session.execute(select(Sidecar.id).where(is_one)).scalars().all()
+            is_listed = and_(Sidecar.root == ORIGINALS_ROOT, among(self._session, Sidecar.name, some))
+            ids = self._session.execute(select(Sidecar.id).where(is_listed)).scalars().all()
             if ids:
                 rows = self._session.scalars(select(Sidecar).where(among(self._session, Sidecar.id, ids)))
-                found |= {row.name: row for row in rows}
-        return found
+                sidecars |= {row.name: row for row in rows}
+        return sidecars
 
     def _photos(self, sidecar_ids: Sequence[int]) -> set[int]:
         if not sidecar_ids:
@@ -298,12 +298,12 @@ def sidecars_of(session: Session, photo_ids: Collection[int]) -> dict[int, list[
     """Return the sidecars of each file of these photos that has any, by the id of the file."""
     if session.autoflush:  # as before any query of the session
         session.flush()
-    found: defaultdict[int, list[StoredSidecar]] = defaultdict(list)
+    sidecars: defaultdict[int, list[StoredSidecar]] = defaultdict(list)
     for some in in_portions(list(photo_ids)):
         for links, picture in ((file_sidecars, File.name), (copy_sidecars, copy_sidecars.c.name)):
             query = select(links.c.file_id, picture, Sidecar.name, Sidecar.kind, Sidecar.details)
             query = query.join(Sidecar, Sidecar.id == links.c.sidecar_id).join(File, File.id == links.c.file_id)
             rows = session.connection().execute(query.where(among(session, File.photo_id, some)))
-            for file_id, one, name, kind, details in rows:
-                found[file_id].append(StoredSidecar(name, Kind(kind), load_metadata(details), one))
-    return found
+            for file_id, picture_name, name, kind, details in rows:
+                sidecars[file_id].append(StoredSidecar(name, Kind(kind), load_metadata(details), picture_name))
+    return sidecars

@@ -26,7 +26,7 @@ from photosvc.index.photo_changes import PhotoChanges, mark_cameras
 from photosvc.index.quality import hide_photos
 from photosvc.index.rejections import Rejections, stored_reason
 from photosvc.index.restack import copies_of, new_photo, restack, stored_keys, write_keys
-from photosvc.index.scan import FoundFile, aside_folder
+from photosvc.index.scan import ScannedFile, aside_folder
 from photosvc.index.shared_rows import SharedRows
 from photosvc.index.sidecar_links import Folders, Sidecars
 from photosvc.index.stack_rules import keys_of
@@ -94,57 +94,57 @@ class Store:
         shared_rows, kinds = SharedRows(session, settings.timezone), parse_kinds(settings.stack_by)
         return cls(session, shared_rows, settings.originals, now, kinds, folders, contents)
 
-    def load(self, names: Collection[str], read: Sequence[tuple[FoundFile, Extraction]] = ()) -> None:
+    def load(self, names: Collection[str], read: Sequence[tuple[ScannedFile, Extraction]] = ()) -> None:
         """Look up in advance the rows that files of these names change: a few statements for a whole batch."""
         self._sidecars.load(names)
         self._files.load(names, [extraction.hash for _, extraction in read])
-        media = {found.name: extraction.hash for found, extraction in read if extraction.media_type != "sidecar"}
+        media = {scanned.name: extraction.hash for scanned, extraction in read if extraction.media_type != "sidecar"}
         self._sent.load(media)
         self._shared_rows.load([extraction.metadata for _, extraction in read])
 
-    def save(self, found: FoundFile, extraction: Extraction) -> Saved:
+    def save(self, scanned: ScannedFile, extraction: Extraction) -> Saved:
         """Store the extraction of one file; a duplicate of another file is rejected."""
         if extraction.media_type == "sidecar":
-            return self._save_sidecar(found, extraction)
+            return self._save_sidecar(scanned, extraction)
         if extraction.problem is not None and extraction.problem.reason.may_pass:
-            return self._save_partly(found, extraction, extraction.problem)
-        named = self._files.named(found.name)
-        is_contributed = self._sent.is_contributed(found.name) if named is None else named.contributed
-        same = [] if is_contributed else self._repeated(found.name, extraction.hash)
+            return self._save_partly(scanned, extraction, extraction.problem)
+        named = self._files.named(scanned.name)
+        is_contributed = self._sent.is_contributed(scanned.name) if named is None else named.contributed
+        same = [] if is_contributed else self._repeated(scanned.name, extraction.hash)
         problem = None
-        if same and self._stays_removed(found.name, named, same):
+        if same and self._stays_removed(scanned.name, named, same):
             problem = Problem(Reason.REMOVED)
         elif not (same or is_contributed):
-            awaited = self._contents.awaited(self._session, found, extraction, named)
+            awaited = self._contents.awaited(self._session, scanned, extraction, named)
             problem = None if awaited is None else Problem.of(Reason.DUPLICATE, awaited)
         if problem is not None:
             if named is not None:
                 self._set_aside(named, hides=False)
-            self.reject(found, problem)
+            self.reject(scanned, problem)
             return Saved(problem, new=False)
-        identity = self._contents.identify(self._session, found.name, extraction, named, same)
+        identity = self._contents.identify(self._session, scanned.name, extraction, named, same)
         if identity.original is not None:
-            return self._save_duplicate(found, identity.original, identity.displaced)
-        file = self._row_for(found, extraction, identity)
+            return self._save_duplicate(scanned, identity.original, identity.displaced)
+        file = self._row_for(scanned, extraction, identity)
         is_new_name = named is None or identity.row is None
-        has_moved = file is not None and file.name != found.name
+        has_moved = file is not None and file.name != scanned.name
         new = file is None or not file.hash
-        file = file or self._new_file(found, extraction)
-        self._files.put(file, found.name, extraction.hash)
-        write_extraction(file, extraction, self._sent.sent_name(found.name))
-        file.size, file.mtime_ns, file.missing = found.size, found.mtime_ns, False
+        file = file or self._new_file(scanned, extraction)
+        self._files.put(file, scanned.name, extraction.hash)
+        write_extraction(file, extraction, self._sent.sent_name(scanned.name))
+        file.size, file.mtime_ns, file.missing = scanned.size, scanned.mtime_ns, False
         if new or has_moved or self._session.is_modified(file):  # asked before a query flushes the changes
             file.updated_at = self._now
         file.reader_version = READER_VERSION
-        self._rejections.accept(found.name)
+        self._rejections.accept(scanned.name)
         self._sidecars.link(file, new=new)
         if is_new_name:
-            self._sidecars.albums.add(found.name, file)
+            self._sidecars.albums.add(scanned.name, file)
         self._changed[file.photo] = None
         self._stacked[file] = extraction
         return Saved(extraction.problem, new)
 
-    def _row_for(self, found: FoundFile, extraction: Extraction, identity: Identity[File]) -> File | None:
+    def _row_for(self, scanned: ScannedFile, extraction: Extraction, identity: Identity[File]) -> File | None:
         """Free the name of a file, and return the row that it takes; None when it is a new one."""
         file = identity.row
         if identity.displaced is not None:
@@ -152,10 +152,10 @@ class Store:
             file = file or heir
         if file is None:
             return None
-        if file.name != found.name:
+        if file.name != scanned.name:
             self._leave_name(file)
         elif file.hash != extraction.hash:
-            self._rejections.leave(found.name)
+            self._rejections.leave(scanned.name)
             self._sidecars.part(file)
         facts = Facts.of(extraction, extraction.metadata)
         if not file.hash and contradict(facts_of(file), facts) and not self._is_edit_of_private(facts):
@@ -182,21 +182,21 @@ class Store:
         same = self._files.with_content(content)
         return [file for file in same if not (file.contributed and self._contents.is_in_place(file, name))]
 
-    def _save_partly(self, found: FoundFile, extraction: Extraction, problem: Problem) -> Saved:
+    def _save_partly(self, scanned: ScannedFile, extraction: Extraction, problem: Problem) -> Saved:
         """Store a file of which only the metadata could be read; known values of the same content stay."""
-        file = self._files.named(found.name)
+        file = self._files.named(scanned.name)
         if file is not None and file.hash == extraction.hash and not file.missing:
-            file.size, file.mtime_ns = found.size, found.mtime_ns
+            file.size, file.mtime_ns = scanned.size, scanned.mtime_ns
             self._changed[file.photo] = None
             new = False
         elif file is not None and self._is_undecided(file, extraction):
             new = False
         else:
-            saved = self.save(found, replace(extraction, problem=None))
+            saved = self.save(scanned, replace(extraction, problem=None))
             if saved.problem is not None:  # a duplicate
                 return saved
             new = saved.new
-        self.reject(found, problem)
+        self.reject(scanned, problem)
         return Saved(problem, new)
 
     def _is_undecided(self, file: File, extraction: Extraction) -> bool:
@@ -206,16 +206,16 @@ class Store:
         facts = facts_of(file), Facts.of(extraction, extraction.metadata)
         return not (is_edit(*facts) or contradict(*facts))
 
-    def _save_duplicate(self, found: FoundFile, original: File, displaced: File | None) -> Saved:
+    def _save_duplicate(self, scanned: ScannedFile, original: File, displaced: File | None) -> Saved:
         """Reject a file with the content of another one."""
         if displaced is not None:
             self._set_aside(displaced, hides=False)
         problem = Problem.of(Reason.DUPLICATE, original.name)
-        self._sidecars.link_copy(found.name, original)
-        if stored_reason(self._session, found.name) is None:
-            self._sidecars.albums.add(found.name, original)
+        self._sidecars.link_copy(scanned.name, original)
+        if stored_reason(self._session, scanned.name) is None:
+            self._sidecars.albums.add(scanned.name, original)
             self._changed[original.photo] = None
-        self.reject(found, problem)
+        self.reject(scanned, problem)
         return Saved(problem, new=False)
 
     def _set_aside(self, file: File, *, hides: bool) -> File | None:
@@ -263,14 +263,14 @@ class Store:
         self._session.flush()
         return file
 
-    def _save_sidecar(self, found: FoundFile, extraction: Extraction) -> Saved:
+    def _save_sidecar(self, scanned: ScannedFile, extraction: Extraction) -> Saved:
         """Store a sidecar; one that cannot be read, or says nothing about pictures, is rejected."""
         if extraction.problem is None:
-            self._rejections.accept(found.name)
-            return Saved(None, self._sidecars.save(found, extraction))
-        problem = extraction.problem if self._sidecars.has_companions(found.name) else Problem(Reason.UNRELATED)
-        self._change(self._sidecars.remove([found.name])[1])
-        self.reject(found, problem)
+            self._rejections.accept(scanned.name)
+            return Saved(None, self._sidecars.save(scanned, extraction))
+        problem = extraction.problem if self._sidecars.has_companions(scanned.name) else Problem(Reason.UNRELATED)
+        self._change(self._sidecars.remove([scanned.name])[1])
+        self.reject(scanned, problem)
         return Saved(problem, new=False)
 
     def _change(self, photo_ids: Collection[int]) -> None:
@@ -279,14 +279,14 @@ class Store:
             query = select(Photo).where(Photo.id.in_(photo_ids), Photo.files.any(File.missing.is_(False)))
             self._changed |= dict.fromkeys(self._session.scalars(query.order_by(Photo.id)))
 
-    def reject(self, found: FoundFile, problem: Problem) -> None:
+    def reject(self, scanned: ScannedFile, problem: Problem) -> None:
         """Record why this file is no part of a photo. If the reason may pass, the row of an earlier run stays."""
-        self._rejections.add(found, problem)
-        file = self._files.named(found.name)
-        if file is not None and self._contents.has_moved(self._session, file, found):
+        self._rejections.add(scanned, problem)
+        file = self._files.named(scanned.name)
+        if file is not None and self._contents.has_moved(self._session, file, scanned):
             file = self._set_aside(file, hides=True)
         if file is not None and not problem.reason.may_pass:
-            file.problem, file.size, file.mtime_ns, file.missing = problem, found.size, found.mtime_ns, False
+            file.problem, file.size, file.mtime_ns, file.missing = problem, scanned.size, scanned.mtime_ns, False
             file.reader_version = READER_VERSION
             self._changed[file.photo] = None
 
@@ -397,13 +397,13 @@ class Store:
             return False
         return self._contents.is_changed(name) and stored_reason(self._session, name) == Reason.REMOVED.value
 
-    def _new_file(self, found: FoundFile, extraction: Extraction) -> File:
+    def _new_file(self, scanned: ScannedFile, extraction: Extraction) -> File:
         """Make a file of a new photo, which `restack` may join with others.
 
         New pictures of one base name share a photo at once. Contributed files stay alone.
         """
-        folder, base, _ = split_name(found.name)
-        is_contributed = self._sent.is_contributed(found.name)
+        folder, base, _ = split_name(scanned.name)
+        is_contributed = self._sent.is_contributed(scanned.name)
         picture = extraction.media_type != "video" and not is_contributed
         shared = self._new_photos.get((folder, base)) if picture else None
         photo = shared or new_photo(self._session, folder, base, self._now)

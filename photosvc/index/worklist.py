@@ -23,7 +23,7 @@ from photosvc.core.problems import Problem, Reason, Severity, Validity
 from photosvc.index.exclusions import Exclusions
 from photosvc.index.extract import READER_VERSION
 from photosvc.index.run_log import Outcome, Status, Summary
-from photosvc.index.scan import FoundFile, Unreachable, scan
+from photosvc.index.scan import ScannedFile, Unreachable, scan
 from photosvc.index.sidecar_names import is_read
 from photosvc.media.errors import MODULES, has_extra
 from photosvc.media.formats import by_extension, is_sidecar, may_have_pixels
@@ -77,7 +77,7 @@ class Worklist:
     def __exit__(self, *_: object) -> None:
         self._database.close()
 
-    def read(self, found: FoundFile, *, known: bool, changed: bool = False, sidecar: bool = False) -> None:
+    def read(self, scanned: ScannedFile, *, known: bool, changed: bool = False, sidecar: bool = False) -> None:
         """Add a file to read.
 
         Args:
@@ -85,7 +85,7 @@ class Worklist:
             changed: it has another size or time than that row, or the row says that it is missing.
         """
         phase = _SIDECARS if sidecar else _KNOWN if known else _NEW
-        row = (phase, found.name, found.size, found.mtime_ns, known, changed, found.ctime_ns)
+        row = (phase, scanned.name, scanned.size, scanned.mtime_ns, known, changed, scanned.ctime_ns)
         self._database.execute("INSERT INTO to_read VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         self.compares |= known
 
@@ -100,9 +100,9 @@ class Worklist:
         kept = self._database.execute("UPDATE absent SET gone = 0 WHERE gone AND name >= ? AND name < ?", below)
         return kept.rowcount
 
-    def add_duplicate(self, found: FoundFile, other: str, problem: Problem) -> None:
+    def add_duplicate(self, scanned: ScannedFile, other: str, problem: Problem) -> None:
         """Add an unchanged duplicate of the file `other`."""
-        row = (found.name, found.size, found.mtime_ns, other, problem.reason.value, problem.detail)
+        row = (scanned.name, scanned.size, scanned.mtime_ns, other, problem.reason.value, problem.detail)
         self._database.execute("INSERT INTO duplicates VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def settle_duplicates(self) -> Iterator[tuple[str, Problem]]:
@@ -125,16 +125,16 @@ class Worklist:
         ((count,),) = self._database.execute("SELECT count(*) FROM to_read WHERE phase BETWEEN ? AND ?", self._phases)
         return int(count)
 
-    def to_read(self, *, newest_first: bool = False) -> Iterator[tuple[FoundFile, bool]]:
+    def to_read(self, *, newest_first: bool = False) -> Iterator[tuple[ScannedFile, bool]]:
         """Yield files to read, sidecars first, duplicates last, and whether the database has a row of their name."""
         order = "phase, ctime_ns DESC, name" if newest_first else "phase, name"
         query = "SELECT name, size, mtime_ns, known FROM to_read WHERE phase BETWEEN ? AND ? "
         for name, size, mtime_ns, known in self._rows(f"{query} ORDER BY {order}", self._phases):
-            yield FoundFile(name, size, mtime_ns), bool(known)
+            yield ScannedFile(name, size, mtime_ns), bool(known)
 
-    def read_also(self, found: FoundFile) -> None:
+    def read_also(self, scanned: ScannedFile) -> None:
         """Add a file outside of the scanned folder that is to be read once the others have been: see `go_on`."""
-        row = (self._phases[1] + 1, found.name, found.size, found.mtime_ns)
+        row = (self._phases[1] + 1, scanned.name, scanned.size, scanned.mtime_ns)
         self._database.execute("INSERT OR IGNORE INTO to_read VALUES (?, ?, ?, ?, 0, 0, 0)", row)
 
     def go_on(self) -> bool:
@@ -187,15 +187,15 @@ class Worklist:
         query = f"SELECT name FROM contents JOIN to_read USING (name) WHERE hash = ? AND {which} ORDER BY name"  # noqa: S608 - constants
         return [name for (name,) in self._rows(query, (content,))]
 
-    def add_others(self, files: Iterable[FoundFile], *, outside: bool) -> None:
+    def add_others(self, files: Iterable[ScannedFile], *, outside: bool) -> None:
         """Add files that are not read in this run, because of where they are or because they were just written."""
-        rows = ((found.size, found.name, found.mtime_ns, outside) for found in files)
+        rows = ((scanned.size, scanned.name, scanned.mtime_ns, outside) for scanned in files)
         self._database.executemany("INSERT OR IGNORE INTO others VALUES (?, ?, ?, ?)", rows)
 
-    def others_of_size(self, size: int) -> dict[FoundFile, bool]:
+    def others_of_size(self, size: int) -> dict[ScannedFile, bool]:
         """Return the files of `add_others` of this size, and whether each is outside of the folder."""
         rows = self._rows("SELECT name, mtime_ns, outside FROM others WHERE size = ?", (size,))
-        return {FoundFile(name, size, mtime_ns): bool(outside) for name, mtime_ns, outside in rows}
+        return {ScannedFile(name, size, mtime_ns): bool(outside) for name, mtime_ns, outside in rows}
 
     def gone(self) -> Iterator[str]:
         """Yield the names of files that are gone; none when the scan found no file at all.
@@ -262,9 +262,9 @@ class KnownFile:
     is_unsettled: bool = False
     """True if its problem depends on a setting or an extra that has changed since."""
 
-    def is_same(self, found: FoundFile) -> bool:
+    def is_same(self, scanned: ScannedFile) -> bool:
         """Return whether opening it again would give the same result as before, or must not happen."""
-        if self.missing or (self.size, self.mtime_ns) != (found.size, found.mtime_ns):
+        if self.missing or (self.size, self.mtime_ns) != (scanned.size, scanned.mtime_ns):
             return False
         if self._waits:
             return True
@@ -385,52 +385,52 @@ def find_changes(
     """
     merged = _Merged(known, work)
     exclusions = Exclusions(root)
-    for found in scan(root, folder, exclusions):
+    for scanned in scan(root, folder, exclusions):
         pause()
-        if isinstance(found, Unreachable):
-            summary.add(Outcome.of_problem(found.name, found.problem))
-            if found.problem.reason in {Reason.UNREADABLE_FOLDER, Reason.BAD_PPIGNORE}:
-                merged.pass_within(found.name and found.name + "/")
-            elif found.problem.reason.severity is Severity.FAILED and merged.take(found.name):
-                work.add_absent(found.name, gone=False)
-        elif is_sidecar(found.name) and not is_read(found.name):
-            summary.add(Outcome.of_problem(found.name, Problem(Reason.SIDECAR)))
-        elif not (is_read(found.name) or may_have_pixels(found.name)):
-            summary.add(Outcome.of_problem(found.name, Problem(Reason.UNKNOWN_EXTENSION)))
+        if isinstance(scanned, Unreachable):
+            summary.add(Outcome.of_problem(scanned.name, scanned.problem))
+            if scanned.problem.reason in {Reason.UNREADABLE_FOLDER, Reason.BAD_PPIGNORE}:
+                merged.pass_within(scanned.name and scanned.name + "/")
+            elif scanned.problem.reason.severity is Severity.FAILED and merged.take(scanned.name):
+                work.add_absent(scanned.name, gone=False)
+        elif is_sidecar(scanned.name) and not is_read(scanned.name):
+            summary.add(Outcome.of_problem(scanned.name, Problem(Reason.SIDECAR)))
+        elif not (is_read(scanned.name) or may_have_pixels(scanned.name)):
+            summary.add(Outcome.of_problem(scanned.name, Problem(Reason.UNKNOWN_EXTENSION)))
         else:
-            before = merged.take(found.name)
+            before = merged.take(scanned.name)
             # A file without an extension may be a note in the folder of a disk that is not mounted.
-            work.found_any |= _is_picture(found.name) or (before is not None and before.problem is None)
-            if settle and _may_be_written(found, before, clock(), settle):
-                summary.add(Outcome.of_problem(found.name, Problem(Reason.UNSETTLED)))
-                work.add_others([found], outside=False)
-            elif before is None or force or before.is_outdated or not before.is_same(found):
-                same = before is not None and before.is_same(found)
-                work.read(found, known=before is not None, changed=not same, sidecar=is_read(found.name))
+            work.found_any |= _is_picture(scanned.name) or (before is not None and before.problem is None)
+            if settle and _may_be_written(scanned, before, clock(), settle):
+                summary.add(Outcome.of_problem(scanned.name, Problem(Reason.UNSETTLED)))
+                work.add_others([scanned], outside=False)
+            elif before is None or force or before.is_outdated or not before.is_same(scanned):
+                same = before is not None and before.is_same(scanned)
+                work.read(scanned, known=before is not None, changed=not same, sidecar=is_read(scanned.name))
                 summary.read_again += before is not None and before.is_outdated and same
             elif before.problem is None:
-                summary.add(Outcome(found.name, Status.UNCHANGED))
+                summary.add(Outcome(scanned.name, Status.UNCHANGED))
             elif before.duplicate_of:
-                work.add_duplicate(found, before.duplicate_of, before.problem)
+                work.add_duplicate(scanned, before.duplicate_of, before.problem)
             else:
-                summary.add(Outcome(found.name, Status.SKIPPED, before.problem))
+                summary.add(Outcome(scanned.name, Status.SKIPPED, before.problem))
     merged.pass_to()
     work.found_any = work.found_any or exclusions.count > 0 or (folder != "" and _has_pictures(root))
     for name, problem in work.settle_duplicates():
         summary.add(Outcome(name, Status.SKIPPED, problem))
 
 
-def _may_be_written(found: FoundFile, before: KnownFile | None, now: datetime, settle: float) -> bool:
+def _may_be_written(scanned: ScannedFile, before: KnownFile | None, now: datetime, settle: float) -> bool:
     """Return whether a new or changed file was written less than `settle` seconds ago.
 
     A time that lies further in the future, by the clock of a file server, does not keep the file waiting.
     """
-    is_changed = before is None or not before.is_same(found)
-    return is_changed and abs(now.timestamp() - found.ctime_ns / 1e9) < settle
+    is_changed = before is None or not before.is_same(scanned)
+    return is_changed and abs(now.timestamp() - scanned.ctime_ns / 1e9) < settle
 
 
 def _has_pictures(root: Path) -> bool:
-    return any(isinstance(found, FoundFile) and _is_picture(found.name) for found in scan(root))
+    return any(isinstance(scanned, ScannedFile) and _is_picture(scanned.name) for scanned in scan(root))
 
 
 def _is_picture(name: str) -> bool:

@@ -17,7 +17,7 @@ from photosvc.core.files import clean_name, disk_name, open_folder, open_inside
 from photosvc.core.problems import FileProblemError, Reason, system_symbol
 from photosvc.index.exclusions import is_left_out
 from photosvc.index.name_groups import grouped_names
-from photosvc.index.scan import FoundFile, Unreachable, look_at, scan_folders
+from photosvc.index.scan import ScannedFile, Unreachable, look_at, scan_folders
 from photosvc.models import File, UploadedFile
 
 _ABSENT: Final = "The folder of imports does not exist; make it, or set PHOTOSVC_IMPORT_FOLDER."
@@ -90,22 +90,22 @@ class ImportFolder:
         finally:
             os.close(opened)
 
-    def groups(self, folder: str = "") -> Iterator[list[FoundFile] | Unreachable]:
+    def groups(self, folder: str = "") -> Iterator[list[ScannedFile] | Unreachable]:
         """Yield groups of files that belong together, below a folder with a clean name, and unreadable entries."""
         for entries in scan_folders(self.root, disk_name(folder)):
             yield from (entry for entry in entries if isinstance(entry, Unreachable))
-            files = {entry.name.rpartition("/")[2]: entry for entry in entries if isinstance(entry, FoundFile)}
+            files = {entry.name.rpartition("/")[2]: entry for entry in entries if isinstance(entry, ScannedFile)}
             groups, alone = grouped_names(list(files))
             # Single files come first, because one may describe the album of the folder.
             yield from ([files[name]] for name in alone)
             yield from ([files[name] for name in group] for group in groups)
 
-    def again(self, files: Sequence[FoundFile]) -> list[FoundFile]:
+    def again(self, files: Sequence[ScannedFile]) -> list[ScannedFile]:
         """Look at the files again, and return those that still exist."""
         seen = [look_at(self.root, file.name) for file in files]
-        return [file for file in seen if isinstance(file, FoundFile)]
+        return [file for file in seen if isinstance(file, ScannedFile)]
 
-    def open(self, found: FoundFile) -> FileIO:
+    def open(self, found: ScannedFile) -> FileIO:
         """Open a file for reading.
 
         Raises:
@@ -122,7 +122,7 @@ class ImportFolder:
             raise FileProblemError(Reason.CHANGED)
         return file
 
-    def remove(self, found: FoundFile, status: os.stat_result) -> None:
+    def remove(self, found: ScannedFile, status: os.stat_result) -> None:
         """Remove a file if it still has this status and can be removed."""
         *folders, last = disk_name(found.name).split("/")
         with suppress(OSError):
@@ -147,6 +147,6 @@ class ImportFolder:
             folder = folder.rpartition("/")[0]
 
 
-def is_as_found(status: os.stat_result, found: FoundFile) -> bool:
+def is_as_found(status: os.stat_result, found: ScannedFile) -> bool:
     """Return whether this is the status of the found file, and it has not been written to since."""
     return stat.S_ISREG(status.st_mode) and (status.st_size, status.st_ctime_ns) == (found.size, found.ctime_ns)

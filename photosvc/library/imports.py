@@ -27,7 +27,7 @@ from photosvc.core.files import open_inside
 from photosvc.core.locks import exclusive_lock
 from photosvc.core.problems import FileProblemError, Problem, Reason, Severity, system_symbol
 from photosvc.index.extract import Extraction, hash_of
-from photosvc.index.scan import FoundFile, Unreachable
+from photosvc.index.scan import ScannedFile, Unreachable
 from photosvc.index.sidecar_formats import MAX_BYTES, Kind
 from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease
@@ -114,7 +114,7 @@ class ImportOptions:
 class _Source:
     """A file that may be imported."""
 
-    found: FoundFile
+    found: ScannedFile
     status: os.stat_result
     media_type: str
     received: ReceivedFile
@@ -176,13 +176,13 @@ class ImportRun:
             inspection_pool(self.settings) as self._pool,
             closing(self._readable_groups()) as readable,
         ):
-            unsettled: list[Sequence[FoundFile]] = []
+            unsettled: list[Sequence[ScannedFile]] = []
             for groups in _portioned(readable):
                 unsettled += self._import(groups)
                 yield sum(map(len, groups))
             yield from self._wait_for(unsettled)
 
-    def _wait_for(self, unsettled: Sequence[Sequence[FoundFile]]) -> Generator[int, None, None]:
+    def _wait_for(self, unsettled: Sequence[Sequence[ScannedFile]]) -> Generator[int, None, None]:
         """Import groups whose files are no longer being written."""
         end = self.clock.monotonic() + _PATIENCE
         while unsettled and self.clock.monotonic() < end:
@@ -201,14 +201,14 @@ class ImportRun:
         groups = self.folder.groups(self.options.folder)
         return sum(len(group) for group in groups if not isinstance(group, Unreachable))
 
-    def _readable_groups(self) -> Generator[Sequence[FoundFile], None, None]:
+    def _readable_groups(self) -> Generator[Sequence[ScannedFile], None, None]:
         for group in self.folder.groups(self.options.folder):
             if isinstance(group, Unreachable):
                 self.observer(ImportedFile.refused(group.name, group.problem))
             else:
                 yield group
 
-    def _import(self, groups: Sequence[Sequence[FoundFile]]) -> list[Sequence[FoundFile]]:
+    def _import(self, groups: Sequence[Sequence[ScannedFile]]) -> list[Sequence[ScannedFile]]:
         """Import these files and pass each to the observer; return the groups that programs may still write to.
 
         Raises:
@@ -231,7 +231,7 @@ class ImportRun:
             checks_quota=True,
             folder_albums=self._albums,
         )
-        unsettled: list[Sequence[FoundFile]] = []
+        unsettled: list[Sequence[ScannedFile]] = []
         with ExitStack() as parts:
             for group in groups:
                 if self._may_be_written(group):
@@ -248,12 +248,12 @@ class ImportRun:
         self._emptied.clear()
         return unsettled
 
-    def _may_be_written(self, group: Sequence[FoundFile]) -> bool:
+    def _may_be_written(self, group: Sequence[ScannedFile]) -> bool:
         """Return whether one of these files was written a moment ago; times in the future do not count."""
         now = self.clock().timestamp()
         return any(abs(now - file.ctime_ns / 1e9) < self.options.settle for file in group)
 
-    def _sources(self, group: Sequence[FoundFile]) -> list[_Source]:
+    def _sources(self, group: Sequence[ScannedFile]) -> list[_Source]:
         """Return the files of a group that may be added; the observer gets the other files."""
         sources = []
         for file in group:
@@ -290,7 +290,7 @@ class ImportRun:
             self._albums[source.received.folder] = _album_of(session, extraction.metadata, self.clock())
         return True
 
-    def _open_source(self, listed: FoundFile) -> _Source:
+    def _open_source(self, listed: ScannedFile) -> _Source:
         folder, _, name = listed.name.rpartition("/")
         with self.folder.open(listed) as file:
             kind = kind_of(name, listed.size, _read(file, HEAD_SIZE), self.settings)
@@ -379,9 +379,9 @@ class ImportRun:
             return False
 
 
-def _portioned(groups: Iterable[Sequence[FoundFile]]) -> Iterator[list[Sequence[FoundFile]]]:
+def _portioned(groups: Iterable[Sequence[ScannedFile]]) -> Iterator[list[Sequence[ScannedFile]]]:
     """Yield lists of groups with about `_MOST_FILES` files or `_MOST_BYTES` bytes."""
-    portion: list[Sequence[FoundFile]] = []
+    portion: list[Sequence[ScannedFile]] = []
     files = size = 0
     for group in groups:
         portion.append(group)

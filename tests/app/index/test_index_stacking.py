@@ -12,7 +12,7 @@ from photosvc.core.vocabulary import KINDS
 from photosvc.index import stack_rules
 from photosvc.index.batches import restack_library
 from photosvc.index.restack import unstack
-from photosvc.index.scan import FoundFile
+from photosvc.index.scan import ScannedFile
 from photosvc.index.shared_rows import SharedRows
 from photosvc.index.store import Store
 from photosvc.media.metadata import Metadata
@@ -38,7 +38,7 @@ def store(session, *files):
     def save(one):
         for name, number, metadata, values in files:
             extraction = new_extraction(number, **{"metadata": metadata, **values})
-            one.save(FoundFile(name, extraction.size, extraction.mtime_ns), extraction)
+            one.save(ScannedFile(name, extraction.size, extraction.mtime_ns), extraction)
 
     use(session, save)
 

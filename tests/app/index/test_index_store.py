@@ -7,7 +7,7 @@ from sqlalchemy import select
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import add_area, read_extraction
-from photosvc.index.scan import FoundFile
+from photosvc.index.scan import ScannedFile
 from photosvc.index.shared_rows import SharedRows
 from photosvc.index.store import Saved, Store
 from photosvc.media.metadata import Metadata, Region
@@ -29,7 +29,7 @@ def store(library, session, now=NOW):
 
 
 def found(name, extraction):
-    return FoundFile(name, extraction.size, extraction.mtime_ns)
+    return ScannedFile(name, extraction.size, extraction.mtime_ns)
 
 
 def save(library, session, name, extraction, now=NOW):

@@ -8,7 +8,7 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from photosvc.index.extract import Extraction
-from photosvc.index.scan import FoundFile
+from photosvc.index.scan import ScannedFile
 from photosvc.index.shared_rows import SharedRows
 from photosvc.index.store import Store
 from photosvc.media.metadata import Metadata
@@ -22,7 +22,7 @@ PLACES = ((None, None), (48.8584, 2.2945), (0.0, -0.001), (-33.8568, 151.2153))
 def store_extractions(session: Session, files: list[tuple[str, Extraction]], now: datetime) -> None:
     """Store extractions as the indexer stores a batch."""
     store = Store(session, SharedRows(session, "UTC"), Path("/nonexistent"), now)
-    batch = [(FoundFile(name, extraction.size, extraction.mtime_ns), extraction) for name, extraction in files]
+    batch = [(ScannedFile(name, extraction.size, extraction.mtime_ns), extraction) for name, extraction in files]
     store.load([name for name, _ in files], batch)
     for found, extraction in batch:
         store.save(found, extraction)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from photosvc import data
 from photosvc.core.geo import distance_m
-from photosvc.index.gazetteer import FoundPlace, Gazetteer, country_name, place_of
+from photosvc.index.gazetteer import Gazetteer, NamedPlace, country_name, place_of
 from tests.helpers.examples import examples
 from tools import build_places
 
@@ -118,7 +118,7 @@ def test_well_known_positions_are_in_their_places_and_the_open_sea_and_poles_in_
     for nowhere in ((0, 0), (90, 0), (-90, 0), (30, -40), (71, -168), (math.nan, 0), (91, 0), (0, -181)):
         assert SHIPPED.lookup(*nowhere) is None, nowhere
     # Far from any place only the country is named.
-    assert SHIPPED.lookup(-23.5, 124.0) == FoundPlace("au:rwTgCBRsmH6S", "Australia", "", "", "au")
+    assert SHIPPED.lookup(-23.5, 124.0) == NamedPlace("au:rwTgCBRsmH6S", "Australia", "", "", "au")
 
 
 def test_countries_have_english_names():

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from photosvc.index.place_estimates import Estimate, Located, estimate, neighbours
+from photosvc.index.place_estimates import Estimate, Located, estimate, located_neighbours
 
 NOON = datetime(2020, 5, 1, 12)  # noqa: DTZ001 - wall time
 
@@ -42,6 +42,6 @@ def test_neighbours_are_the_last_photo_before_or_at_a_time_and_the_first_one_aft
     for hours, expected in (
         (-1, (None, first)), (0, (first, second)), (1, (first, second)), (2, (second, last)), (9, (last, None)),
     ):  # fmt: skip
-        assert neighbours(located, NOON + timedelta(hours=hours)) == expected, hours
+        assert located_neighbours(located, NOON + timedelta(hours=hours)) == expected, hours
     assert same is not second
-    assert neighbours([], NOON) == (None, None)
+    assert located_neighbours([], NOON) == (None, None)

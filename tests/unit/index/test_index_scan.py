@@ -5,7 +5,7 @@ import pytest
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.problems import Problem, Reason
 from photosvc.index import scan as module
-from photosvc.index.scan import FoundFile, Unreachable, disk_path, scan, start_folder
+from photosvc.index.scan import ScannedFile, Unreachable, disk_path, scan, start_folder
 
 
 def write(root, *names):
@@ -101,7 +101,7 @@ def test_files_come_in_the_order_of_their_whole_names_with_size_and_time(tmp_pat
     assert names(tmp_path) == expected == sorted(expected)
     assert names(tmp_path, "a") == ["a/4.jpg", "a/z/3.jpg"]
     os.utime(tmp_path / "a/z/3.jpg", ns=(1, 123_456_789))
-    assert list(scan(tmp_path, "a/z")) == [FoundFile("a/z/3.jpg", 9, 123_456_789)]
+    assert list(scan(tmp_path, "a/z")) == [ScannedFile("a/z/3.jpg", 9, 123_456_789)]
 
 
 def test_links_are_never_followed_and_they_and_pipes_and_lost_folders_are_reported(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from photosvc.core.problems import Problem, Reason
 from photosvc.index import worklist
 from photosvc.index.run_log import Summary
-from photosvc.index.scan import FoundFile, Unreachable
+from photosvc.index.scan import ScannedFile, Unreachable
 from photosvc.index.worklist import KnownFile, Worklist, find_changes
 
 
@@ -24,7 +24,7 @@ def compare(monkeypatch):
 
 
 def found(*names):
-    return [FoundFile(name, 1, 1) for name in names]
+    return [ScannedFile(name, 1, 1) for name in names]
 
 
 def known(*names, problem=None, missing=False, size=1):
@@ -72,7 +72,7 @@ def test_memory_does_not_grow_with_the_number_of_files(compare):
         tracemalloc.start()
         work = Worklist()
         with work, pytest.MonkeyPatch.context() as patch:
-            patch.setattr(worklist, "scan", lambda *_: (FoundFile(name, 1, 1) for name in names))
+            patch.setattr(worklist, "scan", lambda *_: (ScannedFile(name, 1, 1) for name in names))
             find_changes(None, "", rows, Summary(), work, force=False)
             assert (sum(1 for _ in work.to_read()), sum(1 for _ in work.gone())) == (count, count)
         _, most = tracemalloc.get_traced_memory()

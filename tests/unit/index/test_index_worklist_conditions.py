@@ -1,10 +1,10 @@
 from types import SimpleNamespace
 
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.scan import FoundFile
+from photosvc.index.scan import ScannedFile
 from photosvc.index.worklist import Conditions, KnownFile
 
-FOUND = FoundFile("a.jpg", 10, 20)
+FOUND = ScannedFile("a.jpg", 10, 20)
 
 
 def test_a_file_is_read_again_when_there_is_something_to_learn():
