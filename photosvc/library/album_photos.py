@@ -1,7 +1,7 @@
-"""The photos in an album of people: adding, removing, and ordering them by hand.
+"""The photos of an album are added, removed and arranged by hand.
 
-In a smart album the query decides which photos are in it; people take photos out of it and put them back. In other
-albums, the deletion of a large album hides photos portion by portion: they are not in it unless it is restored.
+The query of a smart album selects its photos; people take photos out of it and put them back, so that its entries are
+hidden. In other albums, photos are hidden while a large album is being deleted or restored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,18 +21,18 @@ from photosvc.search.reading.compile import visible_ids, visible_in_any_state
 from photosvc.search.reading.selection import Selection, selected_ids
 from photosvc.search.rows.write import renew
 
-#: Files that one selection may stand for.
+#: Most files of one selection.
 MOST_FILES: Final = 200_000
-#: Photos that one transaction adds or removes: for them it holds the write lock less than a tenth of a second.
+#: Photos that one transaction adds or removes, which holds the write lock for less than a tenth of a second.
 MOST_AT_ONCE: Final = 1000
 #: The distance between the positions of neighbours, so that most moves change no other photo.
 _STEP: Final = 1024
 
 
 def lock_photos(session: Session, photo_ids: Sequence[int]) -> set[int]:
-    """Return the ids of the photos among these that exist, and lock these photos.
+    """Lock the existing ones of these photos, and return their ids.
 
-    PostgreSQL waits for transactions that change them: their projections might not see the changes that follow.
+    PostgreSQL waits for transactions that change them, whose projections might not see the changes that follow.
     """
     query = select(Photo.id).order_by(Photo.id).with_for_update(key_share=True)
     portions = in_portions(sorted(photo_ids))
@@ -40,7 +40,7 @@ def lock_photos(session: Session, photo_ids: Sequence[int]) -> set[int]:
 
 
 def select_photos(session: Session, selection: Selection, today: date, *, sees_private: bool) -> dict[int, str]:
-    """Return photo id -> UID of everything selected on this day, in the order of the selection.
+    """Return photo id -> UID of the selected photos, in the order of the selection.
 
     Raises:
         NotFoundError: nothing selected exists, or may be seen.
@@ -53,59 +53,59 @@ def select_photos(session: Session, selection: Selection, today: date, *, sees_p
         raise NotFoundError("none of the selected items exists", field="photos")
     if len(file_ids) > MOST_FILES:
         raise InvalidValueError(Message("more than {most} files are selected", most=MOST_FILES), field="photos")
-    found: dict[int, str] = {}
+    selected: dict[int, str] = {}
     for portion in in_portions(file_ids):
         query = select(SearchRow.file_id, SearchRow.photo_id, SearchRow.photo_uid)
         rows = session.execute(query.where(SearchRow.file_id.in_(portion))).all()
         photos = {file_id: (photo_id, uid) for file_id, photo_id, uid in rows}
-        found.update(photos[file_id] for file_id in portion if file_id in photos)
-    return found
+        selected.update(photos[file_id] for file_id in portion if file_id in photos)
+    return selected
 
 
 def add_photos(session: Session, album: Album, photo_ids: Sequence[int], now: datetime) -> list[int]:
-    """Put photos behind those of an album, or back into a smart one; return the ids of those that were not in it."""
+    """Append photos to an album, or put them back into a smart one; return the ids of the added photos."""
     present = lock_photos(session, photo_ids)
-    known = _entries(session, album, photo_ids)
+    entry_hidden = _entries(session, album, photo_ids)
     if album.filter:
-        new = [photo_id for photo_id in photo_ids if photo_id in known]
-        _delete_entries(session, album, new)
+        added_ids = [photo_id for photo_id in photo_ids if photo_id in entry_hidden]
+        _delete_entries(session, album, added_ids)
     else:
-        new = [photo_id for photo_id in photo_ids if known.get(photo_id, True) and photo_id in present]
+        added_ids = [photo_id for photo_id in photo_ids if entry_hidden.get(photo_id, True) and photo_id in present]
         last = session.scalar(select(func.max(AlbumPhoto.position)).where(AlbumPhoto.album_id == album.id)) or 0
         row = {"album_id": album.id, "hidden": False, "created_at": now}
-        positions = enumerate(new, 1)
+        positions = enumerate(added_ids, 1)
         rows = [{**row, "photo_id": photo_id, "position": last + number * _STEP} for number, photo_id in positions]
         if rows:
             added = insert_into(AlbumPhoto, session)
             changed = {name: added.excluded[name] for name in ("position", "hidden", "created_at")}
             session.execute(added.on_conflict_do_update(index_elements=["album_id", "photo_id"], set_=changed), rows)
-    _finish(session, album, new, now)
-    return new
+    _finish(session, album, added_ids, now)
+    return added_ids
 
 
 def remove_photos(session: Session, album: Album, photo_ids: Sequence[int], now: datetime) -> list[int]:
-    """Take photos out of an album; return the ids of those that were in it, or not yet taken out of a smart one."""
+    """Take photos out of an album; return the ids of the removed photos."""
     present = lock_photos(session, photo_ids)
-    known = _entries(session, album, photo_ids)
+    entry_hidden = _entries(session, album, photo_ids)
     if album.filter:
-        gone = [photo_id for photo_id in photo_ids if not known.get(photo_id) and photo_id in present]
+        removed = [photo_id for photo_id in photo_ids if not entry_hidden.get(photo_id) and photo_id in present]
         row = {"album_id": album.id, "position": 0, "hidden": True, "created_at": now}
-        new = insert_into(AlbumPhoto, session)
-        if gone:
+        entries = insert_into(AlbumPhoto, session)
+        if removed:
             session.execute(
-                new.on_conflict_do_update(index_elements=["album_id", "photo_id"], set_={"hidden": True}),
-                [{**row, "photo_id": photo_id} for photo_id in gone],
+                entries.on_conflict_do_update(index_elements=["album_id", "photo_id"], set_={"hidden": True}),
+                [{**row, "photo_id": photo_id} for photo_id in removed],
             )
     else:
-        gone = [photo_id for photo_id in photo_ids if known.get(photo_id) is False]
-        _delete_entries(session, album, gone)
-    _finish(session, album, gone, now)
-    return gone
+        removed = [photo_id for photo_id in photo_ids if entry_hidden.get(photo_id) is False]
+        _delete_entries(session, album, removed)
+    _finish(session, album, removed, now)
+    return removed
 
 
 def _delete_entries(session: Session, album: Album, photo_ids: Sequence[int]) -> None:
-    for some in in_portions(photo_ids):
-        session.execute(delete(AlbumPhoto).where(AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(some)))
+    for portion in in_portions(photo_ids):
+        session.execute(delete(AlbumPhoto).where(AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(portion)))
 
 
 def set_hidden(session: Session, album: Album, photo_ids: Sequence[int], *, hidden: bool) -> None:
@@ -118,19 +118,19 @@ def set_hidden(session: Session, album: Album, photo_ids: Sequence[int], *, hidd
 
 
 def photos_in_order(session: Session, album: Album, *, sees_private: bool) -> list[str]:
-    """Return the UIDs of the photos of an album that may be seen, in the order that people gave them."""
+    """Return the UIDs of the visible photos of an album, in the order made by hand."""
     query = _seen_entries(album, sees_private=sees_private).where(not_(AlbumPhoto.hidden))
     return list(session.scalars(query.order_by(AlbumPhoto.position, AlbumPhoto.photo_id)))
 
 
 def photos_taken_out(session: Session, album: Album, *, most: int, sees_private: bool) -> list[str]:
-    """Return the UIDs of at most so many photos taken out of a smart album that may be seen, the last one first."""
+    """Return the UIDs of visible photos taken out of a smart album, the last one first, at most `most`."""
     query = _seen_entries(album, sees_private=sees_private).where(AlbumPhoto.hidden)
     return list(session.scalars(query.order_by(AlbumPhoto.created_at.desc(), AlbumPhoto.photo_id).limit(most)))
 
 
 def _seen_entries(album: Album, *, sees_private: bool) -> Select[str]:
-    """Return the query for the UIDs of photos that have an entry in the album, as far as they may be seen."""
+    """Return the query for the UIDs of visible photos that have an entry in the album."""
     shown = visible_ids(sees_private=sees_private).where(SearchRow.photo_id == AlbumPhoto.photo_id).exists()
     query = select(Photo.uid).join(AlbumPhoto, AlbumPhoto.photo_id == Photo.id)
     return query.where(AlbumPhoto.album_id == album.id, shown)
@@ -139,32 +139,32 @@ def _seen_entries(album: Album, *, sees_private: bool) -> Select[str]:
 def arrange_photos(
     session: Session, album: Album, uids: Sequence[str], before: str | None, now: datetime, *, sees_private: bool
 ) -> None:
-    """Move photos of an album, in this order, before one of the others, or to the beginning.
+    """Move photos of an album, in this order, before another photo, or to the beginning.
 
     Raises:
-        InvalidValueError: it is a smart album, or a photo is not in the album or is named twice.
+        InvalidValueError: it is a smart album, or a photo is not in the album or occurs twice.
     """
     if album.filter:
         raise InvalidValueError("a smart album has no order by hand", field="photos")
     entries = select(AlbumPhoto.photo_id, AlbumPhoto.position)
     entries = entries.where(AlbumPhoto.album_id == album.id, not_(AlbumPhoto.hidden))
-    known = {row.photo_id: row.position for row in session.execute(entries.order_by("position", "photo_id"))}
+    positions = {row.photo_id: row.position for row in session.execute(entries.order_by("position", "photo_id"))}
     query = select(SearchRow.photo_uid, SearchRow.photo_id)
     query = query.where(visible_in_any_state(sees_private=sees_private)).distinct()
     seen: dict[str, int] = {}
     for portion in in_portions([*uids, *([] if before is None else [before])]):
-        found = session.execute(query.where(identified("photo_uid", portion)))
-        seen.update({uid: photo_id for uid, photo_id in found if photo_id in known})
+        rows = session.execute(query.where(identified("photo_uid", portion)))
+        seen.update({uid: photo_id for uid, photo_id in rows if photo_id in positions})
     moved = [seen[uid] for uid in uids if uid in seen]
     if len(set(moved)) != len(uids):
         raise InvalidValueError("each photo must be in the album, and be named once", field="photos")
     if before is not None and (before not in seen or before in uids):
         raise InvalidValueError("before names another photo of the album", field="before")
-    places = _places(known, moved, None if before is None else seen[before])
+    places = _places(positions, moved, None if before is None else seen[before])
     changed = [
         {"album_id": album.id, "photo_id": photo_id, "position": position}
         for photo_id, position in places.items()
-        if known[photo_id] != position
+        if positions[photo_id] != position
     ]
     if changed:
         session.execute(update(AlbumPhoto), changed)
@@ -173,7 +173,7 @@ def arrange_photos(
 
 
 def keep_order(session: Session, album: Album, today: date) -> None:
-    """Give the photos of an album positions in the order in which the album shows them; hidden ones follow."""
+    """Store the order in which the album shows its photos as their positions; hidden photos follow."""
     entries = select(AlbumPhoto.photo_id).where(AlbumPhoto.album_id == album.id)
     known = list(session.scalars(entries.order_by(AlbumPhoto.position, AlbumPhoto.photo_id)))
     session.flush()
@@ -185,7 +185,11 @@ def keep_order(session: Session, album: Album, today: date) -> None:
 
 
 def _places(known: Mapping[int, int], moved: Sequence[int], before: int | None) -> dict[int, int]:
-    """Return ids -> positions that put the moved photos before another one, or first; `known`: all, in their order."""
+    """Return id -> new position, to put the moved photos before another one, or first.
+
+    Args:
+        known: id -> position of all photos, in their order.
+    """
     chosen, number = set(moved), len(moved)
     rest = [photo_id for photo_id in known if photo_id not in chosen]
     start = rest.index(before) if before is not None else 0
@@ -198,13 +202,13 @@ def _places(known: Mapping[int, int], moved: Sequence[int], before: int | None) 
 
 
 def _entries(session: Session, album: Album, photo_ids: Sequence[int]) -> dict[int, bool]:
-    """Return the ids of photos that have an entry in the album -> whether each was taken out of it."""
+    """Return id -> whether it is hidden, of photos with an entry in the album."""
     query = select(AlbumPhoto.photo_id, AlbumPhoto.hidden).where(AlbumPhoto.album_id == album.id)
-    found: dict[int, bool] = {}
+    hidden: dict[int, bool] = {}
     for portion in in_portions(photo_ids):
         rows = session.execute(query.where(AlbumPhoto.photo_id.in_(portion)))
-        found.update({row.photo_id: row.hidden for row in rows})
-    return found
+        hidden.update({row.photo_id: row.hidden for row in rows})
+    return hidden
 
 
 def _finish(session: Session, album: Album, photo_ids: Sequence[int], now: datetime) -> None:
@@ -214,6 +218,6 @@ def _finish(session: Session, album: Album, photo_ids: Sequence[int], now: datet
 
 
 def project_members(session: Session, photo_ids: Sequence[int]) -> None:
-    """Write the search rows of photos that came into the album or left it, or whose album was deleted or restored."""
+    """Write the search rows of photos whose albums have changed."""
     renew(session, photo_ids)
-    record_change(session)  # also where all of them are private: the album itself has changed
+    record_change(session)  # even if all photos are private, because the album itself has changed

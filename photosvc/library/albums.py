@@ -1,4 +1,4 @@
-"""Albums of people: making, changing and deleting them. `library.album_photos` has the photos in them."""
+"""Albums of people are made, changed, deleted and restored; `library.album_photos` has the photos in them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -26,7 +26,7 @@ from photosvc.search.reading.compile import visible_albums
 from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL
 
 MOST_ALBUMS: Final = 20_000
-#: Most smart albums of one owner, among the albums of which there are at most so many: each is a search.
+#: Most smart albums of one owner, because each is a search.
 MOST_SMART_ALBUMS: Final = 200
 #: `library.album_photos.add_photos` or `remove_photos`.
 PhotosChange: TypeAlias = Callable[[Session, Album, Sequence[int], datetime], list[int]]
@@ -37,7 +37,7 @@ def album_of_people(session: Session, uid: str, *, sees_private: bool) -> Album:
 
     Raises:
         NotFoundError: there is none, or it may not be seen.
-        ConflictError: it is a folder, a month or a state, whose photos follow from the library.
+        ConflictError: it is a folder, a month or a state, which nobody can change.
     """
     album = None
     if ids.is_uid(uid, ids.ALBUM):
@@ -52,27 +52,27 @@ def album_of_people(session: Session, uid: str, *, sees_private: bool) -> Album:
 
 
 def album_to_change(session: Session, uid: str, *, sees_private: bool) -> Album:
-    """Return the album of `album_of_people`, locked until the transaction ends: its changes wait for each other."""
+    """Return the album of `album_of_people`, locked until the transaction ends, so that changes do not overlap."""
     album = album_of_people(session, uid, sees_private=sees_private)
-    # Projections of photos in the album refer to its row, which `FOR UPDATE` would not let them do.
+    # `FOR UPDATE` would block projections of photos in the album, which refer to its row.
     session.refresh(album, with_for_update={"key_share": True})
     return album
 
 
 def uids_by_title(session: Session) -> dict[str, list[str]]:
-    """Return the UIDs of all albums by their titles without case and accents, private ones included."""
-    found: dict[str, list[str]] = {}
+    """Return title without case and accents -> UIDs of the albums, private ones included."""
+    uids: dict[str, list[str]] = {}
     query = select(Album.uid, Album.title).where(visible_albums(sees_private=True)).order_by(Album.id)
     for uid, title in session.execute(query):
-        found.setdefault(fold(title), []).append(uid)
-    return found
+        uids.setdefault(fold(title), []).append(uid)
+    return uids
 
 
 def album_named(session: Session, name: str, titles: Mapping[str, Sequence[str]] | None = None) -> Album:
-    """Return the album with this UID or whole title, private ones included; the case of letters does not count.
+    """Return the album with this UID or whole title, in upper or lower case, private ones included.
 
     Args:
-        titles: of `uids_by_title`, where several albums are looked up.
+        titles: the result of `uids_by_title`, to look up several albums.
 
     Raises:
         NotFoundError: there is none.
@@ -80,17 +80,17 @@ def album_named(session: Session, name: str, titles: Mapping[str, Sequence[str]]
     """
     if ids.is_uid(name, ids.ALBUM):
         return album_of_people(session, name, sees_private=True)
-    found = (uids_by_title(session) if titles is None else titles).get(fold(name), ())
-    if not found:
+    uids = (uids_by_title(session) if titles is None else titles).get(fold(name), ())
+    if not uids:
         msg = f"there is no album {name!r}" if name.strip() else "the name of the album is empty"
         raise NotFoundError(msg, field="album")
-    if len(found) > 1:
-        raise ConflictError(f"several albums are called {name!r}: use one of {', '.join(found)}", field="album")
-    return album_of_people(session, found[0], sees_private=True)
+    if len(uids) > 1:
+        raise ConflictError(f"several albums are called {name!r}: use one of {', '.join(uids)}", field="album")
+    return album_of_people(session, uids[0], sees_private=True)
 
 
 def albums_among(session: Session, uids: Sequence[str], *, sees_private: bool) -> list[str]:
-    """Return the UIDs among these that are albums of people and may be seen, in their order."""
+    """Return those of these UIDs that belong to visible albums of people, in their order."""
     present: set[str] = set()
     for portion in in_portions(uids):
         query = select(Album.uid).where(Album.uid.in_(portion), visible_albums(sees_private=sees_private))
@@ -99,11 +99,11 @@ def albums_among(session: Session, uids: Sequence[str], *, sees_private: bool) -
 
 
 def make_album(session: Session, values: Mapping[str, Any], now: datetime, owner_uid: str = "") -> Album:
-    """Make an album of these values, as `AlbumEditSchema` loads them; with a `filter` it is a smart one.
+    """Make an album of values as `AlbumEditSchema` loads them; a `filter` makes it a smart one.
 
     Raises:
         InvalidValueError: it has no title, or the filter is not a valid query.
-        ConflictError: the owner has as many albums as are allowed.
+        ConflictError: the owner has the largest number of albums.
     """
     title = clean_line(values.get("title", ""))  # uploads and commands give titles of their own
     if not title:
@@ -119,7 +119,7 @@ def make_album(session: Session, values: Mapping[str, Any], now: datetime, owner
 
 
 def change_album(session: Session, album: Album, values: Mapping[str, Any], now: datetime) -> None:
-    """Write values, as `AlbumEditSchema` loads them, into an album; values that are absent stay.
+    """Write values into an album, as `AlbumEditSchema` loads them; absent values stay.
 
     Raises:
         InvalidValueError: a value is not valid, or would make a smart album of another one.
@@ -144,8 +144,7 @@ def change_album(session: Session, album: Album, values: Mapping[str, Any], now:
 def delete_album(session: Session, album: Album, now: datetime) -> bool:
     """Delete an album, or hide some of its photos if it has many; return whether it is deleted.
 
-    Its photos stay in the library. Its row and theirs stay, too: `restore_album` brings the album back, and the index
-    does not make it again.
+    Its photos stay in the library. The rows stay, too, so that `restore_album` can restore the album.
     """
     members = _members(session, album, hidden=False, most=MOST_AT_ONCE + 1)
     if len(members) > MOST_AT_ONCE:
@@ -158,7 +157,7 @@ def delete_album(session: Session, album: Album, now: datetime) -> bool:
 
 
 def deleted_album(session: Session, uid: str, *, sees_private: bool) -> Album | None:
-    """Return the album with this UID if it is deleted, or has photos that `delete_album` has hidden."""
+    """Return the album with this UID if it is deleted, or if `delete_album` has begun to hide its photos."""
     if not ids.is_uid(uid, ids.ALBUM):
         return None
     query = select(Album).where(Album.uid == uid, *([] if sees_private else [not_(Album.private)]))
@@ -169,12 +168,12 @@ def deleted_album(session: Session, uid: str, *, sees_private: bool) -> Album | 
 
 
 def restore_album(session: Session, album: Album) -> bool:
-    """Bring a deleted album back, or some of its photos if it has many; return whether it is complete.
+    """Restore a deleted album, or some of its photos if it has many; return whether it is complete.
 
-    It is locked until the transaction ends: another request may bring it back at the same time.
+    The album is locked until the transaction ends, because another request may restore it at the same time.
 
     Raises:
-        ConflictError: the owner has as many albums as are allowed.
+        ConflictError: the owner has the largest number of albums.
     """
     session.refresh(album, with_for_update={"key_share": True})
     if album.deleted_at is not None:
@@ -189,7 +188,7 @@ def restore_album(session: Session, album: Album) -> bool:
 
 
 def delete_whole(writing: Writing, uid: str, now: datetime, *, sees_private: bool) -> str:
-    """Delete an album in as many transactions as its photos need; return its title.
+    """Delete an album, in several transactions if it has many photos; return its title.
 
     Raises:
         NotFoundError: there is no such album, or it may not be seen.
@@ -204,11 +203,11 @@ def delete_whole(writing: Writing, uid: str, now: datetime, *, sees_private: boo
 
 
 def restore_whole(writing: Writing, uid: str, *, sees_private: bool) -> None:
-    """Restore a deleted album in as many transactions as its photos need.
+    """Restore a deleted album, in several transactions if it has many photos.
 
     Raises:
-        NotFoundError: no such album is deleted, or it may not be seen.
-        ConflictError: the number of albums is at its limit.
+        NotFoundError: there is no such deleted album, or it may not be seen.
+        ConflictError: the owner has the largest number of albums.
     """
     done = False
     while not done:
@@ -223,7 +222,7 @@ def restore_whole(writing: Writing, uid: str, *, sees_private: bool) -> None:
 def change_members(
     writing: Writing, uid: str, photo_ids: Sequence[int], change: PhotosChange, now: datetime, *, sees_private: bool
 ) -> list[int]:
-    """Add photos to an album or remove them in as many transactions as they need; return the ids of the changed ones.
+    """Add photos to an album or remove them, in several transactions if they are many; return the changed ids.
 
     Raises:
         NotFoundError: there is no such album, or it may not be seen.
@@ -238,7 +237,7 @@ def change_members(
 
 
 def _members(session: Session, album: Album, *, hidden: bool, most: int | None = None) -> Sequence[int]:
-    """Return the ids of photos in the album; at most so many."""
+    """Return the ids of hidden or other photos in the album, at most `most`."""
     query = select(AlbumPhoto.photo_id).where(AlbumPhoto.album_id == album.id, AlbumPhoto.hidden.is_(hidden))
     return session.scalars(query.order_by(AlbumPhoto.photo_id).limit(most)).all()
 
@@ -253,8 +252,8 @@ def _check_number(session: Session, owner_uid: str, *, smart: bool) -> None:
     if smart:
         msg = Message("there are {most} smart albums already; delete some", most=MOST_SMART_ALBUMS)
         limits.append((msg, MOST_SMART_ALBUMS, query.where(Album.filter != "")))
-    for msg, most, found in limits:
-        if (session.scalar(found) or 0) >= most:
+    for msg, most, counted in limits:
+        if (session.scalar(counted) or 0) >= most:
             raise ConflictError(msg)
 
 

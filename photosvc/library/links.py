@@ -1,11 +1,10 @@
-"""Public links to albums: made, listed, changed and ended by people, and opened by visitors without an account.
+"""Public links to albums: people make, change and end them, and visitors without an account open them.
 
-Only the digest of a link's token is stored, so that neither a copy of the database nor a list of links opens anything:
-a token is shown once, like every secret of the service. The operations write their entries of the security log.
+Only the digest of a link's token is stored, so that neither a copy of the database nor a list of links opens an album.
+The operations write their entries of the security log.
 
-Visitors may add files to the album of a link that allows it. These count in the quota of the account that made the
-link. Their limits are buckets, as those of failures are: what is used of a day's allowance comes back evenly, so that a
-link is never closed for a whole day.
+If a link allows uploads, the files of visitors count in the quota of the account that made it. Their limits are buckets
+as for failed log-ins: a used allowance comes back evenly, so that no link is closed for a whole day.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,20 +40,20 @@ from photosvc.search.reading.compile import visible_albums
 
 #: Links of one album.
 MOST_LINKS: Final = 100
-#: Open visits of one link: further ones end the oldest.
+#: Open visits of one link: a further one ends the oldest.
 MOST_VISITS: Final = 500
-#: Visits that one further visit ends beyond that number.
+#: Visits beyond `MOST_VISITS` that a further visit ends at most.
 _MOST_ENDED: Final = 5
-#: The scope of visits, within which the policy allows what their kind may do.
+#: The scope of visits; the policy also limits what visitors may do.
 _SCOPE: Final = "albums files photos sessions"
 _LONGEST_SLUG: Final = 100
 #: Albums in one statement.
 _PORTION: Final = 500
 _MIB: Final = 1 << 20
-#: Files by one link: the guests of a large party add some thousand pictures in a day, and each file costs a
-#: transaction, a row, and reading by the index.
+#: Files by one link: the guests of a large party add some thousand pictures in a day. Each file costs a transaction, a
+#: row, and time of the index.
 _FILES: Final = Allowance("link-files", burst=4000, seconds=21)
-#: MiB by one link: the same party's pictures of 5 MB. Without a quota of the account, only the disk would be a limit.
+#: MiB by one link: the pictures of the same party at 5 MB. If the account has no quota, only the disk is another limit.
 _MIBS: Final = Allowance("link-mib", burst=20 * 1024, seconds=4)
 #: Characters of the note of a link in the security log, whose texts are short.
 _LONGEST_NOTE: Final = 60
@@ -62,7 +61,7 @@ _LONGEST_NOTE: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class NewLink:
-    """A new link and its token, which is shown only now and not stored."""
+    """A new link and its token, which is shown once and not stored."""
 
     link: Link
     token: str
@@ -70,7 +69,7 @@ class NewLink:
 
 @dataclass(frozen=True, slots=True)
 class FoundLink:
-    """A link that opens an album at this moment."""
+    """A link that opens an album now."""
 
     id: int
     uid: str
@@ -87,7 +86,7 @@ def list_links(session: Session, album_uid: str = "", *, limit: int = MOST_LINKS
 
 
 def links_state(connection: Connection) -> tuple[int, int]:
-    """Return two numbers, one of which differs after each change of the set of links: ids are never used again."""
+    """Return two numbers of which one differs after each change of the set of links, because ids are not reused."""
     count, latest = connection.execute(select(func.count(), func.coalesce(func.max(Link.id), 0))).one()
     return count, latest
 
@@ -102,21 +101,21 @@ def with_link_counts(connection: Connection, albums: Sequence[AlbumRecord]) -> l
 
 
 def find_link(session: Session, uid: str, album_uid: str = "") -> Link:
-    """Return the link with this UID, of this album if one is given.
+    """Return the link with this UID, which must belong to the album if one is given.
 
     Raises:
         NotFoundError: there is none.
     """
-    found = session.scalar(select(Link).where(Link.uid == uid)) if ids.is_uid(uid, ids.LINK) else None
-    if found is None or (album_uid and found.album_uid != album_uid):
+    link = session.scalar(select(Link).where(Link.uid == uid)) if ids.is_uid(uid, ids.LINK) else None
+    if link is None or (album_uid and link.album_uid != album_uid):
         raise NotFoundError("there is no such link", field="link")
-    return found
+    return link
 
 
 def new_password_hash(values: Mapping[str, Any]) -> str | None:
-    """Return the hash of the password among these values, "" for no password; None if there is no such value.
+    """Return the hash of the password in these values, "" for no password; None if the values have none.
 
-    This takes about 20 ms: call it before a write transaction.
+    It takes about 20 ms: call it before a write transaction.
 
     Raises:
         InvalidValueError: the password is too short or too long.
@@ -127,11 +126,7 @@ def new_password_hash(values: Mapping[str, Any]) -> str | None:
 
 
 def check_password(password: str) -> str:
-    """Return the password if a link may have it.
-
-    Raises:
-        InvalidValueError: it is too short or too long.
-    """
+    """Return the password; raise `InvalidValueError` if it is too short or too long."""
     if not limits.SHORTEST_LINK_PASSWORD <= len(password) <= limits.LONGEST_PASSWORD:
         least, most = limits.SHORTEST_LINK_PASSWORD, limits.LONGEST_PASSWORD
         msg = Message("the password of a link has {least} to {most} characters", least=least, most=most)
@@ -145,15 +140,14 @@ def add_link(
     """Make a link to an album, with these values as `LinkEditSchema` loads them.
 
     Args:
-        operation: by the account or client that makes it, or by the command line.
         album: must not be private.
-        password_hash: see `new_password_hash`.
-        account: the name or UID of the account that the link belongs to, for the command line, which has none.
+        password_hash: from `new_password_hash`.
+        account: the name or UID of the owner, for the command line, which has no account.
 
     Raises:
         InvalidValueError: a value is not valid, or the account may not share albums.
         NotFoundError: there is no such account.
-        ConflictError: the album is private, or has as many links as are allowed, or takes no uploads.
+        ConflictError: the album is private, takes no uploads, or has the largest number of links.
     """
     if album.private:
         raise ConflictError("the album is private: show it to all accounts before you share it", field="uid")
@@ -187,18 +181,18 @@ def add_link(
     _check_uploads(operation, link, album)
     session.add(link)
     session.flush()
-    operation.record(Event.LINK_MADE, target=link.uid, detail=_told(link))
+    operation.record(Event.LINK_MADE, target=link.uid, detail=_described(link))
     return NewLink(link, token)
 
 
 def change_link(operation: Operation, link: Link, values: Mapping[str, Any], password_hash: str | None) -> None:
-    """Write values, as `LinkEditSchema` loads them, into a link; another password ends its visits.
+    """Write values into a link, as `LinkEditSchema` loads them; another password ends its visits.
 
     Raises:
         InvalidValueError: a value is not valid.
         ConflictError: the album takes no uploads.
     """
-    before, took_uploads = _told(link), link.uploads
+    before, took_uploads = _described(link), link.uploads
     _write(link, values, operation.now)
     if not took_uploads:
         album = operation.session.scalar(select(Album).where(Album.uid == link.album_uid))
@@ -208,7 +202,7 @@ def change_link(operation: Operation, link: Link, values: Mapping[str, Any], pas
         _end_visits(operation.session, link.id)
     operation.session.flush()
     changed = "another password, " if password_hash else "no password, " if password_hash == "" else ""
-    operation.record(Event.LINK_CHANGED, target=link.uid, detail=f"{changed}{before} to {_told(link)}")
+    operation.record(Event.LINK_CHANGED, target=link.uid, detail=f"{changed}{before} to {_described(link)}")
 
 
 def end_link(operation: Operation, link: Link) -> None:
@@ -219,12 +213,12 @@ def end_link(operation: Operation, link: Link) -> None:
 
 
 def path_of(made: NewLink) -> str:
-    """Return the path of the page of a new link below that of the service."""
+    """Return the path of a new link's page below the address of the service."""
     return f"/s/{made.token}/{quote(made.link.slug)}".rstrip("/")
 
 
 def find_open(connection: Connection, token: str, now: datetime) -> FoundLink | None:
-    """Return the link with this token; None if it has ended, had its last visit, or opens nothing any more."""
+    """Return the link with this token; None if it has ended, had its last visit, or lost its album or account."""
     if not ids.is_link_token(token):
         return None
     columns = (Link.id, Link.uid, Link.slug, Link.album_uid, Link.password_hash, Link.max_views)
@@ -242,18 +236,18 @@ def find_open(connection: Connection, token: str, now: datetime) -> FoundLink | 
     return None if row is None else FoundLink(*row)
 
 
-def open_visit(operation: Operation, found: FoundLink, origin: Origin, *, counts: bool) -> Login:
+def open_visit(operation: Operation, link: FoundLink, origin: Origin, *, counts: bool) -> Login:
     """Open a visit by a link.
 
     Args:
-        counts: False for a page that anybody may fetch, such as a program that previews addresses: `count_visit` counts
-            the visit when its browser comes back. Only links without a limit of visits are opened in this way.
+        counts: false for a page that programs may fetch to preview an address: `count_visit` counts the visit when the
+            browser comes back. This opens only links without a limit of visits.
 
     Raises:
         NotFoundError: the link has ended meanwhile, or had its last visit.
     """
     session, now = operation.session, operation.now
-    same = Link.id == found.id, Link.password_hash == found.password_hash, *_is_open(now)
+    same = Link.id == link.id, Link.password_hash == link.password_hash, *_is_open(now)
     if counts:
         counted = update(Link).where(*same).values(views=Link.views + 1, last_view_at=now).returning(Link.expires_at)
         row = session.execute(counted.execution_options(synchronize_session=False)).first()
@@ -261,13 +255,13 @@ def open_visit(operation: Operation, found: FoundLink, origin: Origin, *, counts
         row = session.execute(select(Link.expires_at).where(*same, Link.max_views == 0)).first()
     if row is None:
         raise NotFoundError("there is no such link", field="token")
-    _end_oldest_visits(session, found.id)
+    _end_oldest_visits(session, link.id)
     secret, expires_at = ids.new_access_token(), now + timedelta(seconds=VISIT_SECONDS)
     visit = Credential(
         uid=ids.new_credential_uid(),
         kind=VISIT,
         digest=ids.digest(secret),
-        name=found.uid,
+        name=link.uid,
         scope=_SCOPE,
         expires_at=expires_at if row.expires_at is None else min(expires_at, row.expires_at),
         last_used_at=now if counts else None,
@@ -277,13 +271,13 @@ def open_visit(operation: Operation, found: FoundLink, origin: Origin, *, counts
     )
     session.add(visit)
     session.flush()
-    session.add(Visit(credential_id=visit.id, link_id=found.id))
+    session.add(Visit(credential_id=visit.id, link_id=link.id))
     session.flush()
     return Login(secret, tokens.verify(session.connection(), secret, now))
 
 
 def count_visit(session: Session, who: Principal, now: datetime) -> None:
-    """Count a visit that `open_visit` has not counted, once."""
+    """Count a visit once, if `open_visit` has not counted it."""
     if tokens.touch(session, who, now):
         link = select(Visit.link_id).where(Visit.credential_id == who.credential_id).scalar_subquery()
         counted = update(Link).where(Link.id == link).values(views=Link.views + 1, last_view_at=now)
@@ -299,7 +293,7 @@ def _end_visits(session: Session, link_id: int) -> None:
 
 
 def _end_oldest_visits(session: Session, link_id: int) -> None:
-    """End the oldest visits of a link so that one more can be opened."""
+    """End the oldest visits of a link to make room for one more."""
     of_link = select(Visit.credential_id).where(Visit.link_id == link_id)
     newest_surplus = of_link.order_by(Visit.credential_id.desc()).offset(MOST_VISITS - 1).limit(1).scalar_subquery()
     oldest = of_link.where(Visit.credential_id <= newest_surplus).order_by(Visit.credential_id).limit(_MOST_ENDED)
@@ -322,7 +316,7 @@ def _write(link: Link, values: Mapping[str, Any], now: datetime) -> None:
 
 
 def _check_uploads(operation: Operation, link: Link, album: Album | None) -> None:
-    """Refuse uploads by a link of no account or of another one than the principal's, or to a smart album."""
+    """Refuse uploads to a smart album, or by a link that does not belong to the principal's account."""
     if not link.uploads:
         return
     if album is not None and album.filter:
@@ -343,7 +337,7 @@ def maker_of(who: Principal | None) -> str:
 
 
 def account_of(session: Session, who: Principal | None) -> int | None:
-    """Return the id of the account that a new link or share ends with; for a client, the account it belongs to."""
+    """Return the id of the account whose deletion ends a new link or share; for a client, the id of its owner."""
     if who is None:
         return None
     if who.client_id is None:
@@ -355,10 +349,10 @@ def _slug(text: str) -> str:
     return slug(text)[:_LONGEST_SLUG].strip("-")
 
 
-def _told(link: Link) -> str:
+def _described(link: Link) -> str:
     """Return the album and the rights of a link for the security log."""
-    named = (("metadata", link.metadata_shown), ("downloads", link.downloads), ("uploads", link.uploads))
-    rights = [name for name, on in named if on]
+    options = (("metadata", link.metadata_shown), ("downloads", link.downloads), ("uploads", link.uploads))
+    rights = [name for name, is_allowed in options if is_allowed]
     until = f"until {link.expires_at:%Y-%m-%d %H:%M}" if link.expires_at else "without end"
     limits = f", at most {link.max_views} visits" if link.max_views else ""
     protected = ", password" if link.password_hash else ""
@@ -366,12 +360,12 @@ def _told(link: Link) -> str:
 
 
 def require_uploads(connection: Connection, who: Principal, album_uid: str, now: datetime) -> None:
-    """Make sure that a visitor may add files to the album at this moment: links may end while files arrive.
+    """Make sure that a visitor may add files to the album now: links may end while files arrive.
 
     Raises:
-        InvalidTokenError: the visit has ended, with its link or alone.
-        PermissionDeniedError: the link takes no files any more.
-        NotFoundError: the visitor does not see the album, or its query decides which photos it has.
+        InvalidTokenError: the visit or its link has ended.
+        PermissionDeniedError: the link no longer allows uploads.
+        NotFoundError: the visitor does not see the album, or it is a smart one.
     """
     present = tokens.verify_uid(connection, who.credential_uid, now)
     policy.decide(present, "shared.add")
@@ -381,7 +375,7 @@ def require_uploads(connection: Connection, who: Principal, album_uid: str, now:
 
 
 def not_shared() -> NotFoundError:
-    """Return the error that an album is not shared with the account or visitor."""
+    """Return the error of an album that is not shared with the account or visitor."""
     return NotFoundError("there is no such album among those that are shared with you", field="uid")
 
 
@@ -389,7 +383,7 @@ def bytes_of_today(connection: Connection, link_uid: str, now: datetime) -> int:
     """Return the bytes that visitors of a link may still add now.
 
     Raises:
-        ThrottledError: there are none, or no files.
+        ThrottledError: the allowance of bytes or files is used up.
     """
     charges = [Charge(_FILES, link_uid), Charge(_MIBS, link_uid)]
     if wait := max(seconds_to_wait(connection, charge, now) for charge in charges):
@@ -409,6 +403,6 @@ def count_files(operation: Operation, link_uid: str, album_uid: str, number: int
         if wait := take(session, charge, now):
             raise ThrottledError(wait, "files by this link")
     note = session.scalar(select(Link.comment).where(Link.uid == link_uid)) or ""
-    what = f"{counted(number, 'file')} of {size / 1_000_000:.1f} MB to album {album_uid}"
-    detail = f"{what}: {note[:_LONGEST_NOTE]}" if note else what
+    received = f"{counted(number, 'file')} of {size / 1_000_000:.1f} MB to album {album_uid}"
+    detail = f"{received}: {note[:_LONGEST_NOTE]}" if note else received
     operation.record(Event.LINK_UPLOADED, target=link_uid, detail=detail)

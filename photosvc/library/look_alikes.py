@@ -1,7 +1,6 @@
 """Look-alikes: groups of photos that are copies in other sizes, formats and qualities.
 
-People ask for the search, and an indexer does it, because it takes seconds in a large library. The groups that it finds
-wait for decisions, a page at a time.
+An indexer searches for them on request, because that takes seconds in a large library. People decide on the groups.
 """
 
 import secrets
@@ -31,18 +30,18 @@ from photosvc.settings import Settings
 
 #: Bits in which copies differ at most.
 MOST_BITS: Final = 4
-#: First bit and length of six parts of a hash: at least two are equal when at most four bits differ.
+#: First bit and length of six parts of a hash: if at most four bits differ, at least two parts are equal.
 _SIXTHS: Final = ((0, 11), (11, 11), (22, 11), (33, 11), (44, 10), (54, 10))
-#: Different hashes with two equal parts that one is compared with; more occur only in files made on purpose.
+#: Hashes with two equal parts that one hash is compared with; more occur only in files made on purpose.
 _MOST_COMPARED: Final = 2000
 _NONE: Final = frozenset[int]()
 #: Hash -> the other hashes of pictures that look alike.
 _Neighbours = dict[int, set[int]]
-#: Most photos of a group that are shown at a time.
+#: Most photos of a group on a page.
 MOST_SHOWN: Final = 12
-#: Most photos that one decision may be about.
+#: Most photos of one decision.
 MOST_DECIDED: Final = 100
-#: Most photos of a group that are kept, the best ones: the others follow when these are decided on.
+#: Most photos of a stored group, the best ones: after decisions on them, the next search finds the others.
 MOST_KEPT: Final = 100
 _PORTION: Final = 1000
 
@@ -60,14 +59,14 @@ class Copy:
     size: int
     """Bytes."""
     distance: int
-    """Bits in which its hash differs from that of the first of the group."""
+    """Hamming distance of its hash to the one of the first photo of the group."""
 
 
 def find_duplicates(connection: Connection, distance: int = MOST_BITS) -> list[list[Copy]]:
-    """Return groups of listed photos, the best of each first: by pixels, then bytes, then their place in the library.
+    """Return groups of listed photos, the best of each first: by pixels, then bytes, then id.
 
-    A photo is in the group of the best photo from which it differs in at most `distance` bits, unless a person said
-    that these two are not the same. Memory: about 300 bytes for each photo of the library.
+    A photo belongs to the best photo from which it differs in at most `distance` bits, unless a person said that the
+    two are not the same. Memory: about 300 bytes for each photo of the library.
 
     Args:
         distance: bits, 0 to 4.
@@ -78,9 +77,9 @@ def find_duplicates(connection: Connection, distance: int = MOST_BITS) -> list[l
     for first, last in _runs(looks):
         if last - first > 1:
             same[looks[first]] = list(ids[first:last])
-    for one, other in _pairs(array("Q", (looks[first] for first, _ in _runs(looks))), distance):
-        neighbours.setdefault(one, set()).add(other)
-        neighbours.setdefault(other, set()).add(one)
+    for own_hash, other in _pairs(array("Q", (looks[first] for first, _ in _runs(looks))), distance):
+        neighbours.setdefault(own_hash, set()).add(other)
+        neighbours.setdefault(other, set()).add(own_hash)
     wanted = neighbours.keys() | same.keys()
     photos = {look: [photo] for look, photo in zip(looks, ids, strict=True) if look in wanted} | same
     return _grouped(connection, photos, neighbours)
@@ -89,7 +88,7 @@ def find_duplicates(connection: Connection, distance: int = MOST_BITS) -> list[l
 def _looks(connection: Connection) -> tuple["array[int]", "array[int]"]:
     """Return the hashes of all listed photos, sorted, and the ids of the files that show them."""
     query = select(File.id, *PARTS).join(SearchRow, SearchRow.file_id == File.id)
-    # For this statement alone: the connection may be used for others, which PostgreSQL cannot stream.
+    # The option is for this statement alone: PostgreSQL cannot stream the other statements of the connection.
     query = query.where(shows(), visible(sees_private=True))
     looks, ids = array("Q"), array("q")
     for file_id, *parts in connection.execute(query, execution_options={"yield_per": 10_000}):
@@ -116,54 +115,56 @@ def _pairs(looks: "array[int]", distance: int) -> Iterator[tuple[int, int]]:
         for look in looks:
             buckets[look & equal].append(look)
         for bucket in buckets.values():
-            for at, one in enumerate(bucket, 1):
+            for at, first_hash in enumerate(bucket, 1):
                 for other in bucket[at : at + _MOST_COMPARED]:
-                    if (one ^ other).bit_count() <= distance:
-                        yield one, other
+                    if (first_hash ^ other).bit_count() <= distance:
+                        yield first_hash, other
 
 
 def _grouped(connection: Connection, files: dict[int, list[int]], neighbours: _Neighbours) -> list[list[Copy]]:
-    """Return the files as groups around the best of them, each from the best to the worst."""
+    """Return groups of files around the best ones, each from the best to the worst."""
     look_of = {file_id: look for look, ids in files.items() for file_id in ids}
-    read, apart = _read(connection, list(look_of)), sets_of_photos(connection)
+    rows, sets = _read(connection, list(look_of)), sets_of_photos(connection)
     free = {look: dict.fromkeys(ids) for look, ids in files.items()}
     groups = []
-    ranked = sorted(read, key=lambda one: (-read[one].width * read[one].height, -read[one].size, one))
+    ranked = sorted(
+        rows, key=lambda candidate: (-rows[candidate].width * rows[candidate].height, -rows[candidate].size, candidate)
+    )
     rank = {file_id: at for at, file_id in enumerate(ranked)}
     for best in ranked:
-        look, own = look_of[best], apart.get(read[best].photo_id, _NONE)
+        look, own = look_of[best], sets.get(rows[best].photo_id, _NONE)
         if best not in free[look]:
             continue
         members = [
             (file_id, (look ^ near).bit_count())
             for near in (look, *neighbours.get(look, ()))
             for file_id in free[near]
-            if file_id != best and file_id in read and own.isdisjoint(apart.get(read[file_id].photo_id, _NONE))
+            if file_id != best and file_id in rows and own.isdisjoint(sets.get(rows[file_id].photo_id, _NONE))
         ]
         members.sort(key=lambda member: rank[member[0]])
         for file_id in (best, *(file_id for file_id, _ in members)):
             free[look_of[file_id]].pop(file_id)
         if members:
-            groups.append([_copy(read[best], 0), *(_copy(read[file_id], bits) for file_id, bits in members)])
+            groups.append([_copy(rows[best], 0), *(_copy(rows[file_id], bits) for file_id, bits in members)])
     return groups
 
 
 def _read(connection: Connection, ids: list[int]) -> Mapping[int, Any]:
-    """Return the values of these files that groups show."""
+    """Return id -> values of these files that groups show."""
     query = select(File.id, SearchRow.photo_id, SearchRow.photo_uid, File.name, File.width, File.height, File.size)
     query = query.join(SearchRow, SearchRow.file_id == File.id)
-    read: dict[int, Any] = {}
-    for some in in_portions(ids):
-        read |= {row.id: row for row in connection.execute(query.where(File.id.in_(some)))}
-    return read
+    rows: dict[int, Any] = {}
+    for portion in in_portions(ids):
+        rows |= {row.id: row for row in connection.execute(query.where(File.id.in_(portion)))}
+    return rows
 
 
 def sets_of_photos(connection: Connection) -> Mapping[int, AbstractSet[int]]:
-    """Return the sets of photos that people said are not the same, by the ids of their photos."""
-    found: dict[int, set[int]] = {}
+    """Return photo id -> numbers of the sets whose photos are not the same, as people said."""
+    sets: dict[int, set[int]] = {}
     for photo_id, number_of_set in connection.execute(select(DistinctPhoto.photo_id, DistinctPhoto.number)):
-        found.setdefault(photo_id, set()).add(number_of_set)
-    return found
+        sets.setdefault(photo_id, set()).add(number_of_set)
+    return sets
 
 
 def _copy(row: Row[Any], distance: int) -> Copy:
@@ -199,7 +200,7 @@ class Group:
     number: int
     members: Sequence[Member]
     more: int
-    """Further photos, which are not shown yet."""
+    """The number of further photos."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,46 +209,46 @@ class Page:
 
     groups: Sequence[Group]
     after: int | None
-    """The number of the last group when others follow."""
+    """The number of the last group if others follow."""
 
 
 def read_groups(connection: Connection, *, after: int, count: int) -> Page:
-    """Return a page of groups with two or more photos that are listed and were not said to be different.
+    """Return a page of groups that wait for a decision.
 
     Args:
-        after: the number of the group before the first one.
+        after: the number of the group before the page.
     """
     waiting = select(LookAlike.number).where(_waits(), LookAlike.number > after).group_by(LookAlike.number)
     waiting = waiting.having(func.count() > 1).order_by(LookAlike.number).limit(count + 1)
     numbers = connection.scalars(waiting).all()
     rows = connection.execute(_members(numbers[:count])) if numbers else ()
     groups = []
-    for key, found in groupby(rows, key=lambda row: row.number):
-        members = [_member(row) for row in found]
+    for key, group_rows in groupby(rows, key=lambda row: row.number):
+        members = [_member(row) for row in group_rows]
         groups.append(Group(key, members[:MOST_SHOWN], max(0, len(members) - MOST_SHOWN)))
     return Page(groups, numbers[count - 1] if len(numbers) > count else None)
 
 
 def count_groups(connection: Connection) -> int:
-    """Return the number of groups that wait for a decision."""
+    """Return the number of groups that wait for a decision: with two or more listed photos not set apart."""
     waiting = select(LookAlike.number).where(_waits()).group_by(LookAlike.number).having(func.count() > 1)
     return connection.scalar(select(func.count()).select_from(waiting.subquery())) or 0
 
 
 def set_apart(session: Session, photo_ids: Sequence[int]) -> int:
-    """Record that no two of these photos are the same, in a write transaction, and return the number of their set."""
+    """Record in a write transaction that no two of these photos are the same; return the number of their set."""
     number = secrets.randbits(62)
     session.execute(insert(DistinctPhoto), [{"number": number, "photo_id": photo_id} for photo_id in photo_ids])
     return number
 
 
 def take_back(session: Session, number: int) -> None:
-    """Forget the set of photos that `set_apart` recorded, in a write transaction."""
+    """Delete a set that `set_apart` recorded, in a write transaction."""
     session.execute(delete(DistinctPhoto).where(DistinctPhoto.number == number), execution_options=UNLOADED)
 
 
 def _waits() -> ColumnElement[bool]:
-    """Return the condition of photos that are listed, and not set apart from the best listed one of their group."""
+    """Return the condition of listed photos that are not set apart from the best listed photo of their group."""
     best, first, one, other = aliased(LookAlike), aliased(LookAlike), aliased(DistinctPhoto), aliased(DistinctPhoto)
     place = select(func.min(first.place)).where(first.number == LookAlike.number, _is_listed(first))
     apart = exists().where(
@@ -278,27 +279,28 @@ def _members(numbers: Sequence[int]) -> Any:  # noqa: ANN401 - the select types 
 
 def _member(row: Any) -> Member:  # noqa: ANN401
     camera = camera_or_lens_name(row.make, row.model) if row.camera_id != UNKNOWN_ID else ""
-    return Member(camera=camera, **{one.name: getattr(row, one.name) for one in fields(Member) if one.name != "camera"})
+    names = (field.name for field in fields(Member) if field.name != "camera")
+    return Member(camera=camera, **{name: getattr(row, name) for name in names})
 
 
-def wish_look(session: Session, now: datetime) -> None:
-    """Ask an indexer to look for look-alikes, in a write transaction."""
+def request_search(session: Session, now: datetime) -> None:
+    """Request a search for look-alikes, in a write transaction."""
     queue.add(session, LOOK_ALIKES, "", now, {}, large=True)
 
 
-def is_look_wished(session: Session) -> bool:
-    """Return whether a look was requested that has not ended."""
+def is_search_requested(session: Session) -> bool:
+    """Return whether a search was requested and has not ended."""
     return bool(queue.requested(session, LOOK_ALIKES))
 
 
-def looked_at(session: Session) -> datetime | None:
-    """Return the time at which the last look began; None before the first."""
+def last_search_at(session: Session) -> datetime | None:
+    """Return the time at which the last search began; None before the first."""
     done = and_(Job.kind == LOOK_ALIKES.name, Job.outcome == State.DONE.value)
     return session.scalar(select(func.max(Job.started_at)).where(done))
 
 
 def look(lease: Lease, _settings: Settings, _job: Waiting) -> Generator[bool, None, None]:
-    """Look for look-alikes and keep their groups, as a `library.job_runner.Handler`."""
+    """Search for look-alikes and store their groups, as a `library.job_runner.Handler`."""
     with closing(open_reader(lease.engine)) as connection:
         groups = find_duplicates(connection)
     yield True
@@ -309,7 +311,7 @@ def look(lease: Lease, _settings: Settings, _job: Waiting) -> Generator[bool, No
     )
     with write_session(lease.engine) as session:
         session.execute(delete(LookAlike), execution_options=UNLOADED)
-        while portion := list(islice(rows, _PORTION)):  # never all of a large library at once
+        while portion := list(islice(rows, _PORTION)):  # a large library would take too much memory at once
             session.execute(insert(LookAlike), portion)
         lease.report = lambda: {"groups": len(groups)}
         lease.finish(session)

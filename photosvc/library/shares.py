@@ -1,7 +1,7 @@
 """Albums that are shared with accounts, as viewers or contributors.
 
-Accounts that see the library are told of the album; guests see its photos, and nothing else of the library.
-Contributors add photos to an album of chosen photos by uploading them, and take out those that they uploaded.
+Guests see the photos of their shared albums, and nothing else of the library. Contributors add photos to an album by
+uploading them, unless it is a smart one, and take out photos that they uploaded.
 """
 
 from collections.abc import Sequence
@@ -39,14 +39,14 @@ MOST_TAKEN_OUT: Final = 500
 
 
 class SharedAlbum(NamedTuple):
-    """An album that is shared with an account, as the account is told of it."""
+    """An album that is shared with an account, as the account sees it."""
 
     uid: str
     contributes: bool
-    """True if the account may add photos: the share allows it, and the album is one of chosen photos."""
+    """True if the account may add photos: the share allows it, and the album is no smart one."""
     shared_at: datetime
     shared_by: str
-    """The displayed name of the account that shared it; empty if that has none."""
+    """The display name of the account that shared it; may be empty."""
 
 
 def user_id_of(who: Principal) -> int:
@@ -61,7 +61,7 @@ def user_id_of(who: Principal) -> int:
 
 
 def list_shares(session: Session, album_uid: str = "", *, limit: int = MOST_SHARES) -> Sequence[AlbumShare]:
-    """Return the shares of an album with their accounts, or of all albums, the latest first."""
+    """Return the shares of an album, or of all albums, with their accounts, the latest first."""
     query = select(AlbumShare).options(joinedload(AlbumShare.user)).order_by(AlbumShare.id.desc()).limit(limit)
     return session.scalars(query.where(AlbumShare.album_uid == album_uid) if album_uid else query).all()
 
@@ -73,10 +73,10 @@ def find_share(session: Session, album_uid: str, account: str) -> AlbumShare:
         NotFoundError: there is no such account, or the album is not shared with it.
     """
     user = find_user(session, account)
-    found = session.scalar(_between(user.id, album_uid).options(joinedload(AlbumShare.user)))
-    if found is None:
+    share = session.scalar(_between(user.id, album_uid).options(joinedload(AlbumShare.user)))
+    if share is None:
         raise NotFoundError("the album is not shared with this account", field="account")
-    return found
+    return share
 
 
 def share_album(operation: Operation, album: Album, account: str, *, contributes: bool) -> AlbumShare:
@@ -85,8 +85,8 @@ def share_album(operation: Operation, album: Album, account: str, *, contributes
     Raises:
         NotFoundError: there is no such account.
         InvalidValueError: it is the account that shares the album.
-        ConflictError: the album is private, or shared with the account already, or there are as many shares as are
-            allowed; or photos cannot be added to it, because it is a smart album.
+        ConflictError: the album is private, is shared with the account already, or is a smart one to which nobody can
+            contribute; or the album or the account has the largest number of shares.
     """
     session, now, who = operation.session, operation.now, operation.principal
     if album.private:
@@ -119,10 +119,10 @@ def share_album(operation: Operation, album: Album, account: str, *, contributes
 
 
 def change_share(operation: Operation, album: Album, share: AlbumShare, *, contributes: bool) -> None:
-    """Let an account add photos to a shared album, or see it alone.
+    """Let an account contribute to a shared album, or only view it.
 
     Raises:
-        ConflictError: photos cannot be added to the album, because it is a smart one.
+        ConflictError: nobody can contribute to the album, because it is a smart one.
     """
     _check_contribution(album, contributes=contributes)
     if share.contributes == contributes:
@@ -134,13 +134,13 @@ def change_share(operation: Operation, album: Album, share: AlbumShare, *, contr
 
 
 def end_share(operation: Operation, share: AlbumShare) -> None:
-    """Share an album with an account no longer, at once on all workers."""
+    """End a share, at once on all workers."""
     operation.record(Event.SHARE_ENDED, subject=share.user, target=share.album_uid, detail=role_of(share))
     operation.session.execute(delete(AlbumShare).where(AlbumShare.id == share.id))
 
 
 def leave_album(operation: Operation, user_id: int, album_uid: str) -> None:
-    """End the share of an album with an account that wants to see it no longer.
+    """End the share of an album at the wish of the account that it is shared with.
 
     Raises:
         NotFoundError: the album is not shared with the account.
@@ -153,7 +153,7 @@ def leave_album(operation: Operation, user_id: int, album_uid: str) -> None:
 
 
 def shared_with(connection: Connection, user_id: int, album_uid: str = "") -> list[SharedAlbum]:
-    """Return the albums that an account sees because they are shared with it, or one of them; the latest first."""
+    """Return the albums that are shared with an account, or one of them; the latest share first."""
     contributes = AlbumShare.contributes & (Album.filter == "")
     query = (
         select(AlbumShare.album_uid, contributes, AlbumShare.created_at, func.coalesce(User.display_name, ""))
@@ -169,26 +169,26 @@ def shared_with(connection: Connection, user_id: int, album_uid: str = "") -> li
 def shared_albums(
     connection: Connection, albums: KnownAlbums, user_id: int, today: date
 ) -> list[tuple[SharedAlbum, AlbumRecord]]:
-    """Return the albums that an account sees because they are shared with it, with their covers; the latest first."""
-    found = [
+    """Return the albums that are shared with an account, with their covers; the latest share first."""
+    shared = [
         (share, album)
         for share in shared_with(connection, user_id)
         if (album := albums.find(connection, share.uid, sees_private=False, today=today)) is not None
     ]
-    covered = albums.with_covers(connection, [album for _, album in found], sees_private=False)
-    return [(share, album) for (share, _), album in zip(found, covered, strict=True)]
+    covered = albums.with_covers(connection, [album for _, album in shared], sees_private=False)
+    return [(share, album) for (share, _), album in zip(shared, covered, strict=True)]
 
 
 def find_shared(connection: Connection, user_id: int, album_uid: str) -> SharedAlbum:
     """Return an album that is shared with an account.
 
     Raises:
-        NotFoundError: it is not, or it was deleted or made private.
+        NotFoundError: it is not shared, or it was deleted or made private.
     """
-    found = shared_with(connection, user_id, album_uid) if ids.is_uid(album_uid, ids.ALBUM) else []
-    if not found:
+    albums = shared_with(connection, user_id, album_uid) if ids.is_uid(album_uid, ids.ALBUM) else []
+    if not albums:
         raise not_shared()
-    return found[0]
+    return albums[0]
 
 
 def require_contributor(connection: Connection, user_id: int, album_uid: str) -> None:
@@ -208,23 +208,23 @@ def own_photos(connection: Connection, user_id: int, album_uid: str) -> list[str
 
 
 def take_out(session: Session, user_id: int, album_uid: str, photo_uids: Sequence[str], now: datetime) -> list[str]:
-    """Take photos that an account uploaded out of a shared album; they stay in the library. Return their UIDs.
+    """Take photos that an account uploaded out of a shared album, and return their UIDs; they stay in the library.
 
     Raises:
-        NotFoundError: the album is not shared with the account, or none of these photos in it is one of its own.
-        InvalidValueError: these are too many photos.
+        NotFoundError: the album is not shared with the account, or the account uploaded none of these photos.
+        InvalidValueError: there are too many photos.
     """
     if len(photo_uids) > MOST_TAKEN_OUT:
         raise InvalidValueError(f"photos: at most {MOST_TAKEN_OUT} at once", field="photos")
     find_shared(session.connection(), user_id, album_uid)
     album = album_to_change(session, album_uid, sees_private=False)
-    wanted = set(photo_uids)
+    selected = set(photo_uids)
     query = _own_photos(user_id, album_uid).add_columns(Photo.id)
-    found = {uid: photo_id for uid, photo_id in session.execute(query) if uid in wanted}
-    if album.filter or not found:
+    photos = {uid: photo_id for uid, photo_id in session.execute(query) if uid in selected}
+    if album.filter or not photos:
         raise NotFoundError("none of these photos in the album is one that you uploaded", field="photos")
-    remove_photos(session, album, list(found.values()), now)
-    return list(found)
+    remove_photos(session, album, list(photos.values()), now)
+    return list(photos)
 
 
 def role_of(share: AlbumShare) -> str:
@@ -237,14 +237,14 @@ def _between(user_id: int, album_uid: str) -> Select[AlbumShare]:
 
 
 def _own_photos(user_id: int, album_uid: str) -> Select[str]:
-    """Return the query for the UIDs of photos in an album all of whose originals the account brought into the library.
+    """Return the query for the UIDs of photos in an album whose originals were all uploaded by the account.
 
-    A copy of another photo's file does not count, nor does a file that joined the photo of others: contributors could
-    take out any photo.
+    Neither a copy of another photo's file counts, nor a file that joined the photo of others. Otherwise contributors
+    could take out any photo.
     """
     of_photo = aliased(File)
     originals = select(func.count()).where(of_photo.photo_id == File.photo_id, of_photo.root == ORIGINALS_ROOT)
-    brought = (
+    uploaded = (
         select(File.photo_id)
         .join(UploadedFile, (UploadedFile.name == File.name) & (UploadedFile.hash == File.hash))
         .where(UploadedFile.user_id == user_id, UploadedFile.link_uid == "", File.root == ORIGINALS_ROOT)
@@ -255,7 +255,7 @@ def _own_photos(user_id: int, album_uid: str) -> Select[str]:
         select(Photo.uid)
         .join(AlbumPhoto, AlbumPhoto.photo_id == Photo.id)
         .join(Album, Album.id == AlbumPhoto.album_id)
-        .where(Album.uid == album_uid, AlbumPhoto.hidden.is_(False), Photo.id.in_(brought))
+        .where(Album.uid == album_uid, AlbumPhoto.hidden.is_(False), Photo.id.in_(uploaded))
     )
 
 

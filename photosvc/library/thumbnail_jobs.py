@@ -1,4 +1,4 @@
-"""Thumbnails beforehand: the originals of a search, and the job that makes the usual thumbnails of all of them."""
+"""Originals of a search, and the job that makes the usual thumbnails of all originals before requests need them."""
 
 import sys
 from collections.abc import Generator, Iterator, Sequence
@@ -43,7 +43,7 @@ class Progress:
 
     state: State
     done: int
-    """Pictures whose thumbnails are made, kept or failed."""
+    """Pictures with new, present or failed thumbnails."""
     total: int
     """Pictures of the library when the job began; 0 before."""
     made: int
@@ -58,35 +58,32 @@ class Progress:
         return self.state in {State.WAITING, State.RUNNING}
 
 
-def original_of(settings: Settings, found: SeenFile) -> Original:
-    """Return the file on disk of a row that may be seen."""
-    known = (found.name, found.hash, found.size, found.mtime_ns, found.width, found.height, found.turn)
-    return Original(settings.originals, *known)
+def original_of(settings: Settings, file: SeenFile) -> Original:
+    """Return the original of a visible file."""
+    values = (file.name, file.hash, file.size, file.mtime_ns, file.width, file.height, file.turn)
+    return Original(settings.originals, *values)
 
 
 def matching_files(engine: Engine, today: date, query: str = "") -> Sequence[int]:
-    """Return the ids of the files that a query finds on this day, private ones too."""
+    """Return the ids of the files that a query finds on this day, private ones included."""
     request = replace(parse_request({"q": query}, today), count=sys.maxsize)
     with closing(open_reader(engine)) as connection:
         return matching_ids(connection, request, sees_private=True)
 
 
 def read_originals(engine: Engine, settings: Settings, ids: Sequence[int]) -> Iterator[tuple[int, Original]]:
-    """Yield the files with these ids, each after its place among them.
-
-    They are read in portions: each sees the library as it is at that moment.
-    """
+    """Yield position and original of the files with these ids; they are read in portions, as the library is then."""
     for start in range(0, len(ids), _READ):
         with closing(open_reader(engine)) as connection:
             files = files_with_ids(connection, ids[start : start + _READ], sees_private=True)
-        for number, found in enumerate(files, start):
-            yield number, original_of(settings, found)
+        for number, file in enumerate(files, start):
+            yield number, original_of(settings, file)
 
 
 def thumbnail_pool(
     settings: Settings, workers: int = 0, scheduler: Scheduler | None = None
 ) -> Pool[ThumbnailJob, list[bytes]]:
-    """Return the processes that make thumbnails beforehand: those of a scheduler, or by default one for each core."""
+    """Return the processes that make thumbnails: the workers of a scheduler, or by default a process for each core."""
     timeout, memory_bytes = settings.index_timeout, settings.index_memory * _MIB
     if scheduler is not None:
         return scheduler.pool(make_thumbnails, result=list[bytes], timeout=timeout, memory_bytes=memory_bytes)
@@ -94,13 +91,13 @@ def thumbnail_pool(
     return WorkerPool(make_thumbnails, result=list[bytes], workers=number, timeout=timeout, memory_bytes=memory_bytes)
 
 
-def wish_thumbnails(session: Session, now: datetime) -> None:
-    """Ask an indexer to make the thumbnails of all pictures, in a write transaction."""
+def request_thumbnails(session: Session, now: datetime) -> None:
+    """Request the thumbnails of all pictures, in a write transaction."""
     queue.add(session, THUMBNAILS, "", now, {}, large=True)
 
 
 def last_progress(session: Session) -> Progress | None:
-    """Return the progress of the job that runs, else of the last one; None before the first."""
+    """Return the progress of the running job, else of the last one; None before the first."""
     query = select(JobRow.state, JobRow.report, JobRow.ended_at).where(JobRow.kind == THUMBNAILS.name)
     runs_first = (JobRow.state == State.RUNNING.value).desc()
     row = session.execute(query.order_by(runs_first, JobRow.id.desc()).limit(1)).first()
@@ -114,21 +111,21 @@ def make_all(lease: Lease, settings: Settings, _job: Waiting) -> Generator[bool,
     """Make the missing usual thumbnails of all pictures, as a `library.job_runner.Handler`.
 
     Raises:
-        StorageFailedError: the originals are away, or the cache cannot be written.
+        StorageFailedError: the disk of originals is missing, or the cache cannot be written.
     """
-    while _is_indexing(lease):  # what is read at the moment gets its thumbnails, too
+    while _is_indexing(lease):  # files of the run in progress get their thumbnails, too
         yield False
     ids = matching_files(lease.engine, lease.clock().date())  # without a query, the day has no influence
     counts = {"done": 0, "total": len(ids), "made": 0, "failed": 0}
     lease.report = lambda: counts
     cache = PictureCache(settings.cache, settings.cache_size * _MIB)
     with thumbnail_pool(settings) as pool:
-        for some in in_portions(ids, _PORTION):
-            made = _make(cache, pool, [one for _, one in read_originals(lease.engine, settings, some)])
+        for portion in in_portions(ids, _PORTION):
+            made = _make(cache, pool, [original for _, original in read_originals(lease.engine, settings, portion)])
             _check_disk(lease.engine, settings, made)
             counts["made"] += made.made
             counts["failed"] += len(made.failed)
-            counts["done"] += len(some)
+            counts["done"] += len(portion)
             yield True
     with write_session(lease.engine) as session:
         lease.finish(session)
@@ -150,9 +147,9 @@ def _make(cache: PictureCache, pool: Pool[ThumbnailJob, list[bytes]], portion: S
 
 
 def _check_disk(engine: Engine, settings: Settings, made: PrerenderTotals) -> None:
-    """Check that the originals that were not found are gone, and not their disk."""
-    gone = next((name for name, error in made.failed if isinstance(error, OriginalChangedError)), None)
-    if gone is not None:
+    """Raise `StorageFailedError` if originals are missing because their disk is."""
+    missing = next((name for name, error in made.failed if isinstance(error, OriginalChangedError)), None)
+    if missing is not None:
         with UnitOfWork(engine) as session:
-            if are_away(session, settings.originals, gone):
+            if are_away(session, settings.originals, missing):
                 raise StorageFailedError

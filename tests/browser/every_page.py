@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 
-from photosvc.library.look_alikes import wish_look
+from photosvc.library.look_alikes import request_search
 from photosvc.models import Client
 from photosvc.models.engine import begin_write
 from tests.app.index.indexing_requests import look_at_once
@@ -105,5 +105,5 @@ def find_look_alikes(api):
     with api.library.session() as session:
         engine = session.get_bind()
         begin_write(session)
-        wish_look(session, api.library.clock())
+        request_search(session, api.library.clock())
     assert look_at_once(engine, api.library.clock)

@@ -24,7 +24,7 @@ from photosvc.library.failures import (
     photos_of_failed,
     trash_use,
 )
-from photosvc.library.thumbnail_jobs import last_progress, wish_thumbnails
+from photosvc.library.thumbnail_jobs import last_progress, request_thumbnails
 from photosvc.library.trash.folder import Trash
 from photosvc.models import Photo
 from photosvc.pages.administration.frame import administration_page, show_administration
@@ -136,7 +136,7 @@ def make_thumbnails() -> Response:
     """Ask an indexer to make the thumbnails of all pictures."""
     service = current_service()
     with service.writing() as session:
-        wish_thumbnails(session, service.now())
+        request_thumbnails(session, service.now())
     begins = wake_indexer(service) is not Indexer.NONE
     return see_other(url_for(".library", done="thumbnails" if begins else "waits"))
 

@@ -42,7 +42,7 @@ def look() -> Response:
     """Ask an indexer to look for look-alikes."""
     service = current_service()
     with service.writing() as session:
-        look_alikes.wish_look(session, service.now())
+        look_alikes.request_search(session, service.now())
     begins = wake_indexer(service) is not Indexer.NONE
     return see_other(url_for(".look_alikes", done="starts" if begins else "waits"))
 
@@ -117,8 +117,8 @@ def _look_alikes(error: PhotosvcError | None = None) -> Response:
             unknown=UNKNOWN,
             after=after,
             total=look_alikes.count_groups(connection),
-            looked_at=look_alikes.looked_at(session),
-            looking=look_alikes.is_look_wished(session),
+            looked_at=look_alikes.last_search_at(session),
+            looking=look_alikes.is_search_requested(session),
             archived=session.scalars(gone).all() if archived else (),
             apart=whole_number(parameters.get("apart", ""), low=1, high=_LAST_SET, default=0),
             thumbs=Thumbnails(principal(), turns),

@@ -10,7 +10,7 @@ from photosvc.jobs.lease import Lease
 from photosvc.jobs.queue import INDEX, State
 from photosvc.library import thumbnail_jobs
 from photosvc.library.job_runner import JobRunner
-from photosvc.library.thumbnail_jobs import last_progress, wish_thumbnails
+from photosvc.library.thumbnail_jobs import last_progress, request_thumbnails
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.web.service import current_service
 from tests.helpers.pictures import encoded, jpeg, quarters
@@ -30,7 +30,7 @@ class Made:
 
     def ask(self):
         with write_session(self.engine) as session:
-            wish_thumbnails(session, self.library.clock())
+            request_thumbnails(session, self.library.clock())
 
     def progress(self):
         with UnitOfWork(self.engine) as session:

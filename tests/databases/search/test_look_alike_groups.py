@@ -33,7 +33,7 @@ def look(library):
     with library.session() as session:
         engine = session.get_bind()
     with write_session(engine) as session:
-        look_alikes.wish_look(session, library.clock())
+        look_alikes.request_search(session, library.clock())
     return look_at_once(engine, library.clock)
 
 
@@ -57,8 +57,8 @@ def test_an_indexer_looks_once_for_a_wish_and_keeps_the_groups(alike_library):
     found, _ = waiting(alike_library)
     assert sorted(found) == [ONE, TWO]
     with alike_library.session() as session:
-        assert look_alikes.looked_at(session) == alike_library.clock()
-        assert not look_alikes.is_look_wished(session)
+        assert look_alikes.last_search_at(session) == alike_library.clock()
+        assert not look_alikes.is_search_requested(session)
         assert not look_at_once(session.get_bind(), alike_library.clock)
 
 
@@ -119,13 +119,13 @@ def test_a_wish_that_is_repeated_while_an_indexer_looks_stays(alike_library, mon
     def slow(connection):
         with write_session(connection.engine) as session:
             alike_library.clock.move(seconds=1)
-            look_alikes.wish_look(session, alike_library.clock())
+            look_alikes.request_search(session, alike_library.clock())
         return find(connection)
 
     monkeypatch.setattr(look_alikes, "find_duplicates", slow)
     look(alike_library)
     with alike_library.session() as session:
-        assert look_alikes.is_look_wished(session)
+        assert look_alikes.is_search_requested(session)
         assert session.query(LookAlike).count() == 6
 
 
