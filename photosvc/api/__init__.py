@@ -6,13 +6,15 @@ from flask import Blueprint
 
 from photosvc.api import (
     albums,
+    audit,
     batch,
     config,
     downloads,
     folders,
+    health,
     index_runs,
     labels,
-    monitoring,
+    metrics,
     oauth,
     photos,
     resumable,
@@ -42,10 +44,10 @@ _RESOURCES = {
         shares.links, shares.shares, subjects.subjects, labels.labels, uploads.uploads, resumable.resumable,
         index_runs.index_runs, index_runs.imports, trash.trash,
     ),
-    parts.SESSION: (session.session, users.users, monitoring.audit),
+    parts.SESSION: (session.session, users.users, audit.audit),
     parts.OAUTH: (oauth.oauth,),
     parts.MEDIA: (thumbnails.thumbnails, thumbnails.videos, downloads.downloads),
-    "": (monitoring.monitoring, config.config),
+    "": (health.health, metrics.metrics, config.config),
 }  # fmt: skip
 
 
@@ -57,7 +59,7 @@ def create_api(mounted: Collection[str]) -> Blueprint:
     add_hooks(
         api,
         add_headers=lambda answer: add_security_headers(tag_by_body(answer)),
-        needs_database=lambda endpoint: not endpoint.endswith(monitoring.ALIVE),
+        needs_database=lambda endpoint: not endpoint.endswith(health.ALIVE),
         # A form or script of another site would use up the log-in attempts of its visitor's address. Scripts that may
         # send a header, for which browsers ask us first (CORS), show a token of their own.
         is_foreign=lambda request, base_url: is_foreign(request, base_url) and token_of(request) is None,

@@ -3,30 +3,22 @@
 Also /services, which are none, and the description of the API for programs, /openapi.json.
 """
 
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import replace
 from typing import Any, Final
 
 from flask import Response, request, url_for
 
-from photosvc import __version__
-from photosvc.auth import link_tokens, policy
+from photosvc.auth import policy
 from photosvc.auth.principal import Principal
 from photosvc.core.vocabulary import DOCUMENT, MOMENT, NAMES, parse_kinds
-from photosvc.pictures.sizes import SIZES
 from photosvc.records.accounts import FEATURES, ConfigSchema, OptionsSchema, PublicConfigSchema, SettingsSchema
-from photosvc.search.limits import SearchEndedError
-from photosvc.search.reading.people import read_labels, read_people
-from photosvc.search.reading.statistics import Counts, read_counts, read_years
 from photosvc.settings import Settings
+from photosvc.web.client_config import client_config, public_config
 from photosvc.web.contract import ETAG, answers, is_mounted, public
 from photosvc.web.openapi import document
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.responses import json_answer, json_text, revalidated
-from photosvc.web.searching import searching
-from photosvc.web.service import Service, current_service
+from photosvc.web.service import current_service
 
 config: OwnBlueprint = OwnBlueprint("config", __name__)
 
@@ -62,66 +54,9 @@ _WRITING: Final = frozenset({"import", "upload"})
 _SETTINGS, _OPTIONS = SettingsSchema(), OptionsSchema()
 
 
-def session_config(service: Service, who: Principal, api_uri: str) -> dict[str, Any]:
-    """Return the configuration for the answer to a log-in of this principal; a visitor learns no counts and years.
-
-    The log-in is stored by now, and a code of the second factor spent, so that no search may make it fail.
-    """
-    years: Sequence[int] = ()
-    count: Counts | None = None
-    with suppress(SearchEndedError):
-        if who.shared is None:
-            years, count = _years(service, who), _count(service, who)
-    return _config(service, who, api_uri, years, count)
-
-
-def _config(
-    service: Service, who: Principal, api_uri: str, years: Sequence[int], count: Counts | None
-) -> dict[str, Any]:
-    """Return the configuration for a principal; a token that it may not use is empty."""
-    settings, now = service.settings, service.now()
-    may_download = policy.may(who, "photos.download")
-    return {
-        **_public_config(service),
-        "download_token": link_tokens.download_token(settings, who, now) if may_download else "",
-        "preview_token": link_tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
-        "years": years,
-        "site_url": service.address_of(request, "/"),
-        "base_uri": api_uri.removesuffix("/api/v1"),
-        "api_uri": api_uri,
-        "count": count,
-        "mode": "user",
-        "readonly": settings.readonly,
-        "thumbs": tuple(SIZES.values()),
-    }
-
-
-def _public_config(service: Service) -> dict[str, Any]:
-    return {
-        "name": service.settings.site_name,
-        "version": __version__,
-        "edition": "photosvc",
-        "public": False,
-        "auth_mode": "password",
-    }
-
-
 def _show_public_config() -> Response:
     """Show the part of the configuration that an app asks for before it has a credential."""
-    return json_answer(PublicConfigSchema().dump(_public_config(current_service())))
-
-
-def _years(service: Service, who: Principal) -> Sequence[int]:
-    with searching(who.owner_uid, "config") as connection:
-        return service.kept(read_years).read(connection, sees_private=who.sees_private)
-
-
-def _count(service: Service, who: Principal) -> Counts:
-    with searching(who.owner_uid, "config") as connection:
-        count = service.kept(read_counts).read(connection, sees_private=who.sees_private)
-        people = service.kept(read_people).read(connection, sees_private=who.sees_private)
-        labels = service.kept(read_labels).read(connection, sees_private=who.sees_private)
-    return replace(count, people=sum(not person.hidden for person in people), labels=len(labels))
+    return json_answer(PublicConfigSchema().dump(public_config(current_service())))
 
 
 @config.get("/config")
@@ -130,8 +65,8 @@ def _count(service: Service, who: Principal) -> Counts:
 def read_config() -> Response:
     """Show the configuration: tokens for links, sizes of thumbnails, addresses, and the size of the library."""
     service, who = current_service(), principal()
-    api_uri, count = url_for(".read_config").removesuffix("/config"), _count(service, who)
-    return json_answer(ConfigSchema().dump(_config(service, who, api_uri, _years(service, who), count)))
+    api_uri = url_for(".read_config").removesuffix("/config")
+    return json_answer(ConfigSchema().dump(client_config(service, who, api_uri)))
 
 
 @config.get("/openapi.json")
@@ -174,11 +109,11 @@ def list_services() -> Response:
     return json_answer([])
 
 
-def _features(given: Settings, who: Principal) -> dict[str, Any]:
+def _features(settings: Settings, who: Principal) -> dict[str, Any]:
     """Return whether the principal may use each feature."""
-    found = dict.fromkeys(FEATURES, False)
-    found |= {"estimates": given.estimate_places, "private": who.sees_private}
+    features = dict.fromkeys(FEATURES, False)
+    features |= {"estimates": settings.estimate_places, "private": who.sees_private}
     for name, action in _ACTIONS.items():
         allowed = is_mounted(action) and policy.may(who, action, owner_uid=who.user_uid)
-        found[name] = allowed and not (name in _WRITING and given.readonly)
-    return found
+        features[name] = allowed and not (name in _WRITING and settings.readonly)
+    return features

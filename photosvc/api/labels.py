@@ -3,17 +3,14 @@
 Lists of people, and the jobs that change many photos, have the same form. A change of few photos is made at once.
 """
 
-from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from flask import Response, request
-from marshmallow import Schema
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.library.edits import keep_keywords
 from photosvc.library.labels import add_label, check_name, label_of, remove_label
 from photosvc.library.renames import QueuedRename, change_label, remove_labels
-from photosvc.query.fold import fold
 from photosvc.records.people import (
     LabelEditSchema,
     LabelEntitySchema,
@@ -22,27 +19,23 @@ from photosvc.records.people import (
     PhotoLabelEditSchema,
 )
 from photosvc.records.photos import PhotoSchema
-from photosvc.search.reading.library import Kept, state_tag
-from photosvc.search.reading.people import Label, Person, read_labels, with_covers_of_labels
+from photosvc.search.reading.people import read_labels, with_covers_of_labels
 from photosvc.web.changes import Editing, answer_changed, rename_context
 from photosvc.web.contract import (
     ETAG,
     NUMBER,
     TEXT,
     answers,
-    describe,
     or_answers,
     outcome,
-    read_switch,
     takes,
     takes_query,
 )
 from photosvc.web.job_answers import JOB, answer_job
-from photosvc.web.paging import page_headers, page_parameters, read_page
+from photosvc.web.lists import PAGE_HEADERS, list_entries, list_parameters
 from photosvc.web.parts import OwnBlueprint
-from photosvc.web.protector import principal, require
-from photosvc.web.responses import cached_answer, json_answer, require_modified
-from photosvc.web.searching import searching
+from photosvc.web.protector import require
+from photosvc.web.responses import json_answer
 from photosvc.web.service import current_service
 
 labels = OwnBlueprint("labels", __name__)
@@ -52,58 +45,6 @@ _UIDS: Final = {"type": "array", "items": TEXT}
 _DELETED: Final = outcome(labels=_UIDS, photos=NUMBER)
 #: The `Uncertainty` by which clients remove a label from a photo.
 _ABSENT = 100
-PAGE_HEADERS: Final = page_headers("entries")
-#: Orders of the lists: by name, the most frequent first, or favourites first.
-_ORDERS: Final[dict[str, Callable[[Person | Label], Any]]] = {
-    "name": lambda entry: fold(entry.name),
-    "slug": lambda entry: fold(entry.name),
-    "count": lambda entry: -entry.photo_count,
-    "relevance": lambda entry: -entry.photo_count,
-    "favorites": lambda entry: not entry.favorite,
-}
-
-
-def list_parameters(**more: tuple[dict[str, Any], str]) -> list[dict[str, Any]]:
-    """Return the parameters of a list, and `more` of them, as OpenAPI has them."""
-    described = {
-        **page_parameters("entries"),
-        "q": (TEXT, "Part of the name."),
-        "favorite": ({"type": "boolean", "default": False}, "Favourites only."),
-        "order": ({"type": "string", "enum": [*_ORDERS], "default": "name"}, "The order of the entries."),
-        **more,
-    }
-    return describe(described)
-
-
-def list_entries(
-    name: str,
-    kept: Kept[list[Any]],
-    schema: Schema,
-    with_covers: Callable[..., list[Any]],
-    *,
-    hidden: bool | None = None,
-) -> Response:
-    """Answer with a page of the entries that the caller may see; `with_covers` adds the hashes of their covers.
-
-    `hidden` says whether hidden entries are listed, or the others; None where none can be hidden.
-    """
-    sees_private = principal().sees_private
-    page = read_page()
-    wanted, order = fold(request.args.get("q", "")), request.args.get("order", "").strip().lower() or "name"
-    if order not in _ORDERS:
-        raise InvalidValueError(f"order {order[:40]!r} is unknown: use one of {', '.join(_ORDERS)}", field="order")
-    favorite = read_switch("favorite")
-    with searching(principal().owner_uid) as connection:
-        asked = (page.count, page.offset, wanted, order, favorite, hidden)
-        etag = state_tag(connection, name, *asked, sees_private=sees_private, today=current_service().today())
-        require_modified(etag)
-        every: Sequence[Any] = kept.read(connection, sees_private=sees_private)
-        if hidden is not None:
-            every = [entry for entry in every if entry.hidden == hidden]
-        found = [entry for entry in every if wanted in fold(entry.name) and (entry.favorite or not favorite)]
-        found = sorted(found, key=_ORDERS[order])[page.offset : page.offset + page.count]
-        found = with_covers(connection, found, sees_private=sees_private)
-    return page.answer(cached_answer([schema.dump(entry) for entry in found], etag), len(found))
 
 
 @labels.get("/labels")

@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from flask import Response, request, url_for
 
-from photosvc.api.config import session_config
 from photosvc.auth.accounts import find_user
 from photosvc.auth.login import Login
 from photosvc.auth.login import log_out as end_session
@@ -17,6 +16,7 @@ from photosvc.models import LOGIN_SESSION, VISIT, User
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordSchema
 from photosvc.web import own_account
 from photosvc.web.auditing import operating
+from photosvc.web.client_config import session_config
 from photosvc.web.contract import (
     NUMBER,
     TEXT,

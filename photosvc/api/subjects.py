@@ -7,7 +7,6 @@ import orjson
 from flask import Response, request
 from sqlalchemy import ColumnElement, select
 
-from photosvc.api.labels import PAGE_HEADERS, list_entries, list_parameters
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import FILE, MARKER, is_uid
 from photosvc.core.vocabulary import MANUAL
@@ -23,6 +22,7 @@ from photosvc.search.reading.people import read_people, with_covers_of_people
 from photosvc.web.changes import Editing, change_one, rename_context
 from photosvc.web.contract import ETAG, answers, or_answers, read_switch, takes, takes_query
 from photosvc.web.job_answers import JOB, answer_job
+from photosvc.web.lists import PAGE_HEADERS, list_entries, list_parameters
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.responses import json_answer

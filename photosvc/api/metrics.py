@@ -1,8 +1,7 @@
-"""For operators: checks and metrics, and the security log (/audit).
+"""The metrics of the service, GET /metrics, in the text format 0.0.4 of Prometheus.
 
-GET /healthz, /readyz and /metrics are for monitors, /credential for proxies, /status for clients.
-The metrics are in the text format 0.0.4 of Prometheus: gauges of the library and its upkeep, the disks that it uses,
-and the processes that answer, measured at each request.
+They are gauges of the library and its upkeep, of the disks that it uses, and of the processes that answer, measured at
+each request.
 """
 
 import os
@@ -10,75 +9,58 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from flask import Response, request
+from flask import Response
 from sqlalchemy.orm import Session
 
 from photosvc import __version__
-from photosvc.auth.audit import latest_entries, parse_events
-from photosvc.auth.policy import may
-from photosvc.core.errors import PermissionDeniedError
-from photosvc.core.times import parse_since, parse_until
 from photosvc.index.mounts import are_away
 from photosvc.index.run_log import last_run
 from photosvc.library.failures import count_failed, disk_of, trash_use
-from photosvc.library.storage_errors import StorageFailedError
 from photosvc.library.trash.folder import Trash
-from photosvc.models import VISIT
 from photosvc.models.counters import BACKED_UP, read_counter
 from photosvc.models.engine import session_on
 from photosvc.pictures.cache import PictureCache, cache_use
-from photosvc.records.accounts import AuditEntrySchema
 from photosvc.search.reading.statistics import LibrarySize, read_library_size
 from photosvc.settings import Settings
 from photosvc.web.contract import (
     TEXT,
     answers,
-    describe,
-    for_visitors,
-    json_object,
-    public,
-    takes_query,
 )
-from photosvc.web.paging import log_parameters, read_page_of_log
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
-from photosvc.web.responses import json_answer
 from photosvc.web.searching import searching
 from photosvc.web.service import current_service
 
 if TYPE_CHECKING:
     from prometheus_client import Metric
 
+metrics: OwnBlueprint = OwnBlueprint("metrics", __name__)
+
 _PROCESSES: Final = Path("/proc")
-#: Children of a server that are looked at: more than workers it may have.
+#: Most child processes of a server that are inspected; it has fewer workers.
 _MOST_PROCESSES: Final = 512
-monitoring: OwnBlueprint = OwnBlueprint("monitoring", __name__)
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
-#: The end of the name of the endpoint that answers even if the database fails.
-ALIVE = ".healthz"
-audit = OwnBlueprint("audit", __name__)
-_entries = AuditEntrySchema(many=True)
 
 
-def of_library(found: LibrarySize, *, away: bool) -> "Iterator[Metric]":
+def of_library(size: LibrarySize, *, away: bool) -> "Iterator[Metric]":
     """Yield the size of the library."""
     yield _gauge("photosvc_build_info", "The version that answers.", {__version__: 1}, label="version")
-    yield _gauge("photosvc_photos", "Photos by type, none hidden or archived.", found.photos, label="type")
+    yield _gauge("photosvc_photos", "Photos by type, none hidden or archived.", size.photos, label="type")
     for name, meaning, value in (
-        ("photosvc_files", "Files of the library that are present and readable.", found.files),
-        ("photosvc_files_missing", "Files of the library that are no longer in the originals folder.", found.missing),
-        ("photosvc_files_broken", "Files that cannot be shown.", found.broken),
+        ("photosvc_files", "Files of the library that are present and readable.", size.files),
+        ("photosvc_files_missing", "Files of the library that are no longer in the originals folder.", size.missing),
+        ("photosvc_files_broken", "Files that cannot be shown.", size.broken),
         ("photosvc_originals_available", "1 while the originals and all disks below them are there, else 0.", not away),
-        ("photosvc_albums", "Albums.", found.albums),
-        ("photosvc_library_changes", "Committed changes of the library since its creation.", found.changes),
+        ("photosvc_albums", "Albums.", size.albums),
+        ("photosvc_library_changes", "Committed changes of the library since its creation.", size.changes),
     ):
         yield _gauge(name, meaning, {"": int(value)})
 
 
 def of_upkeep(session: Session) -> "Iterator[Metric]":
-    """Yield the files that failed, and the times of index runs and backups, without those that never happened."""
+    """Yield the number of failed files, and the times of the last index runs and backup that took place."""
     last = last_run(session)
     yield _gauge("photosvc_index_failures", "Files that failed to be indexed or shown.", {"": count_failed(session)})
     for name, meaning, value in (
@@ -90,7 +72,7 @@ def of_upkeep(session: Session) -> "Iterator[Metric]":
 
 
 def of_disks(settings: Settings, instance: Path, cache: PictureCache) -> "Iterator[Metric]":
-    """Yield the usage of cache and trash, and the room on the disks below the folders of the service."""
+    """Yield the usage of cache and trash, and the free space of the disks that hold the folders of the service."""
     used, trash = cache_use(cache), trash_use(Trash(settings.originals))
     for name, meaning, value in (
         ("photosvc_cache_bytes", "Bytes of derived pictures, estimated in a large cache.", used.size),
@@ -108,7 +90,7 @@ def of_disks(settings: Settings, instance: Path, cache: PictureCache) -> "Iterat
 
 
 def of_processes() -> "Iterator[Metric]":
-    """Yield figures of the processes of the server, where the system tells them (Linux)."""
+    """Yield number, memory and open files of the server's processes; nothing except on Linux."""
     memory = files = number = 0
     for folder in _workers():
         with suppress(OSError, ValueError, StopIteration):
@@ -126,20 +108,20 @@ def of_processes() -> "Iterator[Metric]":
 
 
 def _workers() -> list[Path]:
-    """Return the folders in /proc of this process and of those that the same server has started by the same command."""
+    """Return the folders in /proc of this process and of its siblings: children of the server with the same command."""
     own, parent = _PROCESSES / str(os.getpid()), os.getppid()
     try:
         command = (own / "cmdline").read_bytes()
         children = (_PROCESSES / str(parent) / "task" / str(parent) / "children").read_text().split()
     except OSError:
         return [own]
-    found = [own]
+    folders = [own]
     for child in children[:_MOST_PROCESSES]:
         folder = _PROCESSES / child
         with suppress(OSError):
             if folder != own and (folder / "cmdline").read_bytes() == command:
-                found.append(folder)
-    return found
+                folders.append(folder)
+    return folders
 
 
 def _seconds(moment: datetime | None) -> int | None:
@@ -155,53 +137,10 @@ def _gauge(name: str, meaning: str, values: Mapping[str, int], *, label: str = "
     return family
 
 
-@monitoring.get("/healthz")
-@public
-@answers(json_object(status=TEXT, version=TEXT), "The process is running.")
-def healthz() -> Response:
-    """Answer `alive`, even if the database fails: if this gets no answer, the process has to be restarted."""
-    return json_answer({"status": "alive", "version": __version__})
-
-
-@monitoring.get("/readyz")
-@public
-@answers(json_object(status=TEXT, version=TEXT), "The service can answer requests.")
-def readyz() -> Response:
-    """Answer `ready`; 503 while /status does, or while the originals are away: searches work without them."""
-    service = current_service()
-    service.check_database()
-    with service.reading(orm=True) as session:
-        if are_away(session, service.settings.originals):
-            msg = "The folder of originals is missing or empty; is its disk mounted? Searches work without it."
-            raise StorageFailedError(msg)
-    return json_answer({"status": "ready", "version": __version__})
-
-
-@monitoring.get("/status")
-@public
-@answers(json_object(status=TEXT, version=TEXT), "The service can answer.")
-def status() -> Response:
-    """Answer `operational`; 503 while the database is down, has another schema, or belongs to another service key."""
-    current_service().check_database()
-    return json_answer({"status": "operational", "version": __version__})
-
-
-@monitoring.get("/credential")
-@public
-@answers(None, "The credential is valid.", status=204, refuses=(401, 403, 429))
-@for_visitors
-def credential() -> Response:
-    """Answer 204 for a valid credential of any scope, else 401; proxies ask before they accept a large body."""
-    who = principal()
-    if who.kind == VISIT and not may(who, "shared.add"):  # visitors send nothing else that is large
-        raise PermissionDeniedError
-    return Response(status=204)
-
-
-@monitoring.get("/metrics")
+@metrics.get("/metrics", endpoint="metrics")
 @require("metrics.view")
 @answers(TEXT, "Prometheus text format 0.0.4.", media_type="text/plain")
-def metrics() -> Response:
+def show_metrics() -> Response:
     """Show the size of the library, its upkeep, disks and processes, as metrics.
 
     Private photos and albums count for clients that may see them.
@@ -210,11 +149,11 @@ def metrics() -> Response:
 
     service = current_service()
     with searching(principal().owner_uid, "metrics") as connection, session_on(connection) as session:
-        found = read_library_size(session, sees_private=principal().sees_private)
+        size = read_library_size(session, sees_private=principal().sees_private)
         away = are_away(session, service.settings.originals, within=True)
         upkeep = [*of_upkeep(session)]
     registry = CollectorRegistry(auto_describe=False)
-    library = [*of_library(found, away=away), *upkeep]
+    library = [*of_library(size, away=away), *upkeep]
     machine = [*of_disks(service.settings, service.instance, service.picture_cache), *of_processes()]
     registry.register(_Collected([*library, *machine]))
     return Response(generate_latest(registry), content_type=_TEXT)
@@ -225,35 +164,3 @@ class _Collected:
 
     def __init__(self, metrics: "list[Metric]") -> None:
         self.collect = lambda: metrics
-
-
-def _parameters() -> list[dict[str, Any]]:
-    described: dict[str, tuple[dict[str, Any], str]] = {
-        **log_parameters("entries", "id"),
-        "since": (TEXT, "Only entries of this time or later: `12h`, `2d`, `2026-02-28` or `2026-02-28T12:00:00Z`."),
-        "until": (TEXT, "Only entries before this time, in the same forms; a day is included as a whole."),
-        "event": (TEXT, "Only these events or parts of the log, with commas: `login.refused`, `changes`."),
-        "user": (TEXT, "Only entries by or about the account with this name, or the account or client with this UID."),
-    }
-    return describe(described)
-
-
-@audit.get("/audit")
-@require("audit.view")
-@takes_query(_parameters)
-@answers(AuditEntrySchema, "The entries, the newest first.", many=True, refuses=(400,))
-def list_audit_entries() -> Response:
-    """List the security log: log-ins, refusals, and changes of accounts, credentials and settings of access.
-
-    `times` counts the event: equal refusals from one network within a minute are one entry.
-    """
-    given, service = request.args, current_service()
-    count, before = read_page_of_log()
-    since = parse_since(given["since"], service.now()) if given.get("since", "").strip() else None
-    until = parse_until(given["until"], service.now()) if given.get("until", "").strip() else None
-    events = parse_events(given.get("event", ""))
-    with service.reading() as connection:
-        found = latest_entries(
-            connection, count=count, since=since, until=until, before=before, user=given.get("user", ""), events=events
-        )
-        return json_answer(_entries.dump(found))

@@ -1,0 +1,89 @@
+"""The configuration that clients read at /config and with the answer to a log-in."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from flask import request
+
+from photosvc import __version__
+from photosvc.auth import link_tokens, policy
+from photosvc.auth.principal import Principal
+from photosvc.pictures.sizes import SIZES
+from photosvc.search.limits import SearchEndedError
+from photosvc.search.reading.people import read_labels, read_people
+from photosvc.search.reading.statistics import Counts, read_counts, read_years
+from photosvc.web.searching import searching
+from photosvc.web.service import Service
+
+
+def client_config(service: Service, who: Principal, api_uri: str) -> dict[str, Any]:
+    """Return the configuration for a principal: tokens for links, addresses, and the size of the library.
+
+    Args:
+        api_uri: the path of the API.
+
+    Raises:
+        SearchEndedError: counting takes too long.
+    """
+    count = _count(service, who)
+    return _config(service, who, api_uri, _years(service, who), count)
+
+
+def session_config(service: Service, who: Principal, api_uri: str) -> dict[str, Any]:
+    """Return the configuration for the answer to a log-in of this principal; a visitor learns no counts and years.
+
+    The log-in is stored by now, and a code of the second factor spent, so that no search may make it fail.
+    """
+    years: Sequence[int] = ()
+    count: Counts | None = None
+    with suppress(SearchEndedError):
+        if who.shared is None:
+            years, count = _years(service, who), _count(service, who)
+    return _config(service, who, api_uri, years, count)
+
+
+def _config(
+    service: Service, who: Principal, api_uri: str, years: Sequence[int], count: Counts | None
+) -> dict[str, Any]:
+    """Return the configuration for a principal; a token that it may not use is empty."""
+    settings, now = service.settings, service.now()
+    may_download = policy.may(who, "photos.download")
+    return {
+        **public_config(service),
+        "download_token": link_tokens.download_token(settings, who, now) if may_download else "",
+        "preview_token": link_tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
+        "years": years,
+        "site_url": service.address_of(request, "/"),
+        "base_uri": api_uri.removesuffix("/api/v1"),
+        "api_uri": api_uri,
+        "count": count,
+        "mode": "user",
+        "readonly": settings.readonly,
+        "thumbs": tuple(SIZES.values()),
+    }
+
+
+def public_config(service: Service) -> dict[str, Any]:
+    """Return the part of the configuration that an app reads before it has a credential."""
+    return {
+        "name": service.settings.site_name,
+        "version": __version__,
+        "edition": "photosvc",
+        "public": False,
+        "auth_mode": "password",
+    }
+
+
+def _years(service: Service, who: Principal) -> Sequence[int]:
+    with searching(who.owner_uid, "config") as connection:
+        return service.kept(read_years).read(connection, sees_private=who.sees_private)
+
+
+def _count(service: Service, who: Principal) -> Counts:
+    with searching(who.owner_uid, "config") as connection:
+        count = service.kept(read_counts).read(connection, sees_private=who.sees_private)
+        people = service.kept(read_people).read(connection, sees_private=who.sees_private)
+        labels = service.kept(read_labels).read(connection, sees_private=who.sees_private)
+    return replace(count, people=sum(not person.hidden for person in people), labels=len(labels))
