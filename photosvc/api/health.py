@@ -3,7 +3,6 @@
 GET /healthz and /readyz are for monitors, /status for clients, /credential for proxies.
 """
 
-
 from flask import Response
 
 from photosvc import __version__
