@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from photosvc.auth import link_tokens
 from photosvc.auth.principal import Principal
-from photosvc.query.completion import find_typed
+from photosvc.query.completion import find_fragment
 from photosvc.query.lexer import LONGEST_QUERY, check
 from photosvc.records.photos import PhotoResultSchema
 from photosvc.search.reading.facets import FACETS, KnownFacets, parse_facets
@@ -146,7 +146,7 @@ def suggest_values() -> Response:
     with searching(who.owner_uid) as connection:
         etag = state_tag(connection, "suggest", query, at, sees_private=who.sees_private, today=today)
         require_modified(etag)
-        typed = find_typed(query, at)
+        typed = find_fragment(query, at)
         names = service.kept(read_names).read(connection, sees_private=who.sees_private)
         found = suggest(connection, typed, names, sees_private=who.sees_private)
         pairs = (("q", query),)

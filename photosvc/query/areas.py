@@ -99,10 +99,10 @@ def read_cell(text: str) -> Cell:
     (S2 geometry's own description).
     """
     token, km = _split(text)
-    found = _TOKEN.fullmatch(token)
-    if found is None:
+    digits = _TOKEN.fullmatch(token)
+    if digits is None:
         raise ValueError(text)
-    number = int(found[1].ljust(16, "0"), 16)
+    number = int(digits[1].ljust(16, "0"), 16)
     lowest = number & -number
     if not number or number >> 61 > 5 or (lowest.bit_length() - 1) % 2 or lowest.bit_length() > 61:
         raise ValueError(text)
@@ -122,8 +122,8 @@ def read_plus_code(text: str) -> PlusCode:
 def locate(node: Node) -> Node:
     """Merge the filters `lat`, `lng` and `dist` into `near`, `latlng`, `s2` and `olc`, and return the query.
 
-    `dist` applies to the areas of its conjunction and of the groups in it, unless these have their own distance;
-    without areas it has no effect. `lat` and `lng` of one conjunction make a circle.
+    `dist` applies to the areas of its conjunction and of the groups in it that have no distance of their own; without
+    areas it has no effect. `lat` and `lng` of one conjunction make a circle.
 
     Raises:
         InvalidQueryError: `lat` or `lng` is given without the other.
@@ -199,9 +199,9 @@ def _circle(loose: dict[str, Filter], km: float | None) -> Filter:
         case {"lat": lat, "lng": lng}:
             circle = Circle(_degrees_or_km(lat), _degrees_or_km(lng), km or DEFAULT_DISTANCE)
             return Filter("latlng", Choice((circle,)), lat.source)
-    name, lone = next(iter(loose.items()))
+    name, single = next(iter(loose.items()))
     other = "lng" if name == "lat" else "lat"
-    raise InvalidQueryError(f"{name} needs {other}", field=lone.source.field, position=lone.source.start)
+    raise InvalidQueryError(f"{name} needs {other}", field=single.source.field, position=single.source.start)
 
 
 def _degrees_or_km(node: Filter) -> float:

@@ -1,4 +1,4 @@
-"""Queries as people type them: the part at a position, valid or not."""
+"""The part of a query at a position, for suggestions; the query need not be valid."""
 
 import re
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _OPERATORS: Final = frozenset("|&")
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class Fragment:
     """A word, or an alternative in the value of a filter."""
 
     start: int
@@ -29,38 +29,38 @@ class Typed:
     """The typed text before the position, without quotes."""
 
 
-def find_typed(query: str, at: int) -> Typed:
-    """Find the word or alternative at this position, which is moved into the query if it lies outside.
+def find_fragment(query: str, at: int) -> Fragment:
+    """Find the word or alternative at a position; a position outside of the query is moved to its nearest end.
 
-    A word may become the name of a filter. In a value with several alternatives it is the last one, without the sign
-    that negates it. After a blank, nothing has been typed yet.
+    A word may become the name of a filter. In a value with several alternatives it is the last one, without a sign.
+    After a blank the fragment is empty.
     """
     at = max(0, min(at, len(query)))
     before = query[:at]
-    found = list(islice(tokens(before), MOST_TOKENS))
-    last = found[-1] if found else None
+    every = list(islice(tokens(before), MOST_TOKENS))
+    last = every[-1] if every else None
     if last is None or (last.kind is not TokenKind.STRAY and last.end < at):
-        return Typed(at, at, "", "")
+        return Fragment(at, at, "", "")
     rest = _REST.match(query, at)
     end = rest.end() if rest else at
     if last.kind is TokenKind.STRAY:  # a quote that is not closed yet
         end += query.startswith('"', end)
-        previous = found[-2] if len(found) > 1 else None
+        previous = every[-2] if len(every) > 1 else None
         if previous and previous.kind is TokenKind.FILTER and previous.end == last.start:
             return _value(previous, before[previous.start :], end)
-        return Typed(last.start, end, "", before[last.start + 1 :].lstrip(_SIGNS))
+        return Fragment(last.start, end, "", before[last.start + 1 :].lstrip(_SIGNS))
     if last.kind is TokenKind.FILTER:
         return _value(last, last.text, end)
     if last.kind in {TokenKind.WORD, TokenKind.PHRASE} and last.text.strip(_SIGNS):
-        return Typed(last.start, end, "", last.text.replace('"', "").lstrip(_SIGNS))
-    return Typed(at, at, "", "")
+        return Fragment(last.start, end, "", last.text.replace('"', "").lstrip(_SIGNS))
+    return Fragment(at, at, "", "")
 
 
-def _value(token: Token, text: str, end: int) -> Typed:
+def _value(token: Token, text: str, end: int) -> Fragment:
     """Return the last alternative in the value of a filter; `text` is the filter up to the position."""
     spec = NAMES.get(token.key.lower())
     if spec is None:
-        return Typed(token.start, end, "", text.lstrip(_SIGNS))
+        return Fragment(token.start, end, "", text.lstrip(_SIGNS))
     operators = _OPERATORS & set(spec.operators)
     first = begin = len(token.key) + 1
     inside = escaped = False
@@ -77,4 +77,4 @@ def _value(token: Token, text: str, end: int) -> Typed:
     if text[begin : begin + 1] and text[begin] in _SIGNS and text[begin] in spec.operators:
         begin += 1
     typed = _MARKS.sub(lambda mark: mark[1] or "", text[begin:])
-    return Typed(token.start + begin, end, spec.name, typed)
+    return Fragment(token.start + begin, end, spec.name, typed)

@@ -7,7 +7,7 @@ from photosvc.core.vocabulary import COLORS, UNKNOWN_PLACE
 from photosvc.query.nodes import Choice, Operand, Pattern, Range
 
 BOOLEANS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
-#: Most wildcards in one value.
+#: The most wildcards of one value.
 MOST_WILDCARDS = 8
 WORDS = "|!-*&"
 RANGE = "|!~"
@@ -21,7 +21,7 @@ class ValueKind(Enum):
     TEXT = "text", f"text with at most {MOST_WILDCARDS} wildcards"
     """The whole text, folded; `*` stands for any characters."""
     PATH = "path", f"a path with at most {MOST_WILDCARDS} wildcards"
-    """Like text; slashes at both ends are dropped, and `/` alone is the top folder."""
+    """Like text; slashes at both ends are ignored, and `/` alone is the top folder."""
     PROSE = "prose", f"words, a text with at most {MOST_WILDCARDS} wildcards, true or false"
     """Words by the rule of free text; with wildcards the whole text, like text. `false` is the empty text."""
     NAME = "name", f"a name with at most {MOST_WILDCARDS} wildcards"
@@ -32,14 +32,14 @@ class ValueKind(Enum):
     WORDS = "words", "words, with * only at their end"
     """Words or phrases within a name, by the rule of free text."""
     WHOLE_WORDS = "whole words", "whole words, or beginnings with * at their end"
-    """Like words, but a word is the beginning of longer ones only with a `*`."""
+    """Like words, but only a word with a `*` is the beginning of longer words."""
     ID_OR_WORDS = "id or words", "an id, or words with * only at their end"
     """A number is an id, anything else words."""
     UID = "uid", "the UID of a photo or file, or a SHA1 hash"
     PHOTO = "photo", "the UID of a photo"
     EXTENSION = "extension", "the end of a file name, such as jpg"
     STATE = "state", "a property of photos, such as favorite, raw, geo or title"
-    """A state or property of photos: another filter (see `reader.STATES`)."""
+    """A state or property of photos: the name of another filter (see `reader.STATES`)."""
     COUNTRY = "country", "two letters, such as de, or the name of a country"
     COLOR = "color", ", ".join(COLORS)
     INTEGER = "integer", "a number or a range such as 100-400, 100- or <=400"
@@ -86,12 +86,12 @@ class ValueKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FilterSpec:
-    """A search filter: a row of the table that parser, SQL, OpenAPI, documentation and command line are made from."""
+    """A search filter: a row of the table for the parser, SQL, OpenAPI, documentation and the command line."""
 
     name: str
     kind: ValueKind
     columns: tuple[str, ...]
-    """The columns that are compared; the filter matches if any of them does."""
+    """The compared columns; the filter matches if any column matches."""
     help: str
     """One sentence."""
     example: str
@@ -100,9 +100,9 @@ class FilterSpec:
     operators: str = ""
     """The operators that values may use: `|` or, `!` and `-` not, `*` wildcard, `&` and, `~` ranges."""
     least: float | None = None
-    """The lowest known value, at which ranges begin; lower values mean «unknown»."""
+    """The lowest known value, at which ranges begin; lower values mean an unknown value."""
     means: Choice | None = None
-    """For flags and switches: the values of the column that count as true; None if the column is a boolean."""
+    """For flags and switches: the values of the column that count as true; None for a boolean column."""
 
 
 #: The operators of filters on texts, as in `FilterSpec.operators`.

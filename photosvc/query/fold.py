@@ -1,10 +1,11 @@
-"""Folding of text for comparison, in the index and in queries, and the other forms of English words.
+"""Folding of text for comparison, in the index and in queries, and other forms of words.
 
-Both databases store and compare folded words, so their own rules for case, accents and word boundaries do not matter.
+The databases store and compare folded words, so that their own rules for case, accents and word boundaries do not
+matter.
 
-In free text, the plural of an English word and its singular stand for each other. The databases compare plain words,
-so that a query has to name the other forms itself. A rule may give a form that is no word, such as `leafe` for
-`leaves`: it does no harm, as no text contains it.
+In free text, an English plural and its singular stand for each other. The databases compare plain words, so that a
+query names the other forms. A rule may give a form that is no word, such as `leafe` for `leaves`; it does no harm,
+because no text contains it.
 """
 
 import re
@@ -18,10 +19,10 @@ LONGEST_WORD = 64
 """Characters to which a word is cut, both in the index and in queries."""
 MOST_WORDS = 4096
 LONGEST_TEXT = 65_536
-#: Scripts written without blanks: each character is a word, and a run of them a phrase.
+#: Scripts without blanks between words: each character is a word, and a run of characters a phrase.
 _UNSPACED = "\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
-#: Letters of Thai, Lao, Burmese and Khmer, which are written without blanks: a consonant with the vowels around it is a
-#: word, and a run of them a phrase. Words begin and end where such clusters do.
+#: Letters of Thai, Lao, Burmese and Khmer, which have no blanks between words: a consonant with the vowels around it is
+#: a word, and a run of such clusters a phrase.
 _LEADING_VOWELS: Final = "\u0e40-\u0e44\u0ec0-\u0ec4"
 _TRAILING_VOWELS: Final = "\u0e30-\u0e3a\u0e45\u0eb0-\u0ebd"
 _CONSONANTS: Final = (
@@ -31,7 +32,7 @@ _CLUSTERED: Final = _LEADING_VOWELS + _TRAILING_VOWELS + _CONSONANTS
 
 
 def _ranges(codes: Iterable[int]) -> str:
-    """Return the set of these ascending code points for a pattern, as ranges: `re` compares a character with each."""
+    """Return ascending code points as ranges for a set of `re`, which compares a character with each range."""
     runs = groupby(enumerate(codes), lambda numbered: numbered[1] - numbered[0])
     ends = ((run[0][1], run[-1][1]) for run in (list(numbered) for _, numbered in runs))
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in ends)
@@ -43,7 +44,7 @@ _PICTURES = _ranges(
     for code in (*range(0x2300, 0x2C00), *range(0x1F000, 0x1FB00))
     if unicodedata.category(chr(code)) in {"So", "Cn"}
 )
-#: German spelling of umlauts without their letters; `ue` is no umlaut in `neue`, `Frauen`, `Quelle`.
+#: Umlauts in German spelling without their letters; in `neue`, `Frauen` and `Quelle`, `ue` is none.
 _SPELLED_OUT = re.compile(r"ae|oe|(?<![aeq])ue")
 _SPELLING = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
 _BLANKS = re.compile(r"\s+")
@@ -69,8 +70,8 @@ _SINGULARS: Final = (
 )  # fmt: skip
 
 
-#: Letters that Unicode does not decompose, with the letters that people type instead; and invisible characters (soft
-#: hyphen, joiners, variation selectors, tags) and skin tones of emoji, which would split words.
+#: Letters that Unicode does not decompose, with the letters that people type instead. Invisible characters (soft
+#: hyphen, joiners, variation selectors, tags) and skin tones of emoji, which would split words, are removed.
 _PLAIN = str.maketrans(
     {
         "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h",
@@ -79,7 +80,7 @@ _PLAIN = str.maketrans(
     | dict.fromkeys(map(chr, (0xAD, 0x200C, 0x200D, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10), *range(0x1F3FB, 0x1F400),
                          *range(0xE0020, 0xE0080))), "")
 )  # fmt: skip
-#: Vowel signs of Indic and other scripts: parts of words although Unicode does not class them as letters.
+#: Vowel signs of Indic and other scripts: parts of words, although Unicode does not class them as letters.
 _SIGNS = _ranges(
     code
     for code in (*range(0x0900, 0x1D00), *range(0xA800, 0xAC00))
@@ -103,8 +104,8 @@ def fold(text: str) -> str:
     text = text[:LONGEST_TEXT]
     if text.isascii():
         return _BLANKS.sub(" ", text).lower()
-    bare = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    letters = "".join(c for c in bare if not unicodedata.combining(c)).translate(_PLAIN)
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    letters = "".join(c for c in decomposed if not unicodedata.combining(c)).translate(_PLAIN)
     return _BLANKS.sub(" ", unicodedata.normalize("NFC", letters))
 
 
@@ -129,17 +130,17 @@ def other_forms(word: str, *, prefix: bool) -> tuple[str, ...]:
     """
     if len(word) < _SHORTEST or not (word.isascii() and word.isalpha()):
         return ()
-    found = tuple(_singulars(word)) or tuple(_plurals(word))
-    return tuple(form for form in found if len(form) > 1 and not (prefix and form.startswith(word)))
+    forms = tuple(_singulars(word)) or tuple(_plurals(word))
+    return tuple(form for form in forms if len(form) > 1 and not (prefix and form.startswith(word)))
 
 
 def umlaut_forms(word: str) -> tuple[str, ...]:
-    """Return the word that German spelling without umlauts makes of this one, or the other way around.
+    """Return the folded form of a word with umlauts spelled out, or the other way around.
 
-    `muenchen` is folded as it is, and `münchen` to `munchen`: each gives the folded form of the other.
+    Folding leaves `muenchen` unchanged and makes `munchen` of `münchen`: each word gives the folded form of the other.
     """
     if word.isascii():
-        other = _SPELLED_OUT.sub(lambda found: found[0][0], word)
+        other = _SPELLED_OUT.sub(lambda umlaut: umlaut[0][0], word)
         return (other,) if other != word else ()
     composed = unicodedata.normalize("NFC", word)
     spelled = composed.translate(_SPELLING)
@@ -150,7 +151,7 @@ def _singulars(word: str) -> Iterator[str]:
     if word in _REGULAR:
         yield _REGULAR[word]
     elif len(word) > _SHORTEST:
-        ending, singulars = next(((end, found) for end, found in _PLURALS if word.endswith(end)), ("", ()))
+        ending, singulars = next((row for row in _PLURALS if word.endswith(row[0])), ("", ()))
         yield from (word.removesuffix(ending) + singular for singular in singulars)
 
 
@@ -158,5 +159,5 @@ def _plurals(word: str) -> Iterator[str]:
     if word in _IRREGULAR:
         yield _IRREGULAR[word]
     else:
-        ending, plurals = next((end, found) for end, found in _SINGULARS if word.endswith(end))
+        ending, plurals = next(row for row in _SINGULARS if word.endswith(row[0]))
         yield from (word.removesuffix(ending) + plural for plural in plurals)

@@ -12,7 +12,7 @@ operators inside quotes, as in the queries that PhotoPrism's own clients write (
 a backslash precedes them: `|`, `&` and `*`, and a sign that begins an alternative. An operator that the filter's row
 does not list is an ordinary character.
 
-The rule for words decides whether a piece of text is a word or a phrase; free text follows it too.
+The rule for words decides whether a piece of text is a word or a phrase, in values and in free text.
 """
 
 import re
@@ -28,7 +28,7 @@ from photosvc.query.fold import LONGEST_WORD, other_forms, umlaut_forms, words
 from photosvc.query.nodes import InvalidQueryError, Phrase, Word
 
 LONGEST_QUERY = 4096
-#: Beginnings of the Unicode names of digits and of letters in scripts whose words have many letters.
+#: Beginnings of the Unicode names of digits, and of letters in scripts whose words have many letters.
 _MANY_LETTERS = ("LATIN", "GREEK", "CYRILLIC", "DIGIT", "MODIFIER")
 #: Articles and pronouns that lose their vowel in front of another word, as in `l'été` and `d'anniversaire`.
 _ELIDED = re.compile(r"(?:[cdjlmnst]|qu|all|dell|nell|sull|un)['\u2019\u02bc](?=\w\w)", re.IGNORECASE)
@@ -60,7 +60,7 @@ class TokenKind(StrEnum):
 class Token(NamedTuple):
     """A piece of the query and its position; for a filter also its key, as written and without the colon.
 
-    A named tuple, because one query may have thousands.
+    A named tuple, because one query may have thousands of tokens.
     """
 
     kind: TokenKind
@@ -104,12 +104,12 @@ def check(text: str, field: str) -> None:
         length, most = len(text), LONGEST_QUERY
         msg = Message("{field} has {length} characters; {most} are allowed", field=field, length=length, most=most)
         raise InvalidQueryError(msg, field=field)
-    if found := _UNPRINTABLE.search(text):
-        raise InvalidQueryError(f"{field} holds a control character", field=field, position=found.start())
+    if character := _UNPRINTABLE.search(text):
+        raise InvalidQueryError(f"{field} holds a control character", field=field, position=character.start())
 
 
 def close_quote(text: str) -> str:
-    """Return the text with a last quote that is not closed closed at its end."""
+    """Return the text with its last quote closed."""
     if '"' not in text:
         return text
     opened = next((token for token in tokens(text) if token.kind is TokenKind.STRAY), None)
@@ -122,7 +122,7 @@ def close_quote(text: str) -> str:
 def tokens(text: str) -> Iterator[Token]:
     """Yield the tokens of `text` from left to right, without blanks, up to an unclosed quote.
 
-    Reading stops there because for each further quote the rest of the text would be searched again.
+    Reading stops there, because each further quote would cause another search through the rest of the text.
     """
     for match in _TOKEN.finditer(text):
         kind = _KINDS.get(match.lastgroup or "")
@@ -152,7 +152,7 @@ def read_term(text: str, *, quoted: bool, whole: bool = False) -> Word | Phrase 
     article: `l'été` is `été`.
 
     Args:
-        quoted: true if it stood in quotes.
+        quoted: true if the text stood in quotes.
         whole: true if a word without a `*` is never the start of a longer one.
 
     Raises:
@@ -165,15 +165,16 @@ def read_term(text: str, *, quoted: bool, whole: bool = False) -> Word | Phrase 
         body = _ELIDED.sub("", body, 1) if _ELIDED.match(body) else body
     if "*" in body.lstrip("*") and not quoted:
         raise ValueError("in free text * may only end a word")
-    found = words(body)
-    if not found:
+    folded = words(body)
+    if not folded:
         return None
     starred = text.endswith("*") and not body[-1].isspace()
-    if len(found) == 1:
-        word = _word(found[0], starred=starred, quoted=quoted, whole=whole)
+    if len(folded) == 1:
+        word = _word(folded[0], starred=starred, quoted=quoted, whole=whole)
         further = () if starred or quoted or body.isascii() else umlaut_forms(body)
         return replace(word, forms=(*word.forms, *further)) if further else word
-    return Phrase(found, starred or not (quoted or whole or len(found[-1]) < shortest_prefix(found[-1])))
+    may_go_on = not (quoted or whole) and len(folded[-1]) >= shortest_prefix(folded[-1])
+    return Phrase(folded, starred or may_go_on)
 
 
 def _word(word: str, *, starred: bool, quoted: bool, whole: bool) -> Word:
@@ -184,12 +185,12 @@ def _word(word: str, *, starred: bool, quoted: bool, whole: bool) -> Word:
 
 
 def read_models(text: str) -> list[Phrase]:
-    """Return the names of models that a word without blanks may be, as `iphone11` is `iPhone 11`."""
+    """Return the names of models that a word without blanks may mean: `iphone11` is `iPhone 11`."""
     word = text.lower()
-    found = _MODEL.fullmatch(word) if len(word) >= _SHORTEST_MODEL else None
-    if found is None:
+    model = _MODEL.fullmatch(word) if len(word) >= _SHORTEST_MODEL else None
+    if model is None:
         return []
-    name, number, version = found.groups()
+    name, number, version = model.groups()
     phrases = [Phrase((name, number + version))]
     if version:
         phrases += [Phrase((name + number, version)), Phrase((name, number, version))]
@@ -199,12 +200,12 @@ def read_models(text: str) -> list[Phrase]:
 
 
 def read_place(name: str) -> list[Word | Phrase]:
-    """Return the names in the gazetteer of the places that have this name, given by its folded words, in free text."""
-    return [found for own in names_in_text(name) if (found := read_term(own, quoted=True))]
+    """Return the conditions for the names in the gazetteer of the places that a folded name means in free text."""
+    return [term for own in names_in_text(name) if (term := read_term(own, quoted=True))]
 
 
 def shortest_prefix(word: str) -> int:
-    """Return the number of characters from which an unquoted word also stands for the words that start with it.
+    """Return the least number of characters of an unquoted word that also stands for words that start with it.
 
     Words of two letters are frequent in Latin, Greek and Cyrillic script; in other scripts, such as Hangul, they are
     more selective.
@@ -215,7 +216,7 @@ def shortest_prefix(word: str) -> int:
 class Alternative(NamedTuple):
     """An alternative: its text between wildcards, and its position in the value.
 
-    A named tuple, because one query may have hundreds.
+    A named tuple, because one query may have hundreds of alternatives.
     """
 
     pieces: tuple[str, ...]
@@ -250,7 +251,7 @@ class _Draft:
         return not self.quoted and self.pieces == [""]
 
     def begin(self, text: str, operators: str, *, inside: bool) -> str:
-        """Return the first text without the sign and the blanks in front of it; note the sign."""
+        """Return the first text without a sign and the blanks before it; remember the sign."""
         first = text.lstrip()
         if first.startswith(("!", "-")) and first[0] in operators and not self.negated:
             self.negated = True
@@ -269,10 +270,10 @@ class _Draft:
         self.protected = 0
 
     def finish(self, end: int, *, inside: bool = False) -> list[Alternative]:
-        """Return the alternative as a list, empty if there is no text; `inside` says that it ends inside quotes."""
+        """Return the alternative as a list, which is empty without text; `inside` is true if it ends inside quotes."""
         last = self.pieces[-1]
-        kept = 0 if inside else self.protected
-        self.pieces[-1] = last[:kept] + last[kept:].rstrip()
+        protected = 0 if inside else self.protected
+        self.pieces[-1] = last[:protected] + last[protected:].rstrip()
         if len(self.pieces) == 1 and not self.pieces[0].strip():
             empty = self.empties and self.quoted and not (self.after_operator or self.pieces[0])
             return [Alternative(("",), self.negated, True, self.start, end)] if empty else []

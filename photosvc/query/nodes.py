@@ -1,4 +1,4 @@
-"""Queries as trees of frozen nodes, with typed values of their filters, and the error of queries that make none.
+"""Queries as trees of frozen nodes, the typed values of their filters, and the error of invalid queries.
 
 Trees are in normal form: `And` and `Or` have at least two different parts, none of their own type, `Not` contains no
 `Not`, and `Everything` is never part of another node.
@@ -25,7 +25,7 @@ class InvalidQueryError(InvalidValueError):
 
     Args:
         field: the request parameter with the error: `q`, `filter` or the name of a filter.
-        position: the number of characters before the error in the text of the field, if it has a position.
+        position: the number of characters before the error in the text of the parameter; None if it has no position.
     """
 
     def __init__(self, message: str, *, field: str | None = None, position: int | None = None) -> None:
@@ -43,17 +43,17 @@ def shown(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A folded word, or one of its other forms; with `prefix`, also every word that starts with it."""
+    """A folded word or one of its other forms; with `prefix`, also each word that starts with it."""
 
     text: str
     prefix: bool
     forms: tuple[str, ...] = ()
-    """Whole words that count as this one: its plural or singular."""
+    """Whole words that count as this word: its plural or singular."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Two or more folded words that follow each other; with `prefix`, the last may be the start of a word."""
+    """Two or more folded words in sequence; with `prefix`, the last one may be the start of a word."""
 
     words: tuple[str, ...]
     prefix: bool = False
@@ -66,7 +66,7 @@ class Pattern:
     pieces: tuple[str, ...]
 
     def matches(self, text: str) -> bool:
-        """Return whether the whole of `text`, folded, fits the pattern; SQL conditions follow the same rule."""
+        """Return whether the pattern fits the whole folded text; SQL conditions follow the same rule."""
         first, *middle = self.pieces
         text = fold(text)
         if not middle:
@@ -76,10 +76,10 @@ class Pattern:
             return False
         at, end = len(first), len(text) - len(last)
         for piece in middle:
-            found = text.find(piece, at, end)
-            if found < 0:
+            start = text.find(piece, at, end)
+            if start < 0:
                 return False
-            at = found + len(piece)
+            at = start + len(piece)
         return True
 
 
@@ -89,7 +89,7 @@ UNNAMED: Final = Pattern(("new",))
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Numbers from `low` to `high`, both included; `None` is no limit."""
+    """Numbers from `low` up to and including `high`; `None` is no limit."""
 
     low: float | None
     high: float | None
@@ -166,14 +166,14 @@ class PlusCode:
 
 @dataclass(frozen=True, slots=True)
 class MarkerNames:
-    """The names of people, in the spelling of markers, of which any may match. Never parsed, only resolved."""
+    """Names of people in the spelling of markers, of which any may match. The resolver makes it, not the parser."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TakenOut:
-    """The photos that people removed from the smart album with this id. Never parsed, only resolved."""
+    """The photos that people removed from the smart album with this id. The resolver makes it, not the parser."""
 
     album_id: int
 
@@ -185,7 +185,7 @@ Operand: TypeAlias = Parsed | Resolved
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Any of `any_of` (or anything, if it is empty), but none of `none_of`."""
+    """Any value of `any_of`, or any value at all if it is empty, but no value of `none_of`."""
 
     any_of: tuple[Operand, ...] = ()
     none_of: tuple[Operand, ...] = ()
@@ -239,14 +239,14 @@ class Everything:
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """A condition that no photo matches. Never parsed: the resolver puts it in place of a name that does not exist."""
+    """A condition that no photo matches. The resolver puts it in place of a name that does not exist."""
 
 
 Node: TypeAlias = Word | Phrase | Filter | Not | And | Or | Everything | Nothing
 
 
 def conjunction(parts: Iterable[Node]) -> Node:
-    """Join the parts by `And`, in normal form; no parts are `Everything`."""
+    """Join the parts by `And`, in normal form; without parts, return `Everything`."""
     return _joined(And, parts)
 
 
@@ -296,18 +296,19 @@ def leaves(node: Node) -> Iterator[Node]:
 def levels(node: Node) -> int:
     """Count the changes between `And` and `Or` from the top of a query to its innermost condition.
 
-    A negated `And` counts as an `Or` of negations, and a negated `Or` as an `And`, because they are compiled so.
+    A negated `And` counts as an `Or` of negations, and a negated `Or` as an `And`, as they are compiled (De Morgan).
     """
     return _levels(node, None, negated=False)
 
 
-def _levels(node: Node, above: bool | None, *, negated: bool) -> int:
+def _levels(node: Node, parent_is_or: bool | None, *, negated: bool) -> int:
     match node:
         case Not(part):
-            return _levels(part, above, negated=not negated)
+            return _levels(part, parent_is_or, negated=not negated)
         case And(parts) | Or(parts):
-            either = isinstance(node, Or) is not negated
-            return (either is not above) + max(_levels(part, either, negated=negated) for part in parts)
+            is_or = isinstance(node, Or) != negated  # De Morgan
+            change = 0 if is_or == parent_is_or else 1
+            return change + max(_levels(part, is_or, negated=negated) for part in parts)
         case _:
             return 0
 
@@ -315,7 +316,7 @@ def _levels(node: Node, above: bool | None, *, negated: bool) -> int:
 def terms(node: Node) -> int:
     """Count the values that a condition compares with: words of a phrase, alternatives of a filter.
 
-    A pattern counts as its number of wildcards, because each of them needs a search for the text after it.
+    A pattern counts as its number of wildcards, because each wildcard needs a search for the text after it.
     """
     return sum(map(_terms, leaves(node)))
 
@@ -323,7 +324,8 @@ def terms(node: Node) -> int:
 def _terms(part: Node) -> int:
     match part:
         case Filter(_, Choice(any_of, none_of)):
-            return sum(max(1, len(one.pieces) - 1) if isinstance(one, Pattern) else 1 for one in any_of + none_of)
+            operands = any_of + none_of
+            return sum(max(1, len(op.pieces) - 1) if isinstance(op, Pattern) else 1 for op in operands)
         case Phrase(words):
             return len(words)
         case _:

@@ -31,12 +31,12 @@ def parse_parameters(pairs: Pairs) -> Node:
     Raises:
         InvalidQueryError: a value is not valid; the error names its parameter.
     """
-    given: dict[str, tuple[str, str]] = {}
+    written: dict[str, tuple[str, str]] = {}
     for key, text in _flat(pairs):
         if text.strip() and (spec := NAMES.get(key)) and not _is_not_set(spec, text):
-            given[spec.name] = (key, text)
+            written[spec.name] = (key, text)
     parts = []
-    for name, (key, text) in given.items():
+    for name, (key, text) in written.items():
         check(text, key)
         parts.append(read_filter(FILTERS[name], text, Source(key, 0, len(text))))
         if sum(map(terms, parts)) > MOST_TERMS:
@@ -45,7 +45,7 @@ def parse_parameters(pairs: Pairs) -> Node:
 
 
 def parse_scope(pairs: Pairs, today: date) -> Node:
-    """Parse the last parameter `filter` that is not empty: a query that narrows the whole search down.
+    """Parse the last parameter `filter` that is not empty: a query that narrows the search down.
 
     Raises:
         InvalidQueryError: the text is not a query.
@@ -55,7 +55,7 @@ def parse_scope(pairs: Pairs, today: date) -> Node:
 
 
 def combine(query: Node, parameters: Node, unset: Collection[str] = ()) -> Node:
-    """Combine the conditions of both: first `overlay`, then `locate`.
+    """Join a query and parameters by `overlay`, and merge their positions by `locate`.
 
     Raises:
         InvalidQueryError: `lat` or `lng` is given without the other.
@@ -64,7 +64,7 @@ def combine(query: Node, parameters: Node, unset: Collection[str] = ()) -> Node:
 
 
 def overlay(query: Node, parameters: Node, unset: Collection[str] = ()) -> Node:
-    """Join the conditions of both; a filter at the top of `query` replaces parameters of the same name.
+    """Join a query and parameters; a filter at the top of the query replaces parameters of its name.
 
     Args:
         unset: names of filters that the query mentions without a condition; see `unset_filters`.
@@ -76,13 +76,13 @@ def overlay(query: Node, parameters: Node, unset: Collection[str] = ()) -> Node:
 def unset_filters(text: str) -> frozenset[str]:
     """Return the names of the filters at the top of a valid query, outside of groups, that set no condition.
 
-    Such as `public:false` or `quality:0` change nothing by themselves, but the query has the last word: a parameter of
-    the same name no longer counts.
+    Filters such as `public:false` or `quality:0` change nothing by themselves, but because the query has the last word,
+    a parameter of the same name no longer counts.
     """
     names = set[str]()
     for before, token, after in top_filters(text):
         spec = NAMES.get(token.key.lower())
-        if spec is not None and not any(one and one.kind in BINDERS for one in (before, after)):
+        if spec is not None and not any(token and token.kind in BINDERS for token in (before, after)):
             raw = token.text[len(token.key) + 1 :]
             if isinstance(read_filter(spec, raw, Source("q", token.end - len(raw), token.end)), Everything):
                 names.add(spec.name)

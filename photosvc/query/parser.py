@@ -38,29 +38,29 @@ from photosvc.query.spoken_dates import Meaning
 LITTLE_WORDS: Final = frozenset(
     ("a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "photos", "pictures", "the", "to", "with")
 )
-#: A comparison without a colon, or without the name of a filter.
+#: A comparison without a colon or without the name of a filter.
 _COMPARISON: Final = re.compile(r"(?P<key>[^\W\d_][\w-]*+)?(?P<sign>[<>]=?|=)(?P<value>.*)", re.DOTALL)
 DEEPEST_NESTING = 64
 MOST_LEVELS = 20
-"""Levels of `and` inside `or` inside `and` …: the parser of SQLite has room for about 28."""
+"""Levels of `and` inside `or` inside `and` …; the parser of SQLite has room for about 28."""
 MOST_TERMS = 256
-#: The terms of a query among which words may be the names of models, which are not counted.
+#: The first terms of a query, among which words may name models; names of models are not counted as terms.
 _MOST_MODELS = 16
-#: The terms of a query among which words may be the names of places in other languages.
+#: The first terms of a query, among which words may name places in other languages.
 _MOST_NAMES = 16
 MOST_TOKENS = 5 * MOST_TERMS
 """A term may have a sign, two parentheses and an operator."""
 #: Words that are operators between two terms, as in PhotoPrism.
 OPERATOR_WORDS = {"or": TokenKind.EITHER, "and": TokenKind.BOTH}
-#: Words that negate the term behind them, like `-`; but not before words as in `to be or not to be`, nor `no` before a
-#: number. In capitals, `NOT` always does.
+#: Words that negate the next term, like `-`, except before words as in `to be or not to be`; `no` does not negate a
+#: number. `NOT` in capitals negates any term.
 _NEGATION_WORD = "NOT"
 NEGATION_WORDS = {"not", "without", "no"}
 _NOT_NEGATED = {*LITTLE_WORDS, *OPERATOR_WORDS, *NEGATION_WORDS, "be"}
 _TOO_DEEP = f"more than {MOST_LEVELS} changes between 'and' and 'or' inside each other"
 #: The key for the order of a whole query; it is no filter.
 ORDER = "order"
-#: Tokens that join or negate what stands beside them.
+#: Tokens that join or negate the tokens beside them.
 BINDERS = {TokenKind.EITHER, TokenKind.NEGATE}
 _BOTH_ENDS = {TokenKind.EITHER, TokenKind.CLOSE}
 _TERM_ENDS = {TokenKind.CLOSE, TokenKind.PHRASE, TokenKind.FILTER, TokenKind.WORD}
@@ -68,15 +68,15 @@ _TERM_STARTS = {TokenKind.OPEN, TokenKind.NEGATE, TokenKind.PHRASE, TokenKind.FI
 
 
 def refuse_comparison(word: str, source: Source) -> None:
-    """Refuse `iso>800` and `>800`, which are meant as filters and not as words to find.
+    """Refuse `iso>800` and `>800`, which are meant as filters and not as words.
 
     Raises:
         InvalidQueryError: the word is such a comparison; the message shows the right form.
     """
-    found = _COMPARISON.fullmatch(word)
-    if found is None:
+    comparison = _COMPARISON.fullmatch(word)
+    if comparison is None:
         return
-    key, sign, value = found["key"], found["sign"].removeprefix("="), found["value"]
+    key, sign, value = comparison["key"], comparison["sign"].removeprefix("="), comparison["value"]
     if key and key.lower() in NAMES:
         msg = Message("{name} is neither a word nor a filter", name=shown(word))
         meant = f"{key.lower()}:{shown(sign + value)[1:-1]}"
@@ -89,7 +89,7 @@ def refuse_comparison(word: str, source: Source) -> None:
 
 
 class Understood(NamedTuple):
-    """Words of a query that mean a filter, and what they mean."""
+    """Words of a query that mean a filter, with their meaning."""
 
     start: int
     end: int
@@ -224,7 +224,7 @@ class _Parser:
         return self.text(token) if token.kind is TokenKind.PHRASE else self.word(token, longest)
 
     def word(self, token: Token, longest: int) -> Node:
-        """Return the condition for a word, or for what it means with at most so many words from it on."""
+        """Return the condition for a word, or for the meaning of at most `longest` words from it on."""
         first = self.next - 1
         meaning = read_spoken(self.words_from(first, longest), self.today) if may_mean(token.text) else None
         if meaning is None:
@@ -238,9 +238,9 @@ class _Parser:
         return self.counted(node, token)
 
     def place(self, token: Token, longest: int) -> Node | None:
-        """Return the condition for the longest name of a place in another language from a word on; None without one.
+        """Return the condition for the longest name of a place in another language from a word on; None without a name.
 
-        Photos with the typed words themselves match as well.
+        Photos with the typed words match as well.
         """
         if self.terms >= _MOST_NAMES:
             return None
@@ -248,26 +248,26 @@ class _Parser:
         typed = self.words_from(first, min(longest, MOST_NAME_WORDS))
         starred = next((at for at, word in enumerate(typed) if "*" in word), len(typed))
         for length in range(starred, 0, -1):
-            found = read_place(word_line(" ".join(typed[:length])))
-            if found:
+            own_names = read_place(word_line(" ".join(typed[:length])))
+            if own_names:
                 self.next = first + length
-                named = [one for one in self.tokens[first : self.next] if one.kind is TokenKind.WORD]
-                place = self.counted(Filter("place", Choice(tuple(found))), token)
-                return disjunction([conjunction([self.text(one) for one in named]), place])
+                typed_words = [word for word in self.tokens[first : self.next] if word.kind is TokenKind.WORD]
+                place = self.counted(Filter("place", Choice(tuple(own_names))), token)
+                return disjunction([conjunction([self.text(word) for word in typed_words]), place])
         return None
 
     def words_from(self, first: int, longest: int) -> list[str]:
-        """Return this word and the words behind it; `and` and a phrase may be among them."""
-        found = [self.tokens[first].text]
+        """Return a word and the words behind it; `and` and a phrase may be among them."""
+        texts = [self.tokens[first].text]
         for token in self.tokens[first + 1 : first + longest]:
             if token.kind is TokenKind.PHRASE:
-                if takes_phrase(found):
-                    found.append(token.text)
+                if takes_phrase(texts):
+                    texts.append(token.text)
                 break
             if token.kind is not TokenKind.WORD and token.kind is not TokenKind.BOTH:
                 break
-            found.append(token.text)
-        return found
+            texts.append(token.text)
+        return texts
 
     def group(self, opening: Token, depth: int) -> Node:
         if depth > DEEPEST_NESTING:
@@ -298,10 +298,10 @@ class _Parser:
     def text(self, token: Token) -> Node:
         quoted = token.kind is TokenKind.PHRASE
         try:
-            found = read_term(token.text[1:-1] if quoted else token.text, quoted=quoted)
+            term = read_term(token.text[1:-1] if quoted else token.text, quoted=quoted)
         except ValueError as error:
             raise self.error(str(error), token) from error
-        node: Node = found or Everything()
+        node: Node = term or Everything()
         if not quoted:
             refuse_comparison(token.text, Source(self.field, token.start, token.end))
         models = not quoted and self.terms < _MOST_MODELS
@@ -332,16 +332,16 @@ class _Parser:
 
 def read_tokens(text: str) -> list[Token]:
     """Return the tokens of a query: `and` and `or` between two terms are operators, `not` before a term is a sign."""
-    found = list(islice(tokens(close_quote(text)), MOST_TOKENS + 1))
-    for at in range(len(found) - 2, -1, -1):
-        if _negates(found[at], found[at + 1]):
-            found[at] = found[at]._replace(kind=TokenKind.NEGATE, text="-")
-    for at in range(1, len(found) - 1):
-        token = found[at]
+    every = list(islice(tokens(close_quote(text)), MOST_TOKENS + 1))
+    for at in range(len(every) - 2, -1, -1):
+        if _negates(every[at], every[at + 1]):
+            every[at] = every[at]._replace(kind=TokenKind.NEGATE, text="-")
+    for at in range(1, len(every) - 1):
+        token = every[at]
         kind = OPERATOR_WORDS.get(token.text.lower()) if token.kind is TokenKind.WORD else None
-        if kind and found[at - 1].kind in _TERM_ENDS and found[at + 1].kind in _TERM_STARTS:
-            found[at] = token._replace(kind=kind)
-    return found
+        if kind and every[at - 1].kind in _TERM_ENDS and every[at + 1].kind in _TERM_STARTS:
+            every[at] = token._replace(kind=kind)
+    return every
 
 
 def _negates(token: Token, following: Token) -> bool:
@@ -358,10 +358,10 @@ def _negates(token: Token, following: Token) -> bool:
 
 
 def split_order(text: str) -> tuple[str, str]:
-    """Return the query with blanks in place of `order:name`, and the name; it is empty if the query names no order.
+    """Return the query with blanks in place of `order:name`, and the name; the name is empty without an order.
 
-    An order applies to the whole query, so it must stand beside the conditions at the top: not in a group or after a
-    sign.
+    An order applies to the whole query, so that it must stand beside the conditions at the top, neither in a group nor
+    after a sign.
 
     Raises:
         InvalidQueryError: the text is too long, or contains characters that no database can store.
@@ -378,8 +378,8 @@ def split_order(text: str) -> tuple[str, str]:
 
 def top_filters(text: str) -> Iterator[tuple[Token | None, Token, Token | None]]:
     """Yield the filters outside of groups, each with the tokens beside it."""
-    found, depth = read_tokens(text), 0
-    for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
+    every, depth = read_tokens(text), 0
+    for before, token, after in zip([None, *every], every, [*every[1:], None], strict=False):
         depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
         if token.kind is TokenKind.FILTER and not depth:
             yield before, token, after

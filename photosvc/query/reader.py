@@ -1,4 +1,4 @@
-"""Readers of filter values, one for each kind, with the names of countries and the states of `is` and `has`."""
+"""Readers of filter values, one for each kind, with names of countries and the states of `is` and `has`."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ from photosvc.query.nodes import (
     shown,
 )
 
-#: Codes of countries by further names in use, as folded words.
+#: Codes of countries by further names, as folded words.
 _FURTHER: Final = {
     "america": "us", "britain": "gb", "burma": "mm", "czech republic": "cz", "england": "gb", "great britain": "gb",
     "holland": "nl", "ivory coast": "ci", "scotland": "gb", "swaziland": "sz", "turkiye": "tr", "uae": "ae",
@@ -47,15 +47,15 @@ STATES: Final[dict[str, tuple[str, Value]]] = {
     "album": ("unsorted", False), "faces": ("faces", _SOME), "people": ("faces", _SOME), "rating": ("rating", _SOME),
     "title": ("title", _SET), "description": ("description", _SET), "caption": ("description", _SET),
 }  # fmt: skip
-#: A title in quotes that may also name several albums, which all have the photo.
+#: A title in quotes that may also be the names of several albums, of which each has the photo.
 _TITLE_WITH_AND = re.compile(r'"([^"\\|*]*\w[^"\\|*]*&[^"\\|*]*\w[^"\\|*]*)"')
 #: The extension in the name of a file.
 _EXTENSION = re.compile(r"\.[a-z][a-z0-9]{1,4}\Z", re.ASCII)
 #: Filters on the names of places, which are known in other languages, too.
 _PLACES = frozenset(("city", "state"))
 LONGEST_PATTERN = 10_000
-"""Most bytes of a folded text; a character can fold to 18 letters, and SQLite refuses patterns over 50,000 bytes."""
-#: A function that reads an alternative as an operand, as a list of which any may match, or as None for no value.
+"""The most bytes of a folded text. A character can fold to 18 letters; SQLite refuses patterns over 50,000 bytes."""
+#: A function that reads an alternative as an operand, as a list of operands of which any may match, or as no value.
 _Reader: TypeAlias = Callable[[Alternative, FilterSpec], Operand | list[Operand] | None]
 #: Kinds with a single value, without alternatives and signs.
 _SINGLE: dict[ValueKind, Callable[[str], Value | None]] = {
@@ -87,13 +87,13 @@ def _read_states(spec: FilterSpec, group: Sequence[Alternative], source: Source)
     """Return the filters for the states in a group of alternatives."""
     wanted: list[Node] = []
     unwanted: list[Node] = []
-    for found in group:
-        state = STATES.get(found.text.lower())
+    for value in group:
+        state = STATES.get(value.text.lower())
         if state is None:
-            unknown = Message("{name} is not a property of photos", name=shown(found.text))
-            msg = did_you_mean(unknown, found.text, STATES, f"; it is one of {', '.join(STATES)}")
-            raise _refused(spec, found, source, msg)
-        (unwanted if found.negated else wanted).append(Filter(*state, source))
+            unknown = Message("{name} is not a property of photos", name=shown(value.text))
+            msg = did_you_mean(unknown, value.text, STATES, f"; it is one of {', '.join(STATES)}")
+            raise _refused(spec, value, source, msg)
+        (unwanted if value.negated else wanted).append(Filter(*state, source))
     return conjunction([disjunction(wanted), *map(negation, unwanted)])
 
 
@@ -101,39 +101,39 @@ class TooLongError(ValueError):
     """A text has more bytes than the databases compare."""
 
 
-def _text(found: Alternative, spec: FilterSpec) -> Operand | list[Operand] | None:
-    pieces = [fold(piece) for piece in found.pieces]
-    pattern = _pattern(pieces, quoted=found.quoted)
+def _text(value: Alternative, spec: FilterSpec) -> Operand | list[Operand] | None:
+    pieces = [fold(piece) for piece in value.pieces]
+    pattern = _pattern(pieces, quoted=value.quoted)
     if spec.name in _PLACES and pattern and len(pattern.pieces) == 1:
-        others = own_names(word_line(found.text), spec.name)
+        others = own_names(word_line(value.text), spec.name)
         return [pattern, *(Pattern((name,)) for name in others if name != pattern.pieces[0])]
-    bare = _EXTENSION.sub("", pattern.pieces[-1]) if spec.name in {"name", "original"} and pattern else None
-    if pattern is None or bare is None or (*pattern.pieces[:-1], bare) in {pattern.pieces, ("",)}:
+    if pattern is None or spec.name not in {"name", "original"}:
         return pattern
-    return [pattern, Pattern((*pattern.pieces[:-1], bare))]
+    without_extension = (*pattern.pieces[:-1], _EXTENSION.sub("", pattern.pieces[-1]))
+    return pattern if without_extension in {pattern.pieces, ("",)} else [pattern, Pattern(without_extension)]
 
 
-def _prose(found: Alternative, _: FilterSpec) -> Operand | None:
-    if found.pieces == ("",) or (not found.quoted and found.text.lower() in {"true", "false"}):
+def _prose(value: Alternative, _: FilterSpec) -> Operand | None:
+    if value.pieces == ("",) or (not value.quoted and value.text.lower() in {"true", "false"}):
         return Pattern(("",))
-    term = read_term(found.text, quoted=found.quoted) if len(found.pieces) == 1 else None
-    return term or _pattern([fold(piece) for piece in found.pieces], quoted=found.quoted)
+    term = read_term(value.text, quoted=value.quoted) if len(value.pieces) == 1 else None
+    return term or _pattern([fold(piece) for piece in value.pieces], quoted=value.quoted)
 
 
-def _count(found: Alternative, spec: FilterSpec) -> Operand | None:
-    if found.text.lower() == "new":
+def _count(value: Alternative, spec: FilterSpec) -> Operand | None:
+    if value.text.lower() == "new":
         return UNNAMED
-    if found.text == "0" or BOOLEANS.get(found.text.lower(), True) is False:
+    if value.text == "0" or BOOLEANS.get(value.text.lower(), True) is False:
         return Range(0, 0)
-    return Range(1, None) if found.text.lower() in BOOLEANS else values.read_least(found.text, spec.least)
+    return Range(1, None) if value.text.lower() in BOOLEANS else values.read_least(value.text, spec.least)
 
 
-def _path(found: Alternative, _: FilterSpec) -> Operand | None:
-    pieces = [fold(piece) for piece in found.pieces]
-    dropped = "/" if found.quoted else "/ "
+def _path(value: Alternative, _: FilterSpec) -> Operand | None:
+    pieces = [fold(piece) for piece in value.pieces]
+    dropped = "/" if value.quoted else "/ "
     pieces[0], last = pieces[0].lstrip(dropped), pieces[-1]
     pieces[-1] = pieces[-1].rstrip(dropped)
-    return Pattern(("",)) if pieces == [""] and "/" in last else _pattern(pieces, quoted=found.quoted)
+    return Pattern(("",)) if pieces == [""] and "/" in last else _pattern(pieces, quoted=value.quoted)
 
 
 def _pattern(pieces: list[str], *, quoted: bool = False) -> Pattern | None:
@@ -154,41 +154,41 @@ def _pattern(pieces: list[str], *, quoted: bool = False) -> Pattern | None:
     return pattern
 
 
-def _name(found: Alternative, spec: FilterSpec) -> Operand | None:
-    pattern = _pattern([_spaced(piece) for piece in found.pieces])
+def _name(value: Alternative, spec: FilterSpec) -> Operand | None:
+    pattern = _pattern([_spaced(piece) for piece in value.pieces])
     if pattern is None or len(pattern.pieces) > 1:
         return pattern
     (name,) = pattern.pieces
     if spec.name == "album" and is_uid(name, ALBUM):
         return Uid(name, spec.columns[0])
-    if found.quoted or (spec.name != "album" and is_uid(name, SUBJECT)):
+    if value.quoted or (spec.name != "album" and is_uid(name, SUBJECT)):
         return pattern
     return Pattern((name, "")) if spec.name == "album" else read_term(name, quoted=False, whole=True)
 
 
 def _spaced(piece: str) -> str:
-    """Return the words of a piece of a name; blanks beside a wildcard are kept, because they separate words."""
+    """Return the words of a piece of a name, with blanks beside a wildcard, because they separate words."""
     body = word_line(piece)
     return f"{' ' * piece[0].isspace()}{body}{' ' * piece[-1].isspace()}" if body else ""
 
 
-def _words(found: Alternative, spec: FilterSpec) -> Operand | list[Operand] | None:
-    term = read_term(found.text, quoted=found.quoted, whole=spec.kind is ValueKind.WHOLE_WORDS)
-    if spec.name != "place" or term is None or len(found.pieces) > 1:
+def _words(value: Alternative, spec: FilterSpec) -> Operand | list[Operand] | None:
+    term = read_term(value.text, quoted=value.quoted, whole=spec.kind is ValueKind.WHOLE_WORDS)
+    if spec.name != "place" or term is None or len(value.pieces) > 1:
         return term
-    return [term, *read_place(word_line(found.text))]
+    return [term, *read_place(word_line(value.text))]
 
 
-def _id_or_words(found: Alternative, _: FilterSpec) -> Operand | list[Operand] | None:
-    if not found.quoted and re.fullmatch(r"\d{1,9}", found.text, re.ASCII):
-        return int(found.text) or None
-    term = read_term(found.text, quoted=found.quoted)
-    models = [] if found.quoted else read_models(found.text)
+def _id_or_words(value: Alternative, _: FilterSpec) -> Operand | list[Operand] | None:
+    if not value.quoted and re.fullmatch(r"\d{1,9}", value.text, re.ASCII):
+        return int(value.text) or None
+    term = read_term(value.text, quoted=value.quoted)
+    models = [] if value.quoted else read_models(value.text)
     return [term, *models] if term and models else term
 
 
-def _uid(found: Alternative, _: FilterSpec) -> Operand:
-    text = found.text.lower()
+def _uid(value: Alternative, _: FilterSpec) -> Operand:
+    text = value.text.lower()
     if is_hash(text):
         return Uid(text, "hash")
     if is_uid(text, PHOTO):
@@ -198,22 +198,22 @@ def _uid(found: Alternative, _: FilterSpec) -> Operand:
     raise ValueError(text)
 
 
-def _photo(found: Alternative, spec: FilterSpec) -> Operand:
-    text = found.text.lower()
+def _photo(value: Alternative, spec: FilterSpec) -> Operand:
+    text = value.text.lower()
     if not is_uid(text, PHOTO):
         raise ValueError(text)
     return Uid(text, spec.columns[0])
 
 
-def _country(found: Alternative, _: FilterSpec) -> Operand:
-    code = country_code(found.text) or found.text.lower()
-    if not re.fullmatch(r"[a-z]{2}|0", code):  # some clients send 0 for no country: no photo is in it
+def _country(value: Alternative, _: FilterSpec) -> Operand:
+    code = country_code(value.text) or value.text.lower()
+    if not re.fullmatch(r"[a-z]{2}|0", code):  # some clients send 0 for no country, in which no photo is
         raise ValueError(code)
     return Pattern((code,))
 
 
-def _extension(found: Alternative, _: FilterSpec) -> Operand:
-    extension = fold(found.text).removeprefix(".")
+def _extension(value: Alternative, _: FilterSpec) -> Operand:
+    extension = fold(value.text).removeprefix(".")
     if not re.fullmatch(r"\w{1,16}", extension):
         raise ValueError(extension)
     return Pattern(("", f".{extension}"))
@@ -231,25 +231,25 @@ _ITEMS: dict[ValueKind, _Reader] = {
     ValueKind.PHOTO: _photo,
     ValueKind.EXTENSION: _extension,
     ValueKind.COUNTRY: _country,
-    ValueKind.COLOR: lambda found, _: COLOR_NUMBERS[found.text.lower()],
-    ValueKind.INTEGER: lambda found, spec: values.read_range(found.text, spec.least),
-    ValueKind.SIGNED: lambda found, _: [*values.read_signed(found.text)],
-    ValueKind.BYTES: lambda found, spec: values.read_bytes(found.text, spec.least),
-    ValueKind.CALENDAR: lambda found, spec: values.read_calendar(found.text, spec.least),
-    ValueKind.MONTH: lambda found, spec: values.read_month(found.text, spec.least),
-    ValueKind.WEEKDAY: lambda found, spec: values.read_weekday(found.text, spec.least),
-    ValueKind.AT_LEAST: lambda found, spec: values.read_least(found.text, spec.least),
+    ValueKind.COLOR: lambda value, _: COLOR_NUMBERS[value.text.lower()],
+    ValueKind.INTEGER: lambda value, spec: values.read_range(value.text, spec.least),
+    ValueKind.SIGNED: lambda value, _: [*values.read_signed(value.text)],
+    ValueKind.BYTES: lambda value, spec: values.read_bytes(value.text, spec.least),
+    ValueKind.CALENDAR: lambda value, spec: values.read_calendar(value.text, spec.least),
+    ValueKind.MONTH: lambda value, spec: values.read_month(value.text, spec.least),
+    ValueKind.WEEKDAY: lambda value, spec: values.read_weekday(value.text, spec.least),
+    ValueKind.AT_LEAST: lambda value, spec: values.read_least(value.text, spec.least),
     ValueKind.COUNT: _count,
     ValueKind.ABSENT: _text,
-    ValueKind.CHROMA: lambda found, spec: values.read_chroma(found.text, spec.least),
-    ValueKind.DECIMAL: lambda found, spec: values.read_decimal(found.text, spec.least),
-    ValueKind.TAKEN: lambda found, _: values.read_days(found.text),
-    ValueKind.BEFORE: lambda found, _: values.read_before(found.text),
-    ValueKind.AFTER: lambda found, _: values.read_after(found.text),
-    ValueKind.NEAR: lambda found, _: areas.read_near(found.text),
-    ValueKind.BOX: lambda found, _: areas.read_box(found.text),
-    ValueKind.CELL: lambda found, _: areas.read_cell(found.text),
-    ValueKind.PLUS_CODE: lambda found, _: areas.read_plus_code(found.text),
+    ValueKind.CHROMA: lambda value, spec: values.read_chroma(value.text, spec.least),
+    ValueKind.DECIMAL: lambda value, spec: values.read_decimal(value.text, spec.least),
+    ValueKind.TAKEN: lambda value, _: values.read_days(value.text),
+    ValueKind.BEFORE: lambda value, _: values.read_before(value.text),
+    ValueKind.AFTER: lambda value, _: values.read_after(value.text),
+    ValueKind.NEAR: lambda value, _: areas.read_near(value.text),
+    ValueKind.BOX: lambda value, _: areas.read_box(value.text),
+    ValueKind.CELL: lambda value, _: areas.read_cell(value.text),
+    ValueKind.PLUS_CODE: lambda value, _: areas.read_plus_code(value.text),
 }
 
 
@@ -266,21 +266,21 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
     if spec.kind is ValueKind.STATE:
         return conjunction(_read_states(spec, group, source) for group in groups)
     if spec.kind in _SINGLE:
-        found = [_read_single(spec, group[0], source) for group in groups]
+        operands = [_read_single(spec, group[0], source) for group in groups]
     else:
-        found = [_read_choice(spec, group, source) for group in groups]
-    filters: list[Node] = [Filter(spec.name, value, source) for value in found if value is not None]
+        operands = [_read_choice(spec, group, source) for group in groups]
+    filters: list[Node] = [Filter(spec.name, operand, source) for operand in operands if operand is not None]
     node = filters[0] if len(filters) == 1 else conjunction(filters)
     if spec.name == "album" and (title := _TITLE_WITH_AND.fullmatch(raw)):
         return disjunction([Filter(spec.name, Choice((Pattern((word_line(title[1]),)),)), source), node])
     return node
 
 
-def _read_single(spec: FilterSpec, found: Alternative, source: Source) -> Value | None:
+def _read_single(spec: FilterSpec, value: Alternative, source: Source) -> Value | None:
     try:
-        return _SINGLE[spec.kind](found.text)
+        return _SINGLE[spec.kind](value.text)
     except (KeyError, ValueError) as error:
-        raise _unreadable(spec, found, source, error) from error
+        raise _unreadable(spec, value, source, error) from error
 
 
 def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> Choice | None:
@@ -288,32 +288,32 @@ def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> 
     wanted: list[Operand] = []
     unwanted: list[Operand] = []
     spellings: list[Operand] = []
-    for found in group:
+    for value in group:
         try:
-            item = read(found, spec)
+            item = read(value, spec)
         except (KeyError, ValueError) as error:
-            raise _unreadable(spec, found, source, error) from error
-        without = spec.kind is ValueKind.PROSE and not found.quoted and found.text.lower() == "true"
-        chosen = unwanted if found.negated is not without else wanted
+            raise _unreadable(spec, value, source, error) from error
+        means_any = spec.kind is ValueKind.PROSE and not value.quoted and value.text.lower() == "true"
+        chosen = unwanted if value.negated != means_any else wanted  # any text is the opposite of no text
         operands = item if isinstance(item, list) else [item] if item is not None else []
-        if operands and operands[0] not in spellings:  # beside `img_1.jpg`, `img_1` says nothing new
+        if operands and operands[0] not in spellings:  # beside `img_1.jpg`, `img_1` adds nothing
             chosen += operands
             spellings += operands[1:]
     return Choice(tuple(wanted), tuple(unwanted)) if wanted or unwanted else None
 
 
-def _unreadable(spec: FilterSpec, found: Alternative, source: Source, error: Exception) -> InvalidQueryError:
-    name = shown(found.text)
+def _unreadable(spec: FilterSpec, value: Alternative, source: Source, error: Exception) -> InvalidQueryError:
+    name = shown(value.text)
     if isinstance(error, TooLongError):
         msg = Message(
-            "{name} has more than {most} bytes when it is folded", name=shown(found.text), most=LONGEST_PATTERN
+            "{name} has more than {most} bytes when it is folded", name=shown(value.text), most=LONGEST_PATTERN
         )
-        return _refused(spec, found, source, msg)
+        return _refused(spec, value, source, msg)
     msg = Message("{name} is not {message}", name=name, message=Message(spec.kind.expected))
     known = COLORS if spec.kind is ValueKind.COLOR else country_codes() if spec.kind is ValueKind.COUNTRY else ()
-    return _refused(spec, found, source, did_you_mean(msg, found.text, known))
+    return _refused(spec, value, source, did_you_mean(msg, value.text, known))
 
 
-def _refused(spec: FilterSpec, found: Alternative, source: Source, why: str) -> InvalidQueryError:
+def _refused(spec: FilterSpec, value: Alternative, source: Source, why: str) -> InvalidQueryError:
     msg = of_field(spec.name, why)
-    return InvalidQueryError(msg, field=source.field, position=source.start + found.start)
+    return InvalidQueryError(msg, field=source.field, position=source.start + value.start)

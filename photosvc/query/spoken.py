@@ -1,8 +1,8 @@
 """Words of free text that mean a filter: dates, numbers of cameras, kinds of photos, places and albums.
 
-Each meaning is itself a query, which says everything explicitly; explanations show it. A single word finds what it
-means, and itself as well: `videos` in a title, too. Several words, such as `june 2019`, are what they mean alone. In
-quotes or with a `*` at the end, words are always only themselves.
+Each meaning is a query, which explanations show. A single word finds its meaning and itself: `videos` in a title, too.
+Several words, such as `june 2019`, find only their meaning. Words in quotes or with a `*` at the end find only
+themselves.
 """
 
 import re
@@ -17,9 +17,9 @@ from photosvc.query.lexer import quote
 from photosvc.query.reader import country_code, country_codes
 from photosvc.query.spoken_dates import FIRST_WORDS, LEADING_WORDS, Meaning, read_dates
 
-#: Words that people write for a kind of photos, and the query that finds these photos. Words such as `people`, `photo`
-#: and `orange`, which stand in titles as well, are not among them: they would find much of a library.
-_MAGIC: Final = {
+#: Words for kinds of photos, with the queries that find them. Words such as `people`, `photo` and `orange`, which stand
+#: in titles as well, are left out: they would find much of a library.
+_KINDS: Final = {
     word: query
     for query, names in (
         ("favorite:true", "starred"),
@@ -31,7 +31,7 @@ _MAGIC: Final = {
     )
     for word in names.split()
 }
-#: The numbers of models that Samsung writes into photos in place of their names.
+#: The numbers that Samsung writes into photos in place of the names of models.
 _GALAXIES: Final = {"s10": ("g973", "g975"), "s20": ("g98",), "s21": ("g99",), "s22": ("s90",), "s23": ("s91",),
                     "s24": ("s92",)}  # fmt: skip
 _END: Final = r"(?![^ ])"
@@ -50,10 +50,10 @@ _FORMS: Final = tuple(
         (r"(\d{1,3}) ?(?:mp|megapixels?)", r"mp:\1"),
     )
 )
-_FIRST: Final = frozenset((*FIRST_WORDS, *_MAGIC, "iso", "near", "galaxy"))
-#: Words that mean a filter alone.
-SPOKEN_WORDS: Final = frozenset((*_MAGIC, *FIRST_WORDS)) - LEADING_WORDS
-#: Signs with which a word begins that is read here: `2019`, `'80s`, `iso100`, `f/1.8`.
+_FIRST: Final = frozenset((*FIRST_WORDS, *_KINDS, "iso", "near", "galaxy"))
+#: Words that mean a filter by themselves.
+SPOKEN_WORDS: Final = frozenset((*_KINDS, *FIRST_WORDS)) - LEADING_WORDS
+#: Beginnings of words with a meaning, such as `2019`, `'80s`, `iso100`, `f/1.8`.
 _SIGNS: Final = re.compile(r"'?\d|iso\d|f/?\d", re.ASCII)
 _FOLLOWING: Final = frozenset(("album", "of", "de"))
 _PUNCTUATION: Final = ",.;:!?"
@@ -65,7 +65,7 @@ _MOST_OF_PLACE: Final = 4
 
 
 def may_mean(word: str) -> bool:
-    """Return whether a word may begin words that mean a filter; this costs next to nothing."""
+    """Return whether words that mean a filter may begin with this word; a fast test that rules most words out."""
     low = word.lower()
     if low in _FIRST:
         return True
@@ -80,12 +80,12 @@ def takes_phrase(typed: Sequence[str]) -> bool:
 
 
 def read_spoken(typed: Sequence[str], today: date) -> Meaning | None:
-    """Return what the words at the beginning of these mean; None if they mean only themselves.
+    """Return the meaning of the first of some words; None if they mean only themselves.
 
     Args:
         typed: words of a query, as they were typed; a phrase in quotes may follow `near` and `in album`.
     """
-    if typed[0].lower() in LEADING_WORDS:  # which mean nothing alone
+    if typed[0].lower() in LEADING_WORDS:  # they mean nothing by themselves
         following = typed[1] if len(typed) > 1 else ""
         if following.lower() not in _FOLLOWING and not may_mean(following):
             return None
@@ -96,23 +96,23 @@ def read_spoken(typed: Sequence[str], today: date) -> Meaning | None:
         return _near(typed)
     text = " ".join(plain)
     for form, query in _FORMS:
-        if found := form.match(text):
-            return Meaning(found[0].count(" ") + 1, found.expand(query))
+        if match := form.match(text):
+            return Meaning(match[0].count(" ") + 1, match.expand(query))
     if plain[0] == "galaxy" and (models := _GALAXIES.get("".join(plain[1:2]))):
         return Meaning(2, f'"{plain[0]} {plain[1]}" | camera:{"|".join(f"sm-{model}*" for model in models)}')
-    if plain[0] in _MAGIC:
-        return Meaning(1, _MAGIC[plain[0]])
+    if plain[0] in _KINDS:
+        return Meaning(1, _KINDS[plain[0]])
     return read_dates(text, today)
 
 
 def _beginning(title: str) -> str:
-    """Return the value of `album` for titles that begin so; a phrase in quotes is the whole title."""
+    """Return the value of `album` for titles that begin with a text; a phrase in quotes is the whole title."""
     quoted = quote(title)
     return title if title.startswith('"') or quoted == title else f'{quoted[:-1]}*"'
 
 
 def _near(typed: Sequence[str]) -> Meaning | None:
-    """Return the surroundings of a place whose name the words behind `near` are; the longest name counts.
+    """Return the surroundings of the place that the words behind `near` name; the longest name counts.
 
     A frequent English word that names only small places, as in `near lakes`, is not meant as one, unless it is quoted
     or a state or country follows it.

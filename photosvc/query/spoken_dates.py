@@ -1,4 +1,4 @@
-"""Dates, seasons, days of the week and times of day as people write them, and the queries that they mean.
+"""Dates, seasons, days of the week and times of day in words, and the queries that they mean.
 
 Names of months and days of the week are understood in English, German, French and Spanish, everything else in English.
 The table is our own: libraries for dates in words find a day in nearly any text, such as `sun`, `may` or `1600`.
@@ -13,13 +13,13 @@ from photosvc.query.values import ENGLISH_MONTHS, ENGLISH_WEEKDAYS
 
 
 class Meaning(NamedTuple):
-    """The query that some words mean."""
+    """A query that words mean."""
 
     words: int
     """The number of words."""
     query: str
     shown: str = ""
-    """The meaning for people, if it is not the query."""
+    """The meaning for people if it is not the query."""
 
     @property
     def text(self) -> str:
@@ -54,7 +54,7 @@ _WEEKDAYS: Final = (
     "samstag sonnabend samedi sabado",
     "sonntag dimanche domingo",
 )
-#: Seasons from the first month of each in the north; in the south they begin six months later.
+#: Seasons, each at its first month in the north; in the south they begin six months later.
 _SEASONS: Final = (
     "", "", "spring fruhling fruhjahr printemps primavera",
     "", "", "summer sommer ete verano",
@@ -109,13 +109,13 @@ _Reader: TypeAlias = Callable[[re.Match[str], date], str | Meaning]
 
 
 def _month_start(day: date, months: int) -> date:
-    """Return the first day of the month that is so many months after that of `day`."""
+    """Return the first day of the month that lies this number of months after that of `day`."""
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     return date(year, month + 1, 1)
 
 
 def _period_around(unit: str, ago: int, today: date) -> str:
-    """Return the query for the day, week, month or year that lies so many of them back."""
+    """Return the query for the day, week, month or year that lies `ago` such units before today."""
     match unit:
         case "day":
             return f"taken:{today - timedelta(days=ago)}"
@@ -128,9 +128,9 @@ def _period_around(unit: str, ago: int, today: date) -> str:
             return f"taken:{date(today.year - ago, 1, 1).year:04}"
 
 
-def _past(found: re.Match[str], today: date) -> str:
-    number = int(found[1])
-    days, months = {"day": (1, 0), "week": (7, 0), "month": (0, 1), "year": (0, 12)}[found[2]]
+def _past(match: re.Match[str], today: date) -> str:
+    number = int(match[1])
+    days, months = {"day": (1, 0), "week": (7, 0), "month": (0, 1), "year": (0, 12)}[match[2]]
     start = today - timedelta(days=days * number)
     if months:
         first = _month_start(today, -months * number)
@@ -138,24 +138,24 @@ def _past(found: re.Match[str], today: date) -> str:
     return f"taken:>={start}"
 
 
-def _weekend(found: re.Match[str], today: date) -> str:
+def _weekend(match: re.Match[str], today: date) -> str:
     saturday = today - timedelta(days=(today.weekday() + 2) % 7)
-    if found[1] == "last" and saturday + timedelta(days=1) >= today:
+    if match[1] == "last" and saturday + timedelta(days=1) >= today:
         saturday -= timedelta(days=7)
     return f"taken:{saturday}..{saturday + timedelta(days=1)}"
 
 
-def _last_day(found: re.Match[str], today: date) -> str:
-    return f"taken:{today - timedelta(days=(today.weekday() - int(found[1])) % 7 + 1)}"
+def _last_day(match: re.Match[str], today: date) -> str:
+    return f"taken:{today - timedelta(days=(today.weekday() - int(match[1])) % 7 + 1)}"
 
 
-def _last_month(found: re.Match[str], today: date) -> str:
-    return f"taken:{_month_start(today, -((today.month - int(found[1]) - 1) % 12 + 1)).isoformat()[:7]}"
+def _last_month(match: re.Match[str], today: date) -> str:
+    return f"taken:{_month_start(today, -((today.month - int(match[1]) - 1) % 12 + 1)).isoformat()[:7]}"
 
 
-def _season(found: re.Match[str], today: date) -> Meaning:
+def _season(match: re.Match[str], today: date) -> Meaning:
     """Return the three months of a season in the north, and those in the south for photos that were taken there."""
-    first, year, spans = int(found["season"]), found["year"], list[str]()
+    first, year, spans = int(match["season"]), match["year"], list[str]()
     for month in (first, (first + 5) % 12 + 1):
         start = date(int(year) if year.isdecimal() else today.year, month, 1)
         while not year.isdecimal() and (start if year == "this" else _month_start(start, 3)) > today:
@@ -164,36 +164,36 @@ def _season(found: re.Match[str], today: date) -> Meaning:
     north, south = spans
     outer = f"{min(spans).partition('..')[0]}..{max(spans).partition('..')[2]}"
     query = f"taken:{outer} ((taken:{north} -{_SOUTH}) | (taken:{south} {_SOUTH}))"
-    return Meaning(found[0].count(" ") + 1, query, f"taken:{north}, south of the equator taken:{south}")
+    return Meaning(match[0].count(" ") + 1, query, f"taken:{north}, south of the equator taken:{south}")
 
 
-def _feast(found: re.Match[str], today: date) -> str:
-    month, first, last = _FEASTS[found["feast"]]
+def _feast(match: re.Match[str], today: date) -> str:
+    month, first, last = _FEASTS[match["feast"]]
     days = f"month:{month} day:{first}-{last}"
-    year = found["year"]
+    year = match["year"]
     if year in {None, ""}:
         return days
     if not year.isdecimal():
         year = str(today.year - (today < date(today.year, month, last) or today.month < month))
-    return f'("{found["feast"]}" | ({days})) year:{year}'
+    return f'("{match["feast"]}" | ({days})) year:{year}'
 
 
-def _day_of_month(found: re.Match[str], _: date) -> str:
-    day = date(2000, int(found["month"]), int(found["day"]))  # a leap year
+def _day_of_month(match: re.Match[str], _: date) -> str:
+    day = date(2000, int(match["month"]), int(match["day"]))  # a leap year
     return f"month:{day.month} day:{day.day}"
 
 
-def _months_of_year(found: re.Match[str], _: date) -> str:
-    first, last = (f"{found[3]}-{int(month):02}" for month in found.group(1, 2))
+def _months_of_year(match: re.Match[str], _: date) -> str:
+    first, last = (f"{match[3]}-{int(month):02}" for month in match.group(1, 2))
     return f"taken:{first}..{last}"
 
 
-def _decade(found: re.Match[str], _: date) -> str:
-    first = int(found[1]) if len(found[1]) == 4 else 1900 + int(found[1])
+def _decade(match: re.Match[str], _: date) -> str:
+    first = int(match[1]) if len(match[1]) == 4 else 1900 + int(match[1])
     return f"year:{first}-{first + 9}"
 
 
-#: What is read after the periods.
+#: Forms that are tried after the periods.
 _FORMS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = tuple(
     (re.compile(form + _END, re.ASCII), read)
     for form, read in (
@@ -206,27 +206,27 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = tuple(
         (r"today", lambda _, today: f"taken:{today}"),
         (r"yesterday", lambda _, today: f"taken:{today - timedelta(days=1)}"),
         (r"on this day", lambda _, today: f"month:{today.month} day:{today.day}"),
-        (rf"(\d{{1,3}}) {_UNIT}s? ago", lambda found, today: _period_around(found[2], int(found[1]), today)),
+        (rf"(\d{{1,3}}) {_UNIT}s? ago", lambda match, today: _period_around(match[2], int(match[1]), today)),
         (rf"(?:last|past) (\d{{1,3}}) {_UNIT}s?", _past),
-        (rf"(last|this) {_UNIT}", lambda found, today: _period_around(found[2], int(found[1] == "last"), today)),
+        (rf"(last|this) {_UNIT}", lambda match, today: _period_around(match[2], int(match[1] == "last"), today)),
         (r"(last|this) weekend", _weekend),
         (rf"last {_WEEKDAY}", _last_day),
         (rf"last {_MONTH}", _last_month),
         (r"[MN](?P<month>\d\d?) (?P<day>\d\d?)(?:st|nd|rd|th)?", _day_of_month),
         (rf"(?P<day>\d\d?)(?:st|nd|rd|th|er)?{_OF}[MN](?P<month>\d\d?)", _day_of_month),
         (r"(?:the )?'?((?:1[89]|20)\d0|[3-9]0)'?s", _decade),
-        (rf"{_YEAR}-{_YEAR}", lambda found, _: f"year:{found[1]}-{found[2]}"),
-        (r"M(\d\d?)", lambda found, _: f"month:{found[1]}"),
-        (rf"(?:on )?{_WEEKDAY}", lambda found, _: f"weekday:{found[1]}"),
+        (rf"{_YEAR}-{_YEAR}", lambda match, _: f"year:{match[1]}-{match[2]}"),
+        (r"M(\d\d?)", lambda match, _: f"month:{match[1]}"),
+        (rf"(?:on )?{_WEEKDAY}", lambda match, _: f"weekday:{match[1]}"),
         (r"(?:at |on )?(?:week-?ends?|wochenende)", lambda _, __: "weekday:6-7"),
-        (r"(?:at |by |in the )?(morning|afternoon|evening|night)", lambda found, _: f"hour:{_HOURS[found[1]]}"),
+        (r"(?:at |by |in the )?(morning|afternoon|evening|night)", lambda match, _: f"hour:{_HOURS[match[1]]}"),
     )
 )
-#: Frequent words that mean something only before others of this table.
+#: Frequent words that mean something only before other words of this table.
 LEADING_WORDS: Final = frozenset((
     "at", "between", "by", "from", "in", "on", "the", *(name for names in _SEASONS for name in names.split()),
 ))  # fmt: skip
-#: The first words of everything that is read here and does not begin with a digit.
+#: The first words of all forms that do not begin with a digit.
 FIRST_WORDS: Final = frozenset((
     *_CODES, *_HOURS, *_FEASTS, *_BOUNDS, *LEADING_WORDS, "last", "past", "this", "today", "yesterday",
     "weekend", "weekends", "week-end", "week-ends", "wochenende",
@@ -234,7 +234,7 @@ FIRST_WORDS: Final = frozenset((
 
 
 def read_dates(text: str, today: date) -> Meaning | None:
-    """Return the meaning of the words at the beginning of a text; None if they are no date.
+    """Return the meaning of the first words of a text; None if they are no date.
 
     Args:
         text: folded words, with single blanks between them.
@@ -244,15 +244,16 @@ def read_dates(text: str, today: date) -> Meaning | None:
     if bound in _BOUNDS:
         period = _read_period(rest)
         return Meaning(period.words + 1, f"taken:{_BOUNDS[bound]}{_first(period)}") if period else None
-    if found := _read_span(rest if bound in {"between", "from"} else text):
-        return found._replace(words=found.words + (bound in {"between", "from"}))
+    opens_span = bound in {"between", "from"}
+    if span := _read_span(rest if opens_span else text):
+        return span._replace(words=span.words + opens_span)
     if (period := _read_period(text)) and (period.words > 1 or len(period.query) > 4):
         return period._replace(query=f"taken:{period.query}")
     for form, read in _FORMS:
         if match := form.match(text):
             try:
                 meaning = read(match, today)
-            except (ValueError, OverflowError):  # there is no such day
+            except (ValueError, OverflowError):  # no such day
                 continue
             return meaning if isinstance(meaning, Meaning) else Meaning(match[0].count(" ") + 1, meaning)
     return period._replace(query=f"year:{period.query}") if period else None
@@ -271,7 +272,7 @@ def _read_span(text: str) -> Meaning | None:
 
 
 def _first(period: Meaning) -> str:
-    """Return the first reading of a period: of several readings no range is made."""
+    """Return the first reading of a period, because ranges have one reading only."""
     return period.query.partition("|")[0]
 
 
@@ -283,9 +284,9 @@ def _read_period(text: str) -> Meaning | None:
             periods = [_written(parts)]
             if match.re.groupindex and match["sign"] == "/" and places[0] == 4:  # the month may stand before the day
                 periods.append(_written([parts[0], parts[2], parts[1]]))
-            found = "|".join(dict.fromkeys(filter(None, periods)))
-            if found:
-                return Meaning(match[0].count(" ") + 1, found)
+            query = "|".join(dict.fromkeys(filter(None, periods)))
+            if query:
+                return Meaning(match[0].count(" ") + 1, query)
     return None
 
 

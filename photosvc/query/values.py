@@ -1,6 +1,6 @@
 """Numbers, ranges of numbers, days and ranges of days in filter values.
 
-Each function raises ValueError if the text has none of the forms that it names, or if no number, day or moment fits.
+Each function raises ValueError if the text has none of its forms, or if no number, day or moment fits.
 """
 
 import re
@@ -25,7 +25,7 @@ def _compile(end: str) -> re.Pattern[str]:
     return re.compile(rf"(?P<one>{end})|{two}|(?P<sign>[<>]=?)\s*(?P<bound>{end})", re.ASCII)
 
 
-#: Without a sign `-5` is the range up to 5; with one it is minus five, and `*-5` the range.
+#: In an unsigned form, `-5` is the range up to 5; in a signed one it is minus five, and `*-5` is the range.
 _UNSIGNED, _SIGNED, _DECIMALS, _SIZES = map(_compile, (_INTEGER, f"-?{_INTEGER}", _DECIMAL, r"\d{1,15}"))
 #: A number of bytes with its unit.
 _SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*([kmgt]?)(i?)(b?)(?![\w.])", re.ASCII | re.IGNORECASE)
@@ -36,7 +36,7 @@ ENGLISH_MONTHS = ("january", "february", "march", "april", "may", "june", "july"
 #: The numbers of the months by their names, and by beginnings of at least three letters.
 MONTHS = {name[:end]: str(number) for number, name in enumerate(ENGLISH_MONTHS, 1) for end in range(3, len(name) + 1)}
 ENGLISH_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-#: The numbers of the days of the week, from 1 for Monday, in the same way.
+#: The numbers of the days of the week, from 1 for Monday, by their names and by beginnings of at least three letters.
 WEEKDAYS = {
     name[:end]: str(number) for number, name in enumerate(ENGLISH_WEEKDAYS, 1) for end in range(3, len(name) + 1)
 }
@@ -45,7 +45,7 @@ WEEKDAYS = {
 def read_range(text: str, least: float | None = None) -> Range:
     """Read a range: `a`, `a-b`, `a..b`, `a-`, `-b`, `*-b` or `>=a`; the two ends may come in either order.
 
-    A range never contains numbers below `least`, which mean «unknown»; a single number may be one of them.
+    A range never contains numbers below `least`, which mean an unknown value; a single number may be so low.
     """
     return _read(text, _UNSIGNED, int, least)
 
@@ -58,8 +58,8 @@ def _read(
     if match is None or text.strip("*") in {"-", ".."}:
         raise ValueError(text)
     if match["one"]:
-        found = _around(number(match["one"]), tolerance)
-        return Range(max(found.low or 0, least or 0), found.high) if found.low != found.high else found
+        around = _around(number(match["one"]), tolerance)
+        return Range(max(around.low or 0, least or 0), around.high) if around.low != around.high else around
     if match["sign"]:
         around = _around(number(match["bound"]), tolerance)
         low, high = _beyond(around, match["sign"], 1e-6 if tolerance else 1)
@@ -98,11 +98,11 @@ def _beyond(around: Range, sign: str, step: float) -> tuple[float | None, float 
 
 
 def read_signed(text: str) -> tuple[Range, ...]:
-    """Read a number or a range, which may be negative; no range contains 0, which means «unknown»."""
-    found = _read(text, _SIGNED, int, None)
-    low, high = found.low, found.high
+    """Read a number or a range, which may be negative; no range contains 0, which means an unknown value."""
+    whole = _read(text, _SIGNED, int, None)
+    low, high = whole.low, whole.high
     if low == high or (low is not None and low > 0) or (high is not None and high < 0):
-        return (found,)
+        return (whole,)
     below = (Range(low, -1),) if low is None or low < 0 else ()
     above = (Range(1, high),) if high is None or high > 0 else ()
     return below + above
@@ -113,52 +113,52 @@ def read_bytes(text: str, least: float | None) -> Range:
 
     A single number with a unit includes all numbers that round to it: `5mb` is 4.5 up to 5.5 million bytes.
     """
-    lone = _SIZE.fullmatch(text)
-    if lone and (lone[2] or lone[4]):
-        size, unit = _bytes(lone), _unit(lone)
+    single = _SIZE.fullmatch(text)
+    if single and (single[2] or single[4]):
+        size, unit = _bytes(single), _unit(single)
         if size >= _MOST_BYTES:
             raise ValueError(text)
-        half = int(unit / 10 ** len(lone[1].partition(".")[2])) // 2
+        half = int(unit / 10 ** len(single[1].partition(".")[2])) // 2
         return Range(max(size - half, 0), size + max(half - 1, 0))
-    return _read(_SIZE.sub(lambda found: str(_bytes(found)), text), _SIZES, int, least)
+    return _read(_SIZE.sub(lambda size: str(_bytes(size)), text), _SIZES, int, least)
 
 
-def _bytes(found: re.Match[str]) -> int:
-    return int(Decimal(found[1]) * _unit(found))
+def _bytes(size: re.Match[str]) -> int:
+    return int(Decimal(size[1]) * _unit(size))
 
 
-def _unit(found: re.Match[str]) -> int:
-    return int((1024 if found[3] else 1000) ** _POWERS[found[2].lower()])
+def _unit(size: re.Match[str]) -> int:
+    return int((1024 if size[3] else 1000) ** _POWERS[size[2].lower()])
 
 
 def read_calendar(text: str, least: float | None) -> Range | None:
-    """Read a year, month or day of the month, or a range: 0 gives None, and -1 is the unknown one."""
+    """Read a year, month or day of the month, or a range; 0 gives None, and -1 is an unknown one."""
     if text in {"-1", "-1--1"}:
         return Range(-1, -1)
-    found = read_range(text, least)
-    return None if found == Range(0, 0) else found
+    numbers = read_range(text, least)
+    return None if numbers == Range(0, 0) else numbers
 
 
 def read_month(text: str, least: float | None) -> Range | None:
-    """Read a month by its number or its English name, or a range of months; raise ValueError for anything else."""
+    """Read a month by its number or English name, or a range of months."""
     return read_calendar(_numbered(text, MONTHS), least)
 
 
 def read_weekday(text: str, least: float | None) -> Range:
-    """Read a day of the week by its number or its English name, or a range; raise ValueError for anything else."""
+    """Read a day of the week by its number or English name, or a range of them."""
     return read_range(_numbered(text, WEEKDAYS), least)
 
 
 def _numbered(text: str, numbers: Mapping[str, str]) -> str:
-    return re.sub(r"[a-z]{3,9}", lambda found: numbers.get(found[0], found[0]), text.lower())
+    return re.sub(r"[a-z]{3,9}", lambda name: numbers.get(name[0], name[0]), text.lower())
 
 
 def read_least(text: str, least: float | None) -> Range | None:
     """Read a range; a single number is its lower end, and 0 gives None."""
     if not text.isdecimal():
         return read_range(text, least)
-    found = read_range(text)
-    return Range(found.low, None) if found.low else None
+    low = read_range(text).low
+    return Range(low, None) if low else None
 
 
 def read_chroma(text: str, least: float | None) -> Range | None:

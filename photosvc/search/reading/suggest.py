@@ -31,7 +31,7 @@ from photosvc.models import (
 from photosvc.models.library import UNKNOWN_ID
 from photosvc.models.search_values import camera_or_lens_name
 from photosvc.models.statements import Prepared, prepare_statement, unindexed
-from photosvc.query.completion import Typed
+from photosvc.query.completion import Fragment
 from photosvc.query.filters import FILTERS, FilterSpec, ValueKind
 from photosvc.query.fold import fold, words
 from photosvc.query.lexer import quote
@@ -323,7 +323,7 @@ class Suggestion:
     """True if there are more photos than `count`."""
 
 
-def suggest(connection: Connection, typed: Typed, names: Names, *, sees_private: bool) -> list[Suggestion]:
+def suggest(connection: Connection, typed: Fragment, names: Names, *, sees_private: bool) -> list[Suggestion]:
     """Return at most `MOST_SUGGESTED` suggestions: filters first, then the values that most photos have."""
     if len(typed.text) > _LONGEST_TYPED:
         return []
@@ -346,7 +346,7 @@ def _filters(text: str) -> list[FilterSpec]:
     return sorted(found, key=lambda spec: (spec.name != begun, not spec.name.startswith(begun)))[:_MOST_FILTERS]
 
 
-def _for_value(connection: Connection, typed: Typed, names: Names, *, sees_private: bool) -> list[Suggestion]:
+def _for_value(connection: Connection, typed: Fragment, names: Names, *, sees_private: bool) -> list[Suggestion]:
     spec, begun = FILTERS[typed.key], fold(typed.text)
     kinds = tuple(kind.name for kind in KINDS.values() if spec.name in kind.filters)
     if kinds:

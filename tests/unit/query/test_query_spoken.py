@@ -5,7 +5,7 @@ from datetime import date
 from photosvc.query.lexer import TokenKind
 from photosvc.query.nodes import And, Choice, Everything, Filter, Not, Or, Pattern, Phrase, Word
 from photosvc.query.parser import parse_query, read_tokens, understand
-from photosvc.query.spoken import _FORMS, _MAGIC, read_spoken
+from photosvc.query.spoken import _FORMS, _KINDS, read_spoken
 from photosvc.query.spoken_dates import read_dates
 
 #: A Wednesday.
@@ -280,7 +280,7 @@ def test_spellings():
 
 
 def test_what_words_mean_has_no_words_with_a_meaning():
-    for query in (*sorted(set(_MAGIC.values())), "iso:1", *(query for _, query in _FORMS)):
+    for query in (*sorted(set(_KINDS.values())), "iso:1", *(query for _, query in _FORMS)):
         assert understand(query.replace(r"\1", "2").replace(r"\2", "3"), TODAY) == []
 
 
