@@ -1,4 +1,4 @@
-"""Errors as pages; users who are not signed in are led to the sign-in page, and back."""
+"""Errors as pages; without a session, users are led to the sign-in page and back."""
 
 from http import HTTPStatus
 from typing import Any, Final

@@ -1,6 +1,6 @@
-"""The folders of the originals: in each the folders below it with covers, then the grid of the photos directly in it.
+"""The pages of folders of the originals: the folders in one with their covers, then the grid of its own photos.
 
-A folder is seen by the photos in it and below it: without one that may be seen there is no such folder.
+A folder exists for principals that may see a photo in it or below it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -70,7 +70,7 @@ class Listing:
     number: int
     more: bool
     any: bool
-    """False if no folder is in the folder, so that there is nothing to look for."""
+    """False if the folder contains no folder, so that the page needs no search field."""
 
 
 @pages.get("/folders", endpoint="folders")
@@ -78,7 +78,7 @@ class Listing:
 @page("folders.view")
 @uses("photos.search")
 def show_folder(folder: str = "") -> Response:
-    """Show a folder, by default the topmost one: those in it, and the photos directly in it."""
+    """Show the folders and photos directly in a folder, by default the topmost one."""
     asked, who = folder.strip("/"), principal()
     decide(who, "photos.search")
     with searching(who.owner_uid, "path") as connection:

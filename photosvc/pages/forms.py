@@ -31,12 +31,12 @@ def read_form(*, longest: int = _LONGEST, most: int = MAX_FORM) -> dict[str, str
 
 
 def chosen(name: str, most: int) -> list[str]:
-    """Return the values of a repeated field, each once and at most so many; `read_form` was called before."""
+    """Return at most `most` values of a repeated field, each once; call `read_form` first."""
     return list(dict.fromkeys(request.form.getlist(name)))[:most]
 
 
 def page_number(parameter: str = "page") -> int:
-    """Return the number of the page in the query string; 1 when there is none, or it is not a number."""
+    """Return the page number in the query string; 1 without a valid number."""
     return whole_number(request.args.get(parameter, ""), low=1, high=_LAST_PAGE, default=1)
 
 

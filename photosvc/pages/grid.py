@@ -26,7 +26,7 @@ from photosvc.search.reading.timeline import TYPES
 from photosvc.web.service import current_service
 
 Record = Mapping[str, Any]
-#: Style classes have no decimals: shapes are rounded to the twentieth, within what a row can show.
+#: Style classes have no decimals: shapes are rounded to multiples of 0.05, between the narrowest and widest tile.
 _STEP: Final = 5
 _NARROWEST, _WIDEST = 40, 300
 _SHOWN: Final = tuple(NAMED[name] for name in ("fit_360", "fit_720"))
@@ -78,7 +78,7 @@ def month_label(year: int, month: int) -> str:
 
 
 def taken_label(record: Record) -> str:
-    """Return the date of a photo as far as it is known: `18 October 2026`, `May 1987`, `1987`; empty if it is not."""
+    """Return the known part of a photo's date: `18 October 2026`, `May 1987`, `1987`, or nothing."""
     if iso := _day(record):
         return date_text(date.fromisoformat(iso))
     if record["Year"] <= 0:
@@ -87,7 +87,7 @@ def taken_label(record: Record) -> str:
 
 
 def title_of(record: Record) -> str:
-    """Return the title of a photo; empty if it has none but the one that the index gives where it knows nothing."""
+    """Return the title of a photo; empty for the title that the index gives to photos without one."""
     title = record["Title"].strip()
     return "" if title == UNKNOWN and not record.get("TitleSrc") else str(title)
 

@@ -68,7 +68,7 @@ def language() -> str:
 
 
 def chosen_language() -> str:
-    """Return the language that was chosen in this browser; empty: the browser's own."""
+    """Return the language chosen in this browser; empty if its own language is used."""
     name = request.cookies.get(COOKIE, "")
     return name if name in LANGUAGES else ""
 
@@ -82,7 +82,7 @@ def _of_browser() -> str:
 
 
 def languages() -> list[str]:
-    """Return the tags of the languages that the reader prefers: the chosen one, then those of the browser."""
+    """Return the tags of preferred languages: the chosen one, then the languages of the browser."""
     return [*filter(None, [chosen_language()]), *(tag for tag, _ in parse_accept_header(_accepted(), LanguageAccept))]
 
 
@@ -134,7 +134,7 @@ def _(text: str, /, **values: object) -> str:
 
 
 def pgettext(context: str, text: str) -> str:
-    """Return a text that has several meanings in English, of which the context names one, such as `action`."""
+    """Return the translation of an ambiguous English text, whose context names its meaning, such as `action`."""
     return catalogue(language()).pgettext(context, text)
 
 
@@ -174,7 +174,7 @@ def month_names() -> Mapping[int, str]:
 
 
 def _marked(text: str, /, **values: object) -> Markup:
-    """Return a text of a template, whose own marks are HTML and whose values are escaped."""
+    """Return a text of a template. The text may contain HTML; its values are escaped."""
     translated = Markup(catalogue(language()).gettext(text) if text else "")  # noqa: S704  # nosec B704
     return translated % values if values else translated
 

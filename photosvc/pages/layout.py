@@ -59,7 +59,7 @@ _HEADERS: Final = (
     ("Content-Security-Policy", _POLICY.format("")),
     ("Cross-Origin-Resource-Policy", "same-origin"),
     ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
-    # Not `no-referrer`: browsers would send `Origin: null` with our own forms, as with those of other sites.
+    # With `no-referrer`, browsers would send `Origin: null` with our own forms, as they do with forms of other sites.
     ("Referrer-Policy", "same-origin"),
     ("X-Content-Type-Options", "nosniff"),
     ("X-Frame-Options", "DENY"),
@@ -89,7 +89,7 @@ def safe_path(target: str) -> str:
 
 
 def current_path() -> str:
-    """Return the path and query of the current page, to lead back to; empty for the photos, or if it is no page."""
+    """Return the path and query of the current page to lead back to; empty for the photos and for other requests."""
     if request.method not in {"GET", "HEAD"}:
         return ""
     path = request.full_path.removesuffix("?")
@@ -98,7 +98,7 @@ def current_path() -> str:
 
 
 def form_path() -> str:
-    """Return the path of the page with the form of the current request: its own path, or the nearest one above it."""
+    """Return the path of the page whose form was sent: the nearest page at or above the path of the request."""
     routes: Any = current_app.create_url_adapter(request)
     path = request.path
     while path:
@@ -134,7 +134,7 @@ SECTIONS: Final = (
 
 
 def sections_of(who: Principal | None) -> list[Section]:
-    """Return the sections that are open to `who`, in the order of their navigation."""
+    """Return the sections that `who` may open, in the order of the navigation."""
     return [section for section in SECTIONS if who is not None and may(who, section.action)]
 
 
@@ -239,12 +239,12 @@ def asset(name: str) -> str:
 
 
 def allow_pictures(answer: Response, origin: str) -> None:
-    """Allow this page to show pictures of another origin from the settings, such as `https://tiles.example.org`."""
+    """Let this page show pictures of another origin, such as `https://tiles.example.org`."""
     answer.headers["Content-Security-Policy"] = _POLICY.format(f" {origin}")
 
 
 def add_page_headers(answer: Response) -> Response:
-    """Add the headers of every page: its content security policy, its caching, and what it varies with."""
+    """Add the headers of every page: content security policy, caching, and `Vary`."""
     for name, value in _HEADERS:
         answer.headers.setdefault(name, value)
     answer.headers.setdefault("Cache-Control", "no-store")

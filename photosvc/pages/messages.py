@@ -136,7 +136,7 @@ MESSAGES: Final = (
 
 
 def table_texts() -> Iterator[str]:
-    """Yield the texts of tables below that pages show: the help of filters, what they expect, problems of files."""
+    """Yield texts of lower packages that pages show: help and expected values of filters, problems of files."""
     yield from (spec.help for spec in FILTERS.values() if spec.kind is not ValueKind.ABSENT)
     yield from (kind.expected for kind in ValueKind)
     yield from (reason.template for reason in Reason)
@@ -149,5 +149,5 @@ def message_text(message: str) -> str:
 
 
 def text_for_script(message: str) -> str:
-    """Return a message of the API: for a script of our pages in its language, for others in English."""
+    """Return a message of the API: in the language of the page for our scripts, in English for other clients."""
     return message_text(message) if has_request_context() and request.headers.get("X-Photosvc") == "1" else message

@@ -52,7 +52,7 @@ class Kind:
     """The endpoint of their list."""
     title: str
     every: str
-    """The words that lead to all of them."""
+    """The text of the link to the whole list."""
     icon: str
     filter: str
     """The filter of the search that finds their photos."""
@@ -63,15 +63,15 @@ class Kind:
     nothing: str
     """The message when there are none."""
     missing: str
-    """The message when there is no such one."""
+    """The message for an unknown UID."""
     find: Callable[[RenameContext, str], Named]
-    """Finds one by its UID."""
+    """Find a label or person by UID."""
     change: Callable[..., object]
     """Changes the name and the mark of one; returns an `QueuedRename` if a job does the rest."""
     schema: Schema
     """The schema of changes at the API, which checks the name."""
     kept: Callable[[], Kept[list[Any]]]
-    """Returns the list of all."""
+    """Return the cache of all names."""
     with_covers: Callable[..., list[Any]]
 
 
@@ -183,7 +183,7 @@ def edit_label(uid: str) -> Response:
 @pages.post("/labels/<uid>", endpoint="change_label")
 @page("labels.update")
 def send_label(uid: str) -> Response:
-    """Rename a label, or make it a favorite or not; two are merged only if this was asked for."""
+    """Rename a label or change its mark. Two labels are merged only if the form confirms it."""
     return _save(LABELS, _find(LABELS, uid))
 
 
@@ -205,7 +205,7 @@ def edit_person(uid: str) -> Response:
 @pages.post("/people/<uid>", endpoint="change_person")
 @page("people.update")
 def send_person(uid: str) -> Response:
-    """Rename a person, or make them a favorite or not; two are merged only if this was asked for."""
+    """Rename a person or change their mark. Two people are merged only if the form confirms it."""
     return _save(PEOPLE, _find(PEOPLE, uid))
 
 
@@ -268,7 +268,7 @@ def _form(
     other: Named | None = None,
     error: PhotosvcError | None = None,
 ) -> Response:
-    """Show the form of a name, with what was typed; it would be merged with `other`, which has that name."""
+    """Show the form of a name with the typed values. `other` has the typed name already: the form offers to merge."""
     answer = show_form(
         "name-edit",
         error,

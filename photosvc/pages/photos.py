@@ -1,8 +1,7 @@
-"""The page of the photos: a search field, and its results as a grid by day.
+"""The pages of photos: a search with its results as a grid, named searches, the address of a photo, and uploads.
 
-The page names all scripts of the grid, so that browsers need not read one to learn of the next. It also contains its
-photos for these scripts, in the form of `GET /photos/timeline/{month}` or, in other orders than by time, of
-`GET /photos/sequence`.
+A page names all scripts of its grid, so that browsers load them at once. It also contains the first photos, in the form
+of `GET /photos/timeline/{month}` or, in orders other than by time, of `GET /photos/sequence`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -37,7 +36,7 @@ from photosvc.web.protector import principal
 from photosvc.web.searching import searching
 from photosvc.web.service import current_service
 
-#: The scripts of the grid by time, and in other orders: those that the first photos need, then the rest.
+#: The scripts of the grid by time, and in other orders. Scripts that the first photos need come first.
 BY_TIME, IN_ORDER = (
     tuple(
         f"grid/{name}.js"
@@ -87,7 +86,7 @@ class Found:
     hidden: int
     """The number of photos of low quality, which the search leaves out."""
     hints: Sequence[Hint]
-    """If nothing was found: queries that find photos."""
+    """Queries that match photos, if this search matches none."""
     version: str
     """The version of the library; see `GET /photos/state`."""
     by_time: bool
@@ -269,5 +268,5 @@ def show_upload() -> Response:
 @pages.post("/upload/shared")
 @public_page
 def share_files() -> Response:
-    """Lead to the page that uploads, without the files that another app shared: only its service worker takes those."""
+    """Lead to the upload page without the shared files: only the service worker of the pages can take files."""
     return see_other(url_for(".upload", shared="none"))

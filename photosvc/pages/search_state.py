@@ -39,7 +39,7 @@ class SearchState:
     album: str = ""
     """The UID of the album that is searched; empty: all photos."""
     usual: str = DEFAULT_ORDER
-    """The order when nothing names one."""
+    """The order of a search that names none."""
     shelf: str = ""
     """The named page of the search, one of `SHELVES`; empty: none."""
     folder: str = ""
@@ -80,14 +80,14 @@ class SearchState:
 
     @property
     def where(self) -> str:
-        """Return the search as query string of a photo's page, which leads to its place in the search."""
+        """Return the query string by which the page of a photo leads to its place in this search."""
         # That page does not read the album, so it does not know the album's usual order.
         order = "" if self.order == self.usual and not self.album else self.order
         return query_string({"s": self.album, "in": self.shelf, "q": self.query, "order": order, "seed": self.seed})
 
 
 def usual_order(query: str) -> str:
-    """Return the order of all photos that match a query when nothing names one: for words alone the best match."""
+    """Return the order of a search in all photos that names none: best match first for words, else newest first."""
     with suppress(InvalidValueError):
         return BEST_ORDER if best_order(query, current_service().today()) == BEST_ORDER else DEFAULT_ORDER
     return DEFAULT_ORDER
@@ -104,7 +104,7 @@ def read_search(parameters: MultiDict[str, str]) -> SearchState:
 def narrowed(query: str) -> str:
     """Return a query without its order, in parentheses if needed, so that a condition can be appended.
 
-    A query that is not valid may be returned as it is: parsing it tells what is wrong.
+    An invalid query may be returned unchanged: the parser reports its errors.
     """
     with suppress(InvalidValueError):
         query = split_order(query)[0].strip()
@@ -116,7 +116,7 @@ def narrowed(query: str) -> str:
 
 
 def with_condition(query: str, condition: str) -> str:
-    """Return a query for those of its photos that also fulfil a condition, in its order."""
+    """Return a query narrowed by a further condition; it keeps its order."""
     order = ""
     with suppress(InvalidValueError):
         order = split_order(query)[1]
@@ -124,12 +124,12 @@ def with_condition(query: str, condition: str) -> str:
 
 
 def with_value(name: str, value: str) -> str:
-    """Return the query for photos of which a filter has this value; empty for an unknown value."""
+    """Return the query of a filter with this value; empty if the value means unknown."""
     return "" if value in _UNKNOWN else f"{name}:{quote(value, always=True)}"
 
 
 def query_string(pairs: Mapping[str, object]) -> str:
-    """Return these parameters, except empty ones, as a query string with its question mark; empty without any."""
+    """Return a query string with its question mark. Empty values are left out; without others it is empty."""
     text = urlencode({name: str(value) for name, value in pairs.items() if value})
     return f"?{text}" if text else ""
 
@@ -144,13 +144,13 @@ class Chip:
     """The value of the filter, or the query that the words mean."""
     negated: bool
     rest: str
-    """The query without this filter, or with these words in quotes, where they mean only themselves."""
+    """The query without this filter; for words, the query with the words in quotes, so that they mean no filter."""
     spoken: bool = False
     """True for words."""
 
 
 def chips_of(query: str) -> list[Chip]:
-    """Return the filters of a valid query outside of groups and alternatives, and words that mean some, in order."""
+    """Return the filters of a valid query, and words that mean filters, in order; none of groups or alternatives."""
     chips, depth = list[Chip](), 0
     tokens = read_tokens(query)
     meanings = {meaning.start: meaning for meaning in understand(query, current_service().today())}

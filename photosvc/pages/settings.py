@@ -83,7 +83,7 @@ def own_uid() -> str:
 
 @form_page("/settings/account", "account", page("users.view", own=True))
 def _account(error: PhotosvcError | None = None, *, values: dict[str, str] | None = None) -> Response:
-    """Show the own account."""
+    """Show the account of the user."""
     with current_service().reading(orm=True) as session:
         user = find_user(session, own_uid())
         names = values or {"display_name": user.display_name, "email": user.email}

@@ -1,6 +1,6 @@
-"""The first account of a library, made in the browser of the person who started the service; signing in and out.
+"""Signing in and out, and the first account of a library, which the person who started the service makes.
 
-Signing in takes a password and, with two-factor authentication, a code; the session is kept in a cookie.
+Signing in takes a password and, with two-factor authentication, a code. A cookie holds the session.
 """
 
 from http import HTTPStatus
@@ -43,7 +43,7 @@ from photosvc.web.service import Service, current_service
 @pages.route("/welcome", methods=["GET", "POST"])
 @public_page
 def welcome() -> Response:
-    """Show the form for the first account, or make the account; lead to the sign-in page once there is one."""
+    """Show the form for the first account, or make it. Once an account exists, lead to the sign-in page."""
     service = current_service()
     with service.reading() as connection:
         closed = accounts.has_accounts(connection)
@@ -162,7 +162,7 @@ def sign_out() -> Response:
 
 
 def present() -> Principal | None:
-    """Return the principal who is signed in; None if nobody is."""
+    """Return the principal of the session; None without a valid session."""
     try:
         return principal()
     except InvalidTokenError:

@@ -111,7 +111,7 @@ _SHOWN: Final = 60
 
 
 def scope_words(scope: str, choices: Sequence[Choice] = CHOICES) -> str:
-    """Describe a scope: by the label of a choice, such as `See photos`, or in words: `Read albums and photos`."""
+    """Return a scope in words: the label of a choice, such as `See photos`, or `Read albums and photos`."""
     words = set(scope.split())
     if not words:
         return _("Nothing")
@@ -136,7 +136,7 @@ def role_label(role: str) -> str:
 
 
 def ago(then: datetime, now: datetime) -> str:
-    """Say how long ago a moment was, such as `4 minutes ago`; after two months give its date."""
+    """Return the time since a moment, such as `4 minutes ago`; after 60 days its date."""
     seconds = max(0, int((now - then).total_seconds()))
     if seconds < 60:
         return _("just now")
@@ -150,7 +150,7 @@ def ago(then: datetime, now: datetime) -> str:
 
 
 def ends(then: datetime | None, now: datetime) -> str:
-    """Say when something ends: `ends in 6 days`, `ends 3 March 2027`."""
+    """Return the time of an end in words: `ends in 6 days`, `ends 3 March 2027`."""
     if then is None:
         return _("no end date")
     left = then - now
@@ -167,7 +167,7 @@ def day(moment: datetime) -> str:
 
 
 def lasted(time: timedelta) -> str:
-    """Say how long something took: `0.4 s`, `2 min 5 s`, `1 h 3 min`."""
+    """Return a duration in words: `0.4 s`, `2 min 5 s`, `1 h 3 min`."""
     seconds = time.total_seconds()
     if seconds < 10:
         return f"{decimal(max(seconds, 0), 1)} s"

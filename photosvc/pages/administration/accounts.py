@@ -181,7 +181,7 @@ def _account(account: str, error: PhotosvcError | None = None, *, values: dict[s
 
 @form_page("/administration/accounts/<account>/delete", "confirm_deletion", administration_page("users.remove"))
 def _deletion(account: str, error: PhotosvcError | None = None) -> Response:
-    """Ask for confirmation, and show what is deleted with the account."""
+    """Ask for confirmation; show the number of credentials that are deleted with the account."""
     with current_service().reading(orm=True) as session:
         user = find_user(session, account)
         apps, sessions = _credentials(session, user)
@@ -220,7 +220,7 @@ def add_account() -> Response:
 
 @form_page("/administration/accounts", "accounts", administration_page("users.list"))
 def _accounts(error: PhotosvcError | None = None, *, values: dict[str, str] | None = None) -> Response:
-    """List the accounts by name, or those that the search finds."""
+    """List the accounts that match the search, by name."""
     search = request.args.get("q", "").strip()
     with current_service().reading(orm=True) as session:
         users = accounts.list_users(session, search=search, limit=_MOST + 1)

@@ -71,7 +71,7 @@ def client_values(form: dict[str, str]) -> dict[str, Any]:
 def _clients(
     error: PhotosvcError | None = None, *, values: dict[str, str] | None = None, made: clients.Registered | None = None
 ) -> Response:
-    """List the clients by name, or those that the search finds."""
+    """List the clients that match the search, by name."""
     search = request.args.get("q", "").strip()
     with current_service().reading(orm=True) as session:
         rows = clients.list_clients(session, search=search, limit=_MOST + 1)
@@ -107,7 +107,7 @@ def change_client(client: str) -> Response:
 @pages.post("/administration/clients/<client>/disable")
 @administration_page("clients.change")
 def disable_client(client: str) -> Response:
-    """Disable the client: issue it no tokens, and refuse those that it has."""
+    """Disable the client: issue no tokens to it, and refuse its existing tokens."""
     return _enable(client, enabled=False)
 
 
@@ -221,7 +221,7 @@ def revoke_device(credential: str) -> Response:
 def _devices(
     error: PhotosvcError | None = None, *, values: dict[str, str] | None = None, name: str = "", secret: str = ""
 ) -> Response:
-    """List the tokens, the most recently used first, or those that the search finds."""
+    """List the tokens that match the search, the most recently used first."""
     import segno
 
     search = request.args.get("q", "").strip()

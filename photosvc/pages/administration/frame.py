@@ -24,10 +24,10 @@ _READING: Final = frozenset({"GET", "HEAD"})
 
 
 def administration_page(action: str) -> Callable[[Callable[Args, Response]], Callable[Args, Response]]:
-    """Open a page only to principals that the policy allows `action` and who sent their password within the hour.
+    """Open a page only to principals that the policy allows `action` and that sent their password within the hour.
 
-    Others are led to a page that asks for it and leads back. Paths call an account `account`, not `user_uid`: in
-    Administration nobody acts as the owner of an account.
+    Without a recent password, lead to the page that asks for it and then leads back. Paths name an account `account`,
+    not `user_uid`: in Administration nobody acts as the owner of an account.
     """
 
     def protect(view: Callable[Args, Response]) -> Callable[Args, Response]:
@@ -57,7 +57,7 @@ def show_administration(template: str, section: str, **context: Any) -> Response
 
 
 def chosen_scope(form: dict[str, str]) -> str:
-    """Return the scope that a form sends: one of the usual ones, or a typed one."""
+    """Return the scope of a form: a usual scope or a typed one."""
     return form.get("scopes" if form.get("scope") == TYPED else "scope", "").strip()
 
 

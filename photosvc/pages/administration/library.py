@@ -1,7 +1,4 @@
-"""Administration > Library: index runs, figures, disks and failed files; Administration > Statistics.
-
-The bars of the statistics have positions and lengths in percent, so that their SVG fits any width of the page.
-"""
+"""Administration > Library: index runs, statistics, disks and failed files."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -72,7 +69,7 @@ _COUNTS: Final = {
 @pages.get(_PATH, endpoint="failures")
 @administration_page("errors.view")
 def list_failures() -> Response:
-    """List the files that could not be indexed, shown or imported, the last one first."""
+    """List the files that could not be indexed, shown or imported, the last failure first."""
     text = request.args.get("q", "").strip().replace("\0", "")[:_LONGEST]
     number = page_number()
     with current_service().reading(orm=True) as session:
@@ -151,7 +148,7 @@ def _check_folder(path: Path) -> None:
 
 @form_page(_OVERVIEW_PATH, "library", administration_page("library.view"))
 def _library(error: PhotosvcError | None = None, *, values: dict[str, str] | None = None) -> Response:
-    """Show index runs, figures and disks."""
+    """Show index runs, statistics and disks."""
     service, now = current_service(), current_service().now()
     with service.reading(orm=True) as session:
         statistics = service.kept(read_statistics).read(session.connection(), sees_private=True)

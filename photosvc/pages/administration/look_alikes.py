@@ -1,4 +1,4 @@
-"""Administration > Look-alikes: groups of similar photos, of which the worse are archived or all are kept."""
+"""Administration > Look-alikes: groups of similar photos; the worse ones are archived, or the group is kept."""
 
 from typing import Any, Final
 
@@ -130,7 +130,7 @@ def _chosen(form: dict[str, str]) -> list[str]:
 
 
 def _flag(uids: list[str], action: str, flagging: Flagging) -> None:
-    """Change the flags of these photos as the batches of the API do."""
+    """Change a flag of photos, as the batches of the API do."""
     if not uids:
         raise InvalidValueError(N_("No photo is selected."), field="photos")
     service, who = current_service(), principal()

@@ -15,7 +15,7 @@ from photosvc.pages.language import N_
 from photosvc.pages.layout import pages
 from photosvc.web.service import current_service
 
-#: The parts of the log, first the one that people read after an incident.
+#: The parts of the log; readers need the first one after an incident.
 PARTS: Final = {REFUSALS: N_("Refusals"), ACCESSES: N_("Sign-ins and tokens"), CHANGES: N_("Changes")}
 EVENTS: Final = {
     Event.LOGIN_REFUSED: N_("Sign-in refused"),
@@ -57,7 +57,7 @@ _LONGEST: Final = 255
 
 
 def event_words(event: str) -> str:
-    """Return an event in words; if this version does not know it, return its name."""
+    """Return an event in words; the name of an event that this version does not know."""
     return EVENTS[Event(event)] if event in EVENTS else event
 
 

@@ -118,7 +118,7 @@ def _move(album_uid: str, photos: Sequence[str], before: str | None, *, last: bo
 
 
 def _last_but(session: Session, album: Album, photos: Sequence[str]) -> str | None:
-    """Return the last photo of an album that is not one of these; None when there is none."""
+    """Return the last photo of an album except `photos`; None without another photo."""
     chosen_, who = set(photos), principal()
     rest = [uid for uid in photos_in_order(session, album, sees_private=who.sees_private) if uid not in chosen_]
     return rest[-1] if rest else None
@@ -150,7 +150,7 @@ def _photos(
 
 
 def _order(album: AlbumRecord | Album) -> str:
-    """Return the order in which the page shows the photos of an album: its own, or oldest first if that is random."""
+    """Return the order of the page: the order of the album, or oldest first if that is random."""
     return album.order if album.order in ALBUM_ORDERS and album.order != "random" else "oldest"
 
 
@@ -164,7 +164,7 @@ def _tiles(search: SearchState, **page: int) -> list[Tile]:
 
 
 def _taken_out(uid: str) -> list[Tile]:
-    """Return the photos that a saved search finds, but that users removed from its album."""
+    """Return the photos that match a saved search but were removed from its album."""
     who = principal()
     with current_service().reading(orm=True) as session:
         album = album_of_people(session, uid, sees_private=who.sees_private)

@@ -51,7 +51,7 @@ class Kind:
     example: str
     """A part of a title."""
     every: str
-    """The words that lead to all of them."""
+    """The text of the link to the whole list."""
 
 
 _ALBUM_ORDERS: Final = {
@@ -211,7 +211,7 @@ def _covers(who: Principal) -> dict[str, str]:
 
 
 def _card(album: AlbumRecord, covers: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values of an album in the list; without a count if counting its photos takes too many steps."""
+    """Return the values of an album in the list; no count if counting its photos would take too long."""
     known = album.photo_count >= 0
     shown = covers if album.photo_count or not known else {}
     sizes = {size: address.replace("/UID/", f"/{album.uid}/", 1) for size, address in shown.items()}

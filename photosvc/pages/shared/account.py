@@ -1,6 +1,6 @@
-"""The pages of albums that are shared with the signed-in account: their list, and each album, which it may leave.
+"""The pages of albums that are shared with the signed-in account: their list, each album, and leaving one.
 
-They show every account what a guest sees. Contributors add pictures by a form, and take out their own.
+Every account sees them as a guest does. Contributors add pictures by a form and remove their own.
 """
 
 from collections.abc import Sequence

@@ -40,13 +40,13 @@ from photosvc.web.visits import begin_visit, find_shared
 
 Args = ParamSpec("Args")
 _MOST: Final = 100_000
-#: Browsers must tell no server the address, and search engines must not list it. Not `no-referrer`: browsers would send
-#: `Origin: null` with the form of the password, as with those of other sites.
+#: Browsers must not send the address to other servers, and search engines must not list it. With `no-referrer` browsers
+#: would send `Origin: null` with the password form, as they do with forms of other sites.
 _HEADERS: Final = (("Referrer-Policy", "strict-origin"), ("X-Robots-Tag", "noindex, nofollow, noarchive"))
 
 
 def _for_visitors(view: Callable[Args, Response]) -> Callable[Args, Response]:
-    """Open a page without an account, with the headers of these pages, and errors without a way into the library."""
+    """Open a page to everybody, with the headers of link pages and an error page that links nowhere."""
 
     @public_page
     @wraps(view)
@@ -69,8 +69,8 @@ def _for_visitors(view: Callable[Args, Response]) -> Callable[Args, Response]:
 def show_shared(link_token: str, slug: str = "") -> Response:  # noqa: ARG001 - the slug only tells people what it is
     """Show the pictures of a public link, a page at a time, or the form that begins a visit.
 
-    A program that previews the address uses up no visit: the form opens a link with a password or a limit of visits,
-    and a visit by another link counts when its browser comes back.
+    Programs that preview the address use up no visit. A link with a password or a limit of visits is opened by its
+    form; a visit of another link counts once its browser sends the cookie.
     """
     service = current_service()
     who = _visitor(service, link_token)
@@ -168,7 +168,7 @@ def download_all(link_token: str) -> Response:
 
 
 def _lead_to_link(service: Service, link_token: str) -> Response:
-    """Lead to the page of an existing link, with a token in the address that was read as one."""
+    """Lead to the page of a link, or raise an error if the link does not exist."""
     find_shared(service, link_token)
     return see_other(url_for(".shared", link_token=link_token))
 
@@ -206,7 +206,7 @@ def _show(
     if row is None:  # the link has ended just now
         raise NoPictureError
     owner, until, password_hash = row
-    # A card shows what everybody with the link sees; a password would not protect the copies that messengers keep.
+    # Messengers keep copies of the card. A link with a password has none: its password would not protect them.
     card = not password_hash and number == 1
     cover = values["cover"] if card else ""
     takes = may(who, "shared.add") and not album.filter and not service.settings.readonly
@@ -224,7 +224,7 @@ def _show(
 
 
 def _visitor(service: Service, link_token: str) -> Principal | None:
-    """Return the visitor whose session is in the cookie of the link; None if there is none, or it has ended."""
+    """Return the visitor of the session in the link's cookie; None without a valid session."""
     secret = request.cookies.get(_cookie_name(service, link_token), "")
     if not ids.is_access_token(secret):
         return None

@@ -1,4 +1,4 @@
-"""The pictures of a shared album on a page, and one of them with its neighbours, for visitors of links and accounts.
+"""The pictures of a shared album, and single pictures with their neighbours, for visitors of links and accounts.
 
 The principal is confined to the album; thumbnails and originals are opened by tokens in their addresses.
 """
