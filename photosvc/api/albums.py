@@ -52,6 +52,7 @@ from photosvc.web.contract import (
     takes,
     takes_query,
 )
+from photosvc.web.links import LINK_HEADERS, link_headers
 from photosvc.web.paging import page_headers, page_parameters, read_page
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -85,20 +86,22 @@ def _list_parameters() -> list[dict[str, Any]]:
 @albums.get("/albums")
 @require("albums.search")
 @takes_query(_list_parameters)
-@answers(AlbumResultSchema, "A page of albums.", many=True, headers={**page_headers("albums"), **ETAG})
+@answers(AlbumResultSchema, "A page of albums.", many=True, headers={**page_headers("albums"), **ETAG, **LINK_HEADERS})
 def list_albums() -> Response:
     """List the albums of people, or the folders, months or states of the library, each with its number of photos."""
     service, who = current_service(), principal()
-    sees_private, today = who.sees_private, service.today()
+    sees_private, today, headers = who.sees_private, service.today(), link_headers()
     page = read_page()
     asked = parse_albums_request(request.args, page.count, page.offset)
     with searching(who.owner_uid) as connection:
         links = links_state(connection) if _sees_links() else None
         etag = state_tag(connection, "albums", asked, links, sees_private=sees_private, today=today)
-        require_modified(etag)
+        require_modified(etag, headers)
         albums = service.only(KnownAlbums).page(connection, asked, sees_private=sees_private, today=today)
         albums = _complete(connection, albums)
-    return page.answer(cached_answer([_schema.dump(album) for album in albums], etag), len(albums))
+    answer = cached_answer([_schema.dump(album) for album in albums], etag)
+    answer.headers.extend(headers)
+    return page.answer(answer, len(albums))
 
 
 @albums.get("/albums/<album_uid>")

@@ -82,12 +82,7 @@ def search_photos() -> Response:
     service, who = current_service(), principal()
     pairs = tuple(request.args.items(multi=True))
     asked = confine(parse_request(pairs, service.today()), who, link_tokens.alias_key(service.settings, who))
-    headers = [("X-Preview-Token", link_tokens.preview_token(service.settings, who))]
-    if who.shared is None or who.shared.downloads:
-        headers.append(("X-Download-Token", link_tokens.download_token(service.settings, who, service.now())))
-    return answer_page(
-        asked, "photos", headers, hint=lambda connection: header_of(_hints(connection, service, who, pairs))
-    )
+    return answer_page(asked, "photos", hint=lambda connection: header_of(_hints(connection, service, who, pairs)))
 
 
 def _hints(connection: Connection, service: Service, who: Principal, pairs: Pairs) -> list[Hint]:

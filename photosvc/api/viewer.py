@@ -14,7 +14,7 @@ from photosvc.query.nodes import conjunction
 from photosvc.query.parameters import parse_parameters
 from photosvc.search.reading.guests import confine
 from photosvc.search.reading.pages import Page
-from photosvc.search.reading.request import MAX_COUNT, parse_request
+from photosvc.search.reading.request import MAX_COUNT, SearchRequest, parse_request
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, for_visitors, json_object, takes_query
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -30,7 +30,6 @@ _SHOWN: Final = tuple(SIZES[f"fit_{side}"] for side in (720, 1280, 1920, 2560, 4
 _PLAYABLE: Final = frozenset({"animated", "live", "video"})
 #: The condition of every map: one file of each photo with a position.
 _ON_MAP: Final = parse_parameters([("geo", "true"), ("primary", "true")])
-_FEW_HEADERS: Final = {name: header for name, header in PAGE_HEADERS.items() if not name.endswith("Token")}
 _TIME: Final = {"type": "string", "format": "date-time"}
 _THUMB: Final = json_object(w=NUMBER, h=NUMBER, src=TEXT)
 _VIEW: Final = json_object(
@@ -54,7 +53,7 @@ _COLLECTION: Final = json_object(
 @viewer.get("/photos/view")
 @require("photos.search")
 @takes_query(search_parameters)
-@answers(_VIEW, "A page of results.", many=True, headers=_FEW_HEADERS, refuses=(404, 429))
+@answers(_VIEW, "A page of results.", many=True, headers=PAGE_HEADERS, refuses=(404, 429))
 @for_visitors
 def search_for_viewer() -> Response:
     """Search: files with the addresses of their thumbnails and originals, a page at a time.
@@ -62,15 +61,34 @@ def search_for_viewer() -> Response:
     The addresses contain tokens and begin with the path at which the service is mounted.
     """
     service, who = current_service(), principal()
+    pairs = tuple(request.args.items(multi=True))
+    asked = confine(parse_request(pairs, service.today()), who, link_tokens.alias_key(service.settings, who))
+    return _answer_for_viewer(asked, "photos/view")
+
+
+@viewer.get("/geo/view")
+@require("places.view")
+@takes_query(search_parameters)
+@answers(_VIEW, "A page of results.", many=True, headers=PAGE_HEADERS, refuses=(404, 429))
+def search_map_for_viewer() -> Response:
+    """Search for photos with a position, in the form of `/photos/view`."""
+    asked = parse_request(tuple(request.args.items(multi=True)), current_service().today())
+    return _answer_for_viewer(_on_map(asked), "geo/view")
+
+
+def _on_map(asked: SearchRequest) -> SearchRequest:
+    return replace(asked, node=conjunction([asked.node, _ON_MAP]), merged=False)
+
+
+def _answer_for_viewer(asked: SearchRequest, path: str) -> Response:
+    service, who = current_service(), principal()
     may_download = who.shared is None or who.shared.downloads
     links = _Links(
         url_for(".search_for_viewer").removesuffix("/photos/view"),
         link_tokens.preview_token(service.settings, who),
         link_tokens.download_token(service.settings, who, service.now()) if may_download else "",
     )
-    pairs = tuple(request.args.items(multi=True))
-    asked = confine(parse_request(pairs, service.today()), who, link_tokens.alias_key(service.settings, who))
-    return answer_page(asked, "photos/view", pieces=lambda page: _array(page, links.view), cached=False)
+    return answer_page(asked, path, pieces=lambda page: _array(page, links.view), cached=False)
 
 
 @viewer.get("/geo")
@@ -79,7 +97,7 @@ def search_for_viewer() -> Response:
 @answers(
     _COLLECTION,
     "A page of photos as a GeoJSON FeatureCollection (RFC 7946).",
-    headers={**_FEW_HEADERS, **ETAG},
+    headers={**PAGE_HEADERS, **ETAG},
     refuses=(404, 429),
 )
 def search_for_map() -> Response:
@@ -90,8 +108,7 @@ def search_for_map() -> Response:
     pairs = tuple(request.args.items(multi=True))
     # Of a repeated parameter the last value counts.
     asked = parse_request((("count", str(MAX_COUNT)), *pairs), current_service().today())
-    asked = replace(asked, node=conjunction([asked.node, _ON_MAP]), merged=False)
-    return answer_page(asked, "geo", pieces=_collection)
+    return answer_page(_on_map(asked), "geo", pieces=_collection)
 
 
 def _array(page: Page, convert: Callable[[Record], Record]) -> Iterator[str]:

@@ -15,19 +15,21 @@ from photosvc.web.contract import (
     describe,
     read_switch,
 )
+from photosvc.web.links import LINK_HEADERS, link_headers
 from photosvc.web.paging import page_headers, page_parameters, read_page
 from photosvc.web.protector import principal
 from photosvc.web.responses import cached_answer, require_modified
 from photosvc.web.searching import searching
 from photosvc.web.service import current_service
 
-PAGE_HEADERS: Final = page_headers("entries")
-#: Orders of the lists: by name, the most frequent first, or favourites first.
+PAGE_HEADERS: Final = {**page_headers("entries"), **LINK_HEADERS}
+#: Orders of the lists: by name, the most frequent, the newest, or favourites first.
 _ORDERS: Final[dict[str, Callable[[Person | Label], Any]]] = {
     "name": lambda entry: fold(entry.name),
     "slug": lambda entry: fold(entry.name),
     "count": lambda entry: -entry.photo_count,
     "relevance": lambda entry: -entry.photo_count,
+    "added": lambda entry: -entry.added,
     "favorites": lambda entry: not entry.favorite,
 }
 
@@ -64,7 +66,7 @@ def list_entries(
     Raises:
         InvalidValueError: a parameter is not valid.
     """
-    sees_private = principal().sees_private
+    sees_private, headers = principal().sees_private, link_headers()
     page = read_page()
     typed, order = fold(request.args.get("q", "")), request.args.get("order", "").strip().lower() or "name"
     if order not in _ORDERS:
@@ -73,11 +75,13 @@ def list_entries(
     with searching(principal().owner_uid) as connection:
         parameters = (page.count, page.offset, typed, order, favorite, hidden)
         etag = state_tag(connection, name, *parameters, sees_private=sees_private, today=current_service().today())
-        require_modified(etag)
+        require_modified(etag, headers)
         entries: Sequence[Any] = kept.read(connection, sees_private=sees_private)
         if hidden is not None:
             entries = [entry for entry in entries if entry.hidden == hidden]
         entries = [entry for entry in entries if typed in fold(entry.name) and (entry.favorite or not favorite)]
         entries = sorted(entries, key=_ORDERS[order])[page.offset : page.offset + page.count]
         entries = with_covers(connection, entries, sees_private=sees_private)
-    return page.answer(cached_answer([schema.dump(entry) for entry in entries], etag), len(entries))
+    answer = cached_answer([schema.dump(entry) for entry in entries], etag)
+    answer.headers.extend(headers)
+    return page.answer(answer, len(entries))

@@ -41,6 +41,7 @@ from photosvc.search.reading.request import (
 from photosvc.web import protector
 from photosvc.web.contract import Header, Parameters, describe, unknown_parameters
 from photosvc.web.files import begin_transfer
+from photosvc.web.links import LINK_HEADERS, link_headers
 from photosvc.web.paging import page_headers, page_numbers, page_parameters
 from photosvc.web.parts import MEDIA
 from photosvc.web.responses import JSON, ReadyResponse, cache_headers, require_modified
@@ -85,8 +86,7 @@ PAGE_HEADERS = {
     ),
     "X-Cursor": Header("string", "The `cursor` of the next page, if this one is full."),
     "Link": Header("string", "The next page, if this one is full and its address short enough (RFC 8288)."),
-    "X-Preview-Token": Header("string", "Opens thumbnails.", "photos.preview"),
-    "X-Download-Token": Header("string", "Opens originals, for an hour.", "photos.download"),
+    **LINK_HEADERS,
 }
 #: The owner of the places of costly searches without a principal.
 _NOBODY: Final = "host app"
@@ -164,7 +164,6 @@ def _value(spec: FilterSpec) -> str:
 def answer_page(
     asked: SearchRequest,
     path: str,
-    headers: Iterable[tuple[str, str]] = (),
     *,
     pieces: Callable[[Page], Iterable[str]] = lambda page: page.pieces,
     cached: bool = True,
@@ -174,12 +173,11 @@ def answer_page(
 
     Args:
         path: the path of the route, for the address of the next page.
-        headers: further headers.
         pieces: makes the body from the page; by default the body has its results.
         cached: whether clients may cache the answer.
         hint: finds the hint for a search without results.
     """
-    service, who = current_service(), protector.principal()
+    service, who, headers = current_service(), protector.principal(), link_headers()
     pairs = tuple(request.args.items(multi=True))
     with searching(who.owner_uid) as connection:
         etag = page_tag(library_state(connection), asked, sees_private=who.sees_private) if cached else None

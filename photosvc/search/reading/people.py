@@ -30,6 +30,8 @@ class Person:
     """True if lists leave them out."""
     latest: str = ""
     """The packed sort keys of the latest photo; see `albums.latest`."""
+    added: int = 0
+    """Rises with the time of adding: the id of the first of the photos."""
     thumb: str = ""
     """The hash of the latest photo, if it was asked for."""
 
@@ -45,6 +47,11 @@ class Label:
     favorite: bool = False
     thumb: str = ""
     """The hash of the latest photo, if it was asked for."""
+
+    @property
+    def added(self) -> int:
+        """Return a number that rises with the time of adding."""
+        return self.id
 
 
 @dataclass(slots=True)
@@ -99,6 +106,7 @@ def read_people(connection: Connection, sees_private: bool) -> list[Person]:
             folded in chosen and chosen[folded].favorite,
             folded in chosen and chosen[folded].hidden,
             one.latest,
+            min(map(int, one.ids)),
         )
         for folded, one in marked.items()
     ]

@@ -113,6 +113,7 @@ BY_PATH = {
     "GET /errors": row(200, "logs read", ANYTHING, ADMIN),
     "DELETE /errors": row(200, "logs write", ANYTHING, ADMIN),
     "DELETE /import": row(200, "files write", ANYTHING, ADMIN),
+    "GET /geo/view": row(200, "places read", ANYTHING, EVERYBODY),
     "GET /geo": row(200, "places read", ANYTHING, EVERYBODY),
     "GET /folders/originals": row(200, "folders read", ANYTHING, EVERYBODY),
     "GET /folders/originals/<path:folder>": row(404, "folders read", ANYTHING, EVERYBODY),

@@ -42,6 +42,8 @@ def test_people_are_listed_with_the_number_of_their_photos(call):
     assert call("GET", f"/subjects/{found[0]['UID']}") == found[0]
     assert people(call("GET", "/subjects?q=BOB&count=1")) == {"Bob": 1}
     assert next(iter(people(call("GET", "/subjects?order=count")))) == "Ada"
+    names = list(people(call("GET", "/subjects?order=added")))
+    assert names == ["Bobby", "Bob", "Ada"]
     assert call("GET", "/subjects?type=pet") == []
 
 

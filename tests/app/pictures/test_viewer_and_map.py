@@ -61,6 +61,18 @@ def search(api, token, query):
     return get(api, "/photos", token, query)
 
 
+def test_lists_of_pictures_have_the_tokens_that_open_these(api, admin):
+    wanted = {"previewToken": "X-Preview-Token", "downloadToken": "X-Download-Token"}
+    config = get(api, "/config", admin).json
+    for path in ("/photos", "/photos/view", "/geo", "/geo/view", "/albums", "/labels", "/subjects"):
+        headers = get(api, path, admin).headers
+        assert {name: headers.get(header) for name, header in wanted.items()} == {
+            name: config[name] for name in wanted
+        }, path
+    headers = get(api, "/labels", api.access_token("labels")).headers
+    assert set(wanted.values()) & set(headers.keys()) == set()
+
+
 def test_a_viewer_gets_the_photos_of_the_search_in_their_order(api, admin, viewer):
     for query in (
         "count=1000",
@@ -84,6 +96,14 @@ def test_a_viewer_gets_the_photos_of_the_search_in_their_order(api, admin, viewe
             playable = {"live", "video", "animated"}
             assert all(record["Playable"] == (record["Type"] in playable) for record in answer.json), query
             assert answer.headers["Cache-Control"] == "no-store", query
+
+
+def test_the_viewer_of_the_map_shows_the_photos_of_the_map(api, viewer):
+    for query in ("count=5&order=oldest", "count=1000&q=lake"):
+        seen = [record["UID"] for record in get(api, "/geo/view", viewer, query).json]
+        assert seen == [feature["properties"]["UID"] for feature in get(api, "/geo", viewer, query).json["features"]]
+        assert seen
+    assert following(get(api, "/geo/view", viewer, "count=5")).startswith("/geo/view?count=5&cursor=")
 
 
 def test_the_pages_of_a_viewer_follow_each_other(api, viewer):
