@@ -53,7 +53,7 @@ _ABSENT = 100
 @answers(LabelSchema, "A page of keywords.", many=True, headers={**PAGE_HEADERS, **ETAG})
 def list_labels() -> Response:
     """List the keywords of the photos, each with the number of its photos."""
-    return list_entries("labels", current_service().kept(read_labels), _label, with_covers_of_labels)
+    return list_entries("labels", current_service().cached(read_labels), _label, with_covers_of_labels)
 
 
 @labels.put("/labels/<label_uid>")

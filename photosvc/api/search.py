@@ -15,8 +15,9 @@ from photosvc.search.reading.facets import FACETS, KnownFacets, parse_facets
 from photosvc.search.reading.guests import confine
 from photosvc.search.reading.hints import MOST_HINTS, Hint, find_hints, finds, header_of, may_have_hints
 from photosvc.search.reading.library import state_tag
-from photosvc.search.reading.photos import parse_number, parse_query
+from photosvc.search.reading.photos import parse_query
 from photosvc.search.reading.request import (
+    parse_number,
     parse_request,
 )
 from photosvc.search.reading.suggest import KINDS, MOST_SUGGESTED, read_names, suggest
@@ -89,7 +90,7 @@ def _hints(connection: Connection, service: Service, who: Principal, pairs: Pair
     # To somebody with a share, they would tell the words of the library.
     if who.shared is not None or not may_have_hints(pairs):
         return []
-    names = service.kept(read_names).read(connection, sees_private=who.sees_private)
+    names = service.cached(read_names).read(connection, sees_private=who.sees_private)
     return find_hints(connection, pairs, names, sees_private=who.sees_private, today=service.today())
 
 
@@ -142,7 +143,7 @@ def suggest_values() -> Response:
         etag = state_tag(connection, "suggest", query, at, sees_private=who.sees_private, today=today)
         require_modified(etag)
         typed = find_fragment(query, at)
-        names = service.kept(read_names).read(connection, sees_private=who.sees_private)
+        names = service.cached(read_names).read(connection, sees_private=who.sees_private)
         found = suggest(connection, typed, names, sees_private=who.sees_private)
         pairs = (("q", query),)
         finds_none = not found and not finds(connection, pairs, sees_private=who.sees_private, today=today)

@@ -43,7 +43,7 @@ def list_subjects() -> Response:
     if request.args.get("type", "").strip().lower() not in {"", "person"}:
         return json_answer([])
     hidden = read_switch("hidden")
-    return list_entries("people", current_service().kept(read_people), _subject, with_covers_of_people, hidden=hidden)
+    return list_entries("people", current_service().cached(read_people), _subject, with_covers_of_people, hidden=hidden)
 
 
 @subjects.get("/faces")

@@ -206,7 +206,7 @@ def label_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001
     """Send a thumbnail of the latest photo with a label; the token is a preview or download token."""
     who = principal()
     with searching(who.owner_uid, "uid") as connection:
-        labels = current_service().kept(read_labels).read(connection, sees_private=who.sees_private)
+        labels = current_service().cached(read_labels).read(connection, sees_private=who.sees_private)
         label = next((one.id for one in labels if one.uid == uid), None)
         labelled = select(photo_keywords.c.photo_id).where(photo_keywords.c.keyword_id == label)
         query = select(SearchRow.file_id).where(SearchRow.photo_id.in_(labelled), SearchRow.is_first)

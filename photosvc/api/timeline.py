@@ -16,9 +16,9 @@ from photosvc.auth.policy import may
 from photosvc.core.errors import InvalidValueError
 from photosvc.index.run_log import progress
 from photosvc.search.reading.clusters import DEEPEST_ZOOM, MOST_CLUSTERS, find_clusters, parse_box
-from photosvc.search.reading.library import state_tag
-from photosvc.search.reading.photos import PhotoQuery, parse_number, parse_query, version_of
-from photosvc.search.reading.request import ALBUM_ORDERS, DEFAULT_ORDER, PRIME, parse_request
+from photosvc.search.reading.library import state_tag, version_of
+from photosvc.search.reading.photos import PhotoQuery, parse_query
+from photosvc.search.reading.request import ALBUM_ORDERS, DEFAULT_ORDER, PRIME, parse_number, parse_request
 from photosvc.search.reading.timeline import (
     DEFAULT_SHOWN,
     MOST_SHOWN,
@@ -32,7 +32,7 @@ from photosvc.search.reading.timeline import (
     parse_order,
     photos_of_month,
     position_of,
-    read_stretch,
+    read_slice,
     write_month,
 )
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, takes_query
@@ -269,7 +269,7 @@ def photo_sequence() -> Response:
 
     def read(connection: Connection) -> dict[str, Any]:
         at = position_of(connection, asked, located, sees_private=who.sees_private) if located else start
-        found = read_stretch(connection, asked, at, sees_private=who.sees_private)
+        found = read_slice(connection, asked, at, sees_private=who.sees_private)
         query = PhotoQuery(asked.node, asked.album, who.sees_private, asked.today)
         total = {"total": count_photos(connection, query)} if asked.total else {}
         return {"from": at, **found.columns, "photos": found.photos, "next": str(found.next or ""), **total}

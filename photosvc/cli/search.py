@@ -49,7 +49,7 @@ def search(service: Service, query: str, count: int, offset: int, order: str, al
     with service.reading() as connection:
         records = orjson.loads(find(connection, request, sees_private=True).body)
         pairs = (("q", query), ("s", album))
-        names = {} if records or offset else service.kept(read_names).read(connection, sees_private=True)
+        names = {} if records or offset else service.cached(read_names).read(connection, sees_private=True)
         hints = find_hints(connection, pairs, names, sees_private=True, today=today) if names else []
     if chosen_format() == "json":
         print_json(records)

@@ -25,7 +25,7 @@ from photosvc.library.people import PersonChange, SeenPersonChange, choose_name,
 from photosvc.models.batch_size import BatchSize
 from photosvc.models.engine import UnitOfWork, many_pages, open_reader, write_session
 from photosvc.query.fold import fold
-from photosvc.search.reading.library import Kept
+from photosvc.search.reading.library import CachedValue
 from photosvc.search.reading.people import Label, Person
 from photosvc.settings import Settings
 
@@ -45,8 +45,8 @@ CHANGES: Final[Mapping[str, type[NameChange]]] = {
 class RenameContext(BatchContext):
     """The request that renames or removes labels or people, with the lists of those that it may name."""
 
-    labels: Kept[list[Label]]
-    people: Kept[list[Person]]
+    labels: CachedValue[list[Label]]
+    people: CachedValue[list[Person]]
 
     def every_label(self) -> list[Label]:
         """Return the labels that the actor may see."""

@@ -14,7 +14,7 @@ from photosvc.pages.search_state import SearchState, chips_of, read_search, with
 from photosvc.pages.wording import COLOR_LABELS, TYPES
 from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits import SearchTooLongError
-from photosvc.search.reading.facets import KnownFacets, Value
+from photosvc.search.reading.facets import FacetValue, KnownFacets
 from photosvc.search.reading.photos import PhotoQuery
 from photosvc.search.reading.request import parse_node
 from photosvc.web.protector import principal
@@ -34,11 +34,11 @@ class Group:
 
     title: str
     facet: str
-    name: Callable[[Value], str] = lambda value: value.label
+    name: Callable[[FacetValue], str] = lambda value: value.label
     """Return the name of a value for people; empty if it means unknown."""
     by_label: bool = True
     """True if the filter gets the label of a value, which tells more in the query than the value."""
-    in_order: Callable[[Value], int] | None = None
+    in_order: Callable[[FacetValue], int] | None = None
     """Return the place of a value in the list; None: the most frequent are first."""
     foreign: bool = True
     """True if the language of the names is not known, so that pages do not claim it to be English."""
@@ -67,11 +67,11 @@ class Shown:
     foreign: bool
 
 
-def _table(names: Mapping[str, str]) -> Callable[[Value], str]:
+def _table(names: Mapping[str, str]) -> Callable[[FacetValue], str]:
     return lambda value: _(names.get(str(value.value), ""))
 
 
-def _number(value: Value) -> int:
+def _number(value: FacetValue) -> int:
     return int(value.value)
 
 
@@ -125,14 +125,14 @@ def _groups(search: SearchState) -> list[Shown]:
     return [group for group in shown if group.choices]
 
 
-def _shown(search: SearchState, group: Group, values: Sequence[Value]) -> Shown:
+def _shown(search: SearchState, group: Group, values: Sequence[FacetValue]) -> Shown:
     if group.in_order is not None:
         values = sorted(values, key=group.in_order)
     choices = list(filter(None, (_choice(search, group, value) for value in values)))
     return Shown(group.title, choices[:_FIRST], choices[_FIRST:_MOST], max(0, len(choices) - _MOST), group.foreign)
 
 
-def _choice(search: SearchState, group: Group, value: Value) -> Choice | None:
+def _choice(search: SearchState, group: Group, value: FacetValue) -> Choice | None:
     """Return a value with the address of the search that it narrows; None if it means unknown."""
     condition = with_value(group.facet, value.label if group.by_label else str(value.value))
     name = condition and group.name(value)

@@ -21,7 +21,7 @@ from photosvc.query.fold import fold
 from photosvc.records import limits
 from photosvc.records.people import LabelEditSchema, SubjectEditSchema
 from photosvc.search.reading.files import turns_of
-from photosvc.search.reading.library import Kept
+from photosvc.search.reading.library import CachedValue
 from photosvc.search.reading.people import (
     Label,
     Person,
@@ -70,7 +70,7 @@ class Kind:
     """Changes the name and the mark of one; returns an `QueuedRename` if a job does the rest."""
     schema: Schema
     """The schema of changes at the API, which checks the name."""
-    kept: Callable[[], Kept[list[Any]]]
+    kept: Callable[[], CachedValue[list[Any]]]
     """Return the cache of all names."""
     with_covers: Callable[..., list[Any]]
 
@@ -79,13 +79,13 @@ LABELS: Final = Kind(
     "labels", N_("Labels"), N_("All labels"), "tag", "label", "labels.update", limits.KEYWORD,
     N_("There are no labels yet. They are the keywords of photos: from their files, or typed when a photo is edited."),
     N_("This label does not exist, or you have no permission to see it."), RenameContext.find_label, change_label,
-    LabelEditSchema(), lambda: current_service().kept(read_labels), with_covers_of_labels,
+    LabelEditSchema(), lambda: current_service().cached(read_labels), with_covers_of_labels,
 )  # fmt: skip
 PEOPLE: Final = Kind(
     "people", N_("People"), N_("All people"), "person", "subject", "people.update", limits.NAME,
     N_("There are no people yet. They come from areas with names, which other programs mark in pictures."),
     N_("This person does not exist, or you have no permission to see them."), RenameContext.find_person, change_person,
-    SubjectEditSchema(), lambda: current_service().kept(read_people), with_covers_of_people,
+    SubjectEditSchema(), lambda: current_service().cached(read_people), with_covers_of_people,
 )  # fmt: skip
 _ORDERS: Final[dict[str, tuple[str, Callable[[Named], Any]]]] = {
     "name": (N_("By name"), lambda named: fold(named.name)),

@@ -25,8 +25,9 @@ from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits import SearchEndedError, SearchTooLongError
 from photosvc.search.reading.files import files_of_photo
 from photosvc.search.reading.hints import Hint, find_hints, may_have_hints
+from photosvc.search.reading.library import version_of
 from photosvc.search.reading.pages import neighbours
-from photosvc.search.reading.photos import PhotoQuery, find_photos, version_of
+from photosvc.search.reading.photos import PhotoQuery, find_photos
 from photosvc.search.reading.plan import ALL_ROWS
 from photosvc.search.reading.request import SearchRequest, parse_request
 from photosvc.search.reading.suggest import read_names
@@ -165,7 +166,7 @@ def find_page(search_request: SearchRequest, who: Principal, *, hinted: Sequence
         query = PhotoQuery(search_request.node, search_request.album, who.sees_private, search_request.today)
         totals = _count(connection, query)
         if may_have_hints(hinted) and not records:
-            names = current_service().kept(read_names).read(connection, sees_private=who.sees_private)
+            names = current_service().cached(read_names).read(connection, sees_private=who.sees_private)
             hints = find_hints(connection, hinted, names, sees_private=who.sees_private, today=search_request.today)
         version = version_of(connection, sees_private=who.sees_private)
     by_time, first = search_request.order.name in _BY_DAY, None

@@ -17,7 +17,8 @@ from photosvc.pages.layout import allow_pictures, page, pages, show_cacheable
 from photosvc.pages.search_state import Chip, SearchState, chips_of, narrowed, read_search
 from photosvc.query.lexer import quote
 from photosvc.search.limits import SearchTooLongError
-from photosvc.search.reading.photos import CountedTown, PhotoQuery, find_towns
+from photosvc.search.reading.clusters import CountedTown, find_towns
+from photosvc.search.reading.photos import PhotoQuery
 from photosvc.search.reading.request import parse_request
 from photosvc.settings import Settings
 from photosvc.web.protector import principal

@@ -4,7 +4,7 @@ On SQLite the statements run in the thread of the request: SQLite calls `_Step` 
 few places of costly searches and ends the statement at a limit. On PostgreSQL they run in the server, and
 `statement_timeout` is the deadline. Between the statements, `each_of` checks long comparisons of names in Python.
 
-Limits hold from `begin_read` to `end_read`. The later pieces of a streamed answer have none.
+Limits hold from `begin_limits` to `end_limits`. The later pieces of a streamed answer have none.
 """
 
 import math
@@ -88,7 +88,7 @@ class Limits:
 
 
 @dataclass(slots=True, eq=False)
-class Read:
+class RunningSearch:
     """A search under way."""
 
     limits: Limits
@@ -139,7 +139,7 @@ class _Step:
 
     __slots__ = ("_clock", "_look_at", "_read", "_worked_before")
 
-    def __init__(self, read: Read) -> None:
+    def __init__(self, read: RunningSearch) -> None:
         self._read = read
         self._clock = read.limits.clock
         self._look_at = 0.0
@@ -169,7 +169,7 @@ class _Step:
         return False
 
 
-def begin_read(connection: Connection, read: Read) -> bool:
+def begin_limits(connection: Connection, read: RunningSearch) -> bool:
     """Limit the statements of this connection; return False if they are limited already."""
     pooled = connection.connection
     data = pooled.info
@@ -189,8 +189,8 @@ def begin_read(connection: Connection, read: Read) -> bool:
     return True
 
 
-def end_read(read: Read) -> None:
-    """Remove the limits that `begin_read` set on the connection."""
+def end_limits(read: RunningSearch) -> None:
+    """Remove the limits that `begin_limits` set on the connection."""
     data, driver = read.connection
     data.pop(_READ, None)
     if isinstance(driver, sqlite3.Connection):
@@ -227,10 +227,10 @@ def within_steps(connection: Connection, steps: Steps) -> Iterator[None]:
         finally:
             savepoint.rollback()
         return
-    if isinstance(connection.engine.pool, StaticPool):  # see `begin_read`
+    if isinstance(connection.engine.pool, StaticPool):  # see `begin_limits`
         yield
         return
-    read: Read | None = connection.info.get(_READ)
+    read: RunningSearch | None = connection.info.get(_READ)
     limit = None if read is None else _Step(read)
     driver.set_progress_handler(lambda: not steps.take() or (limit is not None and limit()), _INSTRUCTIONS)
     try:
@@ -264,7 +264,7 @@ def each_of(connection: Connection, names: Iterable[_Name]) -> Iterator[_Name]:
     Raises:
         SearchEndedError: the search must end.
     """
-    read: Read | None = connection.info.get(_READ)
+    read: RunningSearch | None = connection.info.get(_READ)
     for number, name in enumerate(names):
         if number % _NAMES == 0 and read is not None and read.must_end() and (error := read.error()):
             raise error
@@ -273,7 +273,7 @@ def each_of(connection: Connection, names: Iterable[_Name]) -> Iterator[_Name]:
 
 def note_query(connection: Connection, node: Node, *, in_album: bool) -> None:
     """Record the query of the search, so that an error can name its costly part."""
-    read: Read | None = connection.info.get(_READ)
+    read: RunningSearch | None = connection.info.get(_READ)
     if read is not None:
         read.node, read.part = node, "s" if in_album else read.part
 

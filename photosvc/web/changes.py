@@ -204,6 +204,6 @@ def rename_context(part: str) -> RenameContext:
         actor=Actor.of(who),
         user_id=who.user_id,
         sees_private=who.sees_private,
-        labels=service.kept(read_labels),
-        people=service.kept(read_people),
+        labels=service.cached(read_labels),
+        people=service.cached(read_people),
     )

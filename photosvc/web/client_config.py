@@ -78,12 +78,12 @@ def public_config(service: Service) -> dict[str, Any]:
 
 def _years(service: Service, who: Principal) -> Sequence[int]:
     with searching(who.owner_uid, "config") as connection:
-        return service.kept(read_years).read(connection, sees_private=who.sees_private)
+        return service.cached(read_years).read(connection, sees_private=who.sees_private)
 
 
 def _count(service: Service, who: Principal) -> Counts:
     with searching(who.owner_uid, "config") as connection:
-        count = service.kept(read_counts).read(connection, sees_private=who.sees_private)
-        people = service.kept(read_people).read(connection, sees_private=who.sees_private)
-        labels = service.kept(read_labels).read(connection, sees_private=who.sees_private)
+        count = service.cached(read_counts).read(connection, sees_private=who.sees_private)
+        people = service.cached(read_people).read(connection, sees_private=who.sees_private)
+        labels = service.cached(read_labels).read(connection, sees_private=who.sees_private)
     return replace(count, people=sum(not person.hidden for person in people), labels=len(labels))

@@ -8,7 +8,7 @@ from marshmallow import Schema
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.query.fold import fold
-from photosvc.search.reading.library import Kept, state_tag
+from photosvc.search.reading.library import CachedValue, state_tag
 from photosvc.search.reading.people import Label, Person
 from photosvc.web.contract import (
     TEXT,
@@ -48,7 +48,7 @@ def list_parameters(**more: tuple[dict[str, Any], str]) -> list[dict[str, Any]]:
 
 def list_entries(
     name: str,
-    kept: Kept[list[Any]],
+    kept: CachedValue[list[Any]],
     schema: Schema,
     with_covers: Callable[..., list[Any]],
     *,

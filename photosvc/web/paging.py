@@ -8,8 +8,7 @@ from typing import Final
 
 from flask import Response, request
 
-from photosvc.search.reading.photos import parse_number
-from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
+from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_number, parse_request
 from photosvc.web.contract import Header, Parameters
 from photosvc.web.contract import Headers as HeaderDocs
 from photosvc.web.service import current_service

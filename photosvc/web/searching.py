@@ -27,7 +27,7 @@ from photosvc.pictures.sizes import SIZES
 from photosvc.query.filters import FILTERS, NAMES, FilterSpec, ValueKind
 from photosvc.query.lexer import LONGEST_QUERY
 from photosvc.records.results import FoundPhoto
-from photosvc.search.limits import Read, SearchTooLongError, begin_read, end_read, ended_by_limit
+from photosvc.search.limits import RunningSearch, SearchTooLongError, begin_limits, end_limits, ended_by_limit
 from photosvc.search.reading.library import library_state, page_tag
 from photosvc.search.reading.pages import Page, find
 from photosvc.search.reading.request import (
@@ -106,20 +106,20 @@ def searching(owner: str, part: str = "q") -> AbstractContextManager[Connection]
         ClientGoneError: the client closed the connection during the block.
     """
     service = current_service()
-    return _limited(service, Read(service.limits, owner, ClientGone(request.environ), part))
+    return _limited(service, RunningSearch(service.limits, owner, ClientGone(request.environ), part))
 
 
 @contextmanager
-def _limited(service: Service, read: Read) -> Iterator[Connection]:
+def _limited(service: Service, read: RunningSearch) -> Iterator[Connection]:
     outermost = False
     try:
         with service.reading() as connection:
-            outermost = begin_read(connection, read)
+            outermost = begin_limits(connection, read)
             try:
                 yield connection
             finally:
                 if outermost:
-                    end_read(read)
+                    end_limits(read)
     except BaseException as error:
         if not outermost or not ended_by_limit(error):
             raise
@@ -275,7 +275,7 @@ def search_library(principal: HostUser | Principal | None, parameters: Mapping[s
     asked = parse_request(pairs, service.today())
     service.require_schema()
     owner = _NOBODY if who is None else who.owner_uid
-    with _limited(service, Read(service.limits, owner, lambda: False, "q")) as connection:
+    with _limited(service, RunningSearch(service.limits, owner, lambda: False, "q")) as connection:
         page = find(connection, asked, sees_private=who is not None and who.sees_private)
         body = page.body
     return SearchResults(

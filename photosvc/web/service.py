@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 from flask import Request, current_app, g
 from flask_sqlalchemy import SQLAlchemy
-from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from photosvc.auth.service_key import KeyFile, check_key, claim, stored_fingerprint
@@ -29,7 +28,7 @@ from photosvc.core.times import to_local
 from photosvc.models.engine import is_of_schema
 from photosvc.models.schema import check_schema
 from photosvc.search.limits import Limits
-from photosvc.search.reading.library import Kept
+from photosvc.search.reading.library import CachedValue
 from photosvc.settings import Settings
 from photosvc.web.admission_gate import AdmissionGate, Cost
 from photosvc.web.parts import OAUTH, WELL_KNOWN
@@ -152,10 +151,10 @@ class Service(Transactions):
         found: Made | None = self.made.get(kind)
         return self.made.setdefault(kind, kind()) if found is None else found
 
-    def kept(self, read: Callable[[Connection, bool], Value]) -> Kept[Value]:
-        """Return the service's kept value that this function reads."""
-        found: Kept[Value] | None = self.made.get(read)
-        return self.made.setdefault(read, Kept(read)) if found is None else found
+    def cached(self, read: Callable[..., Value]) -> CachedValue[Value]:
+        """Return the service's cached value that this function reads."""
+        found: CachedValue[Value] | None = self.made.get(read)
+        return self.made.setdefault(read, CachedValue(read)) if found is None else found
 
     def address_of(self, request: Request, path: str) -> str:
         """Return the address by which clients reach `path`, which begins with a slash.

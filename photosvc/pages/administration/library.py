@@ -151,7 +151,7 @@ def _library(error: PhotosvcError | None = None, *, values: dict[str, str] | Non
     """Show index runs, statistics and disks."""
     service, now = current_service(), current_service().now()
     with service.reading(orm=True) as session:
-        statistics = service.kept(read_statistics).read(session.connection(), sees_private=True)
+        statistics = service.cached(read_statistics).read(session.connection(), sees_private=True)
         return show_administration(
             "library",
             "library",

@@ -83,7 +83,7 @@ def show_statistics() -> Response:
     """Show how many photos there are of each year, camera and type."""
     service = current_service()
     with service.reading() as connection:
-        counts = service.kept(read_statistics).read(connection, sees_private=True)
+        counts = service.cached(read_statistics).read(connection, sees_private=True)
     years = {int(share.value): share.photos for share in counts.years}
     undated = sum(photos for year, photos in years.items() if year <= 0)
     cameras = [

@@ -19,7 +19,7 @@ from photosvc.query.nodes import Everything
 from photosvc.search.limits import Steps, expected_steps, within_steps
 from photosvc.search.reading.albums_named import FOLDER, MONTH, STATE, LibraryAlbum, kind_of
 from photosvc.search.reading.compile import visible, visible_albums, visible_photos
-from photosvc.search.reading.library import Kept
+from photosvc.search.reading.library import CachedValue
 from photosvc.search.reading.photos import PhotoQuery, find_photos
 from photosvc.search.reading.plan import ALL_ROWS
 
@@ -112,7 +112,7 @@ ORDERS: Final[dict[str, tuple[Callable[[AlbumRecord], Any], bool]]] = {
 
 
 @dataclass(slots=True)
-class _Read:
+class _AlbumCache:
     """The albums that were read in one state of the library."""
 
     lists: dict[str, list[AlbumRecord]] = field(default_factory=dict)
@@ -136,7 +136,7 @@ class KnownAlbums:
     """The albums of one library, cached until it changes: counting their photos reads every search row."""
 
     def __init__(self) -> None:
-        self._kept = Kept(lambda *_: _Read())
+        self._cached = CachedValue(lambda *_, **__: _AlbumCache())
 
     def page(
         self,
@@ -194,7 +194,7 @@ class KnownAlbums:
         return [replace(album, thumb=hashes.get(album.latest, "")) for album in albums]
 
     def _list(self, connection: Connection, kind: str, *, sees_private: bool) -> list[AlbumRecord]:
-        lists = self._kept.read(connection, sees_private=sees_private).lists
+        lists = self._cached.read(connection, sees_private=sees_private).lists
         if kind not in lists:
             lists[kind] = list(_READERS[kind](connection, sees_private=sees_private)) if kind in _READERS else []
         return lists[kind]
@@ -209,7 +209,7 @@ class KnownAlbums:
         steps: int | None = None,
     ) -> list[AlbumRecord]:
         """Return the albums with the photo counts of the smart ones, each of which takes a search."""
-        read = self._kept.read(connection, sees_private=sees_private)
+        read = self._cached.read(connection, sees_private=sees_private)
         known, left = read.on(today), Steps(steps or 0)
         for album in albums:
             if not album.filter or album.uid in known or (steps is not None and album.uid in read.costly):

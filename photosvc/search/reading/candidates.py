@@ -100,7 +100,7 @@ class Candidates:
     """True if the whole index is read to find them."""
 
 
-class Counter:
+class CandidateCounter:
     """A counter of candidates up to a limit."""
 
     def __init__(self, connection: Connection, rows_needed: int, values: int) -> None:
@@ -181,7 +181,7 @@ def is_scanned(node: Node, context: Context) -> bool:
 
 
 def most_selective(
-    parts: Sequence[Node], walked: Sequence[Node], context: Context, counter: Counter
+    parts: Sequence[Node], walked: Sequence[Node], context: Context, counter: CandidateCounter
 ) -> Candidates | None:
     """Return the candidates of the most selective conjuncts; None if all exceed the counter's limit.
 
@@ -196,7 +196,7 @@ def most_selective(
     return best
 
 
-def found_by_any(parts: Sequence[Node], context: Context, counter: Counter) -> Candidates | None:
+def found_by_any(parts: Sequence[Node], context: Context, counter: CandidateCounter) -> Candidates | None:
     """Return the photos of words that may also mean a filter, if indexes of PostgreSQL find few.
 
     Left to itself, PostgreSQL would compare all rows with the words or the filter.
@@ -341,7 +341,9 @@ def find_by_index(asked: str, most: int, connection: Connection) -> list[int]:
     return [row[0] for row in rows]
 
 
-def expected(parts: Sequence[Node], context: Context, connection: Connection, counter: Counter) -> Candidates | None:
+def expected(
+    parts: Sequence[Node], context: Context, connection: Connection, counter: CandidateCounter
+) -> Candidates | None:
     """Return the photos that the words of these conjuncts find, if PostgreSQL expects few.
 
     Of frequent words it would compare the index's text of each row that it walks, which costs more than a substring. It

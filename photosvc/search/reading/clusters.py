@@ -1,4 +1,4 @@
-"""Clusters: the photos of a query that lie in an area, gathered by a grid for a map.
+"""Photos of a query by place: clusters in an area, gathered by a grid for a map, and their numbers by town.
 
 The grid is anchored to the globe, so that moving the map does not regroup photos: at a zoom of z, a square cell has a
 side of 90 / 2^z degrees, a quarter of a map tile. Where an area has too many cells, four of them become one, until no
@@ -8,7 +8,7 @@ more than `MOST_CLUSTERS` have photos.
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Integer, Label, and_, cast, func, or_, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, Integer, Label, and_, cast, func, or_, select
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import Box
@@ -16,10 +16,13 @@ from photosvc.core.vocabulary import UNKNOWN_PLACE
 from photosvc.models import File, FileKey, Photo, Place, SearchRow
 from photosvc.models.statements import unindexed
 from photosvc.query.areas import read_latitude, read_longitude
+from photosvc.query.fold import fold
 from photosvc.search.reading.photos import PhotoQuery, find_photos
 from photosvc.search.reading.plan import ALL_ROWS, Driver
 
 MOST_CLUSTERS: Final = 200
+#: The most towns of an answer.
+_MOST_TOWNS: Final = 2000
 DEEPEST_ZOOM: Final = 20
 #: Cells of an area that the database may group by; it never has more groups than this.
 _MOST_CELLS: Final = 4096
@@ -186,3 +189,40 @@ def _shown(connection: Connection, newest_keys: list[int]) -> dict[int, tuple[st
         newest_key: (content_hash, "" if place_id == UNKNOWN_PLACE else label, turn)
         for newest_key, content_hash, turn, place_id, label in connection.execute(statement)
     }
+
+
+@dataclass(frozen=True, slots=True)
+class CountedTown:
+    """A town with photos."""
+
+    country: str
+    """ISO 3166 code of two lower-case letters."""
+    name: str
+    """Empty where photos of the country were taken outside of towns."""
+    count: int
+
+
+def find_towns(connection: Connection, query: PhotoQuery) -> list[CountedTown]:
+    """Return at most 2,000 towns of the photos whose country is known, most photos first."""
+    photos = find_photos(connection, query, rows_needed=ALL_ROWS)
+    columns = SearchRow.country, SearchRow.state_key, SearchRow.city_key
+    # The index of the order `place`, which has only listed rows, gives them in order; of other queries, every row would
+    # be looked up through it.
+    by_index = photos.covered
+    in_order = columns if by_index else map(unindexed, columns)
+    known = unindexed(SearchRow.country) != UNKNOWN_PLACE
+    grouped = photos.select(SearchRow.country, SearchRow.city_key, photos.count.label("photos")).where(known)
+    if by_index:
+        grouped = grouped.where(SearchRow.listed)
+    by_state = grouped.group_by(*in_order).subquery().c
+    country, city, count = by_state.country, by_state.city_key, func.sum(by_state.photos)
+    statement = select(country, city, cast(count, BigInteger)).group_by(country, city)
+    found = connection.execute(statement.order_by(count.desc(), country, city).limit(_MOST_TOWNS)).all()
+    names = _names(connection, {row[0] for row in found})
+    return [CountedTown(code, names.get((code, key), ""), count) for code, key, count in found]
+
+
+def _names(connection: Connection, countries: set[str]) -> dict[tuple[str, str], str]:
+    """Return the names of towns by country and folded name: only places contain the spelling."""
+    written = select(Place.country, Place.city).where(Place.country.in_(countries)).distinct().order_by(Place.city)
+    return {(code, fold(city)): city for code, city in connection.execute(written)}

@@ -44,7 +44,7 @@ class Context:
     """True if the database plans by its own statistics and has `tsvector`."""
     sees_private: bool
     opened: tuple[str, ...] = ()
-    """The switches by which the query asks for rows that are otherwise left out (`compile.asked_open`)."""
+    """The switches by which the query asks for rows that are otherwise left out (`compile.opened_switches`)."""
     may_use_index: bool = False
     """True if SQLite may look up the compared columns in their own indexes."""
     words_as_sets: bool = False

@@ -56,7 +56,7 @@ def visible(*, sees_private: bool, opened: tuple[str, ...] = (), by_index: bool 
 
     Args:
         sees_private: whether private photos are shown. Without this right `opened` shows no further rows.
-        opened: the switches, of those that `asked_open` gives, whose rows are shown too.
+        opened: the switches, of those that `opened_switches` gives, whose rows are shown too.
         by_index: whether SQLite may read the rows by one of the indexes that contain only listed rows.
     """
     listed = and_(SearchRow.listed if by_index else unindexed(SearchRow.listed))
@@ -90,26 +90,26 @@ def visible_albums(*, sees_private: bool) -> ColumnElement[bool]:
     return and_(Album.deleted_at.is_(None), *([] if sees_private else [not_(Album.private)]))
 
 
-def asked_open(node: Node) -> tuple[str, ...]:
+def opened_switches(node: Node) -> tuple[str, ...]:
     """Return the switches by which a parsed query asks for rows that are otherwise left out."""
-    return tuple(sorted({name for name in _asked(node, wanted=True) if name in _OPENED}))
+    return tuple(sorted({name for name in _true_filters(node, wanted=True) if name in _OPENED}))
 
 
-def _asked(node: Node, *, wanted: bool) -> Iterator[str]:
+def _true_filters(node: Node, *, wanted: bool) -> Iterator[str]:
     """Yield the names of filters that are true in the query; a negation reverses `wanted`."""
     match node:
         case Filter(name, True) if wanted:
             yield name
         case Not(part):
-            yield from _asked(part, wanted=not wanted)
+            yield from _true_filters(part, wanted=not wanted)
         case And(parts) | Or(parts):
             for part in parts:
-                yield from _asked(part, wanted=wanted)
+                yield from _true_filters(part, wanted=wanted)
 
 
 def context_of(connection: Connection, node: Node, *, sees_private: bool) -> Context:
     """Return the database and the rights of a search for the parsed query `node`."""
-    opened = asked_open(node) if sees_private else ()
+    opened = opened_switches(node) if sees_private else ()
     return Context(connection.dialect.name == "postgresql", sees_private, opened)
 
 

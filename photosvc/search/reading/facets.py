@@ -29,7 +29,7 @@ from photosvc.models.statements import Column, read_tuples
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Filter, Node, conjuncts
 from photosvc.search.reading.compile import context_of, visible_albums
-from photosvc.search.reading.library import Kept
+from photosvc.search.reading.library import CachedValue
 from photosvc.search.reading.people import by_person, names_of_hidden
 from photosvc.search.reading.photos import PhotoQuery
 from photosvc.search.reading.plan import Driver, Plan, plan_all
@@ -71,7 +71,7 @@ FACETS = (*COLUMNS, "album", "person")
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class FacetValue:
     """A value as its filter accepts it, its name for people, and how many files have it."""
 
     value: int | str
@@ -93,7 +93,7 @@ def parse_facets(text: str) -> list[str]:
     return names
 
 
-def count_values(connection: Connection, query: PhotoQuery, facets: Iterable[str]) -> dict[str, list[Value]]:
+def count_values(connection: Connection, query: PhotoQuery, facets: Iterable[str]) -> dict[str, list[FacetValue]]:
     """Return the values of each facet among the files that match the query, the most frequent first."""
     sees_private = query.sees_private
     context = context_of(connection, query.node, sees_private=sees_private)
@@ -122,13 +122,13 @@ class KnownFacets:
 
     def __init__(self) -> None:
         #: The values of all files, and those of the primary ones.
-        self._kept: Kept[tuple[dict[str, list[Value]], ...]] = Kept(lambda *_: ({}, {}))
+        self._cached: CachedValue[tuple[dict[str, list[FacetValue]], ...]] = CachedValue(lambda *_, **__: ({}, {}))
 
-    def count(self, connection: Connection, query: PhotoQuery, facets: Sequence[str]) -> dict[str, list[Value]]:
+    def count(self, connection: Connection, query: PhotoQuery, facets: Sequence[str]) -> dict[str, list[FacetValue]]:
         """Return the values like `count_values`, those of a search without conditions from the cache."""
         if query.album or not _is_whole(query.node):
             return count_values(connection, query, facets)
-        known = self._kept.read(connection, sees_private=query.sees_private)[bool(conjuncts(query.node))]
+        known = self._cached.read(connection, sees_private=query.sees_private)[bool(conjuncts(query.node))]
         if missing := [name for name in facets if name not in known]:
             known.update(count_values(connection, query, missing))
         return {name: known[name] for name in facets}
@@ -229,16 +229,18 @@ def _most(counted: Iterable[tuple[Any, int]]) -> Counted:
     return sorted(counted, key=lambda pair: (-pair[1], pair[0]))[:MOST_VALUES]
 
 
-def _named(connection: Connection, name: str, counted: Counted) -> list[Value]:
+def _named(connection: Connection, name: str, counted: Counted) -> list[FacetValue]:
     label = _LABELS.get(name, lambda _connection, values: {value: str(value) for value in values})
     labels = label(connection, [value for value, _ in counted])
     named = name in {"city", "color"}
     return [
-        Value(labels[value] if named else value, labels[value], count) for value, count in counted if value in labels
+        FacetValue(labels[value] if named else value, labels[value], count)
+        for value, count in counted
+        if value in labels
     ]
 
 
-def _albums(connection: Connection, plan: Plan, *, whole: bool, sees_private: bool) -> list[Value]:
+def _albums(connection: Connection, plan: Plan, *, whole: bool, sees_private: bool) -> list[FacetValue]:
     """Count the files in albums; for the whole library, those of the index of albums without what does not match."""
     shown = select(Album.id).where(visible_albums(sees_private=sees_private))
     if whole:
@@ -252,10 +254,10 @@ def _albums(connection: Connection, plan: Plan, *, whole: bool, sees_private: bo
     counted = _counted(connection, query.where(of_album.in_(shown)), of_album)
     named = select(Album.id, Album.uid, Album.title).where(Album.id.in_([key for key, _ in counted]))
     known = {row.id: row for row in connection.execute(named)}
-    return [Value(known[key].uid, known[key].title, count) for key, count in counted]
+    return [FacetValue(known[key].uid, known[key].title, count) for key, count in counted]
 
 
-def _people(connection: Connection, plan: Plan) -> list[Value]:
+def _people(connection: Connection, plan: Plan) -> list[FacetValue]:
     """Count the files of photos on which a person is named, on any file of the photo, as their filter finds them.
 
     Hidden people are left out.
@@ -266,7 +268,7 @@ def _people(connection: Connection, plan: Plan) -> list[Value]:
     query = query.join(Marker, Marker.file_id == File.id).where(Marker.name != "", not_(File.missing))
     people, hidden = by_person(connection.execute(query.group_by(Marker.name))), names_of_hidden(connection)
     counted = _most((folded, len(one.ids)) for folded, one in people.items() if folded not in hidden)
-    return [Value(people[folded].name, people[folded].name, count) for folded, count in counted]
+    return [FacetValue(people[folded].name, people[folded].name, count) for folded, count in counted]
 
 
 def _counted(connection: Connection, query: Any, column: Column) -> Counted:  # noqa: ANN401

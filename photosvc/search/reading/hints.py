@@ -93,7 +93,7 @@ def find_hints(
     except InvalidValueError:
         return []
     others = [pair for pair in pairs if pair[0] != "q"]
-    search = _Search(connection, others, sees_private=sees_private, today=today)
+    search = _VariantCounter(connection, others, sees_private=sees_private, today=today)
     found: list[Hint] = []
     with within_steps(connection, search.steps):
         found.extend(_similar(search, query, parts, names))
@@ -108,7 +108,7 @@ def may_have_hints(pairs: Sequence[tuple[str, str]]) -> bool:
 
 def finds(connection: Connection, pairs: Sequence[tuple[str, str]], *, sees_private: bool, today: date) -> bool:
     """Return whether a search finds any photo; one that is not valid does not."""
-    search = _Search(connection, pairs[1:], sees_private=sees_private, today=today)
+    search = _VariantCounter(connection, pairs[1:], sees_private=sees_private, today=today)
     counts: list[int | None] = []
     with within_steps(connection, search.steps):
         counts.append(search.count(pairs[0][1], most=0))
@@ -121,7 +121,7 @@ def header_of(hints: Sequence[Hint]) -> str:
     return text if len(text) <= _LONGEST_HEADER else text[: text.rfind(";", 0, _LONGEST_HEADER)]
 
 
-class _Search:
+class _VariantCounter:
     """Counts of the photos that variants of a query find."""
 
     def __init__(
@@ -178,7 +178,7 @@ def _terms(found: Sequence[Token], spoken: dict[int, int]) -> Iterator[_Part]:
         start = None
 
 
-def _similar(search: _Search, query: str, parts: Sequence[_Part], names: Names) -> Iterator[Hint]:
+def _similar(search: _VariantCounter, query: str, parts: Sequence[_Part], names: Names) -> Iterator[Hint]:
     """Yield the query with a similar word of the library in place of one that no photo has."""
     known: frozenset[str] = frozenset()
     for part in [part for part in parts if len(part.word) >= _SHORTEST][:_MOST_TYPOS]:
@@ -209,7 +209,7 @@ def _near(typed: str, known: Sequence[str]) -> list[str]:
     return names_like(typed, likely, _MOST_TRIED)
 
 
-def _vocabulary(search: _Search, names: Names) -> frozenset[str]:
+def _vocabulary(search: _VariantCounter, names: Names) -> frozenset[str]:
     """Return words of the photos added last, of the names of values, and words that mean a filter."""
     seen = visible(sees_private=search.sees_private)
     query = select(SearchText.words).join(SearchRow, SearchRow.photo_id == SearchText.photo_id)
@@ -218,15 +218,17 @@ def _vocabulary(search: _Search, names: Names) -> frozenset[str]:
     return SPOKEN_WORDS.union(" ".join((*search.connection.scalars(query), *named)).split())
 
 
-def _keywords(search: _Search, word: str) -> list[str]:
+def _keywords(search: _VariantCounter, word: str) -> list[str]:
     """Return keywords that begin with the same letter."""
     of_photo = photo_keywords.c.keyword_id == Keyword.id, SearchRow.photo_id == photo_keywords.c.photo_id
-    query = select(Keyword.folded).where(begins(Keyword.folded, word[0]), is_used(search.sees_private, *of_photo))
+    query = select(Keyword.folded).where(
+        begins(Keyword.folded, word[0]), is_used(*of_photo, sees_private=search.sees_private)
+    )
     query = query.order_by(Keyword.folded).limit(_MOST_KEYWORDS)
     return [one for one in search.connection.scalars(query) if one.isalnum()]
 
 
-def _without(search: _Search, query: str, parts: Sequence[_Part]) -> Iterator[Hint]:
+def _without(search: _VariantCounter, query: str, parts: Sequence[_Part]) -> Iterator[Hint]:
     """Yield the query without each of its parts, as far as it then finds photos."""
     if len(parts) < 2:
         return

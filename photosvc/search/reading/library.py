@@ -1,4 +1,4 @@
-"""The state of the library: its number, entity tags made from it, and values that are kept until it changes.
+"""The state of the library: its number, entity tags and versions made from it, and values cached until it changes.
 
 Entity tags (RFC 9110 section 8.8.3) are made from the state number, so that they change with the library. It changes
 with private photos too, so it makes no tags for callers who do not see these: they get tags of whole bodies.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.engine import Dialect
 
+from photosvc.core.errors import ConflictError
 from photosvc.models import OPEN_STATE, PROJECTION_VERSION, STATE, LibraryState
 from photosvc.models.statements import Prepared, prepare_statement
 
@@ -61,17 +62,33 @@ def _tag(state: int, *made_of: object, today: date) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-class Kept(Generic[Value]):
-    """A cached value of the library, one for callers who see private photos and one for others."""
+def version_of(connection: Connection, expected: str = "", *, sees_private: bool) -> str:
+    """Return the version of the library, which differs after any change that the caller may see.
 
-    def __init__(self, read: Callable[[Connection, bool], Value]) -> None:
+    Raises:
+        ConflictError: it is not the expected one.
+    """
+    version = f"{library_state(connection, sees_private=sees_private):x}"
+    if expected and expected != version:
+        raise ConflictError("the library has changed: ask for the months again and use their version", field="version")
+    return version
+
+
+class CachedValue(Generic[Value]):
+    """A cached value of the library, one for callers who see private photos and one for others.
+
+    Args:
+        read: takes a connection and the keyword `sees_private`.
+    """
+
+    def __init__(self, read: Callable[..., Value]) -> None:
         self._read = read
-        self._kept: dict[bool, tuple[int, Value]] = {}
+        self._cached: dict[bool, tuple[int, Value]] = {}
 
     def read(self, connection: Connection, *, sees_private: bool) -> Value:
         """Return the value for the present state of the library."""
         state = library_state(connection)
-        kept = self._kept.get(sees_private)
-        if kept is None or kept[0] != state or not state:  # without a state number, no change is noticed
-            self._kept[sees_private] = kept = (state, self._read(connection, sees_private))
-        return kept[1]
+        cached = self._cached.get(sees_private)
+        if cached is None or cached[0] != state or not state:  # without a state number, no change is noticed
+            self._cached[sees_private] = cached = (state, self._read(connection, sees_private=sees_private))
+        return cached[1]

@@ -21,7 +21,7 @@ from photosvc.models import FileKey, SearchDocument, SearchRow
 from photosvc.models.statements import run_text
 from photosvc.records.public_photos import public_file, public_head, row_ids_of
 from photosvc.search.reading.request import Cursor, SearchRequest
-from photosvc.search.reading.window import Found, Search, photo_of, prepare
+from photosvc.search.reading.window import KeyedFile, Search, photo_of, prepare
 
 _TABLE = SearchDocument.__tablename__
 #: One parameter for any number of files, so that the text of the statement stays the same.
@@ -107,7 +107,7 @@ def neighbours(
     return Neighbours(*(None if one is None else uids.get(one) for one in (before, behind)))
 
 
-def _behind(search: Search, place: Found) -> int | None:
+def _behind(search: Search, place: KeyedFile) -> int | None:
     """Return the photo of the next file in the order of a search; None at its end."""
     order = search.request.order
     cursor = Cursor(order.name, search.request.seed, 0, tuple(place[1:]))
@@ -187,7 +187,7 @@ class _Window(NamedTuple):
 
     groups: Groups
     files: int
-    last: Found | None
+    last: KeyedFile | None
 
 
 def _single_files(search: Search) -> _Window:
@@ -234,7 +234,7 @@ def find(connection: Connection, request: SearchRequest, *, sees_private: bool) 
     search = prepare(connection, request, sees_private=sees_private)
     total = search.total() if request.total else None
     pieces: Iterable[str]
-    if search.is_plain and not (request.start or request.merged or request.bare) and request.count <= CHUNK:
+    if search.is_plain and not (request.start or request.merged or request.without_metadata) and request.count <= CHUNK:
         found, heads = search.first_results()
         pieces, count, last = (f"[{join_results(heads)}]",), len(found), found[-1] if found else None
     else:
@@ -242,7 +242,7 @@ def find(connection: Connection, request: SearchRequest, *, sees_private: bool) 
         pieces, count, last = _pieces(search, window.groups), window.files, window.last
     # A cursor contains the sort keys of a file, among them the time in UTC, which together with the local time tells
     # the time zone.
-    has_next = count == request.count and not request.bare
+    has_next = count == request.count and not request.without_metadata
     return Page(
         pieces=pieces,
         count=count,

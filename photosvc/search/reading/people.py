@@ -55,7 +55,7 @@ class Label:
 
 
 @dataclass(slots=True)
-class Named:
+class MarkedPerson:
     """A person as marked on photos, under all spellings that differ only in case and accents."""
 
     ids: set[str] = field(default_factory=set)
@@ -68,13 +68,13 @@ class Named:
         return max(self.spellings, key=lambda name: (self.spellings[name], name))
 
 
-def by_person(rows: Iterable[Any]) -> dict[str, Named]:
+def by_person(rows: Iterable[Any]) -> dict[str, MarkedPerson]:
     """Return the people by their folded names.
 
     Args:
         rows: of each spelling, the ids of what has it, in a text with commas, and the latest packed sort keys.
     """
-    found: defaultdict[str, Named] = defaultdict(Named)
+    found: defaultdict[str, MarkedPerson] = defaultdict(MarkedPerson)
     for name, ids, newest in rows:
         one, marked = found[fold(name)], ids.split(",")
         one.ids.update(marked)
@@ -83,7 +83,7 @@ def by_person(rows: Iterable[Any]) -> dict[str, Named]:
     return found
 
 
-def read_people(connection: Connection, sees_private: bool) -> list[Person]:
+def read_people(connection: Connection, *, sees_private: bool) -> list[Person]:
     """Return the people on photos that may be seen, by name; also the hidden ones.
 
     Spellings that differ only in case and accents are one person.
@@ -153,9 +153,9 @@ def with_covers_of_labels(connection: Connection, labels: Sequence[Label], *, se
     return [replace(label, thumb=hashes.get(packed.get(label.id, ""), "")) for label in labels]
 
 
-def read_labels(connection: Connection, sees_private: bool) -> list[Label]:
+def read_labels(connection: Connection, *, sees_private: bool) -> list[Label]:
     """Return the keywords of photos that may be seen, by name."""
-    counts = _keyword_counts(connection, sees_private)
+    counts = _keyword_counts(connection, sees_private=sees_private)
     favorite = (Keyword.favorite if sees_private else Keyword.favorite_open).label("favorite")
     rows = connection.execute(select(Keyword.id, Keyword.word, Keyword.folded, favorite))
     found = [
@@ -166,7 +166,7 @@ def read_labels(connection: Connection, sees_private: bool) -> list[Label]:
     return sorted(found, key=lambda label: (fold(label.name), label.id))
 
 
-def _keyword_counts(connection: Connection, sees_private: bool) -> dict[int, int]:
+def _keyword_counts(connection: Connection, *, sees_private: bool) -> dict[int, int]:
     """Return the number of visible photos by the id of the keyword.
 
     The numbers of all photos are counted along an index. Those of the few photos that may not be seen are subtracted:

@@ -58,8 +58,8 @@ from photosvc.query.nodes import terms as count_terms
 from photosvc.search.reading import words as full_text
 from photosvc.search.reading.candidates import (
     BY_VALUE,
+    CandidateCounter,
     Candidates,
-    Counter,
     Tier,
     expected,
     found_by_any,
@@ -162,7 +162,7 @@ class _Planner:
         album_part, self._album = in_one_album or (None, None)
         self._others = tuple(part for part in self._parts if part is not album_part)
         self._shown = visible(sees_private=context.sees_private, opened=context.opened)
-        self._counter = Counter(connection, reading.rows_needed, sum(map(count_terms, self._others)))
+        self._counter = CandidateCounter(connection, reading.rows_needed, sum(map(count_terms, self._others)))
 
     def plan(self) -> Plan:
         """Return the plan of the first row that applies."""

@@ -24,7 +24,7 @@ from photosvc.query.filters import BOOLEANS
 from photosvc.query.nodes import And, Everything, Node, Not, Or, Phrase, Word, conjunction, conjuncts
 from photosvc.query.parameters import combine, parse_parameters, parse_scope, unset_filters
 from photosvc.query.parser import ORDER, parse_query, split_order
-from photosvc.search.reading.compile import asked_open
+from photosvc.search.reading.compile import opened_switches
 
 DEFAULT_COUNT = 100
 MAX_COUNT = 100_000
@@ -232,7 +232,7 @@ class SearchRequest:
     """True if the same request gives the same page again; False when its seed was drawn."""
 
     @property
-    def bare(self) -> bool:
+    def without_metadata(self) -> bool:
         """Return whether the records are to tell nothing but the pictures themselves."""
         return bool(self.alias_key)
 
@@ -284,7 +284,7 @@ def _parse(pairs: tuple[tuple[str, str], ...], today: date, begun: tuple[str, in
         given[ORDER] = typed
     order = _order(given, order_before, begun=begun is not None, merged=merged, field="q" if typed else ORDER)
     node = parse_node(pairs, today)
-    if "archived" not in asked_open(node):
+    if "archived" not in opened_switches(node):
         order = without_archive(order)
     drawn = order.base == "random" and "seed" not in given and begun is None
     return SearchRequest(
@@ -374,6 +374,20 @@ def _integer(given: Mapping[str, str], name: str, low: int, high: int, default: 
     if number is None or number < low:
         raise InvalidValueError(f"{name} must be a whole number from {low}", field=name)
     return min(number, high)
+
+
+def parse_number(text: str, name: str, low: int, high: int, default: int) -> int:
+    """Return the whole number in a parameter; empty: the default.
+
+    Raises:
+        InvalidValueError: it is none, or not between `low` and `high`.
+    """
+    if not text.strip():
+        return default
+    number = parse_digits(text.strip())
+    if number is None or not low <= number <= high:
+        raise InvalidValueError(f"{name} must be a whole number from {low} to {high}", field=name)
+    return number
 
 
 def _boolean(given: Mapping[str, str], name: str) -> bool:

@@ -1,10 +1,10 @@
-"""Statistics of the library: its counts and statistics, which read every search row, and its size."""
+"""Statistics of the library: numbers of photos, files and albums, which read an index of all photos."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, not_, select
+from sqlalchemy import Connection, Select, func, not_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from photosvc.models import CHANGES, UNKNOWN_ID, UNKNOWN_PLACE, Album, Camera, File, Photo, SearchRow, read_counter
@@ -44,7 +44,7 @@ class Counts:
     """Left to the caller, who has the lists of them."""
 
 
-def read_counts(connection: Connection, sees_private: bool) -> Counts:
+def read_counts(connection: Connection, *, sees_private: bool) -> Counts:
     """Count the photos, files and albums that a search without filters finds."""
     context = context_of(connection, Everything(), sees_private=sees_private)
     seen, one = visible(sees_private=sees_private), compile_query(Filter("primary", True), context)
@@ -58,7 +58,6 @@ def read_counts(connection: Connection, sees_private: bool) -> Counts:
         func.count().filter(one, compile_query(Filter("review", True), context)),
     )
     every, favorite, further, live, videos, private, review = connection.execute(select(*numbers).where(seen)).one()
-    albums = select(func.count()).select_from(Album).where(visible_albums(sees_private=sees_private))
     hidden, archived = (
         _count_photos(connection, visible(sees_private=True, opened=(name,)), column) if sees_private else 0
         for name, column in (("hidden", SearchRow.hidden), ("archived", SearchRow.archived))
@@ -73,7 +72,7 @@ def read_counts(connection: Connection, sees_private: bool) -> Counts:
         favorites=favorite,
         private=private,
         files=every,
-        albums=connection.scalar(albums) or 0,
+        albums=connection.scalar(_count_albums(sees_private=sees_private)) or 0,
         review=review,
         hidden=hidden,
         archived=archived,
@@ -101,7 +100,7 @@ def _count_values(
     return connection.scalar(select(func.count()).select_from(values)) or 0
 
 
-def read_years(connection: Connection, sees_private: bool) -> tuple[int, ...]:
+def read_years(connection: Connection, *, sees_private: bool) -> tuple[int, ...]:
     """Return the years of the photos that a search without filters finds, latest first."""
     seen = select(SearchRow.year).where(visible(sees_private=sees_private), SearchRow.year > 0).distinct()
     return tuple(connection.scalars(seen.order_by(SearchRow.year.desc())))
@@ -134,7 +133,7 @@ class Statistics:
     """Bytes of these files."""
 
 
-def read_statistics(connection: Connection, sees_private: bool) -> Statistics:
+def read_statistics(connection: Connection, *, sees_private: bool) -> Statistics:
     """Return the present statistics; this reads every search row."""
     groups = (SearchRow.year, SearchRow.camera_id, SearchRow.photo_type)
     query = select(*groups, func.count()).where(visible_photos(sees_private=sees_private))
@@ -162,7 +161,7 @@ class LibrarySize:
     """The size of the library."""
 
     photos: dict[str, int]
-    """Photos by type, without hidden and archived ones."""
+    """The photos that a search without filters finds, by type."""
     files: int
     missing: int
     broken: int
@@ -171,8 +170,7 @@ class LibrarySize:
 
 
 def read_library_size(session: Session, *, sees_private: bool) -> LibrarySize:
-    """Return the size of the library, with or without private photos."""
-    seen = [] if sees_private else [Photo.private.is_(False)]
+    """Return the size of the library, with or without private photos and albums."""
     is_missing, is_broken = File.missing, File.error != ""
     numbers = (
         func.count().filter(~is_missing, ~is_broken),
@@ -180,15 +178,20 @@ def read_library_size(session: Session, *, sees_private: bool) -> LibrarySize:
         func.count().filter(~is_missing, is_broken),
     )
     counted = select(*numbers).select_from(File)
-    counted = counted if sees_private else counted.join(Photo, Photo.id == File.photo_id).where(*seen)
+    if not sees_private:
+        counted = counted.join(Photo, Photo.id == File.photo_id).where(Photo.private.is_(False))
     files, missing, broken = session.execute(counted).one()
-    shown = select(Photo.type, func.count()).where(Photo.quality >= 0, Photo.archived_at.is_(None), *seen)
-    albums = select(func.count()).select_from(Album).where(visible_albums(sees_private=sees_private))
+    photos = select(SearchRow.photo_type, func.count()).where(visible_photos(sees_private=sees_private))
     return LibrarySize(
-        photos={kind: number for kind, number in session.execute(shown.group_by(Photo.type))},  # noqa: C416 - typed rows
+        photos={kind: number for kind, number in session.execute(photos.group_by(SearchRow.photo_type))},  # noqa: C416 - typed rows
         files=files,
         missing=missing,
         broken=broken,
-        albums=session.scalar(albums) or 0,
+        albums=session.scalar(_count_albums(sees_private=sees_private)) or 0,
         changes=read_counter(session, CHANGES) or 0,
     )
+
+
+def _count_albums(*, sees_private: bool) -> "Select[int]":
+    """Return the query for the number of albums that a search may name."""
+    return select(func.count()).select_from(Album).where(visible_albums(sees_private=sees_private))

@@ -78,7 +78,7 @@ _MOST_NAMES: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ValueSource:
     """A kind of values."""
 
     name: str
@@ -96,20 +96,29 @@ class Kind:
     condition: ColumnElement[bool] | None = None
 
 
-def _rows(name: str, column: Any) -> Kind:  # noqa: ANN401 - attributes of models have many types
-    return Kind(name, name, (name,), column, SearchRow.photo_id.expression, condition=SearchRow.listed.expression)
+def _rows(name: str, column: Any) -> ValueSource:  # noqa: ANN401 - attributes of models have many types
+    return ValueSource(
+        name, name, (name,), column, SearchRow.photo_id.expression, condition=SearchRow.listed.expression
+    )
 
 
-KINDS: Final[dict[str, Kind]] = {
+KINDS: Final[dict[str, ValueSource]] = {
     kind.name: kind
     for kind in (
-        Kind("camera", "camera", ("camera",), Photo.camera_id.expression, Photo.id.expression),
-        Kind("lens", "lens", ("lens",), Photo.lens_id.expression, Photo.id.expression),
-        Kind("city", "city", ("city", "place"), Place.city.expression, Photo.id.expression, places=True),
-        Kind("state", "state", ("state", "place"), Place.state.expression, Photo.id.expression, places=True),
+        ValueSource("camera", "camera", ("camera",), Photo.camera_id.expression, Photo.id.expression),
+        ValueSource("lens", "lens", ("lens",), Photo.lens_id.expression, Photo.id.expression),
+        ValueSource("city", "city", ("city", "place"), Place.city.expression, Photo.id.expression, places=True),
+        ValueSource("state", "state", ("state", "place"), Place.state.expression, Photo.id.expression, places=True),
         _rows("country", SearchRow.country.expression),
-        Kind("person", "subject", ("subject", "subjects"), Marker.name.expression, Marker.file_id.expression, True),
-        Kind(
+        ValueSource(
+            "person",
+            "subject",
+            ("subject", "subjects"),
+            Marker.name.expression,
+            Marker.file_id.expression,
+            of_file=True,
+        ),
+        ValueSource(
             "album",
             "album",
             ("album", "albums"),
@@ -117,7 +126,9 @@ KINDS: Final[dict[str, Kind]] = {
             AlbumPhoto.photo_id.expression,
             condition=not_(AlbumPhoto.hidden),
         ),
-        Kind("keyword", "keywords", ("keywords", "label"), photo_keywords.c.keyword_id, photo_keywords.c.photo_id),
+        ValueSource(
+            "keyword", "keywords", ("keywords", "label"), photo_keywords.c.keyword_id, photo_keywords.c.photo_id
+        ),
         _rows("color", SearchRow.color.expression),
         _rows("type", SearchRow.photo_type.expression),
         _rows("year", SearchRow.year.expression),
@@ -152,7 +163,7 @@ def _run(statement: Prepared, connection: Connection, keys: Sequence[object], mo
     return int(found)
 
 
-def _having(kind: Kind, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+def _having(kind: ValueSource, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
     keys = [bindparam(name, type_=kind.key.type) for name in _KEYS]
     if kind.places:
         query = select(*columns).where(Photo.place_id.in_(select(Place.id).where(kind.key.in_(keys))))
@@ -200,7 +211,7 @@ def _recent(dialect: Dialect, name: str, *, sees_private: bool) -> Prepared:
     return prepare_statement(query, dialect)
 
 
-class Named(NamedTuple):
+class NamedValue(NamedTuple):
     """A value of a filter."""
 
     label: str
@@ -218,34 +229,34 @@ class Named(NamedTuple):
 
 
 #: The values of a library by their kinds.
-Names: TypeAlias = dict[str, list[Named]]
+Names: TypeAlias = dict[str, list[NamedValue]]
 
 
-def read_names(connection: Connection, sees_private: bool) -> Names:
+def read_names(connection: Connection, *, sees_private: bool) -> Names:
     """Return all values but keywords, which are looked up as they are typed, and hidden people."""
     hidden = names_of_hidden(connection)
     people: defaultdict[str, list[str]] = defaultdict(list)
-    for name in _marker_names(connection, sees_private):
+    for name in _marker_names(connection, sees_private=sees_private):
         if (folded := fold(name)) not in hidden:
             people[folded].append(name)
     albums = select(Album.id, Album.title, Album.filter).where(visible_albums(sees_private=sees_private))
     albums = albums.order_by(Album.updated_at.desc(), Album.id).limit(_MOST_NAMES)
     titled = [(row.title, () if row.filter else (row.id,)) for row in connection.execute(albums)]
     return {
-        "camera": _gear(connection, Camera, Photo.camera_id, sees_private),
-        "lens": _gear(connection, Lens, Photo.lens_id, sees_private),
-        "city": _of_places(connection, Place.city, sees_private),
-        "state": _of_places(connection, Place.state, sees_private),
-        "country": list(_countries(connection, sees_private)),
+        "camera": _gear(connection, Camera, Photo.camera_id, sees_private=sees_private),
+        "lens": _gear(connection, Lens, Photo.lens_id, sees_private=sees_private),
+        "city": _of_places(connection, Place.city, sees_private=sees_private),
+        "state": _of_places(connection, Place.state, sees_private=sees_private),
+        "country": list(_countries(connection, sees_private=sees_private)),
         "person": [one for names in people.values() for one in _named([(names[0], tuple(names[:MOST_KEYS]))])],
         "album": list(_named(titled)),
         "color": list(_named((name, (number,)) for number, name in enumerate(COLORS))),
         "type": list(_named((name, (name,)) for name in TYPES)),
-        "year": list(_named((str(year), (year,)) for year in read_years(connection, sees_private))),
+        "year": list(_named((str(year), (year,)) for year in read_years(connection, sees_private=sees_private))),
     }
 
 
-def is_used(sees_private: bool, *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+def is_used(*conditions: ColumnElement[bool], sees_private: bool) -> ColumnElement[bool]:
     """Return the condition that a value is that of a photo which the caller sees; all are, who sees private photos.
 
     Others must not notice a value that only private photos have, neither by itself nor by what it displaces.
@@ -253,17 +264,17 @@ def is_used(sees_private: bool, *conditions: ColumnElement[bool]) -> ColumnEleme
     return true() if sees_private else exists().where(*conditions, visible(sees_private=False, by_index=False))
 
 
-def keywords_with(connection: Connection, typed: str, *, sees_private: bool) -> list[Named]:
+def keywords_with(connection: Connection, typed: str, *, sees_private: bool) -> list[NamedValue]:
     """Return the keywords that contain this folded text; of very many, those that begin with it or are short."""
     query = select(Keyword.id, Keyword.word).where(Keyword.folded.contains(typed, autoescape=True))
     of_photo = photo_keywords.c.keyword_id == Keyword.id, SearchRow.photo_id == photo_keywords.c.photo_id
-    query = query.where(is_used(sees_private, *of_photo))
+    query = query.where(is_used(*of_photo, sees_private=sees_private))
     query = query.order_by(Keyword.folded.startswith(typed, autoescape=True).desc(), func.length(Keyword.folded))
     rows = connection.execute(query.order_by(Keyword.folded).limit(_MOST_KEYWORDS))
     return list(_named((row.word, (row.id,)) for row in rows))
 
 
-def keywords_of(connection: Connection, keys: Iterable[int]) -> list[Named]:
+def keywords_of(connection: Connection, keys: Iterable[int]) -> list[NamedValue]:
     """Return the keywords with these ids, in this order."""
     keys = list(keys)
     rows = connection.execute(select(Keyword.id, Keyword.word).where(Keyword.id.in_(keys)))
@@ -271,20 +282,20 @@ def keywords_of(connection: Connection, keys: Iterable[int]) -> list[Named]:
     return list(_named((found[key], (key,)) for key in keys if key in found))
 
 
-def _named(found: Iterable[tuple[str, tuple[Any, ...]]]) -> Iterator[Named]:
+def _named(found: Iterable[tuple[str, tuple[Any, ...]]]) -> Iterator[NamedValue]:
     for label, keys in found:
         if folded := words(label):  # a filter finds nothing by a name without words
-            yield Named(label, label, keys, " " + " ".join(folded))
+            yield NamedValue(label, label, keys, " " + " ".join(folded))
 
 
-def _gear(connection: Connection, kind: type[Camera | Lens], column: Any, sees_private: bool) -> list[Named]:  # noqa: ANN401
-    used = is_used(sees_private, column == kind.id, SearchRow.photo_id == Photo.id)
+def _gear(connection: Connection, kind: type[Camera | Lens], column: Any, *, sees_private: bool) -> list[NamedValue]:  # noqa: ANN401
+    used = is_used(column == kind.id, SearchRow.photo_id == Photo.id, sees_private=sees_private)
     query = select(kind.id, kind.make, kind.model).where(kind.id != UNKNOWN_ID, used).limit(_MOST_NAMES)
     return list(_named((camera_or_lens_name(make, model), (key,)) for key, make, model in connection.execute(query)))
 
 
-def _of_places(connection: Connection, column: Any, sees_private: bool) -> list[Named]:  # noqa: ANN401
-    used = is_used(sees_private, Photo.place_id == Place.id, SearchRow.photo_id == Photo.id)
+def _of_places(connection: Connection, column: Any, *, sees_private: bool) -> list[NamedValue]:  # noqa: ANN401
+    used = is_used(Photo.place_id == Place.id, SearchRow.photo_id == Photo.id, sees_private=sees_private)
     query = select(column).where(Place.id != UNKNOWN_PLACE, column != "", used).distinct().order_by(column)
     spelled: defaultdict[str, list[str]] = defaultdict(list)
     for name in connection.scalars(query.limit(_MOST_NAMES)):
@@ -292,16 +303,16 @@ def _of_places(connection: Connection, column: Any, sees_private: bool) -> list[
     return list(_named((names[0], tuple(names[:MOST_KEYS])) for names in spelled.values()))
 
 
-def _countries(connection: Connection, sees_private: bool) -> Iterator[Named]:
-    used = is_used(sees_private, Photo.place_id == Place.id, SearchRow.photo_id == Photo.id)
+def _countries(connection: Connection, *, sees_private: bool) -> Iterator[NamedValue]:
+    used = is_used(Photo.place_id == Place.id, SearchRow.photo_id == Photo.id, sees_private=sees_private)
     present = set(connection.scalars(select(Place.country).where(used).distinct())) - {UNKNOWN_PLACE}
     for code, name in data.countries().items():
         if code in present:
-            yield Named(name, code, (code,), " " + " ".join((*words(name), code)))
+            yield NamedValue(name, code, (code,), " " + " ".join((*words(name), code)))
 
 
-def _marker_names(connection: Connection, sees_private: bool) -> Iterable[str]:
-    used = is_used(sees_private, SearchRow.file_id == Marker.file_id)
+def _marker_names(connection: Connection, *, sees_private: bool) -> Iterable[str]:
+    used = is_used(SearchRow.file_id == Marker.file_id, sees_private=sees_private)
     return connection.scalars(select(Marker.name).where(Marker.name != "", used).distinct().limit(_MOST_NAMES))
 
 
@@ -362,7 +373,7 @@ def _most_frequent(
     """Return the values whose names fit: those that begin with the text first, then the most frequent."""
     begun = "".join(f" {word}" for word in words(text))
     values, frequency = (_MOST_COMPARED_ALONE // len(kinds), _HIGHEST_ALONE) if key else (_MOST_COMPARED, _HIGHEST)
-    found: list[tuple[bool, int, int, str, Named]] = []
+    found: list[tuple[bool, int, int, str, NamedValue]] = []
     for kind in kinds:
         fitting = _fitting(connection, kind, text, begun, names, sees_private=sees_private)
         if begun:
@@ -379,7 +390,7 @@ def _most_frequent(
 
 def _fitting(
     connection: Connection, kind: str, text: str, begun: str, names: Names, *, sees_private: bool
-) -> list[Named]:
+) -> list[NamedValue]:
     if kind == "keyword":
         return (
             keywords_with(connection, fold(text).strip(), sees_private=sees_private)
@@ -396,7 +407,7 @@ def _fitting(
 
 
 def _counted(
-    connection: Connection, found: Iterable[tuple[bool, int, int, str, Named]], key: str, *, sees_private: bool
+    connection: Connection, found: Iterable[tuple[bool, int, int, str, NamedValue]], key: str, *, sees_private: bool
 ) -> Iterator[Suggestion]:
     """Yield the values that the caller may see, with the numbers of their photos."""
     given, of_kind = dict.fromkeys(KINDS, 0), MOST_SUGGESTED if key else _MOST_OF_KIND

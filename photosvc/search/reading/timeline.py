@@ -25,7 +25,7 @@ from photosvc.search.reading.pages import LibraryChangedError
 from photosvc.search.reading.photos import PhotoQuery, find_photos, is_single
 from photosvc.search.reading.plan import ALL_ROWS
 from photosvc.search.reading.request import Cursor, SearchRequest
-from photosvc.search.reading.window import Found, Search, photo_of, prepare
+from photosvc.search.reading.window import KeyedFile, Search, photo_of, prepare
 
 #: The types of photos in the order of their digits.
 TYPES: Final = ("image", "raw", "live", "video", "animated", "vector", "audio", "document")
@@ -49,7 +49,7 @@ _NEAR: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class TimelinePhoto:
     """A photo of the timeline with the details that are shown when scrolling stops."""
 
     uid: str
@@ -161,7 +161,7 @@ def to_columns(rows: Iterable[Sequence[Any]]) -> dict[str, Any]:
 
 def photos_of_month(
     connection: Connection, query: PhotoQuery, month: int, start: int, count: int, *, oldest_first: bool
-) -> list[Shown]:
+) -> list[TimelinePhoto]:
     """Return the photos at `count` positions of a month from `start` on; fewer at its end."""
     rows = _rows_between(connection, query, (month, month), (SearchRow.file_id,), oldest_first=oldest_first)
     file_ids = [row[1] for row in rows[start : start + count]]
@@ -199,7 +199,7 @@ def _rows_between(
     return rows[::-1] if oldest_first else rows
 
 
-def details(connection: Connection, file_ids: Sequence[int]) -> Mapping[int, Shown]:
+def details(connection: Connection, file_ids: Sequence[int]) -> Mapping[int, TimelinePhoto]:
     """Return what is shown of these files, at most some hundreds, by their ids."""
     rows = connection.execute(
         select(
@@ -210,22 +210,22 @@ def details(connection: Connection, file_ids: Sequence[int]) -> Mapping[int, Sho
         .join(File, File.id == SearchRow.file_id)
         .where(SearchRow.file_id.in_(file_ids))
     )  # fmt: skip
-    found: dict[int, Shown] = {}
+    found: dict[int, TimelinePhoto] = {}
     for file_id, uid, content_hash, duration, favorite, private, width, height, turn, *texts in rows:
         text = next((text.strip() for text in texts if text.strip() not in _NO_TEXT), "")[:_LONGEST_TEXT]
-        found[file_id] = Shown(uid, content_hash, duration, favorite, private, width, height, turn, text)
+        found[file_id] = TimelinePhoto(uid, content_hash, duration, favorite, private, width, height, turn, text)
     return found
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class PhotoSlice:
     """Successive photos of a search."""
 
     start: int
     """The position of the first one."""
     columns: dict[str, Any]
     """`ratio`, `color` and `type` of each, as a month of the timeline has them."""
-    photos: Sequence[Shown]
+    photos: Sequence[TimelinePhoto]
     next: Cursor | None
     """The place behind the last one, if there may be more."""
 
@@ -252,7 +252,7 @@ def position_of(connection: Connection, request: SearchRequest, uid: str, *, see
     return search.number_before(places[0])
 
 
-def read_stretch(connection: Connection, request: SearchRequest, start: int, *, sees_private: bool) -> Stretch:
+def read_slice(connection: Connection, request: SearchRequest, start: int, *, sees_private: bool) -> PhotoSlice:
     """Return the photos from the position `start` on, as many as `count` of the request; fewer at the end.
 
     They are counted from the request's cursor, if it has one, else from the first photo.
@@ -275,7 +275,7 @@ def read_stretch(connection: Connection, request: SearchRequest, start: int, *, 
     shown = details(connection, ids)
     columns = _columns(connection, ids)
     try:
-        return Stretch(start, columns, [shown[one] for one in ids], following)
+        return PhotoSlice(start, columns, [shown[one] for one in ids], following)
     except KeyError:
         raise LibraryChangedError from None
 
@@ -293,7 +293,7 @@ def _prepare(connection: Connection, request: SearchRequest, *, sees_private: bo
     return replace(search, one_each=is_single(search.node, search.context))
 
 
-def _first_files(search: Search, skipped: int, count: int) -> list[Found]:
+def _first_files(search: Search, skipped: int, count: int) -> list[KeyedFile]:
     """Return, of the photos after the first `skipped` ones, the first file that matches.
 
     Rows of photos that are skipped are not kept, because there may be a million. A reversed order has the first file of
@@ -303,7 +303,7 @@ def _first_files(search: Search, skipped: int, count: int) -> list[Found]:
     before = FileKey.unpack_photo_id(int(cursor.values[-1])) if cursor else None
     files = _FILES * (skipped + count + 1)
     while True:
-        found: list[Found] = []
+        found: list[KeyedFile] = []
         passed = read = 0
         rows = enumerate(search.window(0, files), 1)
         for photo_id, same in groupby(rows, key=lambda numbered: photo_of(numbered[1])):

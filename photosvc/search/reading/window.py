@@ -28,7 +28,7 @@ from photosvc.search.reading.request import MANUAL, PRIME, UNINDEXED_ORDERS, Cur
 from photosvc.search.reading.resolve import resolve
 
 #: A file in a window: its id and its sort keys.
-Found = Sequence[Any]
+KeyedFile = Sequence[Any]
 #: Rows of the order `random` that are skipped by sorting them.
 _FAR: Final = 20_000
 #: Rows that are read at once.
@@ -71,7 +71,7 @@ def in_order(query: Any, order: Order, keys: Sequence[Column]) -> Any:  # noqa: 
     return query.order_by(*(key.desc() if order.falling else key.asc() for key in keys))
 
 
-def photo_of(found: Found) -> int:
+def photo_of(found: KeyedFile) -> int:
     """Return the id of the photo that a file belongs to: every order ends in a packed `FileKey`."""
     return FileKey.unpack_photo_id(found[-1])
 
@@ -102,14 +102,14 @@ class Search:
         """Return whether it has no conditions and an order with an index: then statements are prepared ones."""
         return isinstance(self.node, Everything) and self.request.order.base not in UNINDEXED_ORDERS
 
-    def window(self, offset: int, count: int) -> Iterator[Found]:
+    def window(self, offset: int, count: int) -> Iterator[KeyedFile]:
         """Return at most `count` files from `offset` on, which counts those after the request's cursor if it has one.
 
         They are read while they are taken, because a window may have 100,000.
         """
         return chain.from_iterable(self.parts_of_window(offset, count))
 
-    def parts_of_window(self, offset: int, count: int) -> Iterator[Sequence[Found]]:
+    def parts_of_window(self, offset: int, count: int) -> Iterator[Sequence[KeyedFile]]:
         """Return the files of `window` as they are read, many at a time."""
         if self.request.order.base == "random" and self.request.cursor is None and offset > _FAR:
             place = self.shuffled_near(offset, self.total(), self._rows_before)
@@ -153,19 +153,19 @@ class Search:
             here, there = tuple_(*map(self._compared, keys)), tuple_(*cursor.values)
             yield here < there if self.request.order.falling else here > there
 
-    def first_results(self) -> tuple[Sequence[Found], list[str]]:
+    def first_results(self) -> tuple[Sequence[KeyedFile], list[str]]:
         """Return the first window of a plain search and its result heads, by one statement."""
         prepared, values = self._plain(0, self.request.count, with_results=True)
         rows = prepared.run(self.connection, values)
         return [row[:-1] for row in rows], [row[-1] for row in rows]
 
-    def places_of(self, photo_id: int) -> Sequence[Found]:
+    def places_of(self, photo_id: int) -> Sequence[KeyedFile]:
         """Return all matching files of a photo with their sort keys, in order."""
         keys = self._keys()
         query = self.matching(SearchRow.file_id, *keys).where(SearchRow.photo_id == photo_id)
         return self.connection.execute(self._sorted(query, keys)).all()
 
-    def number_before(self, place: Found) -> int:
+    def number_before(self, place: KeyedFile) -> int:
         """Count the photos with a file before this one, which is among them if another file of its photo is."""
         keys = self._keys()
         here, there = tuple_(*map(self._compared, keys)), tuple_(*place[1:])
@@ -205,7 +205,7 @@ class Search:
         plan = plan_all(self.node, self.context, self.connection)
         return self.connection.scalar(matching(plan, func.count())) or 0
 
-    def cursor_behind(self, found: Found, position: int) -> Cursor:
+    def cursor_behind(self, found: KeyedFile, position: int) -> Cursor:
         """Return the cursor of the page that begins after this file."""
         return Cursor(self.request.order.name, self.request.seed, position, tuple(found[1:]))
 
@@ -225,7 +225,7 @@ class Search:
         here, there = tuple_(*self._keys()), tuple_(*end)
         return query.where(here >= there if self.request.order.falling else here <= there)
 
-    def _by_tiers(self, count: int) -> Iterator[Found]:
+    def _by_tiers(self, count: int) -> Iterator[KeyedFile]:
         """Yield the first files of the tiers of the plan, or the first after the cursor."""
         cursor, left, falling = self.request.cursor, count, self.request.order.falling
         for tier in self.plan.tiers:

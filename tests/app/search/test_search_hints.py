@@ -134,7 +134,7 @@ def test_hints_end_after_their_steps_and_the_search_goes_on(new_database, monkey
                 pytest.fail("the statement was not ended")
         else:
             monkeypatch.setattr(hints, "_MOST_STEPS", 0)
-            names = read_names(connection, True)
+            names = read_names(connection, sees_private=True)
             assert find_hints(connection, [("q", "flowr")], names, sees_private=True, today=TODAY) == []
         assert connection.exec_driver_sql("SELECT 1").scalar() == 1
     engine.dispose()
@@ -156,7 +156,7 @@ def hints_among(new_database, titles, *queries):
         store_extractions(session, [(f"{number}/{number}.jpg", photo) for number, photo in enumerate(photos)], NOW)
         session.commit()
     with engine.connect() as connection:
-        names = read_names(connection, True)
+        names = read_names(connection, sees_private=True)
         asked = ([("q", query)] for query in queries)
         found = [find_hints(connection, one, names, sees_private=True, today=TODAY) for one in asked]
     engine.dispose()
@@ -179,7 +179,7 @@ def test_both_databases_give_the_same_hints(new_database):
     with Session(engine) as session:
         _fill(session)
     with engine.connect() as connection:
-        names = read_names(connection, True)
+        names = read_names(connection, sees_private=True)
         found = [
             find_hints(connection, [("q", query)], names, sees_private=True, today=TODAY)
             for query in ("flowr", "lake year:1900")

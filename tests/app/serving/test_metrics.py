@@ -9,6 +9,7 @@ from sqlalchemy import select
 from photosvc.cli import svc
 from photosvc.models import Album, Photo
 from photosvc.models.engine import begin_write
+from photosvc.search.rows.write import project
 from tests.helpers.clock import NOW
 from tests.helpers.pictures import jpeg
 
@@ -52,7 +53,9 @@ def test_private_photos_and_albums_are_counted_for_those_who_may_see_them(librar
     library.index()
     with library.session() as session:
         begin_write(session)
-        session.scalars(select(Photo)).first().private = True
+        photo = session.scalars(select(Photo)).first()
+        photo.private = True
+        project(session, [photo.id])
         session.add(Album(uid="a" + "2" * 15, title="x", private=True, created_at=NOW, updated_at=NOW))
         session.commit()
 

@@ -149,7 +149,7 @@ def test_both_databases_find_and_keep_the_same_groups(tmp_path, new_database):
         look_alikes.set_apart(session, ids(session, "120", "60"))
     assert waiting(library) == ([], None)
     with library.session() as session:
-        found = read_statistics(session.connection(), True)
+        found = read_statistics(session.connection(), sees_private=True)
         assert (found.total, found.files, [share.photos for share in found.types]) == (2, 2, [2])
         assert [report.state for report in reports(session, library.clock(), count=9)] == ["done"]
     library.close()

@@ -168,6 +168,6 @@ def test_the_years_of_a_library_are_those_of_what_is_found(session):
         session.execute(update(SearchRow).values(year=SearchRow.photo_id % 9 * 200 - 1))
         shown = select(SearchRow.year).where(SearchRow.listed, or_(not_(SearchRow.private), sees_private))
         found = set(session.scalars(shown))
-        assert read_years(session.connection(), sees_private) == tuple(sorted(found - {-1}, reverse=True))
+        assert read_years(session.connection(), sees_private=sees_private) == tuple(sorted(found - {-1}, reverse=True))
         session.rollback()
         assert len(found) > 3, sees_private

@@ -8,11 +8,11 @@ from sqlalchemy.orm import Session
 
 from photosvc.models import SORT_KEYS, Album, AlbumPhoto, Photo
 from photosvc.models.engine import configure_engine
+from photosvc.search.reading.clusters import find_towns
 from photosvc.search.reading.files import file_with_hash, files_of_photo
 from photosvc.search.reading.pages import find
-from photosvc.search.reading.photos import find_towns
 from photosvc.search.reading.selection import Selection, selected_ids
-from photosvc.search.reading.timeline import read_stretch
+from photosvc.search.reading.timeline import read_slice
 from photosvc.search.rows.write import project
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos
@@ -94,7 +94,7 @@ def test_positions_of_photos_are_counted_in_the_index_of_their_order(connection)
     for order in sorted(SORT_KEYS.keys() - {"photo_size"}):
         for sees_private in (False, True):
             request = parse_request({"order": order, "merged": "true", "count": "5"})
-            asked = asked_by(connection, partial(read_stretch, connection, request, 20, sees_private=sees_private))
+            asked = asked_by(connection, partial(read_slice, connection, request, 20, sees_private=sees_private))
             (found,) = [text for text in asked if "ORDER BY" in text]
             index = {"size": "photo_size"}.get(order, SORT_KEYS[order].index)
             (step,) = plan(connection, found)

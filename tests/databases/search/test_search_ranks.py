@@ -75,7 +75,7 @@ def session(new_database):
 def many_begin_early():
     """Words of more than ten photos count as frequent."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(candidates.Counter, "limit", 10)
+        patch.setattr(candidates.CandidateCounter, "limit", 10)
         yield
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.slots import Slots
 from photosvc.models.engine import configure_engine
-from photosvc.search.limits import Limits, Read, begin_read, end_read, ended_by_limit
+from photosvc.search.limits import Limits, RunningSearch, begin_limits, end_limits, ended_by_limit
 from photosvc.search.reading.pages import find
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos
@@ -64,7 +64,7 @@ _SHARED = """
 from concurrent.futures import ThreadPoolExecutor
 from sqlalchemy import StaticPool, create_engine, text
 from photosvc.core.slots import Slots
-from photosvc.search.limits import Limits, Read, begin_read, end_read
+from photosvc.search.limits import Limits, RunningSearch, begin_limits, end_limits
 
 engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
 limits = Limits(20.0, Slots(4))
@@ -73,11 +73,11 @@ NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE 
 def search():
     for _ in range(50):
         with engine.connect() as connection:
-            read = Read(limits, "owner", lambda: False, "q")
-            limited = begin_read(connection, read)
+            read = RunningSearch(limits, "owner", lambda: False, "q")
+            limited = begin_limits(connection, read)
             assert connection.scalar(text(NUMBERS)) == 200010000
             if limited:
-                end_read(read)
+                end_limits(read)
 
 with ThreadPoolExecutor(2) as pool:
     for ended in [pool.submit(search) for _ in range(2)]:
@@ -95,10 +95,10 @@ def test_searches_that_share_the_connection_of_a_database_in_memory_end():
 def test_a_statement_of_postgresql_ends_at_the_deadline_of_its_search(engine):
     if engine.dialect.name == "sqlite":  # tests of the deadline with a moved clock are in tests/app/search/limits
         return
-    read = Read(Limits(0.05, Slots(1)), "owner", lambda: False, "q")
+    read = RunningSearch(Limits(0.05, Slots(1)), "owner", lambda: False, "q")
     with engine.connect() as connection:
-        assert begin_read(connection, read)
+        assert begin_limits(connection, read)
         with pytest.raises(DBAPIError) as error:
             connection.execute(text("SELECT pg_sleep(60)"))
-        end_read(read)
+        end_limits(read)
     assert ended_by_limit(error.value)

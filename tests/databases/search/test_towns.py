@@ -8,8 +8,8 @@ from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
 from photosvc.models import Photo, Place
+from photosvc.search.reading.clusters import find_towns
 from photosvc.search.reading.pages import find
-from photosvc.search.reading.photos import find_towns
 from photosvc.search.rows.write import project
 from tests.databases.search.varied_library import fill_varied_library
 from tests.helpers.parsing import parse_request, photo_query
