@@ -21,10 +21,9 @@ from photosvc.core.message import Message, counted
 from photosvc.library.content import check_disk
 from photosvc.library.thumbnail_jobs import original_of
 from photosvc.models.engine import open_reader
-from photosvc.pictures import archives
-from photosvc.pictures.archives import Entry, StoredSelection, stream_zip
+from photosvc.pictures.archives import StoredSelection, ZipEntry, find_selection, store_selection, stream_zip
 from photosvc.pictures.download_names import download_name, safe_name
-from photosvc.pictures.originals import open_file
+from photosvc.pictures.originals import open_unbuffered
 from photosvc.records.albums import ZipSelectionSchema
 from photosvc.search.reading.albums_named import find_album
 from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_ids
@@ -120,7 +119,7 @@ def _send(found: SeenFile) -> Response:
     service = current_service()
     service.close()  # sending a large file takes long and needs no database
     with while_there(service, found.name):
-        file = open_file(original_of(service.settings, found))
+        file = open_unbuffered(original_of(service.settings, found))
     return send_file(
         FileAnswer(
             file=file,
@@ -163,7 +162,7 @@ def download_selection(name: str) -> Response:
     """Send the archive of files that were selected with the same credential."""
     service = current_service()
     with service.reading() as connection:
-        waiting = archives.find(connection, service.now(), principal().credential_uid, name)
+        waiting = find_selection(connection, service.now(), principal().credential_uid, name)
     return _send_archive(waiting)
 
 
@@ -205,7 +204,7 @@ def _select(selection: Selection, given: Mapping[str, Any]) -> tuple[StoredSelec
         title = _title(connection, selection, now, sees_private=sees_private)
     waiting = StoredSelection(title, file_ids)
     with service.writing() as session:
-        return waiting, archives.store(session, now, who.credential_uid, waiting), size
+        return waiting, store_selection(session, now, who.credential_uid, waiting), size
 
 
 def _title(connection: Connection, selection: Selection, now: datetime, *, sees_private: bool) -> str:
@@ -253,7 +252,7 @@ def _send_archive(waiting: StoredSelection) -> Response:
 
 def _entries(
     service: Service, engine: Engine, who: Principal, file_ids: Sequence[int], kind: str
-) -> Iterator[Entry | None]:
+) -> Iterator[ZipEntry | None]:
     """Yield the entries of an archive, None for files that may no longer be seen.
 
     No transaction is open between portions: the client decides how long the archive takes.
@@ -264,7 +263,7 @@ def _entries(
             found = _open_files(service, connection, who, portion)
         yield from (None for _ in range(len(portion) - len(found)))
         for file in found:
-            yield Entry(saved_name(file, kind), original_of(service.settings, file), file.taken_at_local)
+            yield ZipEntry(saved_name(file, kind), original_of(service.settings, file), file.taken_at_local)
 
 
 def _open_files(service: Service, connection: Connection, who: Principal, file_ids: Sequence[int]) -> list[SeenFile]:

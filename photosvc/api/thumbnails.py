@@ -23,7 +23,7 @@ from photosvc.media.motion_photo import find_embedded
 from photosvc.media.mp4 import read_tracks
 from photosvc.media.slices import Slice
 from photosvc.models import SearchRow, photo_keywords
-from photosvc.pictures.originals import open_file
+from photosvc.pictures.originals import open_unbuffered
 from photosvc.pictures.sizes import NAMED, WHOLE, Area, Target, file_name
 from photosvc.pictures.videos import CONVERTED
 from photosvc.search.reading.compile import visible
@@ -251,7 +251,7 @@ def video(content_hash: str, token: str, video_format: str) -> Response:  # noqa
     found = _find_video(service, content_hash.lower())
     service.close()  # the rest may take long and needs no database
     with while_there(service, found.name):
-        file = open_file(original_of(service.settings, found))
+        file = open_unbuffered(original_of(service.settings, found))
         try:
             return _answer_video(service, file, found, name, own=found.hash == content_hash.lower())
         except BaseException:

@@ -285,7 +285,7 @@ def extract_and_show(path: Path, *, max_bytes: int, thumbnails: "UsualThumbnails
     Returns:
         the extraction, the number of thumbnails made, and why the cache could not be written, empty if it could.
     """
-    from photosvc.pictures.render import render_file
+    from photosvc.pictures.render import render_original
 
     made, refusal = 0, ""
 
@@ -294,7 +294,7 @@ def extract_and_show(path: Path, *, max_bytes: int, thumbnails: "UsualThumbnails
         if extraction.problem is None and row.media_type != "sidecar":
             try:
                 whole = extraction.width, extraction.height
-                render = partial(render_file, file, row, whole, decoded=decoded)
+                render = partial(render_original, file, row, whole, decoded=decoded)
                 made = thumbnails.make(extraction.hash, whole, render)
             except DecodeError:
                 made = 0

@@ -42,7 +42,7 @@ from photosvc.media.text import (
     parse_degrees,
     parse_offset,
 )
-from photosvc.media.xmp import read_sidecar as read_packet
+from photosvc.media.xmp import read_xmp_sidecar
 from photosvc.media.xmp_tree import MAX_PACKET
 from photosvc.records import limits
 
@@ -308,7 +308,7 @@ def read_sidecar(content: bytes, file_type: str) -> Content | None:
         if not (_APPLE.search(content) or content.startswith(b"bplist00")):
             raise FileProblemError(Reason.BAD_SIDECAR)
         return Content(Kind.APPLE, Metadata(edited=True))
-    metadata = read_packet(content)
+    metadata = read_xmp_sidecar(content)
     if metadata is None:
         raise FileProblemError(Reason.BAD_SIDECAR)
     return Content(Kind.XMP, metadata)

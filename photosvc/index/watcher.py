@@ -35,7 +35,7 @@ from photosvc.pictures.cache import PictureCache
 from photosvc.settings import Settings
 
 #: Functions that each delete a bounded number of rows and return that number.
-_SWEEPS: Final = (credentials.sweep, throttle.sweep, archives.sweep)
+_SWEEPS: Final = (credentials.sweep, throttle.sweep, archives.sweep_selections)
 
 _LOG = logging.getLogger("photosvc")
 #: Seconds between two looks at the jobs.

@@ -144,7 +144,7 @@ def colors_of(pixels: Sequence[RGB]) -> Colors:
         luminance="".join(f"{level:X}" for level in levels),
         main_color=main_color(ids),
         chroma=min(100, round(math.fsum(map(chroma, in_lab)) / len(in_lab) * 100)),
-        diff=difference(levels),
+        diff=difference_hash(levels),
     )
 
 
@@ -159,7 +159,7 @@ def main_color(ids: Sequence[int]) -> int:
     return best
 
 
-def difference(levels: Sequence[int]) -> int:
+def difference_hash(levels: Sequence[int]) -> int:
     """Return a ten-bit hash of nine lightness levels: a set bit, centre against edges, eight pairs of neighbours."""
     edges = levels[1] + levels[3] + levels[5] + levels[7]
     bits = [4 * levels[4] + _TOLERANCE > edges]

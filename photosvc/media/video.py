@@ -138,12 +138,12 @@ def _first_frame(container: Any, stream: Any) -> tuple[Image.Image | None, int]:
     with suppress(DecodeError), guarded():  # a video is indexed even without a frame to show
         for count, packet in enumerate(container.demux(stream)):
             for frame in packet.decode():
-                return picture_of(frame, aspect_of(stream), _FRAME_SIZE)
+                return picture_of_frame(frame, aspect_of(stream), _FRAME_SIZE)
             if count >= MAX_PACKETS:
                 break
     with suppress(DecodeError), guarded():  # when the packets end in an error, the decoder may still hold the frame
         for frame in stream.codec_context.decode(None):
-            return picture_of(frame, aspect_of(stream), _FRAME_SIZE)
+            return picture_of_frame(frame, aspect_of(stream), _FRAME_SIZE)
     return None, 0
 
 
@@ -160,7 +160,7 @@ def shown_size(stream: Any, rotation: int) -> tuple[int, int]:  # noqa: ANN401
     return (height, width) if rotation % 180 == 90 else (width, height)
 
 
-def picture_of(frame: Any, aspect: float, longest: int) -> tuple[Image.Image, int]:  # noqa: ANN401
+def picture_of_frame(frame: Any, aspect: float, longest: int) -> tuple[Image.Image, int]:  # noqa: ANN401
     """Return the frame upright, at most `longest` pixels long, and the degrees it was turned counter-clockwise.
 
     Args:
@@ -210,7 +210,7 @@ def read_poster(source: BinaryIO, longest: int) -> Image.Image:
             # When decoding ends in an error, a frame before the damage may be good enough.
             with open_video(source) as (container, stream), suppress(DecodeError), guarded():
                 for frame in _frames(container, stream, only_keys=only_keys):
-                    picture = picture_of(frame, aspect_of(stream), longest)[0]
+                    picture = picture_of_frame(frame, aspect_of(stream), longest)[0]
                     deviation = ImageStat.Stat(picture.convert("L")).stddev[0]
                     if deviation >= _CLEAR:
                         return picture

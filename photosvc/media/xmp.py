@@ -126,7 +126,7 @@ def joined(first: Xmp, more: Xmp) -> Xmp:
     )
 
 
-def read_sidecar(content: bytes) -> Metadata | None:
+def read_xmp_sidecar(content: bytes) -> Metadata | None:
     """Read the metadata of an `.xmp` file; None when it is malformed, too large, or declares entities."""
     root = parse_packet(content)
     return None if root is None else _read(root).metadata

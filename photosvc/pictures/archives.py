@@ -26,7 +26,7 @@ from photosvc.pictures.originals import (
     OriginalChangedError,
     OriginalUnreadableError,
     is_unchanged,
-    open_file,
+    open_unbuffered,
 )
 
 #: Lifetime of a selection; a download token has the same.
@@ -70,7 +70,7 @@ def _is_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-def store(session: Session, now: datetime, principal_uid: str, selection: StoredSelection) -> str:
+def store_selection(session: Session, now: datetime, principal_uid: str, selection: StoredSelection) -> str:
     """Store a selection, delete expired ones, and return its name, which is safe in an address."""
     surplus = [_all_but_newest(ZipSelection.principal_uid == principal_uid, MOST_WAITING - 1)]
     owners = (Credential.user_id, Credential.client_id, Visit.link_id)
@@ -103,7 +103,7 @@ def _all_but_newest(own: ColumnElement[bool], most: int) -> ColumnElement[bool]:
     return own & ZipSelection.id.not_in(newest.scalar_subquery())
 
 
-def sweep(session: Session, now: datetime) -> int:
+def sweep_selections(session: Session, now: datetime) -> int:
     """Delete at most `MOST_SWEPT` expired selections and return their number."""
     expired = select(ZipSelection.id).where(ZipSelection.expires_at <= now).limit(MOST_SWEPT)
     return len(
@@ -111,7 +111,7 @@ def sweep(session: Session, now: datetime) -> int:
     )
 
 
-def find(connection: Connection, now: datetime, principal_uid: str, name: str) -> StoredSelection:
+def find_selection(connection: Connection, now: datetime, principal_uid: str, name: str) -> StoredSelection:
     """Return the selection that this principal stored under this name.
 
     Raises:
@@ -128,7 +128,7 @@ def find(connection: Connection, now: datetime, principal_uid: str, name: str) -
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ZipEntry:
     """An original and its name in the archive; `stream_zip` makes the name safe and unique."""
 
     name: str
@@ -137,7 +137,7 @@ class Entry:
     """Wall time, shown by programs that unpack the archive."""
 
 
-def stream_zip(entries: Iterable[Entry | None]) -> Iterator[bytes]:
+def stream_zip(entries: Iterable[ZipEntry | None]) -> Iterator[bytes]:
     """Yield the archive in pieces of about 64 to 320 KiB.
 
     Args:
@@ -160,10 +160,10 @@ def stream_zip(entries: Iterable[Entry | None]) -> Iterator[bytes]:
     yield sink.take()
 
 
-def _add(archive: ZipFile, sink: "_Sink", entry: Entry, names: UniqueNames, missing: list[str]) -> Iterator[bytes]:
+def _add(archive: ZipFile, sink: "_Sink", entry: ZipEntry, names: UniqueNames, missing: list[str]) -> Iterator[bytes]:
     original = entry.original
     try:
-        with open_file(original) as file:
+        with open_unbuffered(original) as file:
             name = names.take(entry.name)
             left = original.size
             with archive.open(_info(name, left, entry.modified), "w") as target:

@@ -50,7 +50,7 @@ _BOXES: Final = 16
 Entries: TypeAlias = Iterator[tuple[os.DirEntry[str], os.stat_result]]
 
 
-def open_file(path: str) -> int | None:
+def open_cached(path: str) -> int | None:
     """Return a descriptor of a file to read from; None if it is empty, missing or unreadable.
 
     Callers then make the file again, also in place of a file of another user, a link or a named pipe.
@@ -83,7 +83,7 @@ class Usage:
     bytes: int = 0
 
 
-def discard(path: str) -> bool:
+def remove_entry(path: str) -> bool:
     """Remove a file, a link, or a folder with its contents; return whether it existed."""
     try:
         os.unlink(path)  # noqa: PTH108
@@ -141,7 +141,7 @@ class PictureCache:
 
     def open(self, content_hash: str, suffix: str) -> int | None:
         """Record a use of the file, and return a descriptor to read from; None if it is missing or unreadable."""
-        descriptor = open_file(self.path(content_hash, suffix))
+        descriptor = open_cached(self.path(content_hash, suffix))
         if descriptor is None:
             return None
         status = os.fstat(descriptor)
@@ -162,7 +162,7 @@ class PictureCache:
 
     def has(self, content_hash: str, suffix: str) -> bool:
         """Return whether there is a file that can be read."""
-        descriptor = open_file(self.path(content_hash, suffix))
+        descriptor = open_cached(self.path(content_hash, suffix))
         if descriptor is not None:
             os.close(descriptor)
         return descriptor is not None
@@ -199,14 +199,14 @@ class PictureCache:
 
     def remove(self, content_hash: str, suffix: str) -> None:
         """Remove one file if it exists."""
-        discard(self.path(content_hash, suffix))
+        remove_entry(self.path(content_hash, suffix))
 
     def remove_all(self, hashes: Collection[str]) -> int:
         """Remove every derived file of these contents; return their number."""
         count = 0
         for folder in {self.path(content_hash, "").rpartition("/")[0] for content_hash in hashes}:
             with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
-                count += sum(discard(entry.path) for entry in entries if entry.name.partition("_")[0] in hashes)
+                count += sum(remove_entry(entry.path) for entry in entries if entry.name.partition("_")[0] in hashes)
         return count
 
     def derived(self, hashes: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
@@ -253,7 +253,7 @@ class PictureCache:
         total, now = 0, SYSTEM_CLOCK().timestamp()
         for entry, status in self._entries():
             if entry.name.startswith(TEMPORARY):
-                if abs(now - status.st_mtime) > _ABANDONED_SECONDS and discard(entry.path):
+                if abs(now - status.st_mtime) > _ABANDONED_SECONDS and remove_entry(entry.path):
                     continue
             else:
                 hour = int(status.st_atime // 3600)
@@ -275,7 +275,7 @@ class PictureCache:
                 continue
             if hour == last and spared >= status.st_size:
                 spared -= status.st_size
-            elif discard(entry.path):
+            elif remove_entry(entry.path):
                 removed, size = removed + 1, size + status.st_size
         return Usage(removed, size)
 
@@ -283,7 +283,7 @@ class PictureCache:
         """Remove every derived file; return their number and bytes."""
         files = size = 0
         for entry, status in self._entries():
-            if discard(entry.path):
+            if remove_entry(entry.path):
                 files, size = files + 1, size + status.st_size
         return Usage(files, size)
 
@@ -307,7 +307,7 @@ def _rename(temporary: str, path: str) -> None:
     try:
         os.replace(temporary, path)  # noqa: PTH105
     except IsADirectoryError:
-        discard(path)
+        remove_entry(path)
         os.replace(temporary, path)  # noqa: PTH105
 
 

@@ -57,14 +57,14 @@ def open_original(original: Original) -> Iterator[BinaryIO]:
         OriginalChangedError: it is gone, a link leads to it, or its size or time has changed, also during the block.
         OriginalUnreadableError: no descriptor is left, the disk does not answer, or permission is denied.
     """
-    raw = open_file(original)
+    raw = open_unbuffered(original)
     with BufferedReader(raw) as file:
         yield file
         if not is_unchanged(raw, original):
             raise OriginalChangedError
 
 
-def open_file(original: Original) -> FileIO:
+def open_unbuffered(original: Original) -> FileIO:
     """Open the file for reading without a buffer; the caller closes it.
 
     Raises:

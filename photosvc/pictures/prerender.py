@@ -11,7 +11,7 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.orientation import swaps_sides
 from photosvc.media.decode import guarded
 from photosvc.media.errors import DecodeError
-from photosvc.pictures.cache import PictureCache, has_both_ends, open_file
+from photosvc.pictures.cache import PictureCache, has_both_ends, open_cached
 from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import (
     USUAL,
@@ -113,7 +113,7 @@ def is_sound(path: str, name: str, whole: tuple[int, int], turn: int = 1) -> boo
         whole: width and height in pixels of the upright original; zeros when unknown.
         turn: Exif orientation that the library applies to the original; thumbnails with other turns are older.
     """
-    descriptor = open_file(path)
+    descriptor = open_cached(path)
     if descriptor is None:
         return True
     with os.fdopen(descriptor, "rb") as file:

@@ -31,7 +31,7 @@ WEBP_METHOD: Final = 2
 _MAX_PROFILE: Final = 1 << 20
 
 
-def render(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) -> list[bytes]:
+def render_thumbnails(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) -> list[bytes]:
     """Return the encoded thumbnails of one picture, in the order of `targets`; arguments as for `draw`."""
     drawn = draw(picture, targets, orientation)
     return [_encode(small, target.encoding) for small, target in zip(drawn, targets, strict=True)]
@@ -148,15 +148,15 @@ def make_thumbnails(job: ThumbnailJob) -> list[bytes]:
     if job.larger:
         # The larger thumbnail may have been evicted meanwhile.
         with suppress(DecodeError), guarded(), Image.open(job.larger, formats=("JPEG",)) as picture:
-            return render(picture, job.targets)
+            return render_thumbnails(picture, job.targets)
     with open_original(job.original) as file:
         row = sniff(file.read(HEAD_SIZE), job.original.name)
         if row is None or row.media_type == "sidecar":
             raise UnsupportedFileError(Reason.UNKNOWN_EXTENSION)
-        return render_file(file, row, (job.original.width, job.original.height), job.targets)
+        return render_original(file, row, (job.original.width, job.original.height), job.targets)
 
 
-def render_file(
+def render_original(
     file: BinaryIO, row: Format, whole: tuple[int, int], targets: Sequence[Target], decoded: Decoded | None = None
 ) -> list[bytes]:
     """Make the encoded thumbnails of an open file, in the order of `targets`.
@@ -172,4 +172,4 @@ def render_file(
     """
     opening = nullcontext(decoded) if decoded else open_shown(file, row, needed_side(whole, targets))
     with opening as (picture, orientation), guarded():
-        return render(picture, targets, followed_by(orientation, targets[0].turn))
+        return render_thumbnails(picture, targets, followed_by(orientation, targets[0].turn))

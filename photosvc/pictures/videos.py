@@ -24,7 +24,7 @@ from photosvc.core.problems import FileProblemError, Problem, Reason, signal_sym
 from photosvc.core.slots import Slots
 from photosvc.media.errors import DecodeError, MissingExtraError, StorageError, UnsupportedFileError, has_extra
 from photosvc.media.slices import Slice, open_slices
-from photosvc.pictures.cache import PictureCache, discard, open_file, open_new
+from photosvc.pictures.cache import PictureCache, open_cached, open_new, remove_entry
 from photosvc.pictures.originals import Original, open_original
 from photosvc.workers.pool import WorkerPool, WorkersBusyError
 
@@ -63,8 +63,8 @@ class VideoJob:
         Raises:
             OSError: they cannot be removed.
         """
-        discard(self.target)
-        discard(self.progress)
+        remove_entry(self.target)
+        remove_entry(self.progress)
 
 
 def make_video(job: VideoJob) -> None:
@@ -97,10 +97,10 @@ def make_video(job: VideoJob) -> None:
             convert_video(open_slices(file, [job.part]), job.target, job.max_bytes, report)
             flush_file(Path(job.target))
     except BaseException:
-        discard(job.target)
+        remove_entry(job.target)
         raise
     finally:
-        discard(job.progress)
+        remove_entry(job.progress)
 
 
 class ConversionsBusyError(PhotosvcError):
@@ -269,7 +269,7 @@ class Videos:
 
     def _progress(self, original: Original) -> float:
         with suppress(OSError, ValueError):
-            descriptor = open_file(self._cache.temporary(original.hash, _PROGRESS))
+            descriptor = open_cached(self._cache.temporary(original.hash, _PROGRESS))
             if descriptor is not None:
                 with os.fdopen(descriptor, encoding="ascii") as file:
                     return float(file.read(_LONGEST_SHARE))

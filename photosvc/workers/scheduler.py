@@ -105,7 +105,7 @@ class Work:
     landmarks: Landmarks
 
 
-def apply(work: Work, items: Sequence[object]) -> list[bytes]:
+def apply_work(work: Work, items: Sequence[object]) -> list[bytes]:
     """Apply the function to items in processes of a dask worker, and return an answer for each.
 
     Raises:
@@ -332,7 +332,9 @@ class SchedulerPool(Generic[Item, Result]):
     def _submit(self, task: _Task[Item]) -> None:
         task.workers = frozenset(self._scheduler.fit)
         # `pure=False` makes a key for each try: dask would answer a second try with the first one's result or loss.
-        task.future = self._scheduler.client.submit(apply, self._work, task.items, workers=[*task.workers], pure=False)
+        task.future = self._scheduler.client.submit(
+            apply_work, self._work, task.items, workers=[*task.workers], pure=False
+        )
         self._running[task.future.key] = task
         task.future.add_done_callback(lambda future: self._done.put(future.key))
 

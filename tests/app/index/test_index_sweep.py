@@ -13,7 +13,7 @@ from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.index.watcher import sweep
 from photosvc.models import Credential, ThrottleBucket, ZipSelection
 from photosvc.models.engine import MOST_SWEPT, write_session
-from photosvc.pictures.archives import StoredSelection, store
+from photosvc.pictures.archives import StoredSelection, store_selection
 from photosvc.pictures.cache import PictureCache
 from photosvc.web.service import current_service
 from tests.helpers.clock import NOW
@@ -40,8 +40,8 @@ def test_expired_rows_and_abandoned_files_go_and_others_stay(engine, tmp_path):
         for lifetime in (60, 7200, -1):
             issued = issue(by_command(session), name="test", scope=parse_scope("photos"), lifetime=lifetime)
             take(session, Charge(Allowance("log-in", 5, max(lifetime, 5)), str(lifetime)), NOW)
-        store(session, NOW - timedelta(minutes=30), issued.credential.uid, StoredSelection("early", [1]))
-        store(session, NOW, issued.credential.uid, StoredSelection("late", [1]))
+        store_selection(session, NOW - timedelta(minutes=30), issued.credential.uid, StoredSelection("early", [1]))
+        store_selection(session, NOW, issued.credential.uid, StoredSelection("late", [1]))
     cache.write("a" * 40, "tile_100.jpg", b"kept")
     half = tmp_path / "cache/pictures/a/a/a/.tmp-1"
     half.write_bytes(b"half")

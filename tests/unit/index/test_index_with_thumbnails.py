@@ -114,7 +114,7 @@ def test_the_index_finds_the_same_and_thumbnails_are_those_made_on_demand(tmp_pa
     with path.open("rb") as file:
         row = sniff(file.read(HEAD_SIZE), path.name)
         targets = [named_target(file_name) for file_name in thumbnails]
-        expected = render.render_file(file, row, (extraction.width, extraction.height), targets)
+        expected = render.render_original(file, row, (extraction.width, extraction.height), targets)
     assert len(expected) >= 3
     assert list(thumbnails.values()) == expected
 
@@ -122,5 +122,5 @@ def test_the_index_finds_the_same_and_thumbnails_are_those_made_on_demand(tmp_pa
 def test_thumbnails_that_fail_leave_the_extraction_whole(tmp_path, monkeypatch):
     path = drawn(tmp_path, "turned.png")
     for error in (MemoryError(), ValueError("a decoder's"), DecodeError(Reason.UNDECODABLE)):
-        monkeypatch.setattr(render, "render", Mock(side_effect=error))
+        monkeypatch.setattr(render, "render_thumbnails", Mock(side_effect=error))
         assert made_with(path, tmp_path / "cache") == (extract(path), {}), error

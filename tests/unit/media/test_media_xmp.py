@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.media.metadata import Metadata, Region
-from photosvc.media.xmp import Xmp, read_sidecar, read_xmp, upright
+from photosvc.media.xmp import Xmp, read_xmp, read_xmp_sidecar, upright
 from tests.helpers.examples import examples
 from tests.helpers.pictures import xmp
 
@@ -182,7 +182,7 @@ def test_regions_turn_with_the_picture_and_four_quarter_turns_are_none():
 
 def test_a_sidecar_in_utf16_with_a_byte_order_mark_is_read():
     content = xmp(attributes='xmp:Rating="3"').decode().encode("utf-16")
-    assert read_sidecar(content).rating == 3
+    assert read_xmp_sidecar(content).rating == 3
 
 
 BILLION_LAUGHS = (

@@ -6,7 +6,7 @@ from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
 
-from photosvc.pictures.archives import NOTE, Entry, stream_zip
+from photosvc.pictures.archives import NOTE, ZipEntry, stream_zip
 from photosvc.pictures.originals import Original
 
 TAKEN = datetime(2021, 7, 4, 12, 30, 10)  # noqa: DTZ001 - wall time
@@ -15,7 +15,7 @@ TAKEN = datetime(2021, 7, 4, 12, 30, 10)  # noqa: DTZ001 - wall time
 def entry(folder, name, data, shown=None):
     (folder / name).write_bytes(data)
     status = (folder / name).stat()
-    return Entry(shown or name, Original(folder, name, "", status.st_size, status.st_mtime_ns), TAKEN)
+    return ZipEntry(shown or name, Original(folder, name, "", status.st_size, status.st_mtime_ns), TAKEN)
 
 
 def test_an_archive_holds_the_exact_bytes_stored(tmp_path):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from photosvc.pictures.render import render
+from photosvc.pictures.render import render_thumbnails
 from photosvc.pictures.sizes import SIZES, Area, Target, needed_side, thumbnail_size
 from tests.helpers.examples import examples
 from tests.helpers.pictures import CORNERS, encoded, quarters, swapped_profile
@@ -23,7 +23,7 @@ STORED = {
 def thumbnail(data, *targets, orientation=1):
     """The decoded thumbnails; one alone without a list."""
     with Image.open(BytesIO(data)) as picture:
-        made = [Image.open(BytesIO(result)) for result in render(picture, targets, orientation)]
+        made = [Image.open(BytesIO(result)) for result in render_thumbnails(picture, targets, orientation)]
     return made[0] if len(made) == 1 else made
 
 
@@ -153,7 +153,7 @@ def test_a_jpeg_is_decoded_at_the_scale_that_oversamples_by_half():
     data = encoded(quarters(2000, 1500), "JPEG")
     for size, decoded in (("tile_100", (250, 188)), ("fit_720", (2000, 1500))):
         with Image.open(BytesIO(data)) as picture:
-            render(picture, [Target(SIZES[size])])
+            render_thumbnails(picture, [Target(SIZES[size])])
             assert picture.size == decoded, size
 
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from photosvc.core.vocabulary import COLORS
-from photosvc.media.colours import chroma, color_id, colors_of, difference, main_color, read_colors, to_lab
+from photosvc.media.colours import chroma, color_id, colors_of, difference_hash, main_color, read_colors, to_lab
 from tests.helpers.examples import examples
 
 DOCUMENTED = (
@@ -19,7 +19,7 @@ def hexadecimal(digits):
 
 def test_the_documented_example_has_colour_brown_and_difference_767():
     assert main_color(hexadecimal("616121222")) == 2
-    assert difference(hexadecimal("AACA5A888")) == 767
+    assert difference_hash(hexadecimal("AACA5A888")) == 767
 
 
 @pytest.mark.parametrize(("number", "colour"), list(enumerate(DOCUMENTED.split())))

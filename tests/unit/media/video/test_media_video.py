@@ -133,7 +133,7 @@ def test_a_mistake_of_ours_is_no_damage_of_the_video_and_no_missing_frame(tmp_pa
     def mistaken(frame, aspect, longest):
         raise AttributeError
 
-    monkeypatch.setattr("photosvc.media.video.picture_of", mistaken)
+    monkeypatch.setattr("photosvc.media.video.picture_of_frame", mistaken)
     for name in ("index", "poster"):
         with path.open("rb") as source, pytest.raises(AttributeError):
             readers[name](source)
