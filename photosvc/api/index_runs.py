@@ -24,11 +24,11 @@ from photosvc.models import Job
 from photosvc.records.upkeep import (
     FailedFileSchema,
     ImportReportSchema,
+    ImportRequestSchema,
     ImportRunSchema,
-    ImportWishSchema,
     IndexReportSchema,
+    IndexRequestSchema,
     IndexRunSchema,
-    IndexWishSchema,
     JobSchema,
 )
 from photosvc.web.contract import (
@@ -55,7 +55,7 @@ imports = OwnBlueprint("imports", __name__)
 
 #: Index runs and imports in their lists.
 SHOWN: Final = 20
-_wish, _report = IndexWishSchema(), IndexReportSchema()
+_wish, _report = IndexRequestSchema(), IndexReportSchema()
 _ARRAY: Final = {"type": "array", "items": {"type": "object"}}
 _job = JobSchema()
 #: The largest integer that both databases store.
@@ -63,7 +63,7 @@ _LAST = 2**63 - 1
 _failed = FailedFileSchema()
 #: Characters of the longest part of a name to look for.
 _LONGEST: Final = 1024
-_import_wish, _import_report = ImportWishSchema(), ImportReportSchema()
+_import_wish, _import_report = ImportRequestSchema(), ImportReportSchema()
 #: Failed files of each import; `/errors` lists more of these files.
 _SHOWN_FAILURES: Final = 20
 

@@ -18,7 +18,7 @@ from photosvc.library.trash.restoring import (
     open_trash,
     photos_of,
 )
-from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
+from photosvc.records.upkeep import EmptySchema, RestoreSchema, TrashedFileSchema
 from photosvc.web.changes import empty_files, restore_files
 from photosvc.web.contract import FLAG, LONG_BODY, NUMBER, TEXT, answers, describe, outcome, takes, takes_query
 from photosvc.web.paging import page_headers, page_parameters, read_page
@@ -32,13 +32,13 @@ trash = OwnBlueprint("trash", __name__)
 _NAMES: Final = {"type": "array", "items": TEXT}
 _RESTORED: Final = outcome(files=_NAMES, photos=_NAMES, taken=_NAMES, complete=FLAG)
 _EMPTIED: Final = outcome(files=NUMBER, bytes=NUMBER, complete=FLAG)
-_kept = KeptSchema()
+_kept = TrashedFileSchema()
 
 
 @trash.get("/trash")
 @require("trash.view")
 @takes_query(lambda: describe({**page_parameters("files"), "q": (TEXT, "Part of the former name.")}))
-@answers(KeptSchema, "A page of the files in the trash.", many=True, headers=page_headers("files"))
+@answers(TrashedFileSchema, "A page of the files in the trash.", many=True, headers=page_headers("files"))
 def list_trash() -> Response:
     """List the originals that were deleted or replaced, the last ones first, each with its former photo."""
     service = current_service()

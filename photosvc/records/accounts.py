@@ -11,7 +11,7 @@ from marshmallow import Schema, fields
 from photosvc.core.accounts import ADMIN, CREDENTIAL_LIFETIME, USER
 from photosvc.records.fields import FLAG, NUMBER, TEXT, LenientSchema, NullableTimestamp, Timestamp, about, constant
 
-#: Features of user interfaces. Nothing here serves `services`, `settings` and `share`, which are always false.
+#: Features of user interfaces. `services`, `settings` and `share` do not exist here, and are always false.
 FEATURES: Final = (
     "account", "albums", "archive", "calendar", "delete", "download", "edit", "estimates", "favorites", "files",
     "folders", "import", "labels", "library", "logs", "moments", "people", "places", "private", "ratings", "review",
@@ -137,7 +137,7 @@ class CredentialSchema(Schema):
 
 
 class OpenSessionSchema(Schema):
-    """An open login session for its owner. `current` is the id of the session that reads the list."""
+    """An open login session for its owner; `current` is the id of the session of the request."""
 
     def __init__(self, *, current: int = 0, many: bool | None = None) -> None:
         super().__init__(many=many)
@@ -154,7 +154,7 @@ class OpenSessionSchema(Schema):
     user_agent = fields.String()
 
     def is_current(self, credential: Any) -> bool:  # noqa: ANN401 - records do not import models
-        """Return whether the list is read with this session."""
+        """Return whether it is the session of the request."""
         return bool(credential.id == self.current_id)
 
 
@@ -180,7 +180,7 @@ class LoginSchema(LenientSchema):
         allow_none=True,
         metadata=about("An app password instead of name and password, as in `Authorization: Bearer`."),
     )
-    # `Any` value: older clients send other things under this name, together with a name and a password.
+    # Of any type, because older clients send other values under this name, with a name and a password.
     token = fields.Raw(
         attribute="link_token",
         load_default=None,

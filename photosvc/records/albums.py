@@ -1,4 +1,4 @@
-"""Records of albums, folders and months, of requests to change albums, and of public links and shares of albums."""
+"""Records of albums, folders and months, of public links and shares of albums, and of requests to change them."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from photosvc.records.fields import (
 from photosvc.records.photos import AlbumSchema
 
 _THUMB = {"description": "The hash of the cover, which is the latest photo; empty without photos."}
-#: Names that one published client sends instead of those of the record.
+#: Names that one published client sends in place of those of the record.
 _ELSEWHERE = {"linkexpires": "Expires", "shareslug": "Slug"}
 
 
@@ -108,7 +108,7 @@ class AdditionSchema(AnyCaseSchema):
 
 
 class ZipSelectionSchema(AnyCaseSchema):
-    """The selection of an archive, in the form in which known clients send selections of all kinds."""
+    """The files of an archive, as known clients send selections of all kinds."""
 
     photos = texts("Photo UIDs.", PHOTO_UID)
     files = texts("File UIDs or hashes.")
@@ -117,7 +117,7 @@ class ZipSelectionSchema(AnyCaseSchema):
 
 
 def _seconds(link: Any) -> int:  # noqa: ANN401 - records do not import models
-    """Return the lifetime in seconds since the last change; 0 without an end."""
+    """Return the seconds from the last change to the end of a link; 0 without an end."""
     return 0 if link.expires_at is None else max(1, int((link.expires_at - link.updated_at).total_seconds()))
 
 

@@ -1,6 +1,6 @@
 """Changes of one photo or many: requests, the entries of a photo's history, and records as YAML.
 
-YAML 1.2 is written in blocks; all texts are quoted, so that none is taken for a number, a date or a tag.
+Records as YAML 1.2 have blocks and quoted texts, so that no text is read as a number, a date or a tag.
 """
 
 import json
@@ -37,7 +37,7 @@ _VALUES = {"type": "object"}
 _UPDATE, _LEAVE = "update", "none"
 #: A hundred years in seconds.
 _LONGEST_SHIFT = 100 * 366 * 86_400
-#: Characters that YAML allows only escaped, or takes for the end of a line.
+#: Characters that YAML allows only escaped, or reads as the end of a line.
 _UNPRINTABLE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
@@ -150,7 +150,7 @@ class PhotoEditSchema(AnyCaseSchema):
 
     @post_load
     def _flatten(self, values: dict[str, Any], **_: object) -> dict[str, Any]:
-        """Put the texts of `Details` beside the other values; null restores all of them."""
+        """Put the texts of `Details` beside the other values; null restores all texts."""
         details = values.pop("details", {})
         return {**values, **(dict.fromkeys(_DETAILS) if details is None else details)}
 
@@ -175,11 +175,11 @@ class ChangeSchema(Schema):
 
 
 class BatchSchema(AnyCaseSchema):
-    """The photos that a batch changes, in the form in which known clients send selections of all kinds."""
+    """The photos of a batch, as known clients send selections of all kinds."""
 
     photos = texts("Photo UIDs.", PHOTO_UID)
     q = fields.String(load_default=None, allow_none=True, metadata=about("A query instead of UIDs."))
-    expected = whole_number_field("The number of photos that `q` must find; with another one nothing is changed.", 0)
+    expected = whole_number_field("The number of photos that `q` must find; otherwise nothing is changed.", 0)
 
 
 class PrivateBatchSchema(BatchSchema):
@@ -223,12 +223,12 @@ class BatchValuesSchema(PhotoEditSchema):
         }
         unknown = [
             name
-            for name, given in every.items()
-            if given["action"] != _LEAVE and not (given["action"] == _UPDATE and "value" in given)
+            for name, change in every.items()
+            if change["action"] != _LEAVE and not (change["action"] == _UPDATE and "value" in change)
         ]
         if unknown:
             raise ValidationError(f"action is {_UPDATE}, with a value, or {_LEAVE}", field_name=str(unknown[0]))
-        return {name: given["value"] for name, given in every.items() if given["action"] == _UPDATE}
+        return {name: change["value"] for name, change in every.items() if change["action"] == _UPDATE}
 
 
 class EditBatchSchema(BatchSchema):
@@ -300,5 +300,5 @@ def _entry(begin: str, value: Any, depth: int) -> Iterator[str]:  # noqa: ANN401
         yield from _lines(value, depth + 1)
     else:
         text = json.dumps(value, ensure_ascii=False)
-        text = _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+        text = _UNPRINTABLE.sub(lambda character: f"\\u{ord(character[0]):04x}", text)
         yield f"{begin} {text}"

@@ -15,9 +15,9 @@ from photosvc.core.text import clean_line, clean_lines
 from photosvc.core.times import ZERO_TIME
 
 _UP_TO_SECONDS: Final = len("0001-01-01T00:00:00")
-#: Types whose Python values are JSON already; values of all other types are converted by their field.
+#: Types whose Python values are JSON already; other fields convert their values.
 _PLAIN = (fields.String, fields.Integer, fields.Boolean)
-#: Types that read no attribute.
+#: Types that read no single attribute.
 _UNREAD = (fields.Function, fields.Constant)
 #: The types of computed and constant fields in the OpenAPI document.
 TEXT, NUMBER, FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
@@ -49,13 +49,13 @@ class AnyCaseSchema(LenientSchema):
         if not isinstance(data, dict):
             return data
         names = {name.lower().replace("_", ""): name for name in self.fields}
-        # Of several spellings of one name, the exact one counts, or else the last one.
-        found = {names.get(str(name).lower().replace("_", ""), name): value for name, value in data.items()}
-        return {**found, **{name: value for name, value in data.items() if name in self.fields}}
+        # Of several spellings of a name, the exact one counts, else the last one.
+        spelled = {names.get(str(name).lower().replace("_", ""), name): value for name, value in data.items()}
+        return spelled | {name: value for name, value in data.items() if name in self.fields}
 
 
 class Length(validate.Length):
-    """Bounds of a length whose messages keep their codes."""
+    """A check of a length whose messages keep their codes."""
 
     def _format_error(self, value: object, message: str) -> str:  # noqa: ARG002
         return Message(self.error or message, min=self.min, max=self.max)
@@ -85,7 +85,7 @@ class Lines(Line):
 
 
 class Flag(fields.Boolean):
-    """A flag of JSON: `true` or `false`, not the texts and numbers that Marshmallow takes for them."""
+    """A flag of JSON: `true` or `false`, without the texts and numbers that Marshmallow also takes."""
 
     def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(truthy={True}, falsy={False}, **kwargs)
@@ -104,7 +104,7 @@ def constant(value: Constant) -> fields.Constant[Constant]:
 def texts(
     description: str, example: str = "", *, most: int | None = None, longest: int | None = None
 ) -> fields.List[Any]:
-    """Return a field of texts that may be absent or null: at most `most`, each of 1 to `longest` characters."""
+    """Return a field of at most `most` texts, each of 1 to `longest` characters; it may be absent or null."""
     return fields.List(
         fields.String(validate=Length(1, longest) if longest else None),
         load_default=None,
@@ -115,7 +115,7 @@ def texts(
 
 
 def whole_number_field(description: str, least: int, most: int | None = None, **metadata: object) -> fields.Integer:
-    """Return a field of a whole number within these bounds that may be absent or null."""
+    """Return a field of a whole number within these bounds; it may be absent or null."""
     return fields.Integer(
         load_default=None,
         allow_none=True,
@@ -133,7 +133,7 @@ class Timestamp(fields.Field[datetime]):
 
 
 class NullableTimestamp(fields.Field[datetime]):
-    """A time like `Timestamp`, but null if it is unset; search results need the zero timestamp instead."""
+    """A time in UTC by RFC 3339 like `Timestamp`, but null if it is unset."""
 
     def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **kwargs: Any) -> str | None:  # noqa: ANN401, ARG002
         return None if value is None else rfc3339(value)
@@ -159,17 +159,17 @@ class Decimal(fields.Float):
 def compile_schema(schema: Schema) -> Callable[[Any], dict[str, Any]]:
     """Return a faster `schema.dump` for single objects whose attributes have the types of the fields.
 
-    One `attrgetter` reads all attributes, and only fields that convert their value are called. Hooks are not run.
+    One `attrgetter` reads all attributes, and only fields that convert their value are called. Hooks do not run.
     """
-    given = schema.dump_fields
-    read_names = tuple(name for name, field in given.items() if not isinstance(field, _UNREAD))
-    read = _reader([given[name].attribute or name for name in read_names])
-    functions = ((name, field) for name, field in given.items() if isinstance(field, fields.Function))
+    declared = schema.dump_fields
+    read_names = tuple(name for name, field in declared.items() if not isinstance(field, _UNREAD))
+    read = _reader([declared[name].attribute or name for name in read_names])
+    functions = ((name, field) for name, field in declared.items() if isinstance(field, fields.Function))
     computed = [(name, cast("Callable[[Any], Any]", field.serialize_func)) for name, field in functions]
-    constants = {name: field.constant for name, field in given.items() if isinstance(field, fields.Constant)}
-    changed = [(name, _writer(name, given[name])) for name in read_names if type(given[name]) not in _PLAIN]
-    in_order: dict[str, Any] = {name: constants.get(name) for name in given}
-    only_read = len(read_names) == len(given)
+    constants = {name: field.constant for name, field in declared.items() if isinstance(field, fields.Constant)}
+    changed = [(name, _writer(name, declared[name])) for name in read_names if type(declared[name]) not in _PLAIN]
+    in_order: dict[str, Any] = {name: constants.get(name) for name in declared}
+    only_read = len(read_names) == len(declared)
 
     def dump(thing: Any) -> dict[str, Any]:  # noqa: ANN401
         record = dict(zip(read_names, read(thing), strict=True))
@@ -203,8 +203,8 @@ def _writer(name: str, field: fields.Field[Any]) -> Callable[[Any], Any]:
         return compile_schema(field.schema)
     if type(field) is fields.List and type(field.inner) is fields.Nested and not field.inner.many:
         dump = compile_schema(field.inner.schema)
-        return lambda value: [dump(one) for one in value]
-    return lambda value: field.serialize(name, value, lambda read, *_: read)  # the value was read before
+        return lambda value: [dump(thing) for thing in value]
+    return lambda value: field.serialize(name, value, lambda read, *_: read)  # the value has been read
 
 
 def _timestamp(value: datetime | None) -> str:
@@ -212,5 +212,5 @@ def _timestamp(value: datetime | None) -> str:
 
 
 def never() -> fields.Constant[str]:
-    """Return the field of a time that this library does not have."""
+    """Return the field of a time that this library does not record."""
     return fields.Constant(rfc3339(ZERO_TIME), metadata={"type": "string", "format": "date-time"})

@@ -21,7 +21,7 @@ from photosvc.records.fields import (
 )
 from photosvc.records.photos import slug
 
-#: The least width and height of a marked area, in which also its thumbnail is addressed.
+#: The least width and height of a marked area; the address of its thumbnail counts in this unit.
 _SMALLEST: Final = 0.001
 
 
@@ -67,7 +67,7 @@ class LabelSchema(_NamedSchema):
 
 
 class LabelEntitySchema(LabelSchema):
-    """A keyword after a change, with two further times that strict clients require."""
+    """A keyword after a change, with two times that strict clients require in addition."""
 
     PublishedAt = never()
     DeletedAt = never()
@@ -129,7 +129,7 @@ class MarkerEditSchema(AnyCaseSchema):
         limits.NAME,
         attribute="name",
         allow_none=True,
-        metadata=about("Empty: the area has no name; null: the one that the file says.", "Ada Lovelace"),
+        metadata=about("Empty: the area has no name; null: the name in the file.", "Ada Lovelace"),
     )
     Invalid = Flag(attribute="invalid", metadata=about("True removes an area that a person added."))
 

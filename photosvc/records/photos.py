@@ -1,7 +1,7 @@
-"""Records of photos, their files and markers: short ones for search results, and full ones for single photos.
+"""Records of photos, files and markers: short ones for search results, and full ones for single photos.
 
-Strict clients refuse a record that lacks a field of PhotoPrism. Fields for which this library has no value are sent
-empty; they are constants below.
+Strict clients refuse a record that lacks a field of PhotoPrism. Fields for which this library has no value are constant
+and empty.
 """
 
 import re
@@ -158,7 +158,7 @@ class PhotoResultSchema(Schema):
     UpdatedAt = Timestamp(attribute="photo.updated_at")
     EditedAt = Timestamp(attribute="photo.edited_at")
     CheckedAt = Timestamp(attribute="photo.checked_at")
-    # Last: the fields above are stored as text, to which pages of the search append these two (`search.reading.pages`).
+    # The last fields: pages of a search append them to the stored text of all other fields (`search.reading.pages`).
     Merged = fields.Boolean(attribute="merged")
     Files = fields.List(fields.Nested(FileSchema), attribute="files")
 
@@ -177,12 +177,12 @@ def without_empty(record: dict[str, Any], optional: Sequence[str] = OPTIONAL) ->
     return record
 
 
-def _name(gear: Any) -> str:  # noqa: ANN401 - records do not import models
-    return f"{gear.make} {gear.model}".strip() or UNKNOWN
+def _name(model: Any) -> str:  # noqa: ANN401 - records do not import models
+    return f"{model.make} {model.model}".strip() or UNKNOWN
 
 
 def slug(text: str) -> str:
-    """Return a name in the form for a part of an address."""
+    """Return a name as a part of an address."""
     return _SEPARATORS.sub("-", text.casefold()).strip("-") or UNKNOWN.lower()
 
 
@@ -210,21 +210,21 @@ class DetailsSchema(Schema):
     SoftwareSrc = constant("")
 
 
-class _GearSchema(Schema):
+class _ModelSchema(Schema):
     ID = fields.Integer(attribute="id")
-    Slug = fields.Function(lambda gear: slug(_name(gear)), metadata=TEXT)
+    Slug = fields.Function(lambda model: slug(_name(model)), metadata=TEXT)
     Name = fields.Function(_name, metadata=TEXT)
     Make = fields.String(attribute="make")
     Model = fields.String(attribute="model")
 
 
-class CameraSchema(_GearSchema):
+class CameraSchema(_ModelSchema):
     """A camera model."""
 
     Type = fields.String(attribute="type")
 
 
-class LensSchema(_GearSchema):
+class LensSchema(_ModelSchema):
     """A lens model."""
 
     Type = constant("")
@@ -281,7 +281,7 @@ class AlbumSchema(Schema):
 
 
 class FileEntitySchema(FileSchema):
-    """A file with the fields of `FileSchema` and the further ones that strict clients require."""
+    """A file with the fields of `FileSchema` and further fields that strict clients require."""
 
     TakenAt = Timestamp(attribute="photo.taken_at")
     MediaUTC = fields.Function(lambda file: _milliseconds(file.photo.taken_at), metadata=NUMBER)

@@ -24,9 +24,6 @@ PUBLIC: Final = frozenset(
         "Width", "Height", "Portrait",
     }
 )  # fmt: skip
-#: Ids, which are others for each link.
-LINK_IDS: Final = frozenset({"ID", "UID", "FileUID"})
-FILE_LINK_IDS: Final = frozenset({"UID", "PhotoUID"})
 #: The other fields with the values of a photo of which nothing is known; `TakenAt` becomes `TakenAtLocal`.
 EMPTY: Final[dict[str, Any]] = {
     **dict.fromkeys(

@@ -36,14 +36,14 @@ def _flag(description: str) -> Flag:
 class IndexRunSchema(LenientSchema):
     """A request for an index run."""
 
-    path = _path("A folder below the originals; without it all of them.")
+    path = _path("A folder below the originals; without it, all folders.")
     rescan = _flag("Read unchanged files again.")
 
 
 class ImportRunSchema(LenientSchema):
     """A request for an import."""
 
-    path = _path("A folder below that of PHOTOSVC_IMPORT_FOLDER; without it all of that.")
+    path = _path("A folder below PHOTOSVC_IMPORT_FOLDER; without it, all folders.")
     move = _flag("Remove files from the import folder after they are imported.")
     albums = texts(
         "UIDs of albums, or titles of new ones, that the photos are added to.", "Summer", most=50, longest=255
@@ -72,7 +72,7 @@ class JobSchema(Schema):
     EndedAt = NullableTimestamp(attribute="job.ended_at")
 
 
-class IndexWishSchema(Schema):
+class IndexRequestSchema(Schema):
     """An index run that waits."""
 
     Path = fields.String(attribute="folder")
@@ -88,7 +88,7 @@ class IndexReportSchema(Schema):
     State = fields.String(attribute="state", metadata={"enum": ["running", "done", "stopped", "failed", "interrupted"]})
     Message = fields.String(attribute="message")
     Total = fields.Integer(attribute="to_read", metadata=about("Number of new and changed files, which the run reads."))
-    Done = fields.Integer(attribute="read", metadata=about("Number of these that have been read."))
+    Done = fields.Integer(attribute="read", metadata=about("Number of files of `Total` that have been read."))
     Indexed = fields.Integer(attribute="indexed")
     Updated = fields.Integer(attribute="updated")
     Unchanged = fields.Integer(attribute="unchanged")
@@ -99,7 +99,7 @@ class IndexReportSchema(Schema):
     EndedAt = NullableTimestamp(attribute="ended_at")
 
 
-class ImportWishSchema(Schema):
+class ImportRequestSchema(Schema):
     """An import that waits."""
 
     Path = fields.String(attribute="subject")
@@ -142,24 +142,26 @@ class FailedFileSchema(Schema):
     Code = fields.String(attribute="problem.reason.value")
 
 
-class KeptSchema(Schema):
-    """An original in the trash, dumped from a triple with the UID of its photo and the time until which it is kept."""
+class TrashedFileSchema(Schema):
+    """An original in the trash, dumped from it, the UID of its photo, and the time of its deletion for good."""
 
-    Item = fields.Function(lambda triple: triple[0].item, metadata=TEXT)
-    Name = fields.Function(lambda triple: triple[0].name, metadata=TEXT)
-    Size = fields.Function(lambda triple: triple[0].size, metadata=NUMBER)
-    DeletedAt = fields.Function(lambda triple: _TIME.serialize("deleted_at", triple[0]), metadata=TEXT)
+    Item = fields.Function(lambda row: row[0].item, metadata=TEXT)
+    Name = fields.Function(lambda row: row[0].name, metadata=TEXT)
+    Size = fields.Function(lambda row: row[0].size, metadata=NUMBER)
+    DeletedAt = fields.Function(lambda row: _TIME.serialize("deleted_at", row[0]), metadata=TEXT)
     KeptUntil = fields.Function(
-        lambda triple: triple[2] and rfc3339(triple[2]),
+        lambda row: row[2] and rfc3339(row[2]),
         metadata={"type": ["string", "null"], "description": "null: it stays until the trash is emptied."},
     )
-    PhotoUID = fields.Function(lambda triple: triple[1], metadata=TEXT)
+    PhotoUID = fields.Function(lambda row: row[1], metadata=TEXT)
 
 
 class RestoreSchema(LenientSchema):
     """A request to restore files from the trash."""
 
-    items = texts("`Item`s of the list, or what stands before the first slash of one.", most=limits.ITEMS, longest=8192)
+    items = texts(
+        "`Item`s of the list, or the part of an `Item` before its first slash.", most=limits.ITEMS, longest=8192
+    )
     photos = texts("UIDs of photos.", PHOTO_UID, most=limits.ITEMS)
     all = Flag(load_default=False, metadata=about("Everything in the trash."))
 
@@ -167,5 +169,5 @@ class RestoreSchema(LenientSchema):
 class EmptySchema(LenientSchema):
     """A request to empty the trash."""
 
-    days = whole_number_field("Only files deleted at least so many days ago.", 0, 36_500, example=30)
+    days = whole_number_field("Only files deleted at least this number of days ago.", 0, 36_500, example=30)
     expected = whole_number_field("Expected number of files; with another number none is deleted.", 0)

@@ -7,9 +7,7 @@ from photosvc.records.photos import OPTIONAL, FileSchema, PhotoResultSchema
 from photosvc.records.public_photos import (
     EMPTY,
     FILE_EMPTY,
-    FILE_LINK_IDS,
     FILE_PUBLIC,
-    LINK_IDS,
     PUBLIC,
     public_file,
     public_head,
@@ -19,13 +17,13 @@ KEY = b"key"
 
 
 def test_every_field_of_a_result_is_public_or_empty():
-    known = {*PUBLIC, *LINK_IDS, *EMPTY, "TakenAt", *OPTIONAL, "Merged", "Files"}
+    known = {*PUBLIC, "ID", "UID", "FileUID", *EMPTY, "TakenAt", *OPTIONAL, "Merged", "Files"}
     assert known == set(PhotoResultSchema().fields)
     assert not PUBLIC & EMPTY.keys()
 
 
 def test_every_field_of_a_file_is_public_or_empty():
-    assert {*FILE_PUBLIC, *FILE_LINK_IDS, *FILE_EMPTY} == set(FileSchema().fields)
+    assert {*FILE_PUBLIC, "UID", "PhotoUID", *FILE_EMPTY} == set(FileSchema().fields)
     assert not FILE_PUBLIC & FILE_EMPTY.keys()
 
 
