@@ -42,8 +42,8 @@ def audit(service: Service, since: str | None, user: str, count: int) -> None:
     """
     moment = None if since is None else parse_since(since, service.now(), field="--since")
     with service.reading() as connection:
-        found = latest_entries(connection, count=count, since=moment, user=user)
-    rows: list[dict[str, Any]] = AuditEntrySchema(many=True).dump(found)
+        entries = latest_entries(connection, count=count, since=moment, user=user)
+    rows: list[dict[str, Any]] = AuditEntrySchema(many=True).dump(entries)
     if chosen_format() != "table":
         print_list({name: name for name in _LOG_VALUES}, rows)
         return

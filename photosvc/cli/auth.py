@@ -65,10 +65,10 @@ def add(service: Service, username: str | None, name: str | None, scope: str | N
             owner_uid = find_user(session, username).uid
     credentials.expiry(expires, service.now())
     name = name or ask("--name", "Client name", check_name)
-    wanted = parse_scope(scope or ask("--scope", SCOPE_QUESTION, lambda text: check_scope(parse_scope(text))))
+    scopes = parse_scope(scope or ask("--scope", SCOPE_QUESTION, lambda text: check_scope(parse_scope(text))))
     with operating() as operation:
         user = find_user(operation.session, owner_uid) if owner_uid else None
-        issued = credentials.issue(operation, user, name=name, scope=wanted, lifetime=expires)
+        issued = credentials.issue(operation, user, name=name, scope=scopes, lifetime=expires)
         record = {"secret": issued.secret, "scope": issued.credential.scope, "id": issued.credential.uid}
     kind = "App Password" if owner_uid else "Access Token"
     with printing_secret(lambda operation: credentials.revoke(operation, record["id"])):
@@ -86,7 +86,7 @@ def ls(service: Service, search: str, count: int) -> None:
     SEARCH is an ID, or the beginning of a name, user name or kind.
     """
     with service.reading(orm=True) as session:
-        rows = [_row(found) for found in list_credentials(session, search=search, limit=count)]
+        rows = [_row(credential) for credential in list_credentials(session, search=search, limit=count)]
     print_list(_COLUMNS, rows)
 
 
@@ -126,10 +126,9 @@ def reset(_service: Service, yes: bool) -> None:
     click.echo(f"{counted(count, 'credential')} revoked.", err=True)
 
 
-def _row(found: Credential) -> dict[str, object]:
-
+def _row(credential: Credential) -> dict[str, object]:
     return {
-        **CredentialSchema().dump(found),
-        "user": found.user.name if found.user else "",
-        "client": found.client.name if found.client else "",
+        **CredentialSchema().dump(credential),
+        "user": credential.user.name if credential.user else "",
+        "client": credential.client.name if credential.client else "",
     }

@@ -55,7 +55,7 @@ def backup(service: Service, target: Path, verify: bool, without_database: bool)
     database = _database_file(service)
     source = BackupSource(service.settings, service.instance, database, lambda: writing.postgres_state(engine))
     dump = None if database is not None or without_database else writing.dump_of(target)
-    with _ended_by_signals():
+    with _exiting_on_signals():
         if dump is not None:
             source.state()  # an empty database is told before anything is written
             writing.dump_postgres(engine.url, dump, verify=verify)
@@ -107,12 +107,12 @@ def restore(ctx: click.Context, archive: Path, replace: bool, dry_run: bool) -> 
     Restore only archives that you trust: the configuration in them is a program, which runs when the service starts.
     """
     if dry_run:
-        with _ended_by_signals(), TemporaryDirectory(prefix="photosvc-restore-") as folder:
+        with _exiting_on_signals(), TemporaryDirectory(prefix="photosvc-restore-") as folder:
             manifest = restoring.check(archive, Path(folder))
         print_record(_COLUMNS, {**_described(archive, manifest), "dump": _dump_of(archive, manifest), "verified": True})
         return
     instance = _own_instance(ctx)
-    with _ended_by_signals():
+    with _exiting_on_signals():
         restored = restoring.restore(archive, instance, os.environ, SYSTEM_CLOCK(), replace=replace)
     dump = _dump_of(archive, restored.manifest)
     print_record(_COLUMNS, {**_described(archive, restored.manifest), "dump": dump, "verified": True})
@@ -147,7 +147,6 @@ def _dump_of(archive: Path, manifest: Manifest) -> str | None:
 
 
 def _print_next_steps(restored: RestoredLibrary, instance: Path, dump: str) -> None:
-
     manifest, settings = restored.manifest, restored.settings
     lines = [f"Restored into {instance}."]
     lines += [f"The former files are in {folder}." for folder in restored.aside]
@@ -179,8 +178,8 @@ def _present(settings: Settings, name: str) -> str:
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the block as an error does, so that no half-written archive is left."""
+def _exiting_on_signals() -> Iterator[None]:
+    """Turn SIGTERM and SIGHUP in the block into `SystemExit`, so that no half-written archive remains."""
 
     def end(number: int, _frame: object) -> None:
         sys.exit(128 + number)

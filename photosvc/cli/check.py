@@ -36,7 +36,7 @@ def check(service: Service, subfolder: str, sample: str | None) -> None:
     number, percent = _parse_sample(sample)
     listed: list[Finding] = []
 
-    def found(finding: Finding) -> None:
+    def report_finding(finding: Finding) -> None:
         if chosen_format() != "json":
             where = f" {finding.name}" if finding.name else f" {finding.number}"
             click.echo(f"{finding.fault.value}{where}: {finding.fault.sentence}", err=True)
@@ -46,7 +46,9 @@ def check(service: Service, subfolder: str, sample: str | None) -> None:
     os.nice(10)  # requests come first
     options = CheckOptions(subfolder=subfolder, sample=number, percent=percent)
     with progress_bar("Checking") as progress, UnitOfWork(service.engine()) as session:
-        check = Check(session, service.settings, service.picture_cache, options, found, progress, service.clock)
+        check = Check(
+            session, service.settings, service.picture_cache, options, report_finding, progress, service.clock
+        )
         report = check.run()
     _print_report(report, listed)
     if not report.is_sound:
@@ -78,5 +80,5 @@ def _print_report(report: Report, listed: list[Finding]) -> None:
     if print_figures(record):
         return
     checked = ", ".join(counted(count, what.removesuffix("s")) for what, count in counts.items() if what != "bytes")
-    found = ", ".join(f"{count} {code}" for code, count in faults.items()) or "nothing wrong"
-    click.echo(f"{checked} checked in {report.seconds:.1f} s: {found}")
+    listing = ", ".join(f"{count} {code}" for code, count in faults.items()) or "nothing wrong"
+    click.echo(f"{checked} checked in {report.seconds:.1f} s: {listing}")

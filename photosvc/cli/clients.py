@@ -127,7 +127,7 @@ def add(
     limit: int,
     **rest: Any,  # noqa: ANN401
 ) -> None:
-    """Register a client. Its secret is shown only now; with --public-keys it has none.
+    """Register a client. Its secret is shown only now.
 
     With USERNAME it belongs to that account: it is refused while the account is disabled, but gets none of its rights.
     """
@@ -139,10 +139,10 @@ def add(
     auth_clients.check_lifetime(lifetime)
     auth_clients.check_limit(limit)
     name = name or ask("--name", "Client name", check_name)
-    wanted = parse_scope(scope or ask("--scope", SCOPE_QUESTION, lambda text: check_scope(parse_scope(text))))
+    scopes = parse_scope(scope or ask("--scope", SCOPE_QUESTION, lambda text: check_scope(parse_scope(text))))
     with operating() as operation:
         user = find_user(operation.session, owner_uid) if owner_uid else None
-        values = {"name": name, "scope": wanted, "lifetime": lifetime, "limit": limit, "user": user, **rest}
+        values = {"name": name, "scope": scopes, "lifetime": lifetime, "limit": limit, "user": user, **rest}
         registered = auth_clients.register(operation, **values)
         record = {**_row(registered.client), "client_secret": registered.secret}
     with printing_secret(lambda operation: auth_clients.remove(operation, record["client_id"])):
@@ -180,17 +180,17 @@ def mod(
     regenerate: bool,
     scope: str | None,
     user: str | None,
-    **given: Any,  # noqa: ANN401
+    **changes: Any,  # noqa: ANN401
 ) -> None:
     """Change a client. Tokens that it could no longer get are revoked."""
     require_stdout()
-    given = {key: value for key, value in given.items() if value is not None}
-    if not given and scope is user is None and not regenerate:
+    changes = {key: value for key, value in changes.items() if value is not None}
+    if not changes and scope is user is None and not regenerate:
         raise click.UsageError("nothing to change: give at least one option")
     with operating() as operation:
-        given["scope"] = None if scope is None else parse_scope(scope)
-        given["user"] = find_user(operation.session, user) if user else None
-        changed = auth_clients.change(operation, identifier, {**given, "unbind": user == ""}, new_secret=regenerate)
+        changes["scope"] = None if scope is None else parse_scope(scope)
+        changes["user"] = find_user(operation.session, user) if user else None
+        changed = auth_clients.change(operation, identifier, {**changes, "unbind": user == ""}, new_secret=regenerate)
         record = {**_row(changed.client), "client_secret": changed.secret}
     if regenerate:
 
@@ -228,7 +228,5 @@ def reset(_service: Service, yes: bool) -> None:
     click.echo(f"{counted(count, 'client')} removed.", err=True)
 
 
-def _row(client: Client) -> dict[str, Any]:
-
-    row: dict[str, Any] = ClientSchema().dump(client)
-    return row
+def _row(client: Client) -> Any:  # noqa: ANN401 - marshmallow returns any type
+    return ClientSchema().dump(client)

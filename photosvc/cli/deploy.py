@@ -152,8 +152,8 @@ def _of_compose(deployment: Deployment) -> dict[str, Any]:
     )
     nginx = _of_nginx(inside)
     settings = {"PHOTOSVC_PROXIES": "1", "PHOTOSVC_BASE_URL": deployment.base_url, **deployment.environment}
-    given = {name: _yaml(value) for name, value in settings.items() if value and name not in _OF_THE_MACHINE}
-    given |= {"PHOTOSVC_PROXIES": _yaml("1")}
+    environment = {name: _yaml(value) for name, value in settings.items() if value and name not in _OF_THE_MACHINE}
+    environment |= {"PHOTOSVC_PROXIES": _yaml("1")}
     secrets = {name: f"${{{name}:?write it into the file .env}}" for name in deployment.secrets}
     return {
         **nginx,
@@ -161,7 +161,7 @@ def _of_compose(deployment: Deployment) -> dict[str, Any]:
         "version": __version__,
         "port": port,
         "ports": ["80:80", "443:443"] if nginx["tls"] else [f"{nginx['listen']}:{nginx['listen']}"],
-        "settings": given | {name: value for name, value in secrets.items() if name not in _OF_THE_MACHINE},
+        "settings": environment | {name: value for name, value in secrets.items() if name not in _OF_THE_MACHINE},
         "originals": _yaml(deployment.originals),
         "readonly": str(deployment.readonly).lower(),
     }
@@ -210,7 +210,7 @@ def _yaml(value: object) -> str:
 
 def _networks(_ctx: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Return addresses and networks in the form of nginx."""
-    found = []
+    networks = []
     for value in values:
         try:
             network = ip_network(value)
@@ -221,8 +221,8 @@ def _networks(_ctx: click.Context, _parameter: click.Parameter, values: tuple[st
             raise click.BadParameter(f"{value} is every address: each client could choose its own")
         if "%" in value:
             raise click.BadParameter(f"{value}: nginx knows no zones of addresses")
-        found.append(str(network if "/" in value else network.network_address))
-    return tuple(found)
+        networks.append(str(network if "/" in value else network.network_address))
+    return tuple(networks)
 
 
 @click.group(cls=LazyGroup)
@@ -265,8 +265,8 @@ def show(
         raise click.BadParameter(f"{user!r} is no name of a user", param_hint="--user")
     if behind and "nginx.conf" not in FILES[program]:
         raise click.BadParameter(f"the files for {program} have no nginx", param_hint="--behind")
-    given = {"bind": bind, "behind": behind, "workers": workers, "user": user, "backups": backups}
-    files = files_of(program, _deployment(service, **given))
+    options = {"bind": bind, "behind": behind, "workers": workers, "user": user, "backups": backups}
+    files = files_of(program, _deployment(service, **options))
     if folder is None:
         for number, (name, text) in enumerate(files.items()):
             if len(files) > 1:
@@ -279,7 +279,7 @@ def show(
         click.echo(folder / name)
 
 
-def _deployment(service: Service, **given: Any) -> Deployment:  # noqa: ANN401
+def _deployment(service: Service, **options: Any) -> Deployment:  # noqa: ANN401
     settings = service.settings
     return Deployment(
         originals=settings.originals,
@@ -292,7 +292,7 @@ def _deployment(service: Service, **given: Any) -> Deployment:  # noqa: ANN401
         python=Path(sys.executable),
         needs_network=service.engine().url.get_backend_name() != "sqlite",
         **_environment(settings),
-        **given,
+        **options,
     )
 
 

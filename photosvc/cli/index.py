@@ -38,13 +38,13 @@ from photosvc.library.upload_queue import delete_expired, known_tokens
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.web.service import Service
 
-#: Seconds in which the watcher must end after a signal; a call of the database or of the disk may take longer.
+#: Seconds in which the watcher must end after a signal, because a call of the database or the disk may take longer.
 _PATIENCE: Final = 2.0
 _COUNTS: Final = ("indexed", "updated", "unchanged", "missing", "skipped", "failed")
 
 
 def _end_with(_ctx: click.Context, _option: click.Parameter, parent: int | None) -> int | None:
-    """End this process soon after its parent has ended, when it has got another parent."""
+    """End this process as soon as it gets another parent, because its own has ended."""
 
     def wait() -> None:
         while os.getppid() == parent:
@@ -153,13 +153,11 @@ def run_and_report(
 
 
 def _index_wished(service: Service) -> None:
-
     os.nice(10)  # requests come first
     RequestedIndexer(service.engine(), service.settings, service.clock, other_jobs_of(service)).run()
 
 
 def _rebuild(service: Service) -> None:
-
     with UnitOfWork(service.engine()) as session:
         count = rebuild_search(session, service.settings, service.clock)
     click.echo(f"{counted(count, 'search row')} rendered again.", err=True)
@@ -224,15 +222,15 @@ def watch(service: Service, interval: float, as_json: bool, parent: int | None) 
 
 
 class _Ended(BaseException):
-    """A signal asked the process to end; no handler of errors catches it."""
+    """A signal asked the process to end. Handlers of errors do not catch it."""
 
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """End the block at SIGTERM or SIGINT, and roll an open transaction back.
+    """End the block at SIGTERM or SIGINT, and roll back an open transaction.
 
-    Python runs a signal handler only between two of its own instructions. A process that waits elsewhere for longer,
-    such as for the lock of a database, is ended without its handler; the database then rolls back.
+    Python runs signal handlers only between two of its own instructions. If the process waits longer elsewhere, such as
+    for the lock of a database, it ends without its handler after `_PATIENCE` seconds; the database then rolls back.
     """
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
@@ -294,7 +292,7 @@ def other_jobs_of(service: Service, *, lock: ExitStack | None = None) -> OtherJo
         while swept:
             with write_session(service.engine()) as session:
                 swept = delete_expired(session, staging, service.now())
-        # The last one, because a store of originals may fail.
+        # This is the last one, because the disk of originals may fail.
         sweep_trash(partial(write_session, service.engine()), service.settings, service.now())
 
     return OtherJobs(

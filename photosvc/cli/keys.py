@@ -63,7 +63,6 @@ def rotate(service: Service, of_service: bool, old_key_is_lost: bool, yes: bool)
 
 
 def _replace_service_key(service: Service, *, lost: bool) -> None:
-
     service.check_database(any_key=True)
     settings = service.settings
     with service_key.replacing(settings):
@@ -84,7 +83,6 @@ def _replace_service_key(service: Service, *, lost: bool) -> None:
 
 
 def _row(key: SigningKey) -> dict[str, Any]:
-
     return {
         "kid": key.kid,
         "algorithm": ALGORITHM,

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from photosvc.cli.albums import named_album, uid_of_album
+from photosvc.cli.albums import uid_of_album
 from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import (
     Duration,
@@ -20,6 +20,7 @@ from photosvc.cli.terminal import (
     yes_option,
 )
 from photosvc.core.errors import InvalidValueError
+from photosvc.library.albums import album_named
 from photosvc.library.links import (
     add_link,
     change_link,
@@ -71,7 +72,7 @@ def links() -> None:
 def ls(service: Service, album: str, count: int) -> None:
     """List the links of ALBUM, or of all albums, the latest first. Tokens are not stored."""
     with service.reading(orm=True) as session:
-        uid = named_album(session, album).uid if album else ""
+        uid = album_named(session, album).uid if album else ""
         rows = LinkSchema(many=True).dump(list_links(session, uid, limit=count))
     print_list(_COLUMNS, rows)
 
@@ -101,9 +102,9 @@ def add(
     values = _values(given)
     password_hash = new_password_hash(_with_password(values, ask=asks, from_stdin=password_stdin))
     with operating() as operation:
-        made = add_link(operation, named_album(operation.session, uid), values, password_hash, account=account)
-        address = f"{service.settings.base_url or service.url_prefix}{path_of(made)}"
-        record = {**LinkSchema().dump(made.link), "Token": made.token, "Address": address}
+        new_link = add_link(operation, album_named(operation.session, uid), values, password_hash, account=account)
+        address = f"{service.settings.base_url or service.url_prefix}{path_of(new_link)}"
+        record = {**LinkSchema().dump(new_link.link), "Token": new_link.token, "Address": address}
     with printing_secret(lambda operation: end_link(operation, find_link(operation.session, record["UID"]))):
         print_record({**_SECRET, **_COLUMNS}, record)
 
@@ -133,9 +134,9 @@ def mod(
         "" if no_password else new_password_hash(_with_password(values, ask=asks, from_stdin=password_stdin))
     )
     with operating() as operation:
-        found = find_link(operation.session, link)
-        change_link(operation, found, values, password_hash)
-        record = LinkSchema().dump(found)
+        link_row = find_link(operation.session, link)
+        change_link(operation, link_row, values, password_hash)
+        record = LinkSchema().dump(link_row)
     print_record(_COLUMNS, record)
 
 
@@ -153,7 +154,7 @@ def rm(service: Service, link: str, yes: bool) -> None:
     click.echo(f"The link {slug} has ended.", err=True)
 
 
-def _values(given: dict[str, Any]) -> dict[str, Any]:
+def _values(options_given: dict[str, Any]) -> dict[str, Any]:
     """Return the options that were given, as the record of a link loads them."""
     names = {
         "max_views": "MaxViews",
@@ -161,12 +162,11 @@ def _values(given: dict[str, Any]) -> dict[str, Any]:
         "downloads": "CanDownload",
         "uploads": "CanUpload",
     }
-    named = {names.get(name, name.title()): value for name, value in given.items() if value is not None}
+    named = {names.get(name, name.title()): value for name, value in options_given.items() if value is not None}
     return load_values(LinkEditSchema(), named)
 
 
 def _with_password(values: dict[str, Any], *, ask: bool, from_stdin: bool) -> dict[str, Any]:
-
     if not ask and not from_stdin:
         return values
     return {**values, "password": ask_password(check_password, from_stdin=from_stdin)}

@@ -1,7 +1,4 @@
-"""The folder of originals of a library, and the check that a command does not switch to another one by accident.
-
-One library shows the photos of one folder.
-"""
+"""The folder of originals: a library has one, and no command may switch to another one by accident."""
 
 import os
 from pathlib import Path
@@ -21,45 +18,45 @@ replace_option = click.option(
 )
 
 
-def choose_folder(service: Service, given: Path | None, *, replace: bool) -> Path:
+def choose_folder(service: Service, chosen: Path | None, *, replace: bool) -> Path:
     """Return the folder that `svc run` indexes, and remember it for later commands.
 
     Args:
         service: the service; its tables must exist.
-        replace: allows another folder than before without a question.
+        replace: accept another folder than before without a question.
 
     Raises:
-        PlainError: the folder is another one than before, and there is no terminal to ask; or a setting names yet
-            another one; or it does not exist, and the library shows no photos of it.
+        PlainError: the folder is another one than before, and there is no terminal to ask; or a setting names a third
+            one; or it does not exist, and the library shows no photos of it.
     """
     settings, origin = service.settings, service.settings.origins.get("originals", "app")
-    if given is None:
+    if chosen is None:
         is_unset = origin == "default" and not settings.originals.is_dir()
-        wanted = samples.ORIGINALS if is_unset else settings.originals
-    elif origin in {"instance/config.py", "environment"} and not is_same(given, settings.originals):
+        folder = samples.ORIGINALS if is_unset else settings.originals
+    elif origin in {"instance/config.py", "environment"} and not is_same(chosen, settings.originals):
         msg = f"PHOTOSVC_ORIGINALS ({origin}) is {settings.originals}: leave out --photos, or change that setting."
         raise PlainError(msg, 2)
     else:
-        wanted = given
+        folder = chosen
     former = remembered(service.instance)
-    is_former = former is not None and is_same(former, wanted)
-    if not wanted.is_dir() and not is_former and not (given is None and shown_photos(service)):
-        raise PlainError(f"The folder of originals {str(wanted)!r} does not exist.", 2)
+    is_former = former is not None and is_same(former, folder)
+    if not folder.is_dir() and not is_former and not (chosen is None and shown_photos(service)):
+        raise PlainError(f"The folder of originals {str(folder)!r} does not exist.", 2)
     if former is None and origin == "default" and settings.originals.is_dir() and shown_photos(service):
         former = settings.originals
-    _require_same(service, former, wanted, replace=replace)
-    if not warn_of_missing_originals(service, wanted) and not wanted.is_dir():
-        raise PlainError(f"The folder of originals {str(wanted)!r} does not exist.", 2)
-    if given is not None or wanted == samples.ORIGINALS or former is not None:
-        remember(service.instance, wanted)
-    return wanted
+    _require_same(service, former, folder, replace=replace)
+    if not warn_of_missing_originals(service, folder) and not folder.is_dir():
+        raise PlainError(f"The folder of originals {str(folder)!r} does not exist.", 2)
+    if chosen is not None or folder == samples.ORIGINALS or former is not None:
+        remember(service.instance, folder)
+    return folder
 
 
 def keep_folder(service: Service, *, replace: bool) -> None:
     """Make sure that the settings name the folder that `svc run` remembers, or that the user accepts another one.
 
     Raises:
-        PlainError: they name another one, and there is no terminal to ask.
+        PlainError: the settings name another folder, and there is no terminal to ask.
     """
     former = remembered(service.instance)
     settings = service.settings
@@ -68,13 +65,13 @@ def keep_folder(service: Service, *, replace: bool) -> None:
         remember(service.instance, settings.originals)
 
 
-def _require_same(service: Service, former: Path | None, wanted: Path, *, replace: bool) -> None:
+def _require_same(service: Service, former: Path | None, folder: Path, *, replace: bool) -> None:
     """Ask before the library switches to another folder, unless it shows no photos or the bundled samples."""
-    if former is None or replace or is_same(former, wanted) or is_samples(former):
+    if former is None or replace or is_same(former, folder) or is_samples(former):
         return
     if not (count := shown_photos(service)):
         return
-    shown = service.settings.originals if is_same(wanted, service.settings.originals) else wanted
+    shown = service.settings.originals if is_same(folder, service.settings.originals) else folder
     what = f"The library in {service.instance} shows {counted(count, 'photo')} of {former}"
     if has_terminal():
         confirm(f"{what}. Index {shown} instead? Photos that are not in it are no longer found.", yes=False)

@@ -32,62 +32,64 @@ def purge(service: Service, hard: bool, dry_run: bool, yes: bool) -> None:
     changed.
     """
     with UnitOfWork(service.engine()) as session:
-        found = survey(session, service.settings)
-        for disk in sorted(found.absent):
+        gone_files = survey(session, service.settings)
+        for disk in sorted(gone_files.absent):
             click.echo(f"No disk is mounted on {disk} any more: its files count as gone.", err=True)
         session.rollback()
-        if found.moved:
-            moved = f"{counted(found.moved, 'file')} {agreeing(found.moved, 'seems', 'seem')} to have been moved"
-            line = f"{moved} and {agreeing(found.moved, 'is', 'are')} left alone: run svc index."
+        if gone_files.moved:
+            moved = (
+                f"{counted(gone_files.moved, 'file')} {agreeing(gone_files.moved, 'seems', 'seem')} to have been moved"
+            )
+            line = f"{moved} and {agreeing(gone_files.moved, 'is', 'are')} left alone: run svc index."
             click.echo(as_called(line), err=True)
-        if hard and not dry_run and (found.files or found.photos):
-            confirm(_question(found), yes=yes)
-        marked, removed = len(found.unmarked), Removed()
+        if hard and not dry_run and (gone_files.files or gone_files.photos):
+            confirm(_question(gone_files), yes=yes)
+        marked, removed = len(gone_files.unmarked), Removed()
         if not dry_run:
-            marked = mark(session, service.settings, service.clock, found)
-            forget_disks(session, found.absent)
+            marked = mark(session, service.settings, service.clock, gone_files)
+            forget_disks(session, gone_files.absent)
             if hard:
-                removed = remove(session, service.settings, service.clock, service.picture_cache, found)
+                removed = remove(session, service.settings, service.clock, service.picture_cache, gone_files)
     record = {
-        "missing": len(found.files),
+        "missing": len(gone_files.files),
         "marked": marked,
-        "photos": len(found.photos),
-        "edited": found.edited,
-        "favorites": found.favorites,
-        "in_albums": found.in_albums,
-        "examples": found.examples,
-        **({"moved": found.moved} if found.moved else {}),
+        "photos": len(gone_files.photos),
+        "edited": gone_files.edited,
+        "favorites": gone_files.favorites,
+        "in_albums": gone_files.in_albums,
+        "examples": gone_files.examples,
+        **({"moved": gone_files.moved} if gone_files.moved else {}),
         "removed": {"files": removed.files, "photos": removed.photos, "thumbnails": removed.thumbnails},
         "dry_run": dry_run,
     }
     if print_figures(record):
         return
     if hard and dry_run:
-        files, photos = counted(len(found.files), "file"), counted(len(found.photos), "photo")
-        click.echo(f"{files} and {photos} would be removed. {_losses(found)}")
+        files, photos = counted(len(gone_files.files), "file"), counted(len(gone_files.photos), "photo")
+        click.echo(f"{files} and {photos} would be removed. {_losses(gone_files)}")
     elif hard:
         files, photos = counted(removed.files, "file"), counted(removed.photos, "photo")
         click.echo(f"{files}, {photos} and {counted(removed.thumbnails, 'thumbnail')} removed")
     else:
-        would, photos = "would be " if dry_run else "", counted(len(found.photos), "photo")
-        click.echo(f"{len(found.files)} missing, {marked} {would}newly marked; {photos} without files")
+        would, photos = "would be " if dry_run else "", counted(len(gone_files.photos), "photo")
+        click.echo(f"{len(gone_files.files)} missing, {marked} {would}newly marked; {photos} without files")
 
 
-def _question(found: Survey) -> str:
-    listed = "".join(f"  {name}\n" for name in found.examples)
-    gone, alone = len(found.files), len(found.photos)
-    more = gone - len(found.examples)
+def _question(gone_files: Survey) -> str:
+    listed = "".join(f"  {name}\n" for name in gone_files.examples)
+    number, alone = len(gone_files.files), len(gone_files.photos)
+    more = number - len(gone_files.examples)
     return (
-        f"{counted(gone, 'file')} {agreeing(gone, 'is', 'are')} gone from the originals:\n{listed}"
+        f"{counted(number, 'file')} {agreeing(number, 'is', 'are')} gone from the originals:\n{listed}"
         + (f"  and {more} more\n" if more else "")
-        + f"{counted(alone, 'photo')} {agreeing(alone, 'has', 'have')} no other file. {_losses(found)}\n"
+        + f"{counted(alone, 'photo')} {agreeing(alone, 'has', 'have')} no other file. {_losses(gone_files)}\n"
         + "Remove them from the library?"
     )
 
 
-def _losses(found: Survey) -> str:
-    """Return the sentence about edits, favourites and albums that would be lost."""
-    edited, favorites, inside = found.edited, found.favorites, found.in_albums
+def _losses(gone_files: Survey) -> str:
+    """Return the sentence about lost edits, favourites and albums."""
+    edited, favorites, inside = gone_files.edited, gone_files.favorites, gone_files.in_albums
     return (
         f"Of these photos {edited} {agreeing(edited, 'was', 'were')} edited, "
         f"{favorites} {agreeing(favorites, 'is a favorite', 'are favorites')}, "

@@ -55,9 +55,9 @@ def print_welcome(service: Service, folder: Path, address: str, *, token_file: P
 
 def program() -> str:
     """Return the command that calls `svc` in a shell: its name if that finds this installation, else its path."""
-    own = Path(sys.executable).with_name("svc")
-    found = shutil.which("svc")
-    return "svc" if found and os.path.realpath(found) == os.path.realpath(own) else shlex.quote(str(own))
+    script = Path(sys.executable).with_name("svc")
+    in_path = shutil.which("svc")
+    return "svc" if in_path and os.path.realpath(in_path) == os.path.realpath(script) else shlex.quote(str(script))
 
 
 @click.command()
@@ -119,8 +119,8 @@ def _require_alone(app: Flask) -> None:
             "`flask run` or a WSGI server, after `flask svc db upgrade` and `flask svc index`."
         )
         raise PlainError(msg, 2)
-    if given := [name for name, origin in service.settings.origins.items() if origin == "app"]:
-        names = ", ".join(f"PHOTOSVC_{name.upper()}" for name in sorted(given))
+    if set_by_app := [name for name, origin in service.settings.origins.items() if origin == "app"]:
+        names = ", ".join(f"PHOTOSVC_{name.upper()}" for name in sorted(set_by_app))
         msg = (
             f"`svc run` makes an app without what the code of this one sets ({names}): serve this one by a WSGI server."
         )
@@ -160,7 +160,6 @@ def _offer_account(service: Service) -> str:
 
 
 def _check_free(host: str, port: int) -> None:
-
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -39,11 +39,11 @@ def search(service: Service, query: str, count: int, offset: int, order: str, al
     """
     require_stdout()
     today = service.today()
-    given = {"q": query, "count": str(count), "offset": str(offset), "s": album}
-    request = parse_request({**given, "order": order or best_order(query, today)}, today)
+    parameters = {"q": query, "count": str(count), "offset": str(offset), "s": album}
+    request = parse_request({**parameters, "order": order or best_order(query, today)}, today)
     if explain:
         understood = understand(query, today)
-        rows = [{"words": query[one.start : one.end], "meaning": one.meaning.text} for one in understood]
+        rows = [{"words": query[word.start : word.end], "meaning": word.meaning.text} for word in understood]
         print_list({"words": "Words", "meaning": "Meaning"}, rows)
         return
     with service.reading() as connection:
@@ -93,5 +93,4 @@ def duplicates(service: Service, distance: int) -> None:
 
 
 def _shown_copy(copy: Copy) -> dict[str, object]:
-
     return {name: value for name, value in asdict(copy).items() if name != "photo_id"}

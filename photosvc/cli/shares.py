@@ -2,10 +2,11 @@
 
 import click
 
-from photosvc.cli.albums import named_album, uid_of_album
+from photosvc.cli.albums import uid_of_album
 from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import confirm, count_option, format_options, print_list, print_record, yes_option
 from photosvc.core.accounts import CONTRIBUTOR, SHARE_ROLES, VIEWER
+from photosvc.library.albums import album_named
 from photosvc.library.shares import change_share, end_share, find_share, list_shares, share_album
 from photosvc.records.albums import ShareSchema
 from photosvc.web.service import Service
@@ -30,7 +31,7 @@ def shares() -> None:
 def ls(service: Service, album: str, count: int) -> None:
     """List the accounts that ALBUM is shared with, or those of all albums, the latest first."""
     with service.reading(orm=True) as session:
-        uid = named_album(session, album).uid if album else ""
+        uid = album_named(session, album).uid if album else ""
         rows = ShareSchema(many=True).dump(list_shares(session, uid, limit=count))
     print_list(_COLUMNS, rows)
 
@@ -45,8 +46,8 @@ def add(service: Service, album: str, account: str, role: str) -> None:
     """Share ALBUM with ACCOUNT."""
     uid = uid_of_album(service, album)
     with operating() as operation:
-        found = named_album(operation.session, uid)
-        record = ShareSchema().dump(share_album(operation, found, account, contributes=role == CONTRIBUTOR))
+        album_row = album_named(operation.session, uid)
+        record = ShareSchema().dump(share_album(operation, album_row, account, contributes=role == CONTRIBUTOR))
     print_record(_COLUMNS, record)
 
 
@@ -61,7 +62,7 @@ def mod(service: Service, album: str, account: str, role: str) -> None:
     uid = uid_of_album(service, album)
     with operating() as operation:
         share = find_share(operation.session, uid, account)
-        change_share(operation, named_album(operation.session, uid), share, contributes=role == CONTRIBUTOR)
+        change_share(operation, album_named(operation.session, uid), share, contributes=role == CONTRIBUTOR)
         record = ShareSchema().dump(share)
     print_record(_COLUMNS, record)
 

@@ -40,7 +40,7 @@ _FAILURES = {"name": "File", "reason": "Why", "at": "When", "source": "By"}
 def status(service: Service, failures: int) -> None:
     """Print the size of the library, its last index runs, and the files that failed.
 
-    CSV, TSV and Markdown have only the figures; the table and JSON list the files as well.
+    CSV has only the figures; the table and JSON list the files as well.
     """
     record, failed = _figures(service, failures)
     if chosen_format() == "json":
@@ -57,22 +57,27 @@ def status(service: Service, failures: int) -> None:
 
 def _figures(service: Service, most: int) -> tuple[dict[str, Any], list[dict[str, str]]]:
     with service.reading(orm=True) as session:
-        found = read_library_size(session, sees_private=True)
+        counts = read_library_size(session, sees_private=True)
         last, number = last_run(session), count_failed(session)
         failed = [
-            {"name": one.name, "reason": one.problem.sentence, "at": f"{one.at:%Y-%m-%d %H:%M}", "source": one.source}
-            for one in (failed_files(session, text="", count=most, offset=0) if number and most else ())
+            {
+                "name": file.name,
+                "reason": file.problem.sentence,
+                "at": f"{file.at:%Y-%m-%d %H:%M}",
+                "source": file.source,
+            }
+            for file in (failed_files(session, text="", count=most, offset=0) if number and most else ())
         ]
         record = {
             "version": __version__,
             "instance": str(service.instance),
             "database": service.engine().url.render_as_string(),
             "originals": str(service.settings.originals),
-            "photos": dict(sorted(found.photos.items())),
-            "files": found.files,
-            "missing": found.missing,
+            "photos": dict(sorted(counts.photos.items())),
+            "files": counts.files,
+            "missing": counts.missing,
             "failed": number,
-            "albums": found.albums,
+            "albums": counts.albums,
             "accounts": session.scalar(select(func.count()).select_from(User)),
             "waiting": len(requests.waiting(session)),
             "indexing": is_running(session, service.now()),

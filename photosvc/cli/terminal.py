@@ -33,7 +33,7 @@ Row = Mapping[str, Any]
 #: First characters of a formula in spreadsheets.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[+-]?[\d.]+")
-#: For commands that print while they work: they have one format, a line of JSON for each event.
+#: The only format option of commands that print while they work.
 lines_option = click.option("--json", "-j", "as_json", is_flag=True, help="Print each event as a line of JSON.")
 count_option = click.option(
     "--count", type=click.IntRange(1, 100_000), default=100, show_default=True, help="Maximum number of entries."
@@ -250,9 +250,9 @@ def print_record(columns: Mapping[str, str], row: Row) -> None:
 
 
 def print_figures(record: Row) -> bool:
-    """Print the result of a run in the requested format; return False, and print nothing, if none was requested.
+    """Print the result of a run in the requested format; return False, and print nothing, without a request.
 
-    JSON has all of the result; tables have its figures, not the lists of names in it.
+    JSON has the whole result; CSV leaves out lists of names.
     """
     output = chosen_format()
     if output == "table":
@@ -270,7 +270,7 @@ def print_figures(record: Row) -> bool:
 
 @contextmanager
 def printing_secret(undo: Callable[[Operation], object]) -> Iterator[None]:
-    """Guard a block that prints a new secret: if printing fails, the secret is lost, and `undo` reverts it."""
+    """Guard a block that prints a new secret: if printing fails, call `undo`, because the secret is lost."""
     click.echo("Keep the secret now: it is not shown again.", err=True)
     try:
         yield
@@ -313,7 +313,7 @@ def _write_table(headings: list[str], cells: list[list[str]]) -> None:
     table = Table(*headings, box=SIMPLE_HEAD, pad_edge=False)
     for line in cells:
         table.add_row(*(Text(cell, overflow="fold") for cell in line))
-    # Without a terminal there is no width to fold or cut to.
+    # A terminal has a width to fold lines to; files have none.
     console = Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else 1000)
     console.print(table)
 

@@ -36,7 +36,7 @@ def thumbs(service: Service, query: str, sizes: str | None, workers: int | None,
     QUERY has words and filters as in the API. Thumbnails in the cache are kept. The exit code is 1 if a picture cannot
     be shown.
     """
-    wanted, engine, settings = _sizes(sizes), service.engine(), service.settings
+    chosen_sizes, engine, settings = _sizes(sizes), service.engine(), service.settings
     ids = matching_files(engine, service.today(), query)
     total = PrerenderTotals()
     with (
@@ -51,7 +51,7 @@ def thumbs(service: Service, query: str, sizes: str | None, workers: int | None,
                     progress(number, len(ids))
                 yield original
 
-        for total in prerender(service.picture_cache, pool, originals(), wanted):  # noqa: B007
+        for total in prerender(service.picture_cache, pool, originals(), chosen_sizes):  # noqa: B007
             continue
     _report(total)
     if total.failed:
@@ -59,7 +59,6 @@ def thumbs(service: Service, query: str, sizes: str | None, workers: int | None,
 
 
 def _sizes(names: str | None) -> Sequence[Size]:
-
     if names is None:
         return USUAL
     listed = [name.strip() for name in names.split(",") if name.strip()]

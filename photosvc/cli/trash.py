@@ -44,11 +44,11 @@ def trash() -> None:
 @with_database
 def ls(service: Service, text: str, count: int) -> None:
     """List the originals in the trash, the last one first; with TEXT, only those with this text in their names."""
-    found = (kept for kept in Trash(service.settings.originals).every_file() if text in kept.name)
-    listed = list(islice(found, count))
+    matching = (file for file in Trash(service.settings.originals).every_file() if text in file.name)
+    listed = list(islice(matching, count))
     with service.reading(orm=True) as session:
         photos = photos_of(session, listed)
-    print_list(_LISTED, [_row(kept, photos.get(kept.path, ""), kept_until(kept, service.settings)) for kept in listed])
+    print_list(_LISTED, [_row(file, photos.get(file.path, ""), kept_until(file, service.settings)) for file in listed])
 
 
 @trash.command()
@@ -68,10 +68,10 @@ def restore(service: Service, items: tuple[str, ...], everything: bool, dry_run:
         raise click.UsageError("name the ITEMs to restore, or use --all")
     folder = open_trash(service.writing, service.settings)
     with service.reading(orm=True) as session:
-        found = folder.every_file() if everything else chain(*(chosen(session, folder, item) for item in items))
-        files = list(dict.fromkeys(found))
+        chosen_files = folder.every_file() if everything else chain(*(chosen(session, folder, item) for item in items))
+        files = list(dict.fromkeys(chosen_files))
     if dry_run:
-        done = Restored(files=[kept.name for kept in files])
+        done = Restored(files=[file.name for file in files])
     else:
         done = give_back(service.writing, service.settings, files, Actor("", "svc trash"), service.now())
     _report_restored(done, dry_run=dry_run)
@@ -106,14 +106,14 @@ def empty(service: Service, older_than: int, dry_run: bool, yes: bool) -> None:
         click.echo(f"{what} {'would be deleted' if dry_run else 'deleted'} permanently")
 
 
-def _row(kept: TrashedFile, photo_uid: str, until: datetime | None) -> dict[str, Any]:
+def _row(file: TrashedFile, photo_uid: str, until: datetime | None) -> dict[str, Any]:
     return {
-        "DeletedAt": f"{kept.deleted_at:%Y-%m-%dT%H:%M:%SZ}",
+        "DeletedAt": f"{file.deleted_at:%Y-%m-%dT%H:%M:%SZ}",
         "KeptUntil": f"{until:%Y-%m-%dT%H:%M:%SZ}" if until else None,
-        "Size": kept.size,
-        "Name": kept.name,
+        "Size": file.size,
+        "Name": file.name,
         "PhotoUID": photo_uid,
-        "Item": kept.item,
+        "Item": file.item,
     }
 
 

@@ -178,7 +178,6 @@ def passwd(service: Service, name: str, password_stdin: bool) -> None:
 
 
 def _row(user: User) -> dict[str, Any]:
-
     row: dict[str, Any] = UserSchema().dump(user)
     if user.login_at is None:
         row["LoginAt"] = None
