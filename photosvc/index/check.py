@@ -136,14 +136,14 @@ class Check:
     """One check.
 
     Args:
-        found: called with each finding.
+        report_finding: called with each finding.
     """
 
     session: Session
     settings: Settings
     cache: PictureCache
     options: CheckOptions
-    found: Callable[[Finding], None]
+    report_finding: Callable[[Finding], None]
     progress: Progress | None = None
     clock: Clock = SYSTEM_CLOCK
     report: Report = field(init=False, default_factory=Report)
@@ -183,7 +183,7 @@ class Check:
     def note(self, fault: Fault, name: str = "", number: int = 1) -> None:
         """Count a finding and report it."""
         self.report.faults[fault] = self.report.faults.get(fault, 0) + number
-        self.found(Finding(fault, name, number))
+        self.report_finding(Finding(fault, name, number))
 
     def _check_original(self, known: KnownOriginal) -> None:
         self.report.files += 1

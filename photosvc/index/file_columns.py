@@ -1,7 +1,7 @@
 """Extractions as columns of a file's row, so that its photo can be described again without opening any file.
 
-The markers of a file are those of the areas that files say, and those of the areas that people added. The latter, and
-names that people chose, stay whatever files say later.
+The markers of a file show the marked areas in the file and its sidecars, and the areas that people added. Areas of
+people, and names that people chose, stay when the file changes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,7 +37,7 @@ _OWN: Final = frozenset((META, XMP))
 
 
 def bounded(number: int, largest: int = INT32) -> int:
-    """Return the number, or the nearest one that fits into a column whose largest is `largest`."""
+    """Return the number, or the nearest number that fits into a column that holds at most `largest`."""
     return max(-largest - 1, min(number, largest))
 
 
@@ -103,15 +103,15 @@ def _value(record: Extraction | Metadata, name: str) -> Any:  # noqa: ANN401 - t
 
 def write_markers(file: File, areas: Iterable[tuple[str, Region]], now: datetime) -> None:
     """Replace the markers that come from files by these areas, each with its source; the same areas keep their UIDs."""
-    wanted, own = list(areas), own_markers(file)
-    if [(m.src, *_box(m)) for m in own] == [(src, *_place(area)) for src, area in wanted]:
-        for marker, (_, area) in zip(own, wanted, strict=True):
+    new, own = list(areas), own_markers(file)
+    if [(m.src, *_box(m)) for m in own] == [(src, *_place(area)) for src, area in new]:
+        for marker, (_, area) in zip(own, new, strict=True):
             if marker.name != area.name:
                 marker.name = area.name
         return
     for marker in own:
         file.markers.remove(marker)
-    file.markers.extend(_marker(src, area, now) for src, area in wanted)
+    file.markers.extend(_marker(src, area, now) for src, area in new)
 
 
 def own_markers(file: File) -> list[Marker]:
@@ -147,8 +147,8 @@ def _place(area: Region) -> tuple[Any, ...]:
 
 def added_areas(file: File) -> list[Region]:
     """Return the areas that people added to a file, relative to the picture before a person turned it."""
-    found: list[Region] = _REGIONS.decode(file.added_areas) if file.added_areas else []
-    return found
+    areas: list[Region] = _REGIONS.decode(file.added_areas) if file.added_areas else []
+    return areas
 
 
 def set_added_areas(file: File, areas: Sequence[Region]) -> None:
@@ -192,27 +192,27 @@ def named(file: File, areas: Iterable[tuple[str, Region]]) -> Iterator[tuple[str
         yield src, replace(area, name=chosen.get(_key(area), area.name)) if chosen else area
 
 
-def choose_name(file: File, areas: Sequence[tuple[str, Region]], number: int, name: str | None) -> None:
-    """Name one of the areas of a file, in place of the name in the file; None restores the latter.
+def choose_name(file: File, areas: Sequence[tuple[str, Region]], number: int, new_name: str | None) -> None:
+    """Name one of the areas of a file; the name replaces that in the file.
 
     Args:
         file: whose markers are written afterwards.
         areas: all of them, as the file has them.
-        name: the new name; empty for an area without a name.
+        new_name: empty for an area without a name; None restores the name in the file.
     """
     present = {_key(area) for _, area in areas}
-    kept = {tuple(area): given for *area, given in chosen_names(file) if tuple(area) in present}
+    chosen = {tuple(area): name for *area, name in chosen_names(file) if tuple(area) in present}
     own = areas[number][1]
-    kept.pop(_key(own), None)
-    if name is not None and name != own.name:
-        kept[_key(own)] = name
-    set_chosen_names(file, [[*area, given] for area, given in kept.items()])
+    chosen.pop(_key(own), None)
+    if new_name is not None and new_name != own.name:
+        chosen[_key(own)] = new_name
+    set_chosen_names(file, [[*area, name] for area, name in chosen.items()])
 
 
 def chosen_names(file: File) -> list[list[Any]]:
     """Return the names that people chose: kind, x, y, w, h and name of each area in the file, and the chosen name."""
-    found: list[list[Any]] = msgspec.json.decode(file.chosen_names) if file.chosen_names else []
-    return found
+    names: list[list[Any]] = msgspec.json.decode(file.chosen_names) if file.chosen_names else []
+    return names
 
 
 def set_chosen_names(file: File, names: Sequence[Sequence[Any]]) -> None:

@@ -1,14 +1,15 @@
 """Identity of files: a row of the library follows its content, over the whole index run.
 
-- Content that a row has, whose own name is gone or has other content by now, has moved: its row takes the new name.
-- Content that a row has under a name that still has it makes the file a duplicate.
+- If a row has the content, and its own name is gone or has other content by now, the file has moved: the row takes the
+  new name.
+- If a row has the content, and its name still has it, the file is a duplicate.
 - Unknown content under a known name is an edit in place if it agrees with the former content, see `index.agreement`:
   the row of that name takes it, unless its former content is elsewhere among the originals. Of several such names, the
-  first one whose former content is nowhere takes it, and the others are duplicates.
+  first whose former content is nowhere else takes it, and the others are duplicates.
 - All other content is new, also under a known name: cameras and phones count from 0001 again.
 
-A row whose name is taken waits, marked as missing, under a name that no file has, until its content is stored. So each
-transaction leaves rows that are right, also when it is the last one of a run that is killed.
+A row that loses its name waits, marked as missing, under a name that no file has, until its content is stored. So each
+transaction leaves a correct library, also if the run is killed after it.
 """
 
 import os
@@ -63,7 +64,7 @@ def facts_of(row: Any) -> Facts:  # noqa: ANN401 - a file or a row of one
 
 
 class Contents:
-    """The contents of originals during a run; a file is opened only if its size and time do not tell its content.
+    """The contents of originals during a run. A file is opened only if its size and time differ from those of its row.
 
     Args:
         work: the worklist of the run; None outside of runs.
@@ -93,11 +94,11 @@ class Contents:
         """Sizes of which the contents of all files to read, or with True of the changed ones, are noted."""
 
     def learn(self, session: Session, batch: Sequence[ReadFile]) -> list[ReadFile]:
-        """Read the contents that storing this batch needs, outside of its transaction, for which others wait.
+        """Read the contents that storing this batch needs before its transaction, in which other writers wait.
 
         Returns:
-            The batch in the order in which to store it: edited files first, then known names whose former content is
-            elsewhere, then new ones: each may be a copy of those before it.
+            The batch in the order in which to store it: edited files, known names whose former content is elsewhere,
+            new names. Each file may be a copy of the files before it.
         """
         batch = sorted(batch, key=lambda read: read[0].name)
         if self._work is None or not self._work.compares:
@@ -132,7 +133,7 @@ class Contents:
         for scanned, read in media:
             row = rows.get(scanned.name)
             if isinstance(read, Extraction):
-                same_content = [one for one in same if one.hash == read.hash]
+                same_content = [other for other in same if other.hash == read.hash]
                 identity = self.identify(session, scanned.name, read, row, same_content)
                 if row is not None and identity.row is row and row.hash:
                     edited.add(scanned.name)
@@ -168,9 +169,9 @@ class Contents:
     def awaited(self, session: Session, scanned: ScannedFile, read: Extraction, named: Row | None) -> str | None:
         """Return the known name whose changed file, which is yet to be stored, has the content of this one.
 
-        Unknown content belongs there: a private picture may have been edited and copied. A known name leaves it to
-        others only if it is no edit of its own row: the former content of that row is elsewhere, or it disagrees, or
-        the row never had any and only keeps the name of a private photo that moved away.
+        Unknown content belongs there: a private picture may have been edited and copied. The row of this name keeps the
+        content if it is an edit of it. It is none if the former content of the row is elsewhere or disagrees, or if the
+        row never had content and only reserves the name of a private photo that moved away.
         """
         names = self._names_with(read.hash, scanned.size, besides=scanned.name, changed=True)
         if not names or (named is not None and self._was_edited(session, named, read)):
@@ -210,16 +211,17 @@ class Contents:
         return hashes
 
     def is_gone(self, name: str) -> bool:
-        """Return whether no regular file has this name, as far as the disk can tell."""
+        """Return whether no regular file has this name; false if the disk cannot tell."""
         try:
             return self._status(name) is None
         except OSError:
             return False
 
     def is_in_place(self, row: Row, name: str) -> bool:
-        """Return whether the file of this row, which is not the one of this name, still has its content.
+        """Return whether the file of this row still has its content; true if the disk cannot tell.
 
-        It is true also if the disk cannot tell.
+        Args:
+            row: of another name than `name`, which may be another spelling of it.
         """
         try:
             status = self._status(row.name)
@@ -260,7 +262,7 @@ class Contents:
         return is_edit(facts_of(row), Facts.of(read, read.metadata))
 
     def _is_elsewhere(self, session: Session, row: Row) -> bool:
-        """Return whether another original has the content of this row: one that is new, changed or a duplicate."""
+        """Return whether another original, which is new, changed or a duplicate, has the content of this row."""
         if self._work is None or not row.hash:
             return False
         if self._not_contributed(session, self._names_with(row.hash, row.size, besides=row.name)):
@@ -277,9 +279,9 @@ class Contents:
         return False
 
     def _names_with(self, content: str, size: int, *, besides: str, changed: bool = False) -> list[str]:
-        """Return the files to read with this content, with `changed` only known names; all of a size are read once.
+        """Return the files to read that have this content; with `changed`, only files of known names.
 
-        Many files may have one size: pictures of a scanner, or raws.
+        All files of this size are hashed, once for each size: many may have the same one, such as raws.
         """
         if self._work is None or not self._work.compares:
             return []
@@ -289,9 +291,9 @@ class Contents:
         return [name for name in self._work.names_with(content, changed=changed) if name != besides]
 
     def _not_contributed(self, session: Session, names: Sequence[str]) -> set[str]:
-        """Return the names without those of files that visitors and contributors sent: theirs are photos of their own.
+        """Return the names of the files that no visitor or contributor sent.
 
-        Else, who sends the former content of an edited file would detach its photo from it.
+        Otherwise a visitor who sends the former content of an edited file would detach its photo from it.
         """
         if not names:
             return set()

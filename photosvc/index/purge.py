@@ -76,7 +76,7 @@ def survey(session: Session, settings: Settings) -> Survey:
         ConflictError: it has no file of the library, as when the disk is not mounted, or a disk went or came meanwhile.
     """
     start_folder(settings.originals, "")
-    found = Survey(disks=disk_numbers(settings.originals), absent=absent_disks(session, settings.originals))
+    surveyed = Survey(disks=disk_numbers(settings.originals), absent=absent_disks(session, settings.originals))
     present = False
     gone: dict[int, Any] = {}
     columns = (File.id, File.photo_id, File.name, File.missing, File.size, File.mtime_ns, File.hash)
@@ -88,60 +88,60 @@ def survey(session: Session, settings: Settings) -> Survey:
             if not is_gone(settings.originals, row.name):
                 present, gone_all = present or not is_hidden(row.name), False  # the trash is no sign of the originals
                 continue
-            found.files.append(row.id)
+            surveyed.files.append(row.id)
             gone[row.id] = row
             if not row.missing:
-                found.unmarked.append(row.id)
+                surveyed.unmarked.append(row.id)
         if gone_all:
-            found.photos.append(photo_id)
-    if found.files and not present:
+            surveyed.photos.append(photo_id)
+    if surveyed.files and not present:
         raise ConflictError("None of the library's files is in the folder of originals: is the disk mounted?")
     moved = {row.id: row.photo_id for row in _elsewhere(session, settings, gone.values())}
-    _check_disks(settings, found)
-    found.moved = len(moved)
-    found.files = [one for one in found.files if one not in moved]
-    found.unmarked = [one for one in found.unmarked if one not in moved]
+    _check_disks(settings, surveyed)
+    surveyed.moved = len(moved)
+    surveyed.files = [file_id for file_id in surveyed.files if file_id not in moved]
+    surveyed.unmarked = [file_id for file_id in surveyed.unmarked if file_id not in moved]
     with_moved = set(moved.values())
-    found.photos = [one for one in found.photos if one not in with_moved]
-    named = select(File.name).where(File.id.in_(found.files[:_EXAMPLES])).order_by(File.photo_id, File.id)
-    found.examples.extend(session.scalars(named))
+    surveyed.photos = [photo_id for photo_id in surveyed.photos if photo_id not in with_moved]
+    named = select(File.name).where(File.id.in_(surveyed.files[:_EXAMPLES])).order_by(File.photo_id, File.id)
+    surveyed.examples.extend(session.scalars(named))
     without_files = select(Photo.id).where(Photo.id.not_in(select(File.photo_id)))
-    found.photos.extend(session.scalars(without_files))
-    for ids in in_portions(found.photos):
+    surveyed.photos.extend(session.scalars(without_files))
+    for ids in in_portions(surveyed.photos):
         photos = select(func.count()).select_from(Photo).where(Photo.id.in_(ids))
-        found.edited += session.scalar(photos.where(Photo.edited_at.is_not(None))) or 0
-        found.favorites += session.scalar(photos.where(Photo.favorite)) or 0
+        surveyed.edited += session.scalar(photos.where(Photo.edited_at.is_not(None))) or 0
+        surveyed.favorites += session.scalar(photos.where(Photo.favorite)) or 0
         members = select(AlbumPhoto.photo_id).where(AlbumPhoto.hidden.is_(False))
-        found.in_albums += session.scalar(photos.where(Photo.id.in_(members))) or 0
+        surveyed.in_albums += session.scalar(photos.where(Photo.id.in_(members))) or 0
     session.rollback()
-    return found
+    return surveyed
 
 
-def _check_disks(settings: Settings, found: Survey) -> None:
+def _check_disks(settings: Settings, surveyed: Survey) -> None:
     """Raise `ConflictError` if a disk went or came since the survey began: missing files may not be gone."""
-    if disk_numbers(settings.originals) != found.disks:
+    if disk_numbers(settings.originals) != surveyed.disks:
         msg = "A disk of the originals was mounted or unmounted meanwhile; once all of them are mounted, run it again."
         raise ConflictError(msg)
 
 
 def _elsewhere(session: Session, settings: Settings, gone: Iterable[Any]) -> Iterator[Any]:
-    """Yield the files among these whose content is on disk, in a file that is new, changed or a known duplicate.
+    """Yield the gone files whose content is on disk in another file, which is new, changed or a known duplicate.
 
-    The next index run gives the name of that file to their rows, with all that people entered.
+    The next index run gives the name of that file to their rows, which keep all that people entered.
     """
-    wanted = defaultdict(list)
+    by_size = defaultdict(list)
     contents = Contents(settings.originals)
     for row in gone:
-        wanted[row.size].append(row)
-    for file in scan(settings.originals) if wanted else ():
-        if isinstance(file, ScannedFile) and file.size in wanted and _may_take_over(session, file):
-            rows = wanted[file.size]
+        by_size[row.size].append(row)
+    for file in scan(settings.originals) if by_size else ():
+        if isinstance(file, ScannedFile) and file.size in by_size and _may_take_over(session, file):
+            rows = by_size[file.size]
             same = [row for row in rows if row.mtime_ns == file.mtime_ns and not row.missing]
             if not same and rows:
                 content = contents.hash_of(file.name)
                 same = [row for row in rows if row.hash == content]
             yield from same
-            wanted[file.size] = [row for row in rows if row not in same]
+            by_size[file.size] = [row for row in rows if row not in same]
 
 
 def _may_take_over(session: Session, file: ScannedFile) -> bool:
@@ -153,7 +153,7 @@ def _may_take_over(session: Session, file: ScannedFile) -> bool:
     return session.scalar(rejected) in {None, Reason.DUPLICATE.value}
 
 
-def mark(session: Session, settings: Settings, clock: Clock, found: Survey) -> int:
+def mark(session: Session, settings: Settings, clock: Clock, surveyed: Survey) -> int:
     """Mark the files of the survey as missing, which hides photos without other files; return their number.
 
     Raises:
@@ -162,16 +162,16 @@ def mark(session: Session, settings: Settings, clock: Clock, found: Survey) -> i
     summary = Summary()
     with run_lock(session, settings, clock) as lease:
         writer = BatchWriter(session, settings, clock, summary, lease=lease)
-        for ids in in_portions(found.unmarked):
+        for ids in in_portions(surveyed.unmarked):
             names = session.scalars(select(File.name).where(File.id.in_(ids))).all()
             session.rollback()
             gone = [name for name in names if is_gone(settings.originals, name)]
-            _check_disks(settings, found)
+            _check_disks(settings, surveyed)
             writer.mark_missing(iter(gone))
     return summary.missing
 
 
-def remove(session: Session, settings: Settings, clock: Clock, cache: PictureCache, found: Survey) -> Removed:
+def remove(session: Session, settings: Settings, clock: Clock, cache: PictureCache, surveyed: Survey) -> Removed:
     """Remove the files of the survey that are still gone, the photos without files, and their derived pictures.
 
     Raises:
@@ -179,11 +179,11 @@ def remove(session: Session, settings: Settings, clock: Clock, cache: PictureCac
     """
     total = Removed()
     with run_lock(session, settings, clock) as lease:
-        for ids in in_portions(found.files, _BATCH):
+        for ids in in_portions(surveyed.files, _BATCH):
             _begin(session, lease)
             rows = session.execute(select(File.id, File.name, File.hash, File.photo_id).where(File.id.in_(ids))).all()
             rows = [row for row in rows if is_gone(settings.originals, row.name)]
-            _check_disks(settings, found)
+            _check_disks(settings, surveyed)
             _delete_files(session, [row.id for row in rows], [row.name for row in rows])
             total.files += len(rows)
             total.photos += _bring_up_to_date(session, settings, clock, {row.photo_id for row in rows})
@@ -191,7 +191,7 @@ def remove(session: Session, settings: Settings, clock: Clock, cache: PictureCac
             hashes.difference_update(session.scalars(select(File.hash).where(File.hash.in_(hashes))))
             session.commit()
             total.thumbnails += cache.remove_all(hashes)
-        for ids in in_portions(found.photos, _BATCH):
+        for ids in in_portions(surveyed.photos, _BATCH):
             _begin(session, lease)
             total.photos += _bring_up_to_date(session, settings, clock, set(ids))
             session.commit()

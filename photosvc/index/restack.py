@@ -1,14 +1,14 @@
-"""Stacking: the files of the library put into photos by `stack_rules`, when files changed or the rules did.
+"""Stacking: putting the files of the library into photos by `stack_rules`, when files or the rules changed.
 
-The files that a changed file may share a photo with are found by keys in the database, within bounds. People's
-decisions about a photo are handed on when its files become part of another one. A file that a person took out of its
-photo is stacked by no rule again.
+Keys in the database link a changed file with the files that may share its photo. When all files of a photo join another
+one, that one inherits people's decisions. A file that a person took out of its photo is never stacked again.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from sqlalchemy import delete, func, insert, literal_column, select, update
@@ -27,10 +27,10 @@ from photosvc.media.formats import split_name
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, RejectedFile, StackKey
 from photosvc.models.photo import PLAIN_VALUES, WITH_ALL
 from photosvc.models.schema import delete_rows
-from photosvc.models.statements import UNLOADED, among, in_portions, unindexed
+from photosvc.models.statements import UNLOADED, among, unindexed
 
-#: Most files that one batch compares. Only chains of files that share different keys pairwise are longer; files beyond
-#: keep their photos.
+#: The most files that one batch compares. Only chains of files that share different keys pairwise are longer; the files
+#: beyond keep their photos.
 MAX_COMPARED: Final = 20 * MAX_FILES
 _COLUMNS: Final = (
     File.id, File.name, File.media_type, File.duration_ns, File.missing, File.unstacked, File.primary, File.photo_id,
@@ -60,9 +60,8 @@ Row: TypeAlias = Any
 def write_keys(session: Session, keys: Mapping[int, frozenset[int]]) -> dict[int, set[int]]:
     """Store the keys of these files; return them by the id of the file, the former ones included."""
     former: dict[int, set[int]] = defaultdict(set)
-    for some in in_portions(list(keys)):
-        for key, file_id in session.execute(select(*_KEY).where(StackKey.file_id.in_(some))):
-            former[file_id].add(key)
+    for key, file_id in session.execute(select(*_KEY).where(among(session, StackKey.file_id, keys))):
+        former[file_id].add(key)
     for file_id, old in former.items():
         if old - keys[file_id]:
             session.execute(delete(StackKey).where(StackKey.file_id == file_id, StackKey.key.in_(old - keys[file_id])))
@@ -88,46 +87,46 @@ def linked_rows(
     """
     rows: dict[int, Row] = {}
     links: dict[int, set[int]] = defaultdict(set)
-    changed = len(found := set(file_ids))
+    to_load = set(file_ids)
+    changed = len(to_load)
     seen: set[int] = set()
-    while (found or keys) and len(rows) <= MAX_COMPARED:
-        few, freed = _members(session, keys, changed)
+    while (to_load or keys) and len(rows) <= MAX_COMPARED:
+        linking, freed = _members(session, keys, changed)
         seen |= keys
-        found |= freed
-        for key, members in few.items():
-            found.update(members)
+        to_load |= freed
+        for key, members in linking.items():
+            to_load.update(members)
             for file_id in members:
                 links[file_id].add(key)
-        fresh = _rows_with_mates(session, found, rows)
-        rows |= fresh
-        keys = _keys_of(session, fresh) - seen
-        found = set()
+        new = _rows_with_mates(session, to_load, rows)
+        rows |= new
+        keys = set(session.scalars(select(StackKey.key).where(among(session, StackKey.file_id, new)))) - seen
+        to_load = set()
     return rows, links
 
 
-def copies_of(session: Session, names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the names of the duplicates of these files, by the name of the file: its content is there, too."""
+def copies_of(session: Session, names: Collection[str]) -> dict[str, list[str]]:
+    """Return the names of the duplicates of these files, by the name of the file."""
     copies: dict[str, list[str]] = defaultdict(list)
-    for some in in_portions(list(names)):
-        is_duplicate = RejectedFile.reason == literal_column(f"'{Reason.DUPLICATE.value}'")  # as the index says
-        query = select(RejectedFile.detail, RejectedFile.name).where(
-            unindexed(RejectedFile.root) == ORIGINALS_ROOT, is_duplicate
-        )
-        for name, copy in session.execute(query.where(among(session, RejectedFile.detail, some))):
-            copies[name].append(copy)
+    is_duplicate = RejectedFile.reason == literal_column(f"'{Reason.DUPLICATE.value}'")  # as the index says
+    query = select(RejectedFile.detail, RejectedFile.name).where(
+        unindexed(RejectedFile.root) == ORIGINALS_ROOT, is_duplicate, among(session, RejectedFile.detail, names)
+    )
+    for name, copy in session.execute(query):
+        copies[name].append(copy)
     return copies
 
 
 def members_of(
     rows: Iterable[Row], links: Mapping[int, set[int]], copies: Mapping[str, Sequence[str]]
 ) -> Iterator[Member]:
-    """Yield the files among these that are not missing as `stack_rules.divide` compares them."""
+    """Yield the present files as `stack_rules.divide` compares them."""
     facts = [(row, Facts.of(row, load_metadata(row.details))) for row in rows]
     missing: dict[int, list[Facts]] = defaultdict(list)
-    for row, one in facts:
+    for row, own_facts in facts:
         if row.missing:
-            missing[row.photo_id].append(one)
-    for row, one in facts:
+            missing[row.photo_id].append(own_facts)
+    for row, own_facts in facts:
         if row.missing:
             continue
         folder, base, _ = split_name(row.name)
@@ -144,7 +143,7 @@ def members_of(
             preview=is_preview(row.name),
             content=row.hash,
             copies=tuple(place for key, place in places.items() if key in keys),
-            facts=one,
+            facts=own_facts,
             missing=tuple(missing[row.photo_id]),
             named=own in keys,
             keys=frozenset(keys - {own} - places.keys()),
@@ -153,50 +152,38 @@ def members_of(
         )
 
 
-def _members(session: Session, keys: Iterable[int], changed: int) -> tuple[dict[int, list[int]], set[int]]:
+def _members(session: Session, keys: Collection[int], changed: int) -> tuple[dict[int, list[int]], set[int]]:
     """Return the files of each key that links, and the files of keys that stopped linking with this batch.
 
-    A key stops linking when more than `MAX_FILES` files have it: those that it linked become photos of their own.
+    A key stops linking when more than `MAX_FILES` files have it: the files that it linked become photos of their own.
     """
-    few: dict[int, list[int]] = defaultdict(list)
+    linking: dict[int, list[int]] = defaultdict(list)
     freed: set[int] = set()
-    for some in in_portions(list(keys)):
-        files = func.count().label("files")
-        counted = select(StackKey.key, files).where(StackKey.key.in_(some)).group_by(StackKey.key)
-        linking = session.execute(counted.having(files <= MAX_FILES + changed))
-        numbers = {key: number for key, number in linking}  # noqa: C416 - rows, not pairs
-        for key, file_id in session.execute(select(*_KEY).where(StackKey.key.in_(numbers))):
-            if numbers[key] <= MAX_FILES:
-                few[key].append(file_id)
-            else:
-                freed.add(file_id)
-    return few, freed
+    files = func.count().label("files")
+    counted = select(StackKey.key, files).where(among(session, StackKey.key, keys)).group_by(StackKey.key)
+    rows = session.execute(counted.having(files <= MAX_FILES + changed))
+    numbers = {key: number for key, number in rows}  # noqa: C416 - rows, not pairs
+    for key, file_id in session.execute(select(*_KEY).where(among(session, StackKey.key, numbers))):
+        if numbers[key] <= MAX_FILES:
+            linking[key].append(file_id)
+        else:
+            freed.add(file_id)
+    return linking, freed
 
 
 def _rows_with_mates(session: Session, file_ids: Iterable[int], known: Mapping[int, Row]) -> dict[int, Row]:
-    """Return the rows of these files and of the other files of their photos, without those known."""
-    rows = {}
-    for some in in_portions([file_id for file_id in file_ids if file_id not in known]):
-        photos = select(File.photo_id).where(File.id.in_(some))
-        query = select(*_COLUMNS).join(Photo, Photo.id == File.photo_id)
-        for row in session.execute(query.where(File.photo_id.in_(photos))):
-            rows[row.id] = row
-    return {file_id: row for file_id, row in rows.items() if file_id not in known}
-
-
-def _keys_of(session: Session, file_ids: Iterable[int]) -> set[int]:
-    return {
-        key
-        for some in in_portions(list(file_ids))
-        for key in session.scalars(select(StackKey.key).where(StackKey.file_id.in_(some)))
-    }
+    """Return the rows of these files and of the other files of their photos, except known rows."""
+    unknown = [file_id for file_id in file_ids if file_id not in known]
+    photos = select(File.photo_id).where(among(session, File.id, unknown))
+    rows = session.execute(select(*_COLUMNS).join(Photo, Photo.id == File.photo_id).where(File.photo_id.in_(photos)))
+    return {row.id: row for row in rows if row.id not in known}
 
 
 def inherit(session: Session, target: Photo, source: Photo) -> None:
-    """Give a photo people's decisions about another one whose files it takes over.
+    """Give a photo people's decisions about another photo whose files it takes over.
 
-    Values of people replace those of files. Its own decisions stay. Private photos stay private; a photo is archived
-    only when all were.
+    Values of people replace values of files. Decisions about the target itself stay. Private photos stay private; the
+    target is archived only if both were.
     """
     if source.checked_at is None:  # made for a new file in this batch
         return
@@ -240,13 +227,13 @@ def remove_empty(session: Session, photos: list[Photo], heirs: Mapping[int, int]
     session.flush()
     uids = {photo.id: photo.uid for photo in photos}
     gone = uids.keys() - set(session.scalars(select(File.photo_id).where(File.photo_id.in_(uids))))
-    for one in sorted(gone & heirs.keys()):
-        heir = select(Photo.uid).where(Photo.id == heirs[one]).scalar_subquery()
-        journal = update(PhotoChange).where(PhotoChange.photo_uid == uids[one]).values(photo_uid=heir)
+    for photo_id in sorted(gone & heirs.keys()):
+        heir = select(Photo.uid).where(Photo.id == heirs[photo_id]).scalar_subquery()
+        journal = update(PhotoChange).where(PhotoChange.photo_uid == uids[photo_id]).values(photo_uid=heir)
         session.execute(journal, execution_options=UNLOADED)
-        decided = select(DistinctPhoto.number).where(DistinctPhoto.photo_id == heirs[one])
-        apart = update(DistinctPhoto).where(DistinctPhoto.photo_id == one, DistinctPhoto.number.not_in(decided))
-        session.execute(apart.values(photo_id=heirs[one]), execution_options=UNLOADED)
+        decided = select(DistinctPhoto.number).where(DistinctPhoto.photo_id == heirs[photo_id])
+        own = update(DistinctPhoto).where(DistinctPhoto.photo_id == photo_id, DistinctPhoto.number.not_in(decided))
+        session.execute(own.values(photo_id=heirs[photo_id]), execution_options=UNLOADED)
     if gone:
         delete_rows(session, Photo.__table__, gone)
     for photo in photos:
@@ -274,22 +261,22 @@ def restack(
 ) -> Restacked:
     """Put these files, and those that they share keys with, into photos.
 
-    A photo stays with the files that show it. Where several photos become one, that of the best quality stays, of
-    equals the oldest. Files that are missing join and divide nothing: they stay in their photos until they return, and
-    these take no file in that contradicts them.
+    A photo stays with the files that show it. If several photos become one, the one of the best quality stays, or else
+    the oldest. Missing files join and divide nothing: they stay in their photos until they return, and these photos
+    take in no file that contradicts them.
 
     Args:
         keys: of each changed file, stored by `write_keys`, which returns them.
         kinds: the kinds of stacks that are on.
-        is_outdated: whether the file of a name is yet to be read, so that its row may move away from there. Such a file
-            stays in its photo, and its photo apart from others, until it is stored and stacked itself.
+        is_outdated: returns whether the file of a name is yet to be read, so that its row may get another name. Such a
+            file stays in its photo, which joins no other photo, until the file is stored and stacked itself.
     """
-    rows, links = linked_rows(session, keys, {key for some in keys.values() for key in some})
+    rows, links = linked_rows(session, keys, set(chain.from_iterable(keys.values())))
     waiting = {row.id for row in rows.values() if row.id not in keys and is_outdated(row.name)}
     apart = {rows[file_id].photo_id for file_id in waiting}
     current = [row for row in rows.values() if row.id not in waiting]
     copies = copies_of(session, {row.name for row in current})
-    parts = [[rows[one] for one in part] for part in divide(members_of(current, links, copies), kinds)]
+    parts = [[rows[file_id] for file_id in part] for part in divide(members_of(current, links, copies), kinds)]
     moves = [
         (owner, part)
         for owner, part in zip(_owners(parts), parts, strict=True)
@@ -306,7 +293,7 @@ def _owners(parts: Sequence[Sequence[Row]]) -> list[int | None]:
             claims[row.photo_id].append((not row.primary, row.id, number))
     quality = {row.photo_id: row.quality for part in parts for row in part}
     owners: list[int | None] = [None] * len(parts)
-    for photo_id in sorted(claims, key=lambda one: (quality[one], -one)):  # the last one stays
+    for photo_id in sorted(claims, key=lambda photo_id: (quality[photo_id], -photo_id)):  # the last one stays
         owners[min(claims[photo_id])[-1]] = photo_id
     return owners
 
@@ -326,7 +313,7 @@ def _move(session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], n
         session.flush()
         changed[target.id] = target
         sources = {row.photo_id: row.quality for row in part if row.photo_id != owner}
-        for photo_id in sorted(sources, key=lambda one: (-sources[one], one)):
+        for photo_id in sorted(sources, key=lambda source: (-sources[source], source)):
             inherit(session, target, photos[photo_id])
             heirs.setdefault(photo_id, target.id)
         for row in part:

@@ -1,4 +1,4 @@
-"""The stored files that a batch may change or repeat, found by few statements, and those that were sent."""
+"""The stored files that a batch may change or repeat, and the files of a batch that were sent."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
@@ -26,7 +26,7 @@ _NEEDED = (
 
 
 class StoredFiles:
-    """Files by name and by content, kept up to date while a batch changes them without flushing."""
+    """Files by name and by content. `put` keeps them up to date while a batch changes files without flushing."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -36,8 +36,8 @@ class StoredFiles:
     def load(self, names: Collection[str], hashes: Collection[str]) -> None:
         """Look these names and contents up in advance."""
         if names := set(names) - self._by_name.keys():
-            found = {file.name: file for file in self._select(File.name, names)}
-            self._by_name |= {name: found.get(name) for name in names}
+            files = {file.name: file for file in self._select(File.name, names)}
+            self._by_name |= {name: files.get(name) for name in names}
         if hashes := set(hashes) - self._by_hash.keys():
             same = defaultdict(list)
             for file in self._select(File.hash, hashes):
@@ -77,13 +77,13 @@ class StoredFiles:
     def _select(self, column: Any, values: Collection[str]) -> Collection[File]:  # noqa: ANN401 - a column of files
         # Without `unindexed`, SQLite would walk all files of the root to find those with a few hashes.
         root = File.root if column is File.name else unindexed(File.root)
-        is_one = and_(root == ORIGINALS_ROOT, among(self._session, column, values))
+        is_listed = and_(root == ORIGINALS_ROOT, among(self._session, column, values))
         with self._session.no_autoflush:
-            # Most files of a first run are not there; to load none takes ten times as long.
-            found = self._session.connection().execute(select(File.id).where(is_one)).scalars().all()
-            if not found:
+            # In a first run, most files are new; a query for objects takes ten times as long to find nothing.
+            ids = self._session.connection().execute(select(File.id).where(is_listed)).scalars().all()
+            if not ids:
                 return []
-            query = select(File).where(among(self._session, File.id, found)).options(*_NEEDED)
+            query = select(File).where(among(self._session, File.id, ids)).options(*_NEEDED)
             return self._session.scalars(query).unique().all()
 
 

@@ -82,7 +82,7 @@ class Reporter:
 
 @dataclass(frozen=True, slots=True)
 class OtherJobs:
-    """Further work of the indexer, of packages above this one."""
+    """Work of the indexer that belongs to packages above this one."""
 
     often: Callable[[], object] = lambda: None
     """Called after each look at the index jobs."""
@@ -90,9 +90,9 @@ class OtherJobs:
     in_pauses: Callable[[], object] = lambda: None
     """Called in each pause of an index run: a step of `often` that takes seconds at most."""
     waits: Callable[[], bool] = lambda: False
-    """Called to ask whether `often` has more to do at once."""
+    """Return whether `often` has more to do at once."""
     is_asked: Callable[[], bool] = lambda: False
-    """Called to ask whether `often` will have more to do."""
+    """Return whether `often` will have more to do later."""
     owner: str = ""
     """The owner of the jobs that `often` does."""
     take_over: Callable[[Sequence[str]], object] = lambda _: None
@@ -130,7 +130,7 @@ class Watcher:
     _retry_at: float = field(default=0.0, init=False)
     _pause: float = field(default=0.0, init=False)
     _rest_until: float = field(default=0.0, init=False)
-    """After a run, changed folders wait as long as it took: constant changes take half of the time. Jobs do not."""
+    """Changed folders, but not jobs, wait as long as the last run took: constant changes cost half of the time."""
     _trouble: str = field(default="", init=False)
     _warning: str = field(default="", init=False)
     _has_looked: bool = field(default=False, init=False)
@@ -141,7 +141,7 @@ class Watcher:
         self._pending = Pending(quiet=self.quiet, longest=max(_LONGEST, self.quiet), again=_AGAIN, clock=self.clock)
 
     def run(self) -> None:
-        """Watch until an exception that is no error ends it, such as that of a signal handler."""
+        """Watch until an exception that is no error, such as that of a signal handler, stops it."""
         try:
             while True:
                 try:
@@ -250,9 +250,9 @@ class Watcher:
         subfolder = disk_name(requests.existing_folder(self.settings.originals, folder))
         options = IndexOptions(subfolder=subfolder, force=force, settle=settle, unmounted=self._unmounted)
         with UnitOfWork(self.engine) as session:
-            told = (self.reporter.progress, observe)
+            observers = (self.reporter.progress, observe)
             summary = run_index(
-                session, self.settings, self.clock, options, *told, small_jobs=self.other_jobs.in_pauses
+                session, self.settings, self.clock, options, *observers, small_jobs=self.other_jobs.in_pauses
             )
         self._rest_until = max(self._rest_until, self.clock.monotonic()) + min(summary.seconds, _LONGEST_PAUSE)
         if summary.warning and summary.warning != self._warning:
@@ -384,11 +384,11 @@ def sweep(engine: Engine, now: datetime, cache: PictureCache) -> int:
         OSError: a file of the cache cannot be deleted.
     """
     total = 0
-    for one in _SWEEPS:
+    for sweep_some in _SWEEPS:
         swept = 1
         while swept:
             with write_session(engine) as session:
-                swept = one(session, now)
+                swept = sweep_some(session, now)
             total += swept
     with suppress(ConflictError):
         cache.evict()

@@ -1,4 +1,4 @@
-"""The lease of a job: one run at a time does it, as long as the lease is renewed.
+"""The lease of a job: while it is renewed, one run alone does the job.
 
 The owner of a lease is drawn at random: two processes never have the same, wherever they run.
 """
@@ -41,7 +41,7 @@ from photosvc.models.engine import write_session
 from photosvc.models.statements import UNLOADED
 
 _LOG = logging.getLogger("photosvc")
-#: The time after which a lease that is not renewed ends: that of a machine that crashed.
+#: The time after which a lease ends that is not renewed, because its machine crashed.
 _LEASE: Final = timedelta(seconds=90)
 _RENEWAL: Final = 20.0
 #: Runs that may fail before a job is given up, and the pauses between them, each twice as long as the one before.
@@ -64,10 +64,10 @@ class Lease:
     clock: Clock
     owner: str = field(default_factory=new_owner)
     report: Callable[[], Mapping[str, Any]] = dict
-    """Called for the report to keep of a run that ends early."""
+    """Called for the report of a run that ends early."""
     job_id: int = field(default=0, init=False)
     _covered: Sequence[Waiting] = field(default=(), init=False)
-    """The waiting jobs that are done when this one is, unless they are requested again meanwhile."""
+    """Waiting jobs that this run does, too. Those that are requested again meanwhile stay."""
     _is_finished: bool = field(default=False, init=False)
     _ended: threading.Event = field(default_factory=threading.Event, init=False)
 
@@ -83,8 +83,8 @@ class Lease:
         """Begin a run: the job of this subject that waits, or a new one.
 
         Args:
-            covers: whether the run does another waiting job of its kind, which is then deleted at its end.
-            former: the owners of runs that have ended for certain, however they did.
+            covers: returns whether the run does this waiting job, too, which is then deleted when the run ends.
+            former: the owners of runs that have certainly ended, also if they were killed.
 
         Raises:
             ConflictError: an exclusive run of another owner is in progress.
@@ -95,10 +95,10 @@ class Lease:
             others = select(Job.id).where(runs(EXCLUSIVE)).limit(1)
             if kind.is_exclusive and session.scalar(others) is not None:
                 raise ConflictError("Another index run is active; wait until it ends.")
-            found = [one for one in waiting(session, kind) if covers(one)]
-            own = [one for one in found if (one.subject, one.arguments) == (subject, dict(arguments))]
-            own = [one for one in own if one.not_before <= now]
-            self._covered = [one for one in found if one not in own]
+            covered = [job for job in waiting(session, kind) if covers(job)]
+            own = [job for job in covered if (job.subject, job.arguments) == (subject, dict(arguments))]
+            own = [job for job in own if job.not_before <= now]
+            self._covered = [job for job in covered if job not in own]
             self.job_id = own[0].id if own else insert_job(
                 session, kind, subject, State.RUNNING, requested=False, not_before=now, arguments=dict(arguments),
                 large=False, user_id=None, created_at=now,
@@ -173,7 +173,7 @@ class Lease:
         self._is_finished = True
 
     def put_off(self, session: Session, until: datetime, arguments: Mapping[str, Any]) -> None:
-        """Let the job wait again with the part that is left, in the write transaction that did the rest.
+        """Let the job wait again for the part that is not done, in the write transaction that did the other part.
 
         Raises:
             ConflictError: another run has taken over.
@@ -280,10 +280,10 @@ def _end_early(
 
 
 def release_dead(session: Session, now: datetime, former: Sequence[str] = ()) -> None:
-    """Let go of the jobs of runs that ended without doing so, in a write transaction.
+    """Release the jobs of runs that ended without doing so, in a write transaction.
 
     Args:
-        former: the owners of runs that have ended for certain, however they did.
+        former: the owners of runs that have certainly ended, also if they were killed.
     """
     lock_jobs(session)
     dead = or_(Job.leased_until <= now, Job.owner.in_(former))

@@ -1,7 +1,7 @@
-"""Jobs: any process asks for work, and indexers do it, each with the lease of `jobs.lease`.
+"""Jobs: any process may request work, and indexers do it, each with a lease (`jobs.lease`).
 
-A job ends with its run. A run that was killed, stopped or failed leaves its jobs due again, after a pause that grows,
-and only a limited number of times.
+A job ends with its run. After a run that was killed, stopped or failed, its jobs are due again, after a pause that
+grows, and a limited number of times.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,23 +44,23 @@ class Kind:
     name: str
     most_waiting: int
     """The largest number of jobs of one account that may wait."""
-    most_kept: int
-    """The number of ended jobs that are remembered."""
+    most_ended: int
+    """The number of ended jobs whose rows stay."""
     is_exclusive: bool = False
-    """True if it writes the library from the originals, which one run at a time may, over all machines."""
+    """True if it writes the library from the originals: one such run at a time is allowed, over all machines."""
 
 
-INDEX: Final = Kind("index", most_waiting=2000, most_kept=100, is_exclusive=True)
+INDEX: Final = Kind("index", most_waiting=2000, most_ended=100, is_exclusive=True)
 #: Commands that change the results of index runs, such as a purge.
-UPKEEP: Final = Kind("upkeep", most_waiting=0, most_kept=0, is_exclusive=True)
-IMPORT: Final = Kind("import", most_waiting=100, most_kept=50)
-LOOK_ALIKES: Final = Kind("look_alikes", most_waiting=1, most_kept=20)
+UPKEEP: Final = Kind("upkeep", most_waiting=0, most_ended=0, is_exclusive=True)
+IMPORT: Final = Kind("import", most_waiting=100, most_ended=50)
+LOOK_ALIKES: Final = Kind("look_alikes", most_waiting=1, most_ended=20)
 #: Making the usual thumbnails of all pictures.
-THUMBNAILS: Final = Kind("thumbnails", most_waiting=1, most_kept=5)
+THUMBNAILS: Final = Kind("thumbnails", most_waiting=1, most_ended=5)
 #: Changes of labels and people on many photos.
-NAMES: Final = Kind("names", most_waiting=20, most_kept=100)
+NAMES: Final = Kind("names", most_waiting=20, most_ended=100)
 #: Putting uploaded files into albums once they are indexed; of a large import, each 200 files are a job.
-ALBUMS: Final = Kind("albums", most_waiting=2000, most_kept=20)
+ALBUMS: Final = Kind("albums", most_waiting=2000, most_ended=20)
 KINDS: Final = {kind.name: kind for kind in (INDEX, UPKEEP, IMPORT, LOOK_ALIKES, THUMBNAILS, NAMES, ALBUMS)}
 EXCLUSIVE: Final = [kind.name for kind in KINDS.values() if kind.is_exclusive]
 
@@ -129,7 +129,7 @@ def add(
 
 
 def count_waiting(session: Session, kind: Kind, user_id: int | None = None, asker: str = "") -> int:
-    """Return the number of waiting jobs of an account; without one, of those whose subjects begin with `asker`."""
+    """Return the number of waiting jobs of an account; without an account, of subjects that begin with `asker`."""
     own = and_(Job.kind == kind.name, Job.state == State.WAITING.value, Job.user_id.is_not_distinct_from(user_id))
     if user_id is None:
         own = and_(own, func.substr(Job.subject, 1, len(asker)) == asker)
@@ -142,7 +142,7 @@ def _find(session: Session, kind: Kind, *conditions: Any) -> Sequence[Waiting]: 
 
 
 def requested(session: Session, kind: Kind) -> Sequence[Waiting]:
-    """Return the jobs of a kind that were asked for and are not done, small ones first, then the oldest."""
+    """Return the requested jobs of a kind that are not done, small ones first, then the oldest."""
     return _find(session, kind, IS_OPEN, Job.requested, ~Job.cancelled)
 
 
@@ -159,13 +159,13 @@ def due(session: Session, kind: Kind, now: datetime) -> Sequence[Waiting]:
 def is_due_now(
     session: Session, kind: Kind, now: datetime, *, small: bool = False, sooner: ColumnElement[bool] | None = None
 ) -> bool:
-    """Return whether a job of a kind, or a small one, may begin now, or one of any kind was left by a dead process.
+    """Return whether a job of a kind may begin now, or a process that ended left a job of any kind.
 
-    Claiming a job lets go of all that were left: those of kinds that nobody claims, too.
+    Claiming a job releases all jobs that were left, also of kinds that nobody claims.
     """
     left = and_(runs(), Job.leased_until <= now)
-    found = select(Job.id).where(or_(and_(Job.kind == kind.name, is_due(now, sooner)), left))
-    return session.scalar(found.where(Job.large.is_(False)).limit(1) if small else found.limit(1)) is not None
+    jobs = select(Job.id).where(or_(and_(Job.kind == kind.name, is_due(now, sooner)), left))
+    return session.scalar(jobs.where(Job.large.is_(False)).limit(1) if small else jobs.limit(1)) is not None
 
 
 def is_waiting(session: Session, kinds: Sequence[Kind]) -> bool:
@@ -198,7 +198,7 @@ def withdraw(session: Session, kind: Kind, *conditions: ColumnElement[bool]) -> 
 
 def forget_unchanged(session: Session, done: Sequence[Waiting]) -> None:
     """Delete jobs that a run of another job did, in a write transaction, unless they were requested again since."""
-    query = select(*WAITING_COLUMNS).where(Job.id.in_([one.id for one in done]), Job.state == State.WAITING.value)
+    query = select(*WAITING_COLUMNS).where(Job.id.in_([job.id for job in done]), Job.state == State.WAITING.value)
     delete_jobs(session, [row.id for row in session.execute(query) if Waiting(*row) in done])
 
 
@@ -224,8 +224,8 @@ def runs(kinds: Sequence[str] | None = None) -> ColumnElement[bool]:
 
 
 def forget_old(session: Session, kind: str) -> None:
-    """Delete the jobs that ended longest ago, beyond the number that is kept."""
-    most = KINDS[kind].most_kept if kind in KINDS else 0
+    """Delete the jobs of a kind that ended longest ago, beyond the number that stays."""
+    most = KINDS[kind].most_ended if kind in KINDS else 0
     ended = select(Job.id).where(Job.kind == kind, ~IS_OPEN)
     ended = ended.order_by(Job.started_at.desc(), Job.id.desc()).offset(most).limit(_MOST_FORGOTTEN)
     delete_jobs(session, session.scalars(ended).all())

@@ -117,7 +117,7 @@ def test_of_runs_that_change_nothing_the_last_one_of_each_folder_is_kept_and_old
     found = kept(inline_library, "folder", "indexed", "unchanged", "started_at")
     assert [one[:4] for one in found] == [("done", "", 0, 1), ("done", "a", 0, 1), ("done", "", 1, 0)]
     assert found[0][4] == inline_library.clock()
-    monkeypatch.setitem(KINDS, "index", replace(INDEX, most_kept=3))
+    monkeypatch.setitem(KINDS, "index", replace(INDEX, most_ended=3))
     for number in range(3):
         inline_library.put(f"{number}.jpg", jpeg(20 + number, 12))
         inline_library.index()

@@ -107,7 +107,7 @@ def test_what_is_asked_for_during_a_run_is_another_job_also_when_the_run_fails(e
 
 
 def test_an_account_may_have_so_many_jobs_that_wait_and_old_reports_are_forgotten(engine, clock, monkeypatch):
-    kind = replace(INDEX, name="new", most_waiting=2, most_kept=2, is_exclusive=False)
+    kind = replace(INDEX, name="new", most_waiting=2, most_ended=2, is_exclusive=False)
     monkeypatch.setitem(KINDS, "new", kind)
     with write_session(engine) as session:
         one, other = (add_user(session, name=name).id for name in ("ann", "bob"))

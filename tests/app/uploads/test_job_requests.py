@@ -297,7 +297,7 @@ def test_so_many_imports_and_failures_are_remembered(api, token):
         put(api, f"{number}.jpg", picture(number))
         put(api, f"{number}.xmp", b"<x:xmpmeta")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(KINDS, "import", replace(IMPORT, most_kept=2))
+        patch.setitem(KINDS, "import", replace(IMPORT, most_ended=2))
         patch.setattr("photosvc.library.imports.MOST_FAILURES", 3)
         for _ in range(4):
             api.library.clock.move(minutes=1)
