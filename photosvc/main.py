@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Run the command line; only commands that need Flask import it, and only those that show routes import views."""
+    """Run the command line. Only commands that need Flask import it; only commands that show routes import views."""
     svc(prog_name="svc", obj=_create_app)
 
 

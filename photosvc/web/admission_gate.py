@@ -23,7 +23,7 @@ _THREADS: Final = 16
 _BATCHES: Final = 2
 #: Requests that wait to send or receive a large file.
 _WAITING: Final = 4
-#: Seconds for which a request waits until another one of its account ends; at once less when none has ended lately.
+#: Seconds for which a request waits until another one of its account ends: in total, and since the last one ended.
 _PATIENCE: Final = 1.0
 _STILL: Final = 0.25
 
@@ -45,7 +45,7 @@ class Cost(Enum):
     """A write transaction, or waiting for its lock."""
 
 
-#: What to say if all places are taken, and if the account has taken its own; seconds until the next try.
+#: The messages if all places are taken, and if the account has taken its share; seconds until the next try.
 _REFUSALS: Final = {
     Cost.PLAIN: (
         "The server has too many such requests: try again in a moment.",
@@ -95,10 +95,10 @@ class AdmissionGate:
         self.let_serve(_THREADS)
 
     def let_serve(self, threads: int) -> None:
-        """Share out the threads of the process: half to one account, and half to those that write.
+        """Share out the threads of the process: half of them to one account, and half to requests that write.
 
-        Of these, one account has three quarters; requests without a principal, which sign in or ask for a token, have
-        another eighth of the threads, so that no account keeps others from signing in.
+        One account has at most three quarters of the places for writing. A further eighth of the threads writes for
+        requests without a principal, which sign in or ask for a token, so that no account keeps others from signing in.
         """
         half = max(1, threads // 2)
         self.places[Cost.PLAIN].limit(half)

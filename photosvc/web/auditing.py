@@ -154,7 +154,7 @@ def refuse_for(error: Exception, action: str) -> None:
 
 
 def actor() -> Actor:
-    """Return the actor of the current request, as far as it is known, or the command line."""
+    """Return the actor of the current request, who may be unknown, or the command line."""
     if not has_request_context():
         return COMMAND_LINE
     who: Principal | None = g.get("photosvc_principal") or g.get("photosvc_refused")
@@ -168,8 +168,8 @@ def request_id() -> str:
     """Return the id of the current request: the one in `X-Request-ID` from a proxy, or else a random one."""
     known: str | None = g.get("photosvc_request_id")
     if known is None:
-        given = request.headers.get("X-Request-ID", "") if is_behind_proxy(request) else ""
-        g.photosvc_request_id = known = given if _REQUEST_ID.match(given) else secrets.token_hex(8)
+        by_proxy = request.headers.get("X-Request-ID", "") if is_behind_proxy(request) else ""
+        g.photosvc_request_id = known = by_proxy if _REQUEST_ID.match(by_proxy) else secrets.token_hex(8)
     return known
 
 
@@ -180,8 +180,8 @@ def shown_id() -> str | None:
 
 
 def _find(query: Select[Any, Any], shown: str) -> Named | None:
-    found: Named | None = None
+    named: Named | None = None
     with suppress(SQLAlchemyError), current_service().reading() as connection:  # else the entry has no subject
         row: Any = connection.execute(query, {"shown": shown}).first()
-        found = row
-    return found
+        named = row
+    return named

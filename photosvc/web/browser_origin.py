@@ -59,8 +59,8 @@ def changes(request: Request) -> bool:
 def is_foreign(request: Request, base_url: str) -> bool:
     """Return whether a browser reports that a page of another origin caused this request, which may change something.
 
-    False if no browser reports anything, as for programs; `is_own` requires the report of a browser. A person or an
-    extension of the browser causes `none`, which no page can.
+    It is False without a report, as for programs; `is_own` requires a report. `none` in a report stands for a person or
+    an extension of the browser, never for a page.
     """
     if not changes(request) or request.headers.get("Sec-Fetch-Site") == "none":
         return False
@@ -69,7 +69,7 @@ def is_foreign(request: Request, base_url: str) -> bool:
 
 
 def is_own(request: Request, base_url: str) -> bool:
-    """Return whether a request that changes something comes from a page of photosvc, as far as browsers report it."""
+    """Return whether the browser reports that a page of photosvc sent this request, which may change something."""
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
         return site == "same-origin"
@@ -82,7 +82,7 @@ def is_own(request: Request, base_url: str) -> bool:
 
 
 def is_navigation(request: Request) -> bool:
-    """Return whether a browser opens this as a page of its own, not within another one, or is too old to report it."""
+    """Return whether a browser opens this as a page of its own, not within another page; True for old browsers."""
     return request.headers.get("Sec-Fetch-Dest", "document") == "document"
 
 

@@ -32,7 +32,7 @@ ACTION = "photosvc_action"
 USES = "photosvc_uses"
 #: The attribute of a view that answers requests without a credential too, in another way.
 ANONYMOUS = "photosvc_anonymous"
-#: The attribute of a view that shows visitors of a public link, and guests, nothing but what is shared with them.
+#: The attribute of a view that limits visitors of public links, and guests, to the photos shared with them.
 VISITORS = "photosvc_visitors"
 #: The action of views that need no credential.
 PUBLIC = "public"
@@ -42,7 +42,7 @@ MAX_BODY = 64 * 1024
 LONG_BODY: Final = 1 << 20
 #: The JSON Schema and the meaning of each parameter.
 Parameters: TypeAlias = Mapping[str, tuple[dict[str, Any], str]]
-#: Names of other services for these parameters.
+#: Our parameters, by their names in other services.
 _ELSEWHERE: Final = {
     "desc": "reverse", "descending": "reverse", "limit": "count", "max": "count", "num": "count", "order_by": "order",
     "orderby": "order", "page": "offset", "page_size": "count", "pagesize": "count", "per_page": "count",
@@ -79,7 +79,7 @@ def uses(*actions: str) -> Callable[[View], View]:
 
 
 def for_visitors(view: View) -> View:
-    """Open a view to visitors of public links, and to guests: it limits itself to what is shared with them.
+    """Open a view to visitors of public links, and to guests: it limits itself to the photos shared with them.
 
     Put it directly above the function. All other views refuse visitors, whatever the policy allows them.
     """
@@ -126,7 +126,7 @@ class InvalidBodyError(InvalidValueError):
 
 
 def read_body(most: int) -> bytes:
-    """Return the request's body, of at most so many bytes.
+    """Return the request's body, of at most `most` bytes.
 
     Raises:
         RequestEntityTooLarge: it is longer.
@@ -145,7 +145,7 @@ def read_json(
     """Return the request's JSON object as loaded by `schema`.
 
     Args:
-        any_type: read JSON without regard to the `Content-Type`; three known clients log in with another, or none.
+        any_type: ignore the `Content-Type`; three known clients log in with another type, or without one.
         quoted: also read a JSON text that holds the object, which a known client sends.
         max_body: longest body in bytes.
 
@@ -166,10 +166,10 @@ def read_json(
     return load_values(schema, body)
 
 
-def load_values(schema: Schema, given: dict[str, Any]) -> dict[str, Any]:
-    """Return values as loaded by `schema`, or raise `InvalidBodyError`, whose message names the wrong one."""
+def load_values(schema: Schema, values: dict[str, Any]) -> dict[str, Any]:
+    """Return values as loaded by `schema`, or raise `InvalidBodyError`, whose message names the first wrong value."""
     try:
-        loaded: dict[str, Any] = schema.load(given)
+        loaded: dict[str, Any] = schema.load(values)
     except ValidationError as error:
         raise _refused(error) from None
     return loaded
@@ -183,12 +183,12 @@ def _refused(error: ValidationError) -> InvalidBodyError:
 
 def _named(messages: Mapping[Any, Any], within: str = "") -> Iterator[tuple[str, str]]:
     """Yield each field with its message: fields of inner objects as `Details.Artist`, lists by their own name."""
-    for name, found in messages.items():
+    for name, inner in messages.items():
         field = within if within and name == SCHEMA else f"{within}.{name}".lstrip(".")
-        if isinstance(found, list):
-            yield field, found[0] if len(found) == 1 else " ".join(map(str, found))
-        elif all(isinstance(key, str) for key in found):
-            yield from _named(found, field)
+        if isinstance(inner, list):
+            yield field, inner[0] if len(inner) == 1 else " ".join(map(str, inner))
+        elif all(isinstance(key, str) for key in inner):
+            yield from _named(inner, field)
         else:
             yield field, "is not valid"
 
@@ -203,10 +203,10 @@ def describe(parameters: Parameters) -> list[dict[str, Any]]:
 
 def read_switch(name: str) -> bool:
     """Return whether the request turns a switch on, no if it is absent or empty; raise `InvalidValueError`."""
-    given = request.args.get(name, "").strip().lower()
-    if given and given not in BOOLEANS:
+    text = request.args.get(name, "").strip().lower()
+    if text and text not in BOOLEANS:
         raise InvalidValueError(f"{name} is true or false", field=name)
-    return bool(given) and BOOLEANS[given]
+    return bool(text) and BOOLEANS[text]
 
 
 @lru_cache(maxsize=256)
@@ -273,7 +273,7 @@ class Contract:
     other: "Contract | None" = None
     """Another answer with which the view can succeed."""
     errors: tuple[int, ...] = ()
-    """Statuses of errors, in addition to those that every view can answer."""
+    """Statuses of errors, in addition to statuses that every view can answer."""
     error: str = "Error"
     """The component of the OpenAPI document that describes errors."""
     security: tuple[dict[str, list[str]], ...] = ()
@@ -297,7 +297,7 @@ def answers(
         answer: the body; None for an answer without one.
         meaning: a sentence for the reader of the OpenAPI document.
         headers: the headers that a client can use.
-        refuses: statuses of errors, in addition to those that every view can answer.
+        refuses: statuses of errors, in addition to statuses that every view can answer.
     """
     return _with(
         answer=answer,
@@ -369,10 +369,10 @@ def undocumented(view: View) -> View:
 
 def contract_of(view: Callable[..., Any]) -> Contract:
     """Return the contract that the decorators of `view` declare, or raise `LookupError` if there is none."""
-    found: Contract | None = getattr(view, CONTRACT, None)
-    if found is None:
+    contract: Contract | None = getattr(view, CONTRACT, None)
+    if contract is None:
         raise LookupError(f"the view {view.__name__} has no contract")
-    return found
+    return contract
 
 
 def _with(**parts: Any) -> Callable[[View], View]:  # noqa: ANN401

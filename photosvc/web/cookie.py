@@ -16,7 +16,7 @@ from photosvc.web.service import Service, current_service
 
 #: The attribute of a view for the place at which its cookie counts; without it, the API.
 PLACE: Final = "photosvc_place"
-#: The blueprint of the API, and the one in it whose clients have credentials of their own.
+#: The blueprint of the API, and its inner blueprint of OAuth clients, which show secrets of their own.
 _API: Final = "photosvc"
 _OAUTH: Final = "oauth"
 #: Key in `flask.g`: the request acts by the cookie.

@@ -1,8 +1,8 @@
 """Error answers: one handler for all exceptions, a renderer for each of the two forms, and icons for pictures.
 
 The form of photosvc is `{"code": 400, "error": "…", "details": [{"field": …, "message": …}]}`; the one of OAuth
-endpoints is `{"error": "…", "error_description": "…"}` (RFC 6749 section 5.2). Clients that asked for an image, and
-pages, get an icon in place of a picture that cannot be shown.
+endpoints is `{"error": "…", "error_description": "…"}` (RFC 6749 section 5.2). Clients that accept images, and pages,
+get an icon in place of a picture that cannot be shown.
 """
 
 import logging
@@ -88,9 +88,9 @@ def render(failure: Failure) -> Response:
     say = current_service().say
     body: dict[str, object] = {"code": int(code), "error": say(failure.message)}
     if isinstance(error, PhotosvcError):
-        own = [{"field": error.field, "message": error.message}] if error.field else []
-        if details := error.details or own:
-            body["details"] = [{"field": one["field"], "message": say(one["message"])} for one in details]
+        of_field = [{"field": error.field, "message": error.message}] if error.field else []
+        if details := error.details or of_field:
+            body["details"] = [{"field": detail["field"], "message": say(detail["message"])} for detail in details]
         body |= error.done
     answer = json_answer(body, failure.status)
     answer.headers["Cache-Control"] = "no-store"
@@ -185,8 +185,8 @@ def _challenge(error: str = "", *, scope: str = "", description: str = "", max_a
 
     It names the address of the resource's metadata (RFC 9728 section 5.1) where that is known and served.
     """
-    given = {"error": error, "error_description": description, "scope": scope, "max_age": max_age}
-    parts = [_BEARER, *(f'{name}="{value}"' for name, value in given.items() if value)]
+    parameters = {"error": error, "error_description": description, "scope": scope, "max_age": max_age}
+    parts = [_BEARER, *(f'{name}="{value}"' for name, value in parameters.items() if value)]
     service = current_service()
     if WELL_KNOWN in service.parts and (issuer := service.known_issuer):
         parts.append(f'resource_metadata="{well_known_url(issuer, PROTECTED_RESOURCE)}"')
@@ -271,7 +271,7 @@ def is_quiet() -> bool:
 
 def accepts(start: str) -> bool:
     """Return whether `Accept` names a media type that begins with `start`; False for a header over 1,000 characters."""
-    given = request.headers.get("Accept", "")
-    if start not in given or len(given) > _LONGEST_ACCEPT:
+    header = request.headers.get("Accept", "")
+    if start not in header or len(header) > _LONGEST_ACCEPT:
         return False
     return any(kind.startswith(start) for kind, quality in request.accept_mimetypes if quality > 0)

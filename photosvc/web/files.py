@@ -35,7 +35,7 @@ _SPEC: Final = re.compile(r"(\d{0,19})-(\d{0,19})", re.ASCII)
 #: Size in bytes up to which an answer takes no place of large answers.
 SMALL: Final = 1 << 20
 _CHUNK: Final = 64 << 10
-#: Headers of files that clients may keep as they are, and of those that they must ask about each time.
+#: Headers of files that never change, and of files that clients must revalidate each time.
 CACHED: Final = ("Cache-Control", "private, max-age=31536000, immutable")
 CHECKED: Final = ("Cache-Control", "private, no-cache")
 #: The header of originals: pages and pictures with scripts run none of them.
@@ -63,7 +63,7 @@ class Range:
 
 
 class RangeNotSatisfiableError(Exception):
-    """No range that was asked for overlaps the file (section 15.5.17)."""
+    """The requested range does not overlap the file (section 15.5.17)."""
 
 
 def parse_range(header: str, size: int) -> Range | None:
@@ -178,35 +178,35 @@ class FileAnswer:
         return bool(self.internal)
 
 
-def send_file(found: FileAnswer, *, ranges: bool = True) -> Response:
+def send_file(answer: FileAnswer, *, ranges: bool = True) -> Response:
     """Return the answer to a GET or HEAD for the file (RFC 9110 sections 13 to 15).
 
     Args:
         ranges: False ignores requests for parts of it.
     """
     modified = None
-    headers: HeaderList = [("ETag", f'"{found.etag}"'), *found.headers]
-    if found.modified_ns is not None:
-        modified = datetime.fromtimestamp(found.modified_ns // 10**9, UTC)
+    headers: HeaderList = [("ETag", f'"{answer.etag}"'), *answer.headers]
+    if answer.modified_ns is not None:
+        modified = datetime.fromtimestamp(answer.modified_ns // 10**9, UTC)
         headers.append(("Last-Modified", http_date(modified)))
     if ranges:
         headers.append(("Accept-Ranges", "bytes"))
-    status = check_preconditions(request.headers, found.etag, modified)
+    status = check_preconditions(request.headers, answer.etag, modified)
     if status is not None:
-        found.file.close()
+        answer.file.close()
         return ReadyResponse(status=status, headers=headers)
     try:
-        part = _part(found, modified) if ranges else None
+        part = _part(answer, modified) if ranges else None
     except RangeNotSatisfiableError:
-        found.file.close()
-        headers += [("Content-Range", f"bytes */{found.size}"), ("Content-Length", "0")]
+        answer.file.close()
+        headers += [("Content-Range", f"bytes */{answer.size}"), ("Content-Length", "0")]
         return ReadyResponse(status=HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, headers=headers)
     # nginx would compare `If-Match` with its own tag and refuse ranges that must be ignored.
     if "If-Match" not in request.headers and (part is not None) == ("Range" in request.headers):
-        sent = _sent_by_server(found, headers)
+        sent = _sent_by_server(answer, headers)
         if sent is not None:
             return sent
-    return _whole(found, headers) if part is None else _one_part(found, part, headers)
+    return _whole(answer, headers) if part is None else _one_part(answer, part, headers)
 
 
 def send_bytes(data: bytes, content_type: str, etag: str, headers: HeaderList) -> Response:
@@ -241,81 +241,81 @@ def disposition(name: str) -> tuple[str, str]:
     return "Content-Disposition", value
 
 
-def _part(found: FileAnswer, modified: datetime | None) -> Range | None:
+def _part(answer: FileAnswer, modified: datetime | None) -> Range | None:
     header = request.headers.get("Range")
-    if not header or request.method != "GET" or not range_applies(request.headers, found.etag, modified):
+    if not header or request.method != "GET" or not range_applies(request.headers, answer.etag, modified):
         return None
-    return parse_range(header, found.size)
+    return parse_range(header, answer.size)
 
 
-def _sent_by_server(found: FileAnswer, headers: HeaderList) -> Response | None:
+def _sent_by_server(answer: FileAnswer, headers: HeaderList) -> Response | None:
     """Return an empty answer that makes nginx or Apache send the file; None if the settings name no such server.
 
-    None also for a file whose path would make the headers longer than the 4 KiB that nginx reads by default.
+    Also None for long paths: nginx reads at most 4 KiB of headers by default.
     """
     settings = current_service().settings
-    if not (settings.sendfile_header and found.is_whole_on_disk):
+    if not (settings.sendfile_header and answer.is_whole_on_disk):
         return None
-    root, _, name = disk_name(found.internal).partition("/")
+    root, _, name = disk_name(answer.internal).partition("/")
     path = f"{settings.sendfile_prefix}/{root}/{name}"
     if settings.sendfile_header == "X-Sendfile":
         path = os.fspath((settings.originals if root == "originals" else settings.cache) / name)
-    # Bytes that no header may contain, and bytes that are not UTF-8, are percent-encoded; all of these servers decode.
+    # Bytes that are not UTF-8, or that no header may contain, are percent-encoded; nginx and Apache decode them.
     encoded = quote(os.fsencode(path))
     if len(encoded) > _LONGEST_PATH:
         return None
-    found.file.close()
-    headers += [(settings.sendfile_header, encoded), ("Content-Type", found.content_type)]
+    answer.file.close()
+    headers += [(settings.sendfile_header, encoded), ("Content-Type", answer.content_type)]
     return ReadyResponse(headers=headers)
 
 
-def _whole(found: FileAnswer, headers: HeaderList) -> Response:
-    headers += [("Content-Type", found.content_type), ("Content-Length", str(found.size))]
+def _whole(answer: FileAnswer, headers: HeaderList) -> Response:
+    headers += [("Content-Type", answer.content_type), ("Content-Length", str(answer.size))]
     if request.method == "HEAD":
-        found.file.close()
+        answer.file.close()
         return ReadyResponse(headers=headers)
-    if not found.is_whole_on_disk:
-        return _streamed(found, headers, _read(found, Range(0, found.size)), found.size, HTTPStatus.OK)
-    file = found.file
-    if found.size > SMALL:
-        with found.file:
-            file = TransferredFile(os.dup(found.file.fileno()), found.patience)
+    if not answer.is_whole_on_disk:
+        return _streamed(answer, headers, _read(answer, Range(0, answer.size)), answer.size, HTTPStatus.OK)
+    file = answer.file
+    if answer.size > SMALL:
+        with answer.file:
+            file = TransferredFile(os.dup(answer.file.fileno()), answer.patience)
     body = wrap_file(request.environ, file, _CHUNK)  # the server closes it, and so the file
     return ReadyResponse(body, headers=headers, direct_passthrough=True)
 
 
-def _one_part(found: FileAnswer, part: Range, headers: HeaderList) -> Response:
+def _one_part(answer: FileAnswer, part: Range, headers: HeaderList) -> Response:
     headers += [
-        ("Content-Type", found.content_type),
-        ("Content-Range", part.content_range(found.size)),
+        ("Content-Type", answer.content_type),
+        ("Content-Range", part.content_range(answer.size)),
         ("Content-Length", str(part.length)),
     ]
-    return _streamed(found, headers, _read(found, part), part.length)
+    return _streamed(answer, headers, _read(answer, part), part.length)
 
 
 def _streamed(
-    found: FileAnswer,
+    answer: FileAnswer,
     headers: HeaderList,
     body: Iterator[bytes],
     size: int,
     status: HTTPStatus = HTTPStatus.PARTIAL_CONTENT,
 ) -> Response:
     # Direct pass-through is off: Werkzeug would not call the functions for the end of the answer.
-    answer = ReadyResponse(body, status, headers=headers)
-    answer.call_on_close(found.file.close)
+    response = ReadyResponse(body, status, headers=headers)
+    response.call_on_close(answer.file.close)
     if size > SMALL:
         try:
-            answer.call_on_close(begin_transfer(answer, found.patience))
+            response.call_on_close(begin_transfer(response, answer.patience))
         except BaseException:
-            answer.close()
+            response.close()
             raise
-    return answer
+    return response
 
 
-def _read(found: FileAnswer, part: Range) -> Iterator[bytes]:
+def _read(answer: FileAnswer, part: Range) -> Iterator[bytes]:
     position = part.start
     while position < part.stop:
-        chunk = os.pread(found.file.fileno(), min(_CHUNK, part.stop - position), found.start + position)
+        chunk = os.pread(answer.file.fileno(), min(_CHUNK, part.stop - position), answer.start + position)
         if not chunk:  # the file was cut meanwhile: the connection ends before the promised length
             return
         position += len(chunk)

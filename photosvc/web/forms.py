@@ -11,7 +11,7 @@ from werkzeug.sansio.multipart import Epilogue, Event, MultipartDecoder, NeedDat
 from photosvc.core.errors import PhotosvcError
 from photosvc.web.contract import InvalidBodyError
 
-#: Bytes read at once, and the most that are kept: a part with longer headers is refused.
+#: Bytes read at once, and the most bytes in memory: a part with longer headers is refused.
 _PIECE: Final = 64 << 10
 _MOST_KEPT: Final = _PIECE + (16 << 10)
 #: Most parts that are not files.

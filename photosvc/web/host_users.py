@@ -44,7 +44,7 @@ class HostUsers:
         return user.principal(now)
 
 
-def host_users(load: Any, actions: Collection[str] | None) -> HostUsers:  # noqa: ANN401 - what a host gave
+def host_users(load: Any, actions: Collection[str] | None) -> HostUsers:  # noqa: ANN401 - of the host's type
     """Check the loader of a host and the actions that it counts for, and return both.
 
     Raises:

@@ -60,7 +60,7 @@ _ERRORS: Mapping[int, str] = {
 }
 #: The documents of an app: their key in its `extensions`.
 _DOCUMENTS: Final = "photosvc_openapi"
-#: Mounts of one app whose documents are kept; a server may serve it at several.
+#: Mounts of one app for which the document is cached; a server may serve the app at several.
 _MOUNTS: Final = 8
 _DESCRIPTION = "A photo library that PhotoPrism clients can talk to: search, accounts, credentials and OAuth2."
 _ERROR = json_object(
@@ -219,7 +219,7 @@ def _meaning(header: Header) -> str:
 
 
 def _errors(rule: Rule, contract: Contract, action: str) -> dict[str, Any]:
-    """Return the errors a client must expect: those of the contract and those that every view can answer."""
+    """Return the errors that a client must expect: by the contract, and of every view."""
     statuses = {400, 503, *contract.errors}
     if action != PUBLIC:
         statuses |= {401, 403, 429}
@@ -230,12 +230,12 @@ def _errors(rule: Rule, contract: Contract, action: str) -> dict[str, Any]:
     if any(parameter["in"] == "query" for parameter in contract.parameters()):
         statuses.add(414)
     form = {"application/json": {"schema": {"$ref": f"#/components/schemas/{contract.error}"}}}
-    found: dict[str, Any] = {
+    described: dict[str, Any] = {
         str(status): {"description": _ERRORS[status], "content": form} for status in sorted(statuses)
     }
     if "ETag" in contract.headers:
-        found["304"] = {"description": "The answer that the client has cached is still valid."}
-    return found
+        described["304"] = {"description": "The answer that the client has cached is still valid."}
+    return described
 
 
 def _content(shape: Shape, media_type: str, *, many: bool = False) -> dict[str, Any]:

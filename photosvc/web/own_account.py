@@ -75,7 +75,7 @@ def log_in_by_token(service: Service, token: str) -> Login:
 
 
 def finish_log_in(service: Service, half: str, code: str) -> Login:
-    """Finish a log-in whose password was right with the code of the second factor; return the login session.
+    """Finish a log-in by the code of the second factor after a right password; return the login session.
 
     Raises:
         LoginError: the code is wrong, or the password was typed too long ago.

@@ -28,9 +28,9 @@ class PageOfList:
     offset: int
     """Entries before the page."""
 
-    def answer(self, answer: Response, found: int) -> Response:
-        """Return the answer with the headers of a page that has `found` entries."""
-        answer.headers.extend(page_numbers(found, self.count, self.offset))
+    def answer(self, answer: Response, entries: int) -> Response:
+        """Return the answer with the headers of a page that has this number of entries."""
+        answer.headers.extend(page_numbers(entries, self.count, self.offset))
         return answer
 
 
@@ -38,8 +38,8 @@ def page_parameters(entries: str, count: str = "") -> Parameters:
     """Return the parameters of a page.
 
     Args:
-        entries: what the list contains, in the plural, such as `files`.
-        count: the entries that `count` limits; by default, those on a page.
+        entries: the name of the entries, in the plural, such as `files`.
+        count: the meaning of the parameter `count`; by default, the entries on a page.
     """
     limits = {"type": "integer", "minimum": 1, "default": DEFAULT_COUNT}
     name = entries.capitalize()
@@ -59,9 +59,9 @@ def page_headers(entries: str) -> HeaderDocs:
     }
 
 
-def page_numbers(found: int, limit: int, offset: int) -> list[tuple[str, str]]:
+def page_numbers(entries: int, limit: int, offset: int) -> list[tuple[str, str]]:
     """Return the headers of a page: its number of entries, its limit, and the number of entries before it."""
-    return [("X-Count", str(found)), ("X-Limit", str(limit)), ("X-Offset", str(offset))]
+    return [("X-Count", str(entries)), ("X-Limit", str(limit)), ("X-Offset", str(offset))]
 
 
 def read_page() -> PageOfList:
@@ -74,7 +74,7 @@ def log_parameters(entries: str, number: str) -> Parameters:
     """Return the parameters of a page of a log, whose entries have ascending numbers.
 
     Args:
-        entries: what the log contains, in the plural.
+        entries: the name of the entries, in the plural.
         number: the field with the number.
     """
     count = {"type": "integer", "minimum": 1, "maximum": _MOST_OF_LOG, "default": _USUAL_OF_LOG}

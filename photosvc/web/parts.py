@@ -1,4 +1,4 @@
-"""The parts of the service, of which a host app chooses those that it mounts, and the blueprint of their routes."""
+"""The parts of the service, among which a host app chooses, and the blueprint of their routes."""
 
 from collections.abc import Collection, Iterable
 from typing import Any, Final

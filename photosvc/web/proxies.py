@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _FIXED = "werkzeug.proxy_fix.orig"
 _FORWARDED = "HTTP_X_FORWARDED_FOR"
 _PREFIX = "HTTP_X_FORWARDED_PREFIX"
-#: Accepted values of `X-Forwarded-Prefix`: pages link to what it names, and some proxies pass on those of clients.
+#: Accepted values of `X-Forwarded-Prefix`. Pages link below this path, and some proxies pass on the header of a client.
 _PREFIX_FORM: Final = re.compile(r"(/[A-Za-z0-9._~-]{1,100}){1,8}", re.ASCII)
 
 

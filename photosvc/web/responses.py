@@ -23,7 +23,7 @@ _SECURITY = (
 _CACHED: Final = "private, no-cache"
 #: A header that no view sets by itself, so that it shows whether the others were added.
 _MARK = _SECURITY[0][0]
-#: An answer depends on its address and on the credential, which these headers contain.
+#: An answer depends on its address and on the credential, which is in one of these headers.
 _VARIES_BY = "Authorization, X-Auth-Token, X-Session-ID, Cookie"
 
 
@@ -96,7 +96,7 @@ def _not_modified(etag: str | None, headers: Iterable[tuple[str, str]]) -> Respo
     return ReadyResponse(status=HTTPStatus.NOT_MODIFIED, headers=[*headers, *cache_headers(etag)])
 
 
-#: Headers that tell pages apart whose bodies are equal, such as empty ones.
+#: Headers that distinguish pages with equal bodies, such as empty pages.
 _NUMBERS: Final = ("X-Count", "X-Limit", "X-Offset", "X-Total-Count")
 
 

@@ -82,7 +82,7 @@ class Service(Transactions):
     limits: Limits = field(init=False)
     """Limits of searches."""
     made: dict[Any, Any] = field(default_factory=dict, init=False)
-    """The objects of `only` and `kept`, by what makes them."""
+    """The objects of `only` and `cached`, by the functions that make them."""
     is_alone: bool = field(default=False, init=False)
     """True if the app contains photosvc only."""
     schema_fits: bool = field(default=False, init=False)
@@ -113,7 +113,7 @@ class Service(Transactions):
             setattr(g, _PLACE, self.gate.enter(owner))
 
     def end(self, error: BaseException | None = None) -> None:
-        """Free what the request or command has taken, at its end."""
+        """End a request or command: free its place at the gate, and close its transaction."""
         if (free := g.pop(_PLACE, None)) is not None:
             free()
         self.close(error)
@@ -147,7 +147,7 @@ class Service(Transactions):
         return Pictures(self.settings, self.picture_cache, self.clock)
 
     def only(self, kind: Callable[[], Made]) -> Made:
-        """Return the service's only object of this kind, which is made when it is first asked for."""
+        """Return the service's only object of this kind, which the first call makes."""
         found: Made | None = self.made.get(kind)
         return self.made.setdefault(kind, kind()) if found is None else found
 

@@ -129,7 +129,7 @@ class Transactions:
     @overload
     def reading(self, *, orm: Literal[True]) -> AbstractContextManager[Session]: ...
     def reading(self, *, orm: bool = False) -> AbstractContextManager[Connection | Session]:
-        """Open a connection in a read transaction, all of whose statements see the same state of the database.
+        """Open a connection in a read transaction: all its statements see the same state of the database.
 
         Within a request, the transaction stays open after the block: the token check and the view share it. It ends
         with the request, at an exception, or when a write transaction begins. Elsewhere it ends with the block.
@@ -166,8 +166,8 @@ class Transactions:
     def writing(self, *, library: bool = False) -> Iterator[Session]:
         """Open a session in a write transaction: committed at the end of the block, rolled back by an exception.
 
-        A request whose last write transaction took long rests before the next one: SQLite has no queue for the write
-        lock, and without a rest the same thread would take it again before others try.
+        After a long write transaction, the request rests before the next one: SQLite has no queue for the write lock,
+        and without a rest the same thread would take it again before others try.
 
         Args:
             library: lock photos and albums against other writers; needed to change them.
@@ -238,7 +238,7 @@ class Transactions:
 
 
 def _owner() -> str:
-    """Return the owner of a writer's place; empty for requests without a token, such as those that sign in."""
+    """Return the owner of a writer's place; empty for requests without a token, such as log-ins."""
     principal: Principal | None = g.get(_PRINCIPAL)
     return "" if principal is None else principal.owner_uid
 

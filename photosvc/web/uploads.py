@@ -73,7 +73,7 @@ _ROOM: Final = 1 << 20
 
 
 class Sender(NamedTuple):
-    """An account that sends files, or in whose quota a visitor of its link does."""
+    """The account that sends files, or whose link a visitor sends files by: they count in its quota."""
 
     user_id: int
     staging: Staging
@@ -118,7 +118,7 @@ def receive_form(who: Sender, bundle: str, most_bytes: int | None = None) -> lis
     Call it within `receiving`; if the files are added by the same request, within the same block.
 
     Raises:
-        PhotosvcError: the form is invalid, too large, beyond the quota or cut off; no file is kept.
+        PhotosvcError: the form is invalid, too large, beyond the quota or cut off; all its files are deleted.
     """
     service = current_service()
     with service.reading(orm=True) as session:
@@ -183,7 +183,7 @@ def add_uploads(
         is_stranger, require: see `Admission`.
 
     Raises:
-        PhotosvcError: a file cannot be stored; those before it are added, and all wait for another try.
+        PhotosvcError: a file cannot be stored. Files before it are added; all of them wait for another try.
     """
     service, staging = current_service(), who.staging
     tokens = {staging.path_of(upload.token): upload.token for upload in uploads}
@@ -222,8 +222,8 @@ def add_uploads(
 def contribute(album_uid: str) -> list[Admitted]:
     """Receive the files of the request's form for an album that is shared with the principal, and add them.
 
-    The principal is an account, or the visitor of a link that takes files. It is not told what the library has already:
-    the answer does not wait until they are indexed.
+    The principal is an account, or the visitor of a link that takes files. The answer does not wait until the files are
+    indexed, and so does not show whether the library has them already.
 
     Raises:
         NotFoundError: the album is not shared with the principal.
@@ -305,7 +305,7 @@ def wait_for_index(service: Service, outcomes: Sequence[Admitted]) -> bool:
 
 
 def _are_done(service: Service, names: Sequence[str], files: Sequence[str]) -> bool:
-    """Return whether an index run has stored or rejected these files, and put their photos into their albums."""
+    """Return whether an index run has stored or rejected these files, and added their photos to their albums."""
     with service.reading(orm=True) as session:
         left = set(names)
         for table in (File, Sidecar, RejectedFile):

@@ -1,9 +1,9 @@
 """Visits by public links, and uploads of their visitors.
 
-A visit exchanges a token, and the password if the link has one, for a session of a day. Guesses are limited like those
-of other secrets: unknown tokens by address, wrong passwords by address and by link. Visits of one link from one address
-are limited too, because each is a row, and a further one may end that of another; so are uploads, which occupy a thread
-while their files arrive.
+A visit exchanges a token, and the password if the link has one, for a session of a day. Guesses are limited like
+guesses of other secrets: unknown tokens by address, wrong passwords by address and by link. Visits of one link from one
+address are limited too, because each is a row, and a new visit may end an older one. So are uploads, which occupy a
+thread while their files arrive.
 """
 
 from typing import Final
@@ -22,7 +22,7 @@ from photosvc.web.auditing import operating, refuse
 from photosvc.web.proxies import client_address, origin_of
 from photosvc.web.service import Service
 
-#: Wrong passwords of links from one address; those of accounts are counted apart.
+#: Wrong passwords of links from one address; wrong passwords of accounts are counted apart.
 _PASSWORD_BY_ADDRESS: Final = Allowance("link-password-address", burst=10, seconds=60)
 #: Wrong passwords of one link: more than one address may send, so that a guesser alone does not lock others out.
 _PASSWORD_BY_LINK: Final = Allowance("link-password", burst=40, seconds=30)
@@ -119,6 +119,6 @@ def _here(allowance: Allowance, link_uid: str) -> Charge:
     return Charge(allowance, f"{network_of(client_address(request))}:{link_uid}")
 
 
-def _take(operation: Operation, charge: Charge, what: str) -> None:
+def _take(operation: Operation, charge: Charge, events: str) -> None:
     if wait := take(operation.session, charge, operation.now):
-        raise ThrottledError(wait, what)
+        raise ThrottledError(wait, events)
