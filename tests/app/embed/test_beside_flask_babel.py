@@ -1,8 +1,8 @@
 """photosvc beside Flask-Babel: each has its own texts, language and template functions."""
 
 import pytest
+from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
-from babel.messages.shared_rows import SharedRows
 from flask import render_template_string
 
 from tests.app.embed.host import open_host
@@ -15,7 +15,7 @@ PAGE = '{{ _("Sign in") }} {{ gettext("Photos") }} {{ _("Hello %(name)s", name="
 @pytest.fixture
 def host(tmp_path):
     """A host whose pages are always French, with a text that photosvc has too."""
-    texts = SharedRows(locale="fr")
+    texts = Catalog(locale="fr")
     texts.add("Sign in", "Entrez")
     texts.add("Hello %(name)s", "Bonjour %(name)s")
     folder = tmp_path / "translations" / "fr" / "LC_MESSAGES"
