@@ -54,12 +54,12 @@ def latest(rows: type[SearchRow | SearchAlbum] = SearchRow) -> ColumnElement[str
 def hashes_of_covers(connection: Connection, packed: Iterable[str], *, sees_private: bool) -> dict[str, str]:
     """Return the hash of the file with each of these packed sort keys."""
     keys = {int(text[_DIGITS:]) - _OFFSET: text for text in packed if text}
-    found: dict[str, str] = {}
+    hashes: dict[str, str] = {}
     for portion in in_portions(list(keys)):
         query = select(SearchRow.newest_key, SearchRow.hash)
         query = query.where(visible(sees_private=sees_private), SearchRow.newest_key.in_(portion))
-        found.update((keys[key], content_hash) for key, content_hash in connection.execute(query))
-    return found
+        hashes.update((keys[key], content_hash) for key, content_hash in connection.execute(query))
+    return hashes
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +124,12 @@ class _AlbumCache:
 
     def on(self, day: date) -> dict[str, tuple[int, str]]:
         """Return the smart albums that were counted on this day; those of other days are dropped."""
-        found = self.smart.get(day)
-        if found is None:
-            found = {}
-            self.smart = {day: found}
+        counts = self.smart.get(day)
+        if counts is None:
+            counts = {}
+            self.smart = {day: counts}
             self.costly = set()
-        return found
+        return counts
 
 
 class KnownAlbums:
@@ -141,7 +141,7 @@ class KnownAlbums:
     def page(
         self,
         connection: Connection,
-        asked: "AlbumsRequest",
+        albums_request: "AlbumsRequest",
         *,
         sees_private: bool,
         today: date,
@@ -155,15 +155,15 @@ class KnownAlbums:
                 end after some steps. The number of an album that takes too many is `UNCOUNTED`.
             steps: the most steps of all of these searches; None: any number.
         """
-        words = fold(asked.text)
-        every = self._list(connection, asked.type, sees_private=sees_private)
-        found = [album for album in every if words in fold(album.title)]
-        key, falling = ORDERS[asked.order]
-        if asked.order == "count" and counted:
-            found = self._counted(connection, found, sees_private=sees_private, today=today, steps=steps)
-        found.sort(key=lambda album: (fold(album.title), album.uid))
-        found.sort(key=key, reverse=falling)
-        portion = found[asked.offset : asked.offset + asked.count]
+        words = fold(albums_request.text)
+        every = self._list(connection, albums_request.type, sees_private=sees_private)
+        albums = [album for album in every if words in fold(album.title)]
+        key, falling = ORDERS[albums_request.order]
+        if albums_request.order == "count" and counted:
+            albums = self._counted(connection, albums, sees_private=sees_private, today=today, steps=steps)
+        albums.sort(key=lambda album: (fold(album.title), album.uid))
+        albums.sort(key=key, reverse=falling)
+        portion = albums[albums_request.offset : albums_request.offset + albums_request.count]
         if not counted:
             return portion
         return self._counted(connection, portion, sees_private=sees_private, today=today, steps=steps)
@@ -219,10 +219,10 @@ class KnownAlbums:
                 known[album.uid] = _found_by(connection, query())
             elif left.left > 0:
                 own = Steps(min(left.left, _MOST_OF_ONE))
-                most, found = own.left, _found_within(connection, query, own)
+                most, counted = own.left, _found_within(connection, query, own)
                 left.take(most - max(own.left, 0))
-                if found is not None:
-                    known[album.uid] = found
+                if counted is not None:
+                    known[album.uid] = counted
                 elif most == _MOST_OF_ONE:
                     read.costly.add(album.uid)
         return [_with_count(album, known.get(album.uid, UNCOUNTED)) if album.filter else album for album in albums]
@@ -240,18 +240,18 @@ class AlbumsRequest:
     offset: int
 
 
-def parse_albums_request(given: Any, count: int, offset: int) -> AlbumsRequest:  # noqa: ANN401 - a mapping of texts
+def parse_albums_request(parameters: Any, count: int, offset: int) -> AlbumsRequest:  # noqa: ANN401 - a mapping of texts
     """Return the request that the parameters `type`, `order` and `q` make; empty ones count as absent.
 
     Raises:
         InvalidValueError: a type or order is unknown.
     """
-    kind = given.get("type", "").strip().lower() or ALBUM
-    order = given.get("order", "").strip().lower() or _DEFAULT_ORDERS.get(kind, "name")
+    kind = parameters.get("type", "").strip().lower() or ALBUM
+    order = parameters.get("order", "").strip().lower() or _DEFAULT_ORDERS.get(kind, "name")
     for name, value, known in (("type", kind, TYPES), ("order", order, ORDERS)):
         if value not in known:
             raise InvalidValueError(f"{name} {value[:40]!r} is unknown: use one of {', '.join(known)}", field=name)
-    return AlbumsRequest(kind, order, given.get("q", "").strip(), count, offset)
+    return AlbumsRequest(kind, order, parameters.get("q", "").strip(), count, offset)
 
 
 #: The number of photos, and the packed sort keys of the latest, of an album without photos.
@@ -282,14 +282,14 @@ def _found_by(connection: Connection, query: Any) -> tuple[int, str]:  # noqa: A
 
 def _found_within(connection: Connection, make: Callable[[], Any], steps: Steps) -> tuple[int, str] | None:
     """Return the result of the query, at least one step later; None if it takes more steps."""
-    found: list[tuple[int, str]] = []
+    results: list[tuple[int, str]] = []
     steps.take()
     with within_steps(connection, steps):
         query = make()
         on_postgresql = query is not None and connection.dialect.name == "postgresql"
         if not on_postgresql or steps.take(expected_steps(connection, query)):
-            found.append(_found_by(connection, query))
-    return found[0] if found else None
+            results.append(_found_by(connection, query))
+    return results[0] if results else None
 
 
 def _photo_counts(
@@ -337,8 +337,8 @@ def _of_library(album: LibraryAlbum, count: int, newest: str) -> AlbumRecord:
 
 
 def _folders(connection: Connection, *, sees_private: bool) -> Iterable[AlbumRecord]:
-    found = _grouped(connection, [SearchRow.path_key], SearchRow.path_key != "", sees_private=sees_private)
-    for _, path, count, newest in found:
+    groups = _grouped(connection, [SearchRow.path_key], SearchRow.path_key != "", sees_private=sees_private)
+    for _, path, count, newest in groups:
         yield _of_library(LibraryAlbum(FOLDER, path=path), count, newest)
 
 
@@ -425,7 +425,7 @@ def folders_in(albums: Iterable[AlbumRecord], path: str, *, recursive: bool) -> 
 def find_folder(albums: Iterable[AlbumRecord], path: str) -> Folder | None:
     """Return the folder with this path in any case; None if no photo is in it or below it."""
     around, wanted = path.rpartition("/")[0], fold(path)
-    return next((one for one in folders_in(albums, around, recursive=False) if fold(one.path) == wanted), None)
+    return next((folder for folder in folders_in(albums, around, recursive=False) if fold(folder.path) == wanted), None)
 
 
 def folders_with_covers(connection: Connection, folders: Sequence[Folder], *, sees_private: bool) -> list[Folder]:

@@ -152,8 +152,8 @@ def scan_values(parts: Sequence[Node], context: Context) -> Any:  # noqa: ANN401
     scanned = sorted((one for one in parts if is_scanned(one, context)), key=word_index.is_words)
     if context.opened or not scanned:  # the index has only listed rows
         return None
-    found = select(SearchRow.newest_key // 2**RANK_BITS)  # words are looked up last, for the rows that are left
-    return found.where(SearchRow.listed, compile_all(scanned, replace(context, words_as_sets=True)))
+    photos = select(SearchRow.newest_key // 2**RANK_BITS)  # words are looked up last, for the rows that are left
+    return photos.where(SearchRow.listed, compile_all(scanned, replace(context, words_as_sets=True)))
 
 
 def is_scanned(node: Node, context: Context) -> bool:

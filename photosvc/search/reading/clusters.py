@@ -102,11 +102,11 @@ def find_clusters(connection: Connection, query: PhotoQuery, box: Box, zoom: int
     side = 360 / 2**level
     ordered = sorted(cells.values(), key=lambda cell: (-cell.count, -cell.newest_key))
     shown = _shown(connection, [cell.newest_key for cell in ordered])
-    found = []
+    clusters = []
     for cell in ordered:
         lat, lng = _mean(cell.lat / cell.rows, side, 90), _mean(cell.lng / cell.rows, side, 180)
-        found.append(Cluster(lat, lng, cell.count, *shown[cell.newest_key]))
-    return Clusters(side, found)
+        clusters.append(Cluster(lat, lng, cell.count, *shown[cell.newest_key]))
+    return Clusters(side, clusters)
 
 
 def _mean(degrees: float, side: float, edge: int) -> float:
@@ -138,10 +138,10 @@ class _Grid:
         row, column = self._place(level)
         sums = (func.count(), func.sum(SearchRow.lat), func.sum(SearchRow.lng), func.max(SearchRow.newest_key))
         statement = self._photos.select(row, column, self._photos.count, *sums).where(self._inside)
-        found: dict[tuple[int, int], _Cell] = {}
+        cells: dict[tuple[int, int], _Cell] = {}
         for at_row, at_column, *values in self._connection.execute(statement.group_by(row.name, column.name)):
-            found.setdefault(_key(at_row, at_column, level), _Cell()).add(_Cell(*values))
-        return found
+            cells.setdefault(_key(at_row, at_column, level), _Cell()).add(_Cell(*values))
+        return cells
 
     def _place(self, level: int) -> tuple[Label[int], Label[int]]:
         side = 360 / 2**level
@@ -169,10 +169,10 @@ def _cell_number(distance: ColumnElement[float], side: float, connection: Connec
 
 def _halved(cells: dict[tuple[int, int], _Cell]) -> dict[tuple[int, int], _Cell]:
     """Return the cells of a grid that is divided once less."""
-    found: dict[tuple[int, int], _Cell] = {}
+    halved: dict[tuple[int, int], _Cell] = {}
     for (row, column), cell in cells.items():
-        found.setdefault((row // 2, column // 2), _Cell()).add(cell)
-    return found
+        halved.setdefault((row // 2, column // 2), _Cell()).add(cell)
+    return halved
 
 
 def _shown(connection: Connection, newest_keys: list[int]) -> dict[int, tuple[str, str, int]]:
@@ -217,9 +217,9 @@ def find_towns(connection: Connection, query: PhotoQuery) -> list[CountedTown]:
     by_state = grouped.group_by(*in_order).subquery().c
     country, city, count = by_state.country, by_state.city_key, func.sum(by_state.photos)
     statement = select(country, city, cast(count, BigInteger)).group_by(country, city)
-    found = connection.execute(statement.order_by(count.desc(), country, city).limit(_MOST_TOWNS)).all()
-    names = _names(connection, {row[0] for row in found})
-    return [CountedTown(code, names.get((code, key), ""), count) for code, key, count in found]
+    rows = connection.execute(statement.order_by(count.desc(), country, city).limit(_MOST_TOWNS)).all()
+    names = _names(connection, {row[0] for row in rows})
+    return [CountedTown(code, names.get((code, key), ""), count) for code, key, count in rows]
 
 
 def _names(connection: Connection, countries: set[str]) -> dict[tuple[str, str], str]:

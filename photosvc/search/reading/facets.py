@@ -109,12 +109,12 @@ def count_values(connection: Connection, query: PhotoQuery, facets: Iterable[str
     by_reading = _by_groups if plan.driver is Driver.WALK_ORDER else _scanned
     count = _in_one_statement if context.on_postgresql else by_reading
     counted |= count(connection, plan, rest) if rest else {}
-    found = {name: _named(connection, name, counted[name]) for name in columns}
+    values = {name: _named(connection, name, counted[name]) for name in columns}
     if "album" in facets:
-        found["album"] = _albums(connection, plan, whole=whole, sees_private=sees_private)
+        values["album"] = _albums(connection, plan, whole=whole, sees_private=sees_private)
     if "person" in facets:
-        found["person"] = _people(connection, plan)
-    return {name: found[name] for name in facets}
+        values["person"] = _people(connection, plan)
+    return {name: values[name] for name in facets}
 
 
 class KnownFacets:
@@ -217,12 +217,12 @@ def _in_one_statement(connection: Connection, plan: Plan, names: Sequence[str]) 
     # In each row, the columns of other facets are NULL; the one bit that is not set marks the facet of the row.
     sets = func.grouping_sets(*(tuple_(column) for column in columns))
     rows = connection.execute(matching(plan, func.grouping(*columns), func.count(), *columns).group_by(sets)).all()
-    found: dict[str, Counted] = {}
+    counts: dict[str, Counted] = {}
     for number, name in enumerate(names):
         others = 2 ** len(names) - 1 - 2 ** (len(names) - 1 - number)
         counted = [(row[2 + number], row[1]) for row in rows if row[0] == others]
-        found[name] = _most(counted)
-    return found
+        counts[name] = _most(counted)
+    return counts
 
 
 def _most(counted: Iterable[tuple[Any, int]]) -> Counted:
@@ -267,7 +267,7 @@ def _people(connection: Connection, plan: Plan) -> list[FacetValue]:
     query = matching(plan, Marker.name, ids, literal("")).join(File, File.photo_id == SearchRow.photo_id)
     query = query.join(Marker, Marker.file_id == File.id).where(Marker.name != "", not_(File.missing))
     people, hidden = by_person(connection.execute(query.group_by(Marker.name))), names_of_hidden(connection)
-    counted = _most((folded, len(one.ids)) for folded, one in people.items() if folded not in hidden)
+    counted = _most((folded, len(person.ids)) for folded, person in people.items() if folded not in hidden)
     return [FacetValue(people[folded].name, people[folded].name, count) for folded, count in counted]
 
 

@@ -63,8 +63,8 @@ class SeenFile(NamedTuple):
 
 def file_with_hash(connection: Connection, content_hash: str, *, sees_private: bool) -> SeenFile | None:
     """Return the file with this content; None if it is unknown, may not be seen, or the text is no SHA-1."""
-    found = files_with_hash(connection, content_hash, sees_private=sees_private)
-    return found[0] if found else None
+    files = files_with_hash(connection, content_hash, sees_private=sees_private)
+    return files[0] if files else None
 
 
 def files_with_hash(connection: Connection, content_hash: str, *, sees_private: bool) -> Sequence[SeenFile]:
@@ -87,15 +87,15 @@ def turns_of(connection: Connection, hashes: Collection[str]) -> dict[str, int]:
 
 def matching_ids(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Sequence[int]:
     """Return the ids of the files that a search finds, in its order, from `offset` on and at most `count`."""
-    found = prepare(connection, request, sees_private=sees_private).window(request.start, request.count)
-    return array("q", (row[0] for row in found))
+    rows = prepare(connection, request, sees_private=sees_private).window(request.start, request.count)
+    return array("q", (row[0] for row in rows))
 
 
 def files_with_ids(connection: Connection, file_ids: Sequence[int], *, sees_private: bool) -> list[SeenFile]:
     """Return the files with these ids, at most some hundreds, in this order, if they may be seen."""
     rows = connection.execute(_query(sees_private=sees_private).where(SearchRow.file_id.in_(file_ids)))
-    found = {row[0]: SeenFile._make(row) for row in rows}
-    return [found[file_id] for file_id in file_ids if file_id in found]
+    files = {row[0]: SeenFile._make(row) for row in rows}
+    return [files[file_id] for file_id in file_ids if file_id in files]
 
 
 def _run(connection: Connection, column: _Text, value: str, *, sees_private: bool) -> Sequence[SeenFile]:

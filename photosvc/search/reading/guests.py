@@ -40,7 +40,7 @@ _OF_ALL: Final = ORDERS - {MANUAL.name}
 _NO_FILE: Final = 0
 
 
-def confine(asked: SearchRequest, who: Principal, alias_key: bytes) -> SearchRequest:
+def confine(search_request: SearchRequest, who: Principal, alias_key: bytes) -> SearchRequest:
     """Return the request as this principal may make it: that of a visitor or guest inside the albums shared with it.
 
     `alias_key` is that of `auth.link_tokens.alias_key`.
@@ -53,27 +53,27 @@ def confine(asked: SearchRequest, who: Principal, alias_key: bytes) -> SearchReq
         NotFoundError: it names another album.
     """
     if who.shared is None:
-        return asked
-    if asked.album and not sees_album(who, asked.album):
+        return search_request
+    if search_request.album and not sees_album(who, search_request.album):
         raise NotFoundError("there is no such album", field="s")
-    if not all(map(_is_open, leaves(asked.node))):
+    if not all(map(_is_open, leaves(search_request.node))):
         raise NeverPermittedError("Visitors of a link, and guests, can filter by kind, shape and date only.", field="q")
-    if asked.cursor is not None and not who.shared.metadata:
+    if search_request.cursor is not None and not who.shared.metadata:
         # Made-up cursors would find the time in UTC step by step, and so the time zone.
         raise InvalidValueError("cursor: pages without metadata have none; send offset", field="cursor")
-    order = asked.order
-    if not asked.ordered:
+    order = search_request.order
+    if not search_request.ordered:
         usual = order_named(_USUAL)
         order = usual.reversed() if order.is_reversed else usual
     elif order.base not in ORDERS:
         msg = f"order: visitors of a link, and guests, can sort by {', '.join(sorted(ORDERS))}"
         raise InvalidValueError(msg, field="order")
-    confined = replace(asked, order=order, alias_key=alias_key)
-    if asked.album or who.shared.link_uid:
-        return replace(confined, album=asked.album or who.shared.albums[0])
+    confined = replace(search_request, order=order, alias_key=alias_key)
+    if search_request.album or who.shared.link_uid:
+        return replace(confined, album=search_request.album or who.shared.albums[0])
     if order.base not in _OF_ALL:
         raise InvalidValueError("the order manual is that of one album: send its UID in s", field="order")
-    return replace(confined, node=conjunction([asked.node, _in_any(who.shared.albums)]), ordered=True)
+    return replace(confined, node=conjunction([search_request.node, _in_any(who.shared.albums)]), ordered=True)
 
 
 def narrowed(who: Principal, album_uid: str) -> Principal:
@@ -99,19 +99,19 @@ def seen_with_hash(connection: Connection, content_hash: str, who: Principal, to
 
     For visitors and guests both take as long: the time must not tell whether the library has a file that they have.
     """
-    found = files_with_hash(connection, content_hash, sees_private=who.sees_private)
+    files = files_with_hash(connection, content_hash, sees_private=who.sees_private)
     if who.shared is None:
-        return found[0] if found else None
-    among = shared_ids(connection, [file.file_id for file in found] or [_NO_FILE], who.shared, today)
-    return next((file for file in found if file.file_id in among), None)
+        return files[0] if files else None
+    among = shared_ids(connection, [file.file_id for file in files] or [_NO_FILE], who.shared, today)
+    return next((file for file in files if file.file_id in among), None)
 
 
 def shared_ids(connection: Connection, file_ids: Sequence[int], shared: Shared, today: date) -> frozenset[int]:
     """Return those of these ids of files that are in a shared album on this day, unless it is gone or private."""
-    found: set[int] = set()
+    shared_files: set[int] = set()
     for albums in in_portions(shared.albums, MOST_SMART_ALBUMS):
-        found |= _ids_in(connection, file_ids, albums, today)
-    return frozenset(found)
+        shared_files |= _ids_in(connection, file_ids, albums, today)
+    return frozenset(shared_files)
 
 
 def _ids_in(connection: Connection, file_ids: Sequence[int], albums: Sequence[str], today: date) -> set[int]:
@@ -126,10 +126,10 @@ def _ids_in(connection: Connection, file_ids: Sequence[int], albums: Sequence[st
             connection, file_ids, albums[middle:], today
         )
     rows = matching(plan_all(search.node, search.context, connection), SearchRow.file_id)
-    found: set[int] = set()
+    matching_files: set[int] = set()
     for portion in in_portions(file_ids):
-        found.update(connection.scalars(rows.where(SearchRow.file_id.in_(portion))))
-    return found
+        matching_files.update(connection.scalars(rows.where(SearchRow.file_id.in_(portion))))
+    return matching_files
 
 
 def _in_any(albums: Sequence[str]) -> Node:

@@ -94,11 +94,11 @@ def find_hints(
         return []
     others = [pair for pair in pairs if pair[0] != "q"]
     search = _VariantCounter(connection, others, sees_private=sees_private, today=today)
-    found: list[Hint] = []
+    hints: list[Hint] = []
     with within_steps(connection, search.steps):
-        found.extend(_similar(search, query, parts, names))
-        found.extend(_without(search, query, parts))
-    return sorted(found, key=lambda hint: (hint.kind != "word", -hint.count))[:MOST_HINTS]
+        hints.extend(_similar(search, query, parts, names))
+        hints.extend(_without(search, query, parts))
+    return sorted(hints, key=lambda hint: (hint.kind != "word", -hint.count))[:MOST_HINTS]
 
 
 def may_have_hints(pairs: Sequence[tuple[str, str]]) -> bool:
@@ -140,12 +140,12 @@ class _VariantCounter:
         """
         pairs = [("q", query), *([] if alone else self._others)]
         try:
-            asked = parse_query(pairs, self._today, sees_private=self.sees_private)
-            photos = find_photos(self.connection, asked, rows_needed=max(most, 1))
+            photo_query = parse_query(pairs, self._today, sees_private=self.sees_private)
+            photos = find_photos(self.connection, photo_query, rows_needed=max(most, 1))
         except (InvalidValueError, NotFoundError):
             return 0
-        found: Any = photos.select(SearchRow.photo_id).distinct().limit(most + 1).subquery()
-        counting = select(func.count()).select_from(found)
+        photo_ids: Any = photos.select(SearchRow.photo_id).distinct().limit(most + 1).subquery()
+        counting = select(func.count()).select_from(photo_ids)
         on_postgresql = self.connection.dialect.name == "postgresql"
         if on_postgresql and not self.steps.take(expected_steps(self.connection, counting)):
             return None
@@ -154,18 +154,18 @@ class _VariantCounter:
 
 def _parts(query: str, today: date) -> list[_Part]:
     """Return the terms of a query that all must match; none if it has alternatives."""
-    found, depth = read_tokens(query), 0
-    for token in found:
+    tokens, depth = read_tokens(query), 0
+    for token in tokens:
         depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
         if not depth and token.kind is TokenKind.EITHER:
             return []
-    spoken = {one.start: one.end for one in understand(query, today)}
-    return [part for part in _terms(found, spoken) if part.end > part.start]
+    spoken = {meaning.start: meaning.end for meaning in understand(query, today)}
+    return [part for part in _terms(tokens, spoken) if part.end > part.start]
 
 
-def _terms(found: Sequence[Token], spoken: dict[int, int]) -> Iterator[_Part]:
+def _terms(tokens: Sequence[Token], spoken: dict[int, int]) -> Iterator[_Part]:
     depth, start, end = 0, None, 0
-    for token in found:
+    for token in tokens:
         if token.start < end or (depth == 0 and token.kind is TokenKind.BOTH):
             continue  # it belongs to words that mean a filter, or is an `and`
         start = token.start if start is None else start
@@ -214,7 +214,7 @@ def _vocabulary(search: _VariantCounter, names: Names) -> frozenset[str]:
     seen = visible(sees_private=search.sees_private)
     query = select(SearchText.words).join(SearchRow, SearchRow.photo_id == SearchText.photo_id)
     query = query.where(seen, SearchRow.is_first).order_by(SearchRow.newest_key.desc()).limit(_RECENT)
-    named = (one.folded for values in names.values() for one in values[:_MOST_KEYWORDS])
+    named = (value.folded for values in names.values() for value in values[:_MOST_KEYWORDS])
     return SPOKEN_WORDS.union(" ".join((*search.connection.scalars(query), *named)).split())
 
 
@@ -225,7 +225,7 @@ def _keywords(search: _VariantCounter, word: str) -> list[str]:
         begins(Keyword.folded, word[0]), is_used(*of_photo, sees_private=search.sees_private)
     )
     query = query.order_by(Keyword.folded).limit(_MOST_KEYWORDS)
-    return [one for one in search.connection.scalars(query) if one.isalnum()]
+    return [keyword for keyword in search.connection.scalars(query) if keyword.isalnum()]
 
 
 def _without(search: _VariantCounter, query: str, parts: Sequence[_Part]) -> Iterator[Hint]:

@@ -74,13 +74,13 @@ def by_person(rows: Iterable[Any]) -> dict[str, MarkedPerson]:
     Args:
         rows: of each spelling, the ids of what has it, in a text with commas, and the latest packed sort keys.
     """
-    found: defaultdict[str, MarkedPerson] = defaultdict(MarkedPerson)
+    people: defaultdict[str, MarkedPerson] = defaultdict(MarkedPerson)
     for name, ids, newest in rows:
-        one, marked = found[fold(name)], ids.split(",")
-        one.ids.update(marked)
-        one.spellings[name] = len(marked)
-        one.latest = max(one.latest, newest)
-    return found
+        person, marked = people[fold(name)], ids.split(",")
+        person.ids.update(marked)
+        person.spellings[name] = len(marked)
+        person.latest = max(person.latest, newest)
+    return people
 
 
 def read_people(connection: Connection, *, sees_private: bool) -> list[Person]:
@@ -97,20 +97,20 @@ def read_people(connection: Connection, *, sees_private: bool) -> list[Person]:
     favorite = (Subject.favorite if sees_private else Subject.favorite_open).label("favorite")
     stored = select(Subject.folded, Subject.uid, Subject.name, favorite, Subject.hidden)
     chosen = {row.folded: row for row in connection.execute(stored)}
-    found = [
+    listed = [
         Person(
             chosen[folded].uid if folded in chosen else subject_uid(folded),
-            chosen[folded].name if folded in chosen else one.name,
-            len(one.ids),
-            frozenset(one.spellings),
+            chosen[folded].name if folded in chosen else person.name,
+            len(person.ids),
+            frozenset(person.spellings),
             folded in chosen and chosen[folded].favorite,
             folded in chosen and chosen[folded].hidden,
-            one.latest,
-            min(map(int, one.ids)),
+            person.latest,
+            min(map(int, person.ids)),
         )
-        for folded, one in marked.items()
+        for folded, person in marked.items()
     ]
-    return sorted(found, key=lambda person: (fold(person.name), person.uid))
+    return sorted(listed, key=lambda person: (fold(person.name), person.uid))
 
 
 def names_of_hidden(connection: Connection) -> frozenset[str]:
@@ -133,12 +133,12 @@ def areas_on_covers(connection: Connection, people: Sequence[Person]) -> dict[st
     shown = {(person.thumb, name): person.uid for person in people if person.thumb for name in person.names}
     query = select(SearchRow.hash, Marker.name, Marker.x, Marker.y, Marker.w, Marker.h)
     query = query.join(SearchRow, SearchRow.file_id == Marker.file_id)
-    found: dict[str, tuple[float, float, float, float]] = {}
+    areas: dict[str, tuple[float, float, float, float]] = {}
     rows = connection.execute(query.where(SearchRow.hash.in_({thumb for thumb, _ in shown})))
     for content_hash, name, *area in sorted(rows, key=lambda row: row.w * row.h):
         if (uid := shown.get((content_hash, name))) is not None:
-            found[uid] = (area[0], area[1], area[2], area[3])
-    return found
+            areas[uid] = (area[0], area[1], area[2], area[3])
+    return areas
 
 
 def with_covers_of_labels(connection: Connection, labels: Sequence[Label], *, sees_private: bool) -> list[Label]:
@@ -158,12 +158,12 @@ def read_labels(connection: Connection, *, sees_private: bool) -> list[Label]:
     counts = _keyword_counts(connection, sees_private=sees_private)
     favorite = (Keyword.favorite if sees_private else Keyword.favorite_open).label("favorite")
     rows = connection.execute(select(Keyword.id, Keyword.word, Keyword.folded, favorite))
-    found = [
+    labels = [
         Label(row.id, computed_uid(LABEL, row.folded), row.word, counts[row.id], row.favorite)
         for row in rows
         if row.id in counts
     ]
-    return sorted(found, key=lambda label: (fold(label.name), label.id))
+    return sorted(labels, key=lambda label: (fold(label.name), label.id))
 
 
 def _keyword_counts(connection: Connection, *, sees_private: bool) -> dict[int, int]:

@@ -140,10 +140,10 @@ def order_named(name: str, *, merged: bool = False, field: str = "order") -> Ord
     Raises:
         InvalidValueError: there is none; the message suggests the nearest or lists all.
     """
-    asked = name.lower().removeprefix(REVERSED)
-    order = MANUAL if asked == MANUAL.name else ORDERS.get(ORDER_ALIASES.get(asked, asked))
+    base = name.lower().removeprefix(REVERSED)
+    order = MANUAL if base == MANUAL.name else ORDERS.get(ORDER_ALIASES.get(base, base))
     if order is None:
-        near = names_like(asked, ALBUM_ORDERS)
+        near = names_like(base, ALBUM_ORDERS)
         hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(ALBUM_ORDERS)}"
         raise InvalidValueError(f"order {name[:40]!r} is unknown: {hint}", field=field)
     order = _MERGED_SIZE if merged and order.name == "size" else order
@@ -276,43 +276,43 @@ def _parse(pairs: tuple[tuple[str, str], ...], today: date, begun: tuple[str, in
         today: the present day.
         begun: the order and the seed of the cursor, if there is one.
     """
-    given = {name: value.strip() for name, value in pairs if value.strip()}
+    values = {name: value.strip() for name, value in pairs if value.strip()}
     order_before, seed = begun or (DEFAULT_ORDER, 0)
-    merged = _boolean(given, "merged")
-    _, typed = split_order(given.get("q", ""))
+    merged = _boolean(values, "merged")
+    _, typed = split_order(values.get("q", ""))
     if typed:
-        given[ORDER] = typed
-    order = _order(given, order_before, begun=begun is not None, merged=merged, field="q" if typed else ORDER)
+        values[ORDER] = typed
+    order = _order(values, order_before, begun=begun is not None, merged=merged, field="q" if typed else ORDER)
     node = parse_node(pairs, today)
     if "archived" not in opened_switches(node):
         order = without_archive(order)
-    drawn = order.base == "random" and "seed" not in given and begun is None
+    drawn = order.base == "random" and "seed" not in values and begun is None
     return SearchRequest(
-        count=min(_integer(given, "count", 1, _MAX_OFFSET, DEFAULT_COUNT), MAX_COUNT),
-        offset=0 if begun else _integer(given, "offset", 0, _MAX_OFFSET, 0),
+        count=min(_integer(values, "count", 1, _MAX_OFFSET, DEFAULT_COUNT), MAX_COUNT),
+        offset=0 if begun else _integer(values, "offset", 0, _MAX_OFFSET, 0),
         order=order,
-        seed=_integer(given, "seed", 0, PRIME - 1, seed),
+        seed=_integer(values, "seed", 0, PRIME - 1, seed),
         cursor=None,
         today=today,
         node=node,
-        album=given.get("s", ""),
+        album=values.get("s", ""),
         merged=merged,
-        total=_boolean(given, "total"),
-        ordered=ORDER in given or begun is not None,
+        total=_boolean(values, "total"),
+        ordered=ORDER in values or begun is not None,
         repeats=not drawn,
     )
 
 
-def _order(given: Mapping[str, str], before: str, *, begun: bool, merged: bool, field: str) -> Order:
+def _order(values: Mapping[str, str], before: str, *, begun: bool, merged: bool, field: str) -> Order:
     """Return the order that is named, or the one `before`, which is that of the cursor or the default one.
 
     `reverse` turns it around. A cursor names an order that is reversed already.
     """
-    named = order_named(given.get(ORDER, before), merged=merged, field=field)
-    if "reverse" not in given:
+    named = order_named(values.get(ORDER, before), merged=merged, field=field)
+    if "reverse" not in values:
         return named
-    backwards = _boolean(given, "reverse")
-    if ORDER not in given and begun:
+    backwards = _boolean(values, "reverse")
+    if ORDER not in values and begun:
         return named if named.is_reversed is backwards else named.reversed()
     return named.reversed() if backwards else named
 
@@ -337,9 +337,9 @@ def parse_node(pairs: Iterable[tuple[str, str]], today: date) -> Node:
     """
     pairs = list(pairs)
     query, _ = split_order(last_value(pairs, "q"))
-    asked, parameters = parse_query(query, today), parse_parameters(pairs)
+    node, parameters = parse_query(query, today), parse_parameters(pairs)
     unset = () if isinstance(parameters, Everything) else unset_filters(query)
-    return conjunction([combine(asked, parameters, unset), parse_scope(pairs, today)])
+    return conjunction([combine(node, parameters, unset), parse_scope(pairs, today)])
 
 
 def last_value(pairs: Iterable[tuple[str, str]], name: str) -> str:
@@ -366,8 +366,8 @@ def _terms(node: Node) -> Iterator[Term]:
                 yield from _terms(part)
 
 
-def _integer(given: Mapping[str, str], name: str, low: int, high: int, default: int) -> int:
-    text = given.get(name)
+def _integer(values: Mapping[str, str], name: str, low: int, high: int, default: int) -> int:
+    text = values.get(name)
     if text is None:
         return default
     number = parse_digits(text.removeprefix("+"), longest=20)
@@ -390,8 +390,8 @@ def parse_number(text: str, name: str, low: int, high: int, default: int) -> int
     return number
 
 
-def _boolean(given: Mapping[str, str], name: str) -> bool:
-    value = BOOLEANS.get(given.get(name, "false").lower())
-    if value is None:
+def _boolean(values: Mapping[str, str], name: str) -> bool:
+    flag = BOOLEANS.get(values.get(name, "false").lower())
+    if flag is None:
         raise InvalidValueError(f"{name} must be true or false", field=name)
-    return value
+    return flag

@@ -42,20 +42,20 @@ class Selection:
     """A query that selects the files it finds; empty: nothing."""
 
 
-def parse_selection(given: Mapping[str, Any], *, most_albums: int = MOST_ALBUMS) -> Selection:
+def parse_selection(fields: Mapping[str, Any], *, most_albums: int = MOST_ALBUMS) -> Selection:
     """Return the selection of the keys `photos`, `files`, `albums` and `q`; None as a value counts as absent.
 
     Raises:
         InvalidValueError: nothing is selected, too much is, or a value is no UID or hash; `field` names the key.
     """
-    photos, files, albums = (given[name] or () for name in ("photos", "files", "albums"))
+    photos, files, albums = (fields[name] or () for name in ("photos", "files", "albums"))
     files = [text.lower() for text in files]
-    query = (given["q"] or "").strip()
+    query = (fields["q"] or "").strip()
     if not (photos or files or albums or query):
         raise InvalidValueError("No items selected", field="photos")
     if len(photos) + len(files) + len(albums) > MOST_SELECTED:
         msg = f"more than {MOST_SELECTED:,} items are selected"
-        raise InvalidValueError(msg, field=max(("photos", "files", "albums"), key=lambda name: len(given[name] or ())))
+        raise InvalidValueError(msg, field=max(("photos", "files", "albums"), key=lambda name: len(fields[name] or ())))
     if len(albums) > most_albums:
         raise InvalidValueError(f"more than {most_albums} albums are selected", field="albums")
     _check("photos", "a photo UID", [is_uid(text, PHOTO) for text in photos])
@@ -80,12 +80,12 @@ def selected_ids(
     Raises:
         InvalidQueryError: the query is not valid.
     """
-    found: dict[int, None] = {}
+    file_ids: dict[int, None] = {}
     for file_id in _ids(connection, selection, limit, sees_private=sees_private, today=today):
-        found[file_id] = None
-        if len(found) == limit:
+        file_ids[file_id] = None
+        if len(file_ids) == limit:
             break
-    return list(found)
+    return list(file_ids)
 
 
 def album_ids(
@@ -144,8 +144,8 @@ def _identified(
     seen = visible_in_any_state(sees_private=sees_private)
     for portion in in_portions(list(dict.fromkeys(values))):
         query = select(column, SearchRow.file_id).where(seen, identified(str(column.key), portion))
-        found: dict[str, list[int]] = {}
+        ids_by_value: dict[str, list[int]] = {}
         for value, file_id in connection.execute(query.order_by(SearchRow.is_primary.desc(), SearchRow.file_id)):
-            found.setdefault(value, []).append(file_id)
+            ids_by_value.setdefault(value, []).append(file_id)
         for value in portion:
-            yield from found.get(value, ())[:most]
+            yield from ids_by_value.get(value, ())[:most]

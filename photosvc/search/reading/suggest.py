@@ -159,8 +159,8 @@ def recent(connection: Connection, kind: str, *, sees_private: bool) -> list[Any
 def _run(statement: Prepared, connection: Connection, keys: Sequence[object], most: int) -> int:
     # Fewer keys are repeated: they stand in an IN list of fixed length.
     values = dict(zip(_KEYS, [*keys, *[keys[0]] * MOST_KEYS], strict=False))
-    ((found,),) = statement.run(connection, {**values, "most": most})
-    return int(found)
+    ((number,),) = statement.run(connection, {**values, "most": most})
+    return int(number)
 
 
 def _having(kind: ValueSource, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
@@ -174,8 +174,8 @@ def _having(kind: ValueSource, *columns: Any) -> Any:  # noqa: ANN401 - the sele
 
 @lru_cache(maxsize=64)
 def _comparing(dialect: Dialect, name: str) -> Prepared:
-    found = _having(KINDS[name], literal(1)).limit(bindparam("most")).subquery()
-    return prepare_statement(select(func.count()).select_from(found), dialect)
+    matching = _having(KINDS[name], literal(1)).limit(bindparam("most")).subquery()
+    return prepare_statement(select(func.count()).select_from(matching), dialect)
 
 
 @lru_cache(maxsize=64)
@@ -191,8 +191,8 @@ def _counting(dialect: Dialect, name: str, *, sees_private: bool) -> Prepared:
     else:
         shown = exists().where(SearchRow.photo_id == kind.owner, visible(sees_private=sees_private))
         query = _having(kind, kind.owner).where(shown).distinct()
-    found = query.limit(bindparam("most")).subquery()
-    return prepare_statement(select(func.count()).select_from(found), dialect)
+    matching = query.limit(bindparam("most")).subquery()
+    return prepare_statement(select(func.count()).select_from(matching), dialect)
 
 
 @lru_cache(maxsize=64)
@@ -230,6 +230,9 @@ class NamedValue(NamedTuple):
 
 #: The values of a library by their kinds.
 Names: TypeAlias = dict[str, list[NamedValue]]
+#: A value with the keys by which it is sorted: False if its name begins with the typed text, its frequency below zero,
+#: its place among the names that fit, and its kind.
+_Candidate: TypeAlias = tuple[bool, int, int, str, NamedValue]
 
 
 def read_names(connection: Connection, *, sees_private: bool) -> Names:
@@ -248,7 +251,7 @@ def read_names(connection: Connection, *, sees_private: bool) -> Names:
         "city": _of_places(connection, Place.city, sees_private=sees_private),
         "state": _of_places(connection, Place.state, sees_private=sees_private),
         "country": list(_countries(connection, sees_private=sees_private)),
-        "person": [one for names in people.values() for one in _named([(names[0], tuple(names[:MOST_KEYS]))])],
+        "person": [value for names in people.values() for value in _named([(names[0], tuple(names[:MOST_KEYS]))])],
         "album": list(_named(titled)),
         "color": list(_named((name, (number,)) for number, name in enumerate(COLORS))),
         "type": list(_named((name, (name,)) for name in TYPES)),
@@ -278,12 +281,12 @@ def keywords_of(connection: Connection, keys: Iterable[int]) -> list[NamedValue]
     """Return the keywords with these ids, in this order."""
     keys = list(keys)
     rows = connection.execute(select(Keyword.id, Keyword.word).where(Keyword.id.in_(keys)))
-    found = {row.id: row.word for row in rows}
-    return list(_named((found[key], (key,)) for key in keys if key in found))
+    words_by_id = {row.id: row.word for row in rows}
+    return list(_named((words_by_id[key], (key,)) for key in keys if key in words_by_id))
 
 
-def _named(found: Iterable[tuple[str, tuple[Any, ...]]]) -> Iterator[NamedValue]:
-    for label, keys in found:
+def _named(values: Iterable[tuple[str, tuple[Any, ...]]]) -> Iterator[NamedValue]:
+    for label, keys in values:
         if folded := words(label):  # a filter finds nothing by a name without words
             yield NamedValue(label, label, keys, " " + " ".join(folded))
 
@@ -340,11 +343,11 @@ def suggest(connection: Connection, typed: Fragment, names: Names, *, sees_priva
         return []
     if typed.key:
         return _for_value(connection, typed, names, sees_private=sees_private)[:MOST_SUGGESTED]
-    filters = [Suggestion("filter", f"{one.name}:", one.name, one.help, None) for one in _filters(typed.text)]
+    filters = [Suggestion("filter", f"{spec.name}:", spec.name, spec.help, None) for spec in _filters(typed.text)]
     if not words(typed.text):
         return filters
-    found = _most_frequent(connection, tuple(KINDS), typed.text, names, sees_private=sees_private)
-    return [*filters, *found][:MOST_SUGGESTED]
+    values = _most_frequent(connection, tuple(KINDS), typed.text, names, sees_private=sees_private)
+    return [*filters, *values][:MOST_SUGGESTED]
 
 
 def _filters(text: str) -> list[FilterSpec]:
@@ -352,9 +355,9 @@ def _filters(text: str) -> list[FilterSpec]:
     begun = fold(text)
     if not begun:
         return [FILTERS[name] for name in _FIRST_FILTERS]
-    found = [spec for spec in FILTERS.values() if any(name.startswith(begun) for name in (spec.name, *spec.aliases))]
-    found = [spec for spec in found if spec.kind is not ValueKind.ABSENT]
-    return sorted(found, key=lambda spec: (spec.name != begun, not spec.name.startswith(begun)))[:_MOST_FILTERS]
+    specs = [spec for spec in FILTERS.values() if any(name.startswith(begun) for name in (spec.name, *spec.aliases))]
+    specs = [spec for spec in specs if spec.kind is not ValueKind.ABSENT]
+    return sorted(specs, key=lambda spec: (spec.name != begun, not spec.name.startswith(begun)))[:_MOST_FILTERS]
 
 
 def _for_value(connection: Connection, typed: Fragment, names: Names, *, sees_private: bool) -> list[Suggestion]:
@@ -373,19 +376,21 @@ def _most_frequent(
     """Return the values whose names fit: those that begin with the text first, then the most frequent."""
     begun = "".join(f" {word}" for word in words(text))
     values, frequency = (_MOST_COMPARED_ALONE // len(kinds), _HIGHEST_ALONE) if key else (_MOST_COMPARED, _HIGHEST)
-    found: list[tuple[bool, int, int, str, NamedValue]] = []
+    candidates: list[_Candidate] = []
     for kind in kinds:
         fitting = _fitting(connection, kind, text, begun, names, sees_private=sees_private)
         if begun:
-            fitting.sort(key=lambda one: (not one.folded.startswith(begun), len(one.folded)))
+            fitting.sort(key=lambda value: (not value.folded.startswith(begun), len(value.folded)))
         ranked = []
-        for place, one in enumerate(fitting[:values]):
-            is_listed_as_is = kind == "year" or not one.keys
-            photos = 1 if is_listed_as_is else compare(connection, kind, one.keys, frequency, sees_private=sees_private)
+        for place, value in enumerate(fitting[:values]):
+            is_listed_as_is = kind == "year" or not value.keys
+            photos = 1
+            if not is_listed_as_is:
+                photos = compare(connection, kind, value.keys, frequency, sees_private=sees_private)
             if photos:
-                ranked.append((not one.folded.startswith(begun), -photos, place, kind, one))
-        found += sorted(ranked)[: 2 * (MOST_SUGGESTED if key else _MOST_OF_KIND)]
-    return list(_counted(connection, sorted(found), key, sees_private=sees_private))
+                ranked.append((not value.folded.startswith(begun), -photos, place, kind, value))
+        candidates += sorted(ranked)[: 2 * (MOST_SUGGESTED if key else _MOST_OF_KIND)]
+    return list(_counted(connection, sorted(candidates), key, sees_private=sees_private))
 
 
 def _fitting(
@@ -399,26 +404,26 @@ def _fitting(
         )
     every = names[kind]
     if begun or len(every) <= _MOST_COMPARED_ALONE:
-        return [one for one in every if one.fits(begun)]
+        return [value for value in every if value.fits(begun)]
     if kind in {"album", "year"}:  # the last one first
         return every[:_MOST_COMPARED_ALONE]
     keys = set(recent(connection, kind, sees_private=sees_private))
-    return [one for one in every if not keys.isdisjoint(one.keys)]
+    return [value for value in every if not keys.isdisjoint(value.keys)]
 
 
 def _counted(
-    connection: Connection, found: Iterable[tuple[bool, int, int, str, NamedValue]], key: str, *, sees_private: bool
+    connection: Connection, candidates: Iterable[_Candidate], key: str, *, sees_private: bool
 ) -> Iterator[Suggestion]:
     """Yield the values that the caller may see, with the numbers of their photos."""
-    given, of_kind = dict.fromkeys(KINDS, 0), MOST_SUGGESTED if key else _MOST_OF_KIND
-    for *_, kind, one in found:
-        if given[kind] == of_kind or sum(given.values()) == MOST_SUGGESTED:
+    suggested, of_kind = dict.fromkeys(KINDS, 0), MOST_SUGGESTED if key else _MOST_OF_KIND
+    for *_, kind, value in candidates:
+        if suggested[kind] == of_kind or sum(suggested.values()) == MOST_SUGGESTED:
             continue
-        photos = count(connection, kind, one.keys, sees_private=sees_private) if one.keys else None
+        photos = count(connection, kind, value.keys, sees_private=sees_private) if value.keys else None
         if photos == 0:
             continue
-        given[kind] += 1
-        text = quote(one.value)
+        suggested[kind] += 1
+        text = quote(value.value)
         more = photos is not None and photos > MOST_COUNTED
         shown = MOST_COUNTED if more else photos
-        yield Suggestion(kind, text if key else f"{KINDS[kind].filter}:{text}", one.label, "", shown, more)
+        yield Suggestion(kind, text if key else f"{KINDS[kind].filter}:{text}", value.label, "", shown, more)

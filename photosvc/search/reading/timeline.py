@@ -133,12 +133,13 @@ def months_between(
     rows = _rows_between(connection, query, months, columns, oldest_first=oldest_first, most=_MOST_ROWS)
     _refuse_more(len(rows), MOST_SHOWN)
     shown = details(connection, [row[5] for row in rows])
-    found = []
+    months_shown = []
     for month, same in groupby(rows, key=lambda row: row[1] // _DAYS):
         photos = list(same)
         columns_of_month = to_columns([row[:5] for row in photos])
-        found.append({"month": write_month(month), **columns_of_month, "photos": [shown[row[5]] for row in photos]})
-    return found
+        shown_photos = [shown[row[5]] for row in photos]
+        months_shown.append({"month": write_month(month), **columns_of_month, "photos": shown_photos})
+    return months_shown
 
 
 def _refuse_more(count: int, most: int) -> None:
@@ -165,8 +166,8 @@ def photos_of_month(
     """Return the photos at `count` positions of a month from `start` on; fewer at its end."""
     rows = _rows_between(connection, query, (month, month), (SearchRow.file_id,), oldest_first=oldest_first)
     file_ids = [row[1] for row in rows[start : start + count]]
-    found = details(connection, file_ids)
-    return [found[file_id] for file_id in file_ids]
+    shown = details(connection, file_ids)
+    return [shown[file_id] for file_id in file_ids]
 
 
 def _rows_between(
@@ -210,11 +211,11 @@ def details(connection: Connection, file_ids: Sequence[int]) -> Mapping[int, Tim
         .join(File, File.id == SearchRow.file_id)
         .where(SearchRow.file_id.in_(file_ids))
     )  # fmt: skip
-    found: dict[int, TimelinePhoto] = {}
+    shown: dict[int, TimelinePhoto] = {}
     for file_id, uid, content_hash, duration, favorite, private, width, height, turn, *texts in rows:
         text = next((text.strip() for text in texts if text.strip() not in _NO_TEXT), "")[:_LONGEST_TEXT]
-        found[file_id] = TimelinePhoto(uid, content_hash, duration, favorite, private, width, height, turn, text)
-    return found
+        shown[file_id] = TimelinePhoto(uid, content_hash, duration, favorite, private, width, height, turn, text)
+    return shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,13 +270,13 @@ def read_slice(connection: Connection, request: SearchRequest, start: int, *, se
         passed = request.cursor.position if request.cursor else 0
     skipped, count = start - passed, request.count
     search = _prepare(connection, replace(request, count=skipped + count, offset=0), sees_private=sees_private)
-    found = list(search.window(skipped, count)) if search.one_each else _first_files(search, skipped, count)
-    following = search.cursor_behind(found[-1], start + count) if len(found) == count else None
-    ids = [row[0] for row in found]
-    shown = details(connection, ids)
+    files = list(search.window(skipped, count)) if search.one_each else _first_files(search, skipped, count)
+    following = search.cursor_behind(files[-1], start + count) if len(files) == count else None
+    ids = [row[0] for row in files]
+    photos = details(connection, ids)
     columns = _columns(connection, ids)
     try:
-        return PhotoSlice(start, columns, [shown[one] for one in ids], following)
+        return PhotoSlice(start, columns, [photos[file_id] for file_id in ids], following)
     except KeyError:
         raise LibraryChangedError from None
 
@@ -303,26 +304,26 @@ def _first_files(search: Search, skipped: int, count: int) -> list[KeyedFile]:
     before = FileKey.unpack_photo_id(int(cursor.values[-1])) if cursor else None
     files = _FILES * (skipped + count + 1)
     while True:
-        found: list[KeyedFile] = []
+        firsts: list[KeyedFile] = []
         passed = read = 0
         rows = enumerate(search.window(0, files), 1)
         for photo_id, same in groupby(rows, key=lambda numbered: photo_of(numbered[1])):
             if passed == skipped + count:  # the files of the last photo are complete, as those of another one follow
-                return found
+                return firsts
             of_photo = list(same)
             read = of_photo[-1][0]
             if photo_id == before:
                 continue
             passed += 1
             if passed > skipped:
-                found.append(of_photo[-1 if is_reversed else 0][1])
+                firsts.append(of_photo[-1 if is_reversed else 0][1])
         if read < files:
-            return found
+            return firsts
         files *= _FILES
 
 
 def _columns(connection: Connection, ids: Sequence[int]) -> dict[str, Any]:
     columns = SearchRow.file_id, SearchRow.aspect_ratio, SearchRow.color, SearchRow.photo_type
-    found = {row[0]: row for row in connection.execute(select(*columns).where(SearchRow.file_id.in_(ids)))}
-    rows = [(one, 0, *found[one][1:]) for one in ids if one in found]
+    rows_by_id = {row[0]: row for row in connection.execute(select(*columns).where(SearchRow.file_id.in_(ids)))}
+    rows = [(file_id, 0, *rows_by_id[file_id][1:]) for file_id in ids if file_id in rows_by_id]
     return {name: value for name, value in to_columns(rows).items() if name != "days"}
