@@ -26,7 +26,7 @@ from photosvc.media.picture import Decoded, read_picture
 from photosvc.media.video import read_video, read_video_metadata
 
 if TYPE_CHECKING:  # with its modules, its import takes a fifth of the time in which a worker starts
-    from photosvc.pictures.prerender import UsualThumbnails
+    from photosvc.pictures.cache import PictureCache
 
 #: Version of what the index reads from a file. Raise it by one when an unchanged file gives more, or other, values than
 #: before: the next run then reads files of a lower version again, once. Each file carries its version, so that an
@@ -279,12 +279,13 @@ def _check_unchanged(path: Path, before: os.stat_result) -> None:
         raise FileChangedError(Reason.CHANGED)
 
 
-def extract_and_show(path: Path, *, max_bytes: int, thumbnails: "UsualThumbnails") -> tuple[Extraction, int, str]:
+def extract_and_show(path: Path, *, max_bytes: int, cache: "PictureCache") -> tuple[Extraction, int, str]:
     """Extract a file and make its usual thumbnails; thumbnails that fail are tried again when a request needs them.
 
     Returns:
         the extraction, the number of thumbnails made, and why the cache could not be written, empty if it could.
     """
+    from photosvc.pictures.prerender import make_usual
     from photosvc.pictures.render import render_original
 
     made, refusal = 0, ""
@@ -295,7 +296,7 @@ def extract_and_show(path: Path, *, max_bytes: int, thumbnails: "UsualThumbnails
             try:
                 whole = extraction.width, extraction.height
                 render = partial(render_original, file, row, whole, decoded=decoded)
-                made = thumbnails.make(extraction.hash, whole, render)
+                made = make_usual(cache, extraction.hash, whole, render)
             except DecodeError:
                 made = 0
             except OSError as error:

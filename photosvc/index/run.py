@@ -32,7 +32,7 @@ from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease
 from photosvc.jobs.queue import INDEX, Waiting
 from photosvc.models.engine import UnitOfWork, write_session
-from photosvc.pictures.prerender import UsualThumbnails
+from photosvc.pictures.cache import PictureCache
 from photosvc.search.rows.check import is_stale, rebuild
 from photosvc.settings import Settings
 from photosvc.workers.pool import Pool, WorkerPool
@@ -208,8 +208,8 @@ class _Run:
         read = partial(extract, max_bytes=max_bytes)
         ways: list[tuple[Callable[[Path], Any], Any]] = [(read, Extraction), (partial(read, decode=False), Extraction)]
         if self.options.thumbnails:
-            usual = UsualThumbnails(self.settings.cache, self.settings.cache_size * _MIB)
-            show = partial(extract_and_show, max_bytes=max_bytes, thumbnails=usual)
+            cache = PictureCache(self.settings.cache, self.settings.cache_size * _MIB)
+            show = partial(extract_and_show, max_bytes=max_bytes, cache=cache)
             ways.insert(0, (show, tuple[Extraction, int, str]))
         failed: dict[Path, FileProblemError] = {}
         for number, (way, kind) in enumerate(ways, 1):

@@ -67,27 +67,25 @@ def prerender(
     yield total
 
 
-@dataclass(frozen=True, slots=True)
-class UsualThumbnails:
-    """The usual thumbnails of files that a worker has decoded for another purpose."""
+def make_usual(
+    cache: PictureCache,
+    content_hash: str,
+    whole: tuple[int, int],
+    render: Callable[[Sequence[Target]], list[bytes]],
+) -> int:
+    """Make the missing usual thumbnails of an original that is decoded for another purpose; return their number.
 
-    folder: Path
-    """The folder of the cache."""
-    limit: int
-    """Bytes of the cache."""
+    Args:
+        whole: width and height in pixels of the upright original.
+        render: a function that makes thumbnails; its exceptions pass through.
 
-    def make(self, content_hash: str, whole: tuple[int, int], render: Callable[[Sequence[Target]], list[bytes]]) -> int:
-        """Make the missing thumbnails of an original of `whole` pixels, and return their number.
-
-        Raises:
-            OSError: the cache cannot be written. Exceptions of `render` pass through.
-        """
-        cache = PictureCache(self.folder, self.limit)
-        original = Original(Path(), "", content_hash, 0, 0, *whole)
-        missing = _missing(cache, content_hash, _targets(original, USUAL))
-        if missing:
-            _store(cache, content_hash, missing, render(missing))
-        return len(missing)
+    Raises:
+        OSError: the cache cannot be written.
+    """
+    missing = _missing(cache, content_hash, _targets(Original(Path(), "", content_hash, 0, 0, *whole), USUAL))
+    if missing:
+        _store(cache, content_hash, missing, render(missing))
+    return len(missing)
 
 
 def _targets(original: Original, sizes: Sequence[Size]) -> Sequence[Target]:

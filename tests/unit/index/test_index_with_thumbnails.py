@@ -10,7 +10,7 @@ from photosvc.index.extract import extract, extract_and_show
 from photosvc.media.errors import DecodeError
 from photosvc.media.formats import HEAD_SIZE, sniff
 from photosvc.pictures import render
-from photosvc.pictures.prerender import UsualThumbnails
+from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.sizes import named_target
 from tests.helpers.pictures import (
     avif_with_plain_alpha,
@@ -93,7 +93,7 @@ def drawn(folder, name):
 
 def made_with(path, folder):
     """The extraction, and the thumbnails in the cache by their names."""
-    extraction, made, refusal = extract_and_show(path, max_bytes=1 << 30, thumbnails=UsualThumbnails(folder, 1 << 30))
+    extraction, made, refusal = extract_and_show(path, max_bytes=1 << 30, cache=PictureCache(folder, 1 << 30))
     assert refusal == ""
     found = folder.glob("pictures/?/?/?/*")
     thumbnails = {file.name.partition("_")[2]: file.read_bytes() for file in found}
