@@ -32,6 +32,7 @@ from photosvc.api import (
 from photosvc.web import parts
 from photosvc.web.begin import add_hooks
 from photosvc.web.browser_origin import is_foreign
+from photosvc.web.cors import add_cors_headers, is_allowed
 from photosvc.web.errors import register_errors
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import token_of
@@ -58,11 +59,13 @@ def create_api(mounted: Collection[str]) -> Blueprint:
 
     add_hooks(
         api,
-        add_headers=lambda answer: add_security_headers(tag_by_body(answer)),
+        add_headers=lambda answer: add_cors_headers(add_security_headers(tag_by_body(answer))),
         needs_database=lambda endpoint: not endpoint.endswith(health.ALIVE),
         # A form or script of another site would use up the log-in attempts of its visitor's address. Scripts that may
         # send a header, for which browsers ask us first (CORS), show a token of their own.
-        is_foreign=lambda request, base_url: is_foreign(request, base_url) and token_of(request) is None,
+        is_foreign=lambda request, base_url: (
+            is_foreign(request, base_url) and token_of(request) is None and not is_allowed(request)
+        ),
     )
     for part, resources in _RESOURCES.items():
         for resource in resources if not part or part in mounted else ():

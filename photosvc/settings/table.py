@@ -48,6 +48,14 @@ def _base_url(value: object) -> str:
     return text
 
 
+def _origins(value: object) -> str:
+    """Parse origins as browsers send them, separated by spaces; empty for none."""
+    origins = str(value).split()
+    if not all(re.fullmatch(r"https?://[a-z0-9.\[\]:-]+", origin) for origin in origins):
+        raise ValueError("expected origins such as https://gallery.example.org, separated by spaces")
+    return " ".join(origins)
+
+
 def database_uri(value: object) -> str:
     """Parse the address of a database; add the driver that photosvc uses."""
     from sqlalchemy.engine import make_url
@@ -193,6 +201,10 @@ class Settings:
     base_url: str = _address(
         "Public address of the service, with its path: issuer and links; without it links are relative"
     )
+    cors_origins: str = _setting(
+        _origins, "origins such as `https://gallery.example.org`, separated by spaces, or empty", default="",
+        meaning="Origins of other sites whose scripts may use the API, with a token and never with cookies",
+    )  # fmt: skip
     cache: Path = _setting(full_path, "path", "Folder for derived files such as thumbnails")
     secret_key: str = _setting(
         secret, "keys of at least 32 characters, separated by spaces",

@@ -125,6 +125,10 @@ def test_an_unknown_name_in_the_configuration_file_stops_the_start(tmp_path):
         ("BASE_URL", "photos.example.org", "expected an http or https address such as https://photos.example.org"),
         ("BASE_URL", "ftp://a", "expected an http or https address such as https://photos.example.org"),
         ("BASE_URL", "https://a/?b=c", "expected an http or https address such as https://photos.example.org"),
+        *(
+            ("CORS_ORIGINS", text, "expected origins such as https://gallery.example.org, separated by spaces")
+            for text in ("https://a/b", "HTTPS://a", "https://a https://b/c", "*", "null")
+        ),
         ("BASE_URL", "https://u:p@a", "expected an http or https address such as https://photos.example.org"),
         ("BASE_URL", "http://[1", "expected an http or https address such as https://photos.example.org"),
         ("SECRET_KEY", "k" * 32 + " short", "expected keys of at least 32 characters, separated by spaces"),
