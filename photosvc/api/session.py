@@ -105,10 +105,16 @@ def confirm_session(body: dict[str, Any]) -> Response:
 
 
 def _own_token(session_id: str | None) -> str:
-    """Return the token of the request; refuse a path that contains it, because servers and proxies log addresses."""
+    """Return the token of the request, whose session the path may name.
+
+    Clients end a session by the `id` of the answer to the log-in, which is the token. Otherwise a path that contains
+    it is refused, because servers and proxies log addresses.
+    """
     token = token_of(request) or ""
     if session_id is not None:
         if session_id == token:
+            if request.method == "DELETE":
+                return token
             msg = "session_id: an address must not contain a token; leave it out, or send the id of the session"
             raise InvalidValueError(msg, field="session_id")
         if session_id not in (ids.digest(token), principal().credential_uid):
