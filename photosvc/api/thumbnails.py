@@ -18,7 +18,7 @@ from sqlalchemy import select
 from photosvc.core.errors import NotFoundError
 from photosvc.core.problems import FileProblemError, Problem
 from photosvc.library.thumbnail_jobs import original_of
-from photosvc.media.formats import FORMATS
+from photosvc.media.formats import FORMATS, split_name
 from photosvc.media.motion_photo import find_embedded
 from photosvc.media.mp4 import read_tracks
 from photosvc.media.slices import Slice
@@ -275,9 +275,9 @@ def _find_video(service: Service, content_hash: str) -> SeenFile:
     return found
 
 
-def _base(name: str) -> str:
-    """Return the name without extension, in lower case, by which each video of a stack belongs to its own picture."""
-    return name.rpartition(".")[0].lower()
+def _base(name: str) -> tuple[str, str]:
+    """Return folder and base name in lower case, by which each video of a stack belongs to its own picture."""
+    return split_name(name.lower())[:2]
 
 
 def _answer_video(service: Service, file: FileIO, found: SeenFile, name: str, *, own: bool) -> Response:

@@ -82,7 +82,9 @@ def make_usual(
     Raises:
         OSError: the cache cannot be written.
     """
-    missing = _missing(cache, content_hash, _targets(Original(Path(), "", content_hash, 0, 0, *whole), USUAL))
+    width, height = whole
+    original = Original(Path(), "", content_hash, size=0, mtime_ns=0, width=width, height=height)
+    missing = _missing(cache, content_hash, _targets(original, USUAL))
     if missing:
         _store(cache, content_hash, missing, render(missing))
     return len(missing)
