@@ -1,4 +1,4 @@
-"""The limits of a search: its deadline, its client and its place, the reasons for ending it, and its costly parts.
+"""The limits of a search: its deadline, its client and its slot, the reasons for ending it, and its costly parts.
 
 On SQLite the statements run in the thread of the request: SQLite calls `_Step` while it works, which takes one of the
 few places of costly searches and ends the statement at a limit. On PostgreSQL they run in the server, and
@@ -112,14 +112,14 @@ class RunningSearch:
 
     @property
     def deadline(self) -> float:
-        """Return the time at which the search must end, by the monotonic clock."""
+        """Return the time by the monotonic clock at which the search must end."""
         return self.began + self.limits.seconds
 
     def must_end(self) -> bool:
         """Return whether the search must end, and record why: out of time, or client gone.
 
-        Only a costly search ends because its client is gone: one that has closed only its own side of the connection
-        still gets the answer of a cheap search.
+        Only a costly search ends because its client is gone. A client that has closed only its own side of the
+        connection still gets the answer of a cheap search.
         """
         if self.limits.clock.monotonic() >= self.deadline:
             self.ended = SearchTooLongError
@@ -128,7 +128,7 @@ class RunningSearch:
         return self.ended is not None
 
     def error(self) -> SearchEndedError | None:
-        """Return the error to answer if a statement was ended."""
+        """Return the error to answer with if a statement was ended; None if it was not."""
         if self.ended is SearchTooLongError:
             return SearchTooLongError(costly_parts(self.node, self.part))
         return self.ended() if self.ended else None
@@ -153,7 +153,7 @@ class _Step:
         if read.ended is not None or read.must_end():
             return True
         if read.free is None:
-            # Seconds of the processor: on a busy machine, a cheap search may take long as well.
+            # Seconds of the processor: on a busy machine, a cheap search may take long too.
             worked = self._clock.processor()
             if self._worked_before < 0:
                 self._worked_before = worked
@@ -202,7 +202,10 @@ def end_limits(read: RunningSearch) -> None:
 
 @dataclass(slots=True)
 class Steps:
-    """Steps of work that a database may still do, each about half a millisecond; load does not change their number."""
+    """A number of steps of work that a database may still do, each about half a millisecond.
+
+    Unlike seconds, steps do not depend on the load of the machine.
+    """
 
     left: float
 
@@ -214,9 +217,9 @@ class Steps:
 
 @contextmanager
 def within_steps(connection: Connection, steps: Steps) -> Iterator[None]:
-    """End the block, without an error, when its statements need more steps, or at a limit of the search.
+    """End the block without an error when its statements need more steps, or at a limit of the search.
 
-    SQLite counts steps while it works. For PostgreSQL, the block takes those of `expected_steps` before a statement.
+    SQLite counts steps while it works. For PostgreSQL, the block takes the `expected_steps` of a statement before it.
     """
     driver: Any = connection.connection.driver_connection
     if not isinstance(driver, sqlite3.Connection):
@@ -259,7 +262,9 @@ def expected_steps(connection: Connection, query: Select[Any]) -> float:
 
 
 def each_of(connection: Connection, names: Iterable[_Name]) -> Iterator[_Name]:
-    """Yield names that are compared in Python, where no statement ends the search at its deadline.
+    """Yield names for a comparison in Python, and end the search between them at its deadline.
+
+    Only statements end by themselves at the limits of a search.
 
     Raises:
         SearchEndedError: the search must end.

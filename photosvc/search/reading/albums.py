@@ -24,7 +24,7 @@ from photosvc.search.reading.photos import PhotoQuery, find_photos
 from photosvc.search.reading.plan import ALL_ROWS
 
 ALBUM: Final = "album"
-#: Days of a month and months of a year in the numbers of days.
+#: Factors of a day number: yyyymmdd is (year * 100 + month) * 100 + day.
 _DAYS, _MONTHS = 100, 100
 #: Types of albums: stored ones, computed ones, and `moment`, which clients ask for and this library has none of.
 TYPES: Final = (ALBUM, FOLDER, MONTH, STATE, "moment")
@@ -34,7 +34,7 @@ _STORED: Final = (
 )  # fmt: skip
 #: Type -> the order when none is asked for.
 _DEFAULT_ORDERS: Final = {FOLDER: "path", MONTH: "newest", STATE: "place"}
-#: The most steps (`limits.Steps`) of all searches that count the photos of smart albums in a list, and of one of them.
+#: The most steps (`limits.Steps`) of all searches that count the photos of smart albums for a list, and of one search.
 _MOST_STEPS: Final = 200
 _MOST_OF_ONE: Final = 40
 #: Added to both sort keys, so that each has 19 digits: times of the years 1 to 9999, and keys below 2^62.
@@ -43,16 +43,16 @@ _DIGITS: Final = 19
 
 
 def latest(rows: type[SearchRow | SearchAlbum] = SearchRow) -> ColumnElement[str]:
-    """Return the aggregate that finds the latest photo of a group of rows, whose file is its cover.
+    """Return the aggregate that finds the cover of a group of rows: the file of the latest photo.
 
-    The latest photo is the first one in the order `newest`. Its sort keys are packed into one text, and packed texts
-    compare alike: the statement that counts the group finds the row without sorting it.
+    The latest photo is the first in the order `newest`. Its sort keys are packed into one text, so that texts compare
+    like keys. The statement that counts the group then finds the row without sorting the group.
     """
     return func.max(cast(rows.taken_at + _OFFSET, Text) + cast(rows.newest_key + _OFFSET, Text))
 
 
 def hashes_of_covers(connection: Connection, packed: Iterable[str], *, sees_private: bool) -> dict[str, str]:
-    """Return the hash of the file with each of these packed sort keys."""
+    """Return the hashes of the files with these packed sort keys, by the keys."""
     keys = {int(text[_DIGITS:]) - _OFFSET: text for text in packed if text}
     hashes: dict[str, str] = {}
     for portion in in_portions(list(keys)):
@@ -113,7 +113,7 @@ ORDERS: Final[dict[str, tuple[Callable[[AlbumRecord], Any], bool]]] = {
 
 @dataclass(slots=True)
 class _AlbumCache:
-    """The albums that were read in one state of the library."""
+    """The albums read in one state of the library."""
 
     lists: dict[str, list[AlbumRecord]] = field(default_factory=dict)
     smart: dict[date, dict[str, tuple[int, str]]] = field(default_factory=dict)
@@ -123,7 +123,7 @@ class _AlbumCache:
     """UIDs of the smart albums whose photos take too many steps to count in a list."""
 
     def on(self, day: date) -> dict[str, tuple[int, str]]:
-        """Return the smart albums that were counted on this day; those of other days are dropped."""
+        """Return the counts of smart albums of this day, and drop the counts of another day."""
         counts = self.smart.get(day)
         if counts is None:
             counts = {}
@@ -151,9 +151,9 @@ class KnownAlbums:
         """Return a page of the albums on this day.
 
         Args:
-            counted: whether searches count the photos of smart ones; these belong to anybody, so that together they
-                end after some steps. The number of an album that takes too many is `UNCOUNTED`.
-            steps: the most steps of all of these searches; None: any number.
+            counted: whether searches count the photos of smart albums. Anybody may save a costly query, so all
+                searches together end after `steps`. The number of an uncounted album is `UNCOUNTED`.
+            steps: the most steps of all searches together; None: any number.
         """
         words = fold(albums_request.text)
         every = self._list(connection, albums_request.type, sees_private=sees_private)
@@ -208,7 +208,7 @@ class KnownAlbums:
         today: date,
         steps: int | None = None,
     ) -> list[AlbumRecord]:
-        """Return the albums with the photo counts of the smart ones, each of which takes a search."""
+        """Return the albums with photo counts of smart albums; each count takes a search."""
         read = self._cached.read(connection, sees_private=sees_private)
         known, left = read.on(today), Steps(steps or 0)
         for album in albums:
@@ -256,7 +256,7 @@ def parse_albums_request(parameters: Any, count: int, offset: int) -> AlbumsRequ
 
 #: The number of photos, and the packed sort keys of the latest, of an album without photos.
 _EMPTY: Final = (0, "")
-#: The same of an album whose photos are not counted.
+#: The same for an album whose photos are not counted.
 UNCOUNTED: Final = (-1, "")
 
 
@@ -265,7 +265,7 @@ def _with_count(album: AlbumRecord, counted: tuple[int, str]) -> AlbumRecord:
 
 
 def _count_of(connection: Connection, uid: str, *, sees_private: bool, today: date) -> Any:  # noqa: ANN401
-    """Return the SELECT that counts the photos in an album; None if albums in it make the search too long or deep."""
+    """Return the SELECT that counts the photos in an album; None if its query is too long or too deep."""
     try:
         photos = find_photos(connection, PhotoQuery(Everything(), uid, sees_private, today), rows_needed=ALL_ROWS)
     except InvalidValueError:
@@ -281,7 +281,7 @@ def _found_by(connection: Connection, query: Any) -> tuple[int, str]:  # noqa: A
 
 
 def _found_within(connection: Connection, make: Callable[[], Any], steps: Steps) -> tuple[int, str] | None:
-    """Return the result of the query, at least one step later; None if it takes more steps."""
+    """Return the result of the query, which takes at least one step; None if it takes more steps than are left."""
     results: list[tuple[int, str]] = []
     steps.take()
     with within_steps(connection, steps):
@@ -312,7 +312,7 @@ def _of_people(connection: Connection, *, sees_private: bool) -> Iterable[AlbumR
 def _grouped(
     connection: Connection, columns: Iterable[Any], *conditions: ColumnElement[bool], sees_private: bool
 ) -> Iterable[Any]:
-    """Return the groups of photos by these columns, each with the first of their paths, their number and the latest."""
+    """Return the columns of each group of photos, its first path, the number of its photos, and the latest photo."""
     columns = tuple(columns)
     query = select(*columns, func.min(SearchRow.path), func.count(), latest()).where(
         visible_photos(sees_private=sees_private), *conditions

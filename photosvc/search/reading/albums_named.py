@@ -168,16 +168,16 @@ class NamedAlbums:
         return bool(self._smart)
 
     def named(self, operands: Operands) -> list[NamedAlbum]:
-        """Return the albums with one of these UIDs or titles."""
+        """Return the albums that have one of these UIDs or titles."""
         if operands not in self._named:
             self._named[operands] = found = self._look_up(operands)
             self._smart |= {album.id: album for album in found if album.filter}
         return self._named[operands]
 
     def query_of(self, album: NamedAlbum) -> Node | None:
-        """Return the query of a smart album; None when a version with other filters saved it.
+        """Return the query of a smart album; None if it is not valid, because a version with other filters saved it.
 
-        That is no error, because the search itself is valid.
+        An invalid album is no error of the search that names it.
         """
         if album.id not in self._queries:
             try:
@@ -187,7 +187,7 @@ class NamedAlbums:
         return self._queries[album.id]
 
     def names(self, outer: int, inner: int) -> bool:
-        """Return whether the smart album `outer` names the album `inner`, by others too, or is the same album."""
+        """Return whether the smart album `outer` is `inner`, or names it directly or through other smart albums."""
         if outer not in self._reached:
             reached, waiting = {outer}, [outer]
             while waiting:

@@ -78,7 +78,7 @@ _LOOKED_UP = frozenset(
     for name, spec in FILTERS.items()
     if any(FILTER_COLUMNS.get(column, column) in LOOKUP_COLUMNS for column in spec.columns)
 )
-#: Values that a row of a walk is compared with as fast as it is read.
+#: Comparing a row of a walk with this many values takes as long as reading it.
 _LIGHT_VALUES = 8
 _MATCHING: Final = f"FROM {SearchText.__tablename__} WHERE {WORD_TERMS} @@ %(asked)s::tsquery"
 #: PostgreSQL expects a number by the shares of words in its statistics.
@@ -88,14 +88,14 @@ _FOUND: Final = f"SELECT photo_id {_MATCHING} LIMIT %(most)s"
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The photos that the index of some conjuncts finds: all that match, and maybe further ones."""
+    """The photos that the index of some conjuncts finds: all photos that match, and maybe more."""
 
     parts: tuple[Node, ...]
-    """The conjuncts that the index was asked for."""
+    """The conjuncts for which the index was read."""
     photos: Any
     """The SELECT of their ids."""
     exact: tuple[Node, ...] = ()
-    """The conjuncts that all candidates match; they are not checked again."""
+    """The conjuncts that all candidates match, so that they need no further check."""
     scanned: bool = False
     """True if the whole index is read to find them."""
 
@@ -116,7 +116,7 @@ class CandidateCounter:
 
     @memoized_property
     def limit(self) -> int:
-        """Return the most candidates that are sorted faster than the order is walked (see `plan`)."""
+        """Return the number of candidates up to which sorting them is faster than walking the order (see `plan`)."""
         return math.isqrt(self.rows_needed * (self.photos + 1) * self._weight) // 2
 
     def count(self, candidates: Candidates) -> int:
@@ -133,7 +133,7 @@ class CandidateCounter:
 
 
 def _days_of(part: Node) -> Days | None:
-    """Return the days that a conjunct asks for; None for anything else, and for several ranges of days."""
+    """Return the days of a conjunct that asks for one range of days; None for other conjuncts."""
     match part:
         case Filter("taken" | "before" | "after", Choice((Days() as days,))):
             return days
@@ -142,13 +142,13 @@ def _days_of(part: Node) -> Days | None:
 
 
 def most_walked(photos: int, rows_needed: int) -> int | None:
-    """Return the most rows that are walked for a page in a library of so many photos; None: all."""
+    """Return the most rows to walk for a page in a library of this many photos; None: all rows."""
     rows = max(photos // _PART, _LEAST * rows_needed)
     return rows if rows * 2 < photos else None
 
 
 def scan_values(parts: Sequence[Node], context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
-    """Return the SELECT of all photos that match these conjuncts, and maybe others; None without an index."""
+    """Return the SELECT of all photos that match these conjuncts, and maybe more photos; None without an index."""
     scanned = sorted((one for one in parts if is_scanned(one, context)), key=word_index.is_words)
     if context.opened or not scanned:  # the index has only listed rows
         return None
@@ -186,7 +186,7 @@ def most_selective(
     """Return the candidates of the most selective conjuncts; None if all exceed the counter's limit.
 
     Args:
-        walked: the conjuncts whose value has an index in the order, which needs no sorting.
+        walked: the conjuncts whose value has an index in the order. Walking that index needs no sorting.
     """
     best, fewest = None, 0
     for candidates in _candidates(parts, walked, context):
@@ -197,9 +197,9 @@ def most_selective(
 
 
 def found_by_any(parts: Sequence[Node], context: Context, counter: CandidateCounter) -> Candidates | None:
-    """Return the photos of words that may also mean a filter, if indexes of PostgreSQL find few.
+    """Return the photos of words that may also mean a filter, if the indexes of PostgreSQL find few.
 
-    Left to itself, PostgreSQL would compare all rows with the words or the filter.
+    PostgreSQL by itself would compare all rows with the words and the filter.
     """
     for part in parts:
         if not (isinstance(part, Or) and word_index.is_mixed(part, context)):
@@ -325,7 +325,7 @@ def _is_value(operand: Operand) -> bool:
 
 
 def estimate(asked: str, connection: Connection) -> int:
-    """Return how many photos PostgreSQL expects of a text search, by its statistics and in half a millisecond."""
+    """Return the number of photos that PostgreSQL expects of a text search; this takes half a millisecond."""
     ((plans,),) = run_text(connection, _ESTIMATE, {"asked": asked})
     return int(plans[0]["Plan"]["Plan Rows"])
 
@@ -333,7 +333,8 @@ def estimate(asked: str, connection: Connection) -> int:
 def find_by_index(asked: str, most: int, connection: Connection) -> list[int]:
     """Return at most `most` photos that a text search of PostgreSQL finds by the full-text index alone.
 
-    Left to itself it reads the whole table when it expects many, as it does of any of several words that no photo has.
+    PostgreSQL by itself reads the whole table if it expects many photos. It does so for any of several words, even if
+    no photo has one of them.
     """
     run_text(connection, "SET LOCAL enable_seqscan = off", {})
     rows = run_text(connection, _FOUND, {"asked": asked, "most": most})
@@ -346,8 +347,8 @@ def expected(
 ) -> Candidates | None:
     """Return the photos that the words of these conjuncts find, if PostgreSQL expects few.
 
-    Of frequent words it would compare the index's text of each row that it walks, which costs more than a substring. It
-    may expect far too many photos of any of several words, as it knows the shares of frequent words only.
+    If words are frequent, it would compare the indexed text of each row that it walks, which costs more than finding a
+    substring. It knows the shares of frequent words only, so it may expect far too many photos of any of several words.
     """
     found, words = with_words(parts, context), word_index.needed(parts)
     if found is None or words is None:

@@ -29,7 +29,7 @@ from photosvc.search.reading.resolve import resolve
 
 #: A file in a window: its id and its sort keys.
 KeyedFile = Sequence[Any]
-#: Rows of the order `random` that are skipped by sorting them.
+#: Up to this many rows of the order `random` are skipped by sorting them.
 _FAR: Final = 20_000
 #: Rows that are read at once.
 _CHUNK: Final = 1000
@@ -86,7 +86,7 @@ class Search:
     node: Node
     """The resolved query, inside the request's album."""
     one_each: bool = False
-    """True if each photo is found by its first file alone; only for a query about photos (see `photos.is_single`)."""
+    """True if only the first file of each photo is read; the query must be about photos (see `photos.is_single`)."""
 
     @memoized_property  # that of Python 3.11 holds a lock of all searches while this one asks the database
     def plan(self) -> Plan:
@@ -99,18 +99,18 @@ class Search:
 
     @property
     def is_plain(self) -> bool:
-        """Return whether it has no conditions and an order with an index: then statements are prepared ones."""
+        """Return whether the search has no conditions and its order has an index; its statements are then prepared."""
         return isinstance(self.node, Everything) and self.request.order.base not in UNINDEXED_ORDERS
 
     def window(self, offset: int, count: int) -> Iterator[KeyedFile]:
-        """Return at most `count` files from `offset` on, which counts those after the request's cursor if it has one.
+        """Yield at most `count` files from `offset` on; with a cursor in the request, `offset` counts from there.
 
-        They are read while they are taken, because a window may have 100,000.
+        Files are read as they are consumed, because a window may have 100,000.
         """
         return chain.from_iterable(self.parts_of_window(offset, count))
 
     def parts_of_window(self, offset: int, count: int) -> Iterator[Sequence[KeyedFile]]:
-        """Return the files of `window` as they are read, many at a time."""
+        """Yield the files of `window` in chunks, as they are read."""
         if self.request.order.base == "random" and self.request.cursor is None and offset > _FAR:
             place = self.shuffled_near(offset, self.total(), self._rows_before)
             if place is not None:
@@ -166,7 +166,7 @@ class Search:
         return self.connection.execute(self._sorted(query, keys)).all()
 
     def number_before(self, place: KeyedFile) -> int:
-        """Count the photos with a file before this one, which is among them if another file of its photo is."""
+        """Count the photos with a file before this place; its own photo counts if another of its files is before."""
         keys = self._keys()
         here, there = tuple_(*map(self._compared, keys)), tuple_(*place[1:])
         is_before = here > there if self.request.order.falling else here < there
@@ -180,15 +180,15 @@ class Search:
         return self.connection.scalar(self.matching(func.count()).where(is_before)) or 0
 
     def shuffled_near(self, position: int, total: int, number_before: Callable[[int], int]) -> Cursor | None:
-        """Return a cursor of the order `random` shortly before a position; None if it is not found.
+        """Return a cursor of the order `random` shortly before a position; None if none is found.
 
-        To skip half of a million rows there, they would all be sorted, as no index has this order. But its sort keys
-        are spread evenly, so that the key at a position can be estimated, and what is before it be counted.
+        No index has this order, so skipping half a million rows would sort them all. Its sort keys are spread evenly:
+        the key at a position can be estimated, and the rows before that key can be counted.
 
         Args:
             position: the position, counted in rows or in photos.
-            total: the number of all of them.
-            number_before: counts those before a key, or those up to it.
+            total: the number of all rows or photos.
+            number_before: counts the rows or photos before a key, or up to it.
         """
         order = self.request.order
         # Four times the standard deviation of the number of keys before a key is nearly always enough.
@@ -215,7 +215,7 @@ class Search:
         return query.where(_FIRST) if self.one_each else query
 
     def _end_of(self, walk: Walk) -> Sequence[Any] | None:
-        """Return the sort keys of the row at which the walk ends; None when there are fewer rows."""
+        """Return the sort keys of the row at which the walk ends; None if there are fewer rows."""
         keys = self._keys()
         query = select(*keys).where(*walk.along, *self._behind(keys))
         return self.connection.execute(in_order(query, self.request.order, keys).offset(walk.rows).limit(1)).first()
