@@ -29,7 +29,7 @@ _ZONE_STEP: Final = timedelta(minutes=15)
 _FURTHEST: Final = timedelta(hours=14)
 #: A date without a time begins a day earlier or later in other zones.
 _DAY: Final = timedelta(days=1)
-#: Days of a date of which so many parts are known.
+#: The length of time that a date covers, by its known parts.
 _LENGTHS: Final = {DAY: _DAY, MONTH: timedelta(days=31), YEAR: timedelta(days=366)}
 #: Seconds that a burst lasts at most.
 _BURST: Final = timedelta(seconds=60)
@@ -43,15 +43,16 @@ def is_unique(document: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """The facts of a file that tell its picture from others."""
+    """The facts of a file that identify its picture."""
 
     video: bool = False
     duration_ns: int = 0
     first: datetime | None = None
-    """The capture time, naive, or the first one that is possible; None if it is unknown."""
+    """The capture time, naive, or the earliest possible one; None if it is unknown."""
     last: datetime = datetime.min  # noqa: DTZ901 - naive as all of them
+    """The latest possible capture time."""
     in_utc: bool = False
-    """True if that is UTC; else it is local time."""
+    """True if `first` and `last` are in UTC; else they are local times."""
     utc: datetime | None = None
     """The capture time in UTC, if the camera wrote its zone."""
     make: frozenset[str] = frozenset()
@@ -91,16 +92,16 @@ class Facts:
 
 
 def _apart(one: Facts, other: Facts) -> timedelta | None:
-    """Return the shortest time between both; None if that of one is unknown."""
+    """Return the shortest time between both; None if a capture time is unknown."""
     if one.first is None or other.first is None:
         return None
     return max(one.first, other.first) - min(one.last, other.last)
 
 
 def same_moment(one: Facts, other: Facts) -> bool | None:
-    """Return whether both were taken at the same time: pictures within a second, videos within some.
+    """Return whether both were taken at the same time: pictures within a second, videos within some seconds.
 
-    A video may have its time in UTC alone, and a date without a time only tells other dates.
+    A video may have its time in UTC alone. A date without a time only excludes other dates.
     """
     apart = _apart(one, other)
     if apart is None:
@@ -161,15 +162,15 @@ def may_be_one(one: Facts, other: Facts, *, edited: bool = False) -> bool:
 
 
 def may_be_burst(one: Facts, other: Facts) -> bool:
-    """Return whether pictures that belong to one burst by their names may do so."""
+    """Return whether times and cameras allow that these pictures, whose names say so, are of one burst."""
     apart = _apart(one, other)
     return same_camera(one, other) is not False and (apart is None or apart <= _BURST)
 
 
 def is_edit(former: Facts, new: Facts) -> bool:
-    """Return whether the new content under a name is that of the same picture, edited.
+    """Return whether the new content under a name is the former picture, edited.
 
-    Former content that tells nothing, because it could not be decoded, is followed by all that does not contradict it.
+    If the former content could not be decoded, any content that does not contradict it counts as its edit.
     """
     if same_moment(former, new) is True and same_camera(former, new) is not False:
         return True

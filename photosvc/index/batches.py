@@ -30,10 +30,9 @@ from photosvc.models.engine import begin_write, many_pages
 from photosvc.settings import Settings
 
 _LOG = logging.getLogger("photosvc")
-#: Files that the first transaction stores, and the most. The first one also compiles the statements.
+#: Files that the first transaction stores, and the most files of any. The first one also compiles the statements.
 _FIRST_SIZE, _MOST = 5, 500
-#: The same for transactions that mark missing files: a file takes a twentieth of the time, each transaction as much
-#: again.
+#: The same for transactions that mark missing files, which take a twentieth of the time for each file.
 _FIRST_MARKED, _MOST_MARKED = 100, 2000
 #: Raise it when the rules give other photos for the same files.
 _RULES_VERSION: Final = 6
@@ -69,10 +68,10 @@ class BatchWriter:
         return self._storing.items
 
     def store(self, batch: Sequence[ReadFile]) -> None:
-        """Store a batch; if the database refuses it, store file by file, so that only the one at fault is left out.
+        """Store a batch. If the database refuses it, store file by file, so that only the file at fault is left out.
 
         Raises:
-            Exception: what the database raises when it is locked, full or away.
+            Exception: the error of a database that is locked, full or unreachable.
         """
         batch = self._contents.learn(self._session, batch)
         try:
@@ -114,7 +113,7 @@ class BatchWriter:
 
     @contextmanager
     def _transaction(self, batch_size: BatchSize, items: int) -> Iterator[Store]:
-        """Open one transaction: all of the batch or nothing."""
+        """Open one transaction, so that all of the batch is stored or nothing."""
         with batch_size.writing(self._session, items):
             if self._lease:
                 self._lease.check(self._session)

@@ -1,6 +1,6 @@
-"""The description of a photo: its files and names put together, and written over sources of lower priority alone.
+"""The description of a photo: the values of its files and names, which replace values of weaker sources alone.
 
-Pure functions put the files together: equal files give equal photos.
+Pure functions merge the files: equal files give equal photos.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -67,10 +67,10 @@ def taken(metadata: Metadata, files: Sequence[StackedFile], indexed_at: datetime
 
     It comes from the metadata (source `meta`); else from a date in the names of files and folders (`name`); else it is
     the time at which a program last changed the picture (`estimate`), or else the oldest modification time of its files
-    (empty). If that time is after the month or year that a name has, it is that month or year (`estimate`).
+    (empty). If a name has a month or year that ended before that time, it is that month or year (`estimate`).
 
-    The zone comes from the position, else from the offset that the camera wrote, else it is the usual one, as far as
-    that is known: with UTC as the usual zone, that of a wall time stays empty.
+    The zone comes from the position, else from the offset that the camera wrote, else it is the usual zone. UTC as the
+    usual zone means that none is known: then the zone of a wall time stays empty.
     """
     known = zone_at(metadata.lat, metadata.lng) if metadata.lat is not None and metadata.lng is not None else ""
     zone = known or usual_zone
@@ -96,17 +96,17 @@ def taken(metadata: Metadata, files: Sequence[StackedFile], indexed_at: datetime
 
 
 def _is_over(first: datetime, parts: int, latest: datetime) -> bool:
-    """Return whether the month or year that begins then had ended when a file was last changed.
+    """Return whether the month or year that begins at `first` had ended when a file was last changed.
 
-    Within it, the time of the file is more exact; a file that is older is not from then. Years up to 1980 are those of
-    clocks that were not set.
+    During that month or year, the time of the file is more exact; an older file was not taken then. Years up to 1980
+    come from clocks that were not set.
     """
     months = first.year * 12 + first.month + (1 if parts == MONTH else 12)
     return latest.year * 12 + latest.month >= months or latest.year <= _UNSET_CLOCK
 
 
 def _from_wall_time(metadata: Metadata, local: datetime, zone: str, usual_zone: str) -> Taken:
-    """Return the time for a wall time, which is kept; the satellite clock replaces a UTC that disagrees with it."""
+    """Return the time for a wall time. If the satellite clock disagrees with its UTC, it replaces the UTC alone."""
     at, named = _in_zone(local, metadata.utc_offset, zone, usual_zone)
     satellite = metadata.taken_utc
     if satellite is not None and metadata.date_parts == DAY and abs(at - satellite) >= SAME_MOMENT:
@@ -123,7 +123,7 @@ def _in_zone(local: datetime, offset: int | None, zone: str, usual_zone: str) ->
 
 
 def _as_known(usual_zone: str) -> str:
-    """Return the usual zone as the one of a photo: UTC says only that none is known."""
+    """Return the usual zone as the zone of a photo: empty for UTC, which means that none is known."""
     return "" if usual_zone == UTC_ZONE else usual_zone
 
 
@@ -141,8 +141,8 @@ def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], shared_r
     """Bring the row of a photo up to date with its files, or hide a photo without files.
 
     Args:
-        photo: its files are stored.
-        sidecars: those of its files, by the id of the file.
+        photo: its files have ids.
+        sidecars: the sidecars of its files, by the id of the file.
     """
     files = sorted((file for file in photo.files if not file.missing), key=lambda file: file.name)
     if not files:
@@ -234,8 +234,8 @@ def _describe_time(
 ) -> None:
     metadata = sources.metadata
     estimated = metadata.lat is None and metadata.taken_local is not None and photo.place_src == ESTIMATE
-    # The zone is that of the position which the photo has now. A place without position tells none: an estimated one
-    # is too far away in space or time.
+    # The zone is that of the photo's present position. A place without position gives no zone: an estimated place is
+    # too far away in space or time.
     if (estimated or photo.place_src == MANUAL) and photo.cell_id != UNKNOWN_PLACE:
         metadata = replace(metadata, lat=photo.lat, lng=photo.lng)
     when = taken(metadata, stacked, now if photo.id is None else photo.created_at, usual_zone)
@@ -309,7 +309,7 @@ def _describe_texts(photo: Photo, sources: Sources, shared_rows: SharedRows, fil
 
 
 def _describe_flags(photo: Photo, metadata: Metadata, now: datetime) -> None:
-    """Set and remove flags with the sidecars that have them; one that a person set or removed stays as it is."""
+    """Set and remove flags as the sidecars have them. A flag that a person set or removed stays."""
     if gives_way(photo.favorite_src, XMP):
         if metadata.favorite and not photo.favorite:
             photo.favorite, photo.favorite_src = True, META

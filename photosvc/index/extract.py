@@ -1,6 +1,6 @@
-"""The extraction of a file: everything that the index needs of it, read in one read-only opening.
+"""The extraction of a file: all values that the index needs, read while the file is open once, read-only.
 
-Thumbnails are made, if wanted, while the worker has the file open anyway.
+On request, thumbnails are made while the file is open.
 """
 
 import hashlib
@@ -28,9 +28,9 @@ from photosvc.media.video import read_video, read_video_metadata
 if TYPE_CHECKING:  # with its modules, its import takes a fifth of the time in which a worker starts
     from photosvc.pictures.cache import PictureCache
 
-#: Version of what the index reads from a file. Raise it by one when an unchanged file gives more, or other, values than
-#: before: the next run then reads files of a lower version again, once. Each file carries its version, so that an
-#: interrupted run continues where it ended.
+#: The version of the readers. Raise it by one when an unchanged file gives more or other values than before: the next
+#: run then reads all files of a lower version again. The row of each file has its version, so that an interrupted run
+#: continues where it ended.
 READER_VERSION: Final = 15
 _Keep = Callable[[Decoded], None]
 _CODECS: Final = {"jpg": "jpeg"}
@@ -102,7 +102,7 @@ def extract(
     Args:
         path: the file; its name may hold undecodable bytes.
         max_bytes: larger pictures and videos are not decoded.
-        decode: False leaves out the pixels and everything else that needs a decoder: for files that made one crash.
+        decode: false for files that made a decoder crash: their pixels are not read.
         then: called with the open file, its format, the extraction, and the picture if all its pixels were decoded.
         name: the name whose extension counts; by default that of the path.
 

@@ -19,7 +19,7 @@ from photosvc.search.rows.write import project
 
 
 def mark_cameras(session: Session, cameras: Collection[int] | Select[int]) -> None:
-    """Note that photos of these cameras changed, for `index.place_estimates`. No object in the session changes."""
+    """Note that photos of these cameras changed, for `index.place_estimates`; no object in the session changes."""
     marked = update(Camera).where(Camera.id.in_(cameras)).values(changes=Camera.changes + 1)
     session.connection().execute(marked, execution_options=UNLOADED)
 
@@ -43,7 +43,7 @@ class PhotoChanges:
             describe(photo, {}, self._catalog, self._now)
 
     def describe(self, photos: Collection[Photo]) -> None:
-        """Describe photos by their files, which gives them their quality too, and flush."""
+        """Describe photos by their files, with their quality, and flush."""
         sidecars = sidecars_of(self._session, [photo.id for photo in photos])
         with self._session.no_autoflush:
             for photo in photos:
@@ -51,7 +51,7 @@ class PhotoChanges:
         self._session.flush()
 
     def project(self, photos: Sequence[Photo], *, gone: Collection[int] = ()) -> None:
-        """Write the search rows of described photos, and mark the cameras, whose photos get other estimates of places.
+        """Write the search rows of described photos, and mark the cameras whose photos may get other estimates.
 
         Args:
             photos: all photos that changed.
@@ -63,7 +63,7 @@ class PhotoChanges:
         self._cameras.clear()
 
     def project_estimated(self, photos: Sequence[Photo], *, gone: Collection[int] = ()) -> None:
-        """Write search rows as `project` does, without marks: no estimate depends on another one."""
+        """Write search rows as `project` does, without marking cameras: no estimate depends on another one."""
         if photos or gone:
             project(self._session, [*(photo.id for photo in photos), *gone], filter(_has_no_order, photos))
 

@@ -78,7 +78,7 @@ class Summary:
     cache_refusal: str = ""
     """The reason why thumbnails could not be kept, as a sentence; empty when all were kept."""
     kept: int = 0
-    """Files that are gone and yet not marked as missing, because no original is there: the disk is not mounted."""
+    """Files that are gone but not marked as missing, because no original is there: the disk may not be mounted."""
     unmounted: dict[str, int] = field(default_factory=dict)
     """Folders on which a disk was mounted before and none is now, with the number of files left as they are."""
     seconds: float = 0.0

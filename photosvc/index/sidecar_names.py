@@ -27,7 +27,7 @@ EDITED_SUFFIXES: Final = tuple(
         "-編集済み", "-ha editado", "-editado", "-editat",
     )
 )  # fmt: skip
-#: What is left of them where they are cut.
+#: The beginnings of these suffixes that remain in cut names.
 _CUT_SUFFIXES: Final = sorted({suffix[:length] for suffix in EDITED_SUFFIXES for length in range(2, len(suffix))})
 _STILLS: Final = (".heic", ".jpg", ".jpeg")
 #: Extensions of videos of live photos, and those that their stills have.
@@ -95,23 +95,26 @@ def confirms(name: str, sidecar: str, title: str) -> bool:
     """
     stem, extension = _split(name)
     whole = {
-        key(one) for one, number in _variants(stem, extension) if _units(one) <= CUT for one in _forms(one, number)
+        key(form)
+        for variant, number in _variants(stem, extension)
+        if _units(variant) <= CUT
+        for form in _forms(variant, number)
     }
     if not title or key(sidecar) in whole | {key(f"{name}.json"), key(f"{stem}.json")}:
         return True
-    names = {one for one, _ in _variants(stem, extension)}
+    names = {variant for variant, _ in _variants(stem, extension)}
     written, written_extension = _split(html.unescape(title))
     stated = {_letters(written), _letters(written + written_extension)}
-    if stated & {_letters(_split(one)[0]) for one in names}:
+    if stated & {_letters(_split(variant)[0]) for variant in names}:
         return True
-    cut = tuple(_letters(_split(one)[0]) for one in names if _units(one) == _CUT_PICTURE)
+    cut = tuple(_letters(_split(variant)[0]) for variant in names if _units(variant) == _CUT_PICTURE)
     return _letters(written).startswith(cut) if cut else False
 
 
 def companions(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return the sidecars that each file may have, and the files that each sidecar may belong to.
 
-    Where names differ in case alone, a file has the sidecar in its own case and none in the case of another file.
+    If names differ in case alone, a file has the sidecar in its own case, and none in the case of another file.
 
     Args:
         names: all names in one folder; the result has those with companions.
@@ -126,17 +129,17 @@ def companions(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     if not sidecars:
         return {}
     owned = {sidecar for name in _in_several_cases(files) for sidecar in _written(name)}
-    found: dict[str, list[str]] = defaultdict(list)
+    others: dict[str, list[str]] = defaultdict(list)
     for name in files:
         for sidecar in islice(_own(name, sidecars, owned), MOST_COMPANIONS):
-            if len(found[sidecar]) < MOST_COMPANIONS:
-                found[sidecar].append(name)
-            found[name].append(sidecar)
-    return {name: tuple(others) for name, others in found.items()}
+            if len(others[sidecar]) < MOST_COMPANIONS:
+                others[sidecar].append(name)
+            others[name].append(sidecar)
+    return {name: tuple(companion_names) for name, companion_names in others.items()}
 
 
 def _in_several_cases(names: Sequence[str]) -> Iterator[str]:
-    """Yield the files whose names, without extensions, differ in case alone from others."""
+    """Yield the files whose names, without extensions, differ from other names in case alone."""
     stems = {_split(name)[0] for name in names}
     several = Counter(map(key, stems))
     if len(several) < len(stems):
@@ -146,17 +149,17 @@ def _in_several_cases(names: Sequence[str]) -> Iterator[str]:
 def _own(name: str, sidecars: Mapping[str, Mapping[str, None]], owned: Container[str]) -> Iterator[str]:
     """Yield the sidecars of a file by their keys, without those `owned` by names in another case."""
     exact: dict[str, list[str]] = {}
-    for one in _written(name):
-        exact.setdefault(key(one), []).append(one)
+    for candidate in _written(name):
+        exact.setdefault(key(candidate), []).append(candidate)
     for folded, written in exact.items():
         if same := sidecars.get(folded):
-            mine = [one for one in dict.fromkeys(written) if one in same]
-            yield from mine or (one for one in islice(same, MOST_COMPANIONS) if one not in owned)
+            own_case = [candidate for candidate in dict.fromkeys(written) if candidate in same]
+            yield from own_case or (sidecar for sidecar in islice(same, MOST_COMPANIONS) if sidecar not in owned)
 
 
 def _takeout(stem: str, extension: str) -> Iterator[str]:
     # The cut takes the number out of a long name, which then looks like that of the picture without one.
-    variants = sorted(_variants(stem, extension), key=lambda one: not one[1] and _loses_number(one[0]))
+    variants = sorted(_variants(stem, extension), key=lambda variant: not variant[1] and _loses_number(variant[0]))
     for name, number in variants:
         yield from _forms(name, number)
     whole = stem + extension
@@ -181,12 +184,12 @@ def _variants(stem: str, extension: str) -> Iterator[tuple[str, str]]:
     """
     stem, extension = unicodedata.normalize("NFC", stem), unicodedata.normalize("NFC", extension)
     for kind in (extension, *_STILLS_OF.get(extension.lower(), ()), *([""] if extension else [])):
-        for one, number in _stems(stem):
-            yield one + kind, number
+        for variant, number in _stems(stem):
+            yield variant + kind, number
 
 
 def _stems(stem: str) -> Iterator[tuple[str, str]]:
-    """Yield the stem, and for an edited copy that of its original, each as it is and with its number apart."""
+    """Yield the stem, and for an edited copy the stem of its original: whole, and with their numbers split off."""
     yield from _numbered(stem)
     numbered = _NUMBER.fullmatch(stem)
     rest, number = (numbered["rest"], numbered["number"]) if numbered else (stem, "")

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
+from itertools import chain
 from typing import Final
 
 from photosvc.core.times import UTC_ZONE, shifted, to_local
@@ -54,67 +55,69 @@ class Sources:
 
 
 def ranked(sidecars: Iterable[StoredSidecar]) -> list[StoredSidecar]:
-    """Return the sidecars of a file and its duplicates by the names of these, the most specific first.
+    """Return the sidecars of a file and its duplicates in the order of the names of these, the most specific first.
 
-    Of those from Takeout, each picture has one. The first sidecar with keywords has those of all pictures. The file is
-    archived only if each of its pictures that Takeout knows is.
+    Each picture has at most one sidecar of Takeout. The first sidecar with keywords gets the keywords of all pictures.
+    The file is archived only if each of its pictures that Takeout knows is archived.
     """
     pictures: dict[str, list[StoredSidecar]] = defaultdict(list)
-    for one in sidecars:
-        pictures[one.picture].append(one)
-    found = [one for name in sorted(pictures) for one in _ranked(name, pictures[name])]
-    return _united(found) if len(pictures) > 1 else found
+    for sidecar in sidecars:
+        pictures[sidecar.picture].append(sidecar)
+    in_order = [sidecar for name in sorted(pictures) for sidecar in _ranked(name, pictures[name])]
+    return _united(in_order) if len(pictures) > 1 else in_order
 
 
 def _ranked(picture: str, sidecars: Iterable[StoredSidecar]) -> list[StoredSidecar]:
     order = {name: rank for rank, name in enumerate(candidates(_base(picture)))}
-    found = sorted(sidecars, key=lambda one: (order.get(key(_base(one.name)), len(order)), one.name))
-    takeout = next((one for one in found if one.kind is Kind.TAKEOUT), None)
-    return [one for one in found if one.kind is not Kind.TAKEOUT or one is takeout]
+    in_order = sorted(sidecars, key=lambda sidecar: (order.get(key(_base(sidecar.name)), len(order)), sidecar.name))
+    takeout = next((sidecar for sidecar in in_order if sidecar.kind is Kind.TAKEOUT), None)
+    return [sidecar for sidecar in in_order if sidecar.kind is not Kind.TAKEOUT or sidecar is takeout]
 
 
 def _united(sidecars: Sequence[StoredSidecar]) -> list[StoredSidecar]:
-    """Return the sidecars of several pictures, with the values that are not simply those of the first."""
+    """Return the sidecars of several pictures, each with the keywords and the archived flag of all of them."""
     words: dict[Kind, dict[str, tuple[str, ...]]] = defaultdict(dict)
-    for one in sidecars:
-        if one.metadata.keywords:
-            words[one.kind].setdefault(one.picture, one.metadata.keywords)
-    archived = all(one.metadata.archived for one in sidecars if one.kind is Kind.TAKEOUT)
-    united = {kind: keywords(word for some in found.values() for word in some) for kind, found in words.items()}
+    for sidecar in sidecars:
+        if sidecar.metadata.keywords:
+            words[sidecar.kind].setdefault(sidecar.picture, sidecar.metadata.keywords)
+    archived = all(sidecar.metadata.archived for sidecar in sidecars if sidecar.kind is Kind.TAKEOUT)
+    united = {kind: keywords(chain.from_iterable(of_pictures.values())) for kind, of_pictures in words.items()}
 
     def with_shared(own: Metadata, kind: Kind) -> Metadata:
         return replace(own, keywords=united.get(kind, ()) if own.keywords else (), archived=own.archived and archived)
 
-    return [replace(one, metadata=with_shared(one.metadata, one.kind)) for one in sidecars]
+    return [replace(sidecar, metadata=with_shared(sidecar.metadata, sidecar.kind)) for sidecar in sidecars]
 
 
 def with_sidecars(own: Metadata, sidecars: Sequence[StoredSidecar], usual_zone: str = UTC_ZONE) -> Sources:
     """Return the metadata of a photo, merged from that of its files and its sidecars, the most specific first.
 
     Args:
-        usual_zone: the zone of pictures that tell neither a zone nor a position.
+        usual_zone: the zone of pictures without a zone and a position of their own.
     """
     xmp, takeout, exiftool, apple = (
-        [one.metadata for one in sidecars if one.kind is kind]
+        [sidecar.metadata for sidecar in sidecars if sidecar.kind is kind]
         for kind in (Kind.XMP, Kind.TAKEOUT, Kind.EXIFTOOL, Kind.APPLE)
     )
-    exiftool = [_in_local_time(one, own, usual_zone) for one in exiftool]
+    exiftool = [_in_local_time(metadata, own, usual_zone) for metadata in exiftool]
     plain = own
     if takeout or exiftool or apple:
         plain = merge((own, *takeout, *exiftool, *apple), written=(*takeout, own, *exiftool, *apple))
     if not xmp:
         return Sources(plain, plain)
-    return Sources(merge((_without_known_time(_in_local_time(merge(xmp), plain, usual_zone), plain), plain)), plain)
+    in_local_time = _in_local_time(merge(xmp), plain, usual_zone)
+    return Sources(merge((_without_known_time(in_local_time, plain), plain)), plain)
 
 
 def _in_local_time(sidecar: Metadata, plain: Metadata, usual_zone: str) -> Metadata:
-    """Return the metadata with a time that is written in UTC as the wall time of the picture."""
-    local, placed = sidecar.taken_local, next((one for one in (sidecar, plain) if one.lat is not None), None)
+    """Return the metadata with the wall time of the picture in place of a time in UTC."""
+    local = sidecar.taken_local
+    placed = sidecar if sidecar.lat is not None else plain
     if local is None or sidecar.utc_offset != 0 or sidecar.date_parts != DAY:
         return sidecar
     if plain.utc_offset is not None:
         own = shifted(local, timedelta(minutes=plain.utc_offset))
-    elif placed is not None and placed.lat is not None and placed.lng is not None:
+    elif placed.lat is not None and placed.lng is not None:
         own = to_local(local.replace(tzinfo=UTC), zone_at(placed.lat, placed.lng))
     elif usual_zone != UTC_ZONE:
         return replace(sidecar, taken_local=to_local(local.replace(tzinfo=UTC), usual_zone), utc_offset=None)
@@ -124,9 +127,9 @@ def _in_local_time(sidecar: Metadata, plain: Metadata, usual_zone: str) -> Metad
 
 
 def _without_known_time(xmp: Metadata, plain: Metadata) -> Metadata:
-    """Return the XMP metadata without a time that repeats that of the files.
+    """Return the XMP metadata without its time if that repeats the time of the files.
 
-    Editors copy the wall time of a file, often without its offset and the time of the satellites: those stay.
+    Editors copy the wall time of a file, often without its offset and the time of the satellites, which must stay.
     """
     if xmp.taken_local is None or plain.taken_local is None or abs(xmp.taken_local - plain.taken_local) >= _SECOND:
         return xmp
@@ -141,16 +144,17 @@ def marked(own: Sequence[Region], orientation: int, sidecars: Sequence[StoredSid
     Args:
         own: areas in the file itself.
         orientation: Exif orientation of the file, 1 to 8; areas in sidecars are relative to the picture as stored.
-        sidecars: those of the file, the most specific first.
+        sidecars: the sidecars of the file, the most specific first.
     """
-    edited = next((one.metadata.regions for one in sidecars if one.kind is Kind.XMP and one.metadata.regions), ())
+    of_xmp = (sidecar.metadata.regions for sidecar in sidecars if sidecar.kind is Kind.XMP)
+    edited = next(filter(None, of_xmp), ())
     areas = [(XMP, upright(area, orientation)) for area in edited] or [(META, area) for area in own]
     yield from areas
     known = {area.name.casefold() for _, area in areas}
-    for one in sidecars:
-        if one.kind is Kind.TAKEOUT:
-            yield from ((META, area) for area in one.metadata.regions if area.name.casefold() not in known)
-            known.update(area.name.casefold() for area in one.metadata.regions)
+    for sidecar in sidecars:
+        if sidecar.kind is Kind.TAKEOUT:
+            yield from ((META, area) for area in sidecar.metadata.regions if area.name.casefold() not in known)
+            known.update(area.name.casefold() for area in sidecar.metadata.regions)
 
 
 def _base(name: str) -> str:

@@ -1,9 +1,9 @@
 """The rules of stacks: the keys that link files, and the division of files into photos.
 
-Base names tell edited copies, videos of Live Photos, previews of videos, bursts and numbered copies. Two files that
+Base names identify edited copies, videos of Live Photos, previews of videos, bursts and numbered copies. Two files that
 share a key may belong to the same photo; equal files give equal keys. Files whose times or cameras contradict each
-other are no photo, whatever their names say: see `index.agreement`. The division depends on the set of files and the
-places of their copies alone, not on their order.
+other never share a photo (`index.agreement`). The division depends only on the set of files and the places of their
+copies, not on their order.
 """
 
 import hashlib
@@ -135,8 +135,8 @@ def series_of(base: str) -> str:
 def keys_of(name: str, extraction: Extraction, kinds: Collection[str], copies: Collection[str] = ()) -> frozenset[int]:
     """Return the keys of a file with this name, copies and content, for the kinds of stacks that are on."""
     texts = [*_texts(name, extraction, kinds)]
-    for one in (name, *copies):
-        texts += _texts_of_name(one, extraction, kinds)
+    for own_name in (name, *copies):
+        texts += _texts_of_name(own_name, extraction, kinds)
     return frozenset(_number(link, text) for link, text in texts)
 
 
@@ -201,20 +201,20 @@ def _moments(metadata: Metadata) -> Iterator[_Text]:
 
 
 def _second(metadata: Metadata) -> str:
-    """Return the wall time up to the second; empty when unknown or midnight, which stands for a date without a time."""
+    """Return the wall time up to the second; empty if unknown or midnight, which stands for a date without a time."""
     local = metadata.taken_local
     return "" if local is None or local.time() == time() else local.isoformat(timespec="seconds")
 
 
 def _number(link: Link, texts: tuple[str, ...]) -> int:
-    """Return 62 bits: among ten million keys, two different ones are equal with a probability of 1 in 15,000."""
+    """Return 62 bits. Among ten million keys, two different texts have the same with a probability of 1 in 15,000."""
     digest = hashlib.blake2b("\0".join(texts).encode(), digest_size=8)
     return (int.from_bytes(digest.digest(), "big") >> 2) // _LINKS * _LINKS + link
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A file with everything that decides which others share its photo."""
+    """A file with everything that decides which files share its photo."""
 
     id: int
     folder: str
@@ -223,7 +223,7 @@ class Member:
     copies: tuple[tuple[str, str], ...] = ()
     """Folder and base name of files with the same content."""
     content: str = ""
-    """The hash of its content: files that came in another order are compared in the same one."""
+    """The hash of its content, by which files are ordered: the order in which they came does not matter."""
     duration_ns: int = 0
     """Duration of a video; 0 when unknown."""
     moving: bool = False
@@ -234,11 +234,11 @@ class Member:
     missing: tuple[Facts, ...] = ()
     """The facts of the missing files of its photo."""
     named: bool = True
-    """True if its name may link it; false when too many files have that name."""
+    """True if its name may link it with others; false if too many files have that name."""
     keys: frozenset[int] = frozenset()
-    """The keys that are not of its names, see `keys_of`; without those that too many files share."""
+    """The keys of `keys_of` that are not made of its names, except keys that too many files share."""
     closed: int = 0
-    """The id of its photo when a person took that out of stacks: only files of the same names may join it."""
+    """The id of its photo if a person took that photo out of stacks: only files of the same names may join it."""
     unstacked: bool = False
     """True if a person took this file out of its photo: it is a photo of its own."""
 
@@ -250,7 +250,7 @@ class Member:
 
 @dataclass(slots=True)
 class _Bucket:
-    """Files of the same folder and base name; longer videos are a bucket of their own."""
+    """Files of the same folder and base name. Longer videos have a bucket of their own."""
 
     named: bool
     members: list[Member]
@@ -273,12 +273,12 @@ _Pair = tuple[Member, Member, bool]
 def divide(members: Iterable[Member], kinds: Collection[str]) -> list[list[int]]:
     """Return the ids of the files of each photo, sorted.
 
-    Files are united first by names alone: the same folder and base name, then Live Photos and edited copies. Then by
-    the other keys, unless the photo would have more than `MAX_FILES` files. Of the pairs that a name, document or
-    moment links, those with the same time come first, then those that look alike; a pair unites its photos unless any
-    of their files contradict each other.
+    Names unite files first: the same folder and base name, then Live Photos and edited copies. The other keys follow,
+    unless the photo would have more than `MAX_FILES` files. Among the pairs that a name, document or moment links,
+    pairs with the same time come first, then pairs that look alike. A pair unites its photos unless any of their files
+    contradict each other.
     """
-    ordered = sorted(members, key=lambda one: (one.content, one.id))
+    ordered = sorted(members, key=lambda member: (member.content, member.id))
     alone = [[member.id] for member in ordered if member.unstacked]
     ordered = [member for member in ordered if not member.unstacked]
     buckets = _buckets(ordered)
@@ -293,7 +293,7 @@ def divide(members: Iterable[Member], kinds: Collection[str]) -> list[list[int]]
     named = photos.numbers()
     photos.unite_agreeing(_pairs_by_keys(by_key, (Link.NAME, Link.MOMENT, Link.EXACT, Link.LOOK)))
     photos.unite(_pairs_by_keys(by_key, (Link.BURST,)))
-    photos.unite((some[0], other, False) for key, some in by_key.items() if _link(key) is Link.SURE for other in some)
+    photos.unite(_pairs_of_sure_keys(by_key))
     parts: list[list[int]] = []
     for photo in photos.groups():
         parts_by_name: dict[int, list[int]] = defaultdict(list)
@@ -330,6 +330,14 @@ def _pairs_by_keys(by_key: Mapping[int, Sequence[Member]], links: Collection[Lin
                     yield one, other, False
 
 
+def _pairs_of_sure_keys(by_key: Mapping[int, Sequence[Member]]) -> Iterator[_Pair]:
+    """Yield the first file of each sure key with each file of it."""
+    for key, members in by_key.items():
+        if _link(key) is Link.SURE:
+            for member in members:
+                yield members[0], member, False
+
+
 def _by_closed_photo(members: Iterable[Member]) -> Iterator[_Pair]:
     """Yield pairs of files of one closed photo: people's decisions about it stay."""
     first: dict[int, Member] = {}
@@ -339,13 +347,13 @@ def _by_closed_photo(members: Iterable[Member]) -> Iterator[_Pair]:
 
 
 def _pairs_by_names(buckets: Mapping[_Name, _Bucket], kinds: Collection[str]) -> Iterator[_Pair]:
-    """Yield the pairs of files whose names say that they are one photo, and whose contents may be."""
+    """Yield the pairs of files that are one photo by their names and may be so by their contents."""
     for bucket in buckets.values():
         for one, other in combinations(bucket.members, 2):
             if may_be_one(one.facts, other.facts):
                 yield one, other, False
-    for name, found, edited in _by_names(buckets, kinds):
-        for one, other in product(buckets[name].members, buckets[found].members):
+    for name, other_name, edited in _by_names(buckets, kinds):
+        for one, other in product(buckets[name].members, buckets[other_name].members):
             if may_be_one(one.facts, other.facts, edited=edited):
                 yield one, other, edited
 
@@ -360,19 +368,19 @@ def _by_names(buckets: Mapping[_Name, _Bucket], kinds: Collection[str]) -> Itera
         folder, base, long = name
         if not (bucket.open and bucket.named):
             continue
-        wanted = []
+        others = []
         if LIVE in kinds and not long and not bucket.shows:
-            wanted += [(still_of(base), False), (f"{base}.{_MOVING}", False)]
+            others += [(still_of(base), False), (f"{base}.{_MOVING}", False)]
         if EDITED in kinds and original_of(base):
-            wanted.append((original_of(base), True))
-        for other, edited in wanted:
+            others.append((original_of(base), True))
+        for other, edited in others:
             exact = (folder, other, long)
-            if found := folded.get((folder, fold(other), long)):
-                yield name, exact if exact in found else found[0], edited
+            if names := folded.get((folder, fold(other), long)):
+                yield name, exact if exact in names else names[0], edited
 
 
 class _Photo:
-    """The files of a photo so far, and the photos with files that contradict them."""
+    """The files of a photo so far, and the photos whose files contradict them."""
 
     def __init__(self, member: Member) -> None:
         self.members = [member]
@@ -390,12 +398,12 @@ class _Photos:
         self._of = {member.id: _Photo(member) for member in members}
 
     def unite(self, pairs: Iterable[_Pair]) -> None:
-        """Make one photo of those of each pair."""
+        """Unite the photos of each pair."""
         for one, other, _ in pairs:
             self._unite(self._of[one.id], self._of[other.id])
 
     def unite_agreeing(self, pairs: Iterable[_Pair]) -> None:
-        """Make one photo of those of each pair unless any of their files contradict each other."""
+        """Unite the photos of each pair unless any of their files contradict each other."""
 
         def weight(pair: _Pair) -> tuple[bool, bool, str, str]:
             one, other, _ = pair

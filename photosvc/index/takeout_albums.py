@@ -1,8 +1,7 @@
 """The albums of Google Takeout: a folder with a JSON file that names its album becomes an album of its photos.
 
-An album belongs to its owner as soon as it is made: a photo is added when its file is first indexed, never again; a
-title that was changed stays; a deleted album stays deleted. The album stays the same, or deleted, when its folder
-moves and when the JSON file is gone for a while.
+Afterwards people own the album: a photo is added only when its file is first indexed; a changed title stays; a deleted
+album stays deleted, also when its folder moves or the JSON file is gone for a while.
 """
 
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""The changes since the last run: the files of a scan compared with those in the database.
+"""The changes since the last run: the files of a scan compared with the files in the database.
 
 The worklist of a run is kept in a temporary database on disk: memory does not grow with the library.
 """
@@ -60,7 +60,7 @@ _PORTION = 1000
 
 
 class Worklist:
-    """Files to read, files that are gone, and duplicates of either; add names in ascending order."""
+    """Files to read, files that are gone, and duplicates of these; add names in ascending order."""
 
     def __init__(self) -> None:
         self._database = sqlite3.connect("", isolation_level=None)
@@ -95,13 +95,13 @@ class Worklist:
         self.compares = True
 
     def keep(self, folder: str) -> int:
-        """Let no file below a folder, whose disk is not mounted, count as gone; return how many would have."""
+        """Let no file below a folder whose disk is not mounted count as gone; return the number of these files."""
         below = (f"{folder}/", after_prefix(f"{folder}/"))
         kept = self._database.execute("UPDATE absent SET gone = 0 WHERE gone AND name >= ? AND name < ?", below)
         return kept.rowcount
 
     def add_duplicate(self, scanned: ScannedFile, other: str, problem: Problem) -> None:
-        """Add an unchanged duplicate of the file `other`."""
+        """Add an unchanged duplicate of the file with the name `other`."""
         row = (scanned.name, scanned.size, scanned.mtime_ns, other, problem.reason.value, problem.detail)
         self._database.execute("INSERT INTO duplicates VALUES (?, ?, ?, ?, ?, ?)", row)
 
@@ -220,11 +220,11 @@ class Worklist:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The settings and extras on which verdicts about files depend."""
+    """The settings and extras on which problems of files depend."""
 
     values: Mapping[Reason, str]
-    """The value of the setting that each of these reasons depends on; the last detail of a stored problem is its value
-    at that time."""
+    """The present value of the setting that each of these reasons depends on. The last detail of a stored problem is
+    the value at that time."""
     extras: frozenset[str]
 
     @classmethod
@@ -263,7 +263,7 @@ class KnownFile:
     """True if its problem depends on a setting or an extra that has changed since."""
 
     def is_same(self, scanned: ScannedFile) -> bool:
-        """Return whether opening it again would give the same result as before, or must not happen."""
+        """Return whether it need not, or must not, be read again."""
         if self.missing or (self.size, self.mtime_ns) != (scanned.size, scanned.mtime_ns):
             return False
         if self._waits:
@@ -306,7 +306,7 @@ def known_files(session: Session, folder: str, now: datetime, conditions: Condit
     )  # fmt: skip
     sidecars = _rows(session, folder, Sidecar, literal(""), literal(""), Sidecar.reader_version)
     for name, rows in groupby(heapq.merge(stored, sidecars, rejected, key=itemgetter(0)), key=itemgetter(0)):
-        # A file that an earlier run could read has a second row, which counts if it tells when to try it again.
+        # A file that an earlier run could read may have a second row, which counts if it is to be tried again.
         (_, known), *others = rows
         known = next((other for _, other in others if other.may_pass), known)
         known.is_unsettled = known.problem is not None and conditions.have_changed(known.problem)
@@ -318,7 +318,7 @@ def _rows(session: Session, folder: str, table: type[File | RejectedFile | Sidec
     query = query.where(table.root == ORIGINALS_ROOT, table.size != GONE)
     if folder:
         query = query.where(is_below(table.name, clean_name(folder)))
-    if table is Sidecar:  # scans leave hidden folders out, as that of the trash: what lies there is not gone
+    if table is Sidecar:  # scans leave out hidden folders, such as the trash: files there are not gone
         query = query.where(~table.name.startswith("."))
     rows = session.execute(query.order_by(table.name).execution_options(yield_per=_PORTION))
     for name, size, mtime_ns, code, detail, *rest in rows:
@@ -334,7 +334,7 @@ class _Merged:
         self._next = next(files, None)
 
     def take(self, name: str) -> KnownFile | None:
-        """Return the known file of this name; those before it are absent."""
+        """Return the known file of this name; the known files before it are absent."""
         self.pass_to(name)
         if self._next is None or self._next[0] != name:
             return None
@@ -343,12 +343,12 @@ class _Merged:
         return known
 
     def pass_to(self, name: str | None = None) -> None:
-        """Add the known files before this name, or all that are left, to the absent ones."""
+        """Add the known files before this name, or all remaining ones, to the absent files."""
         while self._next is not None and (name is None or self._next[0] < name):
             self._pass(gone=True)
 
     def pass_within(self, folder: str) -> None:
-        """Keep the known files of a folder that cannot be read from counting as gone: they may still exist."""
+        """Add the known files of a folder that cannot be read as absent but not gone: they may still exist."""
         self.pass_to(folder)
         while self._next is not None and self._next[0].startswith(folder):
             self._pass(gone=False)
@@ -423,7 +423,7 @@ def find_changes(
 def _may_be_written(scanned: ScannedFile, before: KnownFile | None, now: datetime, settle: float) -> bool:
     """Return whether a new or changed file was written less than `settle` seconds ago.
 
-    A time that lies further in the future, by the clock of a file server, does not keep the file waiting.
+    A time further in the future, from the clock of a file server, does not delay the file.
     """
     is_changed = before is None or not before.is_same(scanned)
     return is_changed and abs(now.timestamp() - scanned.ctime_ns / 1e9) < settle

@@ -1,4 +1,4 @@
-"""The tables of jobs, machines, uploads, selected archives, WebDAV locks and properties (RFC 4918 sections 4, 6)."""
+"""The tables of jobs, uploads, selections for archives, and WebDAV locks and properties (RFC 4918 sections 4, 6)."""
 
 from datetime import datetime
 from typing import Any
@@ -34,7 +34,7 @@ class Job(Numbered, table="jobs"):
     owner: Mapped[str] = mapped_column(Text)
     """The random name of the run that works on the job; empty if there is none."""
     leased_until: Mapped[datetime | None] = mapped_column(UTCDateTime)
-    """Time from which another run may take over the job."""
+    """The time at which another run may take over the job."""
     outcome: Mapped[str] = mapped_column(Text)
     """Outcome of the last run, a value of `jobs.queue.State`; empty before the first run."""
     report: Mapped[dict[str, Any]] = mapped_column(JSON)
@@ -135,8 +135,8 @@ class UploadedFile(Numbered, table="uploaded_files"):
     link_uid: Mapped[str] = mapped_column(Text, default="", server_default="")
     """The UID of the public link by which a visitor sent it; empty for files that the account sent."""
     contributed: Mapped[bool] = mapped_column(default=False, server_default=false())
-    """True if a visitor or a contributor sent it: whatever the library has, it is a photo of its own, and claims its
-    content only against other files of the same sender."""
+    """True if a visitor or a contributor sent it: it is a photo of its own, also if the library has its content, and
+    claims its content only against other files of the same sender."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
 

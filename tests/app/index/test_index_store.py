@@ -2,7 +2,7 @@ from dataclasses import fields
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import event, select
 
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.extract import Extraction
@@ -157,3 +157,22 @@ def test_storing_new_files_takes_as_many_steps_of_sqlite_in_a_large_library(libr
         one.finish()
         driver.set_progress_handler(None, 0)
     assert steps[1] < 1.2 * steps[0]
+
+
+def test_new_files_are_described_before_they_are_inserted_together(library, session):
+    statements: list[str] = []
+    one = store(library, session)
+    batch = [
+        (found(f"new/{number}.jpg", extraction), extraction)
+        for number, extraction in ((number, new_extraction(number, metadata=Metadata())) for number in range(9))
+    ]
+    one.load([file.name for file, _ in batch], batch)
+    for file, extraction in batch:
+        one.save(file, extraction)
+    engine = session.get_bind()
+    event.listen(engine, "before_cursor_execute", lambda _, __, statement, *___: statements.append(statement))
+    one.finish()
+    for table in ("photos", "files", "stack_keys"):
+        assert len([text for text in statements if text.startswith(f"INSERT INTO photosvc_{table} ")]) == 1, table
+        assert not [text for text in statements if text.startswith(f"UPDATE photosvc_{table} ")], table
+    assert session.query(Photo).filter(Photo.quality >= 0).count() == 9
