@@ -15,7 +15,7 @@ from photosvc.index.shared_rows import SharedRows
 from photosvc.library import batches
 from photosvc.library.batches import Flagging, change_flags, change_in_portions, selected_photos, undo_batch
 from photosvc.library.edits import Each, apply
-from photosvc.library.journal import Actor, Change, find_own, first_of_batch
+from photosvc.library.journal import Author, Change, find_own, first_of_batch
 from photosvc.library.trash.deletion import Deletion, trash_photos
 from photosvc.library.unit_of_work import changing, load_photos
 from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
@@ -48,7 +48,7 @@ _MEANING: Final = "Number of changed photos."
 @answers(_COUNTED, _MEANING, refuses=(400, 409, 429))
 def archive_photos(given: dict[str, Any]) -> Response:
     """Archive photos: searches show them only with `archived:true`."""
-    return _flag(given, "photos.archive", batches.archive, "archived")
+    return _flag(given, "photos.archive", batches.flag_archived, "archived")
 
 
 @batch.post("/batch/photos/restore")
@@ -57,7 +57,7 @@ def archive_photos(given: dict[str, Any]) -> Response:
 @answers(_COUNTED, _MEANING, refuses=(400, 409, 429))
 def restore_photos(given: dict[str, Any]) -> Response:
     """Bring archived photos back."""
-    return _flag(given, "photos.restore", batches.unarchive, "restored")
+    return _flag(given, "photos.restore", batches.flag_restored, "restored")
 
 
 @batch.post("/batch/photos/approve")
@@ -75,7 +75,7 @@ def approve_photos(given: dict[str, Any]) -> Response:
 @answers(_COUNTED, _MEANING, refuses=(400, 409, 429))
 def hide_photos(given: dict[str, Any]) -> Response:
     """Make photos private, or no longer private; without `private`, invert the flag of each, as clients expect."""
-    return _flag(given, "photos.private", batches.make_private(given["private"]), "changed")
+    return _flag(given, "photos.private", batches.flag_private(given["private"]), "changed")
 
 
 @batch.post("/batch/photos/edit")
@@ -89,7 +89,7 @@ def edit_photos(given: dict[str, Any]) -> Response:
     answer to `POST /batch/photos/undo`.
     """
     each = Each(given["add_keywords"], given["remove_keywords"], given["shift"])
-    entry, number = Change("photos.update", Actor.of(principal())), None
+    entry, number = Change("photos.update", Author.of(principal())), None
     zone = current_service().settings.timezone
 
     def edit(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
@@ -115,7 +115,7 @@ def edit_photos(given: dict[str, Any]) -> Response:
 )
 def undo_edit(given: dict[str, Any]) -> Response:
     """Undo an edit of many photos by the same account; photos that changed since then stay as they are."""
-    actor, left, zone = Actor.of(principal()), 0, current_service().settings.timezone
+    actor, left, zone = Author.of(principal()), 0, current_service().settings.timezone
 
     def take_back(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
         nonlocal left
@@ -151,7 +151,7 @@ def remove_photo(photo_uid: str) -> Response:
 
 
 def _remove(given: dict[str, Any]) -> Response:
-    change = Change("photos.delete", Actor.of(principal()))
+    change = Change("photos.delete", Author.of(principal()))
 
     def remove(session: Session, photo_ids: Sequence[int], now: datetime, deletion: Deletion | None) -> int:
         return trash_photos(session, photo_ids, deletion, change, now)
@@ -160,7 +160,7 @@ def _remove(given: dict[str, Any]) -> Response:
 
 
 def _flag(given: dict[str, Any], action: str, flagging: Flagging, done: str) -> Response:
-    entry = Change(action, Actor.of(principal()))
+    entry = Change(action, Author.of(principal()))
 
     def change(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
         return change_flags(session, photo_ids, flagging, entry, now)

@@ -19,7 +19,7 @@ from photosvc.core.errors import NotFoundError, PermissionDeniedError, PhotosvcE
 from photosvc.core.ids import ALBUM, is_uid
 from photosvc.core.message import Message, counted
 from photosvc.library.content import check_disk
-from photosvc.library.thumbnail_jobs import original_of
+from photosvc.library.thumbnail_jobs import original_of_file
 from photosvc.models.engine import open_reader
 from photosvc.pictures.archives import StoredSelection, ZipEntry, find_selection, store_selection, stream_zip
 from photosvc.pictures.download_names import download_name, safe_name
@@ -119,7 +119,7 @@ def _send(found: SeenFile) -> Response:
     service = current_service()
     service.close()  # sending a large file takes long and needs no database
     with while_there(service, found.name):
-        file = open_unbuffered(original_of(service.settings, found))
+        file = open_unbuffered(original_of_file(service.settings, found))
     return send_file(
         FileAnswer(
             file=file,
@@ -263,7 +263,7 @@ def _entries(
             found = _open_files(service, connection, who, portion)
         yield from (None for _ in range(len(portion) - len(found)))
         for file in found:
-            yield ZipEntry(saved_name(file, kind), original_of(service.settings, file), file.taken_at_local)
+            yield ZipEntry(saved_name(file, kind), original_of_file(service.settings, file), file.taken_at_local)
 
 
 def _open_files(service: Service, connection: Connection, who: Principal, file_ids: Sequence[int]) -> list[SeenFile]:

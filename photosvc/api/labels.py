@@ -9,7 +9,7 @@ from flask import Response, request
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.library.edits import keep_keywords
-from photosvc.library.labels import add_label, check_name, label_of, remove_label
+from photosvc.library.labels import add_label, check_label_name, label_of, remove_label
 from photosvc.library.renames import QueuedRename, change_label, remove_labels
 from photosvc.records.people import (
     LabelEditSchema,
@@ -72,7 +72,7 @@ def rename_label(given: dict[str, Any], label_uid: str) -> Response:
     if name is None and favorite is None:
         raise InvalidValueError("Name: send a name, or Favorite", field="Name")
     if name is not None:
-        check_name(name)
+        check_label_name(name)
     context = rename_context("label_uid")
     changed = change_label(context, context.find_label(label_uid), name, favorite=favorite)
     return answer_job(changed.job_id) if isinstance(changed, QueuedRename) else _answer(changed.uid)
@@ -131,7 +131,7 @@ def label_photo(given: dict[str, Any], photo_uid: str) -> Response:
     name = given["name"]
     if name is None:
         raise InvalidValueError("Name: send the name of the label", field="Name")
-    check_name(name)
+    check_label_name(name)
     return answer_changed(
         photo_uid, "photos.label", lambda editing: add_label(editing.shared_rows, editing.photo, name)
     )

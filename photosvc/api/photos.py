@@ -19,7 +19,7 @@ from photosvc.index.file_columns import choose_orientation
 from photosvc.index.restack import unstack
 from photosvc.index.shared_rows import SharedRows
 from photosvc.library.edits import FILES, apply, approve, undo
-from photosvc.library.journal import Actor, Change, changes_of, find_change, record, shown, values_of
+from photosvc.library.journal import Author, Change, changes_of, find_change, record, values_of, wire_values
 from photosvc.library.trash.deletion import trash_file
 from photosvc.models import File, Photo
 from photosvc.records.edits import ChangeSchema, OrientationSchema, PhotoEditSchema, yaml_text
@@ -155,7 +155,7 @@ def read_history(photo_uid: str) -> Response:
             raise NotFoundError("there is no such photo", field="uid")
         records = [_schema.dump(change) for change in changes]
     for one in records:
-        one["Before"], one["After"] = shown(one["Before"]), shown(one["After"])
+        one["Before"], one["After"] = wire_values(one["Before"]), wire_values(one["After"])
         if not who.sees_private:
             one["Before"].pop("Albums", None)  # after a removed photo came back, these include private albums
     return json_answer(records)
@@ -226,7 +226,7 @@ def unstack_file(photo_uid: str, file_uid: str) -> Response:
         service = current_service()
         now, shared_rows = service.now(), SharedRows(session, service.settings.timezone)
         photo = unstack(session, shared_rows, file, now)
-        record(session, Change("photos.unstack", Actor.of(principal())), now, {photo.uid: ({}, {FILES: [file.name]})})
+        record(session, Change("photos.unstack", Author.of(principal())), now, {photo.uid: ({}, {FILES: [file.name]})})
 
     return _without(photo_uid, file_uid, "photos.unstack", leave)
 

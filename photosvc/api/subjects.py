@@ -11,7 +11,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import FILE, MARKER, is_uid
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index.file_columns import add_area
-from photosvc.library.people import check_name, name_area, no_area, remove_area
+from photosvc.library.people import check_person_name, name_area, no_area, remove_area
 from photosvc.library.renames import QueuedRename, change_person
 from photosvc.media.metadata import Region
 from photosvc.models import File, Marker, Photo
@@ -78,7 +78,7 @@ def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
     if name is None and favorite is None and hidden is None:
         raise InvalidValueError("Name: send a name, Favorite or Hidden", field="Name")
     if name is not None:
-        check_name(name)
+        check_person_name(name)
     context = rename_context("subject_uid")
     changed = change_person(context, context.find_person(subject_uid), name, favorite=favorite, hidden=hidden)
     return answer_job(changed.job_id) if isinstance(changed, QueuedRename) else _answer(changed)
@@ -131,7 +131,7 @@ def add_marker(given: dict[str, Any]) -> Response:
     outside of the picture is left out.
     """
     if given["name"]:
-        check_name(given["name"])
+        check_person_name(given["name"])
     file_uid = given.pop("file_uid")
     photo_uid = _seen_photo(File.uid == file_uid) if is_uid(file_uid, FILE) else None
     x, y = round(given["x"], 5), round(given["y"], 5)
@@ -165,7 +165,7 @@ def change_marker(given: dict[str, Any], marker_uid: str) -> Response:
     if "name" not in given:
         raise InvalidValueError("Name: send a name, or Invalid", field="Name")
     if name:
-        check_name(name)
+        check_person_name(name)
     return _named(marker_uid, name)
 
 

@@ -17,7 +17,7 @@ from sqlalchemy import select
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.problems import FileProblemError, Problem
-from photosvc.library.thumbnail_jobs import original_of
+from photosvc.library.thumbnail_jobs import original_of_file
 from photosvc.media.formats import FORMATS, split_name
 from photosvc.media.motion_photo import find_embedded
 from photosvc.media.mp4 import read_tracks
@@ -137,7 +137,7 @@ def _show(found: SeenFile, target: Target, *, keep: bool, cached: tuple[str, str
         return send_bytes(b"", _TYPES[target.encoding], etag, headers)
     with while_there(service, found.name):
         made = service.pictures.thumbnails.find(
-            original_of(service.settings, found),
+            original_of_file(service.settings, found),
             target,
             owner=principal().owner_uid,
             keep=keep,
@@ -251,7 +251,7 @@ def video(content_hash: str, token: str, video_format: str) -> Response:  # noqa
     found = _find_video(service, content_hash.lower())
     service.close()  # the rest may take long and needs no database
     with while_there(service, found.name):
-        file = open_unbuffered(original_of(service.settings, found))
+        file = open_unbuffered(original_of_file(service.settings, found))
         try:
             return _answer_video(service, file, found, name, own=found.hash == content_hash.lower())
         except BaseException:
@@ -309,7 +309,7 @@ def _answer_video(service: Service, file: FileIO, found: SeenFile, name: str, *,
             )
         )
     file.close()
-    descriptor = service.pictures.videos.find(original_of(service.settings, found), part, principal().owner_uid)
+    descriptor = service.pictures.videos.find(original_of_file(service.settings, found), part, principal().owner_uid)
     status = os.fstat(descriptor)
     internal = service.picture_cache.relative(found.hash, CONVERTED)
     return send_file(

@@ -33,7 +33,7 @@ from photosvc.index.watcher import OtherJobs, Reporter, RequestedIndexer, Watche
 from photosvc.library.job_runner import JobRunner
 from photosvc.library.staging import Staging
 from photosvc.library.trash.deletion import finish_deletions
-from photosvc.library.trash.restoring import sweep as sweep_trash
+from photosvc.library.trash.restoring import sweep_trash
 from photosvc.library.upload_queue import delete_expired, known_tokens
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.web.service import Service

@@ -24,7 +24,7 @@ from photosvc.library.albums import album_named
 from photosvc.library.links import (
     add_link,
     change_link,
-    check_password,
+    check_link_password,
     end_link,
     find_link,
     list_links,
@@ -169,4 +169,4 @@ def _values(options_given: dict[str, Any]) -> dict[str, Any]:
 def _with_password(values: dict[str, Any], *, ask: bool, from_stdin: bool) -> dict[str, Any]:
     if not ask and not from_stdin:
         return values
-    return {**values, "password": ask_password(check_password, from_stdin=from_stdin)}
+    return {**values, "password": ask_password(check_link_password, from_stdin=from_stdin)}

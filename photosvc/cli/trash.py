@@ -10,20 +10,20 @@ from photosvc.cli.group import LazyGroup, PlainError, with_database
 from photosvc.cli.terminal import Duration, confirm, count_option, format_options, print_figures, print_list, yes_option
 from photosvc.core.message import counted
 from photosvc.core.times import shifted
-from photosvc.library.journal import Actor
+from photosvc.library.journal import Author
 from photosvc.library.trash.folder import Trash, TrashedFile
 from photosvc.library.trash.restoring import (
     END_OF_TIME,
     Restored,
-    chosen,
-    count,
+    count_files,
+    empty_trash,
+    files_of_item,
     kept_until,
-    older,
+    older_deletions,
     open_trash,
     photos_of,
+    restore_files,
 )
-from photosvc.library.trash.restoring import empty as delete
-from photosvc.library.trash.restoring import restore as give_back
 from photosvc.web.service import Service
 
 _LISTED: Final = {
@@ -68,12 +68,14 @@ def restore(service: Service, items: tuple[str, ...], everything: bool, dry_run:
         raise click.UsageError("name the ITEMs to restore, or use --all")
     folder = open_trash(service.writing, service.settings)
     with service.reading(orm=True) as session:
-        chosen_files = folder.every_file() if everything else chain(*(chosen(session, folder, item) for item in items))
+        chosen_files = (
+            folder.every_file() if everything else chain(*(files_of_item(session, folder, item) for item in items))
+        )
         files = list(dict.fromkeys(chosen_files))
     if dry_run:
         done = Restored(files=[file.name for file in files])
     else:
-        done = give_back(service.writing, service.settings, files, Actor("", "svc trash"), service.now())
+        done = restore_files(service.writing, service.settings, files, Author("", "svc trash"), service.now())
     _report_restored(done, dry_run=dry_run)
     if done.taken:
         msg = f"Not restored: {counted(len(done.taken), 'name')} that other files have by now; rename these first"
@@ -95,12 +97,14 @@ def restore(service: Service, items: tuple[str, ...], everything: bool, dry_run:
 def empty(service: Service, older_than: int, dry_run: bool, yes: bool) -> None:
     """Delete the originals in the trash for good."""
     folder = open_trash(service.writing, service.settings)
-    deletions = older(folder, shifted(service.now(), -timedelta(seconds=older_than)) if older_than else END_OF_TIME)
-    done = count(folder, deletions)
+    deletions = older_deletions(
+        folder, shifted(service.now(), -timedelta(seconds=older_than)) if older_than else END_OF_TIME
+    )
+    done = count_files(folder, deletions)
     if not dry_run and done.files:
         confirm(f"Delete {done.files:,} originals with {done.size:,} bytes permanently?", yes=yes)
     if not dry_run:
-        done = delete(service.writing, folder, deletions)
+        done = empty_trash(service.writing, folder, deletions)
     if not print_figures({"files": done.files, "bytes": done.size, "dry_run": dry_run}):
         what = f"{counted(done.files, 'file')} with {counted(done.size, 'byte')}"
         click.echo(f"{what} {'would be deleted' if dry_run else 'deleted'} permanently")

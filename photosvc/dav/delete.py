@@ -74,7 +74,7 @@ def _take_away(request: DavRequest, name: str, found: Resource, undo: ExitStack)
             undo.callback(originals.make_folder, root, name)
             return None
     elif not is_worth_keeping(found):
-        originals.remove(root, name)
+        originals.remove_file(root, name)
         return None
     kept = Trash(root).put(name, request.service.now())
     undo.callback(originals.rename, root, kept, name)
@@ -99,4 +99,4 @@ def _give_back(root: Path, kept: str, name: str) -> None:
     """Give a file in the trash its former name again; the name may be its own still, or that of its replacement."""
     originals.rename(root, kept, name)
     with suppress(ParentMissingError):  # else both were names of one file, which a rename leaves alone (POSIX)
-        originals.remove(root, kept)
+        originals.remove_file(root, kept)

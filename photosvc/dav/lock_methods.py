@@ -64,7 +64,7 @@ def lock(request: DavRequest) -> Response:
                 raise locked(NO_CONFLICT, roots)
             if found is None:
                 originals.make_empty(request.tree.root, request.name)
-                undo.callback(originals.remove, request.tree.root, request.name)
+                undo.callback(originals.remove_file, request.tree.root, request.name)
         content = _document(request, held)
         token = held.token
     headers = {} if asked is None else {"Lock-Token": f"<{token}>"}

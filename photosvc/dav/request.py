@@ -20,7 +20,7 @@ from photosvc.dav.errors import TOKEN_SUBMITTED, DAVError, locked
 from photosvc.dav.if_header import hold, parse_if
 from photosvc.dav.tree import Environ, Resource, Tree
 from photosvc.library.content import check_disk
-from photosvc.library.journal import Actor
+from photosvc.library.journal import Author
 from photosvc.library.originals import Relocation
 from photosvc.library.upload_queue import count_stored
 from photosvc.models.engine import begin_write
@@ -148,7 +148,7 @@ class DavRequest:
         session = self._open()
         begin_write(session, library=True)
         self.asks_indexer = True
-        return Relocation(session, self.service.settings, self.service.now(), Actor.of(principal()))
+        return Relocation(session, self.service.settings, self.service.now(), Author.of(principal()))
 
     def count_in_quota(self, *stored: tuple[str, str, int]) -> None:
         """Count files, by name, hash and size, towards the quota of the account in the open write transaction.

@@ -27,7 +27,7 @@ from photosvc.index.sidecar_names import companions, is_read
 from photosvc.library import originals
 from photosvc.library.album_jobs import queue_albums
 from photosvc.library.content import (
-    Content,
+    FileContent,
     InspectionPool,
     KnownOriginals,
     ReceivedFile,
@@ -76,8 +76,8 @@ class GroupMember(NamedTuple):
     ending: str
 
 
-def grouped(
-    files: Sequence[ReceivedFile], contents: Mapping[Path, Content]
+def group_received(
+    files: Sequence[ReceivedFile], contents: Mapping[Path, FileContent]
 ) -> tuple[list[list[GroupMember]], list[ReceivedFile]]:
     """Return groups of files that belong together, and the sidecars without a picture.
 
@@ -104,7 +104,7 @@ def grouped(
     return groups, unowned
 
 
-def _by_stem(pictures: Iterable[ReceivedFile], contents: Mapping[Path, Content]) -> dict[str, list[GroupMember]]:
+def _by_stem(pictures: Iterable[ReceivedFile], contents: Mapping[Path, FileContent]) -> dict[str, list[GroupMember]]:
     by_stem: dict[str, list[ReceivedFile]] = {}
     for file in pictures:
         by_stem.setdefault(group_key(file.name), []).append(file)
@@ -150,8 +150,8 @@ def common_names(main: ReceivedFile, when: Taken, lengths: Sequence[int] = _DIGI
         yield f"{folder}/{stamp}{main.hash[:digits].upper()}"
 
 
-def _is_sidecar(content: Content | Problem) -> bool:
-    return isinstance(content, Content) and content.media_type == "sidecar"
+def _is_sidecar(content: FileContent | Problem) -> bool:
+    return isinstance(content, FileContent) and content.media_type == "sidecar"
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +218,8 @@ class Admission:
         outcomes = [
             self._refused(file, problem) for file in files if isinstance(problem := inspected[file.path], Problem)
         ]
-        contents = {path: content for path, content in inspected.items() if isinstance(content, Content)}
-        groups, unowned = grouped([file for file in files if file.path in contents], contents)
+        contents = {path: content for path, content in inspected.items() if isinstance(content, FileContent)}
+        groups, unowned = group_received([file for file in files if file.path in contents], contents)
         if self.is_stranger:  # many files of one name would be one long transaction, which blocks all other writers
             groups = [[member] for group in groups for member in group]
         outcomes += [Admitted(file, REFUSED, problem=Problem(Reason.UNRELATED)) for file in unowned]
@@ -278,7 +278,7 @@ class Admission:
     def _claim_of(self, file: ReceivedFile) -> Sequence[ColumnElement[bool]]:
         return (UploadedFile.hash == file.hash, *self._claims)
 
-    def _judged(self, outcome: Admitted, content: Content) -> Admitted:
+    def _judged(self, outcome: Admitted, content: FileContent) -> Admitted:
         """Return the outcome of a stored file; for a stranger it has the problem of the picture."""
         problem = content.extraction.problem if self.is_stranger and content.extraction else None
         status = stored_status(problem)

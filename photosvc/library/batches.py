@@ -25,7 +25,7 @@ from photosvc.core.vocabulary import MANUAL
 from photosvc.index.quality import quality_after_edit
 from photosvc.index.shared_rows import SharedRows
 from photosvc.library.edits import difference, undo
-from photosvc.library.journal import Actor, Change, entries_of_batch, record, values_of
+from photosvc.library.journal import Author, Change, entries_of_batch, record, values_of
 from photosvc.library.unit_of_work import changing, load_photos
 from photosvc.models import Photo, SearchRow
 from photosvc.models.engine import Writing, many_pages
@@ -96,12 +96,12 @@ def _ids(
     return sorted(photo_ids)
 
 
-def archive(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401 - a row of `_COLUMNS`
+def flag_archived(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401 - a row of `_COLUMNS`
     """Take the photo out of searches."""
     return {} if photo.archived_at else {"archived_at": now, "archived_src": MANUAL}
 
 
-def unarchive(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401, ARG001
+def flag_restored(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401, ARG001
     """Take the photo out of the archive."""
     return {"archived_at": None, "archived_src": MANUAL} if photo.archived_at else {}
 
@@ -111,7 +111,7 @@ def flag_approved(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401,
     return {} if photo.approved else {"approved": True}
 
 
-def make_private(wanted: bool | None) -> Flagging:
+def flag_private(wanted: bool | None) -> Flagging:
     """Return the flagging that makes photos private or not; None inverts the flag of each photo."""
 
     def flag(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401, ARG001
@@ -179,7 +179,7 @@ class BatchContext:
     now: datetime
     zone: str
     """The time zone of photos that tell neither a zone nor a position."""
-    actor: Actor
+    actor: Author
     user_id: int | None
     sees_private: bool
 

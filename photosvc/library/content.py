@@ -63,7 +63,7 @@ class ReceivedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class FileContent:
     """The content of a file: its kind, and its metadata."""
 
     media_type: str
@@ -79,7 +79,7 @@ def inspect(
     pool: InspectionPool | None = None,
     *,
     decode: bool = False,
-) -> Mapping[Path, Content | Problem]:
+) -> Mapping[Path, FileContent | Problem]:
     """Return path -> content of each file, or the reason to refuse it.
 
     A picture is accepted even if its reader crashes or takes too long.
@@ -88,7 +88,7 @@ def inspect(
         pool: an `inspection_pool`; by default this call starts processes.
         decode: decode the pictures too.
     """
-    contents: dict[Path, Content | Problem] = {}
+    contents: dict[Path, FileContent | Problem] = {}
     kinds: dict[Path, tuple[str, str]] = {}
     for file in files:
         kind = _kind(file, settings)
@@ -119,14 +119,14 @@ def inspection_pool(settings: Settings, files: int = _MOST_WORKERS, *, decode: b
 def _kind(file: ReceivedFile, settings: Settings) -> tuple[str, str] | Problem:
     try:
         with file.path.open("rb") as opened:
-            return kind_of(file.name, file.size, opened.read(HEAD_SIZE), settings)
+            return content_kind(file.name, file.size, opened.read(HEAD_SIZE), settings)
     except FileNotFoundError:  # another request added it meanwhile
         return Problem(Reason.VANISHED)
     except OSError:
         raise StorageFailedError from None
 
 
-def kind_of(name: str, size: int, head: bytes, settings: Settings) -> tuple[str, str] | Problem:
+def content_kind(name: str, size: int, head: bytes, settings: Settings) -> tuple[str, str] | Problem:
     """Return the media type and the extension of a file by its first bytes, or the reason to refuse it.
 
     Args:
@@ -154,17 +154,17 @@ def _read(item: tuple[Path, str], *, max_bytes: int, decode: bool) -> Extraction
     return extract(path, max_bytes=max_bytes, decode=decode, name=name)
 
 
-def _content(kind: tuple[str, str], result: Extraction | PhotosvcError) -> Content | Problem:
+def _content(kind: tuple[str, str], result: Extraction | PhotosvcError) -> FileContent | Problem:
     if isinstance(result, UnsupportedFileError):
         return result.problem
     if isinstance(result, PhotosvcError):
-        return Content(*kind)
+        return FileContent(*kind)
     if kind[0] == "sidecar" and result.problem is not None:
         return result.problem
-    return Content(*kind, result)
+    return FileContent(*kind, result)
 
 
-def taken_by(group: Sequence[tuple[ReceivedFile, Content]], now: datetime, zone: str) -> Taken:
+def taken_by(group: Sequence[tuple[ReceivedFile, FileContent]], now: datetime, zone: str) -> Taken:
     """Return the time of the picture in these files and their sidecars, as an index run over their folder would.
 
     If no file could be read, this is the time in a name, else the present.

@@ -340,7 +340,7 @@ def undo(shared_rows: SharedRows, photo: Photo, before: Mapping[str, Any], after
         raise ConflictError(f"changed since then: {', '.join(changed)}", field=changed[0])
     if not names:
         raise ConflictError("this change cannot be undone")
-    restore(photo, {name: before[name] for name in names}, shared_rows)
+    restore_values(photo, {name: before[name] for name in names}, shared_rows)
 
 
 def snapshot(photo: Photo) -> dict[str, Any]:
@@ -382,7 +382,7 @@ def decided(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str
     yield from (name for name in _DECIDED if name in after)
 
 
-def restore(photo: Photo, values: Mapping[str, Any], shared_rows: SharedRows) -> None:
+def restore_values(photo: Photo, values: Mapping[str, Any], shared_rows: SharedRows) -> None:
     """Write values of a snapshot into a photo."""
     for name, stored_value in values.items():
         if name in _RELATED:

@@ -134,7 +134,7 @@ def forget_import_failures(session: Session) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Disk:
+class DiskUse:
     """A disk, in bytes."""
 
     total: int
@@ -153,13 +153,13 @@ class TrashUse:
     """True if all files were counted; otherwise there are more."""
 
 
-def disk_of(folder: Path) -> Disk | None:
+def disk_of(folder: Path) -> DiskUse | None:
     """Return the disk of a folder; None if the folder cannot be reached."""
     try:
         usage = shutil.disk_usage(folder)
     except OSError:
         return None
-    return Disk(usage.total, usage.free)
+    return DiskUse(usage.total, usage.free)
 
 
 def trash_use(trash: Trash) -> TrashUse:

@@ -29,7 +29,7 @@ def known_sizes(session: Session) -> set[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FolderEntry:
     """A file or folder directly in a folder."""
 
     name: str
@@ -71,7 +71,7 @@ class ImportFolder:
             raise InvalidValueError(msg, field="path")
         return clean_name("/".join(parts))
 
-    def entries(self, folder: str) -> Iterator[Entry]:
+    def entries(self, folder: str) -> Iterator[FolderEntry]:
         """Yield the files and folders in a folder with a clean name that imports consider, by name, without links.
 
         Raises:
@@ -86,7 +86,7 @@ class ImportFolder:
                 with suppress(OSError):  # gone meanwhile
                     status = os.stat(name, dir_fd=opened, follow_symlinks=False)
                     if stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode):
-                        yield Entry(clean_name(name), stat.S_ISDIR(status.st_mode), status.st_size)
+                        yield FolderEntry(clean_name(name), stat.S_ISDIR(status.st_mode), status.st_size)
         finally:
             os.close(opened)
 

@@ -34,7 +34,7 @@ from photosvc.jobs.lease import Lease
 from photosvc.jobs.queue import IMPORT, State, Waiting
 from photosvc.library.admission import ADDED, DUPLICATE, Admission, Admitted
 from photosvc.library.albums import album_of_people, make_album, uids_by_title
-from photosvc.library.content import InspectionPool, ReceivedFile, inspection_pool, kind_of
+from photosvc.library.content import InspectionPool, ReceivedFile, content_kind, inspection_pool
 from photosvc.library.import_folder import ImportFolder, is_as_found, known_sizes
 from photosvc.library.staging import Part, Staging, add_original
 from photosvc.library.storage_errors import ReadOnlyError
@@ -293,7 +293,7 @@ class ImportRun:
     def _open_source(self, listed: ScannedFile) -> _Source:
         folder, _, name = listed.name.rpartition("/")
         with self.folder.open(listed) as file:
-            kind = kind_of(name, listed.size, _read(file, HEAD_SIZE), self.settings)
+            kind = content_kind(name, listed.size, _read(file, HEAD_SIZE), self.settings)
             if isinstance(kind, Problem):
                 raise FileProblemError(kind.reason, *kind.details)
             received = ReceivedFile(Path(), name, listed.size, "", folder)

@@ -18,8 +18,8 @@ from photosvc.jobs.lease import Lease, new_owner, release_dead
 from photosvc.jobs.queue import ALBUMS, IMPORT, LOOK_ALIKES, NAMES, THUMBNAILS, Kind, RunCancelledError, Waiting
 from photosvc.library.album_jobs import can_go_on, put_into_albums
 from photosvc.library.imports import import_in_portions
-from photosvc.library.look_alikes import look
-from photosvc.library.renames import change_in_portions
+from photosvc.library.look_alikes import search_look_alikes
+from photosvc.library.renames import change_by_job
 from photosvc.library.thumbnail_jobs import make_all
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.settings import Settings
@@ -34,9 +34,9 @@ Handler: TypeAlias = Callable[[Lease, Settings, Waiting], Generator[bool, None, 
 
 HANDLERS: Final[dict[Kind, Handler]] = {
     IMPORT: import_in_portions,
-    LOOK_ALIKES: look,
+    LOOK_ALIKES: search_look_alikes,
     THUMBNAILS: make_all,
-    NAMES: change_in_portions,
+    NAMES: change_by_job,
     ALBUMS: put_into_albums,
 }
 #: Kind of jobs that wait for a state of the library -> the condition that ends the wait before their time.

@@ -30,17 +30,17 @@ _PRIVATE: Final = '"private":true'
 
 
 @dataclass(frozen=True, slots=True)
-class Actor:
+class Author:
     """The person or program that makes a change."""
 
     uid: str
     name: str
 
     @staticmethod
-    def of(principal: Principal) -> "Actor":
+    def of(principal: Principal) -> "Author":
         """Return the user, else the client, else the credential of a principal."""
         uid = principal.user_uid or principal.client_uid or principal.credential_uid
-        return Actor(uid, principal.user_name or principal.credential_name)
+        return Author(uid, principal.user_name or principal.credential_name)
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Change:
     """A change of one photo or of many, as the journal has it."""
 
     action: str
-    actor: Actor
+    actor: Author
     undoes: int | None = None
     """The number of the change that it undoes."""
     batch: int = field(default_factory=lambda: secrets.randbits(62))
@@ -134,7 +134,7 @@ def entries_of_batch(session: Session, photo_uids: Sequence[str], batch: int) ->
     return {entry.photo_uid: entry for entry in session.scalars(query.order_by(PhotoChange.id.desc()))}
 
 
-def find_own(session: Session, number: int, actor: Actor) -> PhotoChange:
+def find_own(session: Session, number: int, actor: Author) -> PhotoChange:
     """Return the change with this number.
 
     Raises:
@@ -146,7 +146,7 @@ def find_own(session: Session, number: int, actor: Actor) -> PhotoChange:
     return change
 
 
-def shown(text: str) -> dict[str, Any]:
+def wire_values(text: str) -> dict[str, Any]:
     """Return values that the journal stores, by their names on the wire."""
     return {wire_name(name): value for name, value in values_of(text).items()}
 

@@ -13,7 +13,7 @@ from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.message import Message, of_field
 from photosvc.index.shared_rows import SharedRows
 from photosvc.library.edits import apply, keep_keywords
-from photosvc.library.journal import Actor, Change
+from photosvc.library.journal import Author, Change
 from photosvc.library.unit_of_work import changing, load_photos, store_and_project
 from photosvc.models import Keyword, Photo, photo_keywords
 from photosvc.models.counters import record_change
@@ -25,13 +25,13 @@ from photosvc.search.reading.compile import visible_ids
 ChangeSome: TypeAlias = Callable[[Session, Sequence[int], datetime], int]
 
 
-def check_name(name: str) -> None:
+def check_label_name(name: str) -> None:
     """Raise `InvalidValueError` if a name is empty without case and accents."""
     if not fold(name):
         raise InvalidValueError(of_field("Name", "send a name with letters or digits"), field="Name")
 
 
-def photos_with(connection: Connection, keyword_ids: Collection[int], *, sees_private: bool) -> Sequence[int]:
+def photos_with_keywords(connection: Connection, keyword_ids: Collection[int], *, sees_private: bool) -> Sequence[int]:
     """Return the ids of the photos with one of these keywords, archived and hidden photos included."""
     query = select(photo_keywords.c.photo_id).where(photo_keywords.c.keyword_id.in_(keyword_ids))
     query = query.where(photo_keywords.c.photo_id.in_(visible_ids(sees_private=sees_private))).distinct()
@@ -84,10 +84,10 @@ class LabelChange:
         """Return a text that names the labels."""
         return "labels " + ",".join(sorted(self.labels))
 
-    def prepare(self, connection: Connection, actor: Actor, zone: str) -> tuple[Sequence[int], ChangeSome]:
+    def prepare(self, connection: Connection, actor: Author, zone: str) -> tuple[Sequence[int], ChangeSome]:
         """Return the ids of the photos that are left to change, and the function that changes some hundreds of them."""
         keyword_ids = connection.scalars(select(Keyword.id).where(Keyword.folded.in_(self.labels))).all()
-        photo_ids = photos_with(connection, keyword_ids, sees_private=self.sees_private)
+        photo_ids = photos_with_keywords(connection, keyword_ids, sees_private=self.sees_private)
         change = Change(self.action, actor)
         return photo_ids, partial(replace_in, folded=set(self.labels), name=self.name, change=change, zone=zone)
 
@@ -112,7 +112,7 @@ class Respelling:
         """Return a text that names the label."""
         return f"spelling {self.label}"
 
-    def prepare(self, connection: Connection, _actor: Actor, _zone: str) -> tuple[Sequence[int], ChangeSome]:
+    def prepare(self, connection: Connection, _actor: Author, _zone: str) -> tuple[Sequence[int], ChangeSome]:
         """Return the ids of all photos with the label, and the function that projects some hundreds of them."""
         query = select(photo_keywords.c.photo_id).join(Keyword, Keyword.id == photo_keywords.c.keyword_id)
         query = query.where(Keyword.folded == self.label).order_by(photo_keywords.c.photo_id)
@@ -132,13 +132,13 @@ def respell(session: Session, keyword_id: int, name: str) -> None:
 
 def mark_favorite(session: Session, keyword_id: int, *, favorite: bool) -> None:
     """Make a keyword a favourite, or not, in a write transaction."""
-    seen = bool(photos_with(session.connection(), [keyword_id], sees_private=False))
+    seen = bool(photos_with_keywords(session.connection(), [keyword_id], sees_private=False))
     _change(session, keyword_id, favorite=favorite, favorite_open=favorite and seen)
 
 
 def _change(session: Session, keyword_id: int, **values: object) -> None:
     session.execute(update(Keyword).where(Keyword.id == keyword_id).values(values))
-    record_change(session, private=not photos_with(session.connection(), [keyword_id], sees_private=False))
+    record_change(session, private=not photos_with_keywords(session.connection(), [keyword_id], sees_private=False))
 
 
 def add_label(shared_rows: SharedRows, photo: Photo, name: str) -> None:

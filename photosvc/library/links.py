@@ -122,10 +122,10 @@ def new_password_hash(values: Mapping[str, Any]) -> str | None:
         BusyError: too many passwords are hashed at present.
     """
     password = values.get("password")
-    return hash_password(check_password(password)) if password else password
+    return hash_password(check_link_password(password)) if password else password
 
 
-def check_password(password: str) -> str:
+def check_link_password(password: str) -> str:
     """Return the password; raise `InvalidValueError` if it is too short or too long."""
     if not limits.SHORTEST_LINK_PASSWORD <= len(password) <= limits.LONGEST_PASSWORD:
         least, most = limits.SHORTEST_LINK_PASSWORD, limits.LONGEST_PASSWORD

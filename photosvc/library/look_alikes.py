@@ -172,7 +172,7 @@ def _copy(row: Row[Any], distance: int) -> Copy:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class LookAlikePhoto:
     """A photo of a group, by the file that shows it."""
 
     uid: str
@@ -194,25 +194,25 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class LookAlikeGroup:
     """Photos that look alike, the best first."""
 
     number: int
-    members: Sequence[Member]
+    members: Sequence[LookAlikePhoto]
     more: int
     """The number of further photos."""
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class LookAlikePage:
     """A page of groups, in their order."""
 
-    groups: Sequence[Group]
+    groups: Sequence[LookAlikeGroup]
     after: int | None
     """The number of the last group if others follow."""
 
 
-def read_groups(connection: Connection, *, after: int, count: int) -> Page:
+def read_look_alikes(connection: Connection, *, after: int, count: int) -> LookAlikePage:
     """Return a page of groups that wait for a decision.
 
     Args:
@@ -225,11 +225,11 @@ def read_groups(connection: Connection, *, after: int, count: int) -> Page:
     groups = []
     for key, group_rows in groupby(rows, key=lambda row: row.number):
         members = [_member(row) for row in group_rows]
-        groups.append(Group(key, members[:MOST_SHOWN], max(0, len(members) - MOST_SHOWN)))
-    return Page(groups, numbers[count - 1] if len(numbers) > count else None)
+        groups.append(LookAlikeGroup(key, members[:MOST_SHOWN], max(0, len(members) - MOST_SHOWN)))
+    return LookAlikePage(groups, numbers[count - 1] if len(numbers) > count else None)
 
 
-def count_groups(connection: Connection) -> int:
+def count_look_alikes(connection: Connection) -> int:
     """Return the number of groups that wait for a decision: with two or more listed photos not set apart."""
     waiting = select(LookAlike.number).where(_waits()).group_by(LookAlike.number).having(func.count() > 1)
     return connection.scalar(select(func.count()).select_from(waiting.subquery())) or 0
@@ -277,10 +277,10 @@ def _members(numbers: Sequence[int]) -> Any:  # noqa: ANN401 - the select types 
     return query.where(LookAlike.number.in_(numbers), _waits()).order_by(LookAlike.number, LookAlike.place)
 
 
-def _member(row: Any) -> Member:  # noqa: ANN401
+def _member(row: Any) -> LookAlikePhoto:  # noqa: ANN401
     camera = camera_or_lens_name(row.make, row.model) if row.camera_id != UNKNOWN_ID else ""
-    names = (field.name for field in fields(Member) if field.name != "camera")
-    return Member(camera=camera, **{name: getattr(row, name) for name in names})
+    names = (field.name for field in fields(LookAlikePhoto) if field.name != "camera")
+    return LookAlikePhoto(camera=camera, **{name: getattr(row, name) for name in names})
 
 
 def request_search(session: Session, now: datetime) -> None:
@@ -299,7 +299,7 @@ def last_search_at(session: Session) -> datetime | None:
     return session.scalar(select(func.max(Job.started_at)).where(done))
 
 
-def look(lease: Lease, _settings: Settings, _job: Waiting) -> Generator[bool, None, None]:
+def search_look_alikes(lease: Lease, _settings: Settings, _job: Waiting) -> Generator[bool, None, None]:
     """Search for look-alikes and store their groups, as a `library.job_runner.Handler`."""
     with closing(open_reader(lease.engine)) as connection:
         groups = find_duplicates(connection)

@@ -28,7 +28,7 @@ from photosvc.index.scan import MAX_DEPTH, STAGING_FOLDER, aside_folder, is_too_
 from photosvc.index.sidecar_names import is_read
 from photosvc.index.store import Store
 from photosvc.library.edits import FILES, Difference
-from photosvc.library.journal import Actor, Change, record
+from photosvc.library.journal import Author, Change, record
 from photosvc.library.storage_errors import NameRefusedError, NameTakenError, typed_errors
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile, Sidecar, UploadedFile
 from photosvc.models.statements import UNLOADED, in_portions, is_below
@@ -142,7 +142,7 @@ def set_modified(originals: Path, name: str, time: float) -> None:
         os.utime(last, (time, time), dir_fd=folder, follow_symlinks=False)
 
 
-def remove(originals: Path, name: str) -> None:
+def remove_file(originals: Path, name: str) -> None:
     """Remove a file."""
     with _at(originals, name) as (folder, last):
         os.unlink(last, dir_fd=folder)
@@ -206,7 +206,7 @@ class Relocation:
     session: Session
     settings: Settings
     now: datetime
-    actor: Actor | None = None
+    actor: Author | None = None
 
     def moved(self, source: str, target: str, *, is_folder: bool) -> None:
         """Follow a file or folder that was renamed; hide the files that the library had under the new name."""

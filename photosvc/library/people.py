@@ -19,7 +19,7 @@ from photosvc.index import file_columns
 from photosvc.index.describe import areas_of, describe
 from photosvc.index.shared_rows import SharedRows
 from photosvc.index.sidecar_links import sidecars_of
-from photosvc.library.journal import Actor, Change
+from photosvc.library.journal import Author, Change
 from photosvc.library.labels import ChangeSome
 from photosvc.library.unit_of_work import changing, load_photos, store_and_project
 from photosvc.models import STATE, File, LibraryState, Marker, Photo, Subject, SubjectName
@@ -31,13 +31,15 @@ from photosvc.search.reading.compile import visible_ids
 from photosvc.search.reading.people import Person
 
 
-def check_name(name: str) -> None:
+def check_person_name(name: str) -> None:
     """Raise `InvalidValueError` for a name without letters or digits."""
     if not words(name):
         raise InvalidValueError(of_field("Name", "send a name with letters or digits"), field="Name")
 
 
-def choose_name(session: Session, person: Person, name: str, now: datetime, *, favorite: bool | None = None) -> str:
+def choose_person_name(
+    session: Session, person: Person, name: str, now: datetime, *, favorite: bool | None = None
+) -> str:
     """Give a person another name, and return their UID; the name of another person makes one person of both.
 
     `PersonChange` changes the photos. Files that are indexed later with an earlier name get the new one, too.
@@ -65,7 +67,7 @@ def choose_name(session: Session, person: Person, name: str, now: datetime, *, f
             session.execute(delete(Subject).where(Subject.id == subject.id))
     remaining.name, remaining.folded, remaining.updated_at = name, new, now
     connection = session.connection()
-    private = not photos_with(connection, _spellings(connection, {old, new}), sees_private=False)
+    private = not photos_of_people(connection, _spellings(connection, {old, new}), sees_private=False)
     if favorite is not None:
         remaining.favorite, remaining.favorite_open = favorite, favorite and not private
     session.flush()
@@ -79,7 +81,7 @@ def choose_name(session: Session, person: Person, name: str, now: datetime, *, f
 
 @dataclass(frozen=True, slots=True)
 class PersonChange:
-    """The change of all photos with an earlier name of a person, after `choose_name` stored the new name."""
+    """The change of all photos with an earlier name of a person, after `choose_person_name` stored the new name."""
 
     PASSES: ClassVar = 2
     """Number of searches for photos with an earlier name: an index run in progress may add some meanwhile."""
@@ -93,7 +95,7 @@ class PersonChange:
         """Return a text that names the person."""
         return f"person {self.uid}"
 
-    def prepare(self, connection: Connection, _actor: Actor, zone: str) -> tuple[Sequence[int], ChangeSome]:
+    def prepare(self, connection: Connection, _actor: Author, zone: str) -> tuple[Sequence[int], ChangeSome]:
         """Return the ids of the photos that are left to change, and the function that changes some hundreds of them.
 
         The photos include those of an interrupted renaming. If the person was merged with another one meanwhile, there
@@ -101,7 +103,7 @@ class PersonChange:
         """
         names = self.names(connection)
         chosen = connection.scalar(select(Subject.name).where(Subject.uid == self.uid)) or ""
-        photo_ids = photos_with(connection, names) if names else ()
+        photo_ids = photos_of_people(connection, names) if names else ()
         return photo_ids, partial(rename_photos, names=names, name=chosen, zone=zone)
 
     def names(self, connection: Connection) -> frozenset[str]:
@@ -134,11 +136,11 @@ class SeenPersonChange:
         """Return a text that names the person."""
         return f"seen person {self.earlier}"
 
-    def prepare(self, connection: Connection, actor: Actor, zone: str) -> tuple[Sequence[int], ChangeSome]:
+    def prepare(self, connection: Connection, actor: Author, zone: str) -> tuple[Sequence[int], ChangeSome]:
         """Return the ids of the photos that are left to change, and the function that changes some hundreds of them."""
         names = _spellings(connection, {self.earlier}) - {self.name}
         change = Change("people.rename", actor)
-        photo_ids = photos_with(connection, names, sees_private=False)
+        photo_ids = photos_of_people(connection, names, sees_private=False)
         return photo_ids, partial(rename_seen, names=names, name=self.name, change=change, zone=zone)
 
     def finish(self, session: Session, now: datetime) -> None:
@@ -158,13 +160,13 @@ def _spellings(connection: Connection, folded: Collection[str]) -> frozenset[str
     return frozenset(name for name in names if fold(name) in folded)
 
 
-def mark(
+def mark_person(
     session: Session, person: Person, now: datetime, *, favorite: bool | None = None, hidden: bool | None = None
 ) -> None:
     """Make a person a favourite or hidden, or not, in a write transaction; None changes nothing."""
     subject = session.scalars(select(Subject).where(Subject.uid == person.uid)).first()
     subject = subject or _add_subject(session, person.uid, person.name, now)
-    private = not photos_with(session.connection(), person.names, sees_private=False)
+    private = not photos_of_people(session.connection(), person.names, sees_private=False)
     if favorite is not None:
         subject.favorite, subject.favorite_open = favorite, favorite and not private
     subject.hidden = subject.hidden if hidden is None else hidden
@@ -172,7 +174,7 @@ def mark(
     record_change(session, private=private)
 
 
-def photos_with(connection: Connection, names: Collection[str], *, sees_private: bool = True) -> Sequence[int]:
+def photos_of_people(connection: Connection, names: Collection[str], *, sees_private: bool = True) -> Sequence[int]:
     """Return the ids of the visible photos with a marker of one of these names."""
     query = select(File.photo_id).join(Marker, Marker.file_id == File.id).where(Marker.name.in_(names))
     if not sees_private:

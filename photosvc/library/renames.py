@@ -19,9 +19,9 @@ from photosvc.jobs.lease import Lease
 from photosvc.jobs.queue import NAMES, Waiting
 from photosvc.library import batches, people
 from photosvc.library.batches import BatchContext
-from photosvc.library.journal import Actor
-from photosvc.library.labels import ChangeSome, LabelChange, Respelling, check_name, mark_favorite, respell
-from photosvc.library.people import PersonChange, SeenPersonChange, choose_name, mark, photos_with
+from photosvc.library.journal import Author
+from photosvc.library.labels import ChangeSome, LabelChange, Respelling, check_label_name, mark_favorite, respell
+from photosvc.library.people import PersonChange, SeenPersonChange, choose_person_name, mark_person, photos_of_people
 from photosvc.models.batch_size import BatchSize
 from photosvc.models.engine import UnitOfWork, many_pages, open_reader, write_session
 from photosvc.query.fold import fold
@@ -90,7 +90,7 @@ def change_label(
         PhotosvcError: one of `_change_photos`.
     """
     if name is not None:
-        check_name(name)
+        check_label_name(name)
         if name != label.name:
             renamed = _rename_label(context, label, name, favorite)
             if isinstance(renamed, QueuedRename):
@@ -154,7 +154,7 @@ def change_person(
         PhotosvcError: one of `_change_photos`.
     """
     if name is not None:
-        people.check_name(name)
+        people.check_person_name(name)
     if hidden is not None and name not in {None, person.name}:  # the name may make them another person
         raise InvalidValueError("Hidden: send it without another name", field="Hidden")
     uid = person.uid if name is None else _rename_person(context, person, name, favorite)
@@ -163,7 +163,7 @@ def change_person(
     known = context.find_person(uid)
     if favorite not in {None, known.favorite} or hidden not in {None, known.hidden}:
         with context.writing(library=True) as session:
-            mark(session, known, context.now, favorite=favorite, hidden=hidden)
+            mark_person(session, known, context.now, favorite=favorite, hidden=hidden)
     return uid
 
 
@@ -175,7 +175,7 @@ def _rename_person(context: RenameContext, person: Person, name: str, favorite: 
     """
     try:
         with context.writing(library=True) as session:
-            uid = choose_name(session, person, name, context.now, favorite=favorite)
+            uid = choose_person_name(session, person, name, context.now, favorite=favorite)
             change = PersonChange(uid, fold(person.name))
             if not context.sees_private:
                 _check_all_seen(session.connection(), change)
@@ -199,7 +199,7 @@ class _UnseenPhotosError(Exception):
 
 def _check_all_seen(connection: Connection, change: PersonChange) -> None:
     names = change.names(connection)
-    if photos_with(connection, names) != photos_with(connection, names, sees_private=False):
+    if photos_of_people(connection, names) != photos_of_people(connection, names, sees_private=False):
         raise _UnseenPhotosError
 
 
@@ -251,10 +251,10 @@ def _queue(session: Session, context: RenameContext, change: NameChange) -> Queu
     )
 
 
-def change_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Generator[bool, None, None]:
+def change_by_job(lease: Lease, settings: Settings, job: Waiting) -> Generator[bool, None, None]:
     """Make a change as a `library.job_runner.Handler`; after a killed run, the next one changes the rest."""
     change = CHANGES[job.arguments["change"]](**job.arguments["values"])
-    actor, now = Actor(**job.arguments["actor"]), lease.clock()
+    actor, now = Author(**job.arguments["actor"]), lease.clock()
     done, batch_size = Counter[str](), BatchSize(_FIRST, _MOST, lease.clock)
     lease.report = lambda: {"photos": done["changed"], "percent": 100 * done["seen"] // (done["found"] or 1)}
     for _ in range(change.PASSES):

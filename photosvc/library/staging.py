@@ -44,7 +44,7 @@ _KEPT, _UNKEPT = ".kept", ".part"
 _FLAGS: Final = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def new_hash() -> "hashlib._Hash":
+def _new_hash() -> "hashlib._Hash":
     """Return a new hash of the kind by which the library knows files."""
     return hashlib.sha1(usedforsecurity=False)
 
@@ -79,7 +79,7 @@ class Part:
     def hash(self) -> str:
         """Return the hash of all bytes so far, in lower-case hexadecimal digits, as the library writes it."""
         if self._hash is None:
-            self._hash = new_hash()
+            self._hash = _new_hash()
             with typed_errors():
                 position = 0
                 while piece := os.pread(self._file, _PIECE, position):
@@ -265,7 +265,7 @@ class Staging:
                         raise StorageFullError
                 file = os.open(name, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
             with _locked(file):
-                part = Part(self.originals, folder, name, file, expected_length, most_bytes, _hash=new_hash())
+                part = Part(self.originals, folder, name, file, expected_length, most_bytes, _hash=_new_hash())
                 try:
                     yield part
                 except BaseException:

@@ -58,7 +58,7 @@ class Progress:
         return self.state in {State.WAITING, State.RUNNING}
 
 
-def original_of(settings: Settings, file: SeenFile) -> Original:
+def original_of_file(settings: Settings, file: SeenFile) -> Original:
     """Return the original of a visible file."""
     values = (file.name, file.hash, file.size, file.mtime_ns, file.width, file.height, file.turn)
     return Original(settings.originals, *values)
@@ -77,7 +77,7 @@ def read_originals(engine: Engine, settings: Settings, ids: Sequence[int]) -> It
         with closing(open_reader(engine)) as connection:
             files = files_with_ids(connection, ids[start : start + _READ], sees_private=True)
         for number, file in enumerate(files, start):
-            yield number, original_of(settings, file)
+            yield number, original_of_file(settings, file)
 
 
 def thumbnail_pool(

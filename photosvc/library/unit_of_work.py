@@ -23,7 +23,7 @@ from photosvc.search.rows.write import renew
 _ESTIMATED_FROM: Final = frozenset(("taken_src", "place_src", "camera_src"))
 
 
-def load_photo(session: Session, photo_uid: str) -> Photo | None:
+def load_for_change(session: Session, photo_uid: str) -> Photo | None:
     """Load and lock the photo with this UID, as `load_photos` does; None if there is none."""
     return next(iter(_load(session, Photo.uid == photo_uid)), None)
 

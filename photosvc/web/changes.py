@@ -21,14 +21,13 @@ from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.index.shared_rows import SharedRows
 from photosvc.library.album_photos import select_photos
 from photosvc.library.albums import PhotosChange, album_of_people, change_members
-from photosvc.library.journal import Actor, Change
+from photosvc.library.journal import Author, Change
 from photosvc.library.renames import RenameContext
 from photosvc.library.staging import require_writable
 from photosvc.library.trash.deletion import Deletion, deleting
 from photosvc.library.trash.folder import Trash, TrashedFile
 from photosvc.library.trash.restoring import PORTION, Emptied, Restored, empty_in_request, restore_in_request
-from photosvc.library.unit_of_work import changing
-from photosvc.library.unit_of_work import load_photo as load_for_change
+from photosvc.library.unit_of_work import changing, load_for_change
 from photosvc.models import Photo
 from photosvc.models.engine import session_on
 from photosvc.records.fields import compile_schema
@@ -108,7 +107,7 @@ def change_one(photo_uid: str, action: str, change: EditingChange) -> tuple[byte
             if etag not in request.if_match:
                 raise PhotoChangedError
         shared_rows = SharedRows(session, service.settings.timezone)
-        entry = Change(action, Actor.of(who))
+        entry = Change(action, Author.of(who))
         with changing(session, shared_rows, [photo], entry, now):
             entry.undoes = change(Editing(session, shared_rows, photo))
         session.flush()
@@ -154,7 +153,7 @@ def restore_files(files: Sequence[TrashedFile]) -> Restored:
     service = current_service()
     service.end_reading()  # the store may take long
     with one_batch() if len(files) > PORTION else nullcontext():
-        return restore_in_request(service.writing, service.settings, files, Actor.of(principal()), service.clock)
+        return restore_in_request(service.writing, service.settings, files, Author.of(principal()), service.clock)
 
 
 def empty_files(trash: Trash, before: datetime, expected: int | None) -> Emptied:
@@ -201,7 +200,7 @@ def rename_context(part: str) -> RenameContext:
         clock=service.clock,
         now=service.now(),
         zone=service.settings.timezone,
-        actor=Actor.of(who),
+        actor=Author.of(who),
         user_id=who.user_id,
         sees_private=who.sees_private,
         labels=service.cached(read_labels),

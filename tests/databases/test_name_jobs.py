@@ -97,7 +97,7 @@ def test_one_request_changes_many_photos_also_when_the_indexer_is_killed(jobs_li
         engine = session.get_bind()
     killed = Lease(engine, jobs_library.clock)
     settings = jobs_library.app.extensions["photosvc"].settings
-    portions = renames.change_in_portions(killed, settings, killed.claim(NAMES))
+    portions = renames.change_by_job(killed, settings, killed.claim(NAMES))
     assert next(portions)
     assert killed.report()["percent"] == 33
     jobs_library.clock.move(seconds=90)

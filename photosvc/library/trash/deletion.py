@@ -32,7 +32,7 @@ from photosvc.index.scan import TRASH_FOLDER, UNFINISHED, aside_folder
 from photosvc.library import originals
 from photosvc.library.journal import Change, record
 from photosvc.library.storage_errors import NameTakenError, StorageFailedError, typed_errors
-from photosvc.library.trash.folder import Trash, is_deletion, new_deletion, within
+from photosvc.library.trash.folder import Trash, deletion_prefix, is_deletion, new_deletion
 from photosvc.models import (
     ORIGINALS_ROOT,
     Album,
@@ -99,7 +99,7 @@ class Deletion:
                 last = disk_name(name).rpartition("/")[2]
                 os.rename(last, last, src_dir_fd=source, dst_dir_fd=target)
                 self._moved.append(name)
-                trashed[name] = within(self.name) + name
+                trashed[name] = deletion_prefix(self.name) + name
             os.fsync(target)
 
     def _begin(self) -> None:
@@ -122,7 +122,7 @@ class Deletion:
         with self._lock:
             for name in reversed(self._moved):
                 with suppress(PhotosvcError):  # `finish_deletions` tries again
-                    originals.rename_new(self.trash.originals, within(self.name + UNFINISHED) + name, name)
+                    originals.rename_new(self.trash.originals, deletion_prefix(self.name + UNFINISHED) + name, name)
             self.trash.drop_empty(self.name + UNFINISHED)
 
 
@@ -161,12 +161,12 @@ def _recover(writing: Writing, trash: Trash, deletion: str) -> bool:
     else:
         # This waits for a transaction that the process may have been committing when it was killed.
         with writing(library=True) as session:
-            in_library = select(File.id).where(begins(File.name, within(deletion))).limit(1)
+            in_library = select(File.id).where(begins(File.name, deletion_prefix(deletion))).limit(1)
             has_rows = session.scalar(in_library) is not None
         if not has_rows:
             for file in list(trash.files(unfinished)):
                 with suppress(NameTakenError):  # the file stays in the trash
-                    originals.rename_new(trash.originals, within(unfinished) + file.name, file.name)
+                    originals.rename_new(trash.originals, deletion_prefix(unfinished) + file.name, file.name)
             trash.drop_empty(unfinished)
         if unfinished in trash.folders():
             _finish(trash, deletion)

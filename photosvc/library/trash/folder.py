@@ -68,7 +68,7 @@ def time_of(deletion: str) -> datetime:
     return datetime.strptime(deletion.partition("-")[0], _TIME).replace(tzinfo=UTC)
 
 
-def within(deletion: str) -> str:
+def deletion_prefix(deletion: str) -> str:
     """Return the prefix that the names of a deletion's files have."""
     return f"{TRASH_FOLDER}/{deletion}/"
 
@@ -85,7 +85,7 @@ class Trash:
         Raises:
             PhotosvcError: the disk refuses it.
         """
-        target = within(new_deletion(now)) + name
+        target = deletion_prefix(new_deletion(now)) + name
         originals.rename(self.originals, name, target, make_folders=True)
         return target
 
@@ -97,7 +97,7 @@ class Trash:
         Raises:
             PhotosvcError: the disk refuses it.
         """
-        target = within(new_deletion(now)) + name
+        target = deletion_prefix(new_deletion(now)) + name
         if not originals.link(self.originals, name, target):
             originals.rename(self.originals, name, target, make_folders=True)
         return target
@@ -120,7 +120,7 @@ class Trash:
 
     def files(self, deletion: str) -> Iterator[TrashedFile]:
         """Yield the regular files of a deletion in the order of their names."""
-        root = self.originals / within(deletion)
+        root = self.originals / deletion_prefix(deletion)
         for folder, folders, names in os.walk(root):
             folders.sort()
             for name in sorted(names):
@@ -140,7 +140,7 @@ class Trash:
         if not (name and is_deletion(deletion)) or "/".join(PurePosixPath(name).parts) != name:
             return None
         try:
-            file = open_inside(self.originals, within(deletion) + name)
+            file = open_inside(self.originals, deletion_prefix(deletion) + name)
         except (OSError, NotFoundError):
             return None
         try:
@@ -151,7 +151,7 @@ class Trash:
 
     def drop_empty(self, deletion: str) -> None:
         """Remove the empty folders of a deletion."""
-        originals.remove_empty_folders(self.originals, within(deletion))
+        originals.remove_empty_folders(self.originals, deletion_prefix(deletion))
 
     def delete(self, deletion: str) -> None:
         """Delete all files of a deletion permanently; no link is followed.

@@ -20,12 +20,12 @@ from photosvc.index.scan import GONE_FOLDER, TRASH_FOLDER, disk_path
 from photosvc.index.store import Store
 from photosvc.library import originals
 from photosvc.library.edits import FILES, Difference
-from photosvc.library.journal import Actor, Change, record
+from photosvc.library.journal import Author, Change, record
 from photosvc.library.originals import Relocation
 from photosvc.library.staging import require_writable
 from photosvc.library.storage_errors import NameTakenError
 from photosvc.library.trash.deletion import finish_deletions, forget_sidecars
-from photosvc.library.trash.folder import Trash, TrashedFile, is_deletion, time_of, within
+from photosvc.library.trash.folder import Trash, TrashedFile, deletion_prefix, is_deletion, time_of
 from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, UploadedFile, file_sidecars
 from photosvc.models.engine import Writing
 from photosvc.models.statements import UNLOADED, begins, in_portions
@@ -72,7 +72,7 @@ class Restored:
     """False if the time limit left some files in the trash."""
 
 
-def chosen(session: Session, trash: Trash, item: str) -> list[TrashedFile]:
+def files_of_item(session: Session, trash: Trash, item: str) -> list[TrashedFile]:
     """Return the deleted files that an item stands for.
 
     An item is a deletion, a name below the trash, a former name or the UID of a photo. A former name stands for the
@@ -117,7 +117,7 @@ def chosen_files(session: Session, trash: Trash, items: Iterable[str]) -> list[T
     files: dict[TrashedFile, None] = {}
     for item in dict.fromkeys(items):
         try:
-            files |= dict.fromkeys(chosen(session, trash, item))
+            files |= dict.fromkeys(files_of_item(session, trash, item))
         except NotFoundError:
             continue
         if len(files) > MOST_RESTORED:
@@ -134,11 +134,11 @@ def photos_of(session: Session, files: Sequence[TrashedFile]) -> dict[str, str]:
     return uids
 
 
-def restore(
+def restore_files(
     writing: Writing,
     settings: Settings,
     files: Sequence[TrashedFile],
-    actor: Actor,
+    actor: Author,
     now: datetime,
     *,
     goes_on: Callable[[], bool] = lambda: True,
@@ -148,7 +148,7 @@ def restore(
     If the process is killed before a commit, the next index run recognises the files by their content.
 
     Args:
-        files: from `chosen`.
+        files: from `files_of_item`.
         goes_on: called before each transaction but the first; False ends the work.
 
     Raises:
@@ -182,10 +182,10 @@ def restore(
 
 
 def restore_in_request(
-    writing: Writing, settings: Settings, files: Sequence[TrashedFile], actor: Actor, clock: Clock
+    writing: Writing, settings: Settings, files: Sequence[TrashedFile], actor: Author, clock: Clock
 ) -> Restored:
-    """Restore at most `MOST_RESTORED` of the files as `restore` does, beginning no portion after 20 seconds."""
-    done = restore(writing, settings, files[:MOST_RESTORED], actor, clock(), goes_on=_patience(clock))
+    """Restore at most `MOST_RESTORED` of the files as `restore_files` does, beginning no portion after 20 seconds."""
+    done = restore_files(writing, settings, files[:MOST_RESTORED], actor, clock(), goes_on=_patience(clock))
     done.is_complete = done.is_complete and len(files) <= MOST_RESTORED
     return done
 
@@ -275,13 +275,13 @@ class Emptied:
     """False if the time limit left some deletions."""
 
 
-def older(trash: Trash, before: datetime) -> list[str]:
+def older_deletions(trash: Trash, before: datetime) -> list[str]:
     """Return the deletions before this time."""
     return [deletion for deletion in trash.deletions() if time_of(deletion) < before]
 
 
-def count(trash: Trash, deletions: Iterable[str]) -> Emptied:
-    """Return the numbers of files and bytes that `empty` would delete."""
+def count_files(trash: Trash, deletions: Iterable[str]) -> Emptied:
+    """Return the numbers of files and bytes that `empty_trash` would delete."""
     total = Emptied()
     for deletion in deletions:
         for file in trash.files(deletion):
@@ -289,7 +289,7 @@ def count(trash: Trash, deletions: Iterable[str]) -> Emptied:
     return total
 
 
-def empty(
+def empty_trash(
     writing: Writing, trash: Trash, deletions: Sequence[str], *, goes_on: Callable[[], bool] = lambda: True
 ) -> Emptied:
     """Delete the files of these deletions permanently; photos stay hidden until the same content returns.
@@ -326,36 +326,36 @@ def empty_in_request(
         ConflictError: the trash has another number of files than `expected`; nothing is deleted.
         PhotosvcError: the disk refuses it.
     """
-    deletions = older(trash, before)
-    if expected is not None and (number := count(trash, deletions).files) != expected:
+    deletions = older_deletions(trash, before)
+    if expected is not None and (number := count_files(trash, deletions).files) != expected:
         msg = Message(
             "Nothing was deleted: there are {found} files by now, not {expected}.", found=number, expected=expected
         )
         raise ConflictError(msg, field="expected")
-    return empty(writing, trash, deletions, goes_on=_patience(clock))
+    return empty_trash(writing, trash, deletions, goes_on=_patience(clock))
 
 
 def _forget(session: Session, deletion: str) -> None:
     """Free the names of the rows, and count the files in no quota."""
-    counted = delete(UploadedFile).where(begins(UploadedFile.name, within(deletion)))
+    counted = delete(UploadedFile).where(begins(UploadedFile.name, deletion_prefix(deletion)))
     session.execute(counted, execution_options=UNLOADED)
-    gone = update(File).where(begins(File.name, within(deletion)))
-    forget_sidecars(session, begins(Sidecar.name, within(deletion)))
+    gone = update(File).where(begins(File.name, deletion_prefix(deletion)))
+    forget_sidecars(session, begins(Sidecar.name, deletion_prefix(deletion)))
     gone = gone.values(name=literal(GONE_FOLDER) + func.substr(File.name, len(TRASH_FOLDER) + 1))
     session.execute(gone, execution_options=UNLOADED)
 
 
-def sweep(writing: Writing, settings: Settings, now: datetime) -> Emptied:
+def sweep_trash(writing: Writing, settings: Settings, now: datetime) -> Emptied:
     """Recover unfinished deletions of killed processes, and delete files permanently after `PHOTOSVC_TRASH_DAYS`."""
     finish_deletions(writing, settings)
     if settings.readonly or not settings.trash_days:
         return Emptied()
     trash = Trash(settings.originals)
-    return empty(writing, trash, older(trash, now - timedelta(days=settings.trash_days)))
+    return empty_trash(writing, trash, older_deletions(trash, now - timedelta(days=settings.trash_days)))
 
 
 def kept_until(file: TrashedFile, settings: Settings) -> datetime | None:
-    """Return the time at which `sweep` deletes a file; None if it stays until the trash is emptied."""
+    """Return the time at which `sweep_trash` deletes a file; None if it stays until the trash is emptied."""
     if settings.readonly or not settings.trash_days:
         return None
     return file.deleted_at + timedelta(days=settings.trash_days)

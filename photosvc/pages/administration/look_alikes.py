@@ -9,8 +9,8 @@ from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.vocabulary import UNKNOWN
 from photosvc.library import look_alikes
-from photosvc.library.batches import Flagging, archive, change_flags, selected_photos, unarchive
-from photosvc.library.journal import Actor, Change
+from photosvc.library.batches import Flagging, change_flags, flag_archived, flag_restored, selected_photos
+from photosvc.library.journal import Author, Change
 from photosvc.models import Photo
 from photosvc.pages.administration.frame import administration_page, show_administration
 from photosvc.pages.forms import read_form, whole_number
@@ -54,7 +54,7 @@ def archive_worse() -> Response:
     form = read_form()
     uids = _chosen(form)
     try:
-        _flag(uids, "photos.archive", archive)
+        _flag(uids, "photos.archive", flag_archived)
     except PhotosvcError as error:
         return _look_alikes(error)
     return see_other(_here(form, archived=" ".join(uids)))
@@ -66,7 +66,7 @@ def restore_worse() -> Response:
     """Restore the photos that were archived."""
     form = read_form()
     try:
-        _flag(_chosen(form), "photos.restore", unarchive)
+        _flag(_chosen(form), "photos.restore", flag_restored)
     except PhotosvcError as error:
         return _look_alikes(error)
     return see_other(_here(form, done="restored"))
@@ -106,7 +106,7 @@ def _look_alikes(error: PhotosvcError | None = None) -> Response:
         archived = parameters.get("archived", "").split()[: look_alikes.MOST_DECIDED]
         archived = [uid for uid in archived if is_uid(uid, PHOTO)]
         gone = select(Photo.uid).where(Photo.uid.in_(archived), Photo.archived_at.is_not(None))
-        page = look_alikes.read_groups(connection, after=after, count=_COUNT)
+        page = look_alikes.read_look_alikes(connection, after=after, count=_COUNT)
         turns = turns_of(connection, {member.content_hash for group in page.groups for member in group.members})
         return show_administration(
             "look-alikes",
@@ -116,7 +116,7 @@ def _look_alikes(error: PhotosvcError | None = None) -> Response:
             page=page,
             unknown=UNKNOWN,
             after=after,
-            total=look_alikes.count_groups(connection),
+            total=look_alikes.count_look_alikes(connection),
             looked_at=look_alikes.last_search_at(session),
             looking=look_alikes.is_search_requested(session),
             archived=session.scalars(gone).all() if archived else (),
@@ -138,7 +138,7 @@ def _flag(uids: list[str], action: str, flagging: Flagging) -> None:
     with service.writing(library=True) as session:
         connection, most = session.connection(), look_alikes.MOST_DECIDED
         ids = selected_photos(connection, selection, service.today(), most=most, sees_private=who.sees_private)
-        change_flags(session, ids, flagging, Change(action, Actor.of(who)), service.now())
+        change_flags(session, ids, flagging, Change(action, Author.of(who)), service.now())
 
 
 def _here(form: dict[str, str], **outcome: str) -> str:

@@ -12,7 +12,7 @@ from photosvc.library.trash.restoring import (
     END_OF_TIME,
     MOST_RESTORED,
     chosen_files,
-    count,
+    count_files,
     kept_until,
     open_trash,
     photos_of,
@@ -75,7 +75,7 @@ def restore_all() -> Response:
 def ask_to_empty() -> Response:
     """Ask for confirmation before files are deleted permanently."""
     trash = Trash(current_service().settings.originals)
-    contents = count(trash, trash.deletions())
+    contents = count_files(trash, trash.deletions())
     return show_administration("empty-trash", "library", contents=contents, crumbs=True)
 
 

@@ -39,8 +39,8 @@ def look(library):
 
 def waiting(library, **asked):
     with library.session() as session:
-        page = look_alikes.read_groups(session.connection(), **{"after": 0, "count": 9, **asked})
-        assert asked or look_alikes.count_groups(session.connection()) == len(page.groups)
+        page = look_alikes.read_look_alikes(session.connection(), **{"after": 0, "count": 9, **asked})
+        assert asked or look_alikes.count_look_alikes(session.connection()) == len(page.groups)
     return [[member.name for member in group.members] for group in page.groups], page.after
 
 
@@ -133,7 +133,7 @@ def test_large_groups_show_their_best_first_and_the_number_of_the_others(alike_l
     monkeypatch.setattr(look_alikes, "MOST_SHOWN", 2)
     look(alike_library)
     with alike_library.session() as session:
-        page = look_alikes.read_groups(session.connection(), after=0, count=9)
+        page = look_alikes.read_look_alikes(session.connection(), after=0, count=9)
     assert [(len(group.members), group.more) for group in page.groups] == [(2, 1), (2, 1)]
 
 
