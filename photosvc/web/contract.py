@@ -4,6 +4,7 @@
 which costs a request nothing. Parameters that are like a known one are reported in a header: clients misspell them.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -156,14 +157,27 @@ def read_json(
     if not any_type and request.mimetype != "application/json":
         raise InvalidBodyError("send JSON, with the header Content-Type: application/json")
     try:
-        body = orjson.loads(read_body(max_body) or b"{}")
+        text: bytes | str = read_body(max_body) or b"{}"
+        body = orjson.loads(text)
         if quoted and isinstance(body, str):
-            body = orjson.loads(body)
-    except orjson.JSONDecodeError:
+            text = body
+            body = orjson.loads(text)
+        json.loads(text, object_pairs_hook=_check_names, parse_int=float)
+    except (orjson.JSONDecodeError, RecursionError):
         raise InvalidBodyError("the body is not valid JSON") from None
     if not isinstance(body, dict):
         raise InvalidBodyError("the body must be a JSON object")
     return load_values(schema, body)
+
+
+def _check_names(members: list[tuple[str, Any]]) -> None:
+    """Refuse an object with two members of one name: readers differ in which of them counts (RFC 8259 section 4)."""
+    names = set[str]()
+    for name, _ in members:
+        if name in names:
+            detail: Detail = {"field": name[:40], "message": "is given twice"}
+            raise InvalidBodyError(of_field(detail["field"], detail["message"]), [detail])
+        names.add(name)
 
 
 def load_values(schema: Schema, values: dict[str, Any]) -> dict[str, Any]:

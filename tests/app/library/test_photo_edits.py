@@ -39,6 +39,19 @@ def test_a_value_of_a_person_is_found_and_outlives_an_index_run(library, send):
     assert [record["Title"] for record in library.find(q="edited:2026-03-01")] == ["My lake"]
 
 
+def test_a_body_that_gives_a_name_twice_changes_nothing_and_the_error_names_it(library, send):
+    before = send("GET").json
+    for body, name in (
+        ('{"Title": "One", "Title": "Two"}', "Title"),
+        ('{"Title": "One", "Details": {"Notes": "", "Artist": "A", "Notes": ""}}', "Notes"),
+        ('{"Iso": 1, "\\u0049so": 2}', "Iso"),
+    ):
+        answer = send(data=body, content_type="application/json")
+        details = [{"field": name, "message": "is given twice"}]
+        assert (answer.status_code, answer.json["details"]) == (400, details), body
+    assert send("GET").json == before
+
+
 def test_a_value_given_back_that_the_files_had_set_is_no_edit(library, send):
     before = send("GET").json
     answer = send(json={"Title": None, "TakenAt": None, "Details": {"Keywords": None}})
