@@ -80,10 +80,10 @@ _LOOKED_UP = frozenset(
 )
 #: Comparing a row of a walk with this many values takes as long as reading it.
 _LIGHT_VALUES = 8
-_MATCHING: Final = f"FROM {SearchText.__tablename__} WHERE {WORD_TERMS} @@ %(asked)s::tsquery"
+_MATCHING: Final = f"FROM {SearchText.__tablename__} WHERE {WORD_TERMS} @@ %(tsquery)s::tsquery"
 #: PostgreSQL expects a number by the shares of words in its statistics.
 _ESTIMATE: Final = f"EXPLAIN (FORMAT JSON) SELECT 1 {_MATCHING}"
-_FOUND: Final = f"SELECT photo_id {_MATCHING} LIMIT %(most)s"
+_LOOK_UP: Final = f"SELECT photo_id {_MATCHING} LIMIT %(most)s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +190,9 @@ def most_selective(
     """
     best, fewest = None, 0
     for candidates in _candidates(parts, walked, context):
-        found, count = counter.find(candidates, context)
+        counted, count = counter.find(candidates, context)
         if count <= counter.limit and (best is None or count < fewest):
-            best, fewest = found, count
+            best, fewest = counted, count
     return best
 
 
@@ -206,15 +206,15 @@ def found_by_any(parts: Sequence[Node], context: Context, counter: CandidateCoun
             continue
         photos = _photos(part, replace(context, may_use_index=True))
         if photos is not None:
-            found, count = counter.find(Candidates((part,), photos, scanned=True), context)
+            candidates, count = counter.find(Candidates((part,), photos, scanned=True), context)
             if count <= counter.limit:
-                return found
+                return candidates
     return None
 
 
 def _candidates(parts: Sequence[Node], walked: Sequence[Node], context: Context) -> Iterator[Candidates]:
-    if (found := with_words(parts, context)) is not None:
-        yield found
+    if (by_words := with_words(parts, context)) is not None:
+        yield by_words
     by_index = replace(context, may_use_index=True)
     for part in parts:
         photos = None if part in walked else _photos(part, by_index)
@@ -324,25 +324,25 @@ def _is_value(operand: Operand) -> bool:
             return False
 
 
-def estimate(asked: str, connection: Connection) -> int:
+def _estimate(tsquery: str, connection: Connection) -> int:
     """Return the number of photos that PostgreSQL expects of a text search; this takes half a millisecond."""
-    ((plans,),) = run_text(connection, _ESTIMATE, {"asked": asked})
+    ((plans,),) = run_text(connection, _ESTIMATE, {"tsquery": tsquery})
     return int(plans[0]["Plan"]["Plan Rows"])
 
 
-def find_by_index(asked: str, most: int, connection: Connection) -> list[int]:
+def _find_by_index(tsquery: str, most: int, connection: Connection) -> list[int]:
     """Return at most `most` photos that a text search of PostgreSQL finds by the full-text index alone.
 
     PostgreSQL by itself reads the whole table if it expects many photos. It does so for any of several words, even if
     no photo has one of them.
     """
     run_text(connection, "SET LOCAL enable_seqscan = off", {})
-    rows = run_text(connection, _FOUND, {"asked": asked, "most": most})
+    rows = run_text(connection, _LOOK_UP, {"tsquery": tsquery, "most": most})
     run_text(connection, "SET LOCAL enable_seqscan = on", {})
     return [row[0] for row in rows]
 
 
-def expected(
+def few_with_words(
     parts: Sequence[Node], context: Context, connection: Connection, counter: CandidateCounter
 ) -> Candidates | None:
     """Return the photos that the words of these conjuncts find, if PostgreSQL expects few.
@@ -350,16 +350,16 @@ def expected(
     If words are frequent, it would compare the indexed text of each row that it walks, which costs more than finding a
     substring. It knows the shares of frequent words only, so it may expect far too many photos of any of several words.
     """
-    found, words = with_words(parts, context), word_index.needed(parts)
-    if found is None or words is None:
+    candidates, words = with_words(parts, context), word_index.needed(parts)
+    if candidates is None or words is None:
         return None
-    asked = word_index.as_tsquery(words)
-    number = estimate(asked, connection)
+    tsquery = word_index.as_tsquery(words)
+    number = _estimate(tsquery, connection)
     if number > counter.limit and terms(words) > 1:
-        ids = find_by_index(asked, counter.limit + 1, connection)
+        ids = _find_by_index(tsquery, counter.limit + 1, connection)
         number = len(ids)
-        found = replace(found, photos=select_ids(ids, context))
-    return found if number <= counter.limit else None
+        candidates = replace(candidates, photos=select_ids(ids, context))
+    return candidates if number <= counter.limit else None
 
 
 def with_words(parts: Sequence[Node], context: Context) -> Candidates | None:
@@ -373,29 +373,29 @@ def with_words(parts: Sequence[Node], context: Context) -> Candidates | None:
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """Photos with ranks, or all photos without one, in the order by relevance."""
+    """Photos with ranks, or all photos without a rank, in the order by relevance."""
 
     node: Node
     """The condition that they match."""
     photos: Any = None
-    """The SELECT of the ids of photos with ranks; None for the tier of those without."""
+    """The SELECT of the ids of photos with ranks; None for the tier of photos without ranks."""
 
 
 def mixed_tiers(parts: Sequence[Node], ranked: Sequence[Term], context: Context) -> tuple[Tier, ...]:
-    """Return the photos of words that may also mean a filter: first those with a word, then the others, without rank.
+    """Return the photos of words that may also mean a filter: first photos with a word, then photos without rank.
 
-    `()` when other words are asked for.
+    Return `()` if the query has words that mean only themselves.
     """
-    mixed = [part for part in parts if isinstance(part, Or) and word_index.is_mixed(part, context)]
-    typed = [one for part in mixed for one in part.parts if isinstance(one, Word)]
-    if context.opened or not typed or len(typed) < len(ranked):
+    words: list[Node] = []
+    others: list[Node] = []
+    for part in parts:
+        if not (isinstance(part, Or) and word_index.is_mixed(part, context)):
+            others.append(part)
+            continue
+        words += [meaning for meaning in part.parts if isinstance(meaning, Word)]
+        others.append(disjunction([meaning for meaning in part.parts if not isinstance(meaning, Word)]))
+    if context.opened or not words or len(words) < len(ranked):
         return ()
-    asked = disjunction(typed)
-    others = [
-        disjunction([one for one in part.parts if not isinstance(one, Word)])
-        if isinstance(part, Or) and part in mixed
-        else part
-        for part in parts
-    ]
-    best = Tier(conjunction(parts), word_index.matching(asked, context))
-    return best, Tier(conjunction([*others, Not(asked)]))
+    any_word = disjunction(words)
+    best = Tier(conjunction(parts), word_index.matching(any_word, context))
+    return best, Tier(conjunction([*others, Not(any_word)]))

@@ -61,7 +61,7 @@ from photosvc.search.reading.candidates import (
     CandidateCounter,
     Candidates,
     Tier,
-    expected,
+    few_with_words,
     found_by_any,
     is_scanned,
     mixed_tiers,
@@ -256,7 +256,7 @@ class _PostgresqlPlanner(_Planner):
         """Return the plan with few photos of the words, which PostgreSQL left to itself would look for in each row."""
         if self._context.words_as_sets:
             return None
-        candidates = expected(self._parts, self._context, self._connection, self._counter)
+        candidates = few_with_words(self._parts, self._context, self._connection, self._counter)
         candidates = candidates or found_by_any(self._parts, self._context, self._counter)
         return self._sort(candidates) if candidates else None
 

@@ -81,20 +81,20 @@ def find_town(name: str, region: str) -> tuple[tuple[float, float], ...]:
     if known:
         return (known.centre,)
     cities = cities or _cities(_BEGINNING, name, region)
-    found = [city.centre for city in _largest(name, cities)]
-    if not found:
+    centres = [city.centre for city in _largest(name, cities)]
+    if not centres:
         msg = Message("there is no place {name}", name=shown(str(Town(name, region))))
         raise NotFoundError(msg if region else did_you_mean(msg, name, _names_like(name)), field="near")
-    if len(found) > _MOST_ALIKE:
+    if len(centres) > _MOST_ALIKE:
         example = f'"{name}, {cities[0].country}"'
         msg = Message(
             "there are {found} places {name}; add a state or country, as in {example}",
-            found=len(found),
+            found=len(centres),
             name=shown(name),
             example=example,
         )
         raise InvalidValueError(msg, field="near")
-    return tuple(found)
+    return tuple(centres)
 
 
 def _largest(name: str, cities: Sequence[_City]) -> list[_City]:
@@ -149,6 +149,6 @@ def _cities(query: str, name: str, region: str) -> Sequence[_City]:
 
 def _names_like(name: str) -> Sequence[str]:
     first, shortest, longest = name[:2], len(name) - _TYPED_BY, len(name) + _TYPED_BY
-    asked = {"first": first, "after": after_prefix(first), "shortest": shortest, "longest": longest}
-    ((names,),) = _TABLE.connection.execute(_ALIKE, asked)
+    values = {"first": first, "after": after_prefix(first), "shortest": shortest, "longest": longest}
+    ((names,),) = _TABLE.connection.execute(_ALIKE, values)
     return names.split("\n") if names else ()

@@ -65,8 +65,8 @@ def matching(words: Node, context: Context) -> Any:  # noqa: ANN401 - the select
     if context.on_postgresql:
         return select(SearchText.photo_id).where(in_index(words, context))
     index = table(WORD_INDEX, column("rowid"))
-    asked = _written(words, lambda word, prefix: f'"{word}" *' if prefix else f'"{word}"', " AND ", " OR ")
-    return select(index.c.rowid).where(literal_column(WORD_INDEX).op("MATCH")(asked))
+    query = _written(words, lambda word, prefix: f'"{word}" *' if prefix else f'"{word}"', " AND ", " OR ")
+    return select(index.c.rowid).where(literal_column(WORD_INDEX).op("MATCH")(query))
 
 
 def in_index(words: Node, context: Context) -> Condition:
@@ -74,8 +74,8 @@ def in_index(words: Node, context: Context) -> Condition:
     if not context.on_postgresql:
         return SearchText.photo_id.in_(matching(words, context))
     terms: Any = literal_column(f"{SearchText.__tablename__}.{WORD_TERMS}")
-    found: Condition = terms.op("@@")(cast(as_tsquery(words), _TsQuery))
-    return found
+    condition: Condition = terms.op("@@")(cast(as_tsquery(words), _TsQuery))
+    return condition
 
 
 def as_tsquery(words: Node) -> str:
@@ -190,10 +190,10 @@ def found_by_index(term: Term, context: Context) -> Condition:
 
     For a phrase, the text is read of the photos that have all of its words.
     """
-    found = by_index(term, context)
+    indexed = by_index(term, context)
     if isinstance(term, Word):
-        return found
-    return and_(found, of_photo(_has_term(SearchText.words, term, context)))
+        return indexed
+    return and_(indexed, of_photo(_has_term(SearchText.words, term, context)))
 
 
 def of_photo(condition: Condition) -> Condition:
@@ -244,16 +244,16 @@ def _has_term(text: Any, term: Term, context: Context) -> Condition:  # noqa: AN
 def has_part(text: Any, part: str, context: Context) -> Condition:  # noqa: ANN401
     """Return the condition that a column of `SearchText` contains a text."""
     position = func.strpos if context.on_postgresql else func.instr
-    found: Condition = position(text, part) > 0
-    return found
+    condition: Condition = position(text, part) > 0
+    return condition
 
 
 #: Terms that count for the rank; further ones only decide whether a photo matches.
 MOST_RANKED = 16
 #: The points of a longer word that begins with a term, in each section.
 _BEGUN = {"title": 3, "keywords": 2, "people": 2, "words": 1}
-#: The points of a term as a whole word, in each section. They are so many that of `MOST_RANKED` terms no place of the
-#: others makes up for one whole word less.
+#: The points of a term as a whole word, in each section. One whole word more outweighs the places of all other terms,
+#: at most `MOST_RANKED`.
 _WHOLE = {section: most + 2 * MOST_RANKED + 1 for section, most in _BEGUN.items()}
 
 
@@ -271,18 +271,18 @@ def as_whole(term: Term) -> Term:
 
 
 def points(ranked: Iterable[Term], context: Context) -> ColumnElement[int]:
-    """Return the rank of a photo by the place of each term, as an expression on `SearchText`.
+    """Return the rank of a photo, the sum of the points of each term, as an expression on `SearchText`.
 
-    It is the sum over the terms. Photos with more of them as whole words have more; among these, a term counts most in
-    the title, less in keywords and names of people, and least elsewhere.
+    A term as a whole word has more points than the beginning of a longer word. Among whole words, and among beginnings,
+    a term has most points in the title, fewer in keywords and names of people, and fewest elsewhere.
     """
     score: Any = 0
     for term in list(ranked)[:MOST_RANKED]:
         steps = []
-        for of_section, needed_texts in ((_WHOLE, needles(as_whole(term))), (_BEGUN, needles(term)[:1])):
-            for section, most in of_section.items():
-                text = getattr(SearchText, section)
-                steps.append((or_(*(has_part(text, one, context) for one in needed_texts)), most))
+        for points_of, texts in ((_WHOLE, needles(as_whole(term))), (_BEGUN, needles(term)[:1])):
+            for section, number in points_of.items():
+                words = getattr(SearchText, section)
+                steps.append((or_(*(has_part(words, text, context) for text in texts)), number))
         score = score + case(*steps, else_=0)
-    found: ColumnElement[int] = score
-    return found
+    total: ColumnElement[int] = score
+    return total
