@@ -11,7 +11,7 @@ import importlib
 __version__ = "0.1.0"
 
 _EXPORTED = {
-    "ScannedFile": "photosvc.records.results",
+    "FoundFile": "photosvc.records.results",
     "FoundPhoto": "photosvc.records.results",
     "HostUser": "photosvc.auth.principal",
     "PhotoService": "photosvc.extension",

@@ -12,7 +12,7 @@ from flask_sqlalchemy import SQLAlchemy
 from photosvc.auth.audit import LOGGER
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import SettingError
-from photosvc.core.files import make_folder_private, make_private
+from photosvc.core.files import make_files_private, make_folder_private
 from photosvc.core.logs import write_lines
 from photosvc.extension import PhotoService
 from photosvc.models.engine import configure_engine, engine_options
@@ -62,7 +62,7 @@ def create_app(
     app.url_map.merge_slashes = False
     loaded = load_settings(instance_folder, environ=environ, overrides=settings)
     make_folder_private(instance_folder, passable=bool(loaded.sendfile_header))
-    make_private(path for name in _SECRET for path in instance_folder.glob(name))
+    make_files_private(path for name in _SECRET for path in instance_folder.glob(name))
     db = _open_database(app, loaded.database_uri)
     app.wsgi_app = PublicPath(app.wsgi_app, base_url=loaded.base_url, proxies=loaded.proxies)  # type: ignore[method-assign]
     if loaded.proxies:
@@ -119,5 +119,5 @@ def _open_database(app: Flask, address: str) -> SQLAlchemy:
         raise SettingError(msg, field="PHOTOSVC_DATABASE_URI") from None
     configure_engine(engine)
     if engine.dialect.name == "sqlite" and engine.url.database:
-        make_private(Path(engine.url.database + end) for end in ("", "-wal", "-shm"))
+        make_files_private(Path(engine.url.database + end) for end in ("", "-wal", "-shm"))
     return db

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from photosvc.auth import link_tokens
 from photosvc.auth.principal import Principal
 from photosvc.query.completion import find_fragment
-from photosvc.query.lexer import LONGEST_QUERY, check
+from photosvc.query.lexer import LONGEST_QUERY, check_text
 from photosvc.records.photos import PhotoResultSchema
 from photosvc.search.reading.facets import FACETS, KnownFacets, parse_facets
 from photosvc.search.reading.guests import confine
@@ -135,7 +135,7 @@ def suggest_values() -> Response:
     `hints` are queries that find photos, if there are no suggestions and `q` finds nothing.
     """
     query = request.args.get("q", "")
-    check(query, "q")
+    check_text(query, "q")
     at = parse_number(request.args.get("at", ""), "at", 0, LONGEST_QUERY, len(query))
     who, service = principal(), current_service()
     today = service.today()

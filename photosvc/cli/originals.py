@@ -10,7 +10,7 @@ from photosvc.cli.group import PlainError
 from photosvc.cli.terminal import confirm, has_terminal
 from photosvc.core.message import counted
 from photosvc.search.reading.statistics import read_library_size
-from photosvc.settings.instance import is_same, is_samples, remember, remembered
+from photosvc.settings.instance import is_same, is_samples, remember_originals, remembered_originals
 from photosvc.web.service import Service
 
 replace_option = click.option(
@@ -38,7 +38,7 @@ def choose_folder(service: Service, chosen: Path | None, *, replace: bool) -> Pa
         raise PlainError(msg, 2)
     else:
         folder = chosen
-    former = remembered(service.instance)
+    former = remembered_originals(service.instance)
     is_former = former is not None and is_same(former, folder)
     if not folder.is_dir() and not is_former and not (chosen is None and shown_photos(service)):
         raise PlainError(f"The folder of originals {str(folder)!r} does not exist.", 2)
@@ -48,7 +48,7 @@ def choose_folder(service: Service, chosen: Path | None, *, replace: bool) -> Pa
     if not warn_of_missing_originals(service, folder) and not folder.is_dir():
         raise PlainError(f"The folder of originals {str(folder)!r} does not exist.", 2)
     if chosen is not None or folder == samples.ORIGINALS or former is not None:
-        remember(service.instance, folder)
+        remember_originals(service.instance, folder)
     return folder
 
 
@@ -58,11 +58,11 @@ def keep_folder(service: Service, *, replace: bool) -> None:
     Raises:
         PlainError: the settings name another folder, and there is no terminal to ask.
     """
-    former = remembered(service.instance)
+    former = remembered_originals(service.instance)
     settings = service.settings
     if former is not None and not is_same(former, settings.originals):
         _require_same(service, former, settings.originals, replace=replace)
-        remember(service.instance, settings.originals)
+        remember_originals(service.instance, settings.originals)
 
 
 def _require_same(service: Service, former: Path | None, folder: Path, *, replace: bool) -> None:

@@ -62,10 +62,10 @@ class PhotosvcError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle all attributes."""
-        return (rebuild, (type(self), dict(self.__dict__)))
+        return (restore_error, (type(self), dict(self.__dict__)))
 
 
-def rebuild(kind: type[PhotosvcError], state: dict[str, object]) -> PhotosvcError:
+def restore_error(kind: type[PhotosvcError], state: dict[str, object]) -> PhotosvcError:
     """Return an error of this class with these attributes, without calling its constructor."""
     error = kind.__new__(kind)
     error.__dict__.update(state)

@@ -1,7 +1,7 @@
 """Files on disk: clean names, paths below a root, private files, and writes that outlast a loss of power.
 
-Names of a library are opened only by `inside`, `open_inside` and `open_folder`, which refuse every way out of the root.
-The instance folder, the database and the keys are private: no other account of the machine can read them.
+Names of a library are opened only by `resolve_inside`, `open_inside` and `open_folder`, which refuse every way out of
+the root. The instance folder, the database and the keys are private: no other account of the machine can read them.
 """
 
 import errno
@@ -51,7 +51,7 @@ def make_folder_private(folder: Path, *, passable: bool = False) -> None:
     _take_rights(folder, _READING if passable else _OTHERS)
 
 
-def make_private(files: Iterable[Path]) -> None:
+def make_files_private(files: Iterable[Path]) -> None:
     """Take the rights of other accounts to existing files away."""
     for file in files:
         if file.is_file():
@@ -228,7 +228,7 @@ def _parts(name: str) -> tuple[str, ...]:
     return parts
 
 
-def inside(root: Path, name: str) -> Path:
+def resolve_inside(root: Path, name: str) -> Path:
     """Return the path of the clean relative `name` below `root`, links resolved.
 
     Raises:

@@ -32,7 +32,7 @@ _TABLE: Final = PlacesTable(NAMES)
 _GAZETTEER: Final = PlacesTable()
 
 
-class NamedPlace(NamedTuple):
+class PlaceName(NamedTuple):
     """A place that has a name."""
 
     kind: str
@@ -50,11 +50,11 @@ class NamedPlace(NamedTuple):
 
 
 @lru_cache(4096)
-def places_named(name: str) -> Sequence[NamedPlace]:
+def places_named(name: str) -> Sequence[PlaceName]:
     """Return the places that have a name, given by its folded words; the largest city comes first."""
     if len(name) > _LONGEST:
         return ()
-    return tuple(NamedPlace(*row) for row in _TABLE.connection.execute(_NAMED, (name,)))
+    return tuple(PlaceName(*row) for row in _TABLE.connection.execute(_NAMED, (name,)))
 
 
 def own_names(name: str, kind: str) -> list[str]:
@@ -97,7 +97,7 @@ def country_in(languages: Sequence[str], code: str) -> str | None:
     return None
 
 
-def _is_meant(place: NamedPlace, largest: NamedPlace) -> bool:
+def _is_meant(place: PlaceName, largest: PlaceName) -> bool:
     return place.inhabitants >= largest.inhabitants * LARGE
 
 

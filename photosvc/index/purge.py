@@ -24,7 +24,7 @@ from photosvc.index.shared_rows import SharedRows
 from photosvc.jobs.lease import Lease
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, File, Photo, PhotoChange, RejectedFile
 from photosvc.models.engine import begin_write
-from photosvc.models.schema import delete_rows
+from photosvc.models.schema import delete_cascading
 from photosvc.models.statements import UNLOADED, in_portions
 from photosvc.pictures.cache import PictureCache
 from photosvc.settings import Settings
@@ -205,7 +205,7 @@ def _begin(session: Session, lease: Lease | None) -> None:
 
 
 def _delete_files(session: Session, ids: Collection[int], names: Collection[str]) -> None:
-    delete_rows(session, File.__table__, ids)
+    delete_cascading(session, File.__table__, ids)
     # A duplicate was rejected because of the file that is gone now; the next run must look at it again.
     duplicate = RejectedFile.reason == Reason.DUPLICATE.value
     session.execute(
@@ -221,7 +221,7 @@ def _bring_up_to_date(session: Session, settings: Settings, clock: Clock, ids: C
     mark_cameras(session, select(Photo.camera_id).where(Photo.id.in_(gone)))
     uids = select(Photo.uid).where(Photo.id.in_(gone))
     session.execute(delete(PhotoChange).where(PhotoChange.photo_uid.in_(uids)), execution_options=UNLOADED)
-    delete_rows(session, Photo.__table__, gone)
+    delete_cascading(session, Photo.__table__, gone)
     changes = PhotoChanges(session, SharedRows(session, settings.timezone), clock())
     photos = session.scalars(select(Photo).where(Photo.id.in_(left))).all()
     changes.remember(photos)

@@ -26,7 +26,7 @@ from photosvc.index.stack_rules import MAX_FILES, Member, divide, is_moving_part
 from photosvc.media.formats import split_name
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, RejectedFile, StackKey
 from photosvc.models.photo import PLAIN_VALUES, WITH_ALL
-from photosvc.models.schema import delete_rows
+from photosvc.models.schema import delete_cascading
 from photosvc.models.statements import UNLOADED, among, unindexed
 
 #: The most files that one batch compares. Only chains of files that share different keys pairwise are longer; the files
@@ -235,7 +235,7 @@ def remove_empty(session: Session, photos: list[Photo], heirs: Mapping[int, int]
         own = update(DistinctPhoto).where(DistinctPhoto.photo_id == photo_id, DistinctPhoto.number.not_in(decided))
         session.execute(own.values(photo_id=heirs[photo_id]), execution_options=UNLOADED)
     if gone:
-        delete_rows(session, Photo.__table__, gone)
+        delete_cascading(session, Photo.__table__, gone)
     for photo in photos:
         if photo.id in gone:
             session.expunge(photo)

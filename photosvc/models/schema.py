@@ -72,7 +72,7 @@ def check_schema(session: Session | Connection) -> None:
     raise SchemaError(msg)
 
 
-def delete_rows(session: Session, table: Any, ids: Collection[int]) -> None:  # noqa: ANN401 - of any model
+def delete_cascading(session: Session, table: Any, ids: Collection[int]) -> None:  # noqa: ANN401 - of any model
     """Delete the rows with these ids, and the rows that belong to them."""
     delete_owned(session, table, ids)
     session.connection().execute(delete(table).where(among(session, table.c.id, ids)))
@@ -102,7 +102,7 @@ def _references(table: Table) -> tuple[tuple[Column[Any], bool], ...]:
     return tuple((key.parent, key.ondelete == "CASCADE") for key in keys)
 
 
-def context_of(connection: Connection) -> "MigrationContext":
+def migration_context(connection: Connection) -> "MigrationContext":
     """Return the context in which Alembic compares a database with the models."""
     from alembic.migration import MigrationContext
 
@@ -168,4 +168,4 @@ def differences(engine: Engine) -> list[str]:
     from photosvc.models import Base  # with all tables
 
     with engine.connect() as connection:
-        return [str(difference) for difference in compare_metadata(context_of(connection), Base.metadata)]
+        return [str(difference) for difference in compare_metadata(migration_context(connection), Base.metadata)]

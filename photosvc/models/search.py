@@ -13,7 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from photosvc.models import search_values
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, Text
 from photosvc.models.library import Album
-from photosvc.models.search_values import FileKey, of_file, of_photo, search_columns
+from photosvc.models.search_values import FileKey, file_column, photo_column, search_columns
 from photosvc.query.fold import fold
 
 #: The sort keys of the timeline, all descending: by local day, and within a day like the order `newest`.
@@ -34,98 +34,100 @@ class SearchRow(Base, table="search_rows"):
     NULL, so that `NOT condition` selects exactly the remaining rows (SQL's NULL would drop them).
     """
 
-    file_id: Mapped[int] = of_file("id", RowId, ForeignKey(TABLE_PREFIX + "files.id", ondelete="CASCADE"), key=True)
-    photo_id: Mapped[int] = of_photo("id", RowId)
-    newest_key: Mapped[int] = of_file(
+    file_id: Mapped[int] = file_column("id", RowId, ForeignKey(TABLE_PREFIX + "files.id", ondelete="CASCADE"), key=True)
+    photo_id: Mapped[int] = photo_column("id", RowId)
+    newest_key: Mapped[int] = file_column(
         lambda source: FileKey(source.photo.id, source.rank).pack_descending(), BigInteger
     )
     """The tie-break key of descending orders. Unique."""
-    oldest_key: Mapped[int] = of_file(lambda source: FileKey(source.photo.id, source.rank).pack_ascending(), BigInteger)
+    oldest_key: Mapped[int] = file_column(
+        lambda source: FileKey(source.photo.id, source.rank).pack_ascending(), BigInteger
+    )
     """The tie-break key of ascending orders. Unique."""
-    listed: Mapped[bool] = of_file(search_values.is_listed)
+    listed: Mapped[bool] = file_column(search_values.is_listed)
     """True if a search shows the file by default: it is not missing, broken, hidden, archived or a sidecar."""
-    present: Mapped[bool] = of_file("is_present")
+    present: Mapped[bool] = file_column("is_present")
     """True if a search may show the file at all: it is neither missing nor a sidecar."""
-    is_primary: Mapped[bool] = of_file("primary")
-    is_first: Mapped[bool] = of_file(search_values.is_first)
+    is_primary: Mapped[bool] = file_column("primary")
+    is_first: Mapped[bool] = file_column(search_values.is_first)
     """True for the first listed file of a photo, and so for one row of each photo that is shown by default."""
     # photo
-    photo_uid: Mapped[str] = of_photo("uid", Text)
-    photo_type: Mapped[str] = of_photo("type", Text, lookup="photo_type", scanned=True)
-    path: Mapped[str] = of_photo("path", Text)
-    name: Mapped[str] = of_photo("name", Text)
-    path_key: Mapped[str] = of_photo("path", Text, convert=fold, filter_name="path", lookup="path")
-    name_key: Mapped[str] = of_photo("name", Text, convert=fold, filter_name="name", by_pattern=True)
-    original_key: Mapped[str] = of_photo("original_name", Text, convert=fold, filter_name="original_name")
-    title_key: Mapped[str] = of_photo(
+    photo_uid: Mapped[str] = photo_column("uid", Text)
+    photo_type: Mapped[str] = photo_column("type", Text, lookup="photo_type", scanned=True)
+    path: Mapped[str] = photo_column("path", Text)
+    name: Mapped[str] = photo_column("name", Text)
+    path_key: Mapped[str] = photo_column("path", Text, convert=fold, filter_name="path", lookup="path")
+    name_key: Mapped[str] = photo_column("name", Text, convert=fold, filter_name="name", by_pattern=True)
+    original_key: Mapped[str] = photo_column("original_name", Text, convert=fold, filter_name="original_name")
+    title_key: Mapped[str] = photo_column(
         "title", Text, convert=search_values.title_key, filter_name="title", by_pattern=True
     )
-    document_key: Mapped[str] = of_photo("document_id", Text, convert=fold, filter_name="document_id")
-    stack: Mapped[int] = of_photo("stack", SmallInteger, scanned=True)
-    stacked: Mapped[bool] = of_photo(search_values.is_stacked, scanned=True)
-    has_album: Mapped[bool] = of_photo(attrgetter("has_album"), scanned=True)
-    favorite: Mapped[bool] = of_photo("favorite", scanned=True)
-    private: Mapped[bool] = of_photo("private")
-    scan: Mapped[bool] = of_photo("scan", scanned=True)
-    panorama: Mapped[bool] = of_photo("panorama", scanned=True)
-    hidden: Mapped[bool] = of_photo("quality", convert=search_values.is_hidden)
-    archived: Mapped[bool] = of_photo("archived_at", convert=search_values.is_set)
-    archived_at: Mapped[int] = of_photo("archived_at", BigInteger, convert=search_values.microseconds)
+    document_key: Mapped[str] = photo_column("document_id", Text, convert=fold, filter_name="document_id")
+    stack: Mapped[int] = photo_column("stack", SmallInteger, scanned=True)
+    stacked: Mapped[bool] = photo_column(search_values.is_stacked, scanned=True)
+    has_album: Mapped[bool] = photo_column(attrgetter("has_album"), scanned=True)
+    favorite: Mapped[bool] = photo_column("favorite", scanned=True)
+    private: Mapped[bool] = photo_column("private")
+    scan: Mapped[bool] = photo_column("scan", scanned=True)
+    panorama: Mapped[bool] = photo_column("panorama", scanned=True)
+    hidden: Mapped[bool] = photo_column("quality", convert=search_values.is_hidden_quality)
+    archived: Mapped[bool] = photo_column("archived_at", convert=search_values.is_set)
+    archived_at: Mapped[int] = photo_column("archived_at", BigInteger, convert=search_values.microseconds)
     """0: never."""
-    quality: Mapped[int] = of_photo("quality", SmallInteger, scanned=True)
-    rating: Mapped[int] = of_photo("rating", SmallInteger, lookup="rating", scanned=True)
-    faces: Mapped[int] = of_photo(search_values.faces, SmallInteger, lookup="faces", scanned=True)
-    resolution: Mapped[int] = of_photo("resolution", Integer, scanned=True)
-    iso: Mapped[int] = of_photo("iso", Integer, scanned=True)
-    focal_length: Mapped[int] = of_photo("focal_length", Integer, scanned=True)
-    f_number: Mapped[float] = of_photo("f_number", Double, scanned=True)
-    exposure_key: Mapped[str] = of_photo("exposure", Text, convert=fold, filter_name="exposure")
-    camera_id: Mapped[int] = of_photo("camera_id", RowId, by_value=True, scanned=True)
-    lens_id: Mapped[int] = of_photo("lens_id", RowId, lookup="values", scanned=True)
-    lat: Mapped[float] = of_photo(lambda source: source.position[0], Double, lookup="map")
-    lng: Mapped[float] = of_photo(lambda source: source.position[1], Double, lookup="map")
+    quality: Mapped[int] = photo_column("quality", SmallInteger, scanned=True)
+    rating: Mapped[int] = photo_column("rating", SmallInteger, lookup="rating", scanned=True)
+    faces: Mapped[int] = photo_column(search_values.faces, SmallInteger, lookup="faces", scanned=True)
+    resolution: Mapped[int] = photo_column("resolution", Integer, scanned=True)
+    iso: Mapped[int] = photo_column("iso", Integer, scanned=True)
+    focal_length: Mapped[int] = photo_column("focal_length", Integer, scanned=True)
+    f_number: Mapped[float] = photo_column("f_number", Double, scanned=True)
+    exposure_key: Mapped[str] = photo_column("exposure", Text, convert=fold, filter_name="exposure")
+    camera_id: Mapped[int] = photo_column("camera_id", RowId, by_value=True, scanned=True)
+    lens_id: Mapped[int] = photo_column("lens_id", RowId, lookup="values", scanned=True)
+    lat: Mapped[float] = photo_column(lambda source: source.position[0], Double, lookup="map")
+    lng: Mapped[float] = photo_column(lambda source: source.position[1], Double, lookup="map")
     """Degrees, like `lat`; `NOWHERE` if they are unknown."""
-    x: Mapped[float] = of_photo(lambda source: source.position[2], Double)
-    y: Mapped[float] = of_photo(lambda source: source.position[3], Double)
-    z: Mapped[float] = of_photo(lambda source: source.position[4], Double)
+    x: Mapped[float] = photo_column(lambda source: source.position[2], Double)
+    y: Mapped[float] = photo_column(lambda source: source.position[3], Double)
+    z: Mapped[float] = photo_column(lambda source: source.position[4], Double)
     """The position as a point of the unit sphere: distances then need neither sines nor special cases at the poles."""
-    altitude: Mapped[int] = of_photo("altitude", Integer, scanned=True)
-    cell_id: Mapped[str] = of_photo("cell_id", Text)
-    country: Mapped[str] = of_photo("country", Text, by_value=True, scanned=True)
-    state_key: Mapped[str] = of_photo("place.state", Text, convert=fold, filter_name="state", scanned=True)
-    city_key: Mapped[str] = of_photo("place.city", Text, convert=fold, filter_name="city", scanned=True)
-    year: Mapped[int] = of_photo("year", Integer, by_value=True, scanned=True)
-    month: Mapped[int] = of_photo("month", Integer, scanned=True)
-    day: Mapped[int] = of_photo("day", Integer, scanned=True)
-    taken_day: Mapped[int] = of_photo(search_values.taken_day, Integer)
-    timeline_day: Mapped[int] = of_photo(search_values.timeline_day, Integer)
-    taken_at: Mapped[int] = of_photo("taken_at", BigInteger, convert=search_values.microseconds)
-    created_at: Mapped[int] = of_photo("created_at", BigInteger, convert=search_values.microseconds)
-    updated_at: Mapped[int] = of_photo(lambda source: search_values.last_changed(source.photo), BigInteger)
-    edited_at: Mapped[int] = of_photo("edited_at", BigInteger, convert=search_values.microseconds)
+    altitude: Mapped[int] = photo_column("altitude", Integer, scanned=True)
+    cell_id: Mapped[str] = photo_column("cell_id", Text)
+    country: Mapped[str] = photo_column("country", Text, by_value=True, scanned=True)
+    state_key: Mapped[str] = photo_column("place.state", Text, convert=fold, filter_name="state", scanned=True)
+    city_key: Mapped[str] = photo_column("place.city", Text, convert=fold, filter_name="city", scanned=True)
+    year: Mapped[int] = photo_column("year", Integer, by_value=True, scanned=True)
+    month: Mapped[int] = photo_column("month", Integer, scanned=True)
+    day: Mapped[int] = photo_column("day", Integer, scanned=True)
+    taken_day: Mapped[int] = photo_column(search_values.taken_day, Integer)
+    timeline_day: Mapped[int] = photo_column(search_values.timeline_day, Integer)
+    taken_at: Mapped[int] = photo_column("taken_at", BigInteger, convert=search_values.microseconds)
+    created_at: Mapped[int] = photo_column("created_at", BigInteger, convert=search_values.microseconds)
+    updated_at: Mapped[int] = photo_column(lambda source: search_values.last_changed(source.photo), BigInteger)
+    edited_at: Mapped[int] = photo_column("edited_at", BigInteger, convert=search_values.microseconds)
     """0: never."""
-    duration: Mapped[int] = of_photo("duration_ns", BigInteger)
+    duration: Mapped[int] = photo_column("duration_ns", BigInteger)
     """Nanoseconds."""
-    shuffle: Mapped[int] = of_photo("uid", Integer, convert=search_values.shuffle_key)
+    shuffle: Mapped[int] = photo_column("uid", Integer, convert=search_values.shuffle_key)
     """The fixed random number from which `random` makes an order for each seed."""
-    color: Mapped[int] = of_photo("color", SmallInteger, lookup="similar", scanned=True)
-    photo_diff: Mapped[int] = of_photo(search_values.primary_diff, Integer)
-    photo_size: Mapped[int] = of_photo(search_values.largest_size, BigInteger)
+    color: Mapped[int] = photo_column("color", SmallInteger, lookup="similar", scanned=True)
+    photo_diff: Mapped[int] = photo_column(search_values.primary_diff, Integer)
+    photo_size: Mapped[int] = photo_column(search_values.largest_size, BigInteger)
     """Bytes of the largest file of the photo: the sort key of merged results, which keeps the files together."""
     # file
-    file_uid: Mapped[str] = of_file("uid", Text)
-    file_key: Mapped[str] = of_file("name", Text, convert=fold, filter_name="file_name", by_pattern=True)
-    hash: Mapped[str] = of_file("hash", Text)
-    codec: Mapped[str] = of_file("codec", Text, convert=fold, scanned=True)
-    size: Mapped[int] = of_file("size", BigInteger, lookup="size")
-    width: Mapped[int] = of_file("width", Integer, scanned=True)
-    height: Mapped[int] = of_file("height", Integer, scanned=True)
-    portrait: Mapped[bool] = of_file("portrait")
-    aspect_ratio: Mapped[float] = of_file("aspect_ratio", Double, scanned=True)
-    chroma: Mapped[int] = of_file("chroma", SmallInteger, scanned=True)
-    diff: Mapped[int] = of_file("diff", Integer)
-    has_error: Mapped[bool] = of_file("error", convert=bool)
-    instance_key: Mapped[str] = of_file("instance_id", Text, convert=fold, filter_name="instance_id")
+    file_uid: Mapped[str] = file_column("uid", Text)
+    file_key: Mapped[str] = file_column("name", Text, convert=fold, filter_name="file_name", by_pattern=True)
+    hash: Mapped[str] = file_column("hash", Text)
+    codec: Mapped[str] = file_column("codec", Text, convert=fold, scanned=True)
+    size: Mapped[int] = file_column("size", BigInteger, lookup="size")
+    width: Mapped[int] = file_column("width", Integer, scanned=True)
+    height: Mapped[int] = file_column("height", Integer, scanned=True)
+    portrait: Mapped[bool] = file_column("portrait")
+    aspect_ratio: Mapped[float] = file_column("aspect_ratio", Double, scanned=True)
+    chroma: Mapped[int] = file_column("chroma", SmallInteger, scanned=True)
+    diff: Mapped[int] = file_column("diff", Integer)
+    has_error: Mapped[bool] = file_column("error", convert=bool)
+    instance_key: Mapped[str] = file_column("instance_id", Text, convert=fold, filter_name="instance_id")
 
 
 #: The declaration of each column, by its name.

@@ -136,19 +136,19 @@ class SearchColumn:
     """True if the index `values` contains it, which is read from end to end and has a fifth of the size of the rows."""
 
 
-def of_photo(value: Value, *arguments: Any, **uses: Any) -> MappedColumn[Any]:  # noqa: ANN401
+def photo_column(value: Value, *arguments: Any, **uses: Any) -> MappedColumn[Any]:  # noqa: ANN401
     """Declare a column that all files of a photo share, by arguments of `mapped_column` and of `SearchColumn`."""
     return mapped_column(*arguments, info={_INFO: SearchColumn(value, per_file=False, **uses)})
 
 
-def of_file(value: Value, *arguments: Any, key: bool = False, **uses: Any) -> MappedColumn[Any]:  # noqa: ANN401
-    """Declare a column in which the files of a photo may differ, like `of_photo`; with `key`, the key of the table."""
+def file_column(value: Value, *arguments: Any, key: bool = False, **uses: Any) -> MappedColumn[Any]:  # noqa: ANN401
+    """Declare a column in which files of a photo may differ, like `photo_column`; with `key`, the key of the table."""
     column = SearchColumn(value, per_file=True, **uses)
     return mapped_column(*arguments, info={_INFO: column}, primary_key=key, autoincrement=False)
 
 
 def search_columns(table: FromClause) -> dict[str, SearchColumn]:
-    """Return the columns of a table that were declared by `of_photo` and `of_file`, by name."""
+    """Return the columns of a table that were declared by `photo_column` and `file_column`, by name."""
     return {column.key: column.info[_INFO] for column in table.columns}
 
 
@@ -217,7 +217,7 @@ def shuffle_key(uid: str) -> int:
     return zlib.crc32(uid.encode()) & 0x7FFFFFFF
 
 
-def is_hidden(quality: int) -> bool:
+def is_hidden_quality(quality: int) -> bool:
     """Return whether a photo of this quality is hidden."""
     return quality < 0
 
@@ -276,7 +276,7 @@ def is_first(source: FileSource) -> bool:
 
 
 def _is_listed(photo: Photo, file: File) -> bool:
-    return file.is_present and not (file.error or is_set(photo.archived_at) or is_hidden(photo.quality))
+    return file.is_present and not (file.error or is_set(photo.archived_at) or is_hidden_quality(photo.quality))
 
 
 def _place(file: File) -> tuple[bool, int]:

@@ -9,7 +9,6 @@ from photosvc.core.ids import PHOTO, is_uid
 from photosvc.query.fold import word_line
 from photosvc.query.nodes import (
     And,
-    Cell,
     Choice,
     Circle,
     Filter,
@@ -20,6 +19,7 @@ from photosvc.query.nodes import (
     Operand,
     Or,
     PlusCode,
+    S2Cell,
     Town,
     conjunction,
     conjuncts,
@@ -92,7 +92,7 @@ def read_box(text: str) -> Box | Circle:
     raise ValueError(text)
 
 
-def read_cell(text: str) -> Cell:
+def read_cell(text: str) -> S2Cell:
     """Read the token of an S2 cell, with or without `s2:` before it; raise ValueError for anything else.
 
     A cell id is three bits for the face (0 to 5), two for each of its 0 to 30 levels, a one and zeros
@@ -106,7 +106,7 @@ def read_cell(text: str) -> Cell:
     lowest = number & -number
     if not number or number >> 61 > 5 or (lowest.bit_length() - 1) % 2 or lowest.bit_length() > 61:
         raise ValueError(text)
-    return Cell(f"{number:016x}".rstrip("0"), km)
+    return S2Cell(f"{number:016x}".rstrip("0"), km)
 
 
 def read_plus_code(text: str) -> PlusCode:
@@ -188,7 +188,7 @@ def _with(item: Operand, km: float | None) -> Operand:
             return replace(item, km=km or TOWN_DISTANCE)
         case Near(km=None) | Circle(km=None):
             return replace(item, km=km or DEFAULT_DISTANCE)
-        case Cell(km=None) | PlusCode(km=None):
+        case S2Cell(km=None) | PlusCode(km=None):
             return replace(item, km=km)
         case _:
             return item

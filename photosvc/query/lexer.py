@@ -70,8 +70,8 @@ class Token(NamedTuple):
     key: str = ""
 
 
-#: `read_groups` reads the quotes and backslashes inside a value. A key starts with a letter, so that 12:30 is a word;
-#: a colon before two slashes makes an address, which is a word too. A sign with nothing after it is punctuation.
+#: `read_alternatives` reads the quotes and backslashes inside a value. A key starts with a letter, so that 12:30 is a
+#: word; a colon before two slashes makes an address, which is a word too. A sign with nothing after it is punctuation.
 #: Possessive repeats keep the scan linear.
 _TOKEN = re.compile(
     r"""
@@ -94,7 +94,7 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _KINDS = {kind.value: kind for kind in TokenKind}
 
 
-def check(text: str, field: str) -> None:
+def check_text(text: str, field: str) -> None:
     """Refuse text that is too long, or contains characters that no database can store.
 
     Raises:
@@ -280,7 +280,7 @@ class _Draft:
         return [Alternative(tuple(self.pieces), self.negated, self.quoted, self.start, end)]
 
 
-def read_groups(raw: str, operators: str, *, empties: bool = False) -> list[list[Alternative]]:
+def read_alternatives(raw: str, operators: str, *, empties: bool = False) -> list[list[Alternative]]:
     """Return the groups of alternatives in `raw`, in which the characters of `operators` are operators.
 
     Empty alternatives and groups are left out: `a||b` is `a|b`. With `empties`, `""` is an alternative. A quote that is

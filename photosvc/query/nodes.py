@@ -35,7 +35,7 @@ class InvalidQueryError(InvalidValueError):
         self.position = position
 
 
-def shown(text: str) -> str:
+def excerpt(text: str) -> str:
     """Quote `text` for a message: short and printable."""
     clipped = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
     return '"' + "".join(c if c.isprintable() else "�" for c in clipped) + '"'
@@ -148,7 +148,7 @@ class Circle:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class S2Cell:
     """The S2 cell with this token; with `km`, the area within that distance of its centre."""
 
     token: str
@@ -178,7 +178,7 @@ class TakenOut:
     album_id: int
 
 
-Parsed: TypeAlias = Word | Phrase | Pattern | Range | Days | Uid | Near | Town | Circle | Cell | Box | PlusCode | int
+Parsed: TypeAlias = Word | Phrase | Pattern | Range | Days | Uid | Near | Town | Circle | S2Cell | Box | PlusCode | int
 Resolved: TypeAlias = MarkerNames | TakenOut
 Operand: TypeAlias = Parsed | Resolved
 
@@ -194,7 +194,7 @@ class Choice:
 Value: TypeAlias = Choice | Since | bool | float
 
 
-class Source(NamedTuple):
+class Span(NamedTuple):
     """The origin of a node: the request parameter, and the characters `start` up to `end` of its text."""
 
     field: str = "q"
@@ -208,7 +208,7 @@ class Filter:
 
     name: str
     value: Value
-    source: Source = field(default=Source(), compare=False, repr=False)
+    source: Span = field(default=Span(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

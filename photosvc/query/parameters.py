@@ -7,8 +7,8 @@ from typing import Final, TypeAlias
 from photosvc.core.message import Message
 from photosvc.query.areas import locate
 from photosvc.query.filters import FILTERS, NAMES, FilterSpec, ValueKind
-from photosvc.query.lexer import check
-from photosvc.query.nodes import Everything, Filter, InvalidQueryError, Node, Not, Source, conjunction, conjuncts, terms
+from photosvc.query.lexer import check_text
+from photosvc.query.nodes import Everything, Filter, InvalidQueryError, Node, Not, Span, conjunction, conjuncts, terms
 from photosvc.query.parser import BINDERS, MOST_TERMS, parse_query, top_filters
 from photosvc.query.reader import read_filter
 
@@ -37,14 +37,14 @@ def parse_parameters(pairs: Pairs) -> Node:
             written[spec.name] = (key, text)
     parts = []
     for name, (key, text) in written.items():
-        check(text, key)
-        parts.append(read_filter(FILTERS[name], text, Source(key, 0, len(text))))
+        check_text(text, key)
+        parts.append(read_filter(FILTERS[name], text, Span(key, 0, len(text))))
         if sum(map(terms, parts)) > MOST_TERMS:
             raise InvalidQueryError(Message("more than {most} terms", most=MOST_TERMS), field=key)
     return conjunction(parts)
 
 
-def parse_scope(pairs: Pairs, today: date) -> Node:
+def parse_filter_parameter(pairs: Pairs, today: date) -> Node:
     """Parse the last parameter `filter` that is not empty: a query that narrows the search down.
 
     Raises:
@@ -84,7 +84,7 @@ def unset_filters(text: str) -> frozenset[str]:
         spec = NAMES.get(token.key.lower())
         if spec is not None and not any(token and token.kind in BINDERS for token in (before, after)):
             raw = token.text[len(token.key) + 1 :]
-            if isinstance(read_filter(spec, raw, Source("q", token.end - len(raw), token.end)), Everything):
+            if isinstance(read_filter(spec, raw, Span("q", token.end - len(raw), token.end)), Everything):
                 names.add(spec.name)
     return frozenset(names)
 

@@ -14,7 +14,7 @@ from photosvc.core.message import Message, did_you_mean, of_field
 from photosvc.data.place_names import MOST_WORDS as MOST_NAME_WORDS
 from photosvc.query.filters import NAMES, FilterSpec
 from photosvc.query.fold import word_line
-from photosvc.query.lexer import Token, TokenKind, check, close_quote, read_models, read_place, read_term, tokens
+from photosvc.query.lexer import Token, TokenKind, check_text, close_quote, read_models, read_place, read_term, tokens
 from photosvc.query.nodes import (
     Choice,
     Everything,
@@ -22,12 +22,12 @@ from photosvc.query.nodes import (
     InvalidQueryError,
     Node,
     Not,
-    Source,
+    Span,
     conjunction,
     disjunction,
+    excerpt,
     levels,
     negation,
-    shown,
     terms,
 )
 from photosvc.query.reader import read_filter
@@ -67,7 +67,7 @@ _TERM_ENDS = {TokenKind.CLOSE, TokenKind.PHRASE, TokenKind.FILTER, TokenKind.WOR
 _TERM_STARTS = {TokenKind.OPEN, TokenKind.NEGATE, TokenKind.PHRASE, TokenKind.FILTER, TokenKind.WORD}
 
 
-def refuse_comparison(word: str, source: Source) -> None:
+def refuse_comparison(word: str, source: Span) -> None:
     """Refuse `iso>800` and `>800`, which are meant as filters and not as words.
 
     Raises:
@@ -78,11 +78,13 @@ def refuse_comparison(word: str, source: Source) -> None:
         return
     key, sign, value = comparison["key"], comparison["sign"].removeprefix("="), comparison["value"]
     if key and key.lower() in NAMES:
-        msg = Message("{name} is neither a word nor a filter", name=shown(word))
-        meant = f"{key.lower()}:{shown(sign + value)[1:-1]}"
+        msg = Message("{name} is neither a word nor a filter", name=excerpt(word))
+        meant = f"{key.lower()}:{excerpt(sign + value)[1:-1]}"
         msg = Message("{message}; did you mean {name}?", message=msg, name=meant)
     elif not key and sign and value[:1].isdecimal():
-        msg = Message("{name} compares nothing; write the name of a filter before it, as in iso:>800", name=shown(word))
+        msg = Message(
+            "{name} compares nothing; write the name of a filter before it, as in iso:>800", name=excerpt(word)
+        )
     else:
         return
     raise InvalidQueryError(msg, field=source.field, position=source.start)
@@ -132,7 +134,7 @@ def parse_query(text: str, today: date, field: str = "q") -> Node:
     Raises:
         InvalidQueryError: the text is not a query; the message says where and why.
     """
-    check(text, field)
+    check_text(text, field)
     return _Parser(text, field, today).query()
 
 
@@ -156,7 +158,7 @@ def find_filter(key: str, *, field: str, position: int) -> FilterSpec:
     """
     spec = NAMES.get(key.lower())
     if spec is None:
-        msg = did_you_mean(Message("unknown filter {name}", name=shown(key)), key, NAMES)
+        msg = did_you_mean(Message("unknown filter {name}", name=excerpt(key)), key, NAMES)
         raise InvalidQueryError(msg, field=field, position=position)
     return spec
 
@@ -291,7 +293,7 @@ class _Parser:
         following = self.peek()
         if raw and following and following.kind is TokenKind.OPEN and following.start == token.end:
             raise self.error(of_field(spec.name, "a value with parentheses needs quotes"), following)
-        node = read_filter(spec, raw, Source(self.field, token.end - len(raw), token.end))
+        node = read_filter(spec, raw, Span(self.field, token.end - len(raw), token.end))
         self.count(terms(node), token)
         return node
 
@@ -303,7 +305,7 @@ class _Parser:
             raise self.error(str(error), token) from error
         node: Node = term or Everything()
         if not quoted:
-            refuse_comparison(token.text, Source(self.field, token.start, token.end))
+            refuse_comparison(token.text, Span(self.field, token.start, token.end))
         models = not quoted and self.terms < _MOST_MODELS
         self.counted(node, token)
         return disjunction([node, *read_models(token.text)]) if models else node
@@ -366,7 +368,7 @@ def split_order(text: str) -> tuple[str, str]:
     Raises:
         InvalidQueryError: the text is too long, or contains characters that no database can store.
     """
-    check(text, "q")
+    check_text(text, "q")
     order = ""
     for before, token, after in top_filters(text):
         bound = (before and before.kind in BINDERS) or (after and after.kind is TokenKind.EITHER)

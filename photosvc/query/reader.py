@@ -13,7 +13,7 @@ from photosvc.data.place_names import country_named, own_names
 from photosvc.query import areas, values
 from photosvc.query.filters import BOOLEANS, FILTERS, MOST_WILDCARDS, FilterSpec, ValueKind, is_not
 from photosvc.query.fold import fold, word_line
-from photosvc.query.lexer import Alternative, read_groups, read_models, read_place, read_term
+from photosvc.query.lexer import Alternative, read_alternatives, read_models, read_place, read_term
 from photosvc.query.nodes import (
     UNNAMED,
     Choice,
@@ -23,13 +23,13 @@ from photosvc.query.nodes import (
     Operand,
     Pattern,
     Range,
-    Source,
+    Span,
     Uid,
     Value,
     conjunction,
     disjunction,
+    excerpt,
     negation,
-    shown,
 )
 
 #: Codes of countries by further names, as folded words.
@@ -83,14 +83,14 @@ def country_codes() -> dict[str, str]:
     return _FURTHER | {word_line(name): code for code, name in data.countries().items()}
 
 
-def _read_states(spec: FilterSpec, group: Sequence[Alternative], source: Source) -> Node:
+def _read_states(spec: FilterSpec, group: Sequence[Alternative], source: Span) -> Node:
     """Return the filters for the states in a group of alternatives."""
     wanted: list[Node] = []
     unwanted: list[Node] = []
     for value in group:
         state = STATES.get(value.text.lower())
         if state is None:
-            unknown = Message("{name} is not a property of photos", name=shown(value.text))
+            unknown = Message("{name} is not a property of photos", name=excerpt(value.text))
             msg = did_you_mean(unknown, value.text, STATES, f"; it is one of {', '.join(STATES)}")
             raise _refused(spec, value, source, msg)
         (unwanted if value.negated else wanted).append(Filter(*state, source))
@@ -253,7 +253,7 @@ _ITEMS: dict[ValueKind, _Reader] = {
 }
 
 
-def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
+def read_filter(spec: FilterSpec, raw: str, source: Span) -> Node:
     """Read a value of the filter `spec`, and return the condition; `Everything` if there is no value.
 
     Args:
@@ -262,7 +262,7 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
     Raises:
         InvalidQueryError: the value is not valid for this filter.
     """
-    groups = read_groups(raw, spec.operators, empties=spec.kind is ValueKind.PROSE)
+    groups = read_alternatives(raw, spec.operators, empties=spec.kind is ValueKind.PROSE)
     if spec.kind is ValueKind.STATE:
         return conjunction(_read_states(spec, group, source) for group in groups)
     if spec.kind in _SINGLE:
@@ -276,14 +276,14 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
     return node
 
 
-def _read_single(spec: FilterSpec, value: Alternative, source: Source) -> Value | None:
+def _read_single(spec: FilterSpec, value: Alternative, source: Span) -> Value | None:
     try:
         return _SINGLE[spec.kind](value.text)
     except (KeyError, ValueError) as error:
         raise _unreadable(spec, value, source, error) from error
 
 
-def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> Choice | None:
+def _read_choice(spec: FilterSpec, group: list[Alternative], source: Span) -> Choice | None:
     read = _ITEMS[spec.kind]
     wanted: list[Operand] = []
     unwanted: list[Operand] = []
@@ -302,11 +302,11 @@ def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> 
     return Choice(tuple(wanted), tuple(unwanted)) if wanted or unwanted else None
 
 
-def _unreadable(spec: FilterSpec, value: Alternative, source: Source, error: Exception) -> InvalidQueryError:
-    name = shown(value.text)
+def _unreadable(spec: FilterSpec, value: Alternative, source: Span, error: Exception) -> InvalidQueryError:
+    name = excerpt(value.text)
     if isinstance(error, TooLongError):
         msg = Message(
-            "{name} has more than {most} bytes when it is folded", name=shown(value.text), most=LONGEST_PATTERN
+            "{name} has more than {most} bytes when it is folded", name=excerpt(value.text), most=LONGEST_PATTERN
         )
         return _refused(spec, value, source, msg)
     msg = Message("{name} is not {message}", name=name, message=Message(spec.kind.expected))
@@ -314,6 +314,6 @@ def _unreadable(spec: FilterSpec, value: Alternative, source: Source, error: Exc
     return _refused(spec, value, source, did_you_mean(msg, value.text, known))
 
 
-def _refused(spec: FilterSpec, value: Alternative, source: Source, why: str) -> InvalidQueryError:
+def _refused(spec: FilterSpec, value: Alternative, source: Span, why: str) -> InvalidQueryError:
     msg = of_field(spec.name, why)
     return InvalidQueryError(msg, field=source.field, position=source.start + value.start)

@@ -19,7 +19,7 @@ class FoundMarker(TypedDict):
     CreatedAt: str
 
 
-class ScannedFile(TypedDict):
+class FoundFile(TypedDict):
     """A file of a photo."""
 
     UID: str
@@ -122,4 +122,4 @@ class FoundPhoto(TypedDict):
     EditedAt: str
     CheckedAt: str
     Merged: bool
-    Files: list[ScannedFile]
+    Files: list[FoundFile]

@@ -65,7 +65,7 @@ def default_instance(environ: Mapping[str, str], package: Path = _PACKAGE) -> Pa
     return data / "photosvc"
 
 
-def remembered(instance: Path) -> Path | None:
+def remembered_originals(instance: Path) -> Path | None:
     """Return the remembered folder of originals, or None if there is none yet.
 
     Raises:
@@ -83,7 +83,7 @@ def remembered(instance: Path) -> Path | None:
     return Path(os.fsdecode(data))
 
 
-def remember(instance: Path, folder: Path) -> None:
+def remember_originals(instance: Path, folder: Path) -> None:
     """Remember this folder of originals in one step, so that other processes read either the former folder or this one.
 
     Raises:

@@ -9,7 +9,7 @@ from typing import Any
 from photosvc.core.errors import SettingError
 from photosvc.core.files import read_or_create
 from photosvc.core.times import machine_zone
-from photosvc.settings.instance import FILE, INSTANCE_VARIABLE, is_samples, remembered
+from photosvc.settings.instance import FILE, INSTANCE_VARIABLE, is_samples, remembered_originals
 from photosvc.settings.table import Settings, secret, setting_fields
 
 PREFIX = "PHOTOSVC_"
@@ -85,7 +85,7 @@ def _is_setting(variable: str) -> bool:
 def _remembered_folder(instance: Path) -> Path | None:
     """Return the folder of the last `svc run`; for the samples, None as soon as `instance/originals` exists."""
     try:
-        folder = remembered(instance)
+        folder = remembered_originals(instance)
     except (OSError, ValueError) as error:
         msg = f"{REMEMBERED} cannot be used: {error}. Remove the file, or name the folder: svc run --photos FOLDER"
         raise SettingError(msg, field="PHOTOSVC_ORIGINALS") from None

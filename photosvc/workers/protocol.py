@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import msgpack
 
-from photosvc.core.errors import PhotosvcError, rebuild
+from photosvc.core.errors import PhotosvcError, restore_error
 from photosvc.core.problems import FileProblemError, Problem, Reason, UnreadableFileError
 
 Result = TypeVar("Result")
@@ -103,7 +103,7 @@ def _error(written: _Error) -> PhotosvcError:
     if kind is None or of_file != (written.problem is not None):
         return UnreadableFileError(Reason.READER_ERROR, "".join(written.kinds[:1])[:60])
     state: dict[str, Any] = {"message": written.message, "field": written.field}
-    error = rebuild(kind, state)
+    error = restore_error(kind, state)
     if isinstance(error, FileProblemError) and written.problem is not None:
         error.take(written.problem)
     return error

@@ -8,7 +8,7 @@ from tests.helpers.clock import NOW
 
 TODAY = NOW.date()
 parse_query = partial(parser.parse_query, today=TODAY)
-parse_scope = partial(parameters.parse_scope, today=TODAY)
+parse_scope = partial(parameters.parse_filter_parameter, today=TODAY)
 understand = partial(parser.understand, today=TODAY)
 best_order = partial(request.best_order, today=TODAY)
 parse_node = partial(request.parse_node, today=TODAY)

@@ -27,10 +27,10 @@ from photosvc.core.geo import Box, bounding_boxes, cell_range, chord, unit_vecto
 from photosvc.models import FILTER_COLUMNS, File, Photo, SearchRow
 from photosvc.models.search_values import LAST_RANK, day_number, microseconds
 from photosvc.models.statements import Column, begins, unindexed
-from photosvc.query.nodes import Cell, Circle, Days, Operand, Pattern, PlusCode, Range, Since
+from photosvc.query.nodes import Circle, Days, Operand, Pattern, PlusCode, Range, S2Cell, Since
 
 Condition = ColumnElement[bool]
-Area = Circle | Cell | Box | PlusCode
+Area = Circle | S2Cell | Box | PlusCode
 _METRES = 1000.0
 _ESCAPE = "\\"
 _SPECIAL = str.maketrans({character: _ESCAPE + character for character in "\\%_"})
@@ -178,11 +178,11 @@ def inside(area: Area, context: Context) -> Condition:
     match area:
         case Circle(lat, lng, km):
             return _within(lat, lng, km or 0.0, context)
-        case Cell(token, None):
+        case S2Cell(token, None):
             low, high = cell_range(token)
             cell = context.column(SearchRow.cell_id)
             return and_(cell >= f"s2:{low}", cell <= f"s2:{high}")
-        case Cell(token, km):
+        case S2Cell(token, km):
             lat, lng = s2cell.token_to_lat_lon(token)
             return _within(lat, lng, km or 0.0, context)
         case PlusCode(_, box, None):

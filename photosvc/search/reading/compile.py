@@ -16,7 +16,6 @@ from photosvc.query.filters import FILTERS, FilterSpec, ValueKind
 from photosvc.query.nodes import (
     UNNAMED,
     And,
-    Cell,
     Choice,
     Circle,
     Everything,
@@ -31,6 +30,7 @@ from photosvc.query.nodes import (
     Pattern,
     Phrase,
     PlusCode,
+    S2Cell,
     Since,
     TakenOut,
     Town,
@@ -206,7 +206,7 @@ def _any(spec: FilterSpec, items: tuple[Operand, ...], context: Context) -> Cond
 
 def _item(spec: FilterSpec, item: Operand, context: Context) -> Condition:
     match item:
-        case Circle() | Cell() | Box() | PlusCode():
+        case Circle() | S2Cell() | Box() | PlusCode():
             return columns.inside(item, context)
         case Uid(text, column):
             return columns.compare(column, text, context)

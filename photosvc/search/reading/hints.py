@@ -20,7 +20,7 @@ from photosvc.models import Keyword, SearchRow, SearchText, photo_keywords
 from photosvc.models.statements import begins
 from photosvc.query.fold import words
 from photosvc.query.lexer import Token, TokenKind, close_quote
-from photosvc.query.nodes import shown
+from photosvc.query.nodes import excerpt
 from photosvc.query.parser import read_tokens, split_order, understand
 from photosvc.query.spoken import SPOKEN_WORDS
 from photosvc.search.limits import Steps, expected_steps, within_steps
@@ -238,7 +238,7 @@ def _without(search: _VariantCounter, query: str, parts: Sequence[_Part]) -> Ite
         if count := search.count(text):
             photos = counted(min(count, MOST_COUNTED), "photo")
             more = "more than " * (count > MOST_COUNTED)
-            without = shown(query[part.start : part.end])[1:-1]
+            without = excerpt(query[part.start : part.end])[1:-1]
             yield replace(_hint("part", text, f"{more}{photos} without {without}", count), without=without)
 
 

@@ -22,7 +22,7 @@ from photosvc.models.search_values import Term
 from photosvc.models.statements import Column
 from photosvc.query.filters import BOOLEANS
 from photosvc.query.nodes import And, Everything, Node, Not, Or, Phrase, Word, conjunction, conjuncts
-from photosvc.query.parameters import combine, parse_parameters, parse_scope, unset_filters
+from photosvc.query.parameters import combine, parse_filter_parameter, parse_parameters, unset_filters
 from photosvc.query.parser import ORDER, parse_query, split_order
 from photosvc.search.reading.compile import opened_switches
 
@@ -339,7 +339,7 @@ def parse_node(pairs: Iterable[tuple[str, str]], today: date) -> Node:
     query, _ = split_order(last_value(pairs, "q"))
     node, parameters = parse_query(query, today), parse_parameters(pairs)
     unset = () if isinstance(parameters, Everything) else unset_filters(query)
-    return conjunction([combine(node, parameters, unset), parse_scope(pairs, today)])
+    return conjunction([combine(node, parameters, unset), parse_filter_parameter(pairs, today)])
 
 
 def last_value(pairs: Iterable[tuple[str, str]], name: str) -> str:

@@ -22,7 +22,7 @@ from photosvc.data import PlacesTable
 from photosvc.data.place_names import LARGE, own_names, places_named
 from photosvc.models.statements import after_prefix
 from photosvc.query.fold import word_line, words
-from photosvc.query.nodes import Town, shown
+from photosvc.query.nodes import Town, excerpt
 from photosvc.query.reader import country_code
 
 #: Up to so many places of the same name and size are all searched; more are an error that asks for a state or country.
@@ -83,14 +83,14 @@ def find_town(name: str, region: str) -> tuple[tuple[float, float], ...]:
     cities = cities or _cities(_BEGINNING, name, region)
     centres = [city.centre for city in _largest(name, cities)]
     if not centres:
-        msg = Message("there is no place {name}", name=shown(str(Town(name, region))))
+        msg = Message("there is no place {name}", name=excerpt(str(Town(name, region))))
         raise NotFoundError(msg if region else did_you_mean(msg, name, _names_like(name)), field="near")
     if len(centres) > _MOST_ALIKE:
         example = f'"{name}, {cities[0].country}"'
         msg = Message(
             "there are {found} places {name}; add a state or country, as in {example}",
             found=len(centres),
-            name=shown(name),
+            name=excerpt(name),
             example=example,
         )
         raise InvalidValueError(msg, field="near")

@@ -7,7 +7,7 @@ import pytest
 from flask import session
 from sqlalchemy import text
 
-from photosvc import FoundPhoto, HostUser, PhotoService, ScannedFile
+from photosvc import FoundFile, FoundPhoto, HostUser, PhotoService
 from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDeniedError
 from photosvc.records.photos import OPTIONAL, OPTIONAL_OF_FILES, FileSchema, MarkerSchema, PhotoResultSchema
 from photosvc.records.results import FoundMarker
@@ -98,13 +98,13 @@ def test_the_results_say_what_the_api_says(host):
 
 def test_the_types_of_the_results_have_every_field_of_the_schemas():
     kinds = {"String": str, "Timestamp": str, "Integer": int, "Boolean": bool, "Decimal": float}
-    for typed, schema in ((FoundPhoto, PhotoResultSchema), (ScannedFile, FileSchema), (FoundMarker, MarkerSchema)):
+    for typed, schema in ((FoundPhoto, PhotoResultSchema), (FoundFile, FileSchema), (FoundMarker, MarkerSchema)):
         hints, fields = typing.get_type_hints(typed), schema().fields
         assert list(hints) == list(fields), typed
         for name, field in fields.items():
             assert hints[name] == kinds.get(type(field).__name__, hints[name]), name
     assert FoundPhoto.__optional_keys__ == set(OPTIONAL)
-    assert ScannedFile.__optional_keys__ == set(OPTIONAL_OF_FILES)
+    assert FoundFile.__optional_keys__ == set(OPTIONAL_OF_FILES)
 
 
 def test_it_works_within_a_request_an_app_context_and_neither(host):

@@ -14,7 +14,6 @@ from photosvc.query.fold import words
 from photosvc.query.nodes import (
     UNNAMED,
     And,
-    Cell,
     Choice,
     Circle,
     Days,
@@ -28,6 +27,7 @@ from photosvc.query.nodes import (
     Phrase,
     PlusCode,
     Range,
+    S2Cell,
     Since,
     Town,
     Uid,
@@ -94,10 +94,10 @@ class Matcher:
                 return within(file.photo, *TOWNS[name], km)
             case Circle(lat, lng, km):
                 return within(file.photo, lat, lng, km)
-            case Cell(token, None):
+            case S2Cell(token, None):
                 low, high = cell_range(token)
                 return known(file.photo) and low <= file.photo.cell_id.removeprefix("s2:") <= high
-            case Cell(token, km):
+            case S2Cell(token, km):
                 lat, lng = s2cell.token_to_lat_lon(token)
                 return within(file.photo, lat, lng, km)
             case PlusCode(_, box, float() as km):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.core.errors import NotFoundError
-from photosvc.core.files import clamped_time, clean_name, disk_name, full_path, inside, open_folder, open_inside
+from photosvc.core.files import clamped_time, clean_name, disk_name, full_path, open_folder, open_inside, resolve_inside
 from tests.helpers.examples import examples
 
 NAMES = st.binary(min_size=1, max_size=60).filter(lambda raw: b"\0" not in raw).map(os.fsdecode)
@@ -46,8 +46,8 @@ def test_clean_names_have_these_forms(raw, cleaned):
 
 
 def test_a_path_inside_is_found(tmp_path):
-    assert inside(tmp_path, "a/b.jpg") == tmp_path / "a/b.jpg"
-    assert os.fsencode(inside(tmp_path, "%FFcaf%E9")) == os.fsencode(tmp_path) + b"/caf\xe9"
+    assert resolve_inside(tmp_path, "a/b.jpg") == tmp_path / "a/b.jpg"
+    assert os.fsencode(resolve_inside(tmp_path, "%FFcaf%E9")) == os.fsencode(tmp_path) + b"/caf\xe9"
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_no_name_leads_out_of_the_root(tmp_path, name):
     (root / "out").symlink_to("/etc")
     (root / "self").symlink_to(".")
     with pytest.raises(NotFoundError, match="No such file in the library"):
-        inside(root, name)
+        resolve_inside(root, name)
 
 
 @examples(100)
@@ -71,7 +71,7 @@ def test_no_name_leads_out_of_the_root(tmp_path, name):
 def test_whatever_the_name_the_path_is_below_the_root_or_refused(tmp_path_factory, name):
     root = tmp_path_factory.getbasetemp()
     try:
-        path = inside(root, name)
+        path = resolve_inside(root, name)
     except NotFoundError:
         return
     assert path.is_relative_to(root)

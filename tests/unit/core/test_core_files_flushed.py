@@ -8,12 +8,12 @@ import pytest
 
 from photosvc.auth.first_account import offer
 from photosvc.core.files import flush_file, read_or_create
-from photosvc.settings.instance import remember
+from photosvc.settings.instance import remember_originals
 
 WRITERS = {
     "secret_key": lambda folder: read_or_create(folder / "secret_key", lambda: "key"),
     "first_account": offer,
-    "photos_folder": lambda folder: remember(folder, folder / "pictures"),
+    "photos_folder": lambda folder: remember_originals(folder, folder / "pictures"),
 }
 
 

@@ -4,7 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from photosvc.core.files import create_private, make_folder_private, make_private, private_umask, readable_by_others
+from photosvc.core.files import (
+    create_private,
+    make_files_private,
+    make_folder_private,
+    private_umask,
+    readable_by_others,
+)
 
 
 def mode(path):
@@ -29,7 +35,7 @@ def test_an_open_folder_loses_the_rights_of_others_and_gains_none(tmp_path, pass
 def test_files_that_exist_are_closed_and_no_others_made(tmp_path):
     there, missing = tmp_path / "a.db", tmp_path / "a.db-wal"
     there.touch(0o644)
-    make_private([missing, there, tmp_path])
+    make_files_private([missing, there, tmp_path])
     assert mode(there) == 0o600
     assert not missing.exists()
 
@@ -44,7 +50,7 @@ def test_a_file_is_made_closed_and_an_old_one_left_as_it_is(tmp_path):
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no file system whose rights nobody changes")
 def test_rights_that_cannot_be_changed_are_told_with_the_command(caplog):
-    make_private([Path("/proc/self/stat")])
+    make_files_private([Path("/proc/self/stat")])
     assert caplog.messages == [
         "/proc/self/stat can be read by other accounts of this machine: as its owner, run chmod 400 /proc/self/stat"
     ]

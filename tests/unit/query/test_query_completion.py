@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.query.completion import Fragment, find_fragment
-from photosvc.query.lexer import quote, read_groups
+from photosvc.query.lexer import quote, read_alternatives
 
 
 def test_what_stands_before_the_end_is_typed():
@@ -56,5 +56,5 @@ def test_any_text_at_any_position_has_something_typed_inside_of_it(query, at):
 
 @given(st.text(min_size=1, max_size=20).filter(str.strip))
 def test_a_quoted_value_is_read_as_it_was(value):
-    ((found,),) = read_groups(quote(value), "|!-*&", empties=True)
+    ((found,),) = read_alternatives(quote(value), "|!-*&", empties=True)
     assert (found.text, found.negated) == (value, False)

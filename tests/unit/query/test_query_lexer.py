@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.query.lexer import LONGEST_QUERY, Token, TokenKind, check, tokens
+from photosvc.query.lexer import LONGEST_QUERY, Token, TokenKind, check_text, tokens
 from photosvc.query.nodes import InvalidQueryError
 from tests.helpers.examples import examples
 
@@ -64,20 +64,20 @@ def test_nothing_is_read_behind_a_quote_that_is_not_closed() -> None:
 
 
 def test_text_may_be_as_long_as_the_cap_and_no_longer() -> None:
-    check("x" * LONGEST_QUERY, "q")
+    check_text("x" * LONGEST_QUERY, "q")
     with pytest.raises(InvalidQueryError, match="q has 4,097 characters; 4,096 are allowed") as caught:
-        check("x" * (LONGEST_QUERY + 1), "q")
+        check_text("x" * (LONGEST_QUERY + 1), "q")
     assert caught.value.field == "q"
 
 
 def test_characters_that_no_database_stores_are_refused() -> None:
     for character in ("\x00", "\x1f", "\x7f", "\ud800"):
         with pytest.raises(InvalidQueryError) as caught:
-            check("ab" + character, "title")
+            check_text("ab" + character, "title")
             pytest.fail(f"{character!r} is not refused")
         assert (caught.value.field, caught.value.position) == ("title", 2), character
         assert caught.value.message == "title holds a control character (character 3)", character
 
 
 def test_blanks_are_no_control_characters() -> None:
-    check("a\tb\r\nc", "q")
+    check_text("a\tb\r\nc", "q")

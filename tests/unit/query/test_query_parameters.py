@@ -5,7 +5,6 @@ import pytest
 from photosvc.query.areas import locate
 from photosvc.query.nodes import (
     And,
-    Cell,
     Choice,
     Circle,
     Everything,
@@ -16,6 +15,7 @@ from photosvc.query.nodes import (
     Or,
     Pattern,
     PlusCode,
+    S2Cell,
     Word,
 )
 from photosvc.query.parameters import combine, parse_parameters
@@ -162,8 +162,8 @@ def test_places_take_the_distance_of_their_conjunction() -> None:
         ("lat:1 lng:2 dist:3 cat", And((Word("cat", prefix=True), Filter("latlng", Choice((Circle(1, 2, 3),)))))),
         ("latlng:1,2 dist:3", Filter("latlng", Choice((Circle(1, 2, 3),)))),
         ("latlng:4,3,2,1 dist:3", parse_query("latlng:4,3,2,1")),
-        ("s2:4799e370ca54", Filter("s2", Choice((Cell("4799e370ca54"),)))),
-        ("s2:!4799e370ca54 dist:1", Filter("s2", Choice((), (Cell("4799e370ca54", 1),)))),
+        ("s2:4799e370ca54", Filter("s2", Choice((S2Cell("4799e370ca54"),)))),
+        ("s2:!4799e370ca54 dist:1", Filter("s2", Choice((), (S2Cell("4799e370ca54", 1),)))),
     ):
         assert locate(parse_query(query)) == node
 

@@ -3,7 +3,7 @@
 import pytest
 
 from photosvc.query.filters import FILTERS
-from photosvc.query.nodes import InvalidQueryError, Source
+from photosvc.query.nodes import InvalidQueryError, Span
 from photosvc.query.reader import read_filter
 
 PHOTO = "pqbcf5j446s0futy"
@@ -12,7 +12,7 @@ SHA1 = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"
 
 def message(name: str, raw: str) -> str:
     with pytest.raises(InvalidQueryError) as caught:
-        read_filter(FILTERS[name], raw, Source("q", 10, 10 + len(raw)))
+        read_filter(FILTERS[name], raw, Span("q", 10, 10 + len(raw)))
     assert caught.value.field == "q"
     return caught.value.message
 

@@ -7,7 +7,6 @@ from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import (
     UNNAMED,
     And,
-    Cell,
     Choice,
     Circle,
     Days,
@@ -20,8 +19,9 @@ from photosvc.query.nodes import (
     Pattern,
     Phrase,
     Range,
+    S2Cell,
     Since,
-    Source,
+    Span,
     Uid,
     Value,
     Word,
@@ -33,7 +33,7 @@ SHA1 = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"
 
 
 def node(name: str, raw: str) -> Node:
-    return read_filter(FILTERS[name], raw, Source("q", 10, 10 + len(raw)))
+    return read_filter(FILTERS[name], raw, Span("q", 10, 10 + len(raw)))
 
 
 def value(name: str, raw: str) -> Value:
@@ -213,9 +213,9 @@ def test_places() -> None:
         ("latlng", "10,-170,-10,170", Box(-10, 10, 170, -170)),
         ("latlng", "0,0", Circle(0, 0)),
         ("latlng", "-33.9,18.4@3", Circle(-33.9, 18.4, 3)),
-        ("s2", "4799e370ca54", Cell("4799e370ca54")),
-        ("s2", "S2:4799e370ca540000", Cell("4799e370ca54")),
-        ("s2", "1@5", Cell("1", 5)),
+        ("s2", "4799e370ca54", S2Cell("4799e370ca54")),
+        ("s2", "S2:4799e370ca540000", S2Cell("4799e370ca54")),
+        ("s2", "1@5", S2Cell("1", 5)),
     ):
         assert item(name, raw) == expected
 

@@ -8,7 +8,7 @@ from photosvc import samples
 from photosvc.core.errors import SettingError
 from photosvc.core.times import machine_zone
 from photosvc.settings import load_settings, setting_fields
-from photosvc.settings.instance import default_instance, make_instance, remember
+from photosvc.settings.instance import default_instance, make_instance, remember_originals
 from photosvc.settings.sources import is_of_a_service
 
 KEY = "k" * 32
@@ -259,12 +259,12 @@ def test_an_installed_package_keeps_its_instance_outside_its_environment(tmp_pat
 
 
 def test_the_remembered_folder_is_a_source_of_its_own(tmp_path):
-    remember(tmp_path, tmp_path / "a\nb\udcff")
+    remember_originals(tmp_path, tmp_path / "a\nb\udcff")
     settings = load_settings(tmp_path)
     assert (settings.originals, settings.origins["originals"]) == (tmp_path / "a\nb\udcff", "instance/photos_folder")
     assert load_settings(tmp_path, reads_config=False).originals == tmp_path / "originals"
     assert load_settings(tmp_path, environ={"PHOTOSVC_ORIGINALS": "/b"}).originals == Path("/b")
-    remember(tmp_path, samples.ORIGINALS)
+    remember_originals(tmp_path, samples.ORIGINALS)
     assert (tmp_path / "photos_folder").read_text() == "samples\n"
     assert load_settings(tmp_path).originals == samples.ORIGINALS
     (tmp_path / "originals").mkdir()
