@@ -52,7 +52,7 @@ _OPENED = {
 
 @cache  # making these conditions takes longer than some searches; there are sixteen at most
 def visible(*, sees_private: bool, opened: tuple[str, ...] = (), by_index: bool = True) -> ColumnElement[bool]:
-    """Return the condition that every search is combined with by AND, for any query.
+    """Return the condition for the rows that a search may find; every search combines its query with it by AND.
 
     Args:
         sees_private: whether private photos are shown. Without this right `opened` shows no further rows.
@@ -96,7 +96,7 @@ def opened_switches(node: Node) -> tuple[str, ...]:
 
 
 def _true_filters(node: Node, *, wanted: bool) -> Iterator[str]:
-    """Yield the names of filters that are true in the query; a negation reverses `wanted`."""
+    """Yield the names of filters that must be true for the query to match; a negation reverses `wanted`."""
     match node:
         case Filter(name, True) if wanted:
             yield name
@@ -119,9 +119,9 @@ def compile_query(node: Node, context: Context) -> Condition:
 
 
 def compile_all(parts: Sequence[Node], context: Context, *of_texts: Condition) -> Condition:
-    """Return the condition that all parts hold, and these further ones on `SearchText`.
+    """Return the condition that all parts hold, and further conditions on `SearchText`.
 
-    Read the words of a photo last, and once for all conditions.
+    The words of a photo are read last, and once for all conditions.
     """
     texts = [part for part in parts if words.reads_text(part, context)]
     others = [_compile(part, context) for part in parts if part not in texts]
@@ -180,7 +180,7 @@ def _choice(spec: FilterSpec, value: Choice, context: Context) -> Condition:
 
 
 def _any(spec: FilterSpec, items: tuple[Operand, ...], context: Context) -> Condition:
-    """Return the condition that any of these operands holds; values that must be equal make one list."""
+    """Return the condition that any of these operands holds; operands that must be equal become one list."""
     match spec.columns[0]:
         case "albums":
             return _in_albums(items, context)

@@ -57,7 +57,7 @@ COLUMNS: dict[str, Column] = {
     "color": SearchRow.color,
     "rating": SearchRow.rating,
 }
-#: Facets of numbers from -1 on that are counted packed in one, and more than the number of their values.
+#: Facets of numbers from -1 on that are counted packed into one number, each with a bound above its number of values.
 _PACKED: Final = {"camera": 2**48, "month": 16, "color": 32}
 #: Facets in which most photos have one value, and this value.
 _USUAL: Final = {"type": "image", "rating": 0}
@@ -125,7 +125,7 @@ class KnownFacets:
         self._cached: CachedValue[tuple[dict[str, list[FacetValue]], ...]] = CachedValue(lambda *_, **__: ({}, {}))
 
     def count(self, connection: Connection, query: PhotoQuery, facets: Sequence[str]) -> dict[str, list[FacetValue]]:
-        """Return the values like `count_values`, those of a search without conditions from the cache."""
+        """Return the values like `count_values`; a search without conditions is answered from the cache."""
         if query.album or not _is_whole(query.node):
             return count_values(connection, query, facets)
         known = self._cached.read(connection, sees_private=query.sees_private)[bool(conjuncts(query.node))]

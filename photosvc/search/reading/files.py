@@ -68,7 +68,7 @@ def file_with_hash(connection: Connection, content_hash: str, *, sees_private: b
 
 
 def files_with_hash(connection: Connection, content_hash: str, *, sees_private: bool) -> Sequence[SeenFile]:
-    """Return the files with this content, of photos of their own: one that came back from the trash may be repeated."""
+    """Return the files with this content, each of another photo; a file restored from the trash may be repeated."""
     # PostgreSQL refuses texts with NUL, so only texts in the form of a hash are looked up.
     return _run(connection, File.hash, content_hash, sees_private=sees_private) if is_hash(content_hash) else ()
 
@@ -80,13 +80,17 @@ def files_of_photo(connection: Connection, photo_uid: str, *, sees_private: bool
 
 
 def turns_of(connection: Connection, hashes: Collection[str]) -> dict[str, int]:
-    """Return the turns of those files with these hashes, at most some hundreds, that a person turned."""
+    """Return the turns of the files that a person turned, by their hashes.
+
+    Args:
+        hashes: some hundreds at most.
+    """
     turned = select(File.hash, File.turn).where(File.hash.in_(hashes), File.turn != 1)
     return {row.hash: row.turn for row in connection.execute(turned)}
 
 
 def matching_ids(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Sequence[int]:
-    """Return the ids of the files that a search finds, in its order, from `offset` on and at most `count`."""
+    """Return the ids of the files on the page of this search, in its order."""
     rows = prepare(connection, request, sees_private=sees_private).window(request.start, request.count)
     return array("q", (row[0] for row in rows))
 

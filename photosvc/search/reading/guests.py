@@ -1,8 +1,7 @@
-"""The photos that visitors of a public link and guests see: those of their albums, not private, archived or hidden.
+"""The photos that visitors of a public link and guests see: photos of their albums, not private, archived or hidden.
 
 Every answer to them is made from a request or from files that passed through this module. They may filter by kind,
-shape and date only: other filters and words would tell them, by what they find, names of places, people and other
-albums.
+shape and date only. By other filters and words they would learn names of places, people and other albums.
 """
 
 from collections.abc import Sequence
@@ -31,26 +30,27 @@ FILTERS: Final = frozenset(
         "taken", "before", "after",
     }
 )  # fmt: skip
-#: The orders of visitors; sorted by other keys, photos would tell more than their records do.
+#: The orders of visitors; other orders would tell more about photos than their records do.
 ORDERS: Final = frozenset({"newest", "oldest", "random", MANUAL.name})
 _USUAL: Final = "oldest"
-#: The orders of the albums of a guest, searched together: one by hand is that of one album.
+#: The orders of all albums of a guest together; the order by hand is that of one album.
 _OF_ALL: Final = ORDERS - {MANUAL.name}
 #: The id of no file.
 _NO_FILE: Final = 0
 
 
 def confine(search_request: SearchRequest, who: Principal, alias_key: bytes) -> SearchRequest:
-    """Return the request as this principal may make it: that of a visitor or guest inside the albums shared with it.
+    """Return the request as this principal may make it; visitors and guests search the albums shared with them.
 
-    `alias_key` is that of `auth.link_tokens.alias_key`.
+    A request without an album searches all shared albums, at most `MOST_SMART_ALBUMS` smart albums among them.
 
-    Without an album, it is about all of them; of smart ones, about `MOST_SMART_ALBUMS`.
+    Args:
+        alias_key: the key of `auth.link_tokens.alias_key`.
 
     Raises:
         NeverPermittedError: the query has words or other filters than `FILTERS`.
-        InvalidValueError: the order is none of `ORDERS`, or a request without metadata has a cursor.
-        NotFoundError: it names another album.
+        InvalidValueError: the order is none of `ORDERS`, or a request for records without metadata has a cursor.
+        NotFoundError: the request names another album.
     """
     if who.shared is None:
         return search_request
@@ -87,7 +87,11 @@ def sees_album(who: Principal, album_uid: str) -> bool:
 
 
 def seen(connection: Connection, files: Sequence[SeenFile], who: Principal, today: date) -> Sequence[SeenFile]:
-    """Return those of these files that the principal may see today, of files that are neither private nor hidden."""
+    """Return the files that the principal may see today.
+
+    Args:
+        files: neither private nor hidden files.
+    """
     if who.shared is None:
         return files
     among = shared_ids(connection, [file.file_id for file in files], who.shared, today)
@@ -95,9 +99,10 @@ def seen(connection: Connection, files: Sequence[SeenFile], who: Principal, toda
 
 
 def seen_with_hash(connection: Connection, content_hash: str, who: Principal, today: date) -> SeenFile | None:
-    """Return the file with this SHA-1 if the principal may see it; None if not, or there is none.
+    """Return the file with this SHA-1; None if there is none, or the principal may not see it.
 
-    For visitors and guests both take as long: the time must not tell whether the library has a file that they have.
+    For visitors and guests, both cases take the same time. Otherwise the time would tell whether the library has a
+    file that they have.
     """
     files = files_with_hash(connection, content_hash, sees_private=who.sees_private)
     if who.shared is None:
@@ -107,7 +112,7 @@ def seen_with_hash(connection: Connection, content_hash: str, who: Principal, to
 
 
 def shared_ids(connection: Connection, file_ids: Sequence[int], shared: Shared, today: date) -> frozenset[int]:
-    """Return those of these ids of files that are in a shared album on this day, unless it is gone or private."""
+    """Return the ids of the files that are on this day in a shared album, unless the album is gone or private."""
     shared_files: set[int] = set()
     for albums in in_portions(shared.albums, MOST_SMART_ALBUMS):
         shared_files |= _ids_in(connection, file_ids, albums, today)

@@ -16,7 +16,7 @@ SIMILAR: Final = 10
 _MOST_SIMILAR: Final = 1000
 _PART_BITS: Final = 16
 PARTS: Final = (File.look_1, File.look_2, File.look_3, File.look_4)
-#: All ways to flip the bits of a part in which the nearest part of a similar hash may differ.
+#: Masks of the bits in which the nearest part of a similar hash may differ.
 _MASKS: Final = [
     sum(1 << position for position in flipped)
     for count in range(SIMILAR // len(PARTS) + 1)

@@ -1,4 +1,4 @@
-"""Pages of results, made from the ids of their files and the stored JSON texts of these, and neighbours of a photo.
+"""Pages of results, made from the ids of files and their stored JSON texts; and the neighbours of a photo.
 
 A merged page is a window of files too. A photo appears once, in the window that contains its first file, with all of
 its matching files, also those after the end of the window. Files at the start of a window whose photo was on the
@@ -45,7 +45,7 @@ def result_heads(connection: Connection, file_ids: Sequence[int]) -> list[str]:
     """Return the heads of the photo search results of these files, in their order.
 
     Raises:
-        LibraryChangedError: one of them was removed meanwhile.
+        LibraryChangedError: a file was removed meanwhile.
     """
     return _read(connection, "result_head", file_ids)
 
@@ -54,7 +54,7 @@ def file_documents(connection: Connection, file_ids: Sequence[int]) -> list[str]
     """Return the file records of these files, in their order.
 
     Raises:
-        LibraryChangedError: one of them was removed meanwhile.
+        LibraryChangedError: a file was removed meanwhile.
     """
     return _read(connection, "file", file_ids)
 
@@ -84,7 +84,7 @@ def merge_result(head: str, files: Sequence[str]) -> str:
 
 
 class Neighbours(NamedTuple):
-    """The UIDs of the photos beside one; None at an end of the search."""
+    """The UIDs of the two photos beside a photo; None at an end of the search."""
 
     before: str | None
     behind: str | None
@@ -93,7 +93,7 @@ class Neighbours(NamedTuple):
 def neighbours(
     connection: Connection, request: SearchRequest, photo_id: int, *, sees_private: bool
 ) -> Neighbours | None:
-    """Return the photos beside this one in a merged search, whatever its page; None if it is not found."""
+    """Return the photos beside this photo in a merged search, on any page; None if the search does not find it."""
     request = replace(request, offset=0, cursor=None, count=1)
     search = prepare(connection, request, sees_private=sees_private)
     own = search.places_of(photo_id)
@@ -126,7 +126,7 @@ class Page:
     """One page: the body of the answer and the values of its headers."""
 
     pieces: Iterable[str]
-    """A JSON array of photo search results in pieces; those after the first are read when they are sent."""
+    """A JSON array of photo search results in pieces; pieces after the first are read when they are sent."""
     count: int
     limit: int
     offset: int
@@ -135,7 +135,7 @@ class Page:
     total: int | None = None
     """The number of files that match, if the request wants it counted."""
     hint: str = ""
-    """For an empty page: what to search for instead, as a header."""
+    """The header of an empty page with queries that find photos."""
 
     @property
     def is_whole(self) -> bool:
@@ -148,16 +148,16 @@ class Page:
         return "".join(self.pieces)
 
     def results(self) -> Iterator[list[dict[str, Any]]]:
-        """Yield the results as records, those of one piece at a time; this reads the pieces."""
+        """Yield the results as records, one piece at a time; this reads the pieces."""
         for piece in self.pieces:
             if records := piece.strip("[,]"):  # a record itself begins and ends with a brace
                 yield orjson.loads(f"[{records}]")
 
 
 class Groups:
-    """The ids of the files of each result, the file that represents it first.
+    """The ids of the files of each result, beginning with the file that represents it.
 
-    Arrays of machine integers, because an answer may have 100,000 results.
+    They are in arrays of machine integers, because an answer may have 100,000 results.
     """
 
     def __init__(self) -> None:
@@ -174,7 +174,7 @@ class Groups:
         self._files.extend(files)
 
     def part(self, start: int, stop: int) -> list[list[int]]:
-        """Return the results from `start` up to but not including `stop`; fewer at the end."""
+        """Return the results from `start` up to but not including `stop`, or to the end."""
         ends = self._ends[start : stop + 1].tolist()
         return [self._files[begin:end].tolist() for begin, end in pairwise(ends)]
 
@@ -183,7 +183,7 @@ class Groups:
 
 
 class _Window(NamedTuple):
-    """The results of a window of files, without the rows that they were made from."""
+    """The results of a window of files, without the rows of the files."""
 
     groups: Groups
     files: int

@@ -72,7 +72,7 @@ def by_person(rows: Iterable[Any]) -> dict[str, MarkedPerson]:
     """Return the people by their folded names.
 
     Args:
-        rows: of each spelling, the ids of what has it, in a text with commas, and the latest packed sort keys.
+        rows: for each spelling, the ids of its files or photos joined by commas, and the latest packed sort keys.
     """
     people: defaultdict[str, MarkedPerson] = defaultdict(MarkedPerson)
     for name, ids, newest in rows:

@@ -45,12 +45,12 @@ class Photos:
     connection: Connection
     plan: Plan
     single: bool
-    """True if there is one row for each photo; otherwise there is one for each matching file."""
+    """True if each photo has one row; otherwise each matching file has a row."""
     covered: bool
-    """True if all rows are read and the covering indexes contain what the query compares: nothing, or words."""
+    """True if all rows are read, and the covering indexes contain all columns that the query compares."""
 
     def select(self, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
-        """Return the query for these columns of all rows, in no order."""
+        """Return the query for these columns of all rows, unsorted."""
         query = matching(self.plan, *columns)
         return query.where(SearchRow.is_first) if self.single else query
 
@@ -62,7 +62,7 @@ class Photos:
 
 
 def parse_query(pairs: Iterable[tuple[str, str]], today: date, *, sees_private: bool) -> PhotoQuery:
-    """Return the query that the parameters of a search make; those that page or sort it are ignored.
+    """Return the query of the parameters of a search; parameters for pages and orders are ignored.
 
     Raises:
         InvalidQueryError: one of them is not valid.

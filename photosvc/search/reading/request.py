@@ -1,8 +1,9 @@
 """Search requests, parsed from parameters, with their sort orders and cursors.
 
-Each order is total: it ends in a unique key. Cursors are the places in orders where pages begin, as opaque texts. One
-contains the sort keys of the last row of a page, not its number: its cost does not grow with depth, and photos that
-come or go do not shift it. It grants nothing, so it is not signed; its values are only compared with sort keys.
+Each order is total: it ends in a unique key. A cursor is the place in an order where a page begins, as an opaque text.
+It contains the sort keys of the last row of the previous page, not the number of that row. So its cost does not grow
+with depth, and photos that come or go do not shift it. It grants nothing and is not signed; its values are only
+compared with sort keys.
 """
 
 import base64
@@ -52,9 +53,9 @@ class Order:
     """A sort order: columns in one direction, so that one row-value comparison finds the next page."""
 
     name: str
-    """Its name in requests and cursors; begins with a `-` when it is reversed."""
+    """The name in requests and cursors; begins with a `-` if the order is reversed."""
     columns: Callable[[int], Columns] = field(repr=False)
-    """The columns for a seed; they follow from the name, from merging, and from searching archived photos."""
+    """The columns for a seed; they follow from the name, from `merged`, and from a search of archived photos."""
     falling: bool
     help: str = field(repr=False, compare=False)
 
@@ -65,7 +66,7 @@ class Order:
 
     @property
     def is_reversed(self) -> bool:
-        """Return whether it is an order of `ORDERS` backwards, also within a photo."""
+        """Return whether it is the reverse of an order of `ORDERS`, also within a photo."""
         return self.name.startswith(REVERSED)
 
     def reversed(self) -> "Order":
@@ -112,7 +113,7 @@ ORDERS = {
     )
 }
 
-#: Merged results keep the files of a photo together, so there the photo's largest file counts.
+#: The order `size` of merged results, which keep the files of a photo together: the photo's largest file counts.
 _MERGED_SIZE = _new_order("size", ORDERS["size"].help, keys="photo_size")
 
 #: The order by hand of one album, which `window` reads from the entries of the album.
@@ -159,7 +160,7 @@ def without_archive(order: Order) -> Order:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """The last row of a page: its order and seed, the number of files up to it, and its sort keys."""
+    """The last row of a page: the order and seed, the number of files up to the row, and its sort keys."""
 
     order: str
     seed: int
@@ -177,7 +178,7 @@ def parse_cursor(text: str) -> Cursor:
     """Return the cursor in `text`.
 
     Raises:
-        InvalidValueError: this service did not make it.
+        InvalidValueError: the text is no cursor of this service.
     """
     cursor = _decode(text)
     if cursor is None:
@@ -190,7 +191,7 @@ def _decode(text: str) -> Cursor | None:
         return None
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        if not raw.startswith(b"["):  # expand it as far as the longest one: the beginning of a longer text is no JSON
+        if not raw.startswith(b"["):  # the beginning of a text longer than `_MAX_CURSOR` is no JSON
             raw = zlib.decompressobj().decompress(raw, _MAX_CURSOR)
         order, seed, position, *values = orjson.loads(raw)
     except (ValueError, TypeError, zlib.error):
@@ -212,7 +213,7 @@ class SearchRequest:
     count: int
     offset: int
     order: Order
-    """The order asked for. The search of one album that has an order by hand uses that when none is asked for."""
+    """The order of the request. If it names none, the search of an album with an order by hand uses that order."""
     seed: int
     cursor: Cursor | None
     today: date
@@ -227,18 +228,18 @@ class SearchRequest:
     ordered: bool = True
     """True if the request names its order."""
     alias_key: bytes = b""
-    """If the records are to tell nothing but the pictures themselves, the key of their ids: see `reading.guests`."""
+    """The key of the ids in records without metadata (see `reading.guests`); empty for complete records."""
     repeats: bool = True
-    """True if the same request gives the same page again; False when its seed was drawn."""
+    """True if the same request gives the same page again; False if its seed was drawn."""
 
     @property
     def without_metadata(self) -> bool:
-        """Return whether the records are to tell nothing but the pictures themselves."""
+        """Return whether the records contain no metadata."""
         return bool(self.alias_key)
 
     @property
     def start(self) -> int:
-        """Return the number of files to skip: a cursor leads behind them already."""
+        """Return the number of files to skip; none with a cursor, which is already behind them."""
         return 0 if self.cursor else self.offset
 
     @property
@@ -304,9 +305,9 @@ def _parse(pairs: tuple[tuple[str, str], ...], today: date, begun: tuple[str, in
 
 
 def _order(values: Mapping[str, str], before: str, *, begun: bool, merged: bool, field: str) -> Order:
-    """Return the order that is named, or the one `before`, which is that of the cursor or the default one.
+    """Return the order of the parameters, or the order `before`, that of the cursor or the default.
 
-    `reverse` turns it around. A cursor names an order that is reversed already.
+    `reverse` reverses it, but not the order of a cursor that is already reversed.
     """
     named = order_named(values.get(ORDER, before), merged=merged, field=field)
     if "reverse" not in values:
@@ -318,7 +319,7 @@ def _order(values: Mapping[str, str], before: str, *, begun: bool, merged: bool,
 
 
 def best_order(query: str, today: date) -> str:
-    """Return the order for people who name none: that of the best match for a query of words alone.
+    """Return the order for people who name none: `relevance` for a query of words alone, else the default.
 
     Raises:
         InvalidQueryError: the query is not valid.

@@ -74,8 +74,8 @@ def selected_ids(
 ) -> list[int]:
     """Return the ids of the first `limit` files that are selected on this day, each once.
 
-    The files of photos come first, then the files by themselves, the albums in their orders, and the query. Those that
-    do not exist or may not be seen are left out.
+    The files of photos come first, then single files, albums in their orders, and the query. Files that do not exist
+    or may not be seen are left out.
 
     Raises:
         InvalidQueryError: the query is not valid.
@@ -98,7 +98,7 @@ def album_ids(
 
 
 def bytes_of(connection: Connection, file_ids: Sequence[int]) -> int:
-    """Return the size of these files together."""
+    """Return the total size of these files in bytes."""
     return sum(
         connection.scalar(select(_BYTES).where(SearchRow.file_id.in_(portion))) or 0
         for portion in in_portions(file_ids)
@@ -106,7 +106,7 @@ def bytes_of(connection: Connection, file_ids: Sequence[int]) -> int:
 
 
 def album_bytes(connection: Connection, uid: str, *, sees_private: bool, today: date) -> int:
-    """Return the size of the files that a search in an album finds together on this day.
+    """Return the total size, in bytes, of the files that a search in an album finds on this day.
 
     Raises:
         NotFoundError: there is no such album, or it may not be seen.
@@ -140,7 +140,11 @@ def _identified(
     most: int | None = None,
     sees_private: bool,
 ) -> Iterator[int]:
-    """Yield the ids of files by the values of a column, in their order; the first `most` of each value."""
+    """Yield the ids of the files with these values of a column, in the order of the values.
+
+    Args:
+        most: the most files of one value.
+    """
     seen = visible_in_any_state(sees_private=sees_private)
     for portion in in_portions(list(dict.fromkeys(values))):
         query = select(column, SearchRow.file_id).where(seen, identified(str(column.key), portion))

@@ -260,9 +260,9 @@ def read_names(connection: Connection, *, sees_private: bool) -> Names:
 
 
 def is_used(*conditions: ColumnElement[bool], sees_private: bool) -> ColumnElement[bool]:
-    """Return the condition that a value is that of a photo which the caller sees; all are, who sees private photos.
+    """Return the condition that a photo which the caller may see has a value; always true for private rights.
 
-    Others must not notice a value that only private photos have, neither by itself nor by what it displaces.
+    Other callers must not notice a value that only private photos have, also not by the values that it displaces.
     """
     return true() if sees_private else exists().where(*conditions, visible(sees_private=False, by_index=False))
 

@@ -39,10 +39,10 @@ _MONTH_ROWS: Final = 100
 _DAYS: Final = 100
 _DIGITS: Final = "0123456789abcdef"
 _LONGEST_TEXT: Final = 200
-#: Titles that say nothing of a picture.
+#: Titles that say nothing about a picture.
 _NO_TEXT: Final = frozenset({"", UNKNOWN})
 _MONTH: Final = re.compile(r"(?!0000)\d{4}-(0[1-9]|1[0-2])|0000-00", re.ASCII)
-#: Files that are read for each wanted photo at first: usually a photo has one or two that match.
+#: Files that are read at first for each wanted photo: usually one or two files of a photo match.
 _FILES: Final = 2
 #: Rows of the order `random` that are skipped by sorting them.
 _NEAR: Final = 1000
@@ -121,7 +121,7 @@ def months_between(
     """Return the months from `first` to `last`, in either direction, with their columns and photos.
 
     Raises:
-        InvalidValueError: they have more than `MOST_SHOWN` photos, or one of them is the unknown month.
+        InvalidValueError: the months have more than `MOST_SHOWN` photos, or one is the unknown month.
     """
     columns = (
         SearchRow.timeline_day, SearchRow.aspect_ratio, SearchRow.color, SearchRow.photo_type, SearchRow.file_id,
@@ -201,7 +201,7 @@ def _rows_between(
 
 
 def details(connection: Connection, file_ids: Sequence[int]) -> Mapping[int, TimelinePhoto]:
-    """Return what is shown of these files, at most some hundreds, by their ids."""
+    """Return the details shown of these files, at most some hundreds, by their ids."""
     rows = connection.execute(
         select(
             SearchRow.file_id, SearchRow.photo_uid, SearchRow.hash, SearchRow.duration, SearchRow.favorite,
@@ -295,10 +295,10 @@ def _prepare(connection: Connection, request: SearchRequest, *, sees_private: bo
 
 
 def _first_files(search: Search, skipped: int, count: int) -> list[KeyedFile]:
-    """Return, of the photos after the first `skipped` ones, the first file that matches.
+    """Return the first matching file of each of `count` photos after the first `skipped` photos.
 
-    Rows of photos that are skipped are not kept, because there may be a million. A reversed order has the first file of
-    a photo last.
+    Rows of skipped photos are dropped at once, because there may be a million. In a reversed order, the first file of a
+    photo comes last.
     """
     cursor, is_reversed = search.request.cursor, search.request.order.is_reversed
     before = FileKey.unpack_photo_id(int(cursor.values[-1])) if cursor else None

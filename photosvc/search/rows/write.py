@@ -144,7 +144,7 @@ def _write_rows(session: Session, photos: Sequence[Photo]) -> int:
 
 
 def albums_of(session: Session, photo_ids: Collection[int]) -> defaultdict[int, dict[int, bool]]:
-    """Return the ids of the albums of each photo, and whether each album still exists."""
+    """Return the ids of the albums of each photo, each with whether the album still exists."""
     members = select(AlbumPhoto.photo_id, AlbumPhoto.album_id, Album.deleted_at.is_(None)).join(Album)
     found: defaultdict[int, dict[int, bool]] = defaultdict(dict)
     for photo_id, album_id, is_there in session.connection().execute(

@@ -1,4 +1,4 @@
-"""Who may search, what they see, and how every refusal looks."""
+"""Access to the search: rights, visible photos, and the form of refusals."""
 
 import pytest
 from sqlalchemy import select

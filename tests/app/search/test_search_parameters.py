@@ -1,4 +1,4 @@
-"""What GET /photos makes of its parameters, and the headers of its answer."""
+"""The parameters of GET /photos, and the headers of its answer."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is private stays private over HTTP: nothing that a viewer or an OAuth client asks shows more than it may see."""
+"""Private photos stay private over HTTP: no request of a viewer or an OAuth client shows more than it may see."""
 
 import pytest
 from hypothesis import HealthCheck, example, given

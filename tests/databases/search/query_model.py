@@ -37,7 +37,7 @@ from tests.helpers.parsing import parse_query
 
 
 def alike(photo, other):
-    """Whether files that show two photos look alike."""
+    """Return whether the files that show two photos look alike."""
     return any((one ^ two).bit_count() <= 10 for one in looks(photo) for two in looks(other))
 
 
@@ -125,7 +125,7 @@ class Matcher:
         return [album for album, chosen in self.albums if self.contains(album, chosen, file)]
 
     def contains(self, album, chosen, file):
-        """Whether the album contains the file: one with a filter does unless the photo was taken out of it.
+        """Return whether the album contains the file; a smart album does unless the photo was taken out of it.
 
         An album contains nothing where its own filter asks for it.
         """
@@ -140,7 +140,7 @@ class Matcher:
         return found
 
     def values(self, column, file):
-        """What a filter's column holds for a file; several for names that a photo has several of."""
+        """Return the values of a filter's column for a file; a photo may have several names."""
         if column == "albums":
             return [album.title for album in self.albums_of(file)]
         photo = file.photo
@@ -271,7 +271,7 @@ def inside(photo, box):
 
 
 def shown(file, node, *, sees_private):
-    """Whether a search shows a file at all."""
+    """Return whether a search may show a file at all."""
     if file.missing or file.sidecar:
         return False
     photo = file.photo

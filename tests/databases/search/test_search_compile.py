@@ -51,7 +51,7 @@ class Refused:
         self.tried = self.refused = 0
 
     def __call__(self, answer):
-        """What `answer` gives, or None for a query that is refused."""
+        """Return the result of `answer`; None for a query that is refused."""
         self.tried += 1
         try:
             return answer()

@@ -1,4 +1,4 @@
-"""How SQLite finds pages: what a large library cannot do without."""
+"""The plans of SQLite for pages, on which the speed of a large library depends."""
 
 from functools import partial
 
