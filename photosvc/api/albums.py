@@ -92,12 +92,12 @@ def list_albums() -> Response:
     service, who = current_service(), principal()
     sees_private, today, headers = who.sees_private, service.today(), link_headers()
     page = read_page()
-    asked = parse_albums_request(request.args, page.count, page.offset)
+    parsed = parse_albums_request(request.args, page.count, page.offset)
     with searching(who.owner_uid) as connection:
         links = links_state(connection) if _sees_links() else None
-        etag = state_tag(connection, "albums", asked, links, sees_private=sees_private, today=today)
+        etag = state_tag(connection, "albums", parsed, links, sees_private=sees_private, today=today)
         require_modified(etag, headers)
-        albums = service.only(KnownAlbums).page(connection, asked, sees_private=sees_private, today=today)
+        albums = service.only(KnownAlbums).page(connection, parsed, sees_private=sees_private, today=today)
         albums = _complete(connection, albums)
     answer = cached_answer([_schema.dump(album) for album in albums], etag)
     answer.headers.extend(headers)
@@ -115,29 +115,29 @@ def read_album(album_uid: str) -> Response:
     with searching(who.owner_uid, "uid") as connection:
         links = links_state(connection) if _sees_links() else None
         etag = state_tag(connection, "album", album_uid, links, sees_private=sees_private, today=today)
-        found = None
+        album = None
         if sees_album(who, album_uid):
-            found = service.only(KnownAlbums).find(connection, album_uid, sees_private=sees_private, today=today)
-        if found is None:
+            album = service.only(KnownAlbums).find(connection, album_uid, sees_private=sees_private, today=today)
+        if album is None:
             raise _no_album()
-        (found,) = _complete(connection, [found])
+        (album,) = _complete(connection, [album])
     if who.shared is not None:
-        found = replace(found, filter="")  # it may name people and places
+        album = replace(album, filter="")  # it may name people and places
         if not who.shared.metadata:
-            found = replace(found, id=0, created_at=ZERO_TIME, updated_at=ZERO_TIME)
+            album = replace(album, id=0, created_at=ZERO_TIME, updated_at=ZERO_TIME)
     require_modified(etag)
-    return cached_answer(_schema.dump(found), etag)
+    return cached_answer(_schema.dump(album), etag)
 
 
 @albums.post("/albums")
 @require("albums.create")
 @takes(AlbumEditSchema, any_type=True)
 @answers(AlbumResultSchema, "The new album.", refuses=(400, 409))
-def create_album(given: dict[str, Any]) -> Response:
+def create_album(body: dict[str, Any]) -> Response:
     """Make an album; with a `Filter` a smart one, which contains the photos that this query finds."""
     service = current_service()
     with service.writing(library=True) as session:
-        uid = make_album(session, given, service.now(), principal().owner_uid).uid
+        uid = make_album(session, body, service.now(), principal().owner_uid).uid
     return json_answer(record_of_album(uid))
 
 
@@ -146,9 +146,9 @@ def create_album(given: dict[str, Any]) -> Response:
 @require("albums.update")
 @takes(AlbumEditSchema, any_type=True)
 @answers(AlbumResultSchema, "The changed album.", refuses=(400, 404, 409))
-def update_album(given: dict[str, Any], album_uid: str) -> Response:
+def update_album(body: dict[str, Any], album_uid: str) -> Response:
     """Change an album: fields that are absent or null stay as they are."""
-    return json_answer(_changed(album_uid, given))
+    return json_answer(_changed(album_uid, body))
 
 
 @albums.post("/albums/<album_uid>/like")
@@ -178,10 +178,10 @@ def remove_album(album_uid: str) -> Response:
 @require("albums.delete")
 @takes(AlbumSelectionSchema, any_type=True, max_body=LONG_BODY)
 @answers(outcome(albums=_UIDS), "The UIDs of the albums that are deleted.", refuses=(400, 404, 409, 429))
-def delete_albums(given: dict[str, Any]) -> Response:
+def delete_albums(body: dict[str, Any]) -> Response:
     """Delete the albums in `albums`; unknown ones are left out."""
     service, sees_private = current_service(), principal().sees_private
-    selection = parse_selection({"photos": None, "files": None, "q": None, **given}, most_albums=MOST_SELECTED)
+    selection = parse_selection(body, most_albums=MOST_SELECTED)
     uids = dict.fromkeys(selection.albums)
     with service.reading(orm=True) as session:
         for uid in filter(kind_of, uids):  # refused before any is deleted
@@ -219,24 +219,24 @@ def _find_changed(uid: str, *, counted: bool) -> AlbumRecord | None:
     service, who = current_service(), principal()
     known, today = service.only(KnownAlbums), service.today()
     with searching(who.owner_uid, "uid") as connection:
-        found = known.find(connection, uid, sees_private=who.sees_private, today=today, counted=counted)
-        if found is None:
-            found = known.find(connection, uid, sees_private=True, today=today, counted=False)
-            found = found and replace(found, photo_count=0, latest="")
-        if found is not None:
-            (found,) = _complete(connection, [found])
-    return found
+        album = known.find(connection, uid, sees_private=who.sees_private, today=today, counted=counted)
+        if album is None:
+            album = known.find(connection, uid, sees_private=True, today=today, counted=False)
+            album = album and replace(album, photo_count=0, latest="")
+        if album is not None:
+            (album,) = _complete(connection, [album])
+    return album
 
 
 def record_of_album(uid: str) -> dict[str, Any]:
     """Return the record of an album that this request changed, even if the change made it private."""
     try:
-        found = _find_changed(uid, counted=True)
+        album = _find_changed(uid, counted=True)
     except SearchEndedError:  # the change is committed: answer with the number known last, or 0
-        found = _find_changed(uid, counted=False)
-    if found is None:
+        album = _find_changed(uid, counted=False)
+    if album is None:
         raise _no_album()
-    record: dict[str, Any] = _schema.dump(found)
+    record: dict[str, Any] = _schema.dump(album)
     return record
 
 
@@ -256,16 +256,16 @@ def list_album_photos(album_uid: str) -> Response:
 @require("albums.update")
 @takes(ArrangementSchema, any_type=True, max_body=LONG_BODY)
 @answers(_ORDER, "The UIDs of all photos in their new order.", refuses=(400, 404, 409))
-def arrange_album_photos(given: dict[str, Any], album_uid: str) -> Response:
+def arrange_album_photos(body: dict[str, Any], album_uid: str) -> Response:
     """Move photos of an album, in the order given, before the photo `before`, or to the beginning."""
     service, who = current_service(), principal()
-    if len(given["photos"]) > MOST_SELECTED or not all(is_uid(uid, PHOTO) for uid in given["photos"]):
+    if len(body["photos"]) > MOST_SELECTED or not all(is_uid(uid, PHOTO) for uid in body["photos"]):
         raise InvalidValueError(f"photos: send at most {MOST_SELECTED:,} photo UIDs", field="photos")
-    if not (given["before"] is None or is_uid(given["before"], PHOTO)):
+    if not (body["before"] is None or is_uid(body["before"], PHOTO)):
         raise InvalidValueError("before: send a photo UID", field="before")
     with service.writing(library=True) as session:
         album = album_to_change(session, album_uid, sees_private=who.sees_private)
-        arrange_photos(session, album, given["photos"], given["before"], service.now(), sees_private=who.sees_private)
+        arrange_photos(session, album, body["photos"], body["before"], service.now(), sees_private=who.sees_private)
     return _in_order(album_uid)
 
 
@@ -273,30 +273,30 @@ def arrange_album_photos(given: dict[str, Any], album_uid: str) -> Response:
 @require("albums.update")
 @takes(ZipSelectionSchema, any_type=True, max_body=LONG_BODY)
 @answers(_ADDED, "The album, the selection, and the photos that were added.", refuses=(400, 404, 409))
-def add_album_photos(given: dict[str, Any], album_uid: str) -> Response:
+def add_album_photos(body: dict[str, Any], album_uid: str) -> Response:
     """Add photos to an album: by their UIDs, by files or albums, or by a query.
 
     The query of a smart album decides what it contains: there, only photos that were removed can be added again.
     """
-    return _with_photos(album_uid, given, add_photos, "added")
+    return _with_photos(album_uid, body, add_photos, "added")
 
 
 @albums.delete("/albums/<album_uid>/photos")
 @require("albums.update")
 @takes(ZipSelectionSchema, any_type=True, max_body=LONG_BODY)
 @answers(_REMOVED, "The album, the selection, and the photos that were removed.", refuses=(400, 404, 409))
-def remove_album_photos(given: dict[str, Any], album_uid: str) -> Response:
+def remove_album_photos(body: dict[str, Any], album_uid: str) -> Response:
     """Remove photos from an album, also from a smart one. They stay in the library."""
-    return _with_photos(album_uid, given, remove_photos, "removed")
+    return _with_photos(album_uid, body, remove_photos, "removed")
 
 
 @albums.post("/albums/<album_uid>/clone")
 @require("albums.update")
 @takes(AlbumSelectionSchema, any_type=True, max_body=LONG_BODY)
 @answers(_ADDED, "The album, the selection, and the photos that were added.", refuses=(400, 404, 409))
-def clone_albums(given: dict[str, Any], album_uid: str) -> Response:
+def clone_albums(body: dict[str, Any], album_uid: str) -> Response:
     """Add the photos of the albums in `albums`, also of smart and computed ones, to an album of chosen photos."""
-    return _with_photos(album_uid, {"photos": None, "files": None, "q": None, **given}, add_photos, "added")
+    return _with_photos(album_uid, body, add_photos, "added")
 
 
 def _in_order(album_uid: str) -> Response:
@@ -307,8 +307,8 @@ def _in_order(album_uid: str) -> Response:
     return json_answer({"photos": uids})
 
 
-def _with_photos(album_uid: str, given: Mapping[str, Any], change: PhotosChange, outcome: str) -> Response:
-    photos, changed = change_photos(album_uid, parse_selection(given), change)
+def _with_photos(album_uid: str, body: Mapping[str, Any], change: PhotosChange, outcome: str) -> Response:
+    photos, changed = change_photos(album_uid, parse_selection(body), change)
     record = record_of_album(album_uid)
     answer = {
         "code": 200,

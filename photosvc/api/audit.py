@@ -44,13 +44,19 @@ def list_audit_entries() -> Response:
 
     `times` counts the event: equal refusals from one network within a minute are one entry.
     """
-    given, service = request.args, current_service()
+    parameters, service = request.args, current_service()
     count, before = read_page_of_log()
-    since = parse_since(given["since"], service.now()) if given.get("since", "").strip() else None
-    until = parse_until(given["until"], service.now()) if given.get("until", "").strip() else None
-    events = parse_events(given.get("event", ""))
+    since = parse_since(parameters["since"], service.now()) if parameters.get("since", "").strip() else None
+    until = parse_until(parameters["until"], service.now()) if parameters.get("until", "").strip() else None
+    events = parse_events(parameters.get("event", ""))
     with service.reading() as connection:
-        found = latest_entries(
-            connection, count=count, since=since, until=until, before=before, user=given.get("user", ""), events=events
+        entries = latest_entries(
+            connection,
+            count=count,
+            since=since,
+            until=until,
+            before=before,
+            user=parameters.get("user", ""),
+            events=events,
         )
-        return json_answer(_entries.dump(found))
+        return json_answer(_entries.dump(entries))

@@ -46,49 +46,49 @@ _MEANING: Final = "Number of changed photos."
 @require("photos.update")
 @takes(BatchSchema, any_type=True, max_body=LONG_BODY)
 @answers(_COUNTED, _MEANING, refuses=(400, 409, 429))
-def archive_photos(given: dict[str, Any]) -> Response:
+def archive_photos(body: dict[str, Any]) -> Response:
     """Archive photos: searches show them only with `archived:true`."""
-    return _flag(given, "photos.archive", batches.flag_archived, "archived")
+    return _flag(body, "photos.archive", batches.flag_archived, "archived")
 
 
 @batch.post("/batch/photos/restore")
 @require("photos.update")
 @takes(BatchSchema, any_type=True, max_body=LONG_BODY)
 @answers(_COUNTED, _MEANING, refuses=(400, 409, 429))
-def restore_photos(given: dict[str, Any]) -> Response:
+def restore_photos(body: dict[str, Any]) -> Response:
     """Bring archived photos back."""
-    return _flag(given, "photos.restore", batches.flag_restored, "restored")
+    return _flag(body, "photos.restore", batches.flag_restored, "restored")
 
 
 @batch.post("/batch/photos/approve")
 @require("photos.update")
 @takes(BatchSchema, any_type=True, max_body=LONG_BODY)
 @answers(_COUNTED, _MEANING, refuses=(400, 409, 429))
-def approve_photos(given: dict[str, Any]) -> Response:
+def approve_photos(body: dict[str, Any]) -> Response:
     """Take photos out of review."""
-    return _flag(given, "photos.approve", batches.flag_approved, "approved")
+    return _flag(body, "photos.approve", batches.flag_approved, "approved")
 
 
 @batch.post("/batch/photos/private")
 @require("photos.update")
 @takes(PrivateBatchSchema, any_type=True, max_body=LONG_BODY)
 @answers(_COUNTED, _MEANING, refuses=(400, 409, 429))
-def hide_photos(given: dict[str, Any]) -> Response:
+def hide_photos(body: dict[str, Any]) -> Response:
     """Make photos private, or no longer private; without `private`, invert the flag of each, as clients expect."""
-    return _flag(given, "photos.private", batches.flag_private(given["private"]), "changed")
+    return _flag(body, "photos.private", batches.flag_private(body["private"]), "changed")
 
 
 @batch.post("/batch/photos/edit")
 @require("photos.update")
 @takes(EditBatchSchema, any_type=True, max_body=LONG_BODY)
 @answers(_EDITED, _MEANING, refuses=(400, 409, 429))
-def edit_photos(given: dict[str, Any]) -> Response:
+def edit_photos(body: dict[str, Any]) -> Response:
     """Write the same `values` into photos, as `PUT /photos/<uid>` does; at most 10,000 photos.
 
     Keywords can be added to each photo or removed from it, and times moved. To undo the edit, send `change` of the
     answer to `POST /batch/photos/undo`.
     """
-    each = Each(given["add_keywords"], given["remove_keywords"], given["shift"])
+    each = Each(body["add_keywords"], body["remove_keywords"], body["shift"])
     entry, number = Change("photos.update", Author.of(principal())), None
     zone = current_service().settings.timezone
 
@@ -97,12 +97,12 @@ def edit_photos(given: dict[str, Any]) -> Response:
         shared_rows, photos = SharedRows(session, zone), load_photos(session, photo_ids)
         with changing(session, shared_rows, photos, entry, now) as touched:
             for photo in photos:
-                apply(photo, each.values(photo, given["values"]), shared_rows)
+                apply(photo, each.values(photo, body["values"]), shared_rows)
         if touched and number is None:
             number = first_of_batch(session, [photo.uid for photo in touched], entry)
         return len(touched)
 
-    return _batch(given, edit, "changed", most=MOST_EDITED, more=lambda: {"change": number})
+    return _batch(body, edit, "changed", most=MOST_EDITED, more=lambda: {"change": number})
 
 
 @batch.post("/batch/photos/undo")
@@ -113,30 +113,30 @@ def edit_photos(given: dict[str, Any]) -> Response:
     "Number of photos that were restored, and of those left alone because they changed since.",
     refuses=(400, 404, 409, 429),
 )
-def undo_edit(given: dict[str, Any]) -> Response:
+def undo_edit(body: dict[str, Any]) -> Response:
     """Undo an edit of many photos by the same account; photos that changed since then stay as they are."""
     actor, left, zone = Author.of(principal()), 0, current_service().settings.timezone
 
     def take_back(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
         nonlocal left
-        undone_batch = find_own(session, given["change"], actor).batch
+        undone_batch = find_own(session, body["change"], actor).batch
         undone, not_undone = undo_batch(session, photo_ids, undone_batch, Change("photos.undo", actor), now, zone)
         left += not_undone
         return undone
 
-    return _batch(given, take_back, "taken back", most=MOST_EDITED, more=lambda: {"left": left})
+    return _batch(body, take_back, "taken back", most=MOST_EDITED, more=lambda: {"left": left})
 
 
 @batch.post("/batch/photos/delete")
 @require("photos.delete")
 @takes(BatchSchema, any_type=True, max_body=LONG_BODY)
 @answers(_COUNTED, "Number of deleted photos.", refuses=(400, 409, 413, 429, 507))
-def delete_photos(given: dict[str, Any]) -> Response:
+def delete_photos(body: dict[str, Any]) -> Response:
     """Delete photos: their originals move into the trash, from which they are restored with all that people entered.
 
     Without `PHOTOSVC_DELETE_ORIGINALS` the originals stay where they are, and the photos are restored in the same way.
     """
-    return _remove(given)
+    return _remove(body)
 
 
 @batch.delete("/photos/<photo_uid>")
@@ -150,26 +150,26 @@ def remove_photo(photo_uid: str) -> Response:
     return answer
 
 
-def _remove(given: dict[str, Any]) -> Response:
+def _remove(body: dict[str, Any]) -> Response:
     change = Change("photos.delete", Author.of(principal()))
 
     def remove(session: Session, photo_ids: Sequence[int], now: datetime, deletion: Deletion | None) -> int:
         return trash_photos(session, photo_ids, deletion, change, now)
 
-    return _batch(given, remove, "deleted", most=MOST_DELETED, around=taking_originals)
+    return _batch(body, remove, "deleted", most=MOST_DELETED, around=taking_originals)
 
 
-def _flag(given: dict[str, Any], action: str, flagging: Flagging, done: str) -> Response:
+def _flag(body: dict[str, Any], action: str, flagging: Flagging, done: str) -> Response:
     entry = Change(action, Author.of(principal()))
 
     def change(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
         return change_flags(session, photo_ids, flagging, entry, now)
 
-    return _batch(given, change, done, most=MOST)
+    return _batch(body, change, done, most=MOST)
 
 
 def _batch(
-    given: dict[str, Any],
+    body: dict[str, Any],
     change: Callable[..., int],
     done: str,
     *,
@@ -188,7 +188,7 @@ def _batch(
     """
     context, today = rename_context("q"), current_service().today()
     with context.reading() as connection:
-        photo_ids = selected_photos(connection, given, today, most=most, sees_private=context.sees_private)
+        photo_ids = selected_photos(connection, body, today, most=most, sees_private=context.sees_private)
 
     def change_some(session: Session, portion: Sequence[int], *held: Any) -> int:  # noqa: ANN401 - that of `around`
         return change(session, portion, context.now, *held)

@@ -85,10 +85,10 @@ def download_file(content_hash: str) -> Response:
     """Send the original with this SHA1, whole or in ranges."""
     service = current_service()
     with service.reading() as connection:
-        found = seen_with_hash(connection, content_hash.lower(), principal(), service.today())
-    if found is None:
+        seen_file = seen_with_hash(connection, content_hash.lower(), principal(), service.today())
+    if seen_file is None:
         raise NotFoundError("there is no such file", field="hash")
-    return _send(found)
+    return _send(seen_file)
 
 
 @downloads.get("/photos/<photo_uid>/dl")
@@ -108,27 +108,31 @@ def download_photo(photo_uid: str) -> Response:
     return _send(files[0])
 
 
-def saved_name(found: SeenFile, kind: str) -> str:
+def saved_name(seen_file: SeenFile, kind: str) -> str:
     """Return the name under which a file is saved; `kind` is the parameter `name` of the request."""
     return download_name(
-        kind, name=found.name, original_name=found.original_name, title=found.title, taken_at_local=found.taken_at_local
+        kind,
+        name=seen_file.name,
+        original_name=seen_file.original_name,
+        title=seen_file.title,
+        taken_at_local=seen_file.taken_at_local,
     )
 
 
-def _send(found: SeenFile) -> Response:
+def _send(seen_file: SeenFile) -> Response:
     service = current_service()
     service.close()  # sending a large file takes long and needs no database
-    with while_there(service, found.name):
-        file = open_unbuffered(original_of_file(service.settings, found))
+    with while_there(service, seen_file.name):
+        file = open_unbuffered(original_of_file(service.settings, seen_file))
     return send_file(
         FileAnswer(
             file=file,
-            size=found.size,
-            content_type=_harmless(found.mime),
-            etag=found.hash,
-            internal=f"originals/{found.name}",
-            modified_ns=found.mtime_ns,
-            headers=[CHECKED, SANDBOX, disposition(saved_name(found, request.args.get("name", "")))],
+            size=seen_file.size,
+            content_type=_harmless(seen_file.mime),
+            etag=seen_file.hash,
+            internal=f"originals/{seen_file.name}",
+            modified_ns=seen_file.mtime_ns,
+            headers=[CHECKED, SANDBOX, disposition(saved_name(seen_file, request.args.get("name", "")))],
         )
     )
 
@@ -144,10 +148,10 @@ def _harmless(media_type: str) -> str:
 @takes(ZipSelectionSchema, max_body=LONG_BODY)
 @answers(_STORED, "The archive's name below `/zip/`; it waits there for an hour.", refuses=(400, 404, 413, 429, 503))
 @for_visitors
-def select_files(given: dict[str, Any]) -> Response:
+def select_files(body: dict[str, Any]) -> Response:
     """Select files to download as one archive, with the same credential or its download token."""
-    selection = parse_selection(given)
-    waiting, filename, size = _select(selection, given)
+    selection = parse_selection(body)
+    waiting, filename, size = _select(selection, body)
     count = len(waiting.file_ids)
     message = f"{counted(count, 'file')} selected"
     return json_answer({"code": 200, "message": message, "filename": filename, "count": count, "size": size})
@@ -186,7 +190,7 @@ def download_album(album_uid: str) -> Response:
     return _send_archive(StoredSelection(album.title, file_ids))
 
 
-def _select(selection: Selection, given: Mapping[str, Any]) -> tuple[StoredSelection, str, int]:
+def _select(selection: Selection, body: Mapping[str, Any]) -> tuple[StoredSelection, str, int]:
     """Store a selection of files; return it with the name of its archive and its size in bytes."""
     service, who = current_service(), principal()
     now, today, sees_private = service.now(), service.today(), who.sees_private
@@ -199,7 +203,7 @@ def _select(selection: Selection, given: Mapping[str, Any]) -> tuple[StoredSelec
             file_ids = [file_id for file_id in file_ids if file_id in among]
         if not file_ids:
             msg = "none of the selected items exists"
-            raise NotFoundError(msg, field=next(name for name in ("photos", "files", "albums", "q") if given[name]))
+            raise NotFoundError(msg, field=next(name for name in ("photos", "files", "albums", "q") if body[name]))
         size = _check_size(service, connection, file_ids)
         title = _title(connection, selection, now, sees_private=sees_private)
     waiting = StoredSelection(title, file_ids)
@@ -260,9 +264,9 @@ def _entries(
     for start in range(0, len(file_ids), _PORTION):
         portion = file_ids[start : start + _PORTION]
         with closing(open_reader(engine)) as connection:
-            found = _open_files(service, connection, who, portion)
-        yield from (None for _ in range(len(portion) - len(found)))
-        for file in found:
+            files = _open_files(service, connection, who, portion)
+        yield from (None for _ in range(len(portion) - len(files)))
+        for file in files:
             yield ZipEntry(saved_name(file, kind), original_of_file(service.settings, file), file.taken_at_local)
 
 

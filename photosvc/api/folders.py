@@ -60,21 +60,23 @@ def list_folders(folder: str = "") -> Response:
     recursive, with_files, today = read_switch("recursive"), read_switch("files"), service.today()
     page = read_page()
     with searching(who.owner_uid, "path") as connection:
-        asked = (path, recursive, with_files, page.count, page.offset)
-        etag = state_tag(connection, "folders", *asked, sees_private=who.sees_private, today=today)
+        parameters = (path, recursive, with_files, page.count, page.offset)
+        etag = state_tag(connection, "folders", *parameters, sees_private=who.sees_private, today=today)
         require_modified(etag)
-        every = service.only(KnownAlbums).page(
+        folders = service.only(KnownAlbums).page(
             connection, AlbumsRequest(FOLDER, "path", "", _ALL, 0), sees_private=who.sees_private, today=today
         )
-        found = folders_in(every, path, recursive=recursive)
-        if path and find_folder(every, path) is None:
+        listed = folders_in(folders, path, recursive=recursive)
+        if path and find_folder(folders, path) is None:
             raise NotFoundError("there is no such folder", field="path")
-        found = folders_with_covers(connection, found, sees_private=who.sees_private)
+        listed = folders_with_covers(connection, listed, sees_private=who.sees_private)
         files: list[str] = []
         if with_files:
             ids = files_in(connection, path, count=page.count, offset=page.offset, sees_private=who.sees_private)
             files = file_records(connection, ids)
-    answer = _listed(_ORIGINALS, path, [{**_folder.dump(one), "Root": _ORIGINALS} for one in found], recursive)
+    answer = _listed(
+        _ORIGINALS, path, [{**_folder.dump(child), "Root": _ORIGINALS} for child in listed], recursive=recursive
+    )
     answer["files"] = [orjson.Fragment(record) for record in files]
     return cached_answer(answer, etag)
 
@@ -92,12 +94,16 @@ def list_import_folders(folder: str = "") -> Response:
     entries = list(islice(source.entries(path), _MOST_NAMES))
     within = f"{path}/" if path else ""
     folders = [
-        {"Path": within + one.name, "Root": _IMPORT, "Title": one.name, "Thumb": ""} for one in entries if one.is_folder
+        {"Path": within + entry.name, "Root": _IMPORT, "Title": entry.name, "Thumb": ""}
+        for entry in entries
+        if entry.is_folder
     ]
     answer = _listed(_IMPORT, path, folders, recursive=False)
     if read_switch("files"):
         answer["files"] = [
-            {"Name": within + one.name, "Root": _IMPORT, "Size": one.size} for one in entries if not one.is_folder
+            {"Name": within + entry.name, "Root": _IMPORT, "Size": entry.size}
+            for entry in entries
+            if not entry.is_folder
         ]
     return json_answer(answer)
 
@@ -112,11 +118,11 @@ def list_months() -> Response:
     with searching(who.owner_uid) as connection:
         etag = state_tag(connection, "moments", sees_private=who.sees_private, today=today)
         require_modified(etag)
-        asked = AlbumsRequest(MONTH, "newest", "", _ALL, 0)
-        months = service.only(KnownAlbums).page(connection, asked, sees_private=who.sees_private, today=today)
+        by_month = AlbumsRequest(MONTH, "newest", "", _ALL, 0)
+        months = service.only(KnownAlbums).page(connection, by_month, sees_private=who.sees_private, today=today)
         months = service.only(KnownAlbums).with_covers(connection, months, sees_private=who.sees_private)
     return cached_answer([_moment.dump(month) for month in months], etag)
 
 
-def _listed(root: str, path: str, folders: list[dict[str, Any]], recursive: bool) -> dict[str, Any]:
+def _listed(root: str, path: str, folders: list[dict[str, Any]], *, recursive: bool) -> dict[str, Any]:
     return {"root": root, "path": path, "folders": folders, "files": [], "recursive": recursive}

@@ -79,8 +79,8 @@ def list_index_runs() -> Response:
     service = current_service()
     with service.reading(orm=True) as session:
         running = is_running(session, service.now())
-        waiting = [_wish.dump(one) for one in requests.waiting(session)]
-        runs = [_report.dump(one) for one in run_log.reports(session, service.now(), count=SHOWN)]
+        waiting = [_wish.dump(wish) for wish in requests.waiting(session)]
+        runs = [_report.dump(report) for report in run_log.reports(session, service.now(), count=SHOWN)]
     return json_answer({"running": running, "waiting": waiting, "runs": runs})
 
 
@@ -88,11 +88,11 @@ def list_index_runs() -> Response:
 @require("photos.index")
 @takes(IndexRunSchema, any_type=True)
 @answers(STARTED, "The indexer that takes the job.", refuses=(400, 503))
-def start_index(given: dict[str, Any]) -> Response:
+def start_index(body: dict[str, Any]) -> Response:
     """Request an index run over the originals or one of their folders. Equal waiting requests are merged."""
     service = current_service()
     with service.writing() as session:
-        requests.enqueue(session, service.now(), (given["path"] or "").strip("/"), force=bool(given["rescan"]))
+        requests.enqueue(session, service.now(), (body["path"] or "").strip("/"), force=bool(body["rescan"]))
     return answer_started()
 
 
@@ -149,8 +149,8 @@ def list_failures() -> Response:
     page = read_page()
     text = request.args.get("q", "").strip().replace("\x00", "")[:_LONGEST]
     with current_service().reading(orm=True) as session:
-        found = failed_files(session, text=text, count=page.count, offset=page.offset)
-        return page.answer(json_answer([_failed.dump(one) for one in found]), len(found))
+        failures = failed_files(session, text=text, count=page.count, offset=page.offset)
+        return page.answer(json_answer([_failed.dump(failure) for failure in failures]), len(failures))
 
 
 @index_runs.delete("/errors")
@@ -169,10 +169,10 @@ def clear_failures() -> Response:
 def list_imports() -> Response:
     """List the imports that wait, and the last ones that began, with their counts and the first files that failed."""
     with current_service().reading(orm=True) as session:
-        waiting = [_import_wish.dump(one) for one in queue.requested(session, IMPORT)]
+        waiting = [_import_wish.dump(wish) for wish in queue.requested(session, IMPORT)]
         reports = import_reports(session, count=SHOWN, failures=_SHOWN_FAILURES)
-        began = [_import_report.dump(one) for one in reports]
-    return json_answer({"waiting": waiting, "imports": began})
+        imports = [_import_report.dump(report) for report in reports]
+    return json_answer({"waiting": waiting, "imports": imports})
 
 
 @imports.post("/import", strict_slashes=False)
@@ -180,13 +180,13 @@ def list_imports() -> Response:
 @uses("albums.update", "albums.create")
 @takes(ImportRunSchema, any_type=True)
 @answers(STARTED, "The indexer that takes the job.", refuses=(400, 404, 409, 429, 503))
-def start_import(given: dict[str, Any]) -> Response:
+def start_import(body: dict[str, Any]) -> Response:
     """Request an import of the import folder, or of a folder in it, into the originals.
 
     Its files are copied or moved, named by the time at which they were taken, and indexed. Files that the originals
     have already are not stored again. A request replaces an earlier one for the same folder that still waits.
     """
-    return _start(given, given["path"] or "")
+    return _start(body, body["path"] or "")
 
 
 @imports.post("/import/<path:folder>")
@@ -194,21 +194,21 @@ def start_import(given: dict[str, Any]) -> Response:
 @uses("albums.update", "albums.create")
 @takes(ImportRunSchema, any_type=True)
 @answers(STARTED, "The indexer that takes the job.", refuses=(400, 404, 409, 429, 503))
-def start_import_of_folder(given: dict[str, Any], folder: str) -> Response:
+def start_import_of_folder(body: dict[str, Any], folder: str) -> Response:
     """Request an import of the folder that the path names, below the import folder."""
-    return _start(given, folder)
+    return _start(body, folder)
 
 
-def _start(given: dict[str, Any], path: str) -> Response:
+def _start(body: dict[str, Any], path: str) -> Response:
     service = current_service()
     if service.settings.readonly:
         raise ReadOnlyError
     now = service.now()
     source = ImportFolder(service.settings.import_folder)
     folder = source.check(service.settings.originals, path.strip("/"))
-    albums = albums_by_name(service.writing, given["albums"] or (), principal(), now)
+    albums = albums_by_name(service.writing, body["albums"] or (), principal(), now)
     with service.writing() as session:
-        arguments = {"moves": bool(given["move"]), "albums": list(albums)}
+        arguments = {"moves": bool(body["move"]), "albums": list(albums)}
         queue.add(session, IMPORT, folder, now, arguments, user_id=principal().user_id)
     return answer_started()
 

@@ -61,14 +61,14 @@ def list_labels() -> Response:
 @takes(LabelEditSchema, any_type=True)
 @answers(LabelEntitySchema, "The changed label.", refuses=(400, 404, 429))
 @or_answers(JOB)
-def rename_label(given: dict[str, Any], label_uid: str) -> Response:
+def rename_label(body: dict[str, Any], label_uid: str) -> Response:
     """Rename a label, or make it a favourite.
 
     All photos with the label get the new one instead, as by an edit of their keywords; the name of another label
     merges the two. Files that are indexed later have the keywords that they contain. If over 1,000 photos have the
     label, a job does it.
     """
-    name, favorite = given.get("name"), given.get("favorite")
+    name, favorite = body.get("name"), body.get("favorite")
     if name is None and favorite is None:
         raise InvalidValueError("Name: send a name, or Favorite", field="Name")
     if name is not None:
@@ -96,21 +96,21 @@ def like_label(label_uid: str) -> Response:
 @takes(LabelSelectionSchema, any_type=True)
 @answers(_DELETED, "UIDs of the deleted labels, and the number of changed photos.", refuses=(400, 429))
 @or_answers(JOB)
-def delete_labels(given: dict[str, Any]) -> Response:
+def delete_labels(body: dict[str, Any]) -> Response:
     """Remove the labels in `labels` from all photos, as by an edit of their keywords; unknown ones are left out.
 
     If over 1,000 photos have them, a job does it.
     """
-    uids = set(given["labels"] or ())
+    uids = set(body["labels"] or ())
     if not uids:
         raise InvalidValueError("No items selected", field="labels")
     context = rename_context("labels")
-    found = [label for label in context.every_label() if label.uid in uids]
-    photos = remove_labels(context, found)
+    chosen = [label for label in context.every_label() if label.uid in uids]
+    photos = remove_labels(context, chosen)
     if isinstance(photos, QueuedRename):
         return answer_job(photos.job_id)
-    message = f"{len(found)} labels deleted"
-    return json_answer({"code": 200, "message": message, "labels": [label.uid for label in found], "photos": photos})
+    message = f"{len(chosen)} labels deleted"
+    return json_answer({"code": 200, "message": message, "labels": [label.uid for label in chosen], "photos": photos})
 
 
 def _answer(uid: str) -> Response:
@@ -126,9 +126,9 @@ def _answer(uid: str) -> Response:
 @require("photos.update")
 @takes(PhotoLabelEditSchema, any_type=True)
 @answers(PhotoSchema, "The changed photo.", refuses=(400, 404, 409, 412))
-def label_photo(given: dict[str, Any], photo_uid: str) -> Response:
+def label_photo(body: dict[str, Any], photo_uid: str) -> Response:
     """Add a label to a photo: a keyword, which outlives every index run as other edits do."""
-    name = given["name"]
+    name = body["name"]
     if name is None:
         raise InvalidValueError("Name: send the name of the label", field="Name")
     check_label_name(name)
@@ -141,11 +141,11 @@ def label_photo(given: dict[str, Any], photo_uid: str) -> Response:
 @require("photos.update")
 @takes(PhotoLabelEditSchema, any_type=True)
 @answers(PhotoSchema, "The changed photo.", refuses=(400, 404, 412))
-def confirm_label(given: dict[str, Any], photo_uid: str, label_id: str) -> Response:
+def confirm_label(body: dict[str, Any], photo_uid: str, label_id: str) -> Response:
     """Keep the label, even if the files say something else later; an `Uncertainty` of 100 removes it from the photo."""
 
     def change(editing: Editing) -> None:
-        if given["uncertainty"] == _ABSENT:
+        if body["uncertainty"] == _ABSENT:
             remove_label(editing.shared_rows, editing.photo, label_id)
         else:
             label_of(editing.photo.keywords, label_id)

@@ -1,8 +1,8 @@
 """The OAuth endpoints below /oauth: tokens for registered clients, their revocation and introspection.
 
-Authlib's authorization server, one for each app, answers requests that are read strictly: one form in the body, without
-repeated parameters or any in the query string. Authlib's own reader merges query and body, takes the first of repeated
-parameters, and fails on bytes that are not UTF-8, against RFC 6749 sections 2.3, 3.2 and appendix B.
+Authlib's authorization server, one for each app, answers. Requests are read strictly: parameters come in a form in the
+body, none in the query string, and none is repeated. Authlib's own reader merges query and body, takes the first of
+repeated parameters, and fails on bytes that are not UTF-8, against RFC 6749 sections 2.3, 3.2 and appendix B.
 """
 
 import base64
@@ -191,10 +191,10 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc] # Authlib has no typ
             InvalidGrantError: it belongs to another client.
         """
         with current_service().reading() as connection:
-            found = tokens.find(connection, _named(request))
-        if found is not None and client is not None and found.client_id != client.id:
+            token = tokens.find(connection, _named(request))
+        if token is not None and client is not None and token.client_id != client.id:
             raise InvalidGrantError("The token was issued to another client")
-        return found
+        return token
 
     def revoke_token(self, token: tokens.TokenRow, request: OAuthRequest) -> None:
         """Delete the token, so that every worker refuses it from the next request on."""
@@ -217,11 +217,11 @@ class Introspection(IntrospectionEndpoint):  # type: ignore[misc] # Authlib has 
         now, text = service.now(), _named(request)
         try:
             with service.reading() as connection:
-                found = tokens.verify(connection, text, now)
+                token = tokens.verify(connection, text, now)
         except InvalidTokenError:
             return None
-        is_own = found.client_id == client.id
-        return (found, text) if is_own or policy.may(client.principal(now), "oauth.introspect") else None
+        is_own = token.client_id == client.id
+        return (token, text) if is_own or policy.may(client.principal(now), "oauth.introspect") else None
 
     def create_introspection_payload(self, shown: tuple[Principal, str] | None) -> dict[str, Any]:
         """Return the answer of section 2.2; only `active` for tokens that are invalid or hidden from the client."""
@@ -272,7 +272,7 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
         if not request.payload.grant_type:
             raise InvalidRequestError("The parameter grant_type is missing")
         service = current_service()
-        others = [one for one in request.resources if one != service.settings.token_audience]
+        others = [uri for uri in request.resources if uri != service.settings.token_audience]
         if others and not _has_parts(service.issuer(), others):
             raise InvalidTargetError("The resource is not a part of this service")
         return super().get_token_grant(request)
@@ -313,7 +313,7 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
 
 
 def _has_parts(issuer: str, resources: Sequence[str]) -> bool:
-    return all(one == issuer or (one.startswith(f"{issuer}/") and "#" not in one) for one in resources)
+    return all(uri == issuer or (uri.startswith(f"{issuer}/") and "#" not in uri) for uri in resources)
 
 
 def current_oauth_server() -> OAuthServer:

@@ -78,13 +78,13 @@ def read_file(content_hash: str) -> Response:
     """Show the record of the file with this SHA1; `PhotoUID` names its photo."""
     service, sees_private, content_hash = current_service(), principal().sees_private, content_hash.lower()
     with service.reading() as connection:
-        found = file_with_hash(connection, content_hash, sees_private=sees_private)
-        if found is None:
+        file = file_with_hash(connection, content_hash, sees_private=sees_private)
+        if file is None:
             raise NotFoundError("there is no such file", field="hash")
         etag = state_tag(connection, "file", content_hash, sees_private=sees_private, today=service.today())
     require_modified(etag)
     with service.reading(orm=True) as session:
-        body = orjson.dumps(_dump_file(load_file(session, found.file_id)))
+        body = orjson.dumps(_dump_file(load_file(session, file.file_id)))
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
 
 
@@ -93,13 +93,13 @@ def read_file(content_hash: str) -> Response:
 @require("photos.update")
 @takes(PhotoEditSchema, any_type=True, quoted=True, max_body=LONG_BODY)
 @answers(PhotoSchema, "The changed photo.", headers=ETAG, refuses=(400, 404, 412))
-def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
+def change_photo(values: dict[str, Any], photo_uid: str) -> Response:
     """Change a photo: absent fields stay as they are, null restores the value of the files.
 
     Values that a person sets outlive every index run. With `If-Match`, only the state with that entity tag is changed.
     """
     body, etag = change_one(
-        photo_uid, "photos.update", lambda editing: apply(editing.photo, given, editing.shared_rows)
+        photo_uid, "photos.update", lambda editing: apply(editing.photo, values, editing.shared_rows)
     )
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
 
@@ -154,10 +154,10 @@ def read_history(photo_uid: str) -> Response:
         if not (seen or changes):
             raise NotFoundError("there is no such photo", field="uid")
         records = [_schema.dump(change) for change in changes]
-    for one in records:
-        one["Before"], one["After"] = wire_values(one["Before"]), wire_values(one["After"])
+    for entry in records:
+        entry["Before"], entry["After"] = wire_values(entry["Before"]), wire_values(entry["After"])
         if not who.sees_private:
-            one["Before"].pop("Albums", None)  # after a removed photo came back, these include private albums
+            entry["Before"].pop("Albums", None)  # after a removed photo came back, these include private albums
     return json_answer(records)
 
 
@@ -171,9 +171,9 @@ def undo_change(photo_uid: str, number: str) -> Response:
     """
 
     def change(editing: Editing) -> int:
-        found = find_change(editing.session, photo_uid, number, sees_private=principal().sees_private)
-        undo(editing.shared_rows, editing.photo, values_of(found.before), values_of(found.after))
-        return found.id
+        undone = find_change(editing.session, photo_uid, number, sees_private=principal().sees_private)
+        undo(editing.shared_rows, editing.photo, values_of(undone.before), values_of(undone.after))
+        return undone.id
 
     return _wrapped(photo_uid, "photos.undo", change)
 
@@ -200,7 +200,7 @@ def choose_file(photo_uid: str, file_uid: str) -> Response:
 @require("photos.update")
 @takes(OrientationSchema)
 @answers(PhotoSchema, "The changed photo.", refuses=(400, 404, 409, 412))
-def turn_file(given: dict[str, Any], photo_uid: str, file_uid: str) -> Response:
+def turn_file(values: dict[str, Any], photo_uid: str, file_uid: str) -> Response:
     """Turn a file by this Exif orientation, also after index runs; null restores the orientation of the file.
 
     The original stays as it is: thumbnails, marked areas, width and height are turned.
@@ -210,8 +210,8 @@ def turn_file(given: dict[str, Any], photo_uid: str, file_uid: str) -> Response:
         file = _file(editing.photo, file_uid)
         if file.error or file.media_type == "video":
             raise ConflictError("only pictures can be turned")
-        if given["orientation"] != file.orientation:
-            choose_orientation(file, given["orientation"])
+        if values["orientation"] != file.orientation:
+            choose_orientation(file, values["orientation"])
 
     return answer_changed(photo_uid, "photos.orientation", change)
 

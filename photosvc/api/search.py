@@ -82,8 +82,8 @@ def search_photos() -> Response:
     """Search: files with the metadata of their photos, a page at a time."""
     service, who = current_service(), principal()
     pairs = tuple(request.args.items(multi=True))
-    asked = confine(parse_request(pairs, service.today()), who, link_tokens.alias_key(service.settings, who))
-    return answer_page(asked, "photos", hint=lambda connection: header_of(_hints(connection, service, who, pairs)))
+    parsed = confine(parse_request(pairs, service.today()), who, link_tokens.alias_key(service.settings, who))
+    return answer_page(parsed, "photos", hint=lambda connection: header_of(_hints(connection, service, who, pairs)))
 
 
 def _hints(connection: Connection, service: Service, who: Principal, pairs: Pairs) -> list[Hint]:
@@ -144,14 +144,14 @@ def suggest_values() -> Response:
         require_modified(etag)
         typed = find_fragment(query, at)
         names = service.cached(read_names).read(connection, sees_private=who.sees_private)
-        found = suggest(connection, typed, names, sees_private=who.sees_private)
+        suggestions = suggest(connection, typed, names, sees_private=who.sees_private)
         pairs = (("q", query),)
-        finds_none = not found and not finds(connection, pairs, sees_private=who.sees_private, today=today)
+        finds_none = not suggestions and not finds(connection, pairs, sees_private=who.sees_private, today=today)
         hints = _hints(connection, service, who, pairs) if finds_none else []
     suggested = {
         "start": typed.start,
         "end": typed.end,
-        "suggestions": [asdict(one) for one in found],
-        "hints": [{name: getattr(one, name) for name in _HINT_FIELDS} for one in hints],
+        "suggestions": [asdict(suggestion) for suggestion in suggestions],
+        "hints": [{name: getattr(hint, name) for name in _HINT_FIELDS} for hint in hints],
     }
     return cached_answer(suggested, etag)

@@ -58,7 +58,7 @@ links = OwnBlueprint("links", __name__)
 
 _schema, _link_schema = ShareSchema(), LinkSchema()
 _album_schema = AlbumResultSchema()
-_told_schema = SharedAlbumSchema(only=("Role", "SharedBy", "SharedAt"))
+_share_fields = SharedAlbumSchema(only=("Role", "SharedBy", "SharedAt"))
 _FILE: Final = json_object(
     "name status",
     name=TEXT,
@@ -84,14 +84,14 @@ def list_accounts(album_uid: str) -> Response:
 @require("links.make")
 @takes(NewShareSchema, any_type=True)
 @answers(ShareSchema, "The account, with its role.", refuses=(400, 404, 409))
-def add_account(given: dict[str, Any], album_uid: str) -> Response:
+def add_account(body: dict[str, Any], album_uid: str) -> Response:
     """Share an album with an account: a `viewer` sees its photos, a `contributor` adds photos too.
 
     A guest sees nothing else of the library; private, archived and hidden photos are left out.
     """
     with operating() as operation:
         album = album_of_people(operation.session, album_uid, sees_private=principal().sees_private)
-        share = share_album(operation, album, given["account"], contributes=_contributes(given))
+        share = share_album(operation, album, body["account"], contributes=_contributes(body))
         return json_answer(_schema.dump(share))
 
 
@@ -99,12 +99,12 @@ def add_account(given: dict[str, Any], album_uid: str) -> Response:
 @require("links.make")
 @takes(ShareEditSchema, any_type=True)
 @answers(ShareSchema, "The account, with its role.", refuses=(400, 404, 409))
-def change_account(given: dict[str, Any], album_uid: str, account_uid: str) -> Response:
+def change_account(body: dict[str, Any], album_uid: str, account_uid: str) -> Response:
     """Change the role of an account in a shared album."""
     with operating() as operation:
         album = album_of_people(operation.session, album_uid, sees_private=principal().sees_private)
         share = find_share(operation.session, album.uid, account_uid)
-        change_share(operation, album, share, contributes=_contributes(given))
+        change_share(operation, album, share, contributes=_contributes(body))
         return json_answer(_schema.dump(share))
 
 
@@ -130,9 +130,13 @@ def list_shared() -> Response:
     records: list[dict[str, Any]] = []
     with searching(who.owner_uid) as connection:
         for share, album in shared_albums(connection, service.only(KnownAlbums), user_id_of(who), service.today()):
-            told = {"role": SHARE_ROLES[share.contributes], "shared_by": share.shared_by, "shared_at": share.shared_at}
+            fields = {
+                "role": SHARE_ROLES[share.contributes],
+                "shared_by": share.shared_by,
+                "shared_at": share.shared_at,
+            }
             # The query of a smart album may name people and places.
-            records.append({**_album_schema.dump(replace(album, filter="")), **_told_schema.dump(told)})
+            records.append({**_album_schema.dump(replace(album, filter="")), **_share_fields.dump(fields)})
     return json_answer(records)
 
 
@@ -168,16 +172,16 @@ def add_photos(album_uid: str) -> Response:
 @require("shared.remove")
 @takes(TakenOutSchema)
 @answers(_TAKEN_OUT, "The photos that were taken out.", refuses=(400, 404, 409))
-def remove_photos(given: dict[str, Any], album_uid: str) -> Response:
+def remove_photos(body: dict[str, Any], album_uid: str) -> Response:
     """Take photos that the own account uploaded out of a shared album; they stay in the library."""
     service, user_id = current_service(), user_id_of(principal())
     with service.writing(library=True) as session:
-        gone = take_out(session, user_id, album_uid, given["photos"], service.now())
-    return json_answer({"code": 200, "message": f"{counted(len(gone), 'photo')} taken out", "photos": gone})
+        removed = take_out(session, user_id, album_uid, body["photos"], service.now())
+    return json_answer({"code": 200, "message": f"{counted(len(removed), 'photo')} taken out", "photos": removed})
 
 
-def _contributes(given: dict[str, Any]) -> bool:
-    return bool(given["role"] == CONTRIBUTOR)
+def _contributes(body: dict[str, Any]) -> bool:
+    return bool(body["role"] == CONTRIBUTOR)
 
 
 @links.get("/albums/<album_uid>/links")
@@ -194,29 +198,29 @@ def list_album_links(album_uid: str) -> Response:
 @require("links.make")
 @takes(LinkEditSchema, any_type=True)
 @answers(LinkSchema, "The new link, and its `Token`, which is shown only now.", refuses=(400, 404, 409, 503))
-def add_album_link(given: dict[str, Any], album_uid: str) -> Response:
+def add_album_link(body: dict[str, Any], album_uid: str) -> Response:
     """Make a public link to an album: `/s/<Token>` shows its photos to people without an account.
 
     Unless the link allows more, they see the pictures alone.
     """
-    password_hash = new_password_hash(given)
+    password_hash = new_password_hash(body)
     with operating() as operation:
         album = album_of_people(operation.session, album_uid, sees_private=principal().sees_private)
-        made = add_link(operation, album, given, password_hash)
-        return json_answer({**_link_schema.dump(made.link), "Token": made.token})
+        new_link = add_link(operation, album, body, password_hash)
+        return json_answer({**_link_schema.dump(new_link.link), "Token": new_link.token})
 
 
 @links.put("/albums/<album_uid>/links/<link_uid>")
 @require("links.make")
 @takes(LinkEditSchema, any_type=True)
 @answers(LinkSchema, "The changed link.", refuses=(400, 404, 409, 503))
-def change_album_link(given: dict[str, Any], album_uid: str, link_uid: str) -> Response:
+def change_album_link(body: dict[str, Any], album_uid: str, link_uid: str) -> Response:
     """Change a public link: fields that are absent or null stay as they are. Another password ends its visits."""
-    password_hash = new_password_hash(given)
+    password_hash = new_password_hash(body)
     with operating() as operation:
         album_of_people(operation.session, album_uid, sees_private=principal().sees_private)
         link = find_link(operation.session, link_uid, album_uid)
-        change_link(operation, link, given, password_hash)
+        change_link(operation, link, body, password_hash)
         return json_answer(_link_schema.dump(link))
 
 

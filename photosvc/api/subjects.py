@@ -67,14 +67,14 @@ def read_subject(subject_uid: str) -> Response:
 @takes(SubjectEditSchema, any_type=True)
 @answers(SubjectSchema, "The changed person.", refuses=(400, 404, 429))
 @or_answers(JOB)
-def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
+def rename_subject(body: dict[str, Any], subject_uid: str) -> Response:
     """Rename a person, make them a favourite, or hide them.
 
     The name of another person merges the two under the UID of that person. A name outlives every index run: files
     with an earlier name show this person. Hidden people are left out of lists, facets
     and suggestions. If over 1,000 photos show the person, a job does it.
     """
-    name, favorite, hidden = given.get("name"), given.get("favorite"), given.get("hidden")
+    name, favorite, hidden = body.get("name"), body.get("favorite"), body.get("hidden")
     if name is None and favorite is None and hidden is None:
         raise InvalidValueError("Name: send a name, Favorite or Hidden", field="Name")
     if name is not None:
@@ -114,29 +114,29 @@ def read_marker(marker_uid: str) -> Response:
         seen = files_of_photo(connection, photo_uid, sees_private=principal().sees_private)
     with service.reading(orm=True) as session:
         files = [load_file(session, file.file_id) for file in seen]
-        found = next((marker for file in files for marker in file.markers if marker.uid == marker_uid), None)
-        if found is None:
+        marker = next((area for file in files for area in file.markers if area.uid == marker_uid), None)
+        if marker is None:
             raise no_area()
-        return json_answer(_marker.dump(found))
+        return json_answer(_marker.dump(marker))
 
 
 @subjects.post("/markers")
 @require("people.update")
 @takes(NewMarkerSchema, any_type=True)
 @answers(MarkerSchema, "The new area.", refuses=(400, 404, 409, 412))
-def add_marker(given: dict[str, Any]) -> Response:
+def add_marker(body: dict[str, Any]) -> Response:
     """Mark an area of a file, with the name of the person on it if it is known.
 
-    The area outlives every index run and turns with the picture. It is in the history of the photo. What of it lies
-    outside of the picture is left out.
+    The area outlives every index run and turns with the picture. It is in the history of the photo. Any part outside
+    the picture is cut off.
     """
-    if given["name"]:
-        check_person_name(given["name"])
-    file_uid = given.pop("file_uid")
+    if body["name"]:
+        check_person_name(body["name"])
+    file_uid = body.pop("file_uid")
     photo_uid = _seen_photo(File.uid == file_uid) if is_uid(file_uid, FILE) else None
-    x, y = round(given["x"], 5), round(given["y"], 5)
-    w, h = (round(min(given[side], 1 - start), 5) for side, start in (("w", x), ("h", y)))
-    area = Region(**{**given, "x": x, "y": y, "w": w, "h": h})
+    x, y = round(body["x"], 5), round(body["y"], 5)
+    w, h = (round(min(body[side], 1 - start), 5) for side, start in (("w", x), ("h", y)))
+    area = Region(**{**body, "x": x, "y": y, "w": w, "h": h})
 
     def change(editing: Editing) -> None:
         file = next((file for file in editing.photo.files if file.uid == file_uid and not file.missing), None)
@@ -154,15 +154,15 @@ def add_marker(given: dict[str, Any]) -> Response:
 @require("people.update")
 @takes(MarkerEditSchema, any_type=True)
 @answers(MarkerSchema, "The changed or removed area.", refuses=(400, 404, 409, 412))
-def change_marker(given: dict[str, Any], marker_uid: str) -> Response:
+def change_marker(body: dict[str, Any], marker_uid: str) -> Response:
     """Name the person on a marked area, or remove an area that a person added; null restores the name in the file.
 
     The name outlives every index run, as long as the file has this area. It is in the history of the photo.
     """
-    name = given.get("name")
-    if given.get("invalid"):
+    name = body.get("name")
+    if body.get("invalid"):
         return _removed(marker_uid)
-    if "name" not in given:
+    if "name" not in body:
         raise InvalidValueError("Name: send a name, or Invalid", field="Name")
     if name:
         check_person_name(name)
@@ -198,27 +198,27 @@ def _changed(photo_uid: str, change: Callable[[Editing], None], chosen: Callable
     """Change a photo, and answer with one of its areas."""
     body, _ = change_one(photo_uid, "people.marker", change)
     markers = (marker for file in orjson.loads(body)["Files"] for marker in file["Markers"])
-    found = next((marker for marker in markers if chosen(marker)), None)
-    if found is None:
+    marker = next(filter(chosen, markers), None)
+    if marker is None:
         raise no_area()
-    return json_answer(found)
+    return json_answer(marker)
 
 
 def _photo_of(marker_uid: str) -> str:
     """Return the UID of the photo with this marker, if the photo may be seen."""
     marked = File.id.in_(select(Marker.file_id).where(Marker.uid == marker_uid))
-    found = _seen_photo(marked) if is_uid(marker_uid, MARKER) else None
-    if found is None:
+    photo_uid = _seen_photo(marked) if is_uid(marker_uid, MARKER) else None
+    if photo_uid is None:
         raise no_area()
-    return found
+    return photo_uid
 
 
 def _seen_photo(which: ColumnElement[bool]) -> str | None:
     """Return the UID of the photo with this file; None for a photo that may not be seen, as for an unknown file."""
     with current_service().reading() as connection:
-        found = connection.scalar(select(Photo.uid).join(File, File.photo_id == Photo.id).where(which))
-        seen = found is not None and files_of_photo(connection, found, sees_private=principal().sees_private)
-    return found if seen else None
+        photo_uid = connection.scalar(select(Photo.uid).join(File, File.photo_id == Photo.id).where(which))
+        seen = photo_uid is not None and files_of_photo(connection, photo_uid, sees_private=principal().sees_private)
+    return photo_uid if seen else None
 
 
 def _no_file() -> NotFoundError:

@@ -101,58 +101,58 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
     who = principal()
     service = current_service()
     with service.reading() as connection:
-        found = seen_with_hash(connection, content_hash, who, service.today())
+        seen_file = seen_with_hash(connection, content_hash, who, service.today())
         # Only thumbnails of marked areas are cached: the others would be more than the cache has room for.
-        areas = marked_areas(connection, found.file_id) if found is not None and target.area != WHOLE else []
-    if found is None:
+        areas = marked_areas(connection, seen_file.file_id) if seen_file is not None and target.area != WHOLE else []
+    if seen_file is None:
         raise NotFoundError("there is no such file", field="hash")
     keep = target.area == WHOLE or any(target.area.shows(*area) for area in areas)
     # Browsers of visitors ask each time, because their link may have ended.
-    may_keep = request.args.get("turn", "1") == str(found.turn) and who.shared is None
-    return _show(found, target, keep=keep, cached=CACHED if may_keep else CHECKED)
+    may_keep = request.args.get("turn", "1") == str(seen_file.turn) and who.shared is None
+    return _show(seen_file, target, keep=keep, cached=CACHED if may_keep else CHECKED)
 
 
-def show_cover(found: SeenFile, size: str) -> Response:
+def show_cover(seen_file: SeenFile, size: str) -> Response:
     """Send a thumbnail from an address that may show another file later.
 
     Raises:
         NotFoundError: there is no such size.
         FileProblemError: the file cannot be shown.
     """
-    target, _ = _target(found.hash, size)
-    return _show(found, target, keep=True, cached=CHECKED)
+    target, _ = _target(seen_file.hash, size)
+    return _show(seen_file, target, keep=True, cached=CHECKED)
 
 
-def _show(found: SeenFile, target: Target, *, keep: bool, cached: tuple[str, str]) -> Response:
+def _show(seen_file: SeenFile, target: Target, *, keep: bool, cached: tuple[str, str]) -> Response:
     service = current_service()
     service.close()  # making a thumbnail may take long and needs no database
-    if (problem := Problem.from_columns(found.error, found.error_detail)) is not None:
+    if (problem := Problem.from_columns(seen_file.error, seen_file.error_detail)) is not None:
         raise FileProblemError(problem.reason, *problem.details)
-    target = replace(target, turn=found.turn)
-    etag = f"{found.hash[:20]}-{file_name(target)}-{_VERSION}"
+    target = replace(target, turn=seen_file.turn)
+    etag = f"{seen_file.hash[:20]}-{file_name(target)}-{_VERSION}"
     headers = [cached, ("Vary", "Accept")] if target.size.fills else [cached]
     if "download" in request.args:
-        headers.append(disposition(f"{target.size.name}-{found.hash[:8]}.{target.encoding}"))
+        headers.append(disposition(f"{target.size.name}-{seen_file.hash[:8]}.{target.encoding}"))
     if check_preconditions(request.headers, etag, None) is not None:  # before the thumbnail is made
         return send_bytes(b"", _TYPES[target.encoding], etag, headers)
-    with while_there(service, found.name):
-        made = service.pictures.thumbnails.find(
-            original_of_file(service.settings, found),
+    with while_there(service, seen_file.name):
+        image = service.pictures.thumbnails.find(
+            original_of_file(service.settings, seen_file),
             target,
             owner=principal().owner_uid,
             keep=keep,
             seconds=_seconds(),
             is_gone=ClientGone(request.environ),
         )
-    if made.descriptor is None:
-        return send_bytes(made.data, _TYPES[target.encoding], etag, headers)
+    if image.descriptor is None:
+        return send_bytes(image.data, _TYPES[target.encoding], etag, headers)
     return send_file(
         FileAnswer(
-            file=FileIO(made.descriptor),
-            size=os.fstat(made.descriptor).st_size,
+            file=FileIO(image.descriptor),
+            size=os.fstat(image.descriptor).st_size,
             content_type=_TYPES[target.encoding],
             etag=etag,
-            internal=f"cache/{service.picture_cache.relative(found.hash, made.name)}",
+            internal=f"cache/{service.picture_cache.relative(seen_file.hash, image.name)}",
             headers=headers,
         ),
         ranges=False,
@@ -191,8 +191,10 @@ def album_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001 - 
     """Send a thumbnail of the latest photo of an album or folder; the token is a preview or download token."""
     who = principal()
     with searching(who.owner_uid, "uid") as connection:
-        asked = parse_request({"s": uid, "count": "1", "primary": "true", "order": "newest"}, current_service().today())
-        return _cover(matching_ids(connection, asked, sees_private=who.sees_private), size)
+        parsed = parse_request(
+            {"s": uid, "count": "1", "primary": "true", "order": "newest"}, current_service().today()
+        )
+        return _cover(matching_ids(connection, parsed, sees_private=who.sees_private), size)
 
 
 @thumbnails.get("/labels/<uid>/t/<token>/<size>", strict_slashes=False)
@@ -207,20 +209,20 @@ def label_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001
     who = principal()
     with searching(who.owner_uid, "uid") as connection:
         labels = current_service().cached(read_labels).read(connection, sees_private=who.sees_private)
-        label = next((one.id for one in labels if one.uid == uid), None)
-        labelled = select(photo_keywords.c.photo_id).where(photo_keywords.c.keyword_id == label)
+        label_id = next((label.id for label in labels if label.uid == uid), None)
+        labelled = select(photo_keywords.c.photo_id).where(photo_keywords.c.keyword_id == label_id)
         query = select(SearchRow.file_id).where(SearchRow.photo_id.in_(labelled), SearchRow.is_first)
         query = query.where(visible(sees_private=who.sees_private, by_index=False))
         query = query.order_by(SearchRow.taken_at.desc(), SearchRow.newest_key.desc()).limit(1)
-        return _cover(connection.scalars(query).all() if label is not None else (), size)
+        return _cover(connection.scalars(query).all() if label_id is not None else (), size)
 
 
 def _cover(file_ids: Sequence[int], size: str) -> Response:
     with current_service().reading() as connection:
-        found = files_with_ids(connection, file_ids, sees_private=principal().sees_private) if file_ids else []
-    if not found:
+        seen_file = files_with_ids(connection, file_ids, sees_private=principal().sees_private) if file_ids else []
+    if not seen_file:
         raise NotFoundError("there is no photo in it", field="uid")
-    return show_cover(found[0], size)
+    return show_cover(seen_file[0], size)
 
 
 @videos.get("/videos/<content_hash>/<token>/<video_format>", strict_slashes=False)
@@ -248,12 +250,12 @@ def video(content_hash: str, token: str, video_format: str) -> Response:  # noqa
         )
         raise NotFoundError(msg, field="format")
     service = current_service()
-    found = _find_video(service, content_hash.lower())
+    seen_file = _find_video(service, content_hash.lower())
     service.close()  # the rest may take long and needs no database
-    with while_there(service, found.name):
-        file = open_unbuffered(original_of_file(service.settings, found))
+    with while_there(service, seen_file.name):
+        file = open_unbuffered(original_of_file(service.settings, seen_file))
         try:
-            return _answer_video(service, file, found, name, own=found.hash == content_hash.lower())
+            return _answer_video(service, file, seen_file, name, own=seen_file.hash == content_hash.lower())
         except BaseException:
             file.close()
             raise
@@ -263,16 +265,16 @@ def _find_video(service: Service, content_hash: str) -> SeenFile:
     """Find the file with this hash if it is or contains a video, else a video of its photo, if possible by its name."""
     with service.reading() as connection:
         who, today = principal(), service.today()
-        found = seen_with_hash(connection, content_hash, who, today)
-        if found is not None and found.media_type != "video" and not found.motion:
-            files = files_of_photo(connection, found.photo_uid, sees_private=who.sees_private)
+        seen_file = seen_with_hash(connection, content_hash, who, today)
+        if seen_file is not None and seen_file.media_type != "video" and not seen_file.motion:
+            files = files_of_photo(connection, seen_file.photo_uid, sees_private=who.sees_private)
             files = seen(connection, files, who, today)
             videos = [file for file in files if file.media_type == "video"]
-            same = (file for file in videos if _base(file.name) == _base(found.name))
-            found = next(same, videos[0] if videos else found)
-    if found is None:
+            same = (file for file in videos if _base(file.name) == _base(seen_file.name))
+            seen_file = next(same, videos[0] if videos else seen_file)
+    if seen_file is None:
         raise NotFoundError("there is no such file", field="hash")
-    return found
+    return seen_file
 
 
 def _base(name: str) -> tuple[str, str]:
@@ -280,19 +282,19 @@ def _base(name: str) -> tuple[str, str]:
     return split_name(name.lower())[:2]
 
 
-def _answer_video(service: Service, file: FileIO, found: SeenFile, name: str, *, own: bool) -> Response:
-    size = found.size
+def _answer_video(service: Service, file: FileIO, seen_file: SeenFile, name: str, *, own: bool) -> Response:
+    size = seen_file.size
     part: Slice | None = Slice(0, size)
-    if found.media_type != "video":
+    if seen_file.media_type != "video":
         part = find_embedded(file, size)
     if part is None:
         raise NotFoundError("the picture holds no video", field="hash")
     shared = principal().shared
     headers = [CACHED if own and shared is None else CHECKED]
-    as_it_is = _type_as_it_is(file, found, part, name) if shared is None or shared.metadata else ""
+    as_it_is = _type_as_it_is(file, seen_file, part, name) if shared is None or shared.metadata else ""
     if "download" in request.args:
-        kind = found.file_type if as_it_is and found.media_type == "video" else "mp4"
-        headers.append(disposition(f"{name}-{found.hash[:8]}.{kind}"))
+        kind = seen_file.file_type if as_it_is and seen_file.media_type == "video" else "mp4"
+        headers.append(disposition(f"{name}-{seen_file.hash[:8]}.{kind}"))
     if as_it_is:
         whole = part == Slice(0, size)
         file.seek(0)  # a whole file is sent from its current position
@@ -301,24 +303,26 @@ def _answer_video(service: Service, file: FileIO, found: SeenFile, name: str, *,
                 file=file,
                 size=part.stop - part.start,
                 content_type=as_it_is,
-                etag=found.hash if whole else f"{found.hash}-video",
-                internal=f"originals/{found.name}" if whole else "",
-                modified_ns=found.mtime_ns,
+                etag=seen_file.hash if whole else f"{seen_file.hash}-video",
+                internal=f"originals/{seen_file.name}" if whole else "",
+                modified_ns=seen_file.mtime_ns,
                 headers=headers,
                 start=part.start,
             )
         )
     file.close()
-    descriptor = service.pictures.videos.find(original_of_file(service.settings, found), part, principal().owner_uid)
+    descriptor = service.pictures.videos.find(
+        original_of_file(service.settings, seen_file), part, principal().owner_uid
+    )
     status = os.fstat(descriptor)
-    internal = service.picture_cache.relative(found.hash, CONVERTED)
+    internal = service.picture_cache.relative(seen_file.hash, CONVERTED)
     return send_file(
         FileAnswer(
             file=FileIO(descriptor),
             size=status.st_size,
             content_type=_MP4,
             # The time is part of the tag, because a second conversion may give other bytes.
-            etag=f"{found.hash[:20]}-{status.st_mtime_ns:x}",
+            etag=f"{seen_file.hash[:20]}-{status.st_mtime_ns:x}",
             internal=f"cache/{internal}",
             modified_ns=status.st_mtime_ns,
             headers=headers,
@@ -326,7 +330,7 @@ def _answer_video(service: Service, file: FileIO, found: SeenFile, name: str, *,
     )
 
 
-def _type_as_it_is(file: FileIO, found: SeenFile, part: Slice, name: str) -> str:
+def _type_as_it_is(file: FileIO, seen_file: SeenFile, part: Slice, name: str) -> str:
     """Return the media type of a video that can be sent as it is, else an empty string."""
     tracks = read_tracks(file, part.start, part.stop)
     if tracks.play_everywhere:
@@ -334,7 +338,7 @@ def _type_as_it_is(file: FileIO, found: SeenFile, part: Slice, name: str) -> str
     file.seek(part.start)
     if _WEBM in file.read(_WEBM_HEAD):
         return "video/webm"
-    codecs = {*tracks.video, found.codec} if found.media_type == "video" else set(tracks.video)
-    if name == found.file_type or codecs & _CODECS.get(name, frozenset()):
-        return found.mime if found.media_type == "video" and found.mime != "video/x-m4v" else _MP4
+    codecs = {*tracks.video, seen_file.codec} if seen_file.media_type == "video" else set(tracks.video)
+    if name == seen_file.file_type or codecs & _CODECS.get(name, frozenset()):
+        return seen_file.mime if seen_file.media_type == "video" and seen_file.mime != "video/x-m4v" else _MP4
     return ""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from flask import Response, request
 from sqlalchemy import Connection
@@ -35,7 +35,7 @@ from photosvc.search.reading.timeline import (
     read_slice,
     write_month,
 )
-from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, takes_query
+from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, Parameters, answers, json_object, takes_query
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.responses import cached_answer, json_answer, require_modified
@@ -87,17 +87,22 @@ _CLUSTERS = json_object(
 )
 
 
+_VERSION: Final[Parameters] = {
+    "version": (TEXT, "The version in an earlier answer; 409 if the library has changed since."),
+}
+_POSITIONS: Final[Parameters] = {
+    "from": ({"type": "integer", "minimum": 0, "default": 0}, "The first position."),
+    "n": (
+        {"type": "integer", "minimum": 1, "maximum": MOST_SHOWN, "default": DEFAULT_SHOWN},
+        "The number of positions.",
+    ),
+}
+
+
 def _parameters(*, positions: bool = False) -> list[dict[str, Any]]:
     orders = {"type": "string", "enum": [NEWEST, OLDEST], "default": NEWEST}
-    further: dict[str, tuple[dict[str, Any], str]] = {
-        "order": (orders, "The order of the months and of the photos in them."),
-        "version": (TEXT, "The version in an earlier answer; 409 if the library has changed since."),
-    }
-    if positions:
-        shown = {"type": "integer", "minimum": 1, "maximum": MOST_SHOWN, "default": DEFAULT_SHOWN}
-        further["from"] = ({"type": "integer", "minimum": 0, "default": 0}, "The first position.")
-        further["n"] = (shown, "The number of positions.")
-    return overview_parameters(further)
+    order: Parameters = {"order": (orders, "The order of the months and of the photos in them.")}
+    return overview_parameters({**order, **_VERSION, **(_POSITIONS if positions else {})})
 
 
 @timeline.get("/photos/state")
@@ -194,11 +199,11 @@ def timeline_photos(month: str) -> Response:
     return _answer_months((number, start, count), read)
 
 
-def _answer_months(asked: object, read: Callable[..., dict[str, Any]]) -> Response:
+def _answer_months(part: object, read: Callable[..., dict[str, Any]]) -> Response:
     """Answer with the result of `read` for the search of this request, in its order of the timeline."""
     query = _query()
     oldest_first = parse_order(request.args.get("order", ""))
-    made_of = ("timeline", asked, oldest_first, query)
+    made_of = ("timeline", part, oldest_first, query)
     return _answer(made_of, query.today, lambda connection: read(connection, query, oldest_first=oldest_first))
 
 
@@ -225,20 +230,18 @@ def _answer(
 
 
 def _sequence_parameters() -> list[dict[str, Any]]:
-    shown = {"type": "integer", "minimum": 1, "maximum": MOST_SHOWN, "default": DEFAULT_SHOWN}
     orders = {"type": "string", "enum": [*ALBUM_ORDERS], "default": DEFAULT_ORDER}
-    further: dict[str, tuple[dict[str, Any], str]] = {
+    further: Parameters = {
         "order": (orders, "The order of the photos, as for `/photos`; a `-` before it reverses it."),
         "seed": (
             {"type": "integer", "minimum": 0, "maximum": PRIME - 1},
             "The seed of the order `random`, which needs one.",
         ),
-        "from": ({"type": "integer", "minimum": 0, "default": 0}, "The first position."),
-        "n": (shown, "The number of positions."),
+        **_POSITIONS,
         "cursor": (TEXT, "`next` of an earlier answer that ends at or before `from`: spares counting up to there."),
         "locate": (TEXT, "The UID of a photo, in place of `from`: the positions begin with it."),
         "total": ({"type": "boolean", "default": False}, "Count all photos of the search."),
-        "version": (TEXT, "The version in an earlier answer; 409 if the library has changed since."),
+        **_VERSION,
     }
     return overview_parameters(further)
 
@@ -256,32 +259,32 @@ def photo_sequence() -> Response:
     is the cursor of what follows; empty at the end.
     """
     who = principal()
-    given = [(name, text) for name, text in request.args.items(multi=True) if name not in {"count", "offset", "merged"}]
+    pairs = [(name, text) for name, text in request.args.items(multi=True) if name not in {"count", "offset", "merged"}]
     shown = parse_number(request.args.get("n", ""), "n", 1, MOST_SHOWN, DEFAULT_SHOWN)
     start = parse_number(request.args.get("from", ""), "from", 0, _LAST_POSITION, 0)
     located = request.args.get("locate", "").strip()
-    asked = parse_request([*given, ("merged", "true"), ("count", str(shown))], current_service().today())
-    if not asked.repeats:
+    parsed = parse_request([*pairs, ("merged", "true"), ("count", str(shown))], current_service().today())
+    if not parsed.repeats:
         msg = "the order random needs a seed here, so that all positions are of one order"
         raise InvalidValueError(msg, field="seed")
     if located:
-        asked = replace(asked, cursor=None, offset=0)
+        parsed = replace(parsed, cursor=None, offset=0)
 
     def read(connection: Connection) -> dict[str, Any]:
-        at = position_of(connection, asked, located, sees_private=who.sees_private) if located else start
-        found = read_slice(connection, asked, at, sees_private=who.sees_private)
-        query = PhotoQuery(asked.node, asked.album, who.sees_private, asked.today)
-        total = {"total": count_photos(connection, query)} if asked.total else {}
-        return {"from": at, **found.columns, "photos": found.photos, "next": str(found.next or ""), **total}
+        at = position_of(connection, parsed, located, sees_private=who.sees_private) if located else start
+        part = read_slice(connection, parsed, at, sees_private=who.sees_private)
+        query = PhotoQuery(parsed.node, parsed.album, who.sees_private, parsed.today)
+        total = {"total": count_photos(connection, query)} if parsed.total else {}
+        return {"from": at, **part.columns, "photos": part.photos, "next": str(part.next or ""), **total}
 
-    return _answer(("sequence", asked, start, located), asked.today, read, "from")
+    return _answer(("sequence", parsed, start, located), parsed.today, read, "from")
 
 
 def _cluster_parameters() -> list[dict[str, Any]]:
-    further: dict[str, tuple[dict[str, Any], str]] = {
+    further: Parameters = {
         "bbox": (TEXT, "west,south,east,north in degrees; the whole globe when left out."),
         "zoom": ({"type": "integer", "minimum": 0, "maximum": DEEPEST_ZOOM, "default": 0}, "The zoom of the map."),
-        "version": (TEXT, "The version in an earlier answer; 409 if the library has changed since."),
+        **_VERSION,
     }
     return overview_parameters(further)
 
@@ -306,8 +309,11 @@ def cluster_photos() -> Response:
     zoom = parse_number(request.args.get("zoom", ""), "zoom", 0, DEEPEST_ZOOM, 0)
 
     def read(connection: Connection) -> dict[str, Any]:
-        found = find_clusters(connection, query, box, zoom)
-        clusters = [(one.lat, one.lng, one.count, one.hash, one.place, one.turn) for one in found.clusters]
-        return {"cell": found.side, "clusters": clusters}
+        grid = find_clusters(connection, query, box, zoom)
+        clusters = [
+            (cluster.lat, cluster.lng, cluster.count, cluster.hash, cluster.place, cluster.turn)
+            for cluster in grid.clusters
+        ]
+        return {"cell": grid.side, "clusters": clusters}
 
     return _answer(("clusters", box, zoom, query), query.today, read, "bbox")

@@ -44,12 +44,12 @@ def list_trash() -> Response:
     service = current_service()
     page = read_page()
     text = request.args.get("q", "").strip()
-    found = (kept for kept in Trash(service.settings.originals).every_file() if text in kept.name)
-    listed = list(islice(found, page.offset, page.offset + page.count))
+    matching = (kept for kept in Trash(service.settings.originals).every_file() if text in kept.name)
+    listed = list(islice(matching, page.offset, page.offset + page.count))
     with service.reading(orm=True) as session:
         photos = photos_of(session, listed)
-    told = [(kept, photos.get(kept.path, ""), kept_until(kept, service.settings)) for kept in listed]
-    return page.answer(json_answer([_kept.dump(one) for one in told]), len(listed))
+    rows = [(kept, photos.get(kept.path, ""), kept_until(kept, service.settings)) for kept in listed]
+    return page.answer(json_answer([_kept.dump(row) for row in rows]), len(listed))
 
 
 @trash.post("/trash/restore")
@@ -60,7 +60,7 @@ def list_trash() -> Response:
     "Names of restored files, and of those that cannot be restored because their name is in use.",
     refuses=(400, 404, 409, 429, 507),
 )
-def restore_trash(given: dict[str, Any]) -> Response:
+def restore_trash(body: dict[str, Any]) -> Response:
     """Restore originals under their names, and their photos under the same UIDs with all that people entered.
 
     Items that are not in the trash are left out. A name that another file has by now stays with that file, and `taken`
@@ -69,40 +69,45 @@ def restore_trash(given: dict[str, Any]) -> Response:
     """
     service = current_service()
     trash = open_trash(service.writing, service.settings)
-    items = [*(given["items"] or ()), *(given["photos"] or ())]
-    if bool(items) == given["all"]:
+    items = [*(body["items"] or ()), *(body["photos"] or ())]
+    if bool(items) == body["all"]:
         raise InvalidValueError("say which items or photos to restore, or all", field="items")
     if unknown := [item for item in items if not (is_uid(item, PHOTO) or is_deletion(item.partition("/")[0]))]:
         msg = f"{unknown[0][:40]!r} is neither an Item of the trash nor the UID of a photo"
         raise InvalidValueError(msg, field="items")
-    if given["all"]:
+    if body["all"]:
         files = list(islice(trash.every_file(), MOST_RESTORED + 1))
     else:
         with service.reading(orm=True) as session:
             files = chosen_files(session, trash, items)[: MOST_RESTORED + 1]
     if not files and items:
         raise NotFoundError("nothing of this is in the trash", field="items")
-    done = restore_files(files)
-    answer = {"files": done.files, "photos": done.photos, "taken": done.taken, "complete": done.is_complete}
-    return json_answer({"code": 200, "message": f"{counted(len(done.files), 'file')} restored", **answer})
+    restored = restore_files(files)
+    answer = {
+        "files": restored.files,
+        "photos": restored.photos,
+        "taken": restored.taken,
+        "complete": restored.is_complete,
+    }
+    return json_answer({"code": 200, "message": f"{counted(len(restored.files), 'file')} restored", **answer})
 
 
 @trash.delete("/trash")
 @require("trash.empty")
 @takes(EmptySchema, any_type=True)
 @answers(_EMPTIED, "Number of permanently deleted files.", refuses=(400, 409, 429))
-def empty_trash(given: dict[str, Any]) -> Response:
+def empty_trash(body: dict[str, Any]) -> Response:
     """Delete files in the trash for good: those older than `days`, or all, if their number is `expected`.
 
     A request that takes longer than 20 seconds leaves the rest to the next one; `complete` is false then.
     """
     service = current_service()
     trash = open_trash(service.writing, service.settings)
-    days, expected = given["days"], given["expected"]
+    days, expected = body["days"], body["expected"]
     if days is None and expected is None:
         raise InvalidValueError("say for how many days files are kept, or how many files are expected", field="days")
     before = service.now() - timedelta(days=days) if days else END_OF_TIME
-    done = empty_files(trash, before, expected)
-    message = f"{counted(done.files, 'file')} deleted permanently"
-    emptied = {"files": done.files, "bytes": done.size, "complete": done.is_complete}
+    deleted = empty_files(trash, before, expected)
+    message = f"{counted(deleted.files, 'file')} deleted permanently"
+    emptied = {"files": deleted.files, "bytes": deleted.size, "complete": deleted.is_complete}
     return json_answer({"code": 200, "message": message, **emptied})

@@ -63,7 +63,7 @@ def send_files(user_uid: str, token: str) -> Response:
 @uses("albums.update", "albums.create")
 @takes(AdditionSchema, any_type=True)
 @answers(_ADDED, "The result of each file.", refuses=(400, 404, 409, 429, 503, 507))
-def add_files(given: dict[str, Any], user_uid: str, token: str) -> Response:
+def add_files(body: dict[str, Any], user_uid: str, token: str) -> Response:
     """Add the files that were sent to this address to the originals, and their photos to albums.
 
     A file that the library has already is a `duplicate` and is not stored again. If `indexed` is false, another index
@@ -75,7 +75,7 @@ def add_files(given: dict[str, Any], user_uid: str, token: str) -> Response:
     now = service.now()
     waiting = waiting_files(who, token)
     with receiving():
-        albums = albums_by_name(service.writing, given["albums"] or (), principal(), now)
+        albums = albums_by_name(service.writing, body["albums"] or (), principal(), now)
         outcomes = add_uploads(who, waiting, now, albums=albums)
     indexed = wait_for_index(service, outcomes)
     files = [record_of_outcome(service, outcome) for outcome in outcomes]

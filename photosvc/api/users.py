@@ -183,8 +183,8 @@ def list_app_passwords(user_uid: str) -> Response:
     """List the account's app passwords, without their secrets."""
     with current_service().reading(orm=True) as session:
         user = find_user(session, user_uid)
-        found = credentials.list_credentials(session, user=user, kinds=[APP_PASSWORD], limit=_MOST)
-        return json_answer(_CREDENTIALS.dump(found))
+        app_passwords = credentials.list_credentials(session, user=user, kinds=[APP_PASSWORD], limit=_MOST)
+        return json_answer(_CREDENTIALS.dump(app_passwords))
 
 
 @users.post("/users/<user_uid>/app-passwords")
@@ -220,8 +220,8 @@ def list_open_sessions(user_uid: str) -> Response:
     service = current_service()
     with service.reading(orm=True) as session:
         user = find_user(session, user_uid)
-        found = credentials.list_sessions(session, user, service.now())
-        return json_answer(OpenSessionSchema(current=principal().credential_id, many=True).dump(found))
+        open_sessions = credentials.list_sessions(session, user, service.now())
+        return json_answer(OpenSessionSchema(current=principal().credential_id, many=True).dump(open_sessions))
 
 
 @users.delete("/users/<user_uid>/sessions/<credential>")

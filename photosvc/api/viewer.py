@@ -62,8 +62,8 @@ def search_for_viewer() -> Response:
     """
     service, who = current_service(), principal()
     pairs = tuple(request.args.items(multi=True))
-    asked = confine(parse_request(pairs, service.today()), who, link_tokens.alias_key(service.settings, who))
-    return _answer_for_viewer(asked, "photos/view")
+    parsed = confine(parse_request(pairs, service.today()), who, link_tokens.alias_key(service.settings, who))
+    return _answer_for_viewer(parsed, "photos/view")
 
 
 @viewer.get("/geo/view")
@@ -72,15 +72,15 @@ def search_for_viewer() -> Response:
 @answers(_VIEW, "A page of results.", many=True, headers=PAGE_HEADERS, refuses=(404, 429))
 def search_map_for_viewer() -> Response:
     """Search for photos with a position, in the form of `/photos/view`."""
-    asked = parse_request(tuple(request.args.items(multi=True)), current_service().today())
-    return _answer_for_viewer(_on_map(asked), "geo/view")
+    parsed = parse_request(tuple(request.args.items(multi=True)), current_service().today())
+    return _answer_for_viewer(_on_map(parsed), "geo/view")
 
 
-def _on_map(asked: SearchRequest) -> SearchRequest:
-    return replace(asked, node=conjunction([asked.node, _ON_MAP]), merged=False)
+def _on_map(parsed: SearchRequest) -> SearchRequest:
+    return replace(parsed, node=conjunction([parsed.node, _ON_MAP]), merged=False)
 
 
-def _answer_for_viewer(asked: SearchRequest, path: str) -> Response:
+def _answer_for_viewer(parsed: SearchRequest, path: str) -> Response:
     service, who = current_service(), principal()
     may_download = who.shared is None or who.shared.downloads
     links = _Links(
@@ -88,7 +88,7 @@ def _answer_for_viewer(asked: SearchRequest, path: str) -> Response:
         link_tokens.preview_token(service.settings, who),
         link_tokens.download_token(service.settings, who, service.now()) if may_download else "",
     )
-    return answer_page(asked, path, pieces=lambda page: _array(page, links.view), cached=False)
+    return answer_page(parsed, path, pieces=lambda page: _array(page, links.view), cached=False)
 
 
 @viewer.get("/geo")
@@ -107,8 +107,8 @@ def search_for_map() -> Response:
     """
     pairs = tuple(request.args.items(multi=True))
     # Of a repeated parameter the last value counts.
-    asked = parse_request((("count", str(MAX_COUNT)), *pairs), current_service().today())
-    return answer_page(_on_map(asked), "geo", pieces=_collection)
+    parsed = parse_request((("count", str(MAX_COUNT)), *pairs), current_service().today())
+    return answer_page(_on_map(parsed), "geo", pieces=_collection)
 
 
 def _array(page: Page, convert: Callable[[Record], Record]) -> Iterator[str]:

@@ -43,19 +43,21 @@ class Selection:
 
 
 def parse_selection(fields: Mapping[str, Any], *, most_albums: int = MOST_ALBUMS) -> Selection:
-    """Return the selection of the keys `photos`, `files`, `albums` and `q`; None as a value counts as absent.
+    """Return the selection of the keys `photos`, `files`, `albums` and `q`, which may be absent or None.
 
     Raises:
         InvalidValueError: nothing is selected, too much is, or a value is no UID or hash; `field` names the key.
     """
-    photos, files, albums = (fields[name] or () for name in ("photos", "files", "albums"))
+    photos, files, albums = (fields.get(name) or () for name in ("photos", "files", "albums"))
     files = [text.lower() for text in files]
-    query = (fields["q"] or "").strip()
+    query = (fields.get("q") or "").strip()
     if not (photos or files or albums or query):
         raise InvalidValueError("No items selected", field="photos")
     if len(photos) + len(files) + len(albums) > MOST_SELECTED:
         msg = f"more than {MOST_SELECTED:,} items are selected"
-        raise InvalidValueError(msg, field=max(("photos", "files", "albums"), key=lambda name: len(fields[name] or ())))
+        raise InvalidValueError(
+            msg, field=max(("photos", "files", "albums"), key=lambda name: len(fields.get(name) or ()))
+        )
     if len(albums) > most_albums:
         raise InvalidValueError(f"more than {most_albums} albums are selected", field="albums")
     _check("photos", "a photo UID", [is_uid(text, PHOTO) for text in photos])
