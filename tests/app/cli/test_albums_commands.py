@@ -53,7 +53,7 @@ def test_computed_albums_are_listed_and_shown_but_not_changed(albums):
         (["ls", "--order", "sideways"], 2),
     ],
 )
-def test_what_is_wrong_is_refused_and_changes_nothing(albums, arguments, code):
+def test_wrong_values_are_refused_and_change_nothing(albums, arguments, code):
     done = albums(*arguments)
     assert (done.returncode, done.stdout) == (code, "")
     assert read(albums("ls", "--json")) == []

@@ -58,7 +58,7 @@ def test_without_a_terminal_nothing_asks(instance, missing):
         (["index", "--nothing"], 2),
     ],
 )
-def test_what_is_wrong_is_printed_on_stderr_with_its_exit_code(instance, arguments, code):
+def test_errors_are_printed_on_stderr_with_their_exit_codes(instance, arguments, code):
     done = call_svc(*arguments, instance=instance)
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr
@@ -218,7 +218,7 @@ def test_a_lifetime_may_have_a_unit(instance, given, seconds):
 
 
 @pytest.mark.parametrize("given", ["30 days", "d", "-1d", "1.5h", "1234567d", "²d", "0d", "101y"])
-def test_what_is_no_lifetime_is_refused(instance, given):
+def test_an_invalid_lifetime_is_refused(instance, given):
     done = call_svc(*ADD, "--expires", given, instance=instance)
     assert (done.returncode, done.stdout) == (2, "")
 

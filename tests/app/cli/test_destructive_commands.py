@@ -69,7 +69,7 @@ def test_a_no_ends_with_0_and_changes_nothing(api, monkeypatch):
 @pytest.mark.parametrize(
     "arguments", [["users", "rm", "nobody"], ["auth", "rm", "sess00000000"], ["auth", "rm", "\x80"]]
 )
-def test_what_does_not_exist_ends_with_3(api, arguments):
+def test_unknown_names_end_with_3(api, arguments):
     for more in ([], ["--yes"]):
         done = api.svc(*arguments, *more)
         assert (done.returncode, done.stdout) == (3, "")

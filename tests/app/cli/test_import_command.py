@@ -91,7 +91,7 @@ def test_the_exit_code_is_1_when_a_file_cannot_be_read(api, card):
 
 
 @pytest.mark.parametrize("ended", [False, True], ids=["killed", "failed"])
-def test_an_import_also_indexes_at_once_what_an_earlier_run_left(api, card, monkeypatch, ended):
+def test_an_import_also_indexes_the_files_of_an_interrupted_one(api, card, monkeypatch, ended):
     with monkeypatch.context() as patch:
         patch.setattr("photosvc.cli.imports._index_imported", lambda _: None)
         api.svc("import", str(card))

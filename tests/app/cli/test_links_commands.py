@@ -98,7 +98,7 @@ def test_a_link_takes_uploads_for_an_account(api, links):
         (["ls", "Autumn"], 3),
     ],
 )
-def test_what_is_wrong_is_refused_and_changes_nothing(links, arguments, code):
+def test_wrong_values_are_refused_and_change_nothing(links, arguments, code):
     done = links(*arguments)
     assert (done.returncode, done.stdout) == (code, "")
     assert read(links("ls", "--json")) == []

@@ -88,7 +88,7 @@ def test_a_dry_run_counts_and_changes_nothing(purged):
     assert dump(purged) == before
 
 
-def test_without_hard_what_is_gone_is_hidden(purged):
+def test_without_hard_missing_files_are_hidden(purged):
     assert purge(purged) == FOUND
     assert purged.names() == ["2020/c.png", "2020/d.jpg", "2020/e.jpg"]
     assert purge(purged) == {**FOUND, "marked": 0}
@@ -111,7 +111,7 @@ def test_hard_removes_rows_words_albums_and_thumbnails_but_no_original(purged):
     assert purge(purged, "--hard", "--yes")["removed"] == {"files": 0, "photos": 0, "thumbnails": 0}
 
 
-def test_hard_leaves_no_row_of_what_it_removed(purged):
+def test_hard_leaves_no_row_of_removed_files(purged):
     purge(purged, "--hard", "--yes")
     with purged.session() as session:
         ids = {model.__table__: set(session.scalars(select(model.id))) for model in (File, Photo)}
@@ -122,7 +122,7 @@ def test_hard_leaves_no_row_of_what_it_removed(purged):
                 assert known is None or set(session.scalars(select(key.parent))) <= known, key.parent
 
 
-def test_the_question_names_what_is_lost_and_a_no_keeps_it(purged, monkeypatch):
+def test_the_question_names_the_losses_and_a_no_prevents_them(purged, monkeypatch):
     code, out, err, _ = type_at(purged.instance, ["purge", "--hard"], [("[y/N]", "n\n")])
     assert (code, out) == (0, "")
     assert "3 files are gone from the originals:\n  2020/a.jpg\n  2020/b.jpg\n  2020/c.jpg\n" in err
@@ -164,7 +164,7 @@ def test_a_file_that_is_marked_but_came_back_stays(purged):
 
 
 @pytest.mark.parametrize("marked", [True, False])
-def test_a_duplicate_of_a_file_that_is_gone_keeps_what_people_wrote(library, marked):
+def test_a_duplicate_of_a_missing_file_keeps_the_edits(library, marked):
     library.put("a.jpg", jpeg())
     library.put("b.jpg", jpeg(80, 48))
     library.index()
@@ -185,7 +185,7 @@ def test_a_duplicate_of_a_file_that_is_gone_keeps_what_people_wrote(library, mar
 
 @pytest.mark.parametrize("is_renamed", [True, False])
 @pytest.mark.parametrize("marked", [True, False])
-def test_what_people_wrote_stays_while_any_file_has_the_content(library, marked, is_renamed):
+def test_edits_stay_while_any_file_has_the_content(library, marked, is_renamed):
     library.put("a.jpg", jpeg())
     library.put("b.jpg", jpeg(80, 48))
     library.index()

@@ -83,7 +83,7 @@ def test_json_has_the_records_of_the_api(search):
         (("--album", "a000000000000000"), 3, "Error: there is no such album"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(search, arguments, code, message):
+def test_errors_are_one_sentence(search, arguments, code, message):
     answer = search(*arguments)
     assert (answer.returncode, answer.stdout) == (code, "")
     assert message in answer.stderr

@@ -43,6 +43,6 @@ def test_an_album_is_shared_listed_changed_and_shared_no_longer(shares):
         (["rm", "Summer", "vera", "--yes"], 3),
     ],
 )
-def test_what_is_wrong_is_refused_and_shares_nothing(shares, arguments, code):
+def test_wrong_values_are_refused_and_share_nothing(shares, arguments, code):
     assert shares(*arguments).returncode == code
     assert read(shares("ls", "--json")) == []

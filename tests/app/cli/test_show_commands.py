@@ -32,7 +32,7 @@ def test_a_hosts_own_configuration_file_is_left_alone(tmp_path):
     assert settings.origins["originals"] == "app"
 
 
-def test_formats_are_shown_with_their_extra_and_what_is_not_read_with_the_reason(monkeypatch):
+def test_formats_are_shown_with_their_extra_and_unread_ones_with_the_reason(monkeypatch):
     monkeypatch.setattr("photosvc.cli.show.has_extra", lambda extra: extra != "jxl")
     rows = json.loads(CliRunner().invoke(show, ["formats", "--json"]).output)
     by_extension = {extension: row for row in rows for extension in row["extensions"].split()}

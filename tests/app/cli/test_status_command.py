@@ -23,13 +23,13 @@ def status(library):
     return run
 
 
-def test_before_the_first_run_nothing_is_there_and_no_time_is_told(status):
+def test_before_the_first_run_counts_are_0_and_times_empty(status):
     record = json.loads(status("--json").stdout)
     assert (record["photos"], record["files"], record["failed"], record["failures"]) == ({}, 0, 0, [])
     assert (record["indexed_at"], record["scanned_at"], record["indexing"]) == (None, None, False)
 
 
-def test_it_tells_what_is_there_when_it_was_indexed_and_what_failed(status, library):
+def test_it_shows_counts_index_times_and_failures(status, library):
     library.index()
     record = json.loads(status("--json").stdout)
     assert record["photos"] == {"image": 2}
@@ -62,7 +62,7 @@ def test_the_table_lists_the_last_failures_and_counts_the_others(status, library
     assert status("--csv").stdout.splitlines()[0] == "Name,Value"
 
 
-def test_hidden_and_missing_ones_are_told_apart(status, library):
+def test_hidden_and_missing_files_are_distinguished(status, library):
     library.index()
     (library.originals / "two.jpg").unlink()
     library.index()

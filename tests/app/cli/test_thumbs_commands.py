@@ -27,7 +27,7 @@ def cached(pictures, name):
     return sorted(path.name.partition("_")[2] for path in found)
 
 
-def test_thumbs_makes_the_usual_sizes_of_all_pictures_and_keeps_what_is_there(api, pictures):
+def test_thumbs_makes_the_usual_sizes_of_all_pictures_and_keeps_present_ones(api, pictures):
     pictures.library.index()
     done = api.svc("thumbs")
     assert (done.returncode, done.stdout) == (0, "11 made, 0 kept, 0 failed\n")
@@ -51,7 +51,7 @@ def test_thumbs_refuses_sizes_and_queries_that_do_not_exist(api, pictures):
     assert api.svc("thumbs", "nonsense:1").returncode == 2
 
 
-def test_thumbs_reports_what_cannot_be_shown_and_goes_on(api, pictures):
+def test_thumbs_reports_unreadable_pictures_and_continues(api, pictures):
     pictures.library.index()
     (pictures.library.originals / "large.jpg").unlink()
     done = api.svc("thumbs")
@@ -60,7 +60,7 @@ def test_thumbs_reports_what_cannot_be_shown_and_goes_on(api, pictures):
     assert done.stderr == "failed large.jpg: The file has changed since it was indexed; an index run is due.\n"
 
 
-def test_index_with_thumbs_makes_the_usual_sizes_of_what_it_reads(api, pictures):
+def test_index_with_thumbs_makes_the_usual_sizes_of_the_files_that_it_reads(api, pictures):
     done = api.svc("index", "--thumbs")
     assert done.returncode == 0
     assert done.stdout.startswith(
@@ -122,7 +122,7 @@ def test_show_sizes_lists_every_size(api):
 
 
 @pytest.mark.parametrize("command", ["thumbs", "index --thumbs"])
-def test_a_cache_that_cannot_be_written_is_named_with_what_to_do(pictures, tmp_path, command):
+def test_an_unwritable_cache_is_named_with_a_remedy(pictures, tmp_path, command):
     library = pictures.library
     if command == "thumbs":
         library.index()

@@ -16,7 +16,7 @@ from tests.helpers.library import Library, copy_library, open_library
 
 @pytest.fixture(scope="session")
 def fill(tmp_path_factory) -> Callable[..., Library]:
-    """A function that makes a library of these files and closes it."""
+    """Return a function that makes a library of the files and closes it."""
 
     def fill(files: Mapping[str | bytes, bytes], **settings: object) -> Library:
         library = open_library(tmp_path_factory.mktemp("filled") / "instance", settings=settings)
@@ -31,7 +31,7 @@ def fill(tmp_path_factory) -> Callable[..., Library]:
 
 @pytest.fixture
 def open_copy(filled: Library, tmp_path: Path) -> Iterator[Callable[..., Library]]:
-    """A function that opens the test's copy of the library `filled` of its module with these settings."""
+    """Return a function that opens the copy of the library `filled` of the module with some settings."""
     opened: list[Library] = []
 
     def open_copy(**settings: object) -> Library:
@@ -57,7 +57,7 @@ def library(open_copy: Callable[..., Library]) -> Library:
 
 @pytest.fixture
 def call(library: Library) -> Callable[..., object]:
-    """A function that sends a request of a client and gives the body of an answer with this status."""
+    """Return a function that sends a request of a client and returns the body of an answer with the expected status."""
     return library.call
 
 

@@ -108,7 +108,7 @@ def test_people_order_photos_by_hand(call, lake, uids):
     assert call("GET", f"/albums/{lake}/photos") == {"photos": [a, d, c, b]}
 
 
-def test_a_smart_album_contains_what_its_query_finds_without_what_was_taken_out(library, call, uids):
+def test_a_smart_album_contains_the_photos_of_its_query_except_removed_ones(library, call, uids):
     smart = call("POST", "/albums", json={"Title": "Folder b", "Filter": "path:b"})
     inside = found(library, q="path:b")
     assert (smart["PhotoCount"], found(library, s=smart["UID"])) == (len(inside), inside)
@@ -159,7 +159,7 @@ def test_photos_that_do_not_exist_are_404_and_beside_others_left_out(call, lake,
     assert answer["photos"] == [uids[0]]
 
 
-def test_private_albums_and_photos_are_seen_only_by_who_sees_private(library, call, uids):
+def test_private_albums_and_photos_need_the_right_to_private_photos(library, call, uids):
     secret = call("POST", "/albums", json={"Title": "Secret", "Private": True}, token=library.token(role="user"))["UID"]
     user, viewer, client = (
         library.token(role="user"),
@@ -275,7 +275,7 @@ def test_computed_albums_contain_their_photos_and_refuse_changes(library, call, 
         assert [album["UID"] for album in call("GET", f"/albums?type={kind}")] == [album["UID"] for album in albums]
 
 
-def test_computed_albums_do_not_count_private_photos_for_those_who_do_not_see_them(library, call):
+def test_computed_albums_count_private_photos_only_for_accounts_that_see_them(library, call):
     before = {album["Path"]: album["PhotoCount"] for album in call("GET", "/albums?type=folder")}
     with library.session() as session:
         path = session.query(SearchRow.path).filter(SearchRow.photo_id == 1).first()[0]

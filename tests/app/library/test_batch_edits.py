@@ -21,7 +21,7 @@ def keywords(library, uid):
     return set(filter(None, photo(library, uid)["Details"]["Keywords"].split(", ")))
 
 
-def test_each_photo_gains_and_loses_keywords_and_keeps_its_others(library, batch):  # noqa: F811
+def test_each_photo_gains_and_loses_keywords_and_keeps_its_other_ones(library, batch):  # noqa: F811
     one, two, *_ = uids(library)
     batch("edit", photos=[one], values={"Details": {"Keywords": "lake, boat"}})
     answer = batch("edit", photos=[one, two], add_keywords="Swimming, LAKE", remove_keywords=["boat"])
@@ -30,7 +30,7 @@ def test_each_photo_gains_and_loses_keywords_and_keeps_its_others(library, batch
     assert {word.casefold() for word in keywords(library, two)} == {"lake", "swimming"}
 
 
-def test_times_are_moved_by_seconds_from_what_each_is(library, batch):  # noqa: F811
+def test_the_time_of_each_photo_moves_by_seconds(library, batch):  # noqa: F811
     chosen = uids(library)[:2]
     before = [photo(library, uid)["TakenAtLocal"] for uid in chosen]
     assert before == ["2020-01-01T03:04:05Z", "2020-01-02T03:04:05Z"]

@@ -169,7 +169,7 @@ def test_deleted_labels_leave_all_photos_archived_ones_too(library, call, uid, l
     call("POST", "/batch/labels/delete", 400, json={"labels": ["l"] * 1001})
 
 
-def test_private_photos_keep_a_label_that_somebody_renames_who_may_not_see_them(library, call, label):
+def test_a_renaming_without_the_right_to_private_photos_keeps_their_label(library, call, label):
     lake = label("lake")["UID"]
     with library.session() as session:
         edit_photos(session, [session.query(Photo.id).filter(Photo.name == "two").scalar()], private=True)

@@ -30,7 +30,7 @@ def visit(sharing, link):
 
 
 def added(sharing, token, *files):
-    """Add files that must all be accepted; gives the UIDs of the photos that are new in the album."""
+    """Add files that must all be accepted; return the UIDs of the photos that are new in the album."""
     before = sharing.in_album().keys()
     answer = sharing.add(token, *files)
     assert (answer.status_code, {one["status"] for one in answer.json["files"]}) == (200, {"added"}), answer.text
@@ -142,7 +142,7 @@ def test_a_link_that_ends_while_files_arrive_adds_none(sharing, monkeypatch):
         assert len(done) == 1, name
 
 
-def test_answers_do_not_tell_what_the_library_has_and_hidden_photos_are_not_pulled_in(sharing, visit):
+def test_answers_reveal_no_content_of_the_library_and_no_hidden_photo(sharing, visit):
     """Each file counts for the maker of a link each time: else, the quota left tells which files its owner has."""
     upload(sharing.api, sharing.token, "b", ("mine.jpg", picture(8)))
     sharing.share()
@@ -257,7 +257,7 @@ def test_files_of_a_visitor_keep_their_place_until_they_are_stored(sharing, visi
         free()
 
 
-def test_a_visitor_is_told_that_a_picture_is_damaged(sharing, visit):
+def test_the_answer_to_a_visitor_reports_a_damaged_picture(sharing, visit):
     answer = sharing.add(visit, ("new.jpg", jpeg(300, 200)[:-900]), ("whole.jpg", picture(9))).json
     assert answer["message"] == "1 file added, 1 file stored but damaged"
     assert [(file["status"], file.get("reason")) for file in answer["files"]] == [
@@ -303,7 +303,7 @@ def test_content_that_the_library_has_is_a_photo_of_the_visitor_with_nothing_of_
     assert list(sharing.in_album(album=other)) == [known]
 
 
-def test_what_a_visitor_sent_first_is_no_duplicate_of_what_its_owner_adds_later(sharing, visit):
+def test_the_file_of_a_visitor_makes_no_later_file_of_the_owner_a_duplicate(sharing, visit):
     sent = added(sharing, visit, ("mine.jpg", picture(40)))
     (own,) = upload(sharing.api, sharing.token, "own", ("own.jpg", picture(40)))
     assert own["status"] == "added"
@@ -312,7 +312,7 @@ def test_what_a_visitor_sent_first_is_no_duplicate_of_what_its_owner_adds_later(
     assert (again["status"], again["PhotoUID"]) == ("duplicate", own["PhotoUID"])
 
 
-def test_an_edited_photo_whose_former_content_a_visitor_sends_keeps_what_people_entered(sharing, visit, monkeypatch):
+def test_an_edited_photo_keeps_its_edits_if_a_visitor_sends_its_former_content(sharing, visit, monkeypatch):
     monkeypatch.setattr(uploads, "wake_indexer", lambda _: Indexer.NONE)
     known = sharing.uids["known"]
     sharing.call("PUT", f"/photos/{known}", json={"Title": "Ours"})

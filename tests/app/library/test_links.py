@@ -98,7 +98,7 @@ def test_a_visit_lasts_a_day_or_until_the_end_of_its_link_or_its_visitor_ends_it
     assert sharing.sees(later) == 401
 
 
-def test_a_password_is_asked_for_and_another_one_ends_the_visits(sharing):
+def test_a_password_is_required_and_another_one_ends_the_visits(sharing):
     link = sharing.link(Password="open sesame")
     assert link["VerifyPassword"] is True
     assert check_error(sharing.open(link), 401)["details"][0]["field"] == "password"
@@ -261,7 +261,7 @@ def test_a_link_that_a_client_made_stops_with_the_account_of_the_client(sharing)
     assert sharing.links(token=admin).json == []
 
 
-def test_albums_tell_the_number_of_their_links_to_those_who_may_list_them(sharing):
+def test_albums_have_the_number_of_links_for_accounts_that_may_list_links(sharing):
     paths = ("/albums", f"/albums/{sharing.album}")
 
     def counts(token):
@@ -306,7 +306,7 @@ def test_the_number_of_links_and_of_open_visits_is_limited(sharing):
     check_error(sharing.links("POST"), 409)
 
 
-def test_the_security_log_has_who_made_changed_and_ended_a_link(sharing):
+def test_the_security_log_names_the_accounts_that_made_changed_and_ended_a_link(sharing):
     link = sharing.link(Password="open sesame", MaxViews=9)
     sharing.change(link, Password="different one", Expires=60)
     sharing.end(link)

@@ -20,7 +20,7 @@ def filled(fill):
 
 @pytest.fixture
 def call(library):
-    """A function that sends a request of a user and gives the body of an answer with this status."""
+    """Return a function that sends a request of a user and returns the body of an answer with the expected status."""
     return partial(library.call, token=library.token(role="user"))
 
 
@@ -91,7 +91,7 @@ def test_wrong_names_and_areas_are_refused(library, call):
         call("PUT", f"/markers/{uid.replace('UID', markers(library, '0')[0]['UID'])}", status, json=body)
 
 
-def test_areas_of_private_photos_are_named_only_by_who_sees_private(library, call):
+def test_naming_areas_of_private_photos_needs_the_right_to_see_them(library, call):
     uid = markers(library, "0")[0]["UID"]
     with library.session() as session:
         edit_photos(session, [session.query(Photo.id).filter(Photo.name == "0").scalar()], private=True)
@@ -159,7 +159,7 @@ def test_an_added_area_turns_with_the_picture(library, call, add):
     assert names(library, "0") == ["Ada", "Bob", "Zoe", "Yan"]
 
 
-def test_the_name_of_an_added_area_can_be_given_changed_and_removed(library, call, add):
+def test_the_name_of_an_added_area_can_be_set_changed_and_removed(library, call, add):
     uid = add(Name="")["UID"]
     for body, name in (({"Name": "Yan"}, "Yan"), ({"Name": None}, ""), ({"Name": "Xu"}, "Xu")):
         assert call("PUT", f"/markers/{uid}", json=body)["Name"] == name
@@ -227,7 +227,7 @@ def test_wrong_new_areas_are_refused(library, add):
         assert names(library, "0") == ["Ada", "Bob"]
 
 
-def test_areas_are_added_to_private_photos_only_by_who_sees_private(library, add):
+def test_adding_areas_to_private_photos_needs_the_right_to_see_them(library, add):
     with library.session() as session:
         edit_photos(session, [session.query(Photo.id).filter(Photo.name == "0").scalar()], private=True)
     add(status=404, token=library.token())

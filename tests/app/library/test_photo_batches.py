@@ -87,7 +87,7 @@ def test_a_selection_that_is_not_valid_is_refused_by_its_field(unchanged):
                 assert batch(action, 400, **{"values": {}, **body})["error"] == "No items selected"
 
 
-def test_private_photos_are_seen_only_by_those_with_the_right(library, batch):
+def test_private_photos_need_the_right_to_see_them(library, batch):
     first, second, *others = uids(library)
     reader = library.token("photos")
     assert batch("private", photos=[first, second])["photos"] == 2

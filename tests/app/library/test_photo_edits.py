@@ -212,7 +212,7 @@ def test_a_position_names_its_place(library, send):
     assert [record["FileName"] for record in library.find(q="city:Munich")] == ["a/lake.jpg"]
 
 
-def test_a_date_that_is_known_in_part_stays_so_until_a_whole_one_is_given(send):
+def test_a_partly_known_date_stays_so_until_a_whole_one_is_set(send):
     def date(answer):
         return answer["Year"], answer["Month"], answer["Day"]
 

@@ -28,7 +28,7 @@ def send(library):
     return send
 
 
-def test_the_history_names_who_changed_what_and_when(send):
+def test_the_history_has_actors_values_and_times(send):
     generated = send("GET")["Title"]
     send(json={"Title": "Mine"})
     send(json={"Details": {"Artist": "Ann"}, "Private": True})
@@ -94,7 +94,7 @@ def test_a_change_that_does_not_exist_is_not_found(send):
         assert send("POST", f"/history/{number}/undo", status=404)["error"] == "the photo has no such change"
 
 
-def test_what_changed_while_a_photo_was_private_is_hidden_from_those_who_may_not_see_that(library, send):
+def test_changes_of_a_private_photo_stay_hidden_without_the_right_to_see_it(library, send):
     client = library.token("photos")
     send(json={"Title": "Before"})
     send(json={"Private": True, "Title": "Secret"})
@@ -139,7 +139,7 @@ def test_a_photo_that_becomes_part_of_another_leaves_its_history_to_that(library
     ]
 
 
-def test_of_many_changes_of_a_photo_the_last_ones_are_kept(library, send, monkeypatch):
+def test_the_last_changes_of_a_photo_are_stored(library, send, monkeypatch):
     monkeypatch.setattr("photosvc.library.journal.MOST_OF_PHOTO", 3)
     for number in range(5):
         send(json={"Title": f"Title {number}"})

@@ -55,7 +55,7 @@ def test_a_share_that_cannot_be_is_refused_with_its_reason(sharing, monkeypatch)
     check_error(sharing.share(album=sharing.make_album("Other")), 409)
 
 
-def test_accounts_that_see_the_library_are_told_of_the_album_and_see_the_library_as_before(sharing):
+def test_accounts_that_see_the_library_also_list_the_shared_album(sharing):
     viewer = sharing.api.app_password("vera")
     before = sharing.call("GET", "/photos", viewer).json
     sharing.share("vera")
@@ -63,7 +63,7 @@ def test_accounts_that_see_the_library_are_told_of_the_album_and_see_the_library
     assert sharing.call("GET", "/photos", viewer).json == before
 
 
-def test_an_account_leaves_an_album_and_the_security_log_has_who_shared_changed_and_left(sharing):
+def test_an_account_leaves_an_album_and_the_security_log_names_all_who_acted(sharing):
     account = f"/{sharing.share().json['AccountUID']}"
     sharing.accounts("PUT", account, {"Role": "viewer"})
     assert sharing.call("DELETE", f"/shared/{sharing.album}", sharing.guest).status_code == 200
@@ -111,7 +111,7 @@ def test_a_contributor_adds_photos_and_takes_out_own_ones_alone(sharing):
     assert sharing.in_album(sharing.guest).keys() == {member}
 
 
-def test_a_file_that_joins_the_photo_of_others_does_not_make_it_one_s_own(sharing):
+def test_a_file_that_joins_the_photo_of_others_does_not_make_it_removable(sharing):
     sharing.share()
     sharing.add(sharing.guest, ("new.jpg", picture(9)))
     (new,) = sharing.in_album(sharing.guest).keys() - {sharing.uids["member"]}

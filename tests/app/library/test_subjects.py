@@ -114,7 +114,7 @@ def test_a_wrong_name_is_refused(call, uid_of):
         assert answer["details"][0]["field"] == "Name"
 
 
-def test_people_of_private_photos_are_seen_only_by_who_sees_private(library, call, uid_of):
+def test_people_of_private_photos_need_the_right_to_see_these(library, call, uid_of):
     bobby = uid_of("Bobby")
     with library.session() as session:
         edit_photos(session, [session.query(Photo.id).filter(Photo.name == "three").scalar()], private=True)
@@ -126,7 +126,7 @@ def test_people_of_private_photos_are_seen_only_by_who_sees_private(library, cal
 
 
 @pytest.mark.parametrize("name", ["Zoe", "BOB", "Ada"])
-def test_who_sees_no_private_photos_renames_people_on_the_others_alone(library, call, uid_of, name):
+def test_without_the_right_to_private_photos_people_are_renamed_on_the_others(library, call, uid_of, name):
     library.put("c/four.jpg", jpeg(90, 48, xmp=showing("Bob")))
     library.index()
     with library.session() as session:
@@ -143,7 +143,7 @@ def test_who_sees_no_private_photos_renames_people_on_the_others_alone(library, 
     assert sorted(marker["Name"] for marker in seen["Files"][0]["Markers"]) == sorted(["Ada", name])
 
 
-def test_who_sees_no_private_photos_takes_labels_from_the_others_alone(library, call):
+def test_without_the_right_to_private_photos_labels_are_removed_from_the_others(library, call):
     with library.session() as session:
         edit_photos(session, [session.query(Photo.id).filter(Photo.name == "two").scalar()], private=True)
     lake = next(label["UID"] for label in call("GET", "/labels") if label["Name"] == "lake")

@@ -262,7 +262,7 @@ def test_commands_end_with_the_exit_code_of_their_error(library):
         assert hashes(library.originals) == before
 
 
-def test_the_trash_is_emptied_of_what_is_old(library):
+def test_old_files_leave_the_trash(library):
     for name in ("b/1.jpg", "b/2.jpg"):
         call(library, "POST", "/batch/photos/delete", json={"photos": [uids(library)[name]]})
         library.clock.move(days=10)
@@ -281,7 +281,7 @@ def test_the_trash_is_emptied_of_what_is_old(library):
     assert len(uids(library)) == 4
 
 
-def test_what_comes_into_the_trash_while_the_command_asks_stays_in_it(library, monkeypatch):
+def test_files_deleted_while_the_command_asks_stay_in_the_trash(library, monkeypatch):
     def delete(name):
         call(library, "POST", "/batch/photos/delete", json={"photos": [uids(library)[name]]})
         return True
@@ -343,7 +343,7 @@ def test_a_disk_that_refuses_leaves_everything_as_it_was(library, monkeypatch, o
 
 
 def killed_deletion(library, photos, where):
-    """Delete these photos in a process that is killed in a function of `library.trash_deletion`."""
+    """Delete these photos in a process that is killed in a function of `library.trash.deletion`."""
     library.token(role="admin")
     library.close()
     process = os.fork()
@@ -402,7 +402,7 @@ def test_a_deletion_under_way_is_left_alone(library):
     assert [row["Name"] for row in listed(library)] == ["b/0.jpg"]
 
 
-def test_what_lies_in_the_trash_counts_in_the_quota_of_its_account(open_copy):
+def test_files_in_the_trash_count_in_the_quota_of_their_account(open_copy):
     library = open_copy(PHOTOSVC_UPLOAD_QUOTA="1")
     content = (library.originals / "b/1.jpg").read_bytes()
     uid = uids(library)["b/1.jpg"]

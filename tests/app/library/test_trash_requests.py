@@ -71,7 +71,7 @@ def test_an_unknown_item_is_looked_for_in_its_own_deletion_alone(library, monkey
     assert asked == gone
 
 
-def test_a_request_restores_so_many_files(library, monkeypatch):
+def test_a_request_restores_a_limited_number_of_files(library, monkeypatch):
     for module in ("api.trash", "library.trash.restoring"):
         monkeypatch.setattr(f"photosvc.{module}.MOST_RESTORED", 2)
     delete(library, "b/0.jpg", "b/1.jpg", "b/2.jpg")
@@ -90,7 +90,7 @@ def test_a_restoration_that_takes_too_long_leaves_the_rest(library, monkeypatch)
         assert (len(done["files"]), done["complete"]) == (1, complete)
 
 
-def test_what_is_not_in_the_trash_cannot_be_restored(library):
+def test_unknown_items_cannot_be_restored(library):
     delete(library, "b/0.jpg")
     deletion = call(library, "GET", "/trash")[0]["Item"].partition("/")[0]
     for body, status in (

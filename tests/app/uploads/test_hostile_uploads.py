@@ -42,7 +42,7 @@ NO_PICTURES = [
 ]  # fmt: skip
 
 
-def test_what_is_no_picture_is_refused_whatever_it_is_called(api, token):
+def test_other_files_than_pictures_are_refused_under_any_name(api, token):
     before = originals(api)
     files = upload(api, token, "disguised", *NO_PICTURES)
     assert len(files) == len(NO_PICTURES)
@@ -133,7 +133,7 @@ FORMS = {
 }
 
 
-def test_forms_that_are_none_or_beyond_all_bounds_are_refused_and_leave_nothing(api, token):
+def test_invalid_or_huge_forms_are_refused_and_leave_nothing(api, token):
     for name, (body, status) in FORMS.items():
         answer = api.call("POST", "/users/Alice/upload/bad", token, data=body, content_type=FORM)
         assert (answer.status_code, parts(api)) == (status, []), name
@@ -144,7 +144,7 @@ def test_forms_that_are_none_or_beyond_all_bounds_are_refused_and_leave_nothing(
         check_error(answer, 400)
 
 
-def test_boundaries_that_are_none_are_refused(api, token):
+def test_invalid_boundaries_are_refused(api, token):
     for boundary in ("", '""', "a b", "\xff", "b" * 71, "--", "b; boundary=c"):
         kind, body = f"multipart/form-data; boundary={boundary}", form(FILE + CRLF * 2 + b"x")
         answer = api.call("POST", api.user_path(rest="/upload/edge"), token, data=body, content_type=kind)

@@ -74,7 +74,7 @@ def test_a_takeout_keeps_its_dates_albums_and_edited_copies(imports):
         assert list(session.scalars(select(AlbumPhoto.photo_id))) == [photos["IMG_1"].id]
 
 
-def test_what_the_originals_have_is_named_and_not_stored_again(imports):
+def test_present_originals_are_named_and_not_stored_again(imports):
     data, new = picture(5), picture(6)
     imports.library.put("trip/a.jpg", data)
     imports.library.index()
@@ -187,7 +187,7 @@ def test_files_are_copied_under_names_by_the_time_they_were_taken_or_their_last_
         assert {"IMG_1", "b", "c", "d"} < set(session.scalars(select(Photo.original_name)))
 
 
-def test_a_file_whose_reader_crashes_is_kept_under_a_name_by_its_own_or_the_present(imports, monkeypatch):
+def test_a_file_whose_reader_crashes_is_stored_by_the_time_in_its_name_or_the_present(imports, monkeypatch):
     monkeypatch.setattr("photosvc.library.content.extract", Mock(side_effect=FileProblemError(Reason.CRASHED)))
     imports.put("IMG_20220102_030405.jpg", picture(70))
     imports.put("b.jpg", picture(71))

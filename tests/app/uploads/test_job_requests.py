@@ -53,7 +53,7 @@ def left(api):
 
 
 def import_all(api):
-    """What the indexer does until nothing waits."""
+    """Run the indexer until nothing waits."""
     with api.library.app.app_context():
         service = current_service()
         other_jobs = other_jobs_of(service)
@@ -111,7 +111,7 @@ def test_files_are_copied_and_their_photos_found(api, token):
     assert photo["FileName"] == named(data)
 
 
-def test_files_are_moved_into_albums_also_those_that_are_there(api, token):
+def test_files_are_moved_into_albums_duplicates_included(api, token):
     one, two = picture(2), picture(3)
     api.library.put("trip/b.jpg", two)
     api.library.index()
@@ -144,7 +144,7 @@ def test_stopping_withdraws_imports_that_wait_or_go_on(api, token):
     assert (len(originals(api)), parts(api)) == (2, [])
 
 
-def test_an_indexer_that_was_killed_leaves_its_wish_to_the_next(api, token):
+def test_a_killed_indexer_leaves_its_request_to_the_next(api, token):
     for number in range(5):
         put(api, f"{number}.jpg", picture(200 + number))
     api.call("POST", "/import", token, json={"move": True})
@@ -172,7 +172,7 @@ def test_an_import_exceeds_no_quota(api, token, caplog):
     assert (left(api), len(originals(api))) == ([], 2)
 
 
-def test_no_folder_but_those_of_the_folder_of_imports_is_taken(api, token):
+def test_only_folders_of_the_folder_of_imports_are_accepted(api, token):
     put(api, "file.jpg", b"x")
     (api.library.instance / "import" / "link").symlink_to("/etc")
     for path, status in (
@@ -215,7 +215,7 @@ def test_an_album_that_is_none_is_named(api, token):
     assert waiting_requests(api) == {}
 
 
-def test_only_so_many_folders_wait(api, token, monkeypatch):
+def test_the_number_of_waiting_folders_is_limited(api, token, monkeypatch):
     monkeypatch.setattr("photosvc.api.index_runs.IMPORT", replace(IMPORT, most_waiting=3))
     statuses = []
     for folder in ("0", "1", "2", "3", "0"):
@@ -224,7 +224,7 @@ def test_only_so_many_folders_wait(api, token, monkeypatch):
     assert statuses == [200, 200, 200, 429, 200]
 
 
-def test_an_import_and_its_job_are_seen_while_it_waits_and_afterwards_with_what_failed(api, token):
+def test_an_import_and_its_job_are_listed_while_it_waits_and_afterwards_with_failures(api, token):
     for name, data in {"a.jpg": picture(1), "a.xmp": b"<x:xmpmeta", "c.txt": b"words"}.items():
         put(api, f"camera/{name}", data)
     api.call("POST", "/import", token, json={"path": "camera"})
@@ -259,7 +259,7 @@ def test_an_import_and_its_job_are_seen_while_it_waits_and_afterwards_with_what_
     assert api.call("GET", "/errors", token).json == []
 
 
-def test_a_job_is_seen_by_who_asked_for_it(api, token):
+def test_an_account_sees_its_own_jobs(api, token):
     api.call("POST", "/import", token)
     with api.library.session() as session:
         bob = add_user(session, name="bob", role="user")
@@ -292,7 +292,7 @@ def test_an_import_that_failed_or_was_stopped_says_so(api, token, caplog):
     )  # fmt: skip
 
 
-def test_so_many_imports_and_failures_are_remembered(api, token):
+def test_a_limited_number_of_imports_and_failures_is_stored(api, token):
     for number in range(4):
         put(api, f"{number}.jpg", picture(number))
         put(api, f"{number}.xmp", b"<x:xmpmeta")
@@ -332,7 +332,7 @@ def wished_runs(api):
         return {(one.folder, one.force) for one in requests.waiting(session)}
 
 
-def test_an_index_run_is_a_wish_that_an_indexer_takes(api, token):
+def test_a_requested_index_run_is_done_by_an_indexer(api, token):
     answer = api.call("POST", "/index", token, json={"path": "/2024/", "rescan": False, "cleanup": True})
     assert answer.json == {"code": 200, "message": "An indexer was started for it.", "indexer": "started"}
     api.call("POST", "/index", token, json={"path": "2024", "rescan": True})
@@ -343,7 +343,7 @@ def test_an_index_run_is_a_wish_that_an_indexer_takes(api, token):
         assert not body or error["details"][0]["field"] in body
 
 
-def test_stopping_withdraws_large_wishes_and_keeps_those_for_folders(api, token):
+def test_stopping_withdraws_large_requests_and_keeps_requests_for_folders(api, token):
     api.call("POST", "/index", token, json={"path": "2024"})
     assert api.call("DELETE", "/index", token).json["stopped"] is False
     api.call("POST", "/index", token, json={"rescan": True})
@@ -372,7 +372,7 @@ def test_a_run_that_goes_on_stops_before_its_next_batch_and_the_next_run_continu
     assert len(api.library.names(count=99)) == 40
 
 
-def test_runs_are_listed_with_what_waits_and_whether_one_goes_on(api, token):
+def test_runs_are_listed_with_waiting_folders_and_the_current_run(api, token):
     api.library.put("1.jpg", encoded(clouds(1, 16, 12), "JPEG"))
     api.library.index()
     api.call("POST", "/index", token, json={"path": "2024", "rescan": True})

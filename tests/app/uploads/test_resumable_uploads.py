@@ -24,7 +24,7 @@ def token(api):
     return api.app_password("alice", "files")
 
 
-def test_options_say_without_a_credential_what_is_served(api):
+def test_options_names_the_protocol_without_a_credential(api):
     for path in ("/uploads", "/uploads/x"):
         answer = api.call("OPTIONS", path)
         assert answer.status_code == 204
@@ -95,9 +95,7 @@ def killed(*_arguments, **_options):
     raise KeyboardInterrupt
 
 
-def test_a_server_that_was_killed_at_the_last_piece_adds_the_file_when_it_is_asked_where_to_go_on(
-    api, token, monkeypatch
-):
+def test_a_server_killed_at_the_last_piece_adds_the_file_at_the_next_request_for_the_offset(api, token, monkeypatch):
     for number, (moment, steps) in enumerate({
         "before the hash": ["api.resumable.store"],
         "before the name": ["api.resumable.finish"],
@@ -166,7 +164,7 @@ def test_two_requests_never_write_to_one_upload_at_once(api, token):
     cancel(api, token, path)
 
 
-def test_nothing_of_an_upload_is_open_to_who_lost_the_right_until_it_is_given_back(own):
+def test_an_upload_is_closed_while_its_account_lacks_the_right(own):
     def change(statement):
         with own.library.session() as session:
             begin_write(session)
@@ -284,7 +282,7 @@ def test_a_piece_is_stored_only_where_the_upload_ends_and_within_its_length(api,
 
 @examples(1000, everyday=30)
 @given(st.text(max_size=300))
-def test_a_file_may_have_any_name_and_metadata_are_given_back_as_they_were(api, token, name):
+def test_a_file_may_have_any_name_and_metadata_are_returned_unchanged(api, token, name):
     described = metadata(filename=name.encode(errors="ignore").decode())
     path = path_of(tus(api, token, "POST", Upload_Length=10, Upload_Metadata=described))
     with api.library.session() as session:

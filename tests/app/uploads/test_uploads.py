@@ -67,7 +67,7 @@ def test_a_request_waits_for_the_index_until_20_seconds_after_its_beginning(api,
         assert clock.seconds - began == pytest.approx(total, abs=0.11), adding
 
 
-def test_what_the_library_has_is_answered_with_its_uid_and_not_stored_again(api, token):
+def test_a_duplicate_is_answered_with_its_uid_and_not_stored_again(api, token):
     data = picture(2)
     (first,) = upload(api, token, "dup1", ("a.jpg", data))
     os.utime(api.library.originals / first["FileName"], (1_500_000_000, 1_500_000_000))
@@ -192,7 +192,7 @@ def test_the_content_decides_what_a_file_is(api, token):
     assert parts(api) == []
 
 
-def test_photos_are_added_to_albums_by_uid_and_title_also_those_of_duplicates(api, token):
+def test_photos_are_added_to_albums_by_uid_and_title_duplicates_included(api, token):
     album = api.call("POST", "/albums", token, json={"Title": "Old"}).json["UID"]
     one, two = picture(6), picture(7)
     upload(api, token, "albums1", ("1.jpg", one))
@@ -228,7 +228,7 @@ def test_a_photo_that_was_removed_comes_back_when_it_is_sent_again(api, token):
     assert (again["FileName"], again["PhotoUID"]) == (file["FileName"], file["PhotoUID"])
 
 
-def test_who_may_not_upload_is_refused_and_uploads_of_others_are_not_seen(api, token):
+def test_uploads_need_the_right_and_stay_invisible_to_other_accounts(api, token):
     data, ann = ("a.jpg", picture(10)), api.app_password("ann", "*")
     for name, other in (("vera", api.app_password("vera", "*")), ("ann", token), ("alice", api.access_token("*"))):
         check_error(post(api, other, "no", data, name=name), 403)
@@ -282,7 +282,7 @@ def test_an_account_uploads_no_more_than_its_quota(api):
     put(api, api.app_password("alice", "*"), "quota")
 
 
-def test_uploads_that_wait_for_the_index_leave_their_place_to_others_and_too_many_are_refused(api, token, monkeypatch):
+def test_uploads_that_wait_for_the_index_free_their_place_and_too_many_are_refused(api, token, monkeypatch):
     with api.library.app.app_context():
         places = current_service().gate.places[Cost.RECEIVE]
     is_full = []
@@ -304,7 +304,7 @@ def test_uploads_that_wait_for_the_index_leave_their_place_to_others_and_too_man
     assert refused.headers["Retry-After"] == "5"
 
 
-def test_the_name_that_a_client_sent_is_shown_found_and_given_back_also_after_the_file_was_renamed(own):
+def test_the_original_name_is_shown_found_and_returned_after_the_file_was_renamed(own):
     api, token = own, own.app_password("alice", "*")
     data, others = picture(140), picture(141)
     (file,) = upload(api, token, "names", ("folder/Grandma at home.JPG", data))

@@ -82,23 +82,23 @@ def post(
 
 
 def form_of(*files: tuple[str, bytes]) -> bytes:
-    """A form with these files."""
+    """Return a form with some files."""
     return form(*(b'Content-Disposition: form-data; name="files"; filename="%b"\r\n\r\n%b' % (
         file_name.encode(), data) for file_name, data in files))  # fmt: skip
 
 
 def form(*pieces: bytes, end: bool = True) -> bytes:
-    """A form of these parts."""
+    """Return a form of some parts."""
     return b"".join(b"--b" + CRLF + piece + CRLF for piece in pieces) + (b"--b--" + CRLF if end else b"")
 
 
 def put(api: ApiClient, token: str, bundle: str, name: str = "alice", **body: object) -> TestResponse:
-    """The answer to adding what was sent."""
+    """Add the sent files, and return the answer."""
     return api.call("PUT", api.user_path(name, f"/upload/{bundle}"), token, json=body)
 
 
 def upload(api: ApiClient, token: str, bundle: str, *files: tuple[str, bytes], **body: object) -> Any:
-    """Send and add; gives what became of each file."""
+    """Send and add files; return the outcome of each."""
     assert post(api, token, bundle, *files).status_code == 200
     answer = put(api, token, bundle, **body)
     assert answer.status_code == 200, answer.text

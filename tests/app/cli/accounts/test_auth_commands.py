@@ -64,7 +64,7 @@ def test_it_lives_a_year_by_default(auth, expires, seconds):
         assert (ends - begins).total_seconds() == seconds
 
 
-def test_what_was_not_given_is_asked_for(api):
+def test_missing_values_are_prompted_for(api):
     code, out, err, shown = type_at(
         api.library.instance,
         ["auth", "add", "--csv"],

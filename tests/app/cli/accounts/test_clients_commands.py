@@ -68,14 +68,14 @@ def test_every_documented_flag_counts(run):
     )  # fmt: skip
 
 
-def test_name_and_scope_are_asked_for_when_left_out(run):
+def test_missing_name_and_scope_are_prompted_for(run):
     done = run("clients", "add", "--json", answers="lamp\nalbums\n")
     assert done.exit_code == 0
     record = json.loads(done.stdout)
     assert (record["name"], record["scope"]) == ("lamp", "albums")
 
 
-def test_a_wrong_answer_is_asked_for_again_and_enter_alone_grants_nothing(run):
+def test_a_wrong_answer_repeats_the_question_and_enter_alone_grants_nothing(run):
     done = run("clients", "add", "--json", answers="\n \t\nlamp\n\nfotos\nphotos:false\nphotos\n")
     assert done.exit_code == 0
     assert (json.loads(done.stdout)["name"], json.loads(done.stdout)["scope"]) == ("lamp", "photos")
@@ -113,7 +113,7 @@ REFUSED = [
 ]
 
 
-def test_what_makes_no_sense_changes_nothing(run):
+def test_contradictory_options_change_nothing(run):
     added(run)
     before = run("clients", "ls", "--json", "--count", "1000").stdout
     for arguments, code in REFUSED:

@@ -35,7 +35,7 @@ def test_the_whole_line_is_the_password(api, line):
         (["\x80", "--password-stdin"], NEW.encode(), 3),
     ],
 )
-def test_what_is_not_fit_changes_nothing(api, arguments, stdin, code):
+def test_invalid_values_change_nothing(api, arguments, stdin, code):
     done = api.svc("passwd", *arguments, stdin=stdin)
     assert (done.returncode, done.stdout) == (code, ""), done.stderr
     assert "Traceback" not in done.stderr

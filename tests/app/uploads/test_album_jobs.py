@@ -30,7 +30,7 @@ def token(api):
 
 
 def send(api, token, *files, albums=("Trip",)):
-    """Upload files that no index run has seen yet; gives their names."""
+    """Upload files that no index run has seen yet; return their names."""
     assert post(api, token, "trip", *files).status_code == 200
     assert put(api, token, "trip", albums=list(albums)).json["indexed"] is False
     return [name for name in originals(api) if not name.endswith(".xmp")]
@@ -112,7 +112,7 @@ def test_a_refused_file_a_deleted_one_and_a_deleted_album_end_their_jobs_with_a_
     assert jobs_of_albums(api) == [*failed, ("failed", {"added": 0, "lost": 1, "message": message})]
 
 
-def test_the_files_of_one_request_share_jobs_that_have_so_many_files_and_no_sidecars(api, token, monkeypatch):
+def test_the_files_of_one_request_share_jobs_of_limited_size_without_sidecars(api, token, monkeypatch):
     monkeypatch.setattr(album_jobs, "MOST_FILES", 2)
     pictures = [(f"{number}.jpg", picture(number)) for number in range(3)]
     send(api, token, *pictures, ("0.jpg.xmp", xmp()))

@@ -103,7 +103,7 @@ def test_a_shorter_or_longer_file_than_announced_is_refused(staging, originals):
     assert parts_of(originals) == []
 
 
-def test_of_many_that_create_one_name_at_once_one_succeeds_and_all_make_its_folders(staging, originals):
+def test_one_of_many_threads_creates_a_name_and_all_make_its_folders(staging, originals):
     results: list[str] = []
     start = threading.Barrier(8)
 
@@ -152,7 +152,7 @@ def test_a_folder_is_never_replaced_and_a_file_is_no_folder(staging, originals):
             store(staging, "a/b.jpg/c.jpg", b"new", replace=replace)
 
 
-def test_a_kept_part_is_continued_from_its_size_on_disk(staging, originals):
+def test_a_resumable_part_continues_from_its_size_on_disk(staging, originals):
     with staging.receive(most_bytes=MOST, keep=True) as part:
         part.write(b"abc")
         token = part.token
@@ -170,7 +170,7 @@ def test_a_kept_part_is_continued_from_its_size_on_disk(staging, originals):
         staging.size_of(token)
 
 
-def test_one_writes_to_a_kept_part_at_a_time(staging):
+def test_one_request_at_a_time_writes_to_a_resumable_part(staging):
     with staging.receive(most_bytes=MOST, keep=True) as part:
         token = part.token
     with staging.resume(token, most_bytes=MOST):
@@ -183,7 +183,7 @@ def test_one_writes_to_a_kept_part_at_a_time(staging):
     staging.delete(token)
 
 
-def test_who_opened_a_part_before_it_was_placed_cannot_write_to_the_original(staging, originals, monkeypatch):
+def test_a_part_opened_before_it_was_placed_cannot_be_written_to_afterwards(staging, originals, monkeypatch):
     with staging.receive(most_bytes=MOST, keep=True) as part:
         part.write(b"abc")
         token = part.token
