@@ -1,4 +1,4 @@
-"""What lies in the instance folder is closed to other accounts; a damaged database is one sentence."""
+"""Files in the instance folder are closed to other accounts of the machine; a damaged database is one sentence."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Guests, the accounts that see nothing but the albums shared with them: every route shows them these and no more."""
+"""Guests: every route shows them the albums that are shared with them and no more."""
 
 from itertools import count, product
 
@@ -38,7 +38,7 @@ def found_by(shared, token, query=""):
     return sorted(photo["Name"] for photo in answer.json)
 
 
-def test_no_route_shows_a_guest_anything_that_is_not_shared_and_those_for_visitors_alone_show_photos(shared, guest):
+def test_no_route_shows_a_guest_unshared_photos_and_only_routes_for_visitors_show_photos(shared, guest):
     share(shared, guest)
     hidden = {*shared.identifiers(shared.outside), *OUTSIDE, shared.other, "Smart pictures"}
     walk(shared, guest[2], hidden, ("/api/v1/session", "/api/v1/users/", "/api/v1/shared"))
@@ -97,7 +97,7 @@ def test_a_share_opens_nothing_while_its_album_or_its_maker_may_not_share(shared
         assert send(shared, "GET", f"/api/v1/dl/{content_hash}", guest[2]).status_code == 404, (path, body)
 
 
-def test_without_an_album_a_guest_searches_all_that_are_shared_and_names_one_by_s(shared, guest):
+def test_a_guest_searches_all_shared_albums_or_one_by_s(shared, guest):
     assert found_by(shared, guest[2]) == []
     share(shared, guest)
     share(shared, guest, shared.other)

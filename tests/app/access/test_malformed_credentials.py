@@ -123,7 +123,7 @@ def check_broken_texts(api):
         check_error(answer, 401)
 
 
-def test_bodies_that_are_not_what_was_asked_for_are_400(api):
+def test_bodies_of_another_form_are_400(api):
     # `test_uploads.py` tests the bodies of uploads, which are larger forms; `activate` reads no body.
     routes = [
         (method, rule.replace("<user_uid>", api.uids["ann"]))

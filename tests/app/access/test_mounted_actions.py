@@ -93,7 +93,7 @@ def test_disabled_accounts_and_viewers_have_no_webdav(webdav):
     assert webdav.call("GET", webdav.user_path("vera"), ann).json["WebDAV"] is False
 
 
-def test_link_tokens_say_what_the_mounted_routes_open(api):
+def test_link_tokens_describe_the_mounted_routes_that_they_open(api):
     assert headers(api) == {"X-Preview-Token": "Opens thumbnails.", "X-Download-Token": "Opens originals, for an hour."}
 
 

@@ -1,4 +1,4 @@
-"""A change of a private photo changes nothing that principals get who do not see private photos, nor an unknown one."""
+"""Changes of private photos change no answer to principals who do not see private photos."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def answers_to(shared, token):
     return found
 
 
-def test_changes_of_private_photos_change_no_answer_to_those_who_do_not_see_them(shared, others):
+def test_changes_of_private_photos_change_no_answer_to_principals_without_sight_of_them(shared, others):
     api, token = shared.api, shared.token
     for number in range(6):
         api.library.put(f"own/own{number}.jpg", picture(500 + number, number + 1, f"Ocam{number}", f"Olaf{number}"))
@@ -80,7 +80,7 @@ def test_changes_of_private_photos_change_no_answer_to_those_who_do_not_see_them
         assert differing == [], name
 
 
-def test_answers_about_private_photos_are_those_about_unknown_ones(shared, others):
+def test_private_photos_and_unknown_photos_have_equal_answers(shared, others):
     photo = shared.photos["insidefile2"]
     values = values_of(shared, shared.album, photo, "unknown")
     unknown = {"photo_uid": PHOTO, "file_uid": FILE, "marker_uid": MARKER}
@@ -111,7 +111,7 @@ def test_answers_about_private_photos_are_those_about_unknown_ones(shared, other
     assert tried > 50
 
 
-def test_names_of_private_photos_are_no_favorites_to_those_who_use_the_names_first(shared, others):
+def test_names_of_private_photos_are_no_favorites_when_others_first_use_them(shared, others):
     api, private, seen = shared.api, shared.photos["insidefile2"]["UID"], shared.photos["outsidefile0"]
     texts = {"Details": {"Keywords": "hushed"}}
     assert api.call("PUT", f"/photos/{private}", shared.token, json=texts).status_code == 200

@@ -1,4 +1,4 @@
-"""How a request shows its token, and how errors of every kind are answered (RFC 6750)."""
+"""The ways in which a request shows its token, and the answers to errors of every kind (RFC 6750)."""
 
 import sqlite3
 
@@ -62,7 +62,7 @@ def test_the_challenge_for_a_bad_token_says_so_and_no_more(api):
     assert len({answer.text for answer in answers}) == 1
 
 
-def test_the_challenge_for_a_missing_scope_names_the_one_that_would_do(api):
+def test_the_challenge_for_a_missing_scope_names_the_needed_scope(api):
     answer = api.call("GET", "/photos", api.access_token("metrics"))
     body = check_error(answer, 403)
     assert body["error"] == "Permission denied: this needs the scope photos read."

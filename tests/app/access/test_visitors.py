@@ -65,7 +65,7 @@ def test_no_route_shows_a_visitor_anything_outside_of_the_link(shared, rights):
     walk(shared, shared.visit(**rights), hidden if rights else hidden | {*TOLD})
 
 
-def test_the_routes_that_are_open_to_visitors_are_those_of_the_table(shared):
+def test_the_table_lists_the_routes_that_are_open_to_visitors(shared):
     app = shared.api.library.app
     marked = {name_of(method, rule) for method, rule, view in routes(app) if getattr(view, VISITORS, False)}
     assert marked == set(OPEN)
@@ -180,7 +180,7 @@ def test_without_the_right_to_metadata_records_tell_nothing_but_the_picture(shar
     assert bare.headers["ETag"] != full.headers["ETag"]
 
 
-def test_without_the_right_to_metadata_ids_and_times_are_those_of_the_link_alone(shared):
+def test_without_the_right_to_metadata_each_link_has_ids_and_times_of_its_own(shared):
     """The ids and times of the library tell how many photos it has, and when each was indexed."""
     path, inside = "/api/v1/photos?merged=true", [shared.photos[name] for name in shared.inside]
     visit = shared.visit()
@@ -197,7 +197,7 @@ def test_without_the_right_to_metadata_ids_and_times_are_those_of_the_link_alone
     assert (times, album["ID"]) == ({"0001-01-01T00:00:00Z"}, 0)
 
 
-def test_tags_do_not_tell_when_what_is_not_shared_changes(shared):
+def test_tags_do_not_show_changes_of_unshared_photos(shared):
     visit, paths = shared.visit(), ("/api/v1/photos?merged=true", f"/api/v1/albums/{shared.album}")
     before = [send(shared, "GET", path, visit).headers["ETag"] for path in paths]
     for name, title in (("outsidefile1", "Outsidetitle again"), ("outsidefile1", "Outsidetitle")):
@@ -208,7 +208,7 @@ def test_tags_do_not_tell_when_what_is_not_shared_changes(shared):
         assert shared.api.call("GET", path.removeprefix("/api/v1"), headers=known).status_code == 304
 
 
-def test_a_kept_page_of_one_link_is_not_given_to_the_visitor_of_another(shared):
+def test_a_cached_page_of_one_link_is_not_sent_to_the_visitor_of_another(shared):
     everybody = shared.api.call("GET", "/photos?count=99", shared.token)
     for rights, album in product(({}, FULL), (shared.album, shared.other)):
         visitor = shared.visit(album, **rights)

@@ -1,4 +1,4 @@
-"""App passwords over HTTP: made by their owner, shown once, never wider than who makes them."""
+"""App passwords over HTTP: made by their owner, shown once, never wider than the credential that makes them."""
 
 import pytest
 
@@ -67,7 +67,7 @@ def test_an_account_has_a_limited_number_of_them(api, own, path, monkeypatch):
     assert api.app_password("alice")  # by the command line, as many as its operator wants
 
 
-def test_it_lives_as_long_as_was_asked_for(api, own, path):
+def test_it_lives_for_the_requested_time(api, own, path):
     for expires, ends in ((-1, None), (1, "2026-03-01T12:00:01Z"), (3600, "2026-03-01T13:00:00Z")):
         assert api.call("POST", path, own, json={**FRAME, "expires": expires}).json["expires_at"] == ends, expires
 

@@ -105,7 +105,7 @@ def behind_proxy(tmp_path):
         yield lambda number, forwarded: from_proxy(api, number, "127.0.0.1", **{"X-Forwarded-For": forwarded})
 
 
-def test_behind_one_proxy_only_what_it_adds_counts(behind_proxy):
+def test_behind_one_proxy_only_the_address_that_it_adds_counts(behind_proxy):
     forged = [behind_proxy(number, f"203.0.113.{number}, 198.51.100.1") for number in range(12)]
     others = [behind_proxy(number, f"198.51.100.{number}") for number in range(2, 14)]
     assert forged == [401] * 10 + [429] * 2

@@ -88,7 +88,7 @@ def test_the_most_recently_used_comes_first(api, path):
     assert [one["current"] for one in listed(api, path, own)] == [False, True]
 
 
-def test_ending_all_others_keeps_this_one_and_the_app_passwords(api, path):
+def test_ending_all_other_sessions_keeps_this_session_and_the_app_passwords(api, path):
     own, other, app = api.session_of(), api.session_of(), api.app_password()
     child, strangers = api.session_of(password=app), api.session_of("vera")
     answer = api.call("DELETE", path, own)

@@ -43,7 +43,7 @@ def test_an_hour_after_the_log_in_each_change_is_refused_until_the_password_is_s
         assert api.call(method, path, admin, json=body).status_code in {200, 201}, name
 
 
-def test_it_is_never_asked_for_reading_and_for_ending_what_may_be_stolen(api, admin):
+def test_reading_and_ending_stolen_credentials_never_need_the_password(api, admin):
     alice, app = api.session_of(), api.app_password()
     api.clock.move(hours=2)
     assert api.call("GET", "/users", admin).status_code == 200

@@ -72,7 +72,7 @@ FOREIGN = [
 ]
 
 
-def test_pages_of_other_origins_can_neither_log_in_nor_use_up_what_others_may_try(api):
+def test_pages_of_other_origins_can_neither_log_in_nor_use_up_attempts_of_others(api):
     wrong = {"username": "alice", "password": "wrong", "client_id": "cs5cpu17n6gj2qo5", "client_secret": "0" * 32}
     form = {"data": {**wrong, "token": "0" * 48, "grant_type": "client_credentials"}}
     text = {"data": json.dumps(wrong), "content_type": "text/plain"}
@@ -105,7 +105,7 @@ def test_a_page_of_another_origin_that_may_send_headers_acts_with_its_token(api)
         assert answer.status_code == 200, answer.text
 
 
-def test_a_log_in_is_read_as_json_whatever_its_content_type_and_a_stale_token_is_not_looked_at(api):
+def test_a_log_in_is_read_as_json_of_any_content_type_and_a_stale_token_is_ignored(api):
     for content_type in (
         None,
         "text/plain; charset=utf-8",
@@ -266,7 +266,7 @@ def test_other_endpoints_want_their_json_declared(api):
         assert "Content-Type: application/json" in check_error(answer, 400)["error"]
 
 
-def test_the_years_in_the_answer_are_those_of_photos_that_the_user_sees(api):
+def test_the_answer_has_the_years_of_photos_that_the_user_sees(api):
     with api.library.session() as session:
         add_photos(session, 3, api.clock())
         edit_photos(session, [1], year=1999, private=True)

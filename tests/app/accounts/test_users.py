@@ -23,7 +23,7 @@ def test_accounts_are_listed_by_name_and_never_with_a_password(api, admin):
     assert all("assword" not in key for user in answer.json for key in user)
 
 
-def test_an_added_account_logs_in_with_what_was_given(api, admin):
+def test_an_added_account_logs_in_with_its_password(api, admin):
     body = {"Name": " Bob ", "Password": NEW, "Role": "viewer", "DisplayName": "Böb", "Email": "b@example.org"}
     answer = api.call("POST", "/users", admin, json=body)
     assert answer.status_code == 201
@@ -56,7 +56,7 @@ def test_every_missing_value_is_named(api, admin):
     assert [detail["field"] for detail in body["details"]] == ["Name", "Password"]
 
 
-def test_a_change_touches_what_is_named_and_a_whole_record_may_be_sent_back(api, admin):
+def test_a_change_touches_the_named_values_and_a_whole_record_may_be_sent_back(api, admin):
     path = api.user_path()
     api.clock.move(seconds=5)
     before = api.call("GET", path, admin).json
@@ -71,7 +71,7 @@ def test_a_change_to_a_bad_value_is_refused(api, admin):
         assert answer.status_code == 400, change
 
 
-def test_an_account_that_is_not_there_is_404_to_who_may_look(api, admin):
+def test_an_unknown_account_is_404_for_administrators(api, admin):
     for uid in ("unobody0000000000", "%00", "%ff", "a b", "x" * 2000, "..", "%2e%2e"):
         for method, body in (("GET", None), ("PUT", {"Role": "user"}), ("DELETE", None)):
             answer = api.call(method, f"/users/{uid}", admin, json=body)
@@ -116,7 +116,7 @@ def test_the_last_administrator_stays(api, admin):
     assert api.call("PUT", api.user_path("ann"), admin, json={"Role": "user"}).status_code == 200
 
 
-def test_a_new_password_needs_the_old_one_and_a_wrong_one_is_no_end_of_the_session(api):
+def test_a_new_password_needs_the_old_one_and_a_wrong_password_does_not_end_the_session(api):
     own, path = api.session_of(), api.user_path(rest="/password")
     for old in ({}, {"old": "wrong horse"}, {"old": ""}):
         body = check_error(api.call("PUT", path, own, json={**old, "new": NEW}), 400)

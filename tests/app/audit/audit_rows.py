@@ -11,6 +11,6 @@ def rows(library):
         return session.execute(select(AuditEntry.__table__).order_by(AuditEntry.id)).all()
 
 
-def told(library):
+def logged(library):
     """All entries, the oldest first, as (event, who acts, whom it happens to, detail)."""
     return [(row.event, row.actor, row.subject, row.detail) for row in rows(library)]

@@ -1,4 +1,4 @@
-"""What decides on access is told: over the API with the account that did it, on the command line as such."""
+"""Changes of access are logged: over the API with the account, by commands as changes of the command line."""
 
 import json
 import logging
@@ -10,7 +10,7 @@ from sqlalchemy import select
 from photosvc.auth.audit import Event
 from photosvc.models import User
 from photosvc.web.auditing import operating
-from tests.app.audit.audit_rows import rows, told
+from tests.app.audit.audit_rows import logged, rows
 from tests.app.oauth.oauth_client import basic
 from tests.helpers.api_client import PASSWORD
 from tests.helpers.clock import NOW
@@ -19,8 +19,8 @@ NEW = "new horse battery"
 
 
 def changes(library):
-    """As `told`, without what holders of credentials do all day."""
-    with_part = zip(told(library), rows(library), strict=True)
+    """Return the entries of `logged` without everyday acts of the holders of credentials."""
+    with_part = zip(logged(library), rows(library), strict=True)
     return [entry for entry, row in with_part if row.part == "changes"]
 
 
@@ -43,14 +43,14 @@ def test_changes_of_accounts_by_an_administrator(api):
     assert {(row.subject_uid, row.address) for row in about_bob} == {(bob, "192.0.2.7")}
 
 
-def test_a_refused_change_of_an_account_is_not_told_as_one(api):
+def test_a_refused_change_of_an_account_is_not_logged_as_a_change(api):
     ann = api.session_of("ann")
     assert api.call("PUT", api.user_path("ann"), ann, json={"Role": "viewer"}).status_code == 409
     assert api.call("DELETE", api.user_path("ann"), ann).status_code == 409
     assert changes(api.library) == []
 
 
-def test_what_an_owner_does_with_password_codes_and_app_passwords(api):
+def test_changes_of_the_own_password_codes_and_app_passwords_are_logged(api):
     own, path = api.session_of("alice"), api.user_path
     secret = api.call("POST", path(rest="/passcode"), own, json={"password": PASSWORD}).json["secret"]
     code = pyotp.TOTP(secret).at(api.clock())
@@ -80,7 +80,7 @@ def test_tokens_of_clients_granted_and_revoked(api):
     form = {"grant_type": "client_credentials", "scope": "photos"}
     token = api.call("POST", "/oauth/token", data=form, headers=shown).json["access_token"]
     assert api.call("POST", "/oauth/revoke", data={"token": token}, headers=shown).status_code == 200
-    assert told(api.library) == [
+    assert logged(api.library) == [
         ("client.added", "command line", "robot", "role client, scope metrics photos"),
         ("token.granted", "robot", "", "scope photos"),
         ("token.revoked", "robot", "", ""),
@@ -90,7 +90,7 @@ def test_tokens_of_clients_granted_and_revoked(api):
     assert granted.target == revoked.target != ""
 
 
-def test_commands_are_told_without_an_account(api):
+def test_commands_are_logged_without_an_account(api):
     for command in (
         ["users", "mod", "alice", "--role", "viewer", "--disable-2fa"],
         ["users", "rm", "alice", "--yes"],
@@ -99,7 +99,7 @@ def test_commands_are_told_without_an_account(api):
         ["clients", "reset", "--yes"],
     ):
         assert api.svc(*command).returncode == 0, command
-    assert told(api.library) == [
+    assert logged(api.library) == [
         ("user.changed", "command line", "alice", "role user to viewer"),
         ("second_factor.off", "command line", "alice", ""),
         ("user.removed", "command line", "alice", ""),
@@ -131,7 +131,7 @@ def test_changes_of_a_client(api):
     assert api.svc("clients", "mod", made, *options).returncode == 0
     assert api.svc("clients", "rm", made, "--yes").returncode == 0
     what = "limit 10 to 3, not enabled, scope photos to albums photos, user, new secret"
-    assert told(api.library)[1:] == [
+    assert logged(api.library)[1:] == [
         ("client.changed", "command line", "robot", what),
         ("client.removed", "command line", "robot", ""),
     ]
@@ -144,7 +144,7 @@ def test_a_new_signing_key(api):
     assert row.target == json.loads(done.stdout)["kid"]
 
 
-def test_a_secret_that_could_not_be_shown_is_told_as_ended(api, monkeypatch):
+def test_a_secret_that_could_not_be_shown_is_logged_as_ended(api, monkeypatch):
     def fail(*_arguments):
         raise OSError(28, "No space left on device")
 
@@ -156,7 +156,7 @@ def test_a_secret_that_could_not_be_shown_is_told_as_ended(api, monkeypatch):
     assert events == ["credential.made", "credential.ended", "client.added", "client.removed"]
 
 
-def test_a_log_in_and_the_log_out_are_told_with_their_session_and_address(api, caplog):
+def test_a_log_in_and_the_log_out_are_logged_with_their_session_and_address(api, caplog):
     caplog.set_level(logging.INFO, "photosvc.security")
     token = api.session_of("alice")
     api.call("DELETE", "/session", token, address="192.0.2.9")
@@ -174,12 +174,12 @@ def test_a_log_in_and_the_log_out_are_told_with_their_session_and_address(api, c
     ]
 
 
-def test_what_is_rolled_back_is_neither_stored_nor_logged(api, caplog):
+def test_entries_of_a_rollback_are_neither_stored_nor_logged(api, caplog):
     caplog.set_level(logging.INFO, "photosvc.security")
     with api.library.app.app_context(), suppress(KeyError), operating() as operation:
         operation.record(Event.PASSWORD_CHANGED, subject=operation.session.scalar(select(User)))
         raise KeyError
-    assert told(api.library) == []
+    assert logged(api.library) == []
     assert caplog.messages == []
 
 

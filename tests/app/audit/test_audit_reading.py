@@ -106,7 +106,7 @@ def test_a_client_cannot_pass_for_an_account_by_its_name(api):
     assert [entry["subject"] for entry in read(api, f"?user={made['client_id']}")] == ["alice"]
 
 
-def test_svc_audit_lists_what_the_route_does(filled):
+def test_svc_audit_lists_the_same_entries_as_the_route(filled):
     done = filled.svc("audit", "--json")
     assert json.loads(done.stdout) == [
         {key: entry[key] for key in json.loads(done.stdout)[0]} for entry in read(filled)[1:]
@@ -119,8 +119,8 @@ def test_svc_audit_lists_what_the_route_does(filled):
 def test_svc_audit_as_a_table_and_for_spreadsheets(filled):
     table = filled.svc("audit").stdout
     assert "Account or Client" in table
-    told = [line.split()[1] for line in table.splitlines() if line.strip().startswith("2026")]
-    assert told == ["user.changed", "login", "login"]
+    logged = [line.split()[1] for line in table.splitlines() if line.strip().startswith("2026")]
+    assert logged == ["user.changed", "login", "login"]
     found = list(csv.DictReader(io.StringIO(filled.svc("audit", "--csv").stdout)))
     assert [entry["actor"] for entry in found] == ["command line", "vera", "alice"]
 

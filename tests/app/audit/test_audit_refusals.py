@@ -1,4 +1,4 @@
-"""Refusals are recorded and counted for a minute, and never with what was typed or shown."""
+"""Refusals are recorded and counted for a minute, and never with a typed or shown text."""
 
 import json
 import sqlite3
@@ -22,7 +22,7 @@ def test_a_wrong_password_names_the_account_and_the_address(api):
     assert (row.subject, row.subject_uid, row.detail) == ("alice", api.uids["alice"], "")
 
 
-def test_a_name_that_nobody_has_is_not_told_because_it_may_be_a_password(api, caplog):
+def test_an_unknown_name_is_not_logged_because_it_may_be_a_password(api, caplog):
     for name in ("my secret passphrase", "hunter2", "", "x" * 5000, "a\nb", "a\x00b"):
         assert api.log_in(name, "alice").status_code == 401, name
     assert {entry[1:3] for entry in refusals(api.library)} == {("", "")}
@@ -61,7 +61,7 @@ def test_equal_refusals_of_a_minute_are_one_entry_and_one_line(api, caplog):
     assert refusals(api.library)[3:] == [counted[1]]
 
 
-def test_who_is_throttled_is_told_and_no_account_of_several(api):
+def test_a_throttled_account_is_logged_unless_several_were_tried(api):
     for name in ("alice", "vera"):
         for _ in range(11 if name == "alice" else 1):
             api.log_in(name, "wrong")
@@ -69,7 +69,7 @@ def test_who_is_throttled_is_told_and_no_account_of_several(api):
     assert found == [("login.refused", "alice", "", 1)] * 10 + [("throttled", "", "login", 2)]
 
 
-def test_wrong_tokens_are_told_and_missing_ones_are_not(api):
+def test_wrong_tokens_are_logged_and_missing_ones_are_not(api):
     check_error(api.call("GET", "/photos"), 401)
     check_error(api.call("GET", "/photos", "garbage"), 401)
     short = api.access_token(lifetime=1)
@@ -78,7 +78,7 @@ def test_wrong_tokens_are_told_and_missing_ones_are_not(api):
     assert refusals(api.library) == [("token.refused", "", "", 1), ("token.refused", "", "expired", 1)]
 
 
-def test_a_wrong_password_of_a_logged_in_user_is_told_with_the_session(api):
+def test_a_wrong_password_of_a_logged_in_user_is_logged_with_the_session(api):
     own = api.session_of("alice")
     body = {"name": "frame", "scope": "*", "password": "wrong"}
     check_error(api.call("POST", api.user_path(rest="/app-passwords"), own, json=body), 400)
@@ -87,7 +87,7 @@ def test_a_wrong_password_of_a_logged_in_user_is_told_with_the_session(api):
     assert refused.credential.startswith("sess")
 
 
-def test_clients_with_wrong_secrets_are_told_by_their_name_if_they_have_one(api):
+def test_clients_with_wrong_secrets_are_logged_with_their_name_if_they_exist(api):
     made = json.loads(api.svc("clients", "add", "-n", "robot", "-s", "photos", "--json").stdout)["client_id"]
     for client_id in (made, "cunknown00000000", "my secret"):
         header = {"Authorization": basic(client_id, "wrong")}
@@ -100,12 +100,12 @@ def test_clients_with_wrong_secrets_are_told_by_their_name_if_they_have_one(api)
     ]
 
 
-def test_links_with_wrong_tokens_are_told_without_them(api, caplog):
+def test_links_with_wrong_tokens_are_logged_without_the_tokens(api, caplog):
     token = ids.new_access_token()
     for path in (f"/t/{'0' * 40}/{token}/fit_720", f"/dl/{'0' * 40}?t={token}"):
         check_error(api.call("GET", path), 403)
-    told = [(event, detail.partition(".")[0]) for event, _, detail, _ in refusals(api.library)]
-    assert told == [("access.refused", "photos")] * 2
+    logged = [(event, detail.partition(".")[0]) for event, _, detail, _ in refusals(api.library)]
+    assert logged == [("access.refused", "photos")] * 2
     assert token not in caplog.text
 
 

@@ -63,7 +63,7 @@ def test_below_the_path_of_another_server_the_cookie_counts_and_the_password_pag
 
 
 @pytest.mark.parametrize("name", ["admin", "user", "viewer"])
-def test_users_of_the_host_manage_no_accounts_and_are_not_asked_for_a_password(tmp_path, name):
+def test_users_of_the_host_manage_no_accounts_and_need_no_password(tmp_path, name):
     clock = MovedClock()
     with open_host(tmp_path / "host", principal_loader=who_signed_in, clock=clock) as app:
         client = app.test_client()

@@ -124,7 +124,7 @@ def test_svc_run_refuses_an_app_whose_code_gives_settings_that_the_server_would_
     assert "without what the code of this one sets (PHOTOSVC_SITE_NAME)" in done.output
 
 
-def test_a_host_without_photosvc_is_told_so_by_the_command():
+def test_the_command_reports_a_host_without_photosvc():
     done = CliRunner().invoke(svc, ["search"], obj=ScriptInfo(create_app=lambda: Flask("bare")))
     assert done.exit_code == 2
     assert "The app 'bare' has no PhotoService" in done.stderr

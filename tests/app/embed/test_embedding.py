@@ -232,7 +232,7 @@ def begin_strictly(host):
 
 
 @pytest.mark.parametrize("strict", [False, True])
-def test_what_the_host_has_not_committed_yet_is_the_hosts(host, strict):
+def test_uncommitted_changes_of_the_host_stay_its_own(host, strict):
     if strict:
         begin_strictly(host)
     diary = keep_a_diary(host)
@@ -243,7 +243,7 @@ def test_what_the_host_has_not_committed_yet_is_the_hosts(host, strict):
     assert diary() == [f"/media/api/v1/photos{query}" for query in (*asked, "?x=token")]
 
 
-def test_what_the_host_rolls_back_stays_undone(host):
+def test_changes_that_the_host_rolls_back_stay_undone(host):
     diary = keep_a_diary(host)
     host.app.after_request_funcs[None].clear()
     host.app.after_request(lambda answer: host.db.session.rollback() or answer)
@@ -251,7 +251,7 @@ def test_what_the_host_rolls_back_stays_undone(host):
     assert diary() == []
 
 
-def test_when_all_connections_are_in_use_clients_are_asked_to_come_back(tmp_path):
+def test_when_all_connections_are_in_use_clients_shall_try_again(tmp_path):
     host = Host(tmp_path / "busy", engine_options={"pool_size": 1, "max_overflow": 0, "pool_timeout": 0.1})
     with host.app.app_context(), current_service().engine().connect():
         answers = [host.get(f"/media/api/v1/{path}", host.token) for path in ("photos", "session")]

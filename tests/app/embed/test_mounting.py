@@ -1,4 +1,4 @@
-"""What a host app mounts, what is refused at its start, and where settings come from there."""
+"""The parts that a host app mounts, errors at its start, and the sources of its settings."""
 
 import subprocess
 import sys
@@ -168,7 +168,7 @@ def test_a_database_of_its_own_is_refused_because_the_host_has_it(tmp_path, wher
         PhotoService(app, db=db, environ=given if where == "environment" else {})
 
 
-def test_the_package_exports_what_a_host_needs_and_nothing_that_does_not_exist():
+def test_the_package_exports_all_names_for_hosts_and_only_existing_ones():
     assert {"PhotoService", "HostUser"} <= set(dir(photosvc))
     assert photosvc.PhotoService is PhotoService
     with pytest.raises(AttributeError, match="module 'photosvc' has no attribute 'Photos'"):

@@ -66,7 +66,7 @@ def test_over_https_the_cookie_is_of_the_whole_host_whatever_the_prefix(tmp_path
         assert "; Path=/; " in cookie
 
 
-def test_requests_of_the_host_run_nothing_of_ours_but_the_end_of_a_connection_that_it_asked_for(tmp_path):
+def test_requests_of_the_host_run_only_the_end_of_a_connection_that_it_opened(tmp_path):
     mine = []
 
     def prepare(app):

@@ -1,4 +1,4 @@
-"""The users of a host app as principals of photosvc: what they see and may do, and what other sites cannot do."""
+"""The users of a host app as principals of photosvc: their rights, and the limits of other sites."""
 
 import pytest
 from flask import abort, request
@@ -33,20 +33,20 @@ def test_nobody_finds_anything_before_signing_in_and_after_signing_out(host):
     assert client.get(PHOTOS).status_code == 401
 
 
-def test_a_user_sees_what_the_role_allows(host):
+def test_a_user_sees_photos_by_the_role(host):
     for role, names in (("viewer", NAMES[:2]), ("user", NAMES), ("admin", NAMES)):
         assert found(signed_in(host, role).get(PHOTOS)) == list(names), role
 
 
 @pytest.mark.parametrize(("role", "sees", "names"), [("viewer", True, NAMES), ("admin", False, NAMES[:2])])
-def test_the_host_may_say_who_sees_private_photos(tmp_path, role, sees, names):
+def test_the_host_decides_whether_a_user_sees_private_photos(tmp_path, role, sees, names):
     user = HostUser(id="7", role=role, sees_private=sees)
     with open_host(tmp_path / "host", principal_loader=lambda: user) as app:
         assert found(app.test_client().get(PHOTOS)) == list(names)
 
 
 @pytest.mark.parametrize("role", ["user", "admin"])
-def test_who_sees_no_private_photos_is_told_no_names_of_deleted_ones_and_brings_none_back(tmp_path, role):
+def test_without_sight_of_private_photos_a_user_neither_lists_nor_restores_deleted_ones(tmp_path, role):
     user = [HostUser(id="1", role="user")]
     with open_host(tmp_path / "host", principal_loader=lambda: user[0]) as app:
         client, api = app.test_client(), "/media/api/v1"
@@ -86,7 +86,7 @@ def test_accounts_the_security_log_and_originals_are_closed_even_to_admins_of_th
         assert client.get(f"/media/{path}").status_code == 403, path
 
 
-def test_a_scope_narrows_what_the_role_allows(tmp_path):
+def test_a_scope_narrows_the_rights_of_the_role(tmp_path):
     user = HostUser(id="7", role="admin", scope="photos read")
     with open_host(tmp_path / "host", principal_loader=lambda: user) as app:
         client = app.test_client()
@@ -264,7 +264,7 @@ def test_options_that_make_no_sense_are_refused_at_mount(tmp_path, options, sent
     assert sentence in refused.value.message
 
 
-def test_requests_in_one_app_context_do_not_share_who_acts(host):
+def test_requests_in_one_app_context_do_not_share_a_principal(host):
     client = host.test_client()
     token = {"X-Auth-Token": token_of(host)}
     with host.app_context():

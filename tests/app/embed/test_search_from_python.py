@@ -28,7 +28,7 @@ def names(found):
     return sorted(photo["FileName"] for photo in found)
 
 
-def test_it_finds_what_the_principal_may_see(host):
+def test_it_finds_the_photos_that_the_principal_may_see(host):
     search = host.service.search
     assert names(search()) == ["lake.jpg", "moon.jpg"]
     assert names(search(principal=JANE)) == list(NAMES)
@@ -86,7 +86,7 @@ def test_an_album_that_does_not_exist_is_not_found(host):
         host.service.search(s="as00000000000000")
 
 
-def test_the_results_say_what_the_api_says(host):
+def test_the_results_are_those_of_the_api(host):
     client = host.test_client()
     client.post("/sign-in/user")
     for query in ("order=name", "order=name&merged=true"):

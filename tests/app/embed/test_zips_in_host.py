@@ -1,4 +1,4 @@
-"""Archives for users of a host app: each downloads what that user selected and may see, and nobody else does."""
+"""Archives for users of a host app: only the user who selected photos downloads them, if they may still be seen."""
 
 import io
 from zipfile import ZipFile
@@ -52,7 +52,7 @@ def names(answer):
         return sorted(archive.namelist())
 
 
-def test_users_of_a_host_download_what_they_selected_and_may_see(host):
+def test_users_of_a_host_download_selected_photos_that_they_may_see(host):
     user, viewer = signed_in(host, "user"), signed_in(host, "viewer")
     assert names(user.get(select(user) + "?name=file")) == [*NAMES]
     assert names(viewer.get(select(viewer) + "?name=file")) == OPEN
@@ -79,7 +79,7 @@ def test_selections_of_one_user_push_out_none_of_another(host):
         assert session.query(ZipSelection).count() == MOST_WAITING + 1
 
 
-def test_rights_are_those_of_the_user_at_the_download(tmp_path):
+def test_the_rights_of_the_user_at_the_download_count(tmp_path):
     rights = {"sees_private": True}
 
     def load():

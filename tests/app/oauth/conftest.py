@@ -1,4 +1,4 @@
-"""What the tests of the OAuth2 endpoints share."""
+"""Fixtures of the tests of the OAuth2 endpoints."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The well-known documents say only what is true, at any address where they are asked for."""
+"""The well-known documents are true at every address that serves them."""
 
 import pytest
 from flask import Flask
@@ -125,7 +125,7 @@ def test_documents_without_a_key_need_no_tables_and_the_key_set_names_the_comman
         assert "run `svc db upgrade`" in get(oauth, JWKS).json["error"]
 
 
-def test_the_resource_says_who_issues_its_tokens(oauth):
+def test_the_resource_names_the_issuer_of_its_tokens(oauth):
     found = document(oauth, RESOURCE)
     assert found == {
         "resource": ISSUER,

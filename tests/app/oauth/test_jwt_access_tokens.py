@@ -127,7 +127,7 @@ def forgeries(token, key):
     }
 
 
-def test_whatever_is_not_word_for_word_ours_is_refused(oauth, client):
+def test_a_jwt_that_differs_from_ours_is_refused(oauth, client):
     token = oauth.token(client)
     with oauth.library.app.app_context():
         key = current_service().signing_keys.current()

@@ -1,4 +1,4 @@
-"""What becomes of clients' tokens: revoked, looked into, ended with their client."""
+"""The revocation and introspection of clients' tokens, and their end with the client."""
 
 import pytest
 from sqlalchemy import func, select
@@ -34,7 +34,7 @@ def test_any_holder_of_a_token_can_revoke_it(oauth, client):
     assert oauth.is_alive(other)
 
 
-def test_access_tokens_and_app_passwords_can_be_given_up_too(oauth):
+def test_access_tokens_and_app_passwords_can_be_revoked_too(oauth):
     with oauth.library.session() as session:
         user = add_user(session)
         secrets = [add_token(session, NOW, user=owner) for owner in (None, user)]
@@ -117,7 +117,7 @@ def test_looking_into_tokens_takes_a_client(oauth, client):
     check_oauth_error(oauth.post("/introspect", {"token": token}, Pair(client.client_id, "x")), 401, "invalid_client")
 
 
-def test_what_is_not_its_own_is_inactive_to_a_client(oauth, client):
+def test_tokens_of_others_are_inactive_to_a_client(oauth, client):
     token = oauth.token(client)
     for other in (oauth.register("*"), oauth.register("photos", role="admin"), oauth.register("sessions write")):
         assert oauth.post("/introspect", {"token": token}, other).json == {"active": False}
@@ -136,7 +136,7 @@ def test_an_administrating_client_for_sessions_looks_into_all_tokens(oauth, clie
     assert "client_id" not in introspected
 
 
-def test_what_is_over_is_inactive(oauth, client):
+def test_ended_tokens_are_inactive(oauth, client):
     revoked, old = oauth.token(client), oauth.token(client)
     oauth.post("/revoke", {"token": revoked}, client)
     oauth.library.clock.move(days=1)
@@ -149,7 +149,7 @@ def act(oauth, function, *arguments, **options):
         return function(by_command(session, oauth.library.clock()), *arguments, **options)
 
 
-def test_whatever_ends_a_client_ends_its_tokens_at_once(oauth):
+def test_every_end_of_a_client_ends_its_tokens_at_once(oauth):
     ends = [
         lambda client: act(oauth, remove, client.client_id),
         lambda client: act(oauth, change, client.client_id, {"enabled": False}),
@@ -207,7 +207,7 @@ def test_expired_tokens_do_not_count_and_do_not_stay(oauth):
     assert not oauth.is_alive(early)
 
 
-def test_without_a_limit_all_tokens_live_and_those_that_come_tidy_up_the_forgotten_ones(oauth):
+def test_without_a_limit_all_tokens_live_and_new_tokens_delete_expired_ones(oauth):
     client, other = oauth.register(limit=-1, lifetime=60), oauth.register(limit=1)
     mine = oauth.token(other)
     assert all(oauth.is_alive(token) for token in [oauth.token(client) for _ in range(30)])

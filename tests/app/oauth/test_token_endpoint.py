@@ -1,4 +1,4 @@
-"""POST /oauth/token: what is granted, how clients authenticate, and every way to be refused (RFC 6749)."""
+"""POST /oauth/token: granted scopes, the authentication of clients, and every refusal (RFC 6749)."""
 
 import base64
 
@@ -37,7 +37,7 @@ def test_a_client_gets_a_token_that_works(oauth, client):
     assert oauth.search(token).status_code == 200
 
 
-def test_the_scope_is_what_was_asked_for_and_the_answer_says_so(oauth, client):
+def test_the_requested_scope_is_granted_and_in_the_answer(oauth, client):
     for asked, granted in (
         ("photos", "photos"),
         ("photos read", "photos read"),
@@ -95,7 +95,7 @@ def test_other_grants_are_not_supported(oauth, client):
         check_oauth_error(answer, 400, "unsupported_grant_type")
 
 
-def test_what_is_no_form_of_single_parameters_is_a_bad_request(oauth, client):
+def test_bodies_other_than_a_form_of_single_parameters_are_bad_requests(oauth, client):
     named, whole = "grant_type=client_credentials", {**GRANT, "scope": "photos", **client.form}
     for form, shown, options in (
         *((form, client, {}) for form in ({}, {"grant_type": ""}, {"scope": "photos"})),
@@ -199,7 +199,7 @@ def test_a_malformed_authorization_header_is_an_invalid_client(oauth):
         check_oauth_error(answer, 401, "invalid_client")
 
 
-def test_a_wrong_secret_is_an_invalid_client_whatever_it_is_made_of(oauth, client):
+def test_any_wrong_secret_is_an_invalid_client(oauth, client):
     number = 0
     for secret in ("wrong", "sécret", "\u0130", "\x00", "a" * 20_000, "%ff", "' OR 1=1 --", "null"):
         for client_id in (client.client_id, unknown().client_id, "ünknown\x00", secret):

@@ -1,4 +1,4 @@
-"""The access log: a line for each request, who asked, and no secret at any place where clients write one."""
+"""The access log: a line for each request, with its credential, and no secret wherever clients write one."""
 
 import json
 import logging
@@ -25,7 +25,7 @@ def fields(caplog):
     return [getattr(record, FIELDS) for record in caplog.records if record.name == LOGGER]
 
 
-def test_a_line_tells_who_asked_what_and_how_it_was_answered(logging_api, caplog):
+def test_a_line_has_the_client_the_request_and_the_answer(logging_api, caplog):
     api, token = logging_api, logging_api.access_token()
     api.library.clock.step = 0.25
     answer = api.call("GET", "/photos?count=3", token, headers={"User-Agent": "frame/1"}, buffered=True)
@@ -54,7 +54,7 @@ def test_it_is_off_unless_it_is_set(library, caplog):
     assert fields(caplog) == []
 
 
-def test_refused_requests_and_those_that_reach_no_route_have_a_line_too(logging_api, caplog):
+def test_refused_requests_and_requests_without_a_route_have_a_line_too(logging_api, caplog):
     api = logging_api
     refused = api.call("GET", "/photos", "f" * 48, buffered=True)
     api.library.app.test_client().get("/nothing/here?t=x", buffered=True)
@@ -88,7 +88,7 @@ def test_no_line_has_a_token_password_or_user_name(logging_api, caplog):
 
 
 @pytest.mark.parametrize("secret", [TOKEN, APP, SECRET, JWT, TOKEN.upper()])
-def test_what_looks_like_a_secret_is_masked_wherever_it_stands(secret):
+def test_texts_like_secrets_are_masked_wherever_they_stand(secret):
     assert masked_path(f"/api/v1/x/{secret}/y") == "/api/v1/x/-/y"
     assert masked_path(f"/{secret}.jpg") in {"/-.jpg", "/-"}
     assert masked_query(f"q=a+{secret}&b=2") == "?q=-&b=2"

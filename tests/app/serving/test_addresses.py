@@ -91,7 +91,7 @@ def test_links_and_the_description_hold_the_prefix_in_a_host_app(tmp_path, fille
         db.engine.dispose()
 
 
-def test_the_description_names_the_mount_that_was_asked_and_not_a_former_one(copied_library):
+def test_the_description_names_the_mount_of_the_request_and_not_a_former_one(copied_library):
     for mount in ("", "/one", "/two"):
         app = DispatcherMiddleware(Flask("other"), {mount: copied_library.app}) if mount else copied_library.app
         assert Client(app).get(f"{mount}/api/v1/openapi.json").json["servers"] == [{"url": f"{mount}/api/v1"}]
@@ -138,7 +138,7 @@ def test_metadata_without_an_issuer_are_refused_with_a_sentence(nowhere, name):
     assert answer.json["details"] == [{"field": "PHOTOSVC_BASE_URL", "message": SENTENCE}]
 
 
-def test_what_needs_no_issuer_works_without_one(nowhere):
+def test_routes_that_need_no_issuer_work_without_one(nowhere):
     client = nowhere.library.app.test_client()
     assert client.get("/.well-known/jwks.json").status_code == 200
     assert client.get("/api/v1/photos").headers["WWW-Authenticate"] == 'Bearer realm="photosvc"'
@@ -149,7 +149,7 @@ def test_what_needs_no_issuer_works_without_one(nowhere):
     assert (described["active"], "iss" in described, "aud" in described) == (True, False, False)
 
 
-def test_what_names_the_issuer_is_refused_without_one(nowhere):
+def test_routes_that_name_the_issuer_are_refused_without_one(nowhere):
     jwt = nowhere.register(token_format="jwt")
     for answer in (
         nowhere.ask(jwt),
@@ -159,7 +159,7 @@ def test_what_names_the_issuer_is_refused_without_one(nowhere):
 
 
 @pytest.mark.parametrize("prefix", ["", "/media"])
-def test_a_host_is_told_at_the_start_what_is_missing(tmp_path, caplog, prefix):
+def test_a_host_reads_in_the_log_of_the_start_that_the_issuer_is_missing(tmp_path, caplog, prefix):
     app = Flask("host", instance_path=str(tmp_path))
     (tmp_path / "host.db").write_bytes(migrated_database(of_a_host=True))
     app.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{tmp_path}/host.db"

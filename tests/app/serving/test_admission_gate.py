@@ -1,4 +1,4 @@
-"""The admission gate: the shares of the threads, and the answers to what is refused."""
+"""The admission gate: the shares of the threads, and the answers to refused requests."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def owner_of(library, token):
 
 
 @pytest.mark.parametrize(("threads", "plain", "write", "reserved"), [(1, 1, 1, 1), (4, 2, 1, 1), (16, 8, 6, 2)])
-def test_an_account_has_half_of_the_threads_and_three_quarters_of_those_that_write(
+def test_an_account_has_half_of_the_threads_and_three_quarters_of_the_writing_ones(
     service, threads, plain, write, reserved
 ):
     gate = AdmissionGate(service.settings, service.clock)
@@ -65,7 +65,7 @@ def test_each_request_frees_its_place_at_its_end_after_errors_too(library, servi
             assert library.get(query, path=f"/api/v1/photos{path}", token=token).status_code == status, (path, query)
 
 
-def test_a_costly_search_needs_one_of_few_places_and_a_cheap_one_none(library, service, monkeypatch):
+def test_a_costly_search_needs_a_place_and_a_cheap_search_needs_none(library, service, monkeypatch):
     monkeypatch.setattr(limits, "COSTLY", 0)
     monkeypatch.setattr(limits, "_INSTRUCTIONS", 1)
     token = library.token("photos")

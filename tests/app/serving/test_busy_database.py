@@ -48,7 +48,7 @@ def test_a_valid_token_works_and_its_use_is_noted_later(api):
     assert last_uses(api) == [api.clock()]
 
 
-def test_a_token_that_is_over_and_one_that_never_was_are_refused(api):
+def test_expired_and_unknown_tokens_are_refused(api):
     token = api.access_token("photos", lifetime=60)
     api.clock.move(seconds=61)
     with another_process_writes(api):

@@ -63,7 +63,7 @@ def long_names(request, tmp_path):
 
 
 @pytest.mark.parametrize("order", ["title", "name", "added", "random"])
-def test_pages_go_on_by_their_cursor_header_whatever_titles_and_names_are(long_names, order):
+def test_pages_continue_by_their_cursor_header_with_any_titles_and_names(long_names, order):
     found, query = [], {"count": 1, "order": order, "q": "-" + "z" * 3000}
     while query is not None:
         answer = long_names.get(query)

@@ -1,4 +1,4 @@
-"""What monitors ask: whether the process lives, and whether it can answer requests, looked at for each request."""
+"""Checks of monitors: whether the process lives, and whether it can answer requests, tested at each check."""
 
 import pytest
 from sqlalchemy import text
@@ -27,7 +27,7 @@ def test_a_service_lives_is_ready_and_operational(library):
 
 
 @pytest.mark.parametrize("path", READY)
-def test_an_old_schema_is_told_also_when_it_fitted_before(library, path):
+def test_an_old_schema_is_reported_also_when_it_fitted_before(library, path):
     assert ask(library, path).status_code == 200
     with library.app.app_context():
         schema.downgrade(current_service().engine(), "base")
@@ -48,7 +48,7 @@ def test_a_request_that_fails_by_another_schema_says_so(library):
 
 
 @pytest.mark.parametrize("path", READY)
-def test_a_database_that_is_gone_or_damaged_is_told(library, path):
+def test_a_missing_or_damaged_database_is_reported(library, path):
     assert ask(library, path).status_code == 200
     library.close()
     for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"):
@@ -106,7 +106,7 @@ def test_a_database_gets_its_key_with_its_tables(tmp_path):
 
 
 @pytest.mark.parametrize("path", ["/photos", "/readyz"])
-def test_an_outage_of_the_database_is_one_line_of_the_log_and_not_one_a_request(tmp_path, caplog, monkeypatch, path):
+def test_an_outage_of_the_database_is_one_line_of_the_log_for_all_requests(tmp_path, caplog, monkeypatch, path):
     address = f"postgresql+psycopg://nobody@127.0.0.1:{free_port()}/photosvc"
     library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": address}, upgrade=False)
     client = library.app.test_client()

@@ -47,7 +47,7 @@ def test_metrics_count_photos_by_type_and_files_that_are_gone_or_broken(library)
     assert "# TYPE photosvc_photos gauge" in answer.text.splitlines()
 
 
-def test_private_photos_and_albums_are_counted_for_those_who_may_see_them(library):
+def test_private_photos_and_albums_are_counted_for_principals_who_may_see_them(library):
     library.put("one.jpg", jpeg())
     library.put("two.jpg", jpeg(80, 48))
     library.index()

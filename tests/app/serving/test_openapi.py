@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, complete, and true to what the service answers."""
+"""The OpenAPI document: valid, complete, and true to the answers of the service."""
 
 import re
 
@@ -48,7 +48,7 @@ def test_it_has_every_route_of_the_api_and_no_other(api, document):
     assert described == routes
 
 
-def test_each_tag_is_used_has_a_name_of_words_and_says_what_it_is_about(document):
+def test_each_tag_is_used_and_has_a_name_of_words_and_a_description(document):
     used = {tag for methods in document["paths"].values() for one in methods.values() for tag in one["tags"]}
     assert sorted(used) == [tag["name"] for tag in sorted(document["tags"], key=lambda tag: tag["name"])]
     assert {"thumbnails", "downloads", "people", "service"} <= used
@@ -136,7 +136,7 @@ def test_every_value_of_a_body_has_a_type(document):
     assert without == []
 
 
-def test_who_may_call_what_is_said_as_the_policy_has_it(document):
+def test_the_rights_for_each_operation_are_described_as_in_the_policy(document):
     def ways(path, method="get"):
         return [next(iter(way)) for way in document["paths"][path][method]["security"] if way]
 
@@ -281,14 +281,14 @@ def test_accounts_and_sessions_answer_as_it_says(api, document):
     assert statuses == [200, 401, 200, 200, 201, 409, 200, 200, 201, 200, 200, 200, 200]
 
 
-def test_bodies_it_allows_are_those_the_service_reads(document):
+def test_the_service_reads_exactly_the_bodies_that_it_allows(document):
     schemas = document["components"]["schemas"]
     assert schemas["NewUser"]["required"] == ["Name", "Password"]
     assert schemas["Login"]["properties"]["code"]["type"] == ["string", "null"]
     assert set(schemas["UserChanges"]["properties"]) == {"Role", "DisplayName", "Email", "Disabled"}
 
 
-def test_what_may_be_absent_from_a_record_is_not_called_required(document):
+def test_optional_fields_of_a_record_are_not_called_required(document):
     result = document["components"]["schemas"]["PhotoResult"]
     assert set(result["properties"]) - set(result["required"]) == {
         "DocumentID", "Rating", "Faces", "Altitude", "Duration", "CameraType", "LensMake",

@@ -1,4 +1,4 @@
-"""What the tests of accounts and credentials share."""
+"""Fixtures of the tests of accounts and credentials."""
 
 import pytest
 from sqlalchemy.orm import Session

@@ -76,7 +76,7 @@ def test_everything_about_a_client_can_be_changed(session):
     assert clients.change(by_command(session, LATER), uid, {"unbind": True}).client.user is None
 
 
-def test_who_is_not_registered_is_not_found(session):
+def test_an_unregistered_client_is_not_found(session):
     new(session)
     for client_id in ("", "c", "c" + "0" * 15, "u" + "0" * 15, "é\x00", "C" + "0" * 15, "%"):
         for act in (
@@ -106,7 +106,7 @@ def test_lists_are_by_name_and_searched_by_beginning(session):
     assert names("100%") == ["100% frame_x"]
 
 
-def test_the_right_secret_tells_who_it_is(session):
+def test_the_right_secret_identifies_the_client(session):
     registered = new(session, role="admin", lifetime=60, token_format=JWT)
     client = authenticate(session.connection(), registered.client.uid, registered.secret)
     assert (client.uid, client.name, client.role, str(client.scope)) == (
@@ -166,7 +166,7 @@ WORDS = st.lists(
 
 @examples(300)
 @given(own=WORDS, wanted=WORDS)
-def test_what_is_granted_is_what_was_asked_for_and_never_more_than_the_client_has(own, wanted):
+def test_the_requested_scope_is_granted_and_never_more_than_the_client_has(own, wanted):
     own_scope = parse_scope(" ".join(own), known_only=False)
     requested = " ".join(wanted)
     try:

@@ -1,4 +1,4 @@
-"""One hash at a time, few log-ins at once with a place for known owners, and pauses that hide what was done."""
+"""One hash at a time, few log-ins at once with a place for known owners, and pauses that hide the work done."""
 
 from contextlib import ExitStack
 from threading import Thread

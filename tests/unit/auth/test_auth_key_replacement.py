@@ -145,7 +145,7 @@ def test_with_another_key_than_the_databases_nothing_is_enrolled_confirmed_or_re
     assert works(session, right, alice, totp.at(NOW))
 
 
-def test_a_lost_key_is_given_up_on_demand_and_the_secrets_are_left_as_they_are(session, alice, tmp_path):
+def test_a_lost_key_is_abandoned_on_demand_and_the_secrets_stay_unchanged(session, alice, tmp_path):
     right, wrong = new_settings(tmp_path), new_settings(tmp_path, secret_key=OTHER)
     enrolled(session, right, alice)
     sealed = alice.totp_secret

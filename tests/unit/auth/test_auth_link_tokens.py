@@ -136,7 +136,7 @@ def test_no_changed_token_opens_anything(session, settings, alice, data):
 
 
 @pytest.mark.parametrize("token", ["", "-", "--", "a-b-c", "é-1-x", "\ud800", "-" * 10**5, "u-1-" + "x" * 10**6])
-def test_what_is_no_link_token_is_refused(session, settings, token):
+def test_texts_that_are_no_link_tokens_are_refused(session, settings, token):
     for check in (verify_download, verify_any):
         with pytest.raises(InvalidTokenError):
             check(session.connection(), settings, token, NOW)

@@ -75,7 +75,7 @@ def opened(sealed, key="k" * 32, purpose="one", owner="alice"):
     return service_key.open_secret((key,), sealed, purpose=purpose, owner=owner)
 
 
-def test_what_is_sealed_opens_with_its_key_for_its_owner_only():
+def test_a_sealed_secret_opens_with_its_key_for_its_owner_only():
     sealed = service_key.seal(("k" * 32, "o" * 32), "secret", purpose="one", owner="alice")
     assert "secret" not in sealed
     assert opened(sealed) == "secret"

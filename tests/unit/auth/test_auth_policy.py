@@ -75,18 +75,18 @@ def test_actions_without_a_route_are_open_to_exactly_these_kinds_and_roles():
 
 
 @pytest.mark.parametrize("role", ["admin", "user", "viewer"])
-def test_users_of_a_host_app_may_do_what_an_app_password_of_their_role_may_but_for_accounts_and_files(role):
+def test_users_of_a_host_app_have_the_rights_of_an_app_password_of_their_role_except_accounts_and_files(role):
     closed = {f"{name}.{verb}" for name, verb in itertools.product(["session", "shared", "webdav"], VERBS)}
     assert allowed(kind=HOST_USER, role=role) == allowed(kind=APP_PASSWORD, role=role) - closed - {"files.upload"}
 
 
-def test_guests_may_look_at_what_is_shared_with_them_and_manage_their_session():
+def test_guests_see_albums_shared_with_them_and_manage_their_session():
     shared, session = ("list", "leave", "add", "remove"), ("read", "end", "confirm")
     pictures = {"photos.search", "photos.preview", "photos.download", "albums.view"}
     assert allowed(role="guest") == pictures | {f"shared.{v}" for v in shared} | {f"session.{v}" for v in session}
 
 
-def test_what_names_originals_is_closed_to_those_who_see_no_private_photos():
+def test_actions_that_name_originals_are_closed_without_sight_of_private_photos():
     unseeing = {"kind": HOST_USER, "role": "admin", "sees_private": False}
     closed = {"trash.view", "trash.restore", "trash.empty", "errors.view", "library.view", "library.tidy"}
     closed |= {"index.view", "config.options"}
@@ -138,7 +138,7 @@ def test_exactly_changes_of_accounts_ask_for_the_password_of_the_last_hour():
         ({"kind": HOST_USER, "role": "admin"}, False),
     ],
 )
-def test_pages_ask_those_for_the_password_again_who_can_send_it(who, asked):
+def test_pages_ask_for_the_password_again_if_the_principal_has_one(who, asked):
     late = NOW + timedelta(hours=1)
     check_recent_proof(principal(**who), late)
     check_recent_proof(principal(**who, proved_at=late), late + SECOND)
@@ -154,20 +154,20 @@ def test_an_account_that_does_not_exist_has_no_owner_and_a_credential_without_an
     assert not may(principal(LOGIN_SESSION, user_uid=None), "users.passcode", owner_uid=None)
 
 
-def test_a_missing_scope_is_reported_with_the_one_needed():
+def test_an_error_of_the_scope_names_the_needed_scope():
     with pytest.raises(InsufficientScopeError) as caught:
         decide(principal(scope="albums"), "photos.search")
     assert (caught.value.scope, caught.value.status) == ("photos read", 403)
     assert may(principal(scope=caught.value.scope), "photos.search")
 
 
-def test_no_credential_makes_one_wider_than_itself():
+def test_no_credential_makes_a_wider_credential():
     check_grantable(principal(scope="photos albums"), parse_scope("photos read"))
     with pytest.raises(ScopeTooWideError):
         check_grantable(principal(scope="photos read"), parse_scope("photos"))
 
 
-def test_scopes_in_use_are_those_that_a_rule_of_a_mounted_action_asks_for():
+def test_scopes_in_use_open_a_mounted_action():
     assert set(scopes_in_use(RULES)) == {"*", "read", "write"} | {rule.resource for rule in RULES.values()}
     assert scopes_in_use({"photos.search", "metrics.view"}) == ["*", "read", "metrics", "photos"]
     assert scopes_in_use({"webdav.write"}) == ["*", "write", "webdav"]

@@ -41,7 +41,7 @@ def pairs(*names, modes=(False, True)):
         ("", set()),
     ],
 )
-def test_a_scope_covers_exactly_what_its_words_say(text, covered):
+def test_a_scope_covers_exactly_the_resources_of_its_words(text, covered):
     assert reach(parse_scope(text)) == covered
     assert bool(parse_scope(text)) == bool(covered)
 

@@ -42,7 +42,7 @@ def codes_left(session):
     return session.scalar(select(func.count()).select_from(RecoveryCode))
 
 
-def test_an_enrolment_is_what_an_authenticator_reads(session, settings, alice):
+def test_an_authenticator_reads_an_enrolment(session, settings, alice):
     enrolment = second_factor.enrol(by_command(session, NOW, settings), alice)
     assert enrolment.uri == f"otpauth://totp/Our%20photos:alice?secret={enrolment.secret}&issuer=Our%20photos"
     assert re.fullmatch(r"[A-Z2-7]{32}", enrolment.secret)
@@ -50,7 +50,7 @@ def test_an_enrolment_is_what_an_authenticator_reads(session, settings, alice):
     assert not alice.totp_confirmed
 
 
-def test_the_secret_is_kept_encrypted_for_its_owner_only(session, settings, alice):
+def test_the_secret_is_stored_encrypted_for_its_owner_only(session, settings, alice):
     enrolment = second_factor.enrol(by_command(session, NOW, settings), alice)
     session.refresh(alice)
     assert enrolment.secret not in alice.totp_secret
@@ -82,7 +82,7 @@ def test_the_code_that_confirms_cannot_log_in_too(session, settings, alice):
 
 
 @pytest.mark.parametrize("code", ["", "12345", "1234567", "١٢٣٤٥٦", "\ud800", "a" * 10**5, "000000\0", "0" * 16])
-def test_what_is_no_code_is_refused(session, settings, alice, code):
+def test_texts_that_are_no_codes_are_refused(session, settings, alice, code):
     enrolled(session, settings, alice)
     assert not works(session, settings, alice, code)
 

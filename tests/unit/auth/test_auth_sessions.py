@@ -224,7 +224,7 @@ def add_sessions(session, user, count, **values):
     session.flush()
 
 
-def test_the_oldest_session_of_an_account_ends_with_one_more_than_the_limit(session, three):
+def test_a_session_beyond_the_limit_ends_the_oldest_session_of_the_account(session, three):
     alice, bob = (add_user(session, name, password_hash=HASH) for name in ("alice", "bob"))
     app = issue(by_command(session), name="frame", scope=EVERYTHING, user=alice)
     others = [

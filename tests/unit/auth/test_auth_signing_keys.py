@@ -56,7 +56,7 @@ def kids(keys):
     return [key.kid for key in keys]
 
 
-def test_there_is_no_key_before_one_is_needed(keys):
+def test_there_is_no_key_before_its_first_use(keys):
     assert keys.existing() == ()
     key = keys.current()
     assert (key.number, key.created_at, key.published_until) == (1, NOW, None)

@@ -59,14 +59,14 @@ def test_subjects_and_allowances_do_not_share(session):
     assert takes(session, Charge(LOGIN_BY_ADDRESS, "x"), 1) == [0]
 
 
-def test_what_is_given_back_can_be_taken_again(session):
+def test_a_charge_that_was_given_back_can_be_taken_again(session):
     charge = Charge(THREE, "x")
     takes(session, charge, 3)
     buckets.give_back(session, charge)
     assert takes(session, charge, 2) == [0, 60]
 
 
-def test_giving_back_late_or_what_was_never_taken_earns_nothing(session):
+def test_giving_back_late_or_without_a_charge_earns_nothing(session):
     charge = Charge(THREE, "x")
     buckets.give_back(session, charge)
     takes(session, charge, 1)
@@ -105,11 +105,11 @@ def test_a_key_is_known_until_its_time(session):
         ("1" * 10**5, "unknown"),
     ],
 )
-def test_addresses_are_grouped_by_who_holds_them(address, network):
+def test_addresses_are_grouped_by_their_holders(address, network):
     assert network_of(address) == network
 
 
-def test_accounts_are_kept_as_digests():
+def test_accounts_are_stored_as_digests():
     assert by_account(LOGIN_BY_ACCOUNT, " Alice ") == by_account(LOGIN_BY_ACCOUNT, "alice")
     assert "alice" not in by_account(LOGIN_BY_ACCOUNT, "alice").key
     assert len(by_account(LOGIN_BY_ACCOUNT, "a" * 10**5).key) < 64
@@ -144,7 +144,7 @@ def test_a_log_in_is_counted_as_successful_in_the_write_of_its_caller(session, t
 
 
 @pytest.mark.parametrize("error", [PasscodeRequiredError(), ClientLoginError(), RuntimeError()])
-def test_what_is_no_wrong_secret_is_given_back(session, throttle, error):
+def test_an_attempt_that_fails_for_another_reason_is_given_back(session, throttle, error):
     charge = Charge(THREE, "x")
     for _ in range(9):
         with pytest.raises(type(error)), throttle.guarded(NOW, [charge]):
@@ -167,7 +167,7 @@ def tried(attempt, error, minutes):
     return made
 
 
-def test_who_knows_the_password_tries_one_passcode_in_three_minutes(throttle):
+def test_somebody_with_the_password_tries_one_passcode_in_three_minutes(throttle):
     log_in = partial(throttle.login_attempt, username="alice", password="", address="192.0.2.7", has_code=True)
     check = partial(throttle.password_check, credential_uid="sess00000001", has_code=True)
     for attempt in (log_in, check):

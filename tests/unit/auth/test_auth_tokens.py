@@ -50,7 +50,7 @@ def test_a_token_without_an_owner_acts_as_a_client(session):
     ("client_role", "sponsor_role", "sees_private"),
     [("client", None, False), ("admin", None, True), ("admin", "viewer", False), ("admin", "user", True)],
 )
-def test_a_clients_token_sees_what_its_role_and_its_sponsor_may_see(session, client_role, sponsor_role, sees_private):
+def test_a_clients_token_sees_photos_by_its_role_and_its_sponsor(session, client_role, sponsor_role, sees_private):
     sponsor = add_user(session, role=sponsor_role) if sponsor_role else None
     client = add_client(session, role=client_role, user_id=sponsor.id if sponsor else None)
     secret = add_credential(session, CLIENT_TOKEN, client_id=client.id)
@@ -157,7 +157,7 @@ def test_the_live_tokens_of_a_client_are_counted_with_their_last_use(session):
     assert use_of_tokens(session, client.id, NOW) == (2, NOW - MINUTE)
 
 
-def test_an_app_password_is_shown_once_and_kept_as_a_digest(session):
+def test_an_app_password_is_shown_once_and_stored_as_a_digest(session):
     issued = issue(by_command(session), name=" Frame ", scope=parse_scope("photos read"), user=add_user(session))
     assert ids.is_app_password(issued.secret)
     assert re.fullmatch(r"sess[0-9a-z]{8}", issued.credential.uid)
@@ -175,7 +175,7 @@ def test_without_a_user_it_is_an_access_token_of_a_client(session):
 
 
 @pytest.mark.parametrize("lifetime", [1, MAX_CREDENTIAL_LIFETIME])
-def test_the_shortest_and_the_longest_lifetime_are_kept_exactly(session, lifetime):
+def test_the_shortest_and_the_longest_lifetime_are_exact(session, lifetime):
     issued = issue(by_command(session), name="x", scope=EVERYTHING, lifetime=lifetime)
     session.commit()
     assert issued.credential.expires_at == NOW + lifetime * SECOND
@@ -208,7 +208,7 @@ def test_credentials_are_listed_by_last_use_and_found_by_prefix(session):
     assert list_credentials(session, search=third.uid) == [third]
 
 
-def test_the_sweep_takes_exactly_what_is_over(session):
+def test_the_sweep_deletes_exactly_the_expired_credentials(session):
     alice = add_user(session)
     over = [
         add_credential(session, ACCESS_TOKEN, expires_at=NOW),

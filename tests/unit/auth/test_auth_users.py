@@ -18,7 +18,7 @@ def add(session, name="alice", **values):
     return user
 
 
-def test_an_account_is_made_of_what_is_given(session):
+def test_a_new_account_has_the_values_of_its_arguments(session):
     user = add(session, " Alice ", password=PASSWORD, role="viewer", display_name=" Alice Ö. ", email="a@example.org")
     assert (user.name, user.role, user.display_name, user.email) == ("alice", "viewer", "Alice Ö.", "a@example.org")
     assert verify_password(PASSWORD, user.password_hash)
@@ -46,7 +46,7 @@ def test_names_have_letters_digits_and_a_few_signs(session):
         assert add(session, name).name == name
 
 
-def test_who_is_not_there_is_not_found(session):
+def test_an_unknown_account_is_not_found(session):
     add(session)
     for identifier in ("bob", "", "\ud800", "%"):
         with pytest.raises(NotFoundError):
@@ -79,7 +79,7 @@ def test_the_last_enabled_administrator_stays_one(session):
     accounts.change(by_user(session, admin), admin.uid, role="user")
 
 
-def test_the_last_enabled_administrator_is_not_removed_but_by_who_owns_the_machine(session):
+def test_only_commands_remove_the_last_enabled_administrator(session):
     admin = add(session, "root", role="admin")
     add(session)
     accounts.change(by_user(session, admin), admin.uid, email="r@example.org", role="admin", disabled=False)
@@ -91,7 +91,7 @@ def test_the_last_enabled_administrator_is_not_removed_but_by_who_owns_the_machi
     assert accounts.list_users(session) == []
 
 
-def test_who_was_removed_meanwhile_is_not_found(session):
+def test_an_account_that_was_removed_meanwhile_is_not_found(session):
     user = add(session)
     stale = User(id=user.id, uid=user.uid)
     accounts.remove(by_anonymous(session), user.uid)

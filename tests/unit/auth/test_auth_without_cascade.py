@@ -82,7 +82,7 @@ def test_a_token_whose_clients_owner_is_gone_is_not_valid(session):
         verify(session.connection(), secret, NOW)
 
 
-def test_an_account_that_may_not_be_removed_keeps_what_it_has(session):
+def test_an_account_that_may_not_be_removed_keeps_its_credentials(session):
     alice = add_user(session, role="admin")
     add_pair(session, alice)
     session.commit()
@@ -125,7 +125,7 @@ OF_APP = Credential.kind == APP_PASSWORD
 
 
 @pytest.mark.parametrize("way", DELETIONS)
-def test_no_way_in_which_credentials_end_leaves_what_belongs_to_them(session, way):
+def test_rows_of_a_credential_end_with_it_in_every_way_to_end_it(session, way):
     alice, client = add_user(session), add_client(session, secret="secret")
     add_client(session, user_id=alice.id)
     parent = id_of(session, add_credential(session, APP_PASSWORD, user_id=alice.id))

@@ -34,7 +34,7 @@ def test_the_base_url_tells_the_path_and_without_it_a_trusted_proxy(base_url, pr
     assert (seen["SCRIPT_NAME"], seen["PATH_INFO"]) == (mount, CONFIG)
 
 
-def test_an_app_that_another_one_has_mounted_keeps_its_path():
+def test_an_app_that_is_mounted_in_another_app_keeps_its_path():
     seen = {}
     app = PublicPath(lambda environ, _: seen.update(environ) or [], base_url=ADDRESS, proxies=1)
     app({"SCRIPT_NAME": "/gallery", "PATH_INFO": CONFIG, "HTTP_X_FORWARDED_PREFIX": "/cut"}, None)

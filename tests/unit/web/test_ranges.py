@@ -39,7 +39,7 @@ def test_a_range_is_cut_to_the_file(header, expected):
     assert (found.start, found.stop) == expected
 
 
-def test_what_is_malformed_several_ranges_or_of_another_unit_is_ignored():
+def test_malformed_and_several_ranges_and_other_units_are_ignored():
     for header in (
         *(
             "items=0-1",

@@ -1,4 +1,4 @@
-"""A program is started one at a time, and once more for all who asked for it meanwhile."""
+"""A program is started one at a time, and once more for all requests in the meantime."""
 
 from threading import Event
 
@@ -27,7 +27,7 @@ def test_a_program_that_runs_is_not_started_again():
     assert len(program.runs) == 1
 
 
-def test_all_who_asked_meanwhile_get_one_more_run():
+def test_requests_during_a_run_get_one_more_run():
     program, starter = Program(), Starter()
     for _ in range(100):
         starter.start(program.launch)
