@@ -1,9 +1,12 @@
-"""Pictures whose metadata stand in unusual places, made here byte by byte."""
+"""Pictures made here byte by byte, whose metadata stand in unusual places; formats and colours to compare with."""
 
 import struct
 import zlib
+from collections.abc import Sequence
 from io import BytesIO
+from itertools import chain
 
+from photosvc.media.formats import Format, by_extension
 from tests.helpers.pictures import encoded, quarters
 
 
@@ -55,6 +58,19 @@ def psd(resources: bytes = b"", size: tuple[int, int] = (8, 6)) -> bytes:
 def box(kind: bytes, *contents: bytes) -> bytes:
     body = b"".join(contents)
     return struct.pack(">I", 8 + len(body)) + kind + body
+
+
+def row(extension: str) -> Format:
+    """The format of an extension."""
+    known = by_extension(f"a.{extension}")
+    assert known is not None
+    return known
+
+
+def near(colours: Sequence[Sequence[int]], expected: Sequence[Sequence[int]], tolerance: int = 12) -> bool:
+    """Whether no band of a colour differs from the expected one by more than the tolerance."""
+    pairs = zip(chain(*colours), chain(*expected), strict=True)
+    return all(abs(shown - wanted) <= tolerance for shown, wanted in pairs)
 
 
 def bigtiff(**options: object) -> bytes:

@@ -15,10 +15,10 @@ from photosvc.core.problems import Problem, Reason
 from photosvc.media import errors as extras
 from photosvc.media.decode import open_picture, scaled
 from photosvc.media.errors import DecodeError, MissingExtraError, PictureTooLargeError
-from photosvc.media.formats import by_extension
 from photosvc.media.picture import Picture, open_shown, read_picture
 from tests.helpers.examples import examples
 from tests.helpers.pictures import CORNERS, dng, encoded, exif, heic, jpeg, png_bomb, png_header, quarters
+from tests.unit.media.containers import row
 
 SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 
@@ -26,12 +26,6 @@ SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 def read_preview(source, kind_row, longest):
     with open_shown(source, kind_row, longest) as (picture, orientation):
         return scaled(picture, longest, orientation)
-
-
-def row(extension: str):
-    row = by_extension(f"a.{extension}")
-    assert row is not None
-    return row
 
 
 def corners(picture: Image.Image) -> list[int]:

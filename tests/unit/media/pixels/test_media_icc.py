@@ -9,7 +9,6 @@ from io import BytesIO
 import pytest
 from PIL import Image, ImageCms
 
-from photosvc.media.formats import by_extension
 from photosvc.media.icc import profile_name
 from photosvc.media.isobmff import clean_aperture
 from photosvc.media.jxl import JxlColours, read_colours
@@ -17,14 +16,10 @@ from photosvc.media.picture import open_shown, read_picture
 from photosvc.pictures.render import draw
 from photosvc.pictures.sizes import SIZES, Target
 from tests.helpers.pictures import CORNERS, encoded, jxl, quarters, swapped_profile
-from tests.unit.media.containers import box
+from tests.unit.media.containers import box, near, row
 
 ODD = swapped_profile()
 AT = ((8, 6), (55, 6), (8, 41), (55, 41))
-
-
-def row(extension):
-    return by_extension(f"a.{extension}")
 
 
 def shown(data, extension):
@@ -38,14 +33,6 @@ def name_of(data, extension):
     picture = read_picture(BytesIO(data), row(extension))
     assert (picture.problem, picture.width, picture.height) == (None, 64, 48)
     return picture.color_profile
-
-
-def near(found, expected, tolerance=12):
-    return all(
-        abs(a - b) <= tolerance
-        for one, other in zip(found, expected, strict=True)
-        for a, b in zip(one, other, strict=True)
-    )
 
 
 def jp2_with(colours):

@@ -9,15 +9,11 @@ from PIL import Image
 
 from photosvc.core.process import address_space, available_memory
 from photosvc.media.decode import open_picture, scaled
-from photosvc.media.formats import by_extension
 from photosvc.media.picture import read_picture
 from tests.helpers.pictures import encoded, exif, heic, jpeg, png_header, quarters
+from tests.unit.media.containers import row
 
 NEEDS = "the picture takes {} MB of memory to decode, more than PHOTOSVC_INDEX_MEMORY leaves"
-
-
-def row(extension):
-    return by_extension(f"a.{extension}")
 
 
 def read(data, extension):
@@ -26,7 +22,7 @@ def read(data, extension):
 
 @pytest.fixture
 def worker(monkeypatch):
-    """Sets the memory that a worker with so many MB has left."""
+    """A function that sets the memory in MB that a worker has left."""
 
     def limit(megabytes):
         monkeypatch.setattr("photosvc.media.cost.available_memory", lambda: megabytes * 1_000_000 + (32 << 20))

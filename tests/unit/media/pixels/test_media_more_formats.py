@@ -15,16 +15,13 @@ from photosvc.index.extract import extract
 from photosvc.media import errors as extras
 from photosvc.media.decode import scaled
 from photosvc.media.errors import DecodeError
-from photosvc.media.formats import HEAD_SIZE, by_extension, sniff
+from photosvc.media.formats import HEAD_SIZE, sniff
 from photosvc.media.picture import Picture, open_shown, read_picture
 from tests.helpers.examples import examples
 from tests.helpers.pictures import CORNERS, avif_with_plain_alpha, encoded, exif, jxl, quarters, tiff, xmp
+from tests.unit.media.containers import box, row
 
 BLOCK = exif({0x010F: "Canon", 0x0110: "Canon EOS R5", 0x0112: 1}, {0x9003: "2021:02:03 04:05:06"})
-
-
-def row(extension):
-    return by_extension(f"a.{extension}")
 
 
 def shown(data, extension, longest=64):
@@ -34,10 +31,6 @@ def shown(data, extension, longest=64):
 
 def near(colour, other):
     return all(abs(a - b) <= 12 for a, b in zip(colour, other, strict=False))
-
-
-def box(kind, content):
-    return struct.pack(">I4s", len(content) + 8, kind) + content
 
 
 def test_jpeg_xl_and_jpeg_2000_are_shown_with_their_metadata():

@@ -14,7 +14,7 @@ from photosvc.media.decode import scaled
 from photosvc.media.errors import DecodeError
 from photosvc.media.formats import sniff
 from photosvc.media.picture import open_shown, read_picture
-from tests.unit.media.containers import photoshop_resource
+from tests.unit.media.containers import near, photoshop_resource
 from tests.unit.media.pixels.photoshop import alpha_names, photoshop
 
 RED, GREEN, BLUE = (1.0, 0.0, 0.0, 1.0), (0.0, 0.5, 0.0, 1.0), (0.0, 0.0, 0.25, 1.0)
@@ -37,20 +37,12 @@ def problem_of(data: bytes) -> Problem | None:
     return read_picture(BytesIO(data), sniff(data[:512], "a.psd")).problem
 
 
-def near(found, expected, tolerance=1):
-    return all(
-        abs(a - b) <= tolerance
-        for one, other in zip(found, expected, strict=True)
-        for a, b in zip(one, other, strict=True)
-    )
-
-
 def test_further_channels_are_selections_and_change_no_pixel():
     for version, packing, depth, further in product((1, 2), (0, 1), (8, 16), (0, 1, 4)):
         channels = [*RGB, *[HALF] * further]
         for more in ({"resources": alpha_names(*range(1, further + 1))}, {"layers": 2}):
             data = photoshop(3, depth, channels, packing=packing, version=version, **more)
-            assert near(quarters_of(data), SHOWN), (version, packing, depth, further, more)
+            assert near(quarters_of(data), SHOWN, 1), (version, packing, depth, further, more)
 
 
 def test_transparency_is_distinguished_from_selections():
@@ -61,7 +53,7 @@ def test_transparency_is_distinguished_from_selections():
             (2, {"resources": alpha_names(0, 7)}),
         ):
             data = photoshop(1, depth, [HALF, *[HALF] * further], packing=packing, **sign)
-            assert near(quarters_of(data), [(level, level, level, level)] * 4), (depth, packing, sign)
+            assert near(quarters_of(data), [(level, level, level, level)] * 4, 1), (depth, packing, sign)
 
 
 @pytest.mark.parametrize("packing", [0, 1])
@@ -69,11 +61,11 @@ def test_transparency_is_distinguished_from_selections():
 def test_every_colour_mode_is_shown(depth, packing):
     grey = [(value, value, value) for value in (0, 128, 191, 255)]
     levels = (0.0, 0.5, 0.75, 1.0)
-    assert near(quarters_of(photoshop(1, depth, [levels], packing=packing)), grey)
-    assert near(quarters_of(photoshop(8, depth, [levels], packing=packing, palette=bytes(600))), grey)
+    assert near(quarters_of(photoshop(1, depth, [levels], packing=packing)), grey, 1)
+    assert near(quarters_of(photoshop(8, depth, [levels], packing=packing, palette=bytes(600))), grey, 1)
     ink = [(0.0, 1.0, 1.0, 1.0), (1.0, 0.0, 1.0, 1.0), (1.0, 1.0, 0.0, 1.0), (1.0, 1.0, 1.0, 1.0)]
     colours = quarters_of(photoshop(4, depth, ink, packing=packing))
-    assert near(colours, [(0, 255, 255), (255, 0, 255), (255, 255, 0), (255, 255, 255)])
+    assert near(colours, [(0, 255, 255), (255, 0, 255), (255, 255, 0), (255, 255, 255)], 1)
     lab = [(1.0, 0.0, 0.53, 0.53), (128 / 255,) * 2 + (208 / 255, 0.5), (128 / 255,) * 2 + (195 / 255, 0.5)]
     colours = quarters_of(photoshop(9, depth, lab, packing=packing))
     assert near(colours[:3], [(255, 255, 255), (0, 0, 0), (255, 0, 0)], 12)
