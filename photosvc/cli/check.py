@@ -14,7 +14,7 @@ from photosvc.cli.terminal import (
     progress_bar,
 )
 from photosvc.core.message import counted
-from photosvc.index.check import Check, CheckOptions, Finding, Report
+from photosvc.index.check import Check, CheckOptions, CheckReport, Finding
 from photosvc.models.engine import UnitOfWork
 from photosvc.web.service import Service
 
@@ -67,7 +67,7 @@ def _parse_sample(sample: str | None) -> tuple[int | None, float | None]:
     raise click.BadParameter(msg, param_hint="--sample")
 
 
-def _print_report(report: Report, listed: list[Finding]) -> None:
+def _print_report(report: CheckReport, listed: list[Finding]) -> None:
     counts = {"files": report.files, "bytes": report.bytes, "photos": report.photos, "thumbnails": report.thumbnails}
     faults = {fault.value: count for fault, count in sorted(report.faults.items())}
     record = {

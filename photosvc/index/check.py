@@ -1,6 +1,6 @@
-"""A check of the library: originals, search rows and thumbnails compared with what is recorded about them.
+"""A check of the library: originals, search rows and thumbnails compared with their rows in the database.
 
-It changes nothing but the place at which the next sample begins.
+It writes nothing except the place at which the next sample begins.
 """
 
 import os
@@ -78,8 +78,8 @@ class Finding(NamedTuple):
 
 
 @dataclass(slots=True)
-class Report:
-    """The counts of a check: files, search rows and thumbnails compared, and the faults found."""
+class CheckReport:
+    """The counts of a check: compared files, search rows and thumbnails, and faults."""
 
     files: int = 0
     bytes: int = 0
@@ -126,7 +126,7 @@ class CheckOptions:
 
     subfolder: str = ""
     sample: int | None = None
-    """Number of files; the next sample continues where this one ends, so that every file has its turn."""
+    """Number of files. The next sample continues where this one ends, so that every file has its turn."""
     percent: float | None = None
     """The size of the sample in percent of all files."""
 
@@ -146,9 +146,9 @@ class Check:
     report_finding: Callable[[Finding], None]
     progress: Progress | None = None
     clock: Clock = SYSTEM_CLOCK
-    report: Report = field(init=False, default_factory=Report)
+    report: CheckReport = field(init=False, default_factory=CheckReport)
 
-    def run(self) -> Report:
+    def run(self) -> CheckReport:
         """Check originals, then search rows, then thumbnails.
 
         Raises:

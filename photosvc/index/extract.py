@@ -53,7 +53,7 @@ class Extraction:
     """`image raw video animated sidecar`."""
     mime: str
     codec: str = ""
-    """`jpeg png heic avif mjpeg avc1 hvc1 …`, of a sidecar its `Kind`; empty when unknown."""
+    """`jpeg png heic avif mjpeg avc1 hvc1 …`, of a sidecar its `SidecarKind`; empty when unknown."""
     width: int = 0
     """Pixels, after orientation."""
     height: int = 0

@@ -23,7 +23,7 @@ from photosvc.index.exclusions import is_hidden
 from photosvc.index.scan import MAX_PATH, is_too_long
 from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease
-from photosvc.jobs.queue import INDEX, UPKEEP, State, Waiting
+from photosvc.jobs.queue import INDEX, UPKEEP, QueuedJob, State
 from photosvc.models import Job
 from photosvc.settings import Settings
 
@@ -78,7 +78,7 @@ class IndexRequest:
         """Return whether a folder is this one or lies below it."""
         return folder == self.folder or self.folder in around(folder)
 
-    def covers(self, job: Waiting) -> bool:
+    def covers(self, job: QueuedJob) -> bool:
         """Return whether its run does this job."""
         return self.force >= as_request(job).force and self.contains(job.subject)
 
@@ -158,7 +158,7 @@ def existing_folder(root: Path, folder: str) -> str:
     return ""
 
 
-def as_request(job: Waiting) -> IndexRequest:
+def as_request(job: QueuedJob) -> IndexRequest:
     """Return the request that a job stands for."""
     return IndexRequest(job.subject, bool(job.arguments["force"]))
 

@@ -25,12 +25,12 @@ from photosvc.index.mounts import absent_disks, disk_numbers, remember_disks
 from photosvc.index.place_estimates import estimate_places
 from photosvc.index.rejections import put_off
 from photosvc.index.requests import IndexRequest, as_request, run_lock, runs_for
-from photosvc.index.run_log import IndexOptions, Observer, Outcome, Reporter, Status, Summary
+from photosvc.index.run_log import IndexOptions, Observer, Outcome, RunRecorder, Status, Summary
 from photosvc.index.scan import ScannedFile, disk_path, relative_folder, start_folder
 from photosvc.index.worklist import Conditions, Worklist, find_changes, known_files
 from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease
-from photosvc.jobs.queue import INDEX, Waiting
+from photosvc.jobs.queue import INDEX, QueuedJob
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.pictures.cache import PictureCache
 from photosvc.search.rows.check import is_stale, rebuild
@@ -85,16 +85,16 @@ def run_index(
         if lease is None:
             _Run(session, settings, clock, options, summary, pauses).count()
         else:
-            reporter = Reporter(lease, summary)
+            recorder = RunRecorder(lease, summary)
             if is_stale(session):
                 summary.rebuilt = rebuild(session)
             restack_library(session, settings, clock, lease)
             remember_disks(session, settings.originals)
-            observers = [reporter.progress, progress] if progress else [reporter.progress]
+            observers = [recorder.progress, progress] if progress else [recorder.progress]
             _Run(session, settings, clock, options, summary, pauses, observers).index()
             estimate_places(session, clock, settings.timezone, lease, wanted=settings.estimate_places)
             session.rollback()
-            reporter.done(folder)
+            recorder.done(folder)
     summary.seconds = clock.monotonic() - started
     return summary
 
@@ -293,7 +293,7 @@ class _Pauses:
             if not any(run.contains(name) for run in self._covered):
                 yield name
 
-    def _run(self, run: IndexRequest, done: Sequence[Waiting]) -> None:
+    def _run(self, run: IndexRequest, done: Sequence[QueuedJob]) -> None:
         subfolder = disk_name(run.folder)
         options = IndexOptions(subfolder=subfolder, workers=1, newest_first=True, most_seconds=_SMALL_SECONDS)
         self._covered.append(run)

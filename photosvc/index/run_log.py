@@ -178,7 +178,7 @@ class IndexRun:
 
 
 @dataclass(slots=True)
-class Reporter:
+class RunRecorder:
     """The record of one index run, kept in the job of its lease.
 
     Of the runs over one folder that changed nothing, the last one is kept: watchers make many.

@@ -82,7 +82,7 @@ MAX_JSON: Final = 1 << 21
 _APPLE: Final = re.compile(rb"<key>\s*adjustment(?:FormatIdentifier|Data)\s*</key>")
 
 
-def read_picture(record: Mapping[str, Any]) -> Metadata | None:
+def read_takeout_picture(record: Mapping[str, Any]) -> Metadata | None:
     """Return the metadata of a picture; None when the record is not that of a picture.
 
     The title is the name of the file before Takeout cut it. Names of people come without areas: each is marked on the
@@ -106,7 +106,7 @@ def read_picture(record: Mapping[str, Any]) -> Metadata | None:
     )
 
 
-def read_album(record: Mapping[str, Any]) -> Metadata | None:
+def read_takeout_album(record: Mapping[str, Any]) -> Metadata | None:
     """Return the title and description of an album; None when the record is not that of an album."""
     if not _OF_ALBUMS.intersection(record):
         return None
@@ -135,7 +135,7 @@ def _moment(taken: Mapping[str, Any]) -> datetime | None:
 
 
 def _position(record: Mapping[str, Any]) -> tuple[float | None, float | None, int]:
-    """Return the position that people see and may have set, else that of the file."""
+    """Return the position that Google Photos shows, which people may have set, or else that of the file."""
     for name in ("geoData", "geoDataExif"):
         data = record.get(name)
         if not isinstance(data, dict):
@@ -167,12 +167,12 @@ class _Tags:
             self._values.setdefault(name.rpartition(":")[2], value)
 
     def texts(self, *names: str) -> tuple[str, ...]:
-        """Return the texts of the first of these tags that has any; a list gives one for each item."""
+        """Return the texts of the first of these tags that has any. A list has one text for each item."""
         for name in names:
             value = self._values.get(name)
             listed = value[:_MOST_VALUES] if isinstance(value, list) else [value]
-            if found := tuple(filter(None, map(_exiftool_text, listed))):
-                return found
+            if texts := tuple(filter(None, map(_exiftool_text, listed))):
+                return texts
         return ()
 
     def text(self, *names: str) -> str:
@@ -180,14 +180,14 @@ class _Tags:
         return next(iter(self.texts(*names)), "")
 
     def number(self, *names: str) -> float:
-        """Return the number at the beginning of the first of these tags that has one, else 0."""
+        """Return the number with which the first of these tags begins that has one; 0 without any."""
         for name in names:
             if match := _NUMBER.match(self.text(name)[:_LONGEST]):
                 return float(match[1])
         return 0.0
 
 
-def read(record: Mapping[str, Any]) -> Metadata | None:
+def read_exiftool(record: Mapping[str, Any]) -> Metadata | None:
     """Return the metadata in a record; None when ExifTool did not write it."""
     if "SourceFile" not in record and not any(name.endswith("ExifToolVersion") for name in islice(record, MOST_TAGS)):
         return None
@@ -257,7 +257,7 @@ def _degrees(tags: _Tags, name: str, axis: str) -> float | None:
 
 
 def _altitude(tags: _Tags) -> int:
-    """Return metres, signed; `Below Sea Level` is a sign, part of the text, or a tag of its own."""
+    """Return the altitude in metres, negative below sea level: by a sign, a part of the text, or a tag of its own."""
     metres = tags.number("GPSAltitude")
     side = tags.text("GPSAltitudeRef")
     below = side == "1" or "below" in f"{tags.text('GPSAltitude')} {side}".lower()
@@ -268,7 +268,7 @@ def _altitude(tags: _Tags) -> int:
 MAX_BYTES: Final = MAX_PACKET
 
 
-class Kind(StrEnum):
+class SidecarKind(StrEnum):
     """The kind of a sidecar: the program that wrote it, or its purpose."""
 
     XMP = "xmp"
@@ -280,20 +280,20 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
-    """The content of one sidecar."""
+class SidecarContent:
+    """The content of one sidecar file."""
 
-    kind: Kind
+    kind: SidecarKind
     metadata: Metadata
     """For an album, only title and description."""
 
 
-def read_sidecar(content: bytes, file_type: str) -> Content | None:
-    """Return the content of a sidecar; None when the file is of a kind that says nothing about pictures.
+def read_sidecar(content: bytes, file_type: str) -> SidecarContent | None:
+    """Return the content of a sidecar; None for a file that is not about a picture or an album.
 
     Args:
         content: the bytes, cut at `MAX_BYTES` + 1.
-        file_type: `xmp`, `json`, `aae`; all others say nothing about pictures.
+        file_type: `xmp`, `json` or `aae`; all others give None.
 
     Raises:
         FileProblemError: it is damaged or too large.
@@ -307,14 +307,14 @@ def read_sidecar(content: bytes, file_type: str) -> Content | None:
     if file_type == "aae":
         if not (_APPLE.search(content) or content.startswith(b"bplist00")):
             raise FileProblemError(Reason.BAD_SIDECAR)
-        return Content(Kind.APPLE, Metadata(edited=True))
+        return SidecarContent(SidecarKind.APPLE, Metadata(edited=True))
     metadata = read_xmp_sidecar(content)
     if metadata is None:
         raise FileProblemError(Reason.BAD_SIDECAR)
-    return Content(Kind.XMP, metadata)
+    return SidecarContent(SidecarKind.XMP, metadata)
 
 
-def _read_json(content: bytes) -> Content | None:
+def _read_json(content: bytes) -> SidecarContent | None:
     if len(content) > MAX_JSON:
         return None
     try:
@@ -325,7 +325,11 @@ def _read_json(content: bytes) -> Content | None:
         record = record[0]
     if not isinstance(record, dict):
         return None
-    for kind, reader in ((Kind.TAKEOUT, read_picture), (Kind.ALBUM, read_album), (Kind.EXIFTOOL, read)):
+    for kind, reader in (
+        (SidecarKind.TAKEOUT, read_takeout_picture),
+        (SidecarKind.ALBUM, read_takeout_album),
+        (SidecarKind.EXIFTOOL, read_exiftool),
+    ):
         if (metadata := reader(record)) is not None:
-            return Content(kind, metadata)
+            return SidecarContent(kind, metadata)
     return None

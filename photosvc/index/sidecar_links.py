@@ -19,7 +19,7 @@ from photosvc.core.problems import Reason
 from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import dump_metadata, load_metadata
 from photosvc.index.scan import ScannedFile, is_gone
-from photosvc.index.sidecar_formats import Kind
+from photosvc.index.sidecar_formats import SidecarKind
 from photosvc.index.sidecar_names import companions, confirms, is_read
 from photosvc.index.sidecar_values import StoredSidecar
 from photosvc.index.takeout_albums import FolderAlbums
@@ -96,7 +96,7 @@ class Sidecars:
             self.load([scanned.name])
         row = self._known[scanned.name]
         details = dump_metadata(extraction.metadata)
-        moved = self._moved_album(details) if row is None and extraction.codec == Kind.ALBUM else None
+        moved = self._moved_album(details) if row is None and extraction.codec == SidecarKind.ALBUM else None
         new = moved is None and (row is None or row.size == GONE)
         row = row or moved
         before = load_metadata(row.details) if row and row.kind == extraction.codec else None
@@ -137,7 +137,7 @@ class Sidecars:
         if not rows:
             return [], set()
         for row in rows.values():
-            row.size = GONE if row.kind == Kind.ALBUM else row.size
+            row.size = GONE if row.kind == SidecarKind.ALBUM else row.size
         self._session.flush()
         ids = [row.id for row in rows.values() if row.size != GONE]
         changed = self._photos(ids)
@@ -151,12 +151,14 @@ class Sidecars:
         """Link the flushed files and sidecars, and return the ids of the photos that sidecars change."""
         changed: set[int] = set()
         for row, before in self._saved.values():
-            if row.kind == Kind.ALBUM:
+            if row.kind == SidecarKind.ALBUM:
                 changed.update(self.albums.save(row, load_metadata(row.details), before))
         saved = {name: row for name, (row, _) in self._saved.items()}
         known = [row.id for row, _ in self._saved.values()]
         changed |= self._photos(known)
-        companions = {name: self._folders.companions(name) for name, row in saved.items() if row.kind != Kind.ALBUM}
+        companions = {
+            name: self._folders.companions(name) for name, row in saved.items() if row.kind != SidecarKind.ALBUM
+        }
         pairs = self._pairs_of_sidecars(saved, companions) | self._pairs_of_files()
         copies = self._copies_of_sidecars(saved, companions) | self._pairs_of_copies()
         self._delete_links(file_sidecars.c.sidecar_id, known)
@@ -241,7 +243,7 @@ class Sidecars:
             (name, self._copies[name], rows[one])
             for name, others in companions.items()
             for one in others
-            if one in rows and rows[one].kind != Kind.ALBUM and _belongs(rows[one], name)
+            if one in rows and rows[one].kind != SidecarKind.ALBUM and _belongs(rows[one], name)
         }
 
     def _pairs_of_files(self) -> set[tuple[File, Sidecar]]:
@@ -254,7 +256,7 @@ class Sidecars:
 
         A deleted album has no id: the row says that there was one.
         """
-        same = (Sidecar.root == ORIGINALS_ROOT, Sidecar.kind == Kind.ALBUM, Sidecar.details == details)
+        same = (Sidecar.root == ORIGINALS_ROOT, Sidecar.kind == SidecarKind.ALBUM, Sidecar.details == details)
         rows = self._session.scalars(select(Sidecar).where(*same).order_by(Sidecar.album_id.is_(None), Sidecar.id))
         return next((row for row in rows if not self._folders.has(row.name)), None)
 
@@ -286,11 +288,11 @@ class Sidecars:
 
 def _confirmed(pairs: Iterable[tuple[File, Sidecar]]) -> set[tuple[File, Sidecar]]:
     """Return the pairs whose sidecar belongs to the file, not only by its name."""
-    return {(file, row) for file, row in pairs if row.kind != Kind.ALBUM and _belongs(row, file.name)}
+    return {(file, row) for file, row in pairs if row.kind != SidecarKind.ALBUM and _belongs(row, file.name)}
 
 
 def _belongs(row: Sidecar, name: str) -> bool:
-    title = load_metadata(row.details).original_name if row.kind == Kind.TAKEOUT else ""
+    title = load_metadata(row.details).original_name if row.kind == SidecarKind.TAKEOUT else ""
     return confirms(name.rpartition("/")[2], row.name.rpartition("/")[2], title)
 
 
@@ -305,5 +307,5 @@ def sidecars_of(session: Session, photo_ids: Collection[int]) -> dict[int, list[
             query = query.join(Sidecar, Sidecar.id == links.c.sidecar_id).join(File, File.id == links.c.file_id)
             rows = session.connection().execute(query.where(among(session, File.photo_id, some)))
             for file_id, picture_name, name, kind, details in rows:
-                sidecars[file_id].append(StoredSidecar(name, Kind(kind), load_metadata(details), picture_name))
+                sidecars[file_id].append(StoredSidecar(name, SidecarKind(kind), load_metadata(details), picture_name))
     return sidecars

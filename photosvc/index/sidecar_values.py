@@ -16,7 +16,7 @@ from typing import Final
 from photosvc.core.times import UTC_ZONE, shifted, to_local
 from photosvc.core.vocabulary import AUTO, META, XMP
 from photosvc.index.gazetteer import zone_at
-from photosvc.index.sidecar_formats import Kind
+from photosvc.index.sidecar_formats import SidecarKind
 from photosvc.index.sidecar_names import candidates, key
 from photosvc.media.metadata import DAY, Metadata, Region, merge
 from photosvc.media.text import keywords
@@ -32,7 +32,7 @@ class StoredSidecar:
 
     name: str
     """Path relative to the root."""
-    kind: Kind
+    kind: SidecarKind
     metadata: Metadata
     picture: str = ""
     """Path of the picture or video that it accompanies: the file, or a duplicate of it."""
@@ -70,20 +70,20 @@ def ranked(sidecars: Iterable[StoredSidecar]) -> list[StoredSidecar]:
 def _ranked(picture: str, sidecars: Iterable[StoredSidecar]) -> list[StoredSidecar]:
     order = {name: rank for rank, name in enumerate(candidates(_base(picture)))}
     in_order = sorted(sidecars, key=lambda sidecar: (order.get(key(_base(sidecar.name)), len(order)), sidecar.name))
-    takeout = next((sidecar for sidecar in in_order if sidecar.kind is Kind.TAKEOUT), None)
-    return [sidecar for sidecar in in_order if sidecar.kind is not Kind.TAKEOUT or sidecar is takeout]
+    takeout = next((sidecar for sidecar in in_order if sidecar.kind is SidecarKind.TAKEOUT), None)
+    return [sidecar for sidecar in in_order if sidecar.kind is not SidecarKind.TAKEOUT or sidecar is takeout]
 
 
 def _united(sidecars: Sequence[StoredSidecar]) -> list[StoredSidecar]:
     """Return the sidecars of several pictures, each with the keywords and the archived flag of all of them."""
-    words: dict[Kind, dict[str, tuple[str, ...]]] = defaultdict(dict)
+    words: dict[SidecarKind, dict[str, tuple[str, ...]]] = defaultdict(dict)
     for sidecar in sidecars:
         if sidecar.metadata.keywords:
             words[sidecar.kind].setdefault(sidecar.picture, sidecar.metadata.keywords)
-    archived = all(sidecar.metadata.archived for sidecar in sidecars if sidecar.kind is Kind.TAKEOUT)
+    archived = all(sidecar.metadata.archived for sidecar in sidecars if sidecar.kind is SidecarKind.TAKEOUT)
     united = {kind: keywords(chain.from_iterable(of_pictures.values())) for kind, of_pictures in words.items()}
 
-    def with_shared(own: Metadata, kind: Kind) -> Metadata:
+    def with_shared(own: Metadata, kind: SidecarKind) -> Metadata:
         return replace(own, keywords=united.get(kind, ()) if own.keywords else (), archived=own.archived and archived)
 
     return [replace(sidecar, metadata=with_shared(sidecar.metadata, sidecar.kind)) for sidecar in sidecars]
@@ -97,7 +97,7 @@ def with_sidecars(own: Metadata, sidecars: Sequence[StoredSidecar], usual_zone: 
     """
     xmp, takeout, exiftool, apple = (
         [sidecar.metadata for sidecar in sidecars if sidecar.kind is kind]
-        for kind in (Kind.XMP, Kind.TAKEOUT, Kind.EXIFTOOL, Kind.APPLE)
+        for kind in (SidecarKind.XMP, SidecarKind.TAKEOUT, SidecarKind.EXIFTOOL, SidecarKind.APPLE)
     )
     exiftool = [_in_local_time(metadata, own, usual_zone) for metadata in exiftool]
     plain = own
@@ -146,13 +146,13 @@ def marked(own: Sequence[Region], orientation: int, sidecars: Sequence[StoredSid
         orientation: Exif orientation of the file, 1 to 8; areas in sidecars are relative to the picture as stored.
         sidecars: the sidecars of the file, the most specific first.
     """
-    of_xmp = (sidecar.metadata.regions for sidecar in sidecars if sidecar.kind is Kind.XMP)
+    of_xmp = (sidecar.metadata.regions for sidecar in sidecars if sidecar.kind is SidecarKind.XMP)
     edited = next(filter(None, of_xmp), ())
     areas = [(XMP, upright(area, orientation)) for area in edited] or [(META, area) for area in own]
     yield from areas
     known = {area.name.casefold() for _, area in areas}
     for sidecar in sidecars:
-        if sidecar.kind is Kind.TAKEOUT:
+        if sidecar.kind is SidecarKind.TAKEOUT:
             yield from ((META, area) for area in sidecar.metadata.regions if area.name.casefold() not in known)
             known.update(area.name.casefold() for area in sidecar.metadata.regions)
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core import ids
 from photosvc.core.problems import Reason
-from photosvc.index.sidecar_formats import Kind
+from photosvc.index.sidecar_formats import SidecarKind
 from photosvc.media.metadata import Metadata
 from photosvc.models import GONE, ORIGINALS_ROOT, Album, AlbumPhoto, File, Photo, RejectedFile, Sidecar
 from photosvc.models.statements import in_portions, insert_into, is_below, unindexed
@@ -93,5 +93,8 @@ class FolderAlbums:
 def _albums_of(*folders: str) -> Select[str, int | None]:
     """Return the query for the albums that were made from sidecars in these folders."""
     return select(Sidecar.folder, Sidecar.album_id).where(
-        Sidecar.folder.in_(folders), Sidecar.kind == Kind.ALBUM, Sidecar.album_id.is_not(None), Sidecar.size != GONE
+        Sidecar.folder.in_(folders),
+        Sidecar.kind == SidecarKind.ALBUM,
+        Sidecar.album_id.is_not(None),
+        Sidecar.size != GONE,
     )

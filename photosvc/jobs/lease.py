@@ -23,10 +23,10 @@ from photosvc.jobs.queue import (
     EXCLUSIVE,
     INDEX,
     WAITING_COLUMNS,
-    Kind,
+    JobKind,
+    QueuedJob,
     RunCancelledError,
     State,
-    Waiting,
     forget_failures,
     forget_old,
     forget_unchanged,
@@ -66,18 +66,18 @@ class Lease:
     report: Callable[[], Mapping[str, Any]] = dict
     """Called for the report of a run that ends early."""
     job_id: int = field(default=0, init=False)
-    _covered: Sequence[Waiting] = field(default=(), init=False)
+    _covered: Sequence[QueuedJob] = field(default=(), init=False)
     """Waiting jobs that this run does, too. Those that are requested again meanwhile stay."""
     _is_finished: bool = field(default=False, init=False)
     _ended: threading.Event = field(default_factory=threading.Event, init=False)
 
     def begin(
         self,
-        kind: Kind,
+        kind: JobKind,
         subject: str,
         arguments: Mapping[str, Any],
         *,
-        covers: Callable[[Waiting], bool],
+        covers: Callable[[QueuedJob], bool],
         former: Sequence[str] = (),
     ) -> None:
         """Begin a run: the job of this subject that waits, or a new one.
@@ -107,11 +107,11 @@ class Lease:
 
     def claim(
         self,
-        kind: Kind,
+        kind: JobKind,
         *,
         small: bool = False,
         sooner: Callable[[Session], ColumnElement[bool]] | None = None,
-    ) -> Waiting | None:
+    ) -> QueuedJob | None:
         """Begin the run of a job that is due, small ones first or alone, and return it; None when there is none.
 
         Args:
@@ -131,7 +131,7 @@ class Lease:
             self.job_id = row.id
             self._start(session, now)
             forget_failures(session, [row.id])
-            return Waiting(*row)
+            return QueuedJob(*row)
 
     def check(self, session: Session, *, may_be_stopped: bool = False) -> None:
         """Make sure, in a write transaction, that no other run has taken over from this one while it was suspended.

@@ -38,7 +38,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class JobKind:
     """A kind of jobs."""
 
     name: str
@@ -50,17 +50,17 @@ class Kind:
     """True if it writes the library from the originals: one such run at a time is allowed, over all machines."""
 
 
-INDEX: Final = Kind("index", most_waiting=2000, most_ended=100, is_exclusive=True)
+INDEX: Final = JobKind("index", most_waiting=2000, most_ended=100, is_exclusive=True)
 #: Commands that change the results of index runs, such as a purge.
-UPKEEP: Final = Kind("upkeep", most_waiting=0, most_ended=0, is_exclusive=True)
-IMPORT: Final = Kind("import", most_waiting=100, most_ended=50)
-LOOK_ALIKES: Final = Kind("look_alikes", most_waiting=1, most_ended=20)
+UPKEEP: Final = JobKind("upkeep", most_waiting=0, most_ended=0, is_exclusive=True)
+IMPORT: Final = JobKind("import", most_waiting=100, most_ended=50)
+LOOK_ALIKES: Final = JobKind("look_alikes", most_waiting=1, most_ended=20)
 #: Making the usual thumbnails of all pictures.
-THUMBNAILS: Final = Kind("thumbnails", most_waiting=1, most_ended=5)
+THUMBNAILS: Final = JobKind("thumbnails", most_waiting=1, most_ended=5)
 #: Changes of labels and people on many photos.
-NAMES: Final = Kind("names", most_waiting=20, most_ended=100)
+NAMES: Final = JobKind("names", most_waiting=20, most_ended=100)
 #: Putting uploaded files into albums once they are indexed; of a large import, each 200 files are a job.
-ALBUMS: Final = Kind("albums", most_waiting=2000, most_ended=20)
+ALBUMS: Final = JobKind("albums", most_waiting=2000, most_ended=20)
 KINDS: Final = {kind.name: kind for kind in (INDEX, UPKEEP, IMPORT, LOOK_ALIKES, THUMBNAILS, NAMES, ALBUMS)}
 EXCLUSIVE: Final = [kind.name for kind in KINDS.values() if kind.is_exclusive]
 
@@ -77,7 +77,7 @@ class RunCancelledError(ConflictError):
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class QueuedJob:
     """A job that waits, or that a run has."""
 
     id: int
@@ -95,7 +95,7 @@ WAITING_COLUMNS: Final = (Job.id, Job.subject, Job.arguments, Job.user_id, Job.c
 
 def add(
     session: Session,
-    kind: Kind,
+    kind: JobKind,
     subject: str,
     now: datetime,
     arguments: Mapping[str, Any],
@@ -128,7 +128,7 @@ def add(
     return insert_job(session, kind, subject, State.WAITING, requested=True, **values)
 
 
-def count_waiting(session: Session, kind: Kind, user_id: int | None = None, asker: str = "") -> int:
+def count_waiting(session: Session, kind: JobKind, user_id: int | None = None, asker: str = "") -> int:
     """Return the number of waiting jobs of an account; without an account, of subjects that begin with `asker`."""
     own = and_(Job.kind == kind.name, Job.state == State.WAITING.value, Job.user_id.is_not_distinct_from(user_id))
     if user_id is None:
@@ -136,28 +136,28 @@ def count_waiting(session: Session, kind: Kind, user_id: int | None = None, aske
     return session.scalar(select(func.count()).select_from(Job).where(own)) or 0
 
 
-def _find(session: Session, kind: Kind, *conditions: Any) -> Sequence[Waiting]:  # noqa: ANN401 - conditions
+def _find(session: Session, kind: JobKind, *conditions: Any) -> Sequence[QueuedJob]:  # noqa: ANN401 - conditions
     query = select(*WAITING_COLUMNS).where(Job.kind == kind.name, *conditions)
-    return [Waiting(*row) for row in session.execute(query.order_by(Job.large, Job.created_at, Job.id))]
+    return [QueuedJob(*row) for row in session.execute(query.order_by(Job.large, Job.created_at, Job.id))]
 
 
-def requested(session: Session, kind: Kind) -> Sequence[Waiting]:
+def requested(session: Session, kind: JobKind) -> Sequence[QueuedJob]:
     """Return the requested jobs of a kind that are not done, small ones first, then the oldest."""
     return _find(session, kind, IS_OPEN, Job.requested, ~Job.cancelled)
 
 
-def waiting(session: Session, kind: Kind) -> Sequence[Waiting]:
+def waiting(session: Session, kind: JobKind) -> Sequence[QueuedJob]:
     """Return the jobs of a kind that wait, also those whose time has not come."""
     return _find(session, kind, Job.state == State.WAITING.value)
 
 
-def due(session: Session, kind: Kind, now: datetime) -> Sequence[Waiting]:
+def due(session: Session, kind: JobKind, now: datetime) -> Sequence[QueuedJob]:
     """Return the jobs of a kind that may begin now, small ones first, then the oldest."""
     return _find(session, kind, is_due(now))
 
 
 def is_due_now(
-    session: Session, kind: Kind, now: datetime, *, small: bool = False, sooner: ColumnElement[bool] | None = None
+    session: Session, kind: JobKind, now: datetime, *, small: bool = False, sooner: ColumnElement[bool] | None = None
 ) -> bool:
     """Return whether a job of a kind may begin now, or a process that ended left a job of any kind.
 
@@ -168,7 +168,7 @@ def is_due_now(
     return session.scalar(jobs.where(Job.large.is_(False)).limit(1) if small else jobs.limit(1)) is not None
 
 
-def is_waiting(session: Session, kinds: Sequence[Kind]) -> bool:
+def is_waiting(session: Session, kinds: Sequence[JobKind]) -> bool:
     """Return whether a job of these kinds waits, also for another try, or was left by a process that ended."""
     names = [kind.name for kind in kinds]
     return session.scalar(select(Job.id).where(Job.kind.in_(names), IS_OPEN, Job.requested).limit(1)) is not None
@@ -187,7 +187,7 @@ def cancel(session: Session, now: datetime, kinds: Sequence[str] = EXCLUSIVE) ->
     return any(end is not None and end > now for end in ends)
 
 
-def withdraw(session: Session, kind: Kind, *conditions: ColumnElement[bool]) -> int:
+def withdraw(session: Session, kind: JobKind, *conditions: ColumnElement[bool]) -> int:
     """Delete waiting jobs, in a write transaction, and return their number."""
     lock_jobs(session)
     waits = select(Job.id).where(Job.kind == kind.name, Job.state == State.WAITING.value, *conditions)
@@ -196,13 +196,13 @@ def withdraw(session: Session, kind: Kind, *conditions: ColumnElement[bool]) -> 
     return len(ids)
 
 
-def forget_unchanged(session: Session, done: Sequence[Waiting]) -> None:
+def forget_unchanged(session: Session, done: Sequence[QueuedJob]) -> None:
     """Delete jobs that a run of another job did, in a write transaction, unless they were requested again since."""
     query = select(*WAITING_COLUMNS).where(Job.id.in_([job.id for job in done]), Job.state == State.WAITING.value)
-    delete_jobs(session, [row.id for row in session.execute(query) if Waiting(*row) in done])
+    delete_jobs(session, [row.id for row in session.execute(query) if QueuedJob(*row) in done])
 
 
-def insert_job(session: Session, kind: Kind, subject: str, state: State, **values: Any) -> int:  # noqa: ANN401 - columns
+def insert_job(session: Session, kind: JobKind, subject: str, state: State, **values: Any) -> int:  # noqa: ANN401 - columns
     """Store a job with these values of its columns, in a write transaction, and return its id."""
     row = {
         "kind": kind.name, "subject": subject, "state": state.value, "cancelled": False, "attempts": 0, "owner": "",

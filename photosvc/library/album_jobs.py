@@ -29,7 +29,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease
-from photosvc.jobs.queue import ALBUMS, IS_OPEN, State, Waiting
+from photosvc.jobs.queue import ALBUMS, IS_OPEN, QueuedJob, State
 from photosvc.library.album_photos import add_photos
 from photosvc.library.albums import album_to_change
 from photosvc.library.upload_queue import LIFETIME
@@ -121,7 +121,7 @@ def will_follow(session: Session, files: Collection[str]) -> bool:
     return session.execute(query).first() is not None
 
 
-def put_into_albums(lease: Lease, _settings: Settings, job: Waiting) -> Generator[bool, None, None]:
+def put_into_albums(lease: Lease, _settings: Settings, job: QueuedJob) -> Generator[bool, None, None]:
     """Put the photos of a job's indexed files into their albums, as a `library.job_runner.Handler`."""
     files, albums = job.arguments["files"], job.arguments["albums"]
     with write_session(lease.engine, library=True) as session:

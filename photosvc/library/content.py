@@ -27,7 +27,7 @@ from photosvc.index.describe import StackedFile, Taken, merged_metadata, taken
 from photosvc.index.extract import Extraction, extract, hash_of
 from photosvc.index.mounts import are_away
 from photosvc.index.scan import disk_path
-from photosvc.index.sidecar_formats import Kind
+from photosvc.index.sidecar_formats import SidecarKind
 from photosvc.index.sidecar_names import is_read
 from photosvc.index.sidecar_values import StoredSidecar, ranked, with_sidecars
 from photosvc.library.album_jobs import REFUSED_CLAIMS
@@ -183,8 +183,10 @@ def taken_by(group: Sequence[tuple[ReceivedFile, FileContent]], now: datetime, z
         if content.media_type != "sidecar":
             pictures.append(StackedFile(name, extraction))
         elif content.extraction is not None:
-            sidecars.append(StoredSidecar(name, Kind(extraction.codec), extraction.metadata))
-    beside = [replace(sidecar, picture=pictures[0].name) for sidecar in sidecars if sidecar.kind is not Kind.ALBUM]
+            sidecars.append(StoredSidecar(name, SidecarKind(extraction.codec), extraction.metadata))
+    beside = [
+        replace(sidecar, picture=pictures[0].name) for sidecar in sidecars if sidecar.kind is not SidecarKind.ALBUM
+    ]
     sources = with_sidecars(merged_metadata(pictures), ranked(beside), zone)
     return taken(sources.metadata, pictures, now, zone)
 

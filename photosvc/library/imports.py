@@ -28,10 +28,10 @@ from photosvc.core.locks import exclusive_lock
 from photosvc.core.problems import FileProblemError, Problem, Reason, Severity, system_symbol
 from photosvc.index.extract import Extraction, hash_of
 from photosvc.index.scan import ScannedFile, Unreachable
-from photosvc.index.sidecar_formats import MAX_BYTES, Kind
+from photosvc.index.sidecar_formats import MAX_BYTES, SidecarKind
 from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease
-from photosvc.jobs.queue import IMPORT, State, Waiting
+from photosvc.jobs.queue import IMPORT, QueuedJob, State
 from photosvc.library.admission import ADDED, DUPLICATE, Admission, Admitted
 from photosvc.library.albums import album_of_people, make_album, uids_by_title
 from photosvc.library.content import InspectionPool, ReceivedFile, content_kind, inspection_pool
@@ -284,7 +284,11 @@ class ImportRun:
             except FileProblemError:
                 return False
             ((_, extraction),) = self._pool.run([(part.path, source.received.name)])
-        if not isinstance(extraction, Extraction) or extraction.problem is not None or extraction.codec != Kind.ALBUM:
+        if (
+            not isinstance(extraction, Extraction)
+            or extraction.problem is not None
+            or extraction.codec != SidecarKind.ALBUM
+        ):
             return False
         with write_session(self.engine, library=True) as session:
             self._albums[source.received.folder] = _album_of(session, extraction.metadata, self.clock())
@@ -399,7 +403,7 @@ def withdraw_imports(session: Session, now: datetime) -> bool:
     return queue.cancel(session, now, [IMPORT.name]) or dropped > 0
 
 
-def import_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Generator[bool, None, None]:
+def import_in_portions(lease: Lease, settings: Settings, job: QueuedJob) -> Generator[bool, None, None]:
     """Import the folder that is the subject of a job, as a `library.job_runner.Handler`.
 
     The arguments of the job are `moves` and `albums`, as `ImportOptions` has them.

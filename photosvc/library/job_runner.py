@@ -15,7 +15,7 @@ from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease, new_owner, release_dead
-from photosvc.jobs.queue import ALBUMS, IMPORT, LOOK_ALIKES, NAMES, THUMBNAILS, Kind, RunCancelledError, Waiting
+from photosvc.jobs.queue import ALBUMS, IMPORT, LOOK_ALIKES, NAMES, THUMBNAILS, JobKind, QueuedJob, RunCancelledError
 from photosvc.library.album_jobs import can_go_on, put_into_albums
 from photosvc.library.imports import import_in_portions
 from photosvc.library.look_alikes import search_look_alikes
@@ -30,24 +30,24 @@ _STEP: Final = 5.0
 
 #: A function that does a job in portions with transactions of their own. It yields true after a portion, and false
 #: while it waits. It sets `report` of the lease, which the runner checks before each portion, so that jobs can stop.
-Handler: TypeAlias = Callable[[Lease, Settings, Waiting], Generator[bool, None, None]]
+Handler: TypeAlias = Callable[[Lease, Settings, QueuedJob], Generator[bool, None, None]]
 
-HANDLERS: Final[dict[Kind, Handler]] = {
+HANDLERS: Final[dict[JobKind, Handler]] = {
     IMPORT: import_in_portions,
     LOOK_ALIKES: search_look_alikes,
     THUMBNAILS: make_all,
     NAMES: change_by_job,
     ALBUMS: put_into_albums,
 }
-#: Kind of jobs that wait for a state of the library -> the condition that ends the wait before their time.
-SOONER: Final[dict[Kind, Callable[[Session], ColumnElement[bool]]]] = {ALBUMS: can_go_on}
+#: JobKind of jobs that wait for a state of the library -> the condition that ends the wait before their time.
+SOONER: Final[dict[JobKind, Callable[[Session], ColumnElement[bool]]]] = {ALBUMS: can_go_on}
 
 
 @dataclass(slots=True)
 class _Begun:
     """A job that was begun and has not ended."""
 
-    kind: Kind
+    kind: JobKind
     lease: Lease
     portions: Generator[bool, None, None]
 
@@ -62,7 +62,7 @@ class JobRunner:
     owner: str = field(default_factory=new_owner, init=False)
     """The owner of all jobs that it does."""
     _former: Sequence[str] = field(default=(), init=False)
-    _begun: dict[Kind, _Begun] = field(default_factory=dict, init=False)
+    _begun: dict[JobKind, _Begun] = field(default_factory=dict, init=False)
 
     def take_over(self, former: Sequence[str]) -> None:
         """Continue the jobs of these owners, whose processes have ended, in the next step."""
@@ -96,12 +96,12 @@ class JobRunner:
         for job in list(self._begun.values()):
             self._end(job, KeyboardInterrupt())
 
-    def _is_due(self, kind: Kind, *, small: bool = False) -> bool:
+    def _is_due(self, kind: JobKind, *, small: bool = False) -> bool:
         with UnitOfWork(self.engine) as session:
             sooner = SOONER[kind](session) if kind in SOONER else None
             return queue.is_due_now(session, kind, self.clock(), small=small, sooner=sooner)
 
-    def _begin(self, kind: Kind, *, small: bool) -> None:
+    def _begin(self, kind: JobKind, *, small: bool) -> None:
         lease = Lease(self.engine, self.clock, self.owner)
         job = lease.claim(kind, small=small, sooner=SOONER.get(kind))
         if job is not None:

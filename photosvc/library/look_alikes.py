@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session, aliased
 
 from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease
-from photosvc.jobs.queue import LOOK_ALIKES, State, Waiting
+from photosvc.jobs.queue import LOOK_ALIKES, QueuedJob, State
 from photosvc.models import UNKNOWN_ID, Camera, DistinctPhoto, File, Job, LookAlike, Photo, SearchRow
 from photosvc.models.engine import open_reader, write_session
 from photosvc.models.search_values import camera_or_lens_name
@@ -299,7 +299,7 @@ def last_search_at(session: Session) -> datetime | None:
     return session.scalar(select(func.max(Job.started_at)).where(done))
 
 
-def search_look_alikes(lease: Lease, _settings: Settings, _job: Waiting) -> Generator[bool, None, None]:
+def search_look_alikes(lease: Lease, _settings: Settings, _job: QueuedJob) -> Generator[bool, None, None]:
     """Search for look-alikes and store their groups, as a `library.job_runner.Handler`."""
     with closing(open_reader(lease.engine)) as connection:
         groups = find_duplicates(connection)

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease
-from photosvc.jobs.queue import NAMES, Waiting
+from photosvc.jobs.queue import NAMES, QueuedJob
 from photosvc.library import batches, people
 from photosvc.library.batches import BatchContext
 from photosvc.library.journal import Author
@@ -251,7 +251,7 @@ def _queue(session: Session, context: RenameContext, change: NameChange) -> Queu
     )
 
 
-def change_by_job(lease: Lease, settings: Settings, job: Waiting) -> Generator[bool, None, None]:
+def change_by_job(lease: Lease, settings: Settings, job: QueuedJob) -> Generator[bool, None, None]:
     """Make a change as a `library.job_runner.Handler`; after a killed run, the next one changes the rest."""
     change = CHANGES[job.arguments["change"]](**job.arguments["values"])
     actor, now = Author(**job.arguments["actor"]), lease.clock()

@@ -14,7 +14,7 @@ from photosvc.core.process import usable_cores
 from photosvc.index.mounts import are_away
 from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease
-from photosvc.jobs.queue import THUMBNAILS, State, Waiting
+from photosvc.jobs.queue import THUMBNAILS, QueuedJob, State
 from photosvc.library.storage_errors import StorageFailedError
 from photosvc.models import Job as JobRow
 from photosvc.models.engine import UnitOfWork, open_reader, write_session
@@ -107,7 +107,7 @@ def last_progress(session: Session) -> Progress | None:
     return Progress(State(row.state), ended_at=row.ended_at, **counts)
 
 
-def make_all(lease: Lease, settings: Settings, _job: Waiting) -> Generator[bool, None, None]:
+def make_all(lease: Lease, settings: Settings, _job: QueuedJob) -> Generator[bool, None, None]:
     """Make the missing usual thumbnails of all pictures, as a `library.job_runner.Handler`.
 
     Raises:

@@ -16,12 +16,12 @@ class Job(Numbered, table="jobs"):
     __table_args__ = (Index(None, "kind", "started_at"),)
 
     kind: Mapped[str] = mapped_column(Text)
-    """Name of an `jobs.queue.Kind`."""
+    """Name of a `jobs.queue.JobKind`."""
     subject: Mapped[str] = mapped_column(Text)
     """The folder, or the author and names of a change; empty for the whole library, random for albums."""
     arguments: Mapped[dict[str, Any]] = mapped_column(JSON)
     state: Mapped[str] = mapped_column(Text)
-    """Value of an `jobs.queue.State`."""
+    """Value of a `jobs.queue.State`."""
     large: Mapped[bool]
     """True if the job gives way to others."""
     requested: Mapped[bool]

@@ -344,7 +344,7 @@ class Sidecar(Numbered, table="sidecars"):
     """Bytes; `GONE` if the file is gone and the row stays for its album."""
     mtime_ns: Mapped[int] = mapped_column(BigInteger)
     kind: Mapped[str] = mapped_column(Text)
-    """Value of an `index.sidecar_formats.Kind`."""
+    """Value of an `index.sidecar_formats.SidecarKind`."""
     details: Mapped[str] = mapped_column(Text)
     """The metadata as one JSON record; see `index.file_columns`."""
     album_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(Album.id, ondelete="SET NULL"), index=True)

@@ -135,7 +135,7 @@ def test_the_last_of_several_requests_for_a_label_counts_and_they_are_limited(jo
     lake = f"/labels/{uid_of('labels', 'lake')}"
     first = call("PUT", lake, 202, json={"Name": "Water"})
     assert call("PUT", lake, 202, json={"Name": "Sea"})["job"] == first["job"]
-    monkeypatch.setattr("photosvc.library.renames.NAMES", queue.Kind("names", most_waiting=1, most_ended=1))
+    monkeypatch.setattr("photosvc.library.renames.NAMES", queue.JobKind("names", most_waiting=1, most_ended=1))
     call("PUT", f"/subjects/{uid_of('subjects', 'Ada')}", 429, json={"Name": "Zed"})
     call("PUT", lake, 429, json={"Name": "LAKE"})
     do_jobs(jobs_library)
@@ -148,7 +148,7 @@ def test_each_client_without_an_account_has_places_of_its_own_for_requests_that_
     jobs_library, call, uid_of, monkeypatch
 ):
     lake, ada = f"/labels/{uid_of('labels', 'lake')}", f"/subjects/{uid_of('subjects', 'Ada')}"
-    monkeypatch.setattr("photosvc.library.renames.NAMES", queue.Kind("names", most_waiting=1, most_ended=1))
+    monkeypatch.setattr("photosvc.library.renames.NAMES", queue.JobKind("names", most_waiting=1, most_ended=1))
     call("PUT", lake, 202, json={"Name": "Water"})
     call("PUT", ada, 429, json={"Name": "Zed"})
     other = jobs_library.token("labels people")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.core.problems import FileProblemError, Reason
-from photosvc.index.sidecar_formats import MAX_BYTES, MAX_JSON, Content, Kind, read_sidecar
+from photosvc.index.sidecar_formats import MAX_BYTES, MAX_JSON, SidecarContent, SidecarKind, read_sidecar
 from photosvc.media.metadata import Metadata, Region
 from tests.helpers.examples import examples
 from tests.helpers.pictures import xmp
@@ -41,7 +41,7 @@ def content_or_reason(record, file_type="json"):
 def metadata(**values):
     found = content({**PICTURE, **values})
     assert found is not None
-    assert found.kind is Kind.TAKEOUT
+    assert found.kind is SidecarKind.TAKEOUT
     return found.metadata
 
 
@@ -70,7 +70,11 @@ def test_titles_of_the_folders_of_a_year_make_no_album_in_the_languages_of_takeo
     ]  # fmt: skip
     others = ["Holidays 2014", "Fotos 2014", "Photos from Rome 2014", "2014", "Fotos de boda 2014"]
     for title in (*titles, *others, "Photos from 2014 and 2015"):
-        expected = None if title in titles else Content(Kind.ALBUM, Metadata(title=title, description="By train"))
+        expected = (
+            None
+            if title in titles
+            else SidecarContent(SidecarKind.ALBUM, Metadata(title=title, description="By train"))
+        )
         assert content({"title": title, "description": "By train", "access": "protected"}) == expected, title
 
 
@@ -92,7 +96,7 @@ def test_what_exiftool_prints_is_read_with_and_without_groups():
         exposure="1/160", focal_length=50, lat=48.8584, lng=-2.2945, altitude=-12, title="Tower",
         description="By night", keywords=("steel", "lights"), rating=-1, label="Red", artist="Ann, Bob",
     )  # fmt: skip
-    assert content([EXIFTOOL]) == content([plain]) == Content(Kind.EXIFTOOL, expected)
+    assert content([EXIFTOOL]) == content([plain]) == SidecarContent(SidecarKind.EXIFTOOL, expected)
 
 
 SIDECARS = (
@@ -111,7 +115,7 @@ def test_no_damage_makes_another_error(sidecar, data):
     for _ in range(data.draw(st.integers(0, 4)) if damaged else 0):
         damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
     found = content_or_reason(bytes(damaged), file_type)
-    assert found in (None, Reason.BAD_SIDECAR) or isinstance(found, Content)
+    assert found in (None, Reason.BAD_SIDECAR) or isinstance(found, SidecarContent)
 
 
 NAMES = [*PICTURE, *EXIFTOOL, "albumData", "date", "access", "timestamp", "latitude", "longitude", "altitude", "name"]
@@ -164,7 +168,7 @@ def test_an_album_has_a_title_and_no_time_and_other_json_says_nothing_about_pict
         ({"title": 5, "albumData": 5}, None),
         ({"title": "a page", "lang": "en"}, None),
     ):
-        expected = title and Content(Kind.ALBUM, Metadata(title=title, description="By train"))
+        expected = title and SidecarContent(SidecarKind.ALBUM, Metadata(title=title, description="By train"))
         assert content(record) == expected, record
     for record in (7, [], [1], [{}, {}], {}, {"title": "x"}, {"photoTakenTime": 5}, b'"' + b"a" * MAX_JSON + b'"'):
         assert content(record) is None
@@ -183,13 +187,13 @@ def test_numbers_of_exiftool_are_read_too_and_impossible_values_are_left_out():
     )  # fmt: skip
     for value in (10**400, "9" * 400, "1/0", "nan", -1e300, True, None, [[[]]], {"a": 1}, "\x00" * 99):
         found = content_or_reason([{"SourceFile": "a", **dict.fromkeys(names, value)}])
-        assert found in (Content(Kind.EXIFTOOL, Metadata()), Reason.BAD_SIDECAR), value
+        assert found in (SidecarContent(SidecarKind.EXIFTOOL, Metadata()), Reason.BAD_SIDECAR), value
 
 
 def test_xmp_and_the_adjustments_of_apple_are_read_and_a_broken_sidecar_is_an_error():
     found = content(xmp("", 'xmp:Rating="5"'), "xmp")
-    assert (found.kind, found.metadata.rating) == (Kind.XMP, 5)
-    assert content(APPLE, "aae") == Content(Kind.APPLE, Metadata(edited=True))
+    assert (found.kind, found.metadata.rating) == (SidecarKind.XMP, 5)
+    assert content(APPLE, "aae") == SidecarContent(SidecarKind.APPLE, Metadata(edited=True))
     for data, file_type in (
         (b"", "json"), (b"{", "json"), (b'{"a": NaN}', "json"), (b'{"a": "\xff"}', "json"), (b"[" * 100_000, "json"),
         (b"", "xmp"), (b"<a>", "xmp"), (b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "xmp"),
@@ -202,4 +206,4 @@ def test_xmp_and_the_adjustments_of_apple_are_read_and_a_broken_sidecar_is_an_er
 @examples(100, 10)
 def test_no_record_makes_another_error(record):
     found = content_or_reason(record)
-    assert found in (None, Reason.BAD_SIDECAR) or isinstance(found, Content)
+    assert found in (None, Reason.BAD_SIDECAR) or isinstance(found, SidecarContent)

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from photosvc.index.sidecar_formats import Kind
+from photosvc.index.sidecar_formats import SidecarKind
 from photosvc.index.sidecar_values import StoredSidecar, marked, ranked, with_sidecars
 from photosvc.media.metadata import Metadata, Region
 
@@ -17,9 +17,9 @@ def sidecar(kind, name="a.xmp", **values):
 
 def test_texts_come_from_xmp_takeout_file_exiftool_and_facts_from_xmp_file_takeout_exiftool():
     for kinds, values in (
-        ((Kind.XMP, Kind.TAKEOUT, Kind.EXIFTOOL), (Kind.XMP, Kind.XMP)),
-        ((Kind.TAKEOUT, Kind.EXIFTOOL), (Kind.TAKEOUT, "file")),
-        ((Kind.EXIFTOOL,), ("file", "file")),
+        ((SidecarKind.XMP, SidecarKind.TAKEOUT, SidecarKind.EXIFTOOL), (SidecarKind.XMP, SidecarKind.XMP)),
+        ((SidecarKind.TAKEOUT, SidecarKind.EXIFTOOL), (SidecarKind.TAKEOUT, "file")),
+        ((SidecarKind.EXIFTOOL,), ("file", "file")),
     ):
         own = Metadata(description="file", camera_model="file")
         told = [sidecar(kind, description=kind, camera_model=kind) for kind in kinds]
@@ -29,13 +29,13 @@ def test_texts_come_from_xmp_takeout_file_exiftool_and_facts_from_xmp_file_takeo
 
 
 def test_what_a_file_lacks_comes_from_takeout_before_exiftool():
-    told = [sidecar(Kind.EXIFTOOL, lat=3.0, lng=4.0, iso=200), sidecar(Kind.TAKEOUT, lat=1.0, lng=2.0)]
+    told = [sidecar(SidecarKind.EXIFTOOL, lat=3.0, lng=4.0, iso=200), sidecar(SidecarKind.TAKEOUT, lat=1.0, lng=2.0)]
     found = with_sidecars(Metadata(), told).metadata
     assert (found.lat, found.lng, found.iso) == (1.0, 2.0, 200)
 
 
 def test_the_source_of_a_value_is_told():
-    found = with_sidecars(Metadata(title="file"), [sidecar(Kind.XMP, description="edited", lat=1.0, lng=2.0)])
+    found = with_sidecars(Metadata(title="file"), [sidecar(SidecarKind.XMP, description="edited", lat=1.0, lng=2.0)])
     assert [found.source_of(*names) for names in (("title",), ("description",), ("lat", "lng"), ("artist",))] == [
         "meta", "xmp", "xmp", "",
     ]  # fmt: skip
@@ -43,9 +43,9 @@ def test_the_source_of_a_value_is_told():
 
 def test_a_copied_wall_time_does_not_drop_the_offset_of_the_file():
     own = Metadata(taken_local=NOON.replace(microsecond=500_000), utc_offset=60)
-    copied = with_sidecars(own, [sidecar(Kind.XMP, taken_local=NOON)])
+    copied = with_sidecars(own, [sidecar(SidecarKind.XMP, taken_local=NOON)])
     assert (copied.metadata, copied.source_of("taken_local")) == (own, "meta")
-    changed = with_sidecars(own, [sidecar(Kind.XMP, taken_local=LATER)])
+    changed = with_sidecars(own, [sidecar(SidecarKind.XMP, taken_local=LATER)])
     assert (changed.metadata.taken_local, changed.metadata.utc_offset) == (LATER, None)
     assert changed.source_of("taken_local") == "xmp"
 
@@ -53,7 +53,7 @@ def test_a_copied_wall_time_does_not_drop_the_offset_of_the_file():
 PARIS = {"lat": 48.8584, "lng": 2.2945}
 
 
-@pytest.mark.parametrize("kind", [Kind.XMP, Kind.EXIFTOOL])
+@pytest.mark.parametrize("kind", [SidecarKind.XMP, SidecarKind.EXIFTOOL])
 @pytest.mark.parametrize(
     ("own", "written", "local", "offset"),
     [
@@ -69,14 +69,14 @@ PARIS = {"lat": 48.8584, "lng": 2.2945}
 def test_a_time_that_a_sidecar_writes_in_utc_is_shown_in_the_zone_of_the_picture(kind, own, written, local, offset):
     told = [sidecar(kind, taken_local=NOON.replace(**written), utc_offset=0)]
     found = with_sidecars(Metadata(**own), told).metadata
-    if kind is Kind.EXIFTOOL and "taken_local" in own:  # whose time yields to that of the file
+    if kind is SidecarKind.EXIFTOOL and "taken_local" in own:  # whose time yields to that of the file
         local, offset = {}, own.get("utc_offset")
     assert (found.taken_local, found.utc_offset) == (NOON.replace(**local), offset)
 
 
 def test_a_time_in_utc_is_shown_in_the_zone_of_the_service_where_the_picture_tells_none():
     for hour, source in ((11, "meta"), (10, "xmp")):
-        told = [sidecar(Kind.XMP, taken_local=NOON.replace(hour=hour), utc_offset=0)]
+        told = [sidecar(SidecarKind.XMP, taken_local=NOON.replace(hour=hour), utc_offset=0)]
         found = with_sidecars(Metadata(taken_local=NOON), told, "Europe/Paris")
         assert (found.metadata.taken_local, found.metadata.utc_offset) == (NOON.replace(hour=hour + 1), None)
         assert found.source_of("taken_local") == source, hour
@@ -84,23 +84,23 @@ def test_a_time_in_utc_is_shown_in_the_zone_of_the_service_where_the_picture_tel
 
 def test_the_time_of_takeout_yields_to_that_of_the_file():
     utc = datetime(2019, 1, 1, tzinfo=UTC)
-    told = [sidecar(Kind.TAKEOUT, taken_utc=utc)]
+    told = [sidecar(SidecarKind.TAKEOUT, taken_utc=utc)]
     assert with_sidecars(Metadata(taken_local=NOON), told).metadata.taken_utc is None
     assert with_sidecars(Metadata(), told).metadata.taken_utc == utc
 
 
 def test_an_adjusted_picture_is_edited_whatever_else_is_known():
-    assert with_sidecars(Metadata(), [sidecar(Kind.APPLE, edited=True)]).metadata.edited
+    assert with_sidecars(Metadata(), [sidecar(SidecarKind.APPLE, edited=True)]).metadata.edited
 
 
 def test_the_most_specific_sidecar_comes_first_and_only_one_of_takeout_counts():
     told = [
         replace(sidecar(kind, name), picture="x/a-edited.jpg")
         for kind, name in (
-            (Kind.TAKEOUT, "x/a.jpg.json"),
-            (Kind.TAKEOUT, "x/a-edited.jpg.json"),
-            (Kind.XMP, "x/a-edited.xmp"),
-            (Kind.XMP, "x/a-edited.jpg.xmp"),
+            (SidecarKind.TAKEOUT, "x/a.jpg.json"),
+            (SidecarKind.TAKEOUT, "x/a-edited.jpg.json"),
+            (SidecarKind.XMP, "x/a-edited.xmp"),
+            (SidecarKind.XMP, "x/a-edited.jpg.xmp"),
         )
     ]
     assert [one.name for one in ranked(told)] == [
@@ -113,11 +113,11 @@ def area(name, kind="face"):
 
 
 def test_areas_of_xmp_replace_those_of_the_file_and_turn_with_it():
-    told = [sidecar(Kind.XMP, regions=(area("Ada"),))]
+    told = [sidecar(SidecarKind.XMP, regions=(area("Ada"),))]
     assert list(marked([area("Bob")], 3, told)) == [("xmp", Region("Ada", "face", 0.6, 0.4, 0.3, 0.4))]
     assert list(marked([area("Bob")], 3, [])) == [("meta", area("Bob"))]
 
 
 def test_people_of_takeout_are_added_unless_an_area_names_them():
-    told = [sidecar(Kind.TAKEOUT, regions=(area("ada", ""), area("Eve", "")))]
+    told = [sidecar(SidecarKind.TAKEOUT, regions=(area("ada", ""), area("Eve", "")))]
     assert list(marked([area("Ada")], 1, told)) == [("meta", area("Ada")), ("meta", area("Eve", ""))]
