@@ -1,11 +1,11 @@
-// Actions on photos: on the selected ones, or on the one in the viewer.
+// Actions on the selected photos, or on the photo in the viewer.
 
 import {call, may, portions, post, site} from "./api.js";
 import {make} from "./elements.js";
 import {Line} from "./line.js";
 import {locale, t} from "./words.js";
 
-const MANY = 500;      // photos from which on an action that is easily seen as a loss asks first
+const MANY = 500;      // photos from which on archiving asks first
 const IN_ARCHIVE = site.archive === "1";
 // The right that an action needs, and its button.
 const about = (right, label, picture, isHidden = false) => ({right, label: t(label), picture, isHidden});
@@ -28,7 +28,7 @@ export class Actions {
   #asking = false;
   line = new Line();
 
-  // `done` is called when photos that were selected are elsewhere now.
+  // `done` is called when selected photos have left the page.
   constructor(timeline, grid, done) {
     this.#timeline = timeline;
     this.#grid = grid;
@@ -38,7 +38,7 @@ export class Actions {
   say(...told) { this.line.say(...told); }
   undo() { return this.line.undo(); }
 
-  // Does something with these photos, if the user may.
+  // Runs an action on photos, if the user may.
   async run(action, chosen) {
     if (!chosen.length || !may(ACTIONS[action].right) || (ASKING.has(action) && this.#asking)) return;
     if (ASKING.has(action)) this.#asking = true;
@@ -91,7 +91,7 @@ export class Actions {
     this.say(asFar(t("approved", {num: result.count}), result));
   }
 
-  // Deleted photos can be restored: from the trash, or, where originals are not deleted, from where they are.
+  // Deleted photos can be restored: from the trash, or from the originals if these are not deleted.
   async delete(chosen) {
     const list = uids(chosen), days = Number(site.trashdays), trash = site.deletes === "trash";
     const last = new Date(Date.now() + days * 86400e3).toLocaleDateString(locale, {dateStyle: "long"});
@@ -130,7 +130,7 @@ export class Actions {
     }));
   }
 
-  // Out of the album that the page shows.
+  // Removes photos from the album of the page.
   async remove(chosen) {
     const {addTo, takeOut} = await import("./albums.js"), list = uids(chosen), next = this.#next(new Set(list));
     const gone = await takeOut(site.album, list);
@@ -150,7 +150,7 @@ export class Actions {
     this.say(t("packed", {num: data.count}));
   }
 
-  // The first photo on the screen that stays, to which the focus goes.
+  // The remaining photo that gets the focus.
   #next(gone) {
     const held = this.#grid.held;
     if (!held) return null;
@@ -165,16 +165,16 @@ export class Actions {
     this.#follow(next);
   }
 
-  // The grid shows the library as it is now, with the focus on this photo.
+  // Shows the changed library, with the focus on a photo.
   #follow(next) { this.#timeline.moved({next}); }
 }
 
 const uids = (list) => list.map((photo) => photo.uid);
 const confirmed = async (...asked) => (await import("./dialog.js")).confirmed(...asked);
 
-// Sends a batch in portions, as far as that goes: the photos that were `sent`, how many of them changed (`count`), and
-// what went `wrong`, with the number of the `rest`; `partly`: the changed ones of a portion that was sent in part. An
-// error before anything changed is thrown.
+// Sends a batch in portions until an error. Returns the `sent` photos, the number of changed ones (`count`), the error
+// (`wrong`), the number of unchanged ones (`rest`), and the changed ones of the failed portion (`partly`). Throws the
+// error if nothing was changed.
 async function send(list, batch, more) {
   const sent = [];
   let count = 0;

@@ -7,11 +7,11 @@ export const site = {...document.querySelector("form.search, form.sending")?.dat
 const allowed = new Set((site.may || "").split(" "));
 export const may = (action) => allowed.has(action);
 
-// By these the service answers in the language of the page, and trusts the request to be one of its own pages.
+// With these headers the service answers in the language of the page, and knows a request of its own pages.
 export const HEADERS = {"X-Photosvc": "1", Accept: "application/json"};
 
 export class Failure extends Error {
-  // `done`: the part that was changed nevertheless, in the form of a successful answer.
+  // `done`: the changes made in spite of it, in the form of a successful answer.
   constructor(status, message, details = [], done = {}) {
     super(message);
     this.status = status;
@@ -20,7 +20,7 @@ export class Failure extends Error {
   }
 }
 
-// The failure that an answer with this status means, whose body was JSON with this data, or something else (null).
+// The failure of an answer with this status and the data of its body; null if that was no JSON.
 export function failureOf(status, data) {
   if (status === 401) return new Failure(status, t("signedOut"));
   const message = data?.error || data?.message || t("answered", {status: String(status)});
@@ -40,7 +40,7 @@ export function parsed(text) {
 }
 
 /**
- * The answer of a call: {data, headers}. `body` is sent as JSON; with PUT also when the page is left, if it is small.
+ * The answer of a call: {data, headers}. `body` is sent as JSON; a small one with PUT even when the page is left.
  * @param {string} path
  * @param {{method?: string, body?: any, headers?: Record<string, string>, signal?: AbortSignal}} options
  */
@@ -84,7 +84,7 @@ export function thumbnail({hash, turn = 1}, size) {
 }
 
 /**
- * Thumbnails that keep the shape of a picture: name, and width and height in pixels of the box that each fits into.
+ * Thumbnails that keep the shape of a picture: name, and width and height in pixels of their box.
  * @type {[string, number, number][]}
  */
 export const SIZES = [["fit_360", 360, 360], ["fit_720", 720, 720], ["fit_1280", 1280, 1024], ["fit_1920", 1920, 1200],
@@ -93,7 +93,7 @@ export const SIZES = [["fit_360", 360, 360], ["fit_720", 720, 720], ["fit_1280",
 export const video = (hash) => site.videos.replace("HASH", hash);
 export const photoPage = (uid) => site.photo.replace("UID", uid);
 
-// A list in as many parts as requests take it in.
+// A list in portions of the size that requests may have.
 export function* portions(list) {
   const most = Number(site.portion);
   for (let at = 0; at < list.length; at += most) yield list.slice(at, at + most);

@@ -1,8 +1,8 @@
-// The photo next to one, by keys of the keyboard.
+// The photo to which a key leads.
 
 import {dayOf} from "./layouts.js";
 
-// [month, index] of the photo that a key leads to; null at the ends.
+// Returns [month, index]; null at the ends.
 export async function beside(timeline, layouts, [month, index], key) {
   const {months} = timeline, count = months[month][1];
   if (key === "ArrowRight") return index + 1 < count ? [month, index + 1] : months[month + 1] ? [month + 1, 0] : null;
@@ -59,7 +59,7 @@ function closest(laid, x, y) {
   return best;
 }
 
-// In the next row, or in the one that is so many pixels away.
+// The closest photo in the next row, or in the row that is `far` pixels away.
 function nearest(laid, {x, y}, down, far) {
   const found = rows(laid).filter((row) => (down ? row > y + 1 : row < y - 1));
   if (!found.length) return null;

@@ -2,17 +2,17 @@
 
 import {may} from "./api.js";
 
-// Whether a key is text, or belongs to a dialog.
+// Returns whether a key is typed into a field or belongs to a dialog.
 export const isTyping = (event) =>
   Boolean(document.querySelector("dialog[open]")
   || event.target.closest?.("input:not([type=checkbox]), textarea, select"));
 
-// Letters mean something where the photos have the focus, or nothing has it, unless somebody turned that off.
+// Letters are keys where photos or nothing have the focus, unless the user turned that off.
 const PHOTOS = "#grid, .scrubber, .actions, .pswp", OFF = "photosvc-keys";
 export const lettersCount = () => localStorage.getItem(OFF) !== "off";
 export const countLetters = (on) => (on ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "off"));
 
-// Whether a key may be a shortcut. With the focus on a photo `?` always is, so that letters can be turned on again.
+// Returns whether a key may be a shortcut. On a photo `?` always is: it opens the list where letters are turned on.
 export function isShortcut(event) {
   if (isTyping(event)) return false;
   const {key, target} = event, inside = Boolean(target.closest?.(PHOTOS));
@@ -25,7 +25,7 @@ const ACTIONS = {f: "favorite", p: "private", a: "archive", A: "archive", d: "do
   e: "edit"};
 export const actionOf = (key) => (key === "Delete" ? (may("remove") ? "remove" : "delete") : ACTIONS[key]);
 
-// Keys that lead to the next and the previous month and year.
+// Keys to the next and the previous month and year.
 const JUMPS = {m: "ArrowDown", M: "ArrowUp", y: "PageDown", Y: "PageUp"};
 
 // One Tab stop for the whole grid; arrows lead from tile to tile.
@@ -48,7 +48,7 @@ export function tileKeys(root, timeline, grid, selection) {
     if (!tile || !arrows.has(event.key) || event.altKey || event.metaKey) return;
     event.preventDefault();
     const far = event.ctrlKey && (event.key === "Home" || event.key === "End");
-    // One step after the other, also while months are loaded between them.
+    // Steps wait for each other, as each may load a month.
     moving = moving.then(() => move(event.key, far, event.shiftKey)).catch(() => {});
   });
   root.addEventListener("focusin", (event) => {

@@ -1,4 +1,4 @@
-// The positions of the photos of a month, computed once while the month is near the window.
+// The layouts of months near the window, each computed once.
 
 import {guessHeight, layOut} from "./rows.js";
 
@@ -15,7 +15,7 @@ export class Layouts {
     this.measure();
   }
 
-  // Whether the grid got another width. One that is not shown keeps the width it had.
+  // Returns whether the grid has another width. A hidden grid keeps its width.
   measure() {
     const width = this.#root.clientWidth;
     if (this.size && (!width || width === this.size.width)) return false;
@@ -31,7 +31,7 @@ export class Layouts {
 
   clear() { this.#known.clear(); }
 
-  // The layout of a month; null as long as its columns are not there.
+  // The layout of a month; null until its columns are loaded.
   of(month) {
     const columns = this.#timeline.columns(month);
     if (!columns) return null;
@@ -46,5 +46,5 @@ export class Layouts {
   height(month) { return this.of(month)?.height ?? guessHeight(this.#timeline.months[month][1], this.size); }
 }
 
-// The number of the day that a photo belongs to.
+// The number of the day of a photo.
 export const dayOf = (laid, index) => laid.days.findIndex((box) => index >= box.first && index < box.last);

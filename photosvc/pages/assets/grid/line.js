@@ -1,11 +1,10 @@
-// The line that tells what was done, and takes it back. Actions go through it one after the other: each finds what the
-// one before left, and Undo means the last one.
+// The line that reports an action and offers to undo it. Actions run one after the other; Undo means the last one.
 
 import {messageOf} from "./api.js";
 import {button, make} from "./elements.js";
 import {t} from "./words.js";
 
-const SHOWN = 12000;   // milliseconds that the line stands
+const SHOWN = 12000;   // milliseconds
 
 export class Line {
   #element = make("div", {className: "undo", role: "status", hidden: true});
@@ -15,10 +14,10 @@ export class Line {
 
   constructor() { this.standIn(document.body); }
 
-  // A viewer over the page covers it, and keeps the focus inside.
+  // Moves the line into an element, such as a viewer, which covers the page and keeps the focus.
   standIn(parent) { parent.append(this.#element); }
 
-  // Runs this after earlier actions have ended, and shows its error.
+  // Runs an action after earlier ones, and shows its error.
   after(action) {
     this.#last = this.#last.then(action).catch((error) => this.say(messageOf(error)));
     return this.#last;
@@ -39,7 +38,7 @@ export class Line {
     });
   }
 
-  // `back` takes the action back; `link`, the properties of a link, leads to what it made.
+  // `back` undoes the action; `link` has the properties of a link to its result.
   say(text, back = null, link = null, label = t("undo")) {
     this.#back = back || null;
     const children = [make("span", {textContent: text, dir: "auto"})];
@@ -48,7 +47,7 @@ export class Line {
     this.#element.replaceChildren(...children);
     this.#element.hidden = false;
     clearTimeout(this.#timer);
-    // Undo stays until the next action, for people who need longer; the line only moves out of the way.
+    // Undo stays possible until the next action; only the line disappears.
     if (!link?.onclick) this.#timer = setTimeout(() => { this.#element.hidden = true; }, SHOWN);
   }
 }

@@ -1,13 +1,13 @@
-// Photos in entries, months or stretches, of which those near the window are loaded; a list also names its places.
+// The photos of a search in entries: months, or slices of equal length. Only entries near the window are loaded.
 
 import {Failure, queryString, get, search} from "./api.js";
 import {t} from "./words.js";
 
 const KEPT = 24;
-const AT_ONCE = 4;  // entries of a selection that are asked for at once
-const TRIES = 3;     // to read photos of one version while others are added
+const AT_ONCE = 4;  // entries of a selection that are loaded at once
+const TRIES = 3;     // to read photos of one version of the library
 const AGAIN = 3000; // milliseconds
-const PAUSE = 100;   // milliseconds between two entries during scrubbing, which would cost a frame each
+const PAUSE = 100;   // milliseconds between two entries while scrubbing
 
 export class List extends EventTarget {
   months = [];   // [name, count] of each entry
@@ -22,7 +22,7 @@ export class List extends EventTarget {
   #busy = false;
   #rest = 0;
 
-  // The name of an entry in an address, and the pixels of it that are above the edge.
+  // The name of an entry in an address, and its pixels above the upper edge.
   placeIn(hash) { return (this.place.exec(hash) || []).slice(1); }
 
   // The pattern of places in addresses.
@@ -37,9 +37,8 @@ export class List extends EventTarget {
   // Loads the photos at positions of an entry.
   async need(_month, _first, _last) {}
 
-  // Makes a change of the library: what is read meanwhile waits, and goes on with the new version. For one that moves
-  // photos within their months `follow` gives, from its answer, the detail of the event `moved`; for
-  // others null.
+  // Makes a change of the library. Reads wait until it has ended, then continue with the new version. `follow` returns
+  // the detail of the event `moved` from the answer if the change moves photos within their months, else null.
   changing(change, follow = (_answer) => null) {
     const before = this.pending;
     const done = (async () => {
@@ -72,7 +71,7 @@ export class List extends EventTarget {
 
   columns(month) { return this.known.get(this.months[month]?.[0])?.data; }
 
-  // After a failure nothing is asked for by scrolling until it is tried again.
+  // Whether a failure was so recent that scrolling loads nothing.
   get rests() { return this.#rest !== 0; }
 
   fail() {
@@ -82,7 +81,7 @@ export class List extends EventTarget {
     }, AGAIN);
   }
 
-  // Loads the columns of an entry; the event `month` tells when they are there.
+  // Loads the columns of an entry; then dispatches `month`.
   want(month) {
     const name = this.months[month]?.[0];
     if (!name) return Promise.resolve();
@@ -137,7 +136,7 @@ export class List extends EventTarget {
 
   photo(month, index) { return this.photos.get(this.months[month]?.[0])?.[index]; }
 
-  // The answer; null if the library changed, so that positions no longer fit together.
+  // The answer; null if the library changed, so that positions differ.
   async read(path, more) {
     for (let tries = 0; ; tries++) {
       await this.pending;
@@ -151,7 +150,7 @@ export class List extends EventTarget {
     }
   }
 
-  // Another list of the same kind, read by `fill` until all of it has one version.
+  // Reads another list of the same kind by `fill`, again if the library changed meanwhile.
   async reread(fill) {
     await this.pending;
     let next;
@@ -167,8 +166,8 @@ export class List extends EventTarget {
     Object.assign(this, {months, begins, total, version, known, photos});
   }
 
-  // Every photo from one position of all to another, both included, at most `most`. A `Failure` with the status 409:
-  // the library changed meanwhile, so that some could be missing.
+  // The photos from one position to another, both included, at most `most`. Throws a `Failure` with the status 409 if
+  // the library changed meanwhile.
   async range(first, last, most) {
     const parts = [], found = [], {months} = this, end = Math.min(last + 1, first + most);
     for (let at = first; at < end;) {
@@ -185,7 +184,7 @@ export class List extends EventTarget {
     return found;
   }
 
-  // Shows changed values of photos at once, before the library is read again. `by`: the part that shows them already.
+  // Shows changed values of photos before the library is read again. `by`: the part that shows them already.
   change(uids, values, by = null) {
     for (const list of this.photos.values()) {
       for (const photo of list) if (photo && uids.has(photo.uid)) Object.assign(photo, values);
@@ -194,7 +193,7 @@ export class List extends EventTarget {
   }
 }
 
-// Photos as a page came with them.
+// Photos as a page contains them.
 export const unpacked = (photos) =>
   photos.map(([uid, hash, duration, favorite, private_, turn, text]) =>
   ({uid, hash, duration, favorite, private: private_, turn, text}));

@@ -1,5 +1,4 @@
-// The photos of a search as a grid of any length. The page came with the first of them, which are shown before the rest
-// is known.
+// The photos of a search as a grid of any length. The first ones are in the page, and shown before the rest is known.
 
 import {Window} from "./window.js";
 
@@ -27,7 +26,7 @@ async function start(root, first) {
     return;
   }
   if (grid) {
-    // The same photos, which have their places among all of them now.
+    // The same photos, now at their places among all.
     const {month, offset} = grid.place(), at = month || offset ? Math.max(0, timeline.find(names[month])) : 0;
     grid.reset({month: at, offset});
   } else {

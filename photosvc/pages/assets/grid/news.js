@@ -1,26 +1,26 @@
-// What happens to the library while somebody looks at it: an index run goes on, and photos come or change.
+// Watches the library: the progress of an index run, new and changed photos, and the connection.
 
 import {get} from "./api.js";
 import {make} from "./elements.js";
 import {t} from "./words.js";
 
-const OFTEN = 3000, SELDOM = 15000;  // milliseconds between two looks while a run goes on, and else
-const IDLE = 600000;  // milliseconds without a touch, key or movement after which nothing is asked for
-const SHARE = 10;     // a look and what follows it take at most one of so many parts of the time
+const OFTEN = 3000, SELDOM = 15000;  // milliseconds between two requests during a run, and else
+const IDLE = 600000;  // milliseconds without a touch, key or movement after which requests stop
+const SHARE = 10;     // requests and their effects take at most this part of the time: one tenth
 const SIGNS = ["keydown", "pointerdown", "pointermove", "scroll"];
 
-// Whether loading the page again would lose what somebody types or does.
+// Returns whether loading the page again would lose typed values or work.
 export const isBusy = () => Boolean(document.querySelector("dialog[open], [data-unsaved], .uploads:not([hidden])")
   || document.activeElement?.matches("input, textarea, select"));
 
-// Calls `changed` when the library has another version than the one that the page shows.
+// Calls `changed` when the library has another version than the page.
 export function watchLibrary(version, changed) {
   const line = make("p", {className: "indexing muted", hidden: true});
   document.querySelector(".summary")?.append(line);
   const away = make("p", {className: "away"});
   away.setAttribute("role", "status");
   document.querySelector(".search").after(away);
-  // Also the style sheet knows: rows without photos say why.
+  // The style sheet says so in rows without photos, too.
   const tell = (offline) => {
     if (document.documentElement.classList.toggle("offline", offline) === (away.textContent !== "")) return;
     away.textContent = offline ? t("offline") : "";

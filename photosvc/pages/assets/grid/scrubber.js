@@ -1,8 +1,8 @@
-// The scrubber: every month of the search at the edge of the screen, in proportion to its photos, or every position.
+// The scrubber at the edge of the screen: the months of the search in proportion to their photos, or all positions.
 
 import {make} from "./elements.js";
 
-const LEAST = 22;  // pixels between two years that are written
+const LEAST = 22;  // pixels between two labels of years
 
 export class Scrubber {
   #timeline; #window; #element; #label; #thumb; #years;
@@ -48,7 +48,7 @@ export class Scrubber {
     this.draw();
   }
 
-  // The share of all photos that stand before a month, and back.
+  // The share of all photos before a month.
   #share(month) { return this.#timeline.total ? this.#timeline.begins[month] / this.#timeline.total : 0; }
 
   draw() {
@@ -109,7 +109,7 @@ export class Scrubber {
 
   #jump() {
     const {month, index} = this.#timeline.at(Math.floor(this.#target));
-    // A month that is a few pixels high is reached at its beginning.
+    // A month of a few pixels is shown from its beginning.
     const count = this.#timeline.months[month][1], wide = (count / this.#timeline.total) * this.#height;
     const share = wide < 6 ? 0 : index / count;
     this.#window.goToShare(month, share);
@@ -121,7 +121,7 @@ export class Scrubber {
     event.preventDefault();
   }
 
-  // Moves by a month or a year, or a stretch or a tenth, as the keys of a slider do; whether it is such a key.
+  // Moves by an entry, or by a year or tenth of all, as keys of a slider do. Returns whether the key is one.
   go(key) {
     const {months} = this.#timeline, {month} = this.#window.place();
     const year = (step) => {

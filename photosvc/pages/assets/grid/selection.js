@@ -1,4 +1,4 @@
-// The selected photos and the bar that tells them: by mouse, with Shift, by keyboard, by touch; or all of this search.
+// The selected photos and their bar: by mouse, with Shift, by keyboard, by touch, or all of the search.
 
 import {ACTIONS, Actions} from "./actions.js";
 import {may, site} from "./api.js";
@@ -7,7 +7,7 @@ import {actionOf, isShortcut, isTyping} from "./keys.js";
 import {number, t} from "./words.js";
 
 const MOST = Number(site.mostphotos);  // photos that one action takes
-const TRIES = 3;     // to select photos of a library that changes meanwhile
+const TRIES = 3;     // to select all of a changing library
 const HOLD = 450;  // milliseconds of a touch that begins a selection
 
 export class Selection {
@@ -34,7 +34,7 @@ export class Selection {
     for (const name of ["pointerup", "pointercancel", "pointermove"])
       root.addEventListener(name, (event) => this.#release(event, name));
     document.addEventListener("keydown", (event) => this.#key(event));
-    // Positions are others now, and what is known of the photos too.
+    // Positions have changed.
     grid.addEventListener("renewed", () => {
       this.#anchor = null;
       this.#changed();
@@ -53,7 +53,7 @@ export class Selection {
     this.#changed();
   }
 
-  // The photo that keys mean when nothing is selected: the one with the focus.
+  // The photo with the focus, which keys change when nothing is selected.
   get focused() {
     const tile = this.#grid.tileOf(document.activeElement);
     return tile?.photo && this.#root.contains(document.activeElement) ? tile.photo : null;
@@ -121,8 +121,7 @@ export class Selection {
     if (event.ctrlKey || event.metaKey) {
       if (!box) return;  // the link opens in another tab
     } else if (!box && !this.#chosen.size && !began) return;
-    // The box itself has its new mark already, which preventing would take back; one on its label would make another
-    // one.
+    // The box is checked already, which preventing would undo; a click on its label would check it again.
     if (event.target !== tile.box || began) event.preventDefault();
     event.stopPropagation();
     if (began) return;
@@ -189,7 +188,7 @@ class Bar {
     document.querySelector("main").append(this.#element);
   }
 
-  // The text about the selection in a search with this many photos; an action takes at most `most`.
+  // Shows the number of selected photos, in a search with `total`; an action takes at most `most`.
   show(photos, total, most) {
     const size = photos.length, every = (mark) => size > 0 && photos.every((photo) => photo[mark]);
     this.#element.hidden = size === 0;

@@ -1,24 +1,23 @@
-// The photos of a search in an order other than by time: stretches of equal length, each read with its photos. The
-// service counts from the cursor behind the nearest stretch that was read before, so that scrolling costs the same at
-// any depth.
+// The photos of a search in an order other than by time, in slices of equal length. The service counts from the cursor
+// after the nearest slice that was read before, so that scrolling costs the same at any depth.
 
 import {Failure, queryString, get, search, site} from "./api.js";
 import {List, unpacked} from "./list.js";
 import {t} from "./words.js";
 
-const LENGTH = 120;  // as many photos as a page comes with
-const MOST = 480;    // photos of a selection that are asked for at once
+const LENGTH = 120;  // the number of photos in a page
+const MOST = 480;    // photos of a selection in one request
 const PATH = "/photos/sequence";
 const PARTS = 10;
 // Orders in which a changed photo may get another place.
 const MOVING = /^-?(edited|updated|title|relevance|archived)$/;
 
 export class Sequence extends List {
-  // `#241.80`: the stretch that begins with this photo, counted from 1
+  // `#241.80`: the slice that begins with this photo, counted from 1
   get place() { return /^#(\d+)(?:\.(\d+))?$/; }
   headed = false;
   label = t("position");
-  #cursors = new Map([[0, ""]]);  // by the position behind each
+  #cursors = new Map([[0, ""]]);  // by the position after each
 
   begin(first) {
     this.version = first.version;
@@ -35,11 +34,11 @@ export class Sequence extends List {
 
   #know(total) {
     this.total = total;
-    this.begins = Array.from({length: Math.ceil(total / LENGTH)}, (_, stretch) => stretch * LENGTH);
+    this.begins = Array.from({length: Math.ceil(total / LENGTH)}, (_, slice) => slice * LENGTH);
     this.months = this.begins.map((from) => [String(from + 1), Math.min(LENGTH, total - from)]);
   }
 
-  // Keeps an answer that begins with a stretch.
+  // Stores an answer that begins with a slice.
   #take(from, data) {
     for (let at = 0; at < data.photos.length; at += LENGTH) {
       const name = String(from + at + 1);
@@ -49,7 +48,7 @@ export class Sequence extends List {
     if (data.next) this.#cursors.set(from + data.photos.length, data.next);
   }
 
-  // The parameters for positions from this one on.
+  // The parameters to read from a position on.
   #from(position) {
     let nearest = 0;
     for (const known of this.#cursors.keys()) if (known <= position && known > nearest) nearest = known;
@@ -66,10 +65,10 @@ export class Sequence extends List {
 
   need(month) { return this.want(month); }
 
-  // Reads the stretch with this name, and the next one, of the library as it is now.
+  // Reads a slice and the next one of the present library.
   renew(name = "") {
     return this.reread(async (list) => {
-      const from = LENGTH * Math.max(0, this.#stretch(name));
+      const from = LENGTH * Math.max(0, this.#sliceOf(name));
       const data = await get(PATH + queryString({...search(), from: String(from), n: 2 * LENGTH, total: true}));
       list.version = data.version;
       list.#know(data.total);
@@ -89,13 +88,13 @@ export class Sequence extends List {
     if (moved || total !== this.total || MOVING.test(search().order)) this.moved(moved);
   }
 
-  #stretch(name) { return Math.floor((Number(name) - 1) / LENGTH); }
+  #sliceOf(name) { return Math.floor((Number(name) - 1) / LENGTH); }
   find(name) {
-    const at = this.#stretch(name);
+    const at = this.#sliceOf(name);
     return this.months[at]?.[0] === name ? at : -1;
   }
   spot(name, above) {
-    const month = Math.min(Math.max(this.#stretch(name) || 0, 0), this.months.length - 1);
+    const month = Math.min(Math.max(this.#sliceOf(name) || 0, 0), this.months.length - 1);
     return {month, offset: this.find(name) < 0 ? 0 : Number(above)};
   }
 
@@ -126,7 +125,7 @@ export class Sequence extends List {
   }
 }
 
-// The columns of a stretch that begins at this number of an answer.
+// The columns of a slice that begins at a number of an answer.
 const part = ({ratio, color, type}, from) => {
   const own = [ratio, color, type].map((column) => column.slice(from, from + LENGTH));
   return {days: [[0, own[0].length]], ratio: own[0], color: own[1], type: own[2]};

@@ -1,5 +1,4 @@
-// The months in the page, one below the other: the position and the element of each, and what of them is near the
-// screen.
+// The months in the page, one below the other: their positions, elements, and days and photos near the screen.
 
 import {make, place} from "./elements.js";
 import {dayOf} from "./layouts.js";
@@ -61,20 +60,19 @@ export class Span {
     this.heights = [];
   }
 
-  // The month at this height, the pixels of it that are above, and its height.
+  // The month at a height of the page, its pixels above, and its height.
   at(height) {
     const at = Math.max(0, height);
     let number = 0;
-    // Pages scroll to whole pixels.
+    // Pages scroll by whole pixels.
     while (number + 1 < this.tops.length && this.tops[number + 1] < at + 1) number++;
     return {month: this.first + number, offset: Math.max(0, at - (this.tops[number] ?? 0)),
       height: this.heights[number] || 1};
   }
 }
 
-// The days and photos between two heights of the span, by keys: `wanted` photos as [month, index, day, layout] and
-// `days` as [month, box]; `shown` are the months there, and `missing` those whose columns are not loaded. The photo at
-// `held` is always wanted.
+// The days and photos between two heights, by keys: `wanted` photos as [month, index, day, layout], `days` as
+// [month, box]; `shown` months have columns, `missing` months do not. The photo at `held` is always wanted.
 export function near(span, layouts, upper, lower, held) {
   const wanted = new Map(), days = new Map(), shown = [], missing = [], {first, tops, heights} = span;
   for (let number = 0; number < tops.length; number++) {

@@ -1,108 +1,115 @@
 // Suggestions below the search field: a combobox.
 
-import {queryString, get, site} from "./api.js";
+import {get, queryString, site} from "./api.js";
 import {make} from "./elements.js";
 import {locale, number, t, texts} from "./words.js";
 
-const WAIT = 120;
+const WAIT = 120;  // milliseconds after the last key
 
-export function suggestIn(field) {
-  const list = make("ul", {id: "suggestions", className: "suggestions", hidden: true});
-  list.setAttribute("role", "listbox");
-  list.setAttribute("aria-label", t("suggestions"));
-  field.parentElement.append(list);
-  for (const [name, value] of Object.entries(
-    {role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "suggestions"})) {
-    field.setAttribute(name, value);
-  }
-  let timer = 0, running = null, found = null, chosen = -1;
+class Suggestions {
+  #field;
+  #list = make("ul", {id: "suggestions", className: "suggestions", role: "listbox", hidden: true});
+  #timer = 0;
+  #running = null;
+  #answer = null;  // the answer of the API, with the query that it is for
+  #marked = -1;
 
-  const close = () => {
-    list.hidden = true;
-    chosen = -1;
+  constructor(field) {
+    this.#field = field;
+    this.#list.setAttribute("aria-label", t("suggestions"));
+    field.parentElement.append(this.#list);
+    field.setAttribute("role", "combobox");
+    field.setAttribute("aria-autocomplete", "list");
     field.setAttribute("aria-expanded", "false");
-    field.removeAttribute("aria-activedescendant");
-    clearTimeout(timer);
-    running?.abort();
-  };
+    field.setAttribute("aria-controls", "suggestions");
+    field.addEventListener("input", () => this.#askSoon());
+    field.addEventListener("blur", () => this.#close());
+    field.addEventListener("keydown", (event) => this.#key(event));
+  }
 
-  const mark = (index) => {
-    chosen = index;
-    [...list.children].forEach((option, at) => option.setAttribute("aria-selected", at === index));
-    if (index >= 0) {
-      field.setAttribute("aria-activedescendant", list.children[index].id);
-      list.children[index].scrollIntoView({block: "nearest"});
-    } else field.removeAttribute("aria-activedescendant");
-  };
+  #close() {
+    this.#list.hidden = true;
+    this.#field.setAttribute("aria-expanded", "false");
+    this.#mark(-1);
+    clearTimeout(this.#timer);
+    this.#running?.abort();
+  }
 
-  const ask = async () => {
-    running?.abort();
-    const own = running = new AbortController();
+  #mark(index) {
+    this.#marked = index;
+    [...this.#list.children].forEach((option, at) => option.setAttribute("aria-selected", at === index));
+    if (index < 0) this.#field.removeAttribute("aria-activedescendant");
+    else {
+      this.#field.setAttribute("aria-activedescendant", this.#list.children[index].id);
+      this.#list.children[index].scrollIntoView({block: "nearest"});
+    }
+  }
+
+  #askSoon() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#ask(), WAIT);
+  }
+
+  async #ask() {
+    this.#running?.abort();
+    const own = this.#running = new AbortController(), field = this.#field;
     const query = field.value, at = [...query.slice(0, field.selectionStart)].length;  // in code points
     try {
       const answer = await get(`/suggest${queryString({q: query, at: String(at)})}`, own.signal);
-      if (document.activeElement !== field || field.value !== query) return;
-      found = {...answer, query};
-      show();
-    } catch { if (running === own) close(); }  // no later one runs
-  };
-
-  const show = () => {
-    list.replaceChildren(...found.suggestions.map((one, index) => {
-      const said = one.kind === "country"
-        ? new Intl.DisplayNames(locale, {type: "region"}).of(one.text.slice(-2)) : texts[`${one.kind}:${one.label}`];
-      const count = one.count === null ? "" : `${number(one.count)}${one.more ? "+" : ""}`;
-      const option = make("li", {id: `suggestion-${index}`},
-        make("span", {className: "kind", textContent: t(one.kind)}),
-        make("span", {className: "name", dir: "auto",
-          textContent: one.kind === "filter" ? one.text : said ?? one.label}),
-        make("span", {className: "help", textContent: one.help ? said ?? one.help : count}));
-      option.setAttribute("role", "option");
-      // The field keeps the focus.
-      option.addEventListener("mousedown", (event) => event.preventDefault());
-      option.addEventListener("click", () => take(index));
-      return option;
-    }));
-    list.hidden = !found.suggestions.length;
-    field.setAttribute("aria-expanded", String(!list.hidden));
-    mark(-1);
-  };
-
-  const take = (index) => {
-    const one = found.suggestions[index], all = [...found.query];
-    const open = one.kind === "filter";  // its value comes next
-    const before = all.slice(0, found.start).join("") + one.text + (open ? "" : " ");
-    field.value = before + all.slice(found.end).join("").trimStart();
-    field.setSelectionRange(before.length, before.length);
-    close();
-    field.focus();
-    if (open) ask();
-  };
-
-  const soon = () => {
-    clearTimeout(timer);
-    timer = setTimeout(ask, WAIT);
-  };
-
-  field.addEventListener("input", soon);
-  field.addEventListener("blur", close);
-  field.addEventListener("keydown", (event) => {
-    if (event.isComposing) return;
-    if (list.hidden && event.key !== "ArrowDown") return;
-    const last = found.suggestions.length - 1;
-    if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
-      soon();
-      return;
+      if (document.activeElement === field && field.value === query) this.#show({...answer, query});
+    } catch {
+      if (this.#running === own) this.#close();  // no later request runs
     }
-    if (list.hidden) ask();
-    else if (event.key === "Escape") close();
-    else if (event.key === "ArrowDown") mark(chosen === last ? -1 : chosen + 1);
-    else if (event.key === "ArrowUp") mark(chosen === -1 ? last : chosen - 1);
-    else if ((event.key === "Enter" || event.key === "Tab") && chosen >= 0) take(chosen);
-    else return;
+  }
+
+  #show(answer) {
+    this.#answer = answer;
+    this.#list.replaceChildren(...answer.suggestions.map((suggestion, index) => this.#option(suggestion, index)));
+    this.#list.hidden = !answer.suggestions.length;
+    this.#field.setAttribute("aria-expanded", String(!this.#list.hidden));
+    this.#mark(-1);
+  }
+
+  #option({count, help, kind, label, more, text}, index) {
+    const region = () => new Intl.DisplayNames(locale, {type: "region"}).of(text.slice(-2));
+    const translated = kind === "country" ? region() : texts[`${kind}:${label}`];
+    const total = count === null ? "" : `${number(count)}${more ? "+" : ""}`;
+    const option = make("li", {id: `suggestion-${index}`, role: "option"},
+      make("span", {className: "kind", textContent: t(kind)}),
+      make("span", {className: "name", dir: "auto", textContent: kind === "filter" ? text : translated ?? label}),
+      make("span", {className: "help", textContent: help ? translated ?? help : total}));
+    option.addEventListener("mousedown", (event) => event.preventDefault());  // the field keeps the focus
+    option.addEventListener("click", () => this.#take(index));
+    return option;
+  }
+
+  #take(index) {
+    const {end, query, start, suggestions} = this.#answer, {kind, text} = suggestions[index], all = [...query];
+    const isFilter = kind === "filter";  // its value follows
+    const before = all.slice(0, start).join("") + text + (isFilter ? "" : " ");
+    this.#field.value = before + all.slice(end).join("").trimStart();
+    this.#field.setSelectionRange(before.length, before.length);
+    this.#close();
+    this.#field.focus();
+    if (isFilter) this.#ask();
+  }
+
+  #key(event) {
+    const {key} = event, isClosed = this.#list.hidden;
+    if (event.isComposing || (isClosed && key !== "ArrowDown")) return;
+    const last = this.#list.children.length - 1;
+    if (key === "ArrowLeft" || key === "ArrowRight") this.#askSoon();
+    const acts = {
+      Escape: () => this.#close(),
+      ArrowDown: () => (isClosed ? this.#ask() : this.#mark(this.#marked === last ? -1 : this.#marked + 1)),
+      ArrowUp: () => this.#mark(this.#marked === -1 ? last : this.#marked - 1),
+    };
+    if (this.#marked >= 0) acts.Enter = acts.Tab = () => this.#take(this.#marked);
+    if (!acts[key]) return;
+    acts[key]();
     event.preventDefault();
-  });
+  }
 }
 
 const field = document.querySelector(".search input[type=search]");
-if (field && site.api) suggestIn(field);
+if (field && site.api) new Suggestions(field);

@@ -1,4 +1,4 @@
-// One photo of the grid: an item of the list with a link, a mark to select it, and badges. Tiles are used again.
+// A photo of the grid: an item of the list with a link, a box to select it, and badges. Tiles are used again.
 
 import {SIZES, photoPage, thumbnail} from "./api.js";
 import {icon, make, place} from "./elements.js";
@@ -14,8 +14,8 @@ export class Tile {
   month = 0;
   index = 0;
   kind = "0";     // the digit of its type
-  photo = null;   // what is known of it, once that was asked for
-  stale = true;   // whether the elements show less than is known
+  photo = null;   // its values, once they are loaded
+  stale = true;   // whether the elements do not show these values yet
   video = null;
   #src = "";
   #width = 0;
@@ -31,7 +31,7 @@ export class Tile {
     this.item.tile = this;
   }
 
-  // Stands at its place in the layout of its month. `position` of `total`: among all photos.
+  // Moves it to its place in the layout of its month, as number `position` of all `total` photos.
   place(month, index, laid, position, total) {
     const {columns, x, y, w, h} = laid;
     Object.assign(this, {month, index, photo: null, stale: true, kind: columns.type[index]});
@@ -47,7 +47,7 @@ export class Tile {
     this.link.tabIndex = -1;
   }
 
-  // Shows a photo, which was taken on this day of the month with this name.
+  // Shows a photo, taken on a day of the month `name`.
   show(photo, name, day) {
     this.photo = photo;
     this.stale = false;
@@ -77,7 +77,7 @@ export class Tile {
     this.image.src = src;
   }
 
-  // Leaves the page, and what it still loads is not wanted any longer.
+  // Removes it from the page, and stops loading its pictures.
   clear() {
     this.item.remove();
     if (!this.#src) return;

@@ -1,4 +1,4 @@
-// The months of the search, the columns of the months near the window, and the photos at which scrolling stops.
+// The photos of a search by time, in months: columns of shapes and colours, and photos in pieces.
 
 import {queryString, get, search} from "./api.js";
 import {List, unpacked} from "./list.js";
@@ -6,9 +6,8 @@ import {monthBrief, monthName, t} from "./words.js";
 
 const PIECE = 100, MOST = 500;
 const AHEAD = 3;  // months that are read before others are replaced, at most
-const FAR = 5000;   // photos of a month among which one is looked for
-// Months with few photos stand together, so that their days share rows: those with fewer than FEW, up to TOGETHER
-// photos.
+const FAR = 5000;   // photos of a month that are searched for one
+// Neighbouring months with fewer than FEW photos are one entry of up to TOGETHER photos, so that their days share rows.
 const FEW = 8, TOGETHER = 30;
 
 export class Timeline extends List {
@@ -16,12 +15,12 @@ export class Timeline extends List {
   get place() { return /^#(\d{4}-\d\d)(?:\.(\d+))?$/; }
   headed = true;
   label = t("month");
-  // the real months of each entry, which has the name of the first: [name, count, photos before it in this entry]
+  // The months of each entry, which has the name of the first: [name, count, photos before it in this entry].
   #parts = [];
-  #asked = new Map();     // name -> pieces that were asked for
+  #asked = new Map();     // name -> requested pieces
   #raw = "";
 
-  // The photos that a page came with, of which nothing else is known: positions, and how many there are.
+  // Begins with the photos of the page, whose positions and total are not known yet.
   begin(first) {
     this.#know(first.months.map(({name, ratio}) => [name, ratio.length]));
     const photos = unpacked(first.photos), columns = new Map(first.months.map((month) => [month.name, month]));
@@ -50,8 +49,7 @@ export class Timeline extends List {
     this.total = before;
   }
 
-  // Read the whole timeline again. The photos from this one of a month on are read before anything is replaced, so that
-  // they can be shown at once.
+  // Reads the whole timeline again. Photos from `index` of a month on are read first, so that they are shown at once.
   async renew(name = "", index = 0) {
     await this.reread(async (list) => {
       const {months, version} = await get(`/photos/timeline${queryString(search())}`);
@@ -84,7 +82,7 @@ export class Timeline extends List {
 
   find(name) { return this.#parts.findIndex((parts) => parts.some(([month]) => month === name)); }
 
-  // The place of a month, or where the nearest one begins; without a name the first place.
+  // The place of a month, or the beginning of the nearest one; without a name the first place.
   spot(name = "", above) {
     let found = {month: 0}, least = name ? Infinity : -1;
     this.#parts.forEach((parts, month) => parts.forEach(([part, , index]) => {
@@ -110,7 +108,7 @@ export class Timeline extends List {
     this.#asked.delete(name);
   }
 
-  // The columns of months that stand together, which come with their photos in one request.
+  // The columns of an entry of several months, which come with their photos in one request.
   async #together(name, parts) {
     const data = await this.read(`/photos/timeline/${parts[0][0]}..${parts.at(-1)[0]}`, {});
     if (!data) return null;
@@ -118,7 +116,7 @@ export class Timeline extends List {
     return joined(data.months);
   }
 
-  // Loads the photos at these positions of a month that are not there yet; the event `photos` tells when they are.
+  // Loads missing photos at positions of a month, then dispatches `photos`.
   async need(month, first, last) {
     const [name, count] = this.months[month] || [];
     if (!name) return;
@@ -168,7 +166,7 @@ export class Timeline extends List {
     for (let piece = Math.floor(from / PIECE); piece * PIECE < to; piece++) known?.delete(piece);
   }
 
-  // The position among all of a photo that is in the month of one of these names; -1: not there, or far behind in it.
+  // The position among all of a photo in one of the named months; -1 if it is not among their first photos.
   async locate(uid, names) {
     const months = new Set(names.map((name) => this.find(name)));
     for (const month of months) {
@@ -187,16 +185,16 @@ export class Timeline extends List {
   }
 }
 
-// The months since the year 0 until the month with this name.
+// The number of months from the year 0 to a month.
 const number = (name) => 12 * Number(name.slice(0, 4)) + Number(name.slice(5));
 
-// The columns of months that stand together.
+// The columns of an entry.
 const joined = (all) => (all.length === 1 ? all[0] : {
   days: all.flatMap(({days}) => days), ratio: all.flatMap(({ratio}) => ratio),
   color: all.map(({color}) => color).join(""), type: all.map(({type}) => type).join(""),
 });
 
-// The months, each alone or with the sparse ones beside it: [name, count, photos before it in the entry].
+// The months in entries: [name, count, photos before it in the entry].
 function gathered(months) {
   const found = [];
   let open = false;

@@ -1,4 +1,4 @@
-// The functions of the grid other than showing photos; loaded after the photos.
+// The parts of the grid that are loaded after its photos.
 
 import {tileKeys, pageKeys} from "./keys.js";
 import {Scrubber} from "./scrubber.js";
@@ -13,13 +13,13 @@ import {viewing} from "./viewing.js";
 import {photos, t} from "./words.js";
 
 let renew = null;
-// Without a grid, the page is reloaded once the messages about the files are closed.
+// Without a grid, the page is loaded again when the list of uploads is closed.
 uploading((ended) => {
   if (renew) renew();
   else if (ended) location.reload();
 });
 
-// Pages without a grid show their photos as they were; those without photos show the first ones.
+// A page without photos is loaded again when the library gets some.
 if (!document.querySelector("#grid[data-first]")) {
   watchLibrary(() => site.version, () => { if (document.querySelector(".empty") && !isBusy()) location.reload(); });
 }
@@ -43,7 +43,7 @@ export function attach(root, timeline, grid) {
   watchLibrary(() => timeline.version, () => timeline.moved());
   tileKeys(root, timeline, grid, selection);
   pageKeys(scrubber);
-  // Loaded with the first video under the pointer or the focus.
+  // Loaded with the first video that has the pointer or the focus.
   let moving = null;
   const play = (event) => {
     const tile = grid.tileOf(event.target);
@@ -59,13 +59,12 @@ export function attach(root, timeline, grid) {
   addEventListener("pageshow", ({persisted}) => { if (persisted) timeline.changing(async () => {}); });
 }
 
-// The library changed: the same place of the new one. `next` is the photo that gets the focus, `kept` one that the
-// viewer stays with.
+// Shows the same place of a changed library. `next` is the photo that gets the focus, `kept` the photo of the viewer.
 function following(root, timeline, grid, scrubber, actions) {
   const empty = make("div", {className: "empty", hidden: true}, make("p", {textContent: t("noneLeft")}));
   root.after(empty);
   const name = ({month}) => timeline.months[month]?.[0];
-  // Keys may lead elsewhere until the new library is read.
+  // Keys may move the window while the new library is read.
   let place, anchor, month;
   timeline.addEventListener("leave", () => {
     place = grid.place();
@@ -86,7 +85,7 @@ function following(root, timeline, grid, scrubber, actions) {
     document.querySelector(".total span")?.replaceChildren(photos(timeline.total));
     if (next) focusOn(timeline, grid, next);
   };
-  // Follows later moves after this one has ended.
+  // Moves during a move are one more move after it.
   let running = false, waiting = null;
   timeline.addEventListener("moved", async ({detail}) => {
     waiting = {...waiting, ...detail};
@@ -107,7 +106,7 @@ function following(root, timeline, grid, scrubber, actions) {
   });
 }
 
-// The tile of a photo near the screen, once it is there.
+// Focuses the tile of a photo once it is loaded.
 function focusOn(timeline, grid, uid) {
   const look = () => {
     const tile = [...grid.tiles].find(({photo}) => photo?.uid === uid);

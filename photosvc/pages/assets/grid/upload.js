@@ -4,7 +4,7 @@ import {may, site} from "./api.js";
 import {make} from "./elements.js";
 import {t} from "./words.js";
 
-// `added` is called when the library has new photos, and with true when the list of uploads was closed behind them.
+// `added` is called when the library has new photos, and with true when the list of uploads is closed after them.
 export function uploading(added) {
   if (!may("upload") || !site.user) return;
   const form = document.querySelector("form.sending");
@@ -53,7 +53,7 @@ export function uploading(added) {
     event.preventDefault();
     depth = 0;
     over(false);
-    // Browsers forget what was dropped when this event ends.
+    // Browsers forget dropped files when this event ends.
     const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
     act(entries.length ? "drop" : "add", entries.length ? entries : [...event.dataTransfer.files]);
   });

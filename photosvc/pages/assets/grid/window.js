@@ -1,6 +1,5 @@
-// The months around the place that somebody looks at: a few of them stand in the page, which scrolls natively, and only
-// the tiles near the screen are elements. The truth is a month and the pixels inside of it, so that no length of a
-// library reaches the highest page that browsers can show.
+// The part of the grid around the screen: a few months are in the page, which scrolls natively, and only tiles near the
+// screen are elements. A place is a month and pixels inside it, as browsers limit the height of a page.
 
 import {beside} from "./beside.js";
 import {make, place} from "./elements.js";
@@ -9,10 +8,10 @@ import {Span, near} from "./span.js";
 import {Tile} from "./tile.js";
 import {dayName, locale, photos} from "./words.js";
 
-// screens of months on each side when the window is built; less than one is left when it is built again
+// screens of months on each side of a new window; it is built again when less than one is left
 const SPARE = 3;
 const REST = 90;  // milliseconds without movement after which pictures are loaded
-const POOL = 100;  // tiles that wait to be used again
+const POOL = 100;  // unused tiles
 const AT_ONCE = 20;  // tiles that get their pictures in one frame
 
 export class Window extends EventTarget {
@@ -27,9 +26,9 @@ export class Window extends EventTarget {
   #marks = [];
   #base = 0;
   #fast = false;
-  #held = null;  // the tile that keyboard users are at: [month, index]
-  decorate = (_tile, _photo) => {};  // (tile, photo): marks of the selection
-  top = 64;  // pixels at the upper edge of the screen below which photos are seen
+  #held = null;  // the tile of the keyboard: [month, index]
+  decorate = (_tile, _photo) => {};
+  top = 64;  // pixels of the bar at the upper edge of the screen
 
   constructor(root, timeline) {
     super();
@@ -56,16 +55,16 @@ export class Window extends EventTarget {
     if (known) this.goTo(place.month, place.offset * (this.#layouts.height(place.month) / (place.height || 1)));
   }
 
-  // The position of the months in the page. Reading it forces a layout, which takes too long within a frame.
+  // Finds the position of the months in the page; this forces a layout, which takes too long within a frame.
   #find() {
     this.#scroll = scrollY;
     if (this.#root.clientWidth) this.#base = this.#box.getBoundingClientRect().top + this.#scroll;
   }
 
-  // The month at the upper edge, the pixels of it that are above, and its height.
+  // The month at the upper edge, its pixels above, and its height.
   place() { return this.#span.at(this.#scroll - this.#base + this.top); }
 
-  // The first photo on the screen, with the name of its month, and its pixels below the upper edge.
+  // The first photo on the screen, the name of its month, and its pixels below the upper edge.
   anchor() {
     const at = this.#scroll - this.#base + this.top;
     let first = null;
@@ -81,7 +80,7 @@ export class Window extends EventTarget {
     return first;
   }
 
-  // Where a month begins above the edge when one of its photos, or the heading of its day, is so many pixels below it.
+  // The month and its pixels above the edge that put a photo, or the heading of its day, `below` pixels under it.
   #placeOf({month, index, below = this.#layouts.size.head, offset}) {
     const laid = index !== undefined && this.#layouts.of(month);
     let above = laid ? inside(laid, index) - below : offset || 0;
@@ -92,13 +91,13 @@ export class Window extends EventTarget {
   // Shows a place (see `place` and `anchor`).
   show(place) { this.goTo(...this.#placeOf(place)); }
 
-  // Shows this place of a month: pixels inside of it.
+  // Shows a month from `offset` pixels inside it.
   goTo(month, offset, fast = false) {
     this.#fast = fast;
     this.#build(month, offset);
   }
 
-  // The same with a share of its height, during scrubbing.
+  // Shows a month from a share of its height, while scrubbing.
   goToShare(month, share) { this.goTo(month, share * this.#layouts.height(month), true); }
 
   #build(month, offset) {
@@ -114,7 +113,7 @@ export class Window extends EventTarget {
     this.#scroll = first === 0 && inside === 0 ? 0 : Math.max(0, Math.round(this.#base + inside - this.top));
     this.#marks = [];
     this.#render();
-    // Lays the page out, so that everything else was written before.
+    // This forces a layout, so it comes last.
     if (Math.abs(this.#scroll - before) >= 1) scrollTo(0, this.#scroll);
     this.#rest();
   }
@@ -123,7 +122,7 @@ export class Window extends EventTarget {
     if (!this.#span.has(month)) return;
     const {month: here, offset, height} = this.place();
     this.#drop(month);
-    // Inside of the month that arrived, the share of it that was passed stays.
+    // Within the loaded month, the share above the edge stays.
     this.#build(here, here === month ? (offset / height) * this.#layouts.height(month) : offset);
   }
 
@@ -155,7 +154,7 @@ export class Window extends EventTarget {
     }
   }
 
-  // The place is another one, and may stay.
+  // Reports the new place, and after a pause that it rests.
   #rest() {
     this.dispatchEvent(new CustomEvent("move", {detail: this.place()}));
     clearTimeout(this.#timer);
@@ -172,12 +171,12 @@ export class Window extends EventTarget {
     this.#render();
   }
 
-  // The tiles on the screen and next to it: elements appear and disappear, and are used again.
+  // Shows the tiles on the screen and next to it, with elements that are used again.
   #render() {
     const at = this.#scroll - this.#base, spare = this.#fast ? 0 : innerHeight * 0.6;
     const {wanted, days, shown, missing} = near(this.#span, this.#layouts, at - spare, at + innerHeight + spare,
       this.#held);
-    for (const month of shown) this.#timeline.want(month);  // so that it is not dropped for others
+    for (const month of shown) this.#timeline.want(month);  // keeps it loaded
     for (const month of missing) {
       if (this.#fast) this.#timeline.wantLast(month);
       else this.#timeline.want(month);
@@ -235,7 +234,7 @@ export class Window extends EventTarget {
       make("small", {textContent: box.width > 300 ? photos(box.last - box.first) : ""}));
   }
 
-  // A tile at a place that had none.
+  // A tile for an empty place.
   #place(key, month, index, day, laid, photo) {
     const tile = (photo && this.#kept.get(photo.uid)) || this.#pool.pop() || new Tile();
     if (photo) this.#kept.delete(photo.uid);
@@ -260,8 +259,7 @@ export class Window extends EventTarget {
     }
   }
 
-  // All again, at this place (see `place` and `anchor`): the library changed. Photos that are shown again keep their
-  // pictures.
+  // Builds all tiles again at a place (see `place` and `anchor`). Photos that are shown again keep their pictures.
   reset(place) {
     const focused = this.#root.contains(document.activeElement)
       ? this.tileOf(document.activeElement)?.photo?.uid : null;
@@ -289,7 +287,7 @@ export class Window extends EventTarget {
   get tiles() { return this.#tiles.values(); }
   get held() { return this.#held; }
 
-  // Makes this the tile that Tab leads to, and scrolls it onto the screen.
+  // Makes a tile the one that Tab leads to, and scrolls it onto the screen.
   async focus(month, index, {show = true, take = true} = {}) {
     const old = this.#held && this.tile(...this.#held);
     if (old) old.link.tabIndex = -1;
@@ -318,7 +316,7 @@ export class Window extends EventTarget {
     } else this.goTo(month, Math.max(0, within - innerHeight / 3));
   }
 
-  // The tile next to one: by keys of the keyboard. Null at the ends.
+  // The place to which a key leads; null at the ends.
   beside(place, key) { return beside(this.#timeline, this.#layouts, place, key); }
 }
 

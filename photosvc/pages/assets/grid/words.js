@@ -27,7 +27,7 @@ export const number = (value) => numbers.format(value);
 export const photos = (num) => t("photos", {num});
 export const monthName = (name) => (name === "0000-00" ? t("noDate") : month.format(date(name)));
 export const monthBrief = (name) => (name === "0000-00" ? t("noDate") : brief.format(date(name)));
-// The day as a heading with so many pixels of room.
+// The day as a heading of at most `room` pixels.
 export function dayName(name, day, room = 400) {
   if (name === "0000-00") return t("noDate");
   if (day === 0) return (room < 150 ? brief : month).format(date(name));

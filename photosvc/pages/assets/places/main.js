@@ -1,6 +1,6 @@
-// The map of a search. Where it has been moved to is kept in the address: #zoom/latitude/longitude.
+// The map of a search. The address has its place: #zoom/latitude/longitude.
 
-import {queryString, get, site, thumbnail} from "../grid/api.js";
+import {get, queryString, site, thumbnail} from "../grid/api.js";
 import "../grid/suggest.js";
 import {isStill, make} from "../grid/elements.js";
 import {number, photos, t} from "../grid/words.js";
@@ -8,10 +8,10 @@ import {area, gather} from "./gather.js";
 
 const L = globalThis.L;
 const EDGE = 85.05;
-const DRAWN = 9; // up to this zoom the outline is true enough; without tiles the map comes no closer
+const DRAWN = 9; // the outline is exact enough up to this zoom, which is the closest one without tiles
 const DEEPEST = site.tiles ? 18 : DRAWN;
 const FINEST = 20; // the zoom of the finest clusters
-const NAMED = 6; // from this zoom on places have names, where no tiles have them
+const NAMED = 6; // the first zoom at which discs have names of places, if no tiles have them
 const HASH = /^#(\d{1,2})\/(-?\d{1,2}(?:\.\d+)?)\/(-?\d{1,3}(?:\.\d+)?)$/;
 
 function placeOfHash() {
@@ -30,94 +30,115 @@ function searchOf(squares) {
   return `${site.photos}${queryString({q, order})}`;
 }
 
-function start(container) {
-  const around = container.parentElement, view = around.querySelector(".view");
-  around.hidden = false;
-  const still = isStill();
-  const map = L.map(container, {
-    attributionControl: false, zoomControl: false, worldCopyJump: true, maxZoom: DEEPEST,
-    minZoom: widest(container),
-    zoomAnimation: !still, fadeAnimation: !still, inertia: !still,
-  });
-  L.control.zoom({zoomInTitle: t("closer"), zoomOutTitle: t("farther")}).addTo(map);
-  L.control.scale().addTo(map);
-  map.createPane("outline"); // below that of tiles
-  const outline = [-360, 0, 360].map((turn) => {
-    const bounds = [[-85.0511287798, turn - 180], [85.0511287798, turn + 180]];
-    return L.imageOverlay(container.dataset.outline, bounds, {pane: "outline", className: "outline", alt: ""});
-  });
-  if (site.tiles) L.tileLayer(site.tiles, {maxZoom: DEEPEST, referrerPolicy: "strict-origin"}).addTo(map);
-  const layer = L.layerGroup().addTo(map);
-  const draw = () => {
-    const drawn = map.getZoom() <= DRAWN;
-    for (const copy of outline) drawn ? copy.addTo(map) : copy.remove();
-    container.classList.toggle("plain", !drawn);
-  };
-  map.on("zoomend", draw);
+class PhotoMap {
+  #container; #map; #view; #discs; #outline;
+  #running = null;
+  #isMoved = false;
 
-  let running = null, moved = false;
-  const show = async () => {
-    running?.abort();
-    running = new AbortController();
-    const areaOf = (bounds) => area(bounds.getSouth(), bounds.getWest(), bounds.getNorth(), bounds.getEast());
-    const seen = map.getBounds(), [north, east, south, west] = areaOf(seen);
-    const [top, right, bottom, left] = areaOf(seen.pad(.2));
-    try {
-      const found = await clustersIn([left, bottom, right, top].join(","), Math.round(map.getZoom()), running.signal);
-      mark(found, map, layer);
-      const across = west > east, inside = (lng) => (across ? lng >= west || lng <= east : lng >= west && lng <= east);
-      const count = found.clusters.filter(([lat, lng]) => lat >= south && lat <= north && inside(lng))
-        .reduce((sum, one) => sum + one[2], 0);
-      const text = count ? t("inView", {num: count}) : t("noneInView");
-      const href = searchOf([[north, east, south, west].join(",")]);
-      view.replaceChildren(count ? make("a", {href, textContent: text}) : make("span", {textContent: text}));
-    } catch (error) {
-      if (error.name !== "AbortError") view.replaceChildren(make("span", {textContent: error.message}));
-    }
-  };
-  map.on("moveend", () => {
-    const {lat, lng} = map.getCenter().wrap();
-    if (Math.abs(lat) > EDGE) { // beyond the end of the world
+  constructor(container) {
+    const around = container.parentElement, isMoving = !isStill();
+    this.#container = container;
+    this.#view = around.querySelector(".view");
+    around.hidden = false;
+    this.#map = L.map(container, {
+      attributionControl: false, zoomControl: false, worldCopyJump: true, maxZoom: DEEPEST, minZoom: widest(container),
+      zoomAnimation: isMoving, fadeAnimation: isMoving, inertia: isMoving,
+    });
+    L.control.zoom({zoomInTitle: t("closer"), zoomOutTitle: t("farther")}).addTo(this.#map);
+    L.control.scale().addTo(this.#map);
+    this.#map.createPane("outline");  // below the pane of tiles
+    this.#outline = [-360, 0, 360].map((turn) => {
+      const bounds = [[-85.0511287798, turn - 180], [85.0511287798, turn + 180]];
+      return L.imageOverlay(container.dataset.outline, bounds, {pane: "outline", className: "outline", alt: ""});
+    });
+    if (site.tiles) L.tileLayer(site.tiles, {maxZoom: DEEPEST, referrerPolicy: "strict-origin"}).addTo(this.#map);
+    this.#discs = L.layerGroup().addTo(this.#map);
+    this.#listen();
+    if (placeOfHash()) this.#begin();
+    else extent().then((bounds) => this.#begin(bounds), () => this.#begin());
+  }
+
+  #begin(bounds = null) {
+    const place = placeOfHash();
+    if (bounds) this.#map.fitBounds(bounds, {padding: [48, 48], maxZoom: 12, animate: false});
+    else this.#map.setView(place?.center || [20, 10], place?.zoom ?? this.#map.getMinZoom(), {animate: false});
+    this.#drawOutline();
+    this.#isMoved = true;
+  }
+
+  #listen() {
+    const map = this.#map, container = this.#container;
+    map.on("zoomend", () => this.#drawOutline());
+    map.on("moveend", () => this.#moved());
+    addEventListener("online", () => this.#show());
+    addEventListener("hashchange", () => {
+      const place = placeOfHash();
+      if (place) map.setView(place.center, place.zoom, {animate: false});
+    });
+    // A map that is dragged by one of its discs opens nothing.
+    let isDragged = false;
+    map.on("mousedown", () => { isDragged = false; }).on("drag", () => { isDragged = true; });
+    container.addEventListener("pointerdown", () => { isDragged = false; }, true);
+    container.addEventListener("click", (event) => { if (isDragged) event.preventDefault(); }, true);
+    new ResizeObserver(() => {
+      const isFarthest = map.getZoom() === map.getMinZoom();
+      map.invalidateSize({animate: false}).setMinZoom(widest(container));
+      if (isFarthest) map.setZoom(map.getMinZoom(), {animate: false});
+    }).observe(container);
+  }
+
+  #drawOutline() {
+    const isDrawn = this.#map.getZoom() <= DRAWN;
+    for (const copy of this.#outline) isDrawn ? copy.addTo(this.#map) : copy.remove();
+    this.#container.classList.toggle("plain", !isDrawn);
+  }
+
+  // Keeps the place in the address, and shows the photos there.
+  #moved() {
+    const map = this.#map, {lat, lng} = map.getCenter().wrap();
+    if (Math.abs(lat) > EDGE) {  // beyond the end of the world
       map.setView([Math.sign(lat) * (EDGE - .05), lng], map.getZoom(), {animate: false});
       return;
     }
     const digits = Math.max(2, Math.ceil(map.getZoom() / 3));
     const hash = `#${Math.round(map.getZoom())}/${lat.toFixed(digits)}/${lng.toFixed(digits)}`;
-    if (moved && location.hash !== hash)
-      history.replaceState(history.state, "", location.pathname + location.search + hash);
-    show();
-  });
-  addEventListener("online", show);
-  addEventListener("hashchange", () => {
-    const place = placeOfHash();
-    if (place) map.setView(place.center, place.zoom, {animate: false});
-  });
-  // A map that is dragged by one of its discs opens nothing.
-  let dragged = false;
-  map.on("mousedown", () => { dragged = false; }).on("drag", () => { dragged = true; });
-  container.addEventListener("pointerdown", () => { dragged = false; }, true);
-  container.addEventListener("click", (event) => { if (dragged) event.preventDefault(); }, true);
-  new ResizeObserver(() => {
-    const farthest = map.getZoom() === map.getMinZoom();
-    map.invalidateSize({animate: false}).setMinZoom(widest(container));
-    if (farthest) map.setZoom(map.getMinZoom(), {animate: false});
-  }).observe(container);
+    const address = location.pathname + location.search + hash;
+    if (this.#isMoved && location.hash !== hash) history.replaceState(history.state, "", address);
+    this.#show();
+  }
 
-  const place = placeOfHash();
-  const begin = (bounds) => {
-    if (bounds) map.fitBounds(bounds, {padding: [48, 48], maxZoom: 12, animate: false});
-    else map.setView(place?.center || [20, 10], place?.zoom ?? map.getMinZoom(), {animate: false});
-    draw();
-    moved = true;
-  };
-  if (place) begin();
-  else extent().then(begin, () => begin());
+  async #show() {
+    this.#running?.abort();
+    this.#running = new AbortController();
+    const bounds = this.#map.getBounds(), seen = areaOf(bounds), [top, right, bottom, left] = areaOf(bounds.pad(.2));
+    try {
+      const bbox = [left, bottom, right, top].join(",");
+      const answer = await clustersIn(bbox, Math.round(this.#map.getZoom()), this.#running.signal);
+      mark(answer, this.#map, this.#discs);
+      const num = countIn(seen, answer.clusters);
+      const link = {href: searchOf([seen.join(",")]), textContent: t("inView", {num})};
+      this.#view.replaceChildren(num ? make("a", link) : make("span", {textContent: t("noneInView")}));
+    } catch (error) {
+      if (error.name !== "AbortError") this.#view.replaceChildren(make("span", {textContent: error.message}));
+    }
+  }
+}
+
+// The area [north, east, south, west] of bounds of the map.
+const areaOf = (bounds) => area(bounds.getSouth(), bounds.getWest(), bounds.getNorth(), bounds.getEast());
+
+// The number of photos in an area, which crosses 180 degrees if its west is east of its east.
+function countIn(seen, clusters) {
+  const [north, east, south, west] = seen, isAcross = west > east;
+  const isWithin = (lng) => (isAcross ? lng >= west || lng <= east : lng >= west && lng <= east);
+  const inside = clusters.filter(([lat, lng]) => lat >= south && lat <= north && isWithin(lng));
+  return inside.reduce((sum, [, , count]) => sum + count, 0);
 }
 
 // The zoom at which the world is as wide as the map, so that nothing is seen twice.
 const widest = (container) => Math.max(1, Math.log2(container.clientWidth / 256));
 
-// Where the photos are. Squares of the whole globe are wide, so that it is asked again for the area that they cover.
+// The bounds of the photos. Squares of the whole globe are large: each further request asks for the area of the last.
 async function extent() {
   let bounds = null, bbox = "", side = 0;
   for (let step = 0; step < 6; step++) {
@@ -133,29 +154,33 @@ async function extent() {
   return bounds;
 }
 
+// Puts the discs of clusters into a layer of the map; a disc with the focus keeps it.
 function mark({clusters, cell}, map, layer) {
-  const zoom = map.getZoom(), on = ({x, y}) => map.unproject([x, y], zoom), named = new Set();
-  const middle = map.getCenter().lng,
-    held = document.activeElement?.closest?.(".spot") ? document.activeElement.href : "";
-  const discs = gather(clusters, cell,
-    (lat, lng) => map.project([lat, lng + 360 * Math.round((middle - lng) / 360)], zoom));
+  const zoom = map.getZoom(), middle = map.getCenter().lng, named = new Set();
+  const focused = document.activeElement?.closest?.(".spot") ? document.activeElement.href : "";
+  const project = (lat, lng) => map.project([lat, lng + 360 * Math.round((middle - lng) / 360)], zoom);
   layer.clearLayers();
-  for (const {point, count, hash, place, turn, squares} of discs) {
-    const size = count >= 100 ? 52 : count >= 10 ? 48 : 44, name = place.split(",")[0];
-    const text = count > 1 && place
-      ? t("near", {num: count, place}) : [photos(count), place].filter(Boolean).join(", ");
-    const link = make("a", {href: searchOf(squares), ariaLabel: text, title: text},
-      make("img", {src: thumbnail({hash, turn}, "tile_100"), alt: "", width: size, height: size, decoding: "async",
-        draggable: false}));
-    if (count > 1) link.append(make("b", {textContent: number(count)}));
-    if (zoom >= NAMED && !site.tiles && name && !named.has(name))
-      link.append(make("i", {dir: "auto", textContent: name}));
+  for (const cluster of gather(clusters, cell, project)) {
+    const size = cluster.count >= 100 ? 52 : cluster.count >= 10 ? 48 : 44, name = cluster.place.split(",")[0];
+    const link = disc(cluster, size), hasName = zoom >= NAMED && !site.tiles && name && !named.has(name);
+    if (hasName) link.append(make("i", {dir: "auto", textContent: name}));
     named.add(name);
-    const icon = L.divIcon({className: "spot", html: link, iconSize: [size, size]});
-    L.marker(on(point), {icon, keyboard: false, bubblingMouseEvents: true}).addTo(layer);
-    if (link.href === held) link.focus({preventScroll: true});
+    const icon = L.divIcon({className: "spot", html: link, iconSize: [size, size]}), {x, y} = cluster.point;
+    L.marker(map.unproject([x, y], zoom), {icon, keyboard: false, bubblingMouseEvents: true}).addTo(layer);
+    if (link.href === focused) link.focus({preventScroll: true});
   }
 }
 
+// The link of a disc: a picture, and the number of its photos.
+function disc({count, hash, place, squares, turn}, size) {
+  const isNear = count > 1 && place;
+  const text = isNear ? t("near", {num: count, place}) : [photos(count), place].filter(Boolean).join(", ");
+  const src = thumbnail({hash, turn}, "tile_100");
+  const picture = make("img", {src, alt: "", width: size, height: size, decoding: "async", draggable: false});
+  const link = make("a", {href: searchOf(squares), ariaLabel: text, title: text}, picture);
+  if (count > 1) link.append(make("b", {textContent: number(count)}));
+  return link;
+}
+
 const container = document.querySelector("#map");
-if (container && L) start(container);
+if (container && L) new PhotoMap(container);
