@@ -1,4 +1,4 @@
-"""How much a long job writes in one transaction."""
+"""The size of the transactions of a long job."""
 
 import sqlite3
 from contextlib import closing

@@ -35,7 +35,7 @@ def engine(tmp_path):
     engine.dispose()
 
 
-def test_sqlite_has_the_manners_of_the_design(engine, monkeypatch):
+def test_sqlite_has_the_settings_of_the_design(engine, monkeypatch):
     monkeypatch.setattr("photosvc.models.engine._PRAGMAS", cheap.REAL_PRAGMAS)
     engine.dispose()
     with engine.connect() as connection:
@@ -58,7 +58,7 @@ def test_a_connection_keeps_few_pages_and_puts_large_sorts_into_a_file(engine):
     assert (cached, temporary) == (-2000, 1)
 
 
-def test_engines_of_other_databases_are_left_as_they_are():
+def test_engines_of_other_databases_are_left_alone():
     engine = create_engine("postgresql+psycopg://nobody@localhost/none")
     configure_engine(engine)
     assert list(engine.dispatch.begin) == []
@@ -110,7 +110,7 @@ def test_writers_wait_for_each_other_and_lose_nothing(engine):
         assert session.get(LibraryState, "n").value == 100
 
 
-def test_beginning_to_write_ends_a_transaction_that_only_read(engine):
+def test_beginning_to_write_ends_a_read_transaction(engine):
     with Session(engine) as session:
         session.scalars(select(LibraryState)).all()
         begin_write(session)

@@ -73,7 +73,7 @@ def test_tables_of_a_host_are_left_alone(engine):
     assert {"users", "photos", "alembic_version"} <= set(inspect(engine).get_table_names())
 
 
-def test_ids_that_say_who_may_do_what_are_never_reused_on_sqlite(new_sqlite):
+def test_ids_that_grant_rights_are_never_reused_on_sqlite(new_sqlite):
     engine = create_engine(new_sqlite())
     query = text("SELECT sql FROM sqlite_master WHERE name = :name")
     with engine.connect() as connection:
@@ -107,7 +107,7 @@ def test_a_later_migration_is_applied_and_its_database_is_newer_for_versions_wit
         schema.upgrade(engine)
 
 
-def test_a_schema_that_is_not_known_is_left_as_it_is(engine):
+def test_an_unknown_schema_is_left_alone(engine):
     schema.upgrade(engine)
     with engine.begin() as connection:
         connection.execute(text("UPDATE photosvc_schema SET version_num = '0000'"))

@@ -5,7 +5,7 @@ from photosvc.models.engine import UnitOfWork, begin_write, configure_engine
 from photosvc.models.statements import is_below
 
 
-def test_what_lies_below_a_folder_is_told_by_its_whole_name_in_its_case(new_database):
+def test_paths_below_a_folder_begin_with_its_whole_name_in_its_case(new_database):
     engine = create_engine(new_database())
     configure_engine(engine)
     below = ["trip/", "trip/%", "trip/B", "trip/a", "trip/ä/b", "trip/\U0001f600"]

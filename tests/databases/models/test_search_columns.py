@@ -101,7 +101,7 @@ def test_a_migrated_database_has_exactly_the_declared_indexes_of_search_rows(mig
     assert indexes_of(migrated, SearchRow.__tablename__) == {**orders, **values, **rare, **others}
 
 
-def test_every_column_by_which_rows_are_looked_up_leads_its_index_or_follows_one_that_does(migrated):
+def test_every_lookup_column_leads_its_index_or_follows_another_lookup_column(migrated):
     found = indexes_of(migrated, SearchRow.__tablename__)
     for column, index in LOOKUP_COLUMNS.items():
         leading = [name for name, own in LOOKUP_COLUMNS.items() if own == index]

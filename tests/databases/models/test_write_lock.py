@@ -1,4 +1,4 @@
-"""How writers of SQLite wait for each other."""
+"""Waits of SQLite writers for each other."""
 
 import sqlite3
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Moments, also the first and the last one."""
+"""The clock, and moments at the first and the last one."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -69,5 +69,5 @@ def test_the_clock_is_aware_and_in_utc():
         ("the svc.", "the svc."),
     ],
 )
-def test_commands_are_those_of_the_host_in_its_messages(message, told):
+def test_messages_in_a_host_name_its_commands(message, told):
     assert in_host(message) == told

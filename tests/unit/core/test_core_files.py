@@ -45,7 +45,7 @@ def test_clean_names_have_these_forms(raw, cleaned):
     assert os.fsencode(disk_name(cleaned)) == raw
 
 
-def test_a_path_inside_is_found(tmp_path):
+def test_a_name_is_resolved_to_a_path_below_the_root(tmp_path):
     assert resolve_inside(tmp_path, "a/b.jpg") == tmp_path / "a/b.jpg"
     assert os.fsencode(resolve_inside(tmp_path, "%FFcaf%E9")) == os.fsencode(tmp_path) + b"/caf\xe9"
 
@@ -141,7 +141,7 @@ def test_no_descriptor_is_left_open(tmp_path):
     assert open_below(tmp_path) == []
 
 
-def test_folders_are_made_only_when_asked_for(tmp_path):
+def test_folders_are_made_only_on_request(tmp_path):
     with pytest.raises(FileNotFoundError):
         open_folder(tmp_path, ["a", "b"])
     for _ in range(2):
@@ -203,6 +203,6 @@ def test_a_leading_tilde_is_the_home_folder(monkeypatch):
         ("~no-such-user/x", "there is no home folder for ~no-such-user"),
     ],
 )
-def test_what_is_no_path_is_refused(value, message):
+def test_a_value_that_is_no_path_is_refused(value, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         full_path(value)

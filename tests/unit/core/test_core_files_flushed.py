@@ -1,4 +1,4 @@
-"""Files that must outlast a loss of power are on the disk before they get their name."""
+"""Files that must outlast a loss of power: on the disk before they get their name."""
 
 import os
 import stat

@@ -31,7 +31,7 @@ def test_a_lock_is_released_by_an_error(tmp_path):
         pass
 
 
-def test_a_lock_tells_who_held_it_before_and_is_held_on_a_full_disk_too(tmp_path, monkeypatch):
+def test_a_lock_names_its_former_holder_and_is_held_even_on_a_full_disk(tmp_path, monkeypatch):
     path = tmp_path / "a.lock"
     with exclusive_lock(path, "refused", "first-with-a-long-name") as former:
         assert former == []
@@ -52,7 +52,7 @@ def test_a_lock_tells_who_held_it_before_and_is_held_on_a_full_disk_too(tmp_path
         assert former == ["second"]
 
 
-def test_a_lock_tells_all_who_were_killed_since_one_ended_well(tmp_path):
+def test_a_lock_names_all_holders_that_were_killed_since_one_ended_well(tmp_path):
     path = tmp_path / "a.lock"
     program = """
 import os, pathlib, signal, sys

@@ -52,7 +52,7 @@ def has_it(path, key):
         return other.has_it
 
 
-def test_one_process_has_a_key_and_all_others_not(path, locks):
+def test_one_process_at_a_time_holds_a_key(path, locks):
     assert locks.take(FIRST)
     assert [has_it(path, FIRST), has_it(path, SECOND)] == [False, True]
     locks.release(FIRST)
@@ -83,7 +83,7 @@ def test_closing_releases_every_key_and_the_file_opens_again(path, locks):
     assert not has_it(path, FIRST)
 
 
-def test_where_no_file_can_be_made_nobody_waits(tmp_path):
+def test_nobody_waits_if_the_file_cannot_be_made(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     locks = ByteLocks(tmp_path / "file" / "keys.lock")
     assert [locks.take(FIRST), locks.take(FIRST)] == [True, True]

@@ -44,7 +44,7 @@ def test_a_line_of_json_is_one_object_in_ascii():
     }
 
 
-def test_errors_are_told_in_both_forms():
+def test_errors_are_written_in_both_formats():
     try:
         raise ValueError("bad\n\x1b[2Jvalue")
     except ValueError:
@@ -89,7 +89,7 @@ def test_commands_write_warnings_only(log, capsys, monkeypatch):
     assert capsys.readouterr().err.endswith("WARNING photosvc_lines_test: careful\n")
 
 
-def test_who_configures_logging_gets_the_lines_alone(log, capsys, monkeypatch):
+def test_an_app_that_configures_logging_gets_the_lines_and_stderr_none(log, capsys, monkeypatch):
     monkeypatch.setattr(logging.root, "handlers", [logging.NullHandler()])
     write_lines(log.name, "text")
     log.warning("careful")

@@ -1,4 +1,4 @@
-"""An outage is one line of the log, and the next one tells how many requests failed in the last."""
+"""An outage as one line of the log; the next outage names the failed requests of the last one."""
 
 import logging
 

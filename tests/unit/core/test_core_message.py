@@ -1,4 +1,4 @@
-"""Counts in sentences."""
+"""Numbers and their nouns in sentences."""
 
 import pytest
 

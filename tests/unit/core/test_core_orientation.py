@@ -1,4 +1,4 @@
-"""Exif orientations that follow one another, compared with what Pillow does to a picture."""
+"""Exif orientations and their combinations, compared with the transpositions of Pillow."""
 
 from itertools import product
 
@@ -33,13 +33,13 @@ def picture():
     return Image.frombytes("L", (3, 2), bytes(range(6)))
 
 
-def test_one_orientation_does_what_two_do(picture):
+def test_one_orientation_combines_two(picture):
     for first, then in product(ALL, ALL):
         assert turned(picture, followed_by(first, then)) == turned(picture, first, then), (first, then)
 
 
 @pytest.mark.parametrize("orientation", ALL)
-def test_the_inverse_takes_back(picture, orientation):
+def test_the_inverse_undoes_an_orientation(picture, orientation):
     assert turned(picture, orientation, inverse(orientation)) == turned(picture)
     assert followed_by(orientation, inverse(orientation)) == 1
 
@@ -50,7 +50,7 @@ def test_width_becomes_height_as_in_the_picture(picture, orientation):
 
 
 @pytest.mark.parametrize("orientation", ALL)
-def test_a_box_shows_the_same_pixels_in_the_turned_picture(orientation):
+def test_a_turned_box_shows_the_same_pixels_of_the_turned_picture(orientation):
     picture = Image.effect_noise((30, 20), 90)
     whole = picture.transpose(TURNS[orientation]) if orientation in TURNS else picture
     shown = picture.crop((3, 2, 11, 13))

@@ -46,13 +46,13 @@ def test_only_faults_of_a_file_are_final():
     )
 
 
-def test_what_may_pass_is_tried_again_after_pauses_that_grow_to_a_day():
+def test_problems_that_may_pass_are_tried_again_after_pauses_that_grow_to_a_day():
     assert [pause_after(attempts).total_seconds() for attempts in (0, 1, 2, 3, 4, 5, 6, 1000)] == [
         60, 60, 600, 3600, 21_600, 86_400, 86_400, 86_400,
     ]  # fmt: skip
 
 
-def test_an_answer_says_when_to_ask_again_for_what_may_pass_and_only_for_that():
+def test_only_answers_about_problems_that_may_pass_say_when_to_try_again():
     error = FileProblemError(Reason.TIMEOUT, 60)
     assert (error.status, error.retry_after) == (503, 60)
     assert FileProblemError(Reason.UNDECODABLE).status == 422

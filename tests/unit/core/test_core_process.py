@@ -1,4 +1,4 @@
-"""The memory that is left, and garbage collection during long jobs."""
+"""The free memory of a process, and garbage collection during long jobs."""
 
 import ctypes
 import gc
@@ -46,7 +46,7 @@ def test_a_process_without_a_limit_may_use_two_gibibytes(monkeypatch):
     assert available_memory() == 2 << 30
 
 
-def test_a_process_with_a_limit_may_use_what_it_has_not_mapped(monkeypatch):
+def test_a_process_with_a_limit_may_use_the_memory_that_it_has_not_mapped(monkeypatch):
     monkeypatch.setattr(process, "address_space", lambda: 300)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1000, 1000))
     assert available_memory() == 700
@@ -55,7 +55,7 @@ def test_a_process_with_a_limit_may_use_what_it_has_not_mapped(monkeypatch):
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux tells how much memory a process has")
-def test_freed_memory_is_given_back_and_threads_share_what_is_free():
+def test_freed_memory_returns_to_the_system_and_threads_share_free_memory():
     program = """if True:
         import ctypes, re, sys, threading
         from photosvc.core.process import release_memory
@@ -96,7 +96,7 @@ def test_other_c_libraries_are_left_alone(monkeypatch):
     release_memory()
 
 
-def test_the_mapped_memory_grows_by_what_is_mapped(monkeypatch):
+def test_the_mapped_memory_grows_by_each_mapping(monkeypatch):
     before = address_space()
     with mmap.mmap(-1, 64 << 20):
         assert address_space() - before >= 64 << 20
@@ -104,6 +104,6 @@ def test_the_mapped_memory_grows_by_what_is_mapped(monkeypatch):
     assert address_space() == 1 << 30
 
 
-def test_memory_can_be_given_back_in_the_process_itself():
+def test_memory_can_be_released_in_the_own_process():
     release_memory()
     assert available_memory() > 0

@@ -1,4 +1,4 @@
-"""Names like a mistyped one, for the hints in error messages."""
+"""Names like a mistyped one in hints of error messages, and digits as numbers."""
 
 import pytest
 

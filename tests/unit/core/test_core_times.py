@@ -63,7 +63,7 @@ def test_other_texts_are_refused_by_the_name_of_the_field(text):
         ("2026-02-28T12:30:00Z", datetime(2026, 2, 28, 12, 30, tzinfo=UTC)),
     ],
 )
-def test_a_day_that_ends_something_counts_whole(text, moment):
+def test_a_day_at_the_end_of_a_period_counts_as_a_whole(text, moment):
     assert parse_until(text, NOW) == moment
 
 

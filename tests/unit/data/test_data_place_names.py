@@ -1,4 +1,4 @@
-"""Names of places in other languages: countries in the first language of a browser that is known."""
+"""Names of countries in the first known language of a browser."""
 
 from photosvc.data.place_names import country_in
 
@@ -19,5 +19,5 @@ def test_a_country_has_its_name_in_the_first_language_that_is_known():
         assert country_in(languages, "at") == name
 
 
-def test_a_country_that_is_not_known_has_no_name():
+def test_an_unknown_country_has_no_name():
     assert country_in(["de", "fr"], "qq") is None

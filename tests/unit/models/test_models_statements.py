@@ -1,4 +1,4 @@
-"""Lists in portions."""
+"""Portions of long lists."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The inside of filter values."""
+"""Alternatives, groups, quotes and wildcards in values of filters."""
 
 from photosvc.query.lexer import Alternative, read_alternatives
 

@@ -1,4 +1,4 @@
-"""Any text ends as nodes in normal form or as the one error, and no text becomes more than text."""
+"""Any text as nodes in normal form or as one error, without a second meaning."""
 
 import string
 
@@ -28,7 +28,7 @@ def normal(node: Node) -> bool:
 
 @examples(1000)
 @given(st.one_of(HOSTILE, ODD_QUERIES))
-def test_any_text_ends_as_nodes_in_normal_form_or_as_the_one_error(text: str) -> None:
+def test_any_text_gives_nodes_in_normal_form_or_an_invalid_query_error(text: str) -> None:
     try:
         fits = normal(parse_query(text))
     except InvalidQueryError as error:
@@ -38,7 +38,7 @@ def test_any_text_ends_as_nodes_in_normal_form_or_as_the_one_error(text: str) ->
 
 @examples(1000)
 @given(st.sampled_from(sorted(FILTERS)), ODD_VALUES, st.sampled_from(sorted(NAMES)), ODD_VALUES)
-def test_any_parameters_end_as_nodes_or_as_the_one_error(name: str, text: str, other: str, more: str) -> None:
+def test_any_parameters_give_nodes_or_an_invalid_query_error(name: str, text: str, other: str, more: str) -> None:
     try:
         fits = normal(combine(Everything(), parse_parameters([(name, text), (other, more)])))
     except InvalidQueryError as error:

@@ -7,7 +7,7 @@ from photosvc.query.completion import Fragment, find_fragment
 from photosvc.query.lexer import quote, read_alternatives
 
 
-def test_what_stands_before_the_end_is_typed():
+def test_the_fragment_is_the_text_before_the_end():
     for query, expected in (
         ("", Fragment(0, 0, "", "")),
         ("lake ", Fragment(5, 5, "", "")),

@@ -1,4 +1,4 @@
-"""The table: every row is whole, and its example runs."""
+"""The table of filters: complete rows whose examples run."""
 
 import pytest
 
@@ -23,13 +23,13 @@ def test_every_example_parses_and_uses_its_filter() -> None:
             assert spec.name in {part.name for part in conjuncts(node) if isinstance(part, Filter)}
 
 
-def test_only_flags_and_switches_mean_something_else_than_their_column() -> None:
+def test_only_flags_and_switches_have_values_that_count_as_true() -> None:
     for name in [name for name, spec in FILTERS.items() if spec.means is not None]:
         assert FILTERS[name].kind in {ValueKind.FLAG, ValueKind.SWITCH}
         assert FILTERS[name].means != Choice()
 
 
-def test_every_kind_says_what_is_valid() -> None:
+def test_every_kind_describes_its_valid_values() -> None:
     assert all(kind.expected for kind in ValueKind)
 
 

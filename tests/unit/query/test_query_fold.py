@@ -1,4 +1,4 @@
-"""Folding and words: the ground both databases stand on."""
+"""Folding and words, on which the comparisons of both databases rest."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""The scanner alone: kinds, spans, and that nothing is lost."""
+"""The tokens of the lexer: their kinds and spans, without a lost character."""
 
 import pytest
 from hypothesis import given

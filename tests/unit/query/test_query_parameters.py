@@ -1,4 +1,4 @@
-"""GET parameters, how they meet the query, and how places find their distance."""
+"""GET parameters, their combination with the query, and distances around places."""
 
 import pytest
 

@@ -17,7 +17,7 @@ def test_each_of_the_two_stands_for_the_other():
         assert one in other_forms(many, prefix=False)
 
 
-def test_what_is_no_english_word_has_no_other_form():
+def test_a_text_that_is_no_english_word_has_no_other_form():
     for word in ("ab", "東京", "elan2", "straße", "2020", "한강"):
         assert other_forms(word, prefix=False) == ()
 

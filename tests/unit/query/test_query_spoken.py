@@ -1,4 +1,4 @@
-"""Words that mean a filter: what people type, and what it means."""
+"""Words that mean a filter."""
 
 from datetime import date
 
@@ -24,7 +24,7 @@ def word(text):
     return Word(text, prefix=len(text) >= 3)
 
 
-def test_several_words_are_what_they_mean():
+def test_several_words_find_only_their_meaning():
     for typed, query in (
         ("june 2019", "taken:2019-06"),
         ("last march", "taken:2026-03"),
@@ -104,7 +104,7 @@ def test_several_words_are_what_they_mean():
         assert meanings(query) == [], typed
 
 
-def test_a_single_word_is_itself_or_what_it_means():
+def test_a_single_word_finds_itself_and_its_meaning():
     for typed, query in (
         ("2019", "year:2019"),
         ("14.06.2019", "taken:2019-06-14"),
@@ -279,7 +279,7 @@ def test_spellings():
         assert parse_query(typed, TODAY) == node
 
 
-def test_what_words_mean_has_no_words_with_a_meaning():
+def test_the_meaning_of_words_has_no_words_with_a_meaning():
     for query in (*sorted(set(_KINDS.values())), "iso:1", *(query for _, query in _FORMS)):
         assert understand(query.replace(r"\1", "2").replace(r"\2", "3"), TODAY) == []
 

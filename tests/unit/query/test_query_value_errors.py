@@ -1,4 +1,4 @@
-"""Values of filters that are not valid, and the messages about them."""
+"""Invalid values of filters, and the messages about them."""
 
 import pytest
 
@@ -21,7 +21,7 @@ NEAR = 'the UID of a photo, or the name of a place such as tokyo or "Paris, Texa
 COUNTRY = "two letters, such as de, or the name of a country"
 
 
-def test_errors_name_the_filter_the_place_and_what_is_valid() -> None:
+def test_errors_name_the_filter_the_place_and_the_valid_values() -> None:
     for name, raw, expected in (
         ("favorite", "maybe", 'favorite: "maybe" is not true, yes, 1, on, false, no, 0, off (character 11)'),
         ("favorite", "!true", 'favorite: "!true" is not true, yes, 1, on, false, no, 0, off (character 11)'),
@@ -46,13 +46,13 @@ def test_a_wrong_colour_hears_of_the_nearest_one() -> None:
     )
 
 
-def test_a_wrong_month_and_a_wrong_state_hear_of_what_is_valid() -> None:
+def test_errors_of_a_wrong_month_and_state_name_the_valid_values() -> None:
     months = 'month: "jully" is not a month such as 7, july or jul, or a range such as june-august'
     assert message("month", "jully").startswith(months)
     assert message("is", "favorit").endswith('did you mean "favorite"? (character 11)')
 
 
-def test_what_is_not_valid_is_refused() -> None:
+def test_invalid_values_are_refused() -> None:
     for name, raws in (
         ("iso", ["-", "-0", "*-*", "1-2-3", "1.5", "1e3", "1234567890", "٣", "--5", "1-*-"]),
         ("alt", ["-", "--", "1,5"]),

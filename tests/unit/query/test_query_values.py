@@ -1,4 +1,4 @@
-"""Filter values of every kind: exact nodes, and errors that help."""
+"""Values of filters of every kind as exact nodes, and their errors."""
 
 from datetime import UTC, date, datetime
 

@@ -40,7 +40,7 @@ def test_a_number_is_rounded_to_its_places(value, number):
 
 @examples(100)
 @given(st.floats(-1e9, 1e9))
-def test_a_number_is_close_to_what_it_was(value):
+def test_a_rounded_number_is_close_to_the_number(value):
     assert abs(dumped(number=value)["number"] - value) <= 0.0051
 
 

@@ -27,7 +27,7 @@ def test_every_field_of_a_file_is_public_or_empty():
     assert not FILE_PUBLIC & FILE_EMPTY.keys()
 
 
-def test_the_time_in_utc_does_not_tell_the_time_zone():
+def test_the_time_in_utc_does_not_reveal_the_time_zone():
     times = {"TakenAt": "2021-07-01T08:00:00Z", "TakenAtLocal": "2021-07-01T10:00:00Z"}
     head = orjson.dumps({"ID": "1-2", **times})[:-1].decode()
     assert orjson.loads(public_head(head, KEY) + "}")["TakenAt"] == "2021-07-01T10:00:00Z"

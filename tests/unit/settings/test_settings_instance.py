@@ -1,4 +1,4 @@
-"""Where the instance folder lies, and what is told when it cannot be made."""
+"""The place of the instance folder, and errors when it cannot be made."""
 
 import sys
 
@@ -30,7 +30,7 @@ def test_the_tilde_of_a_named_folder_is_the_home_folder(tmp_path, monkeypatch):
     assert make_instance(None, {"PHOTOSVC_INSTANCE": "~/mine"}) == tmp_path / "mine"
 
 
-def test_what_a_caller_gives_overrides_the_variable(tmp_path):
+def test_the_folder_of_a_caller_overrides_the_variable(tmp_path):
     assert make_instance(tmp_path / "given", {"PHOTOSVC_INSTANCE": str(tmp_path / "named")}) == tmp_path / "given"
     assert not (tmp_path / "named").exists()
 
@@ -42,20 +42,20 @@ def test_what_a_caller_gives_overrides_the_variable(tmp_path):
         ("~no-such-user/x", "PHOTOSVC_INSTANCE is not valid: there is no home folder for ~no-such-user"),
     ],
 )
-def test_a_name_that_is_no_path_is_told_with_its_variable(named, message):
+def test_an_error_of_an_invalid_path_names_its_variable(named, message):
     with pytest.raises(SettingError) as error:
         make_instance(None, {"PHOTOSVC_INSTANCE": named})
     assert (str(error.value), error.value.field) == (message, "PHOTOSVC_INSTANCE")
 
 
-def test_a_file_in_the_place_of_the_folder_is_told(tmp_path):
+def test_an_error_says_that_a_file_is_in_place_of_the_folder(tmp_path):
     file = tmp_path / "file"
     file.touch()
     with pytest.raises(SettingError, match=rf"^PHOTOSVC_INSTANCE \({file}\) cannot be made: it is a file$"):
         make_instance(None, {"PHOTOSVC_INSTANCE": str(file)})
 
 
-def test_a_folder_in_the_place_of_a_file_is_told(tmp_path):
+def test_an_error_says_that_a_folder_is_in_place_of_a_file(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(SettingError, match=r"/file/below\) cannot be made: Not a directory$"):
         make_instance(None, {"PHOTOSVC_INSTANCE": str(tmp_path / "file" / "below")})
@@ -81,7 +81,7 @@ def test_a_default_folder_that_cannot_be_made_names_the_variable(monkeypatch, tm
         make_instance(None, {})
 
 
-def test_a_restore_that_was_not_finished_is_told_with_the_command_that_finishes_it(tmp_path):
+def test_an_unfinished_restore_is_an_error_with_the_command_that_finishes_it(tmp_path):
     require_finished(tmp_path)
     list_of_moves(tmp_path).parent.mkdir()
     list_of_moves(tmp_path).touch()

@@ -77,7 +77,7 @@ def test_an_unknown_name_stops_the_start(tmp_path, name, origin):
     assert (caught.value.field, caught.value.exit_code) == (name, 2)
 
 
-def test_what_kubernetes_and_docker_set_beside_a_service_of_this_name_is_no_error(tmp_path):
+def test_variables_of_kubernetes_and_docker_for_a_service_of_this_name_are_no_error(tmp_path):
     environ = {
         "PHOTOSVC_SERVICE_HOST": "10.0.0.1",
         "PHOTOSVC_SERVICE_PORT": "80",
@@ -242,7 +242,7 @@ def test_a_tilde_is_the_home_folder_in_every_path(tmp_path, monkeypatch):
         ({"PHOTOSVC_INSTANCE": " "}, "PHOTOSVC_INSTANCE is not valid: expected a path that is not empty"),
     ],
 )
-def test_an_instance_folder_that_cannot_be_is_an_error_that_names_its_variable(environ, sentence):
+def test_an_impossible_instance_folder_is_an_error_that_names_its_variable(environ, sentence):
     with pytest.raises(SettingError) as caught:
         make_instance(None, environ)
     assert caught.value.message.startswith(sentence)
