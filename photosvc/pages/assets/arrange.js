@@ -1,4 +1,4 @@
-// Drags photos of an album to another place: dropped photos are ticked and sent like the button of that place does.
+// Drags photos of an album to another place: a drop ticks them and presses the button of the place.
 
 const list = document.querySelector("#arrange .tiles");
 const place = (event) => event.target.closest?.("#arrange li");

@@ -1,8 +1,7 @@
-// Forms with values that are typed and not sent are marked: no script of ours loads the page again then, and browsers
-// ask before it is left. A form that the service could not take, as its session had ended, has its values again
-// afterwards.
+// Marks forms with typed values: no script of ours loads the page again, and browsers ask before it is left. A form
+// that was sent after its session had ended gets its values back.
 
-// Names, passwords and codes of a log-in are filled in again; boxes of photos are a choice of the moment.
+// Fields whose values count as not typed: browsers fill in log-ins, and ticked photos are quickly ticked again.
 const FREE = "button, fieldset, output, [type=hidden]:not([name=version]), [type=file], [type=password], "
   + "[autocomplete=username], [autocomplete=one-time-code], [name=stay], [name=photo]";
 const STORED = "photosvc-unsent";  // {path, action, number, values, unsent} of the form that this tab sent last
@@ -18,7 +17,7 @@ function differs(field) {
   return field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected));
 }
 
-// The fields of a form that was refused came with what was typed.
+// A refused form contains its typed values as defaults.
 const isRefused = (form) => refused !== undefined && last?.action === location.pathname && forms[last.number] === form;
 const mark = (form) => form.toggleAttribute("data-unsaved", isRefused(form) || fieldsOf(form).some(differs));
 

@@ -1,4 +1,4 @@
-// The additions of scripts to every page.
+// Additions to every page.
 
 const {lang} = document.documentElement, locale = navigator.languages.find((one) => one.startsWith(lang)) ?? lang;
 const day = new Intl.DateTimeFormat(locale, {weekday: "long", day: "numeric", month: "long", year: "numeric"});
@@ -24,7 +24,7 @@ document.addEventListener("keydown", (event) => {
 for (const order of document.querySelectorAll("#order, #sort"))
   order.addEventListener("change", () => order.form.requestSubmit());
 
-// The menu More on a phone is closed by a touch outside of it, and by Escape.
+// On phones, a touch outside of the menu More closes it, and so does Escape.
 const more = document.querySelector(".side .more");
 document.addEventListener("click", (event) => {
   if (more?.open && !more.contains(event.target)) more.open = false;
@@ -35,14 +35,14 @@ more?.addEventListener("keydown", (event) => {
   more.querySelector("summary").focus();
 });
 
-// The present part of a long navigation is in view.
+// Scrolls the current entry of a long navigation into view.
 document.querySelector(".crumbs [aria-current]")?.scrollIntoView({block: "nearest", inline: "center"});
 
-// Over plain http there is no clipboard, so that the text is selected and copied as by a key.
+// Over plain http browsers have no clipboard: the text is selected and copied as by a key.
 for (const button of document.querySelectorAll("[data-copy]")) {
   const source = document.getElementById(button.dataset.copy);
   button.hidden = false;
-  // A path is an address for others.
+  // A path becomes a whole address, for other people.
   if (source.value?.[0] === "/") source.value = location.origin + source.value;
   button.addEventListener("click", async () => {
     if (source.select) {
@@ -58,7 +58,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
-// Something is under way: its part of the page is read again until it has ended, then all of the page.
+// Progress: its part of the page is loaded again until the end, then the whole page.
 const live = document.querySelector("[data-live]");
 async function renew() {
   try {
@@ -73,7 +73,7 @@ if (live) setTimeout(renew, 2000);
 
 addEventListener("beforeunload", (event) => { if (document.querySelector("[data-unsaved]")) event.preventDefault(); });
 
-// A thumbnail that is not made yet: ask again, less and less often. The viewer does so by itself.
+// Requests thumbnails again that are not made yet, with growing pauses. The viewer does so by itself.
 const thumbnails = "img[src*='quiet=']:not(.pswp *)", MOST = 40;
 const tries = new WeakMap();
 function askAgain(target) {

@@ -7,7 +7,7 @@ import {locale, t} from "./words.js";
 
 const MOST_ALBUMS = 500;
 
-// Each gives the UIDs of the photos that it changed.
+// Both return the UIDs of changed photos.
 export const addTo = (album, list) => change(album, list, "POST", "added");
 export const takeOut = (album, list) => change(album, list, "DELETE", "removed");
 
@@ -33,13 +33,13 @@ export async function chooseAlbum(timeline) {
   });
   field.setAttribute("list", "album-titles");
   const list = make("datalist", {id: "album-titles"}, ...known.map((album) => make("option", {value: album.Title})));
-  // Enter means the first submit button of a form; browsers take a marked option of the list first.
+  // Enter presses the first submit button of a form, so Cancel must be another kind of button.
   const cancel = button({textContent: t("cancel")}, () => dialog.close());
   const add = make("button", {value: "yes", className: "primary", textContent: t("add")});
   const dialog = make("dialog", {className: "ask", ariaLabel: t("addToAlbum")},
     make("form", {method: "dialog"}, make("label", {htmlFor: "album-title", textContent: t("album")}), field, list,
       make("p", {className: "muted", textContent: t("chooseAlbum")}), make("div", {className: "row"}, cancel, add)));
-  // Beyond the known albums, the server has to be asked.
+  // With more albums than these, only the server knows whether the title is new.
   field.addEventListener("input", () => {
     const makes = field.value.trim() && known.length < MOST_ALBUMS && !named(known, field.value);
     add.textContent = t(makes ? "createAlbum" : "add");

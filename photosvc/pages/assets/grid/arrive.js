@@ -1,8 +1,8 @@
-// From the page of a photo to the viewer over its grid; loaded where such a page led to the grid.
+// Opens the viewer for the address of a photo; loaded if the page of a photo led to the grid.
 
 import {photoPage} from "./api.js";
 
-// The photo to which the address of a grid leads, and how: `viewer` if the entry of the grid is before this one.
+// The photo in the address of a grid and its kind: `viewer` if the entry before this one is the grid.
 const ledTo = (hash) => (/^#(photo|viewer)=(p\w+)$/.exec(hash) || []).slice(1);
 
 // The position of a photo among those of the search.
@@ -10,14 +10,14 @@ export async function positionOf(uid, timeline) {
   const {from} = await timeline.read("/photos/sequence", {locate: uid, n: 1}), {month, index} = timeline.at(from);
   await timeline.need(month, index, index + 1);
   if (timeline.photo(month, index)?.uid === uid) return from;
-  // The sequence is by universal time; months are by local days, and photos without one are behind all.
+  // The sequence is by universal time, months by local days; photos without a date come last.
   const at = await timeline.locate(uid,
     [month, month - 1, month + 1].map((near) => timeline.months[near]?.[0]).concat("0000-00"));
   if (at < 0) throw new Error("the photo is not there");
   return at;
 }
 
-// Opens the viewer, which `load` loads; `line` tells why it does not open.
+// Opens the viewer by `load`; `line` shows its errors.
 export async function arrive(hash, timeline, load, line) {
   const [kind, uid] = ledTo(hash);
   if (!uid) return;

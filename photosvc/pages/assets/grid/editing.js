@@ -13,7 +13,7 @@ const REMOVE = {name: "remove_keywords", label: t("removeKeywords"), attributes:
 const SHIFT = {name: "shift", label: t("shift"), attributes: {placeholder: "-1.5", inputMode: "decimal"}};
 const FIRST = [...MAIN, ADD, REMOVE, TIME, SHIFT];
 
-// Edits these photos; gives what was changed, {photos, title, moved, undo}, or null.
+// Edits photos; returns the change {photos, title, moved, undo}, or null.
 export async function editing(list, change) {
   const entries = [];
   const entry = (field) => {
@@ -66,7 +66,7 @@ function report(error, entries, wrong, save) {
   wrong.scrollIntoView({block: "nearest"});
 }
 
-// The body of the request for what was typed: pairs of fields and texts.
+// The body of the request for pairs of fields and typed texts.
 function values(typed) {
   const body = {values: {}};
   for (const [field, text] of typed) {
@@ -83,13 +83,13 @@ function values(typed) {
   return body;
 }
 
-// Changes all of the photos or none: after an error, the changes made so far are undone.
+// Changes all photos or none: after an error, the changes made so far are undone.
 async function send(list, body, change) {
   const edits = [];
   let total = 0;
   const undo = () => change(async () => {
     let left = 0;
-    // Another try does not undo changes again that are undone already.
+    // Another try continues after the undone changes.
     while (edits.length) {
       left += (await post("/batch/photos/undo", edits[0])).left;
       edits.shift();

@@ -50,7 +50,7 @@ export class Wrong extends Error {
   }
 }
 
-// The element that asks for a value; of choices, `none` is the one that is no value.
+// The element for a value. `none` is the label of the choice without a value; null: there is no such choice.
 export function control({name, kind, options: choices, attributes}, id, none = "") {
   if (choices) {
     const all = none === null ? choices : [["", none], ...choices];
@@ -74,7 +74,7 @@ export function shown({name, kind, part, options: choices}, record) {
   return UNKNOWN.has(value) ? "" : value ?? "";
 }
 
-// The part of a request for a typed value; an empty number, time or position restores the value of the files.
+// The part of a request for a typed value. An empty number, time or position restores the value in the files.
 export function sent(of, typed) {
   if (of.kind === "position") return position(typed);
   const value = valueOf(of, typed);
@@ -89,7 +89,7 @@ function valueOf({name, kind, label}, typed) {
   return name === "Country" ? typed.toLowerCase() : typed;
 }
 
-// The number that was typed, or an error with this message for the field of this name.
+// The typed number. Throws an error with a message for a field if it is none.
 export function numeric(typed, name, message) {
   const value = Number(typed.replace(",", ".").replace("−", "-"));
   if (!Number.isFinite(value)) throw new Wrong(name, message);
@@ -103,7 +103,7 @@ function position(typed) {
   return {Lat: parts[0], Lng: parts[1]};
 }
 
-// The name of the field that an error of the API or of `sent` speaks of.
+// The name of the field of an error of the API or of `sent`.
 export function fieldOf(error) {
   const name = error.details?.[0]?.field?.split(".").at(-1) ?? "";
   return name === "Lat" || name === "Lng" ? "Position" : name;

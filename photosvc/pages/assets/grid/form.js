@@ -1,4 +1,4 @@
-// The values of one photo as a form: each is saved when its field is left, in whatever way.
+// The form with the values of one photo. A value is saved when its field is left.
 
 import {confirmed} from "./dialog.js";
 import {button, make} from "./elements.js";
@@ -44,7 +44,7 @@ export class PhotoForm {
     input.addEventListener("input", () => this.#typed(entry));
     const leave = () => { if (!entry.asking) this.#leave(this.#photo, entry); };
     input.addEventListener("blur", leave);
-    // A time changes with each of its digits that is typed.
+    // A time changes with each typed digit.
     input.addEventListener("change", () => {
       clearTimeout(entry.timer);
       if (field === TIME) entry.timer = setTimeout(leave, PAUSE);
@@ -60,7 +60,7 @@ export class PhotoForm {
     return [label, wrong];
   }
 
-  // Shows a record with its entity tag; values that are typed and not saved stay.
+  // Shows a record with its entity tag; unsaved values stay.
   show(record, tag) {
     if (record.UID !== this.#photo?.uid) {
       this.leave();
@@ -80,7 +80,7 @@ export class PhotoForm {
     }
   }
 
-  // This page changed these photos.
+  // Notes that this page changed photos.
   changed(uids) {
     for (const photo of [this.#photo, ...this.#unsaved.values()]) if (uids.has(photo?.uid)) photo.own = true;
   }
@@ -103,7 +103,7 @@ export class PhotoForm {
     this.#mark(this.#photo);
   }
 
-  // The page asks before it is left while something is not saved, and does not load itself again.
+  // While values are unsaved, the page asks before it is left, and does not load itself again.
   #mark(photo) {
     if (photo.drafts.size) this.#unsaved.set(photo.uid, photo);
     else this.#unsaved.delete(photo.uid);
@@ -163,7 +163,7 @@ export class PhotoForm {
     this.#report(entry);
   }
 
-  // Shows beside a field of the present photo why its value was not saved, with buttons to go on.
+  // Shows the error of an unsaved value beside its field, with buttons to continue.
   #report(entry) {
     const {field, input, wrong} = entry, draft = this.#photo.drafts.get(field.name);
     wrong.hidden = !draft?.error;
@@ -173,7 +173,7 @@ export class PhotoForm {
     input.setAttribute("aria-invalid", "true");
   }
 
-  // Buttons after an error. A value that the service refused has none: it must be typed in another way.
+  // The buttons after an error. A refused value has none: the user must type another one.
   #waysOn(entry, draft) {
     const photo = this.#photo;
     const send = () => {

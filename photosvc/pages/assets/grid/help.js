@@ -6,7 +6,7 @@ import {make} from "./elements.js";
 import {countLetters, lettersCount} from "./keys.js";
 import {t} from "./words.js";
 
-// Names of texts: keys, what they do, and the right that this needs.
+// Names of texts: keys, their action, and the right that it needs.
 const KEYS = [
   ["keysMove", "keyMove"],
   ["Enter", "keyOpen"],

@@ -6,7 +6,7 @@ import {isMoving} from "./tile.js";
 
 const WAIT = 250;
 
-// `first`: the event with which it begins.
+// Begins with the event `first`.
 export function watchMoving(root, grid, first) {
   let timer = 0, shown = null;
   const stop = () => {

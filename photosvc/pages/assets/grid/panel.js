@@ -6,7 +6,7 @@ import {facts, fileLine, monthOf, titled} from "./facts.js";
 import {t} from "./words.js";
 
 const TRIES = 3;     // to save a value of a photo that changes meanwhile
-// Values with which a photo gets another place in the grid, or another picture.
+// Values that change the place of a photo in the grid, or its picture.
 const MOVING = ["TakenAt", "TakenAtLocal", "TimeZone", "Lat", "Lng", "Primary", "Files", "Orientations"];
 
 export class Panel {
@@ -21,8 +21,8 @@ export class Panel {
   #last = Promise.resolve();
   #edits = false;
 
-  // `resized` is called when it takes or leaves room; `away(uid, message)` tells that a photo that is not shown any
-  // longer was not saved.
+  // `resized` is called when the panel opens or closes. `away(uid, message)` reports an error about a photo that is not
+  // shown any longer.
   constructor(timeline, resized, away) {
     this.#timeline = timeline;
     this.#resized = resized;
@@ -31,7 +31,7 @@ export class Panel {
     this.#element = make("aside", properties, this.#head, this.#body);
   }
 
-  // Each viewer shows it inside of its own element.
+  // Moves the panel into the element of a viewer.
   standIn(parent) { parent.append(this.#element); }
 
   get isOpen() { return !this.#element.hidden; }
@@ -58,7 +58,7 @@ export class Panel {
     this.#photo = "";
   }
 
-  // Leads to the first field, once the photo is shown.
+  // Focuses the first field once the photo is shown.
   edit() {
     this.#edits = true;
     if (this.#ready) this.#begin();
@@ -69,17 +69,17 @@ export class Panel {
     this.#edits = false;
   }
 
-  // Shows changes of these photos made elsewhere on the page, so that the next change starts from them.
+  // Shows changes of photos made elsewhere on the page, so that the next change is based on them.
   changed(uids) {
     this.#form?.changed(uids);
     if (!this.isOpen || !uids.has(this.#photo)) return;
     this.#after(() => this.#load());
   }
 
-  // Saves what is typed.
+  // Saves typed values.
   leave(gone = false) { this.#form?.leave(gone); }
 
-  // One after the other, so that each has the entity tag that the one before left.
+  // Runs changes one after the other: each needs the entity tag of the one before.
   #after(act) {
     const done = this.#last.then(act);
     this.#last = done.catch(() => {});
@@ -124,7 +124,7 @@ export class Panel {
     const files = make("ul", {className: "files"}, ...data.Files.map((file) => this.#file(data, file)));
     const history = this.#body.querySelector(".history") ?? "", heading = t("files", {num: data.Files.length});
     this.#body.replaceChildren(facts(data), make("h3", {textContent: heading}), files, history);
-    // Whose button went keeps a place for the keyboard.
+    // If the focused button is gone, the panel gets the focus.
     if (inside && !this.#element.contains(document.activeElement)) this.#element.focus({preventScroll: true});
     if (this.#tools) this.#history(uid);
     this.#begin();
@@ -146,12 +146,12 @@ export class Panel {
     return line;
   }
 
-  // A change of the photo that the service answered: everywhere on the page. Null: nothing was changed.
+  // Shows the answer to a change everywhere on the page; null means that nothing was changed.
   async #became(uid, answer) {
     if (!answer) return;
     const record = recordIn(answer), text = (titled(record) || record.Description || "").trim();
     this.#timeline.change(new Set([uid]), {text, favorite: record.Favorite, private: record.Private}, this);
-    // Only some answers tell the entity tag that the next change needs.
+    // Without an entity tag in the answer, the photo is read again: the next change needs it.
     if (answer.headers.has("ETag")) this.#show(uid, answer);
     else if (this.#photo === uid) await this.#load();
   }
@@ -162,8 +162,7 @@ export class Panel {
     return this.#after(async () => this.#became(uid, await this.#timeline.changing(send, follow)));
   }
 
-  // The service refuses the entity tag of a photo that was changed: by this page, or by somebody else, which `changed`
-  // knows.
+  // Saves a change. If the photo was changed meanwhile, by this page or somebody else, calls `changed` and tries again.
   #save(photo, body, saved, changed) {
     return this.#after(async () => {
       const moves = MOVING.some((name) => name in body);
@@ -194,7 +193,7 @@ export class Panel {
   }
 }
 
-// Tells the grid that this photo moved, and where to: the viewer stays with it.
+// The detail of `moved` for a photo, so that the viewer stays with it.
 const movedPhoto = (record) => ({kept: {uid: record.UID, name: monthOf(record)}});
 
 const recordIn = ({data}) => data.photo ?? data;

@@ -1,5 +1,5 @@
-// The service worker that takes files which somebody shares with photosvc from other apps. It only keeps them for the
-// page that uploads, which asks first: other sites could send files here, too.
+// The service worker that receives files shared from other apps. It only stores them for the upload page, which asks
+// before it sends them: other sites could send files here, too.
 
 const SHARED = "photosvc-shared", MOST = 500;
 

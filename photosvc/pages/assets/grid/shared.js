@@ -1,14 +1,14 @@
-// Files that other apps share with photosvc on a phone: `share.js` keeps them, and the page that uploads shows them.
+// Files that other apps share with photosvc on a phone: `share.js` stores them, and the upload page shows them.
 
 import {site} from "./api.js";
 import {make} from "./elements.js";
 
 const SHARED = "photosvc-shared", OWNER = "photosvc-shared-for";
 
-// Keeps the worker up to date, and shows what it has; `add` uploads that if somebody agrees.
+// Keeps the service worker up to date, and shows its files; `add` uploads them if the user agrees.
 export async function receive(add) {
   const worker = new URL("share.js", import.meta.url), scope = new URL("upload/", new URL(site.photos, location.href));
-  // Registering asks the server for the worker, which each page need not.
+  // Registering loads the worker from the server, which not every page needs.
   navigator.serviceWorker.getRegistration(scope).then((known) => {
     if (known?.active?.scriptURL !== worker.href) return navigator.serviceWorker.register(worker, {scope: scope.href});
   }).catch(() => {});

@@ -1,22 +1,22 @@
-// One file on its way to the server, by the protocol tus 1.0: in pieces, from where a former try stopped. The browser
-// remembers the address of a file until it is added, so that it continues after a reload, too, once it is chosen again.
+// The upload of one file by the protocol tus 1.0: in pieces, from where a former try stopped. The browser stores the
+// address of an upload until the file is added: it continues after a reload once the file is chosen again.
 
 import {Failure, HEADERS, failureOf, parsed, site} from "./api.js";
 import {t} from "./words.js";
 
-// bytes of a piece: proxies hold back whole requests, and some refuse large ones
+// Bytes of a piece: proxies buffer whole requests, and some refuse large ones.
 const LEAST = 256 << 10, MOST = 16 << 20;
 const QUICK = 4000, SLOW = 20000;          // milliseconds of a piece, after which the next ones are larger or smaller
 const STALLED = 60000;                     // milliseconds without a byte or an answer
 const PASSING = new Set([0, 408, 409, 423, 429, 500, 502, 503, 504]);
 const GONE = new Set([404, 410]);
-// as long as the server keeps incomplete files
+// The server keeps incomplete files for this time.
 const KEY = "photosvc-uploads", LIFETIME = 3 * 86400000, REMEMBERED = 500;
 const PAUSES = [1, 2, 4, 8, 16, 30, 60];   // seconds before each further try
 
 let size = 1 << 20;  // of the next piece
 
-// The seconds before another try after so many failures without success; null if a person must decide about it.
+// The seconds before another try after a number of failures in a row; null if the user must decide.
 export function pauseAfter(failures, error) {
   if (!PASSING.has(error.status) || (error.status === 500 && failures >= PAUSES.length)) return null;
   return Math.max(PAUSES[Math.min(failures, PAUSES.length - 1)], error.after || 0);
@@ -28,8 +28,8 @@ export class Transfer {
   #wake = null;
   offset = 0;  // the bytes that the server has
 
-  // `bundle` is the token of an upload of several files, which are for an album or none. `tell` gets the bytes that are
-  // sent, or the seconds of a pause and its cause. `resumes`: continue a former try.
+  // `bundle` is the token of an upload of several files, for an album or none. `tell` is called with the number of sent
+  // bytes, or with the seconds of a pause and its cause. `resumes`: continue a former try.
   constructor(file, bundle, album, tell, resumes) {
     const known = resumes ? read()[key(file)] : null;
     this.#file = file;
@@ -39,7 +39,7 @@ export class Transfer {
     this.album = known ? known.album : album;
   }
 
-  // By which the server names this file in its answers.
+  // The name of this file in answers of the server.
   get token() { return this.#address?.split("/").pop(); }
   get stopped() { return this.#stop.signal.aborted; }
 
@@ -66,7 +66,7 @@ export class Transfer {
   // Ends a pause.
   hurry() { this.#wake?.(); }
 
-  // Stops, and deletes what the server has.
+  // Stops, and deletes the received part on the server.
   cancel() {
     this.#stop.abort();
     this.hurry();
@@ -74,10 +74,10 @@ export class Transfer {
     this.#remove();
   }
 
-  // The server has added or refused the file: nothing of it is continued later.
+  // Forgets the upload: the server has added or refused the file.
   end() { write(this.#file, null); }
 
-  // The next try begins with the first byte.
+  // Makes the next try begin with the first byte.
   restart() {
     this.#address = null;
     this.offset = 0;
@@ -109,7 +109,7 @@ export class Transfer {
     this.#remember(true);
   }
 
-  // Cancelling waits for the answer: it has the address of what is to be deleted.
+  // Cancelling waits for the answer, which has the address to delete.
   async #create() {
     if (!this.#file.slice) throw new Failure(400, t("chooseAgain"));
     const described = `filename ${base64(this.#file.name)},upload ${base64(this.bundle)}`;
@@ -168,7 +168,7 @@ export function remembered() {
 /** @type {{body?: Blob, signal?: AbortSignal, progress?: (sent: number) => void}} */
 const NOTHING = {};
 
-// The request is answered with success, or fails; `fetch` does not tell how much of a body is sent.
+// Sends a request; rejects answers without success. `fetch` reports no progress of a body.
 function ask(method, address, headers = {}, {body, signal, progress} = NOTHING) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest(), begun = performance.now();

@@ -1,10 +1,10 @@
-// The undoing of a deletion.
+// Undoing a deletion.
 
 import {portions, post} from "./api.js";
 import {t} from "./words.js";
 
-// Restores the photos of a deletion that were `sent`, and takes out the portions that are back, so that another try
-// goes on behind them. A file stays in the trash if its name is in use by now.
+// Restores the `sent` photos of a deletion, in portions; another try continues after the restored ones. A file stays in
+// the trash if its name is in use.
 export async function restore(deletion) {
   const taken = deletion.taken ??= new Set(), left = deletion.left ??= [...portions(deletion.sent)];
   while (left.length) {

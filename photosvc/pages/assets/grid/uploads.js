@@ -1,4 +1,4 @@
-// The list of uploads: files become originals, a few at once, and each tells how far it is and what became of it.
+// The list of uploads, a few of which are sent at once; each shows its progress and its result.
 
 import {call, may, photoPage, site} from "./api.js";
 import {button, icon, make} from "./elements.js";
@@ -50,11 +50,11 @@ export class Queue {
       document.head.append(make("link", {rel: "stylesheet", href: new URL("uploads.css", import.meta.url).href}));
       document.body.append(this.#box);
     }
-    // The server adds files without the page, too, once it was told so.
+    // Once requested, the server adds files without the page.
     addEventListener("beforeunload", (event) => {
       if (this.#untold || this.#count("waiting", "sending")) event.preventDefault();
     });
-    // Tabs ask each other which bundles they send.
+    // Tabs tell each other the bundles that they send.
     this.#tabs = new BroadcastChannel("photosvc-uploads");
     this.#tabs.addEventListener("message", ({data}) => {
       if (data) for (const name of data) this.#elsewhere.add(name);
@@ -63,8 +63,8 @@ export class Queue {
     });
   }
 
-  // What is left of an upload that was interrupted, such as by a reload: complete files are added to the library, and
-  // the others continue once they are chosen again.
+  // Resumes an interrupted upload, for example after a reload. Complete files are added to the library; the others
+  // continue once they are chosen again.
   async resume() {
     this.#tabs.postMessage(null);
     await new Promise((resolve) => setTimeout(resolve, LISTENS));
@@ -86,7 +86,7 @@ export class Queue {
     for (const bundle of found) this.#keepRest(bundle);
   }
 
-  // Files and folders of a drop.
+  // Adds dropped files and the files in dropped folders.
   async drop(entries) {
     const found = [];
     while (entries.length && found.length <= FILES) {
@@ -176,7 +176,7 @@ export class Queue {
     this.#running++;
     while (this.#waiting.length) {
       await this.#send(this.#waiting.shift());
-      // A bundle is added when it is full, the others when there is nothing left to send.
+      // A full bundle is added at once, others when no file is left to send.
       for (const bundle of [...this.#bundles.values()]) {
         if (!bundle.open && (isFull(bundle, this.#waiting[0]) || !this.#waiting.length)) await this.#keep(bundle);
       }
@@ -324,7 +324,7 @@ export class Queue {
     this.#become(item, state, reason ? t("because", {field: t(state), message: reason}) : t(state));
     item.transfer?.end();
     for (const part of [item.bar, item.again, item.cancel]) part.remove();
-    // of many files, only these are listed
+    // Of many files, only files with problems are listed.
     if (WRONG.includes(state) && !item.line.isConnected) this.#list.append(item.line);
     this.#tell();
   }

@@ -1,5 +1,4 @@
-// One photo over the whole screen, with PhotoSwipe: every photo of the search is one swipe away, however many there
-// are.
+// One photo over the whole screen, with PhotoSwipe, which leads to every photo of the search.
 
 import PhotoSwipe from "../vendor/photoswipe/photoswipe.js";
 
@@ -50,7 +49,7 @@ export class Viewer {
   }
   get photo() { return this.#swipe ? this.#photo(this.#swipe.currIndex) : null; }
 
-  // Shows the photo at this position, as a new entry of the history unless the history led there.
+  // Shows a photo, as a new entry of the history unless `entry` is false.
   async show(month, index, {entry = true} = {}) {
     if (this.#open) return;
     this.#open = true;
@@ -71,7 +70,7 @@ export class Viewer {
       loop: false, wheelToZoom: true, bgOpacity: 1, escKey: true, returnFocus: false, counter: false, close: true,
       initialPointerPos: {x: 0, y: 0}, preload: [1, 2],
       showHideAnimationType: still ? "none" : "fade", zoomAnimationDuration: still ? 0 : 220,
-      // Never larger than it is; a second step shows each pixel of the picture as one of the screen.
+      // Pictures are never enlarged; the second step shows one pixel of the picture in one of the screen.
       initialZoomLevel: (zoom) => Math.min(zoom.fit, 1 / devicePixelRatio || 1, 1),
       secondaryZoomLevel: (zoom) => Math.max(1 / (devicePixelRatio || 1), Math.min(zoom.fit * 2, 1)),
       maxZoomLevel: (zoom) => Math.max(2, zoom.fit),
@@ -90,7 +89,7 @@ export class Viewer {
     swipe.addFilter("numItems", () => this.#timeline.total);
     swipe.addFilter("itemData", (_, index) => this.#item(index));
     swipe.addFilter("preventPointerEvent", (prevent, event) => (onControls(event) ? false : prevent));
-    // PhotoSwipe's pointers take the focus from no field.
+    // A pointer on controls must not take the focus from a field.
     swipe.on("pointerDown", (event) => {
       if (onControls(event.originalEvent)) event.preventDefault();
       else this.#panel?.leave();
@@ -101,7 +100,7 @@ export class Viewer {
     swipe.on("uiRegister", () => this.#addButtons(swipe));
     swipe.on("change", () => this.#changed());
     swipe.on("keydown", (event) => this.#typing(event));
-    // PhotoSwipe reads no keys before it has opened: keys pressed meanwhile are repeated.
+    // PhotoSwipe ignores keys until it has opened: they are repeated then.
     this.#early = [];
     this.#tries.clear();
     swipe.on("openingAnimationEnd", () => queueMicrotask(() => {
@@ -116,14 +115,14 @@ export class Viewer {
     swipe.on("destroy", () => this.#closed());
     if (entry) history.pushState({viewer: at}, "", photoPage(photo.uid));
     swipe.init();
-    // PhotoSwipe would take the focus when it has opened (not with a pointer's position), also from who types by then.
+    // PhotoSwipe would take the focus only when it has opened, perhaps from a field that somebody types in.
     swipe.element.focus();
     this.#actions.line.standIn(swipe.element);
     swipe.element.setAttribute("aria-modal", "true");
     swipe.element.setAttribute("aria-label", t("photo"));
   }
 
-  // With a dialog about the photo that it shows.
+  // Closes the viewer, with an open dialog about its photo.
   close() {
     document.querySelector("dialog[open]")?.close();
     this.#swipe?.close();
@@ -170,7 +169,7 @@ export class Viewer {
     content.onLoaded();
   }
 
-  // A picture that is not made yet is asked for again, less and less often.
+  // Requests a picture again that is not made yet, with growing pauses.
   #again(swipe, {index, data: {photo}}) {
     const tries = (this.#tries.get(photo?.uid) || 0) + 1;
     if (!photo || tries > 40) return;
@@ -209,7 +208,7 @@ export class Viewer {
     }});
   }
 
-  // Opens and closes the panel, which is loaded when it is first opened; to `edit`, it stays or becomes open.
+  // Opens or closes the panel, which is loaded when it is first opened. `edit`: opens it at its first field.
   async #details(edit = false) {
     const swipe = this.#swipe;
     try {
@@ -227,7 +226,7 @@ export class Viewer {
     }
   }
 
-  // Tells that a value of a photo was not saved; the link leads to it.
+  // Reports that a value of a photo was not saved, with a link to the photo.
   #unsaved(uid, text) {
     const href = photoPage(uid);
     const onclick = async (event) => {
@@ -306,8 +305,8 @@ export class Viewer {
     this.#changed();
   }
 
-  // The library changed below: the same photo is shown where it is now, or what is at its place if it went. `kept`: the
-  // photo that moved, {uid, name} with the name of its month.
+  // The library changed: shows the same photo at its new place, or the photo at the old place if it is gone. `kept` is
+  // a photo that moved: {uid, name}, with the name of its month.
   async #renewed(kept) {
     const swipe = this.#swipe;
     if (!this.#timeline.total) this.close();
@@ -362,7 +361,7 @@ export class Viewer {
   }
 }
 
-// Whether the entry of the history is one of the viewer: the number of its photo can be 0.
+// Returns whether the entry of the history belongs to the viewer; the number of its photo can be 0.
 export const inViewer = () => history.state?.viewer !== undefined;
 
 // The lower edge of a video belongs to its controls.
