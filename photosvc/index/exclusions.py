@@ -1,7 +1,7 @@
 """Files and folders that the index leaves out.
 
-They are the names that systems and photo programs keep for their own use, and those that people exclude: a folder that
-has an entry `.nomedia`, with all below it, and the files and folders that a `.ppignore` names in its folder and below.
+Systems and photo programs keep some names for their own use. People exclude a folder, with everything below it, by an
+entry `.nomedia` in it, and files and folders by their names in a `.ppignore` of their folder or of one around it.
 """
 
 import os
@@ -93,7 +93,7 @@ class Exclusions:
     _known: dict[str, Rules] = field(default_factory=dict, init=False)
 
     def rules(self, folder: str, names: Collection[str] | None = None) -> Rules:
-        """Return the exclusions for the entries of a folder, whose clean name ends with a slash unless it is empty.
+        """Return the exclusions for the entries of a folder. Its clean name ends with a slash unless it is empty.
 
         Args:
             names: the names of its entries if they are known.

@@ -1,4 +1,4 @@
-"""The place nearest to a position, and its time zone, from shipped tables; no network needed.
+"""The place nearest to a position, and its time zone, from shipped tables. They need no network.
 
 The table of places, `photosvc/data/places.sqlite`, holds those with more than 1000 inhabitants and seats of government
 (GeoNames, CC-BY 4.0); quarters of a large city carry the name of the city. `tools/build_places.py` in the source

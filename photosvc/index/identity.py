@@ -192,7 +192,7 @@ class Contents:
         return self._read([name])[name] if known is None else known
 
     def _read(self, names: Collection[str]) -> dict[str, str]:
-        """Read files of a run or others, and return their hashes, empty for those that cannot be read."""
+        """Read files, and return their hashes; the hash of a file that cannot be read is empty."""
         hashes = dict.fromkeys(names, "")
         files: dict[Path, str] = {}
         for name in names:
@@ -315,7 +315,7 @@ class Contents:
         return (scanned for scanned in others if known.get(scanned.name) != (scanned.size, scanned.mtime_ns))
 
     def _status(self, name: str) -> os.stat_result | None:
-        """Return the status of the regular file that has this name now; None when there is none.
+        """Return the status of the regular file that has this name now; None if no file has it.
 
         Files that scans leave out, such as those in the trash, count as gone: the same content elsewhere replaces them.
         """

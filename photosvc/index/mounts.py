@@ -87,7 +87,7 @@ def absent_disks(session: Session, originals: Path) -> frozenset[str]:
 
 
 def disk_numbers(originals: Path) -> dict[str, tuple[int, ...]]:
-    """Return the number of each disk that is mounted on or below the originals: it changes while a disk is away.
+    """Return the number of each disk that is mounted on or below the originals. A disk that was away has another one.
 
     Names are relative to the originals; the name of the disk that these are on is empty. There are none if the
     originals do not exist.
@@ -102,10 +102,10 @@ def disk_numbers(originals: Path) -> dict[str, tuple[int, ...]]:
 
 
 def are_away(session: Session, originals: Path, name: str = "", *, within: bool = False) -> bool:
-    """Return whether the disk of the originals is away, or the one that is mounted on or around this name.
+    """Return whether the disk of the originals is away, or the disk that is mounted on or around this name.
 
-    A folder without folders, pictures and videos counts as a disk that is away if the library has originals, as it does
-    for index runs: on the folder that a disk is mounted on, there may be a note.
+    If the library has originals, a folder without folders, pictures and videos counts as a disk that is away, here and
+    in index runs: the folder on which a disk is mounted may contain a note.
 
     Args:
         name: of a file or folder, as the library writes it; empty for the folder of originals.
@@ -132,7 +132,7 @@ def _may_be_original(entry: "os.DirEntry[str]") -> bool:
 
 
 def forget_disks(session: Session, folders: Iterable[str]) -> None:
-    """Let the files of these folders count as gone when they are not found, in a transaction of its own."""
+    """Let files of these folders count as gone if a scan does not find them. Write it in a transaction of its own."""
     if names := list(folders):
         begin_write(session)
         session.execute(delete(Disk).where(Disk.folder.in_(names)), execution_options=UNLOADED)

@@ -1,7 +1,7 @@
 """Names in one folder that belong together: the files of one picture and their sidecars.
 
 Imports and uploads give files other names. Names with a common beginning, and the suffixes of edited copies and bursts,
-keep together what an index run over the former names would have stacked.
+keep files together that an index run would have stacked by their former names.
 """
 
 import re

@@ -76,7 +76,7 @@ class Estimate:
 
 
 def located_neighbours(located: Sequence[Located], at: datetime) -> tuple[Located | None, Located | None]:
-    """Return the last of these photos before or at this time, and the first one after it; they are sorted by time."""
+    """Return the last photo before or at this time, and the first photo after it; `located` is sorted by time."""
     time = attrgetter("at")
     end = bisect_right(located, at, key=time)
     before = located[bisect_left(located, located[end - 1].at, key=time)] if end else None
@@ -172,7 +172,7 @@ def _differing(session: Session, camera_id: int, *, wanted: bool) -> Iterator[tu
 
 
 def _with_utc_alone(session: Session, videos: set[int]) -> set[int]:
-    """Return the videos among these photos whose files have no wall time: they are compared by UTC."""
+    """Return the videos whose files have no wall time, so that their UTC is compared."""
     local = set()
     for some in in_portions(list(videos)):
         files = select(File.photo_id, File.details).where(File.photo_id.in_(some), File.missing.is_(False))

@@ -24,10 +24,10 @@ _NOT_PHOTOGRAPHIC: Final = frozenset({"screenshot", "screenshots", "info"})
 
 
 def quality_of(photo: Photo, *, edited: bool) -> int:
-    """Return the quality of a described photo that is shown; `edited` if it is known to be.
+    """Return the quality of a described photo that is shown; `edited` says that its file is an edited one.
 
-    It has 3 for a favourite; 1 each for a date and a place that are more than estimates, enough pixels for its time,
-    and being a photograph. Edited photos and those of another type than `image` are never in review.
+    A favourite has 3. A date, a place, enough pixels for the time of the photo, and being a photograph give 1 each;
+    estimated dates and places give none. Edited photos and those of another type than `image` are never in review.
     """
     guess = PRIORITY[ESTIMATE]
     score = 3 * bool(photo.favorite)
@@ -49,7 +49,7 @@ def quality_after_edit(former: int) -> int:
 
 
 def hide_photos(session: Session, photo_ids: Collection[int], now: datetime) -> None:
-    """Hide these photos, which have no file that can be shown, and remove them from the search."""
+    """Hide photos without a file that can be shown, and remove them from the search."""
     updated_at = case((Photo.quality == HIDDEN, Photo.updated_at), else_=now)
     hidden = update(Photo).where(among(session, Photo.id, photo_ids))
     hidden = hidden.values(quality=HIDDEN, updated_at=updated_at, checked_at=now)

@@ -122,7 +122,7 @@ def _rejection(scanned: ScannedFile, problem: Problem, now: datetime) -> Rejecte
 
 
 def _count_tries(session: Session, rejected: Sequence[RejectedFile], now: datetime) -> None:
-    """Add the tries that the stored rows of these files have to new rows, which are not in the session yet."""
+    """Add the tries of the stored rows of these files to the new rows, which are not in the session yet."""
     tried = {row.name: row for row in rejected if row.attempts}
     if not tried:
         return

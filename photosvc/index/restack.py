@@ -58,7 +58,7 @@ Row: TypeAlias = Any
 
 
 def write_keys(session: Session, keys: Mapping[int, frozenset[int]]) -> dict[int, set[int]]:
-    """Store the keys of these files; return them by the id of the file, the former ones included."""
+    """Store the keys of these files; return the new and the former keys by the id of the file."""
     former: dict[int, set[int]] = defaultdict(set)
     for key, file_id in session.execute(select(*_KEY).where(among(session, StackKey.file_id, keys))):
         former[file_id].add(key)
@@ -72,14 +72,14 @@ def write_keys(session: Session, keys: Mapping[int, frozenset[int]]) -> dict[int
 
 
 def stored_keys(session: Session, keys: Collection[int]) -> set[int]:
-    """Return the keys among these that files of the library have."""
+    """Return the keys that files of the library have."""
     return set(session.scalars(select(StackKey.key).where(among(session, StackKey.key, keys))))
 
 
 def linked_rows(
     session: Session, file_ids: Iterable[int], keys: set[int]
 ) -> tuple[dict[int, Row], dict[int, set[int]]]:
-    """Return the files that may share a photo with these ones, themselves included, and the keys that link them.
+    """Return the changed files and all files that may share their photos, and the keys that link each.
 
     Args:
         file_ids: the changed files; their keys are stored.
@@ -259,7 +259,7 @@ def restack(
     now: datetime,
     is_outdated: Callable[[str], bool] = lambda _: False,
 ) -> Restacked:
-    """Put these files, and those that they share keys with, into photos.
+    """Put these files, and the files with which they share keys, into photos.
 
     A photo stays with the files that show it. If several photos become one, the one of the best quality stays, or else
     the oldest. Missing files join and divide nothing: they stay in their photos until they return, and these photos

@@ -1,4 +1,4 @@
-"""Index runs: their options, their results, and the record of the last ones."""
+"""Index runs: their options, their results, and the record of the last runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -69,7 +69,7 @@ class SharedRows:
         return known
 
     def _load_cells(self, positions: Iterable[tuple[float, float]]) -> None:
-        """Look up in advance the cells of these positions that are known."""
+        """Look up in advance the known cells of these positions."""
         unknown = {_cell_id(lat, lng) for lat, lng in positions} - self._cells.keys()
         if unknown:
             query = select(Cell).where(among(self.session, Cell.id, unknown)).options(joinedload(Cell.place))
@@ -98,7 +98,7 @@ class SharedRows:
         return self._people.get(fold(name), name) if self._people else name
 
     def keywords(self, texts: Iterable[str]) -> list[Keyword]:
-        """Return the keywords with these texts, each once; texts that differ in case and accents are one keyword."""
+        """Return the keywords with these texts. Texts that differ only in case and accents are one keyword."""
         wanted = {fold(text): text for text in reversed(list(texts))}
         wanted.pop("", None)
         if unknown := wanted.keys() - self._keywords.keys():

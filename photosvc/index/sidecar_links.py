@@ -129,7 +129,7 @@ class Sidecars:
         self._parted.append(file.id)
 
     def remove(self, names: Sequence[str]) -> tuple[list[str], set[int]]:
-        """Delete sidecars; return the names of those that existed, and the ids of the photos that used them.
+        """Delete sidecars; return the names of existing ones, and the ids of the photos that used them.
 
         The row of an album stays, so that a file that returns makes no second album.
         """
@@ -210,7 +210,7 @@ class Sidecars:
     def _copies_of_sidecars(
         self, saved: Mapping[str, Sidecar], companions: Mapping[str, Sequence[str]]
     ) -> set[tuple[str, File, Sidecar]]:
-        """Return the duplicates beside these sidecars, which the database has, with the files of their content."""
+        """Return the known duplicates beside these sidecars, with the files of their content."""
         originals: dict[str, str] = {}
         for names in in_portions(list({other for others in companions.values() for other in others})):
             query = select(RejectedFile.name, RejectedFile.detail).where(
@@ -229,7 +229,7 @@ class Sidecars:
         }
 
     def _files_named(self, names: Collection[str]) -> dict[str, File]:
-        """Return files by name, without changed ones: one that came together with a sidecar is linked when stored."""
+        """Return unchanged files by name: a file that changed together with its sidecar is linked when it is stored."""
         files: dict[str, File] = {}
         for some in in_portions(list(names)):
             query = select(File).where(File.root == ORIGINALS_ROOT, File.name.in_(some))
@@ -297,7 +297,7 @@ def _belongs(row: Sidecar, name: str) -> bool:
 
 
 def sidecars_of(session: Session, photo_ids: Collection[int]) -> dict[int, list[StoredSidecar]]:
-    """Return the sidecars of each file of these photos that has any, by the id of the file."""
+    """Return the sidecars of the files of these photos, by the id of the file."""
     if session.autoflush:  # as before any query of the session
         session.flush()
     sidecars: defaultdict[int, list[StoredSidecar]] = defaultdict(list)

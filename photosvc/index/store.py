@@ -264,7 +264,7 @@ class Store:
         return file
 
     def _save_sidecar(self, scanned: ScannedFile, extraction: Extraction) -> Saved:
-        """Store a sidecar; one that cannot be read, or says nothing about pictures, is rejected."""
+        """Store a sidecar, or reject it if it cannot be read or is not about pictures."""
         if extraction.problem is None:
             self._rejections.accept(scanned.name)
             return Saved(None, self._sidecars.save(scanned, extraction))
@@ -291,7 +291,7 @@ class Store:
             self._changed[file.photo] = None
 
     def mark_missing(self, names: Sequence[str]) -> list[str]:
-        """Mark files as missing and delete sidecars, some thousands at most; return the names of those that existed.
+        """Mark files as missing and delete sidecars, a few thousand at most; return the names that the library had.
 
         Photos of which no file is left are hidden.
         """
@@ -371,9 +371,9 @@ class Store:
         }
 
     def _lone(self, keys: Mapping[File, Collection[int]]) -> dict[File, None]:
-        """Return the new files that share no key with other files and have no sidecars: nothing changes their photos.
+        """Return the new files that share no key with other files and have no sidecars: their photos stay as they are.
 
-        Most files of a first run are such. Described before they are inserted, each is written once.
+        They are most files of a first run. Described before they are inserted, each is written once.
         """
         counts = Counter(chain.from_iterable(keys.values()))
         shared = {key for key, count in counts.items() if count > 1} | stored_keys(self._session, counts)
@@ -381,7 +381,7 @@ class Store:
         return dict.fromkeys(file for file in new if not self._sidecars.has_companions(file.name))
 
     def _write_rejections(self) -> None:
-        """Store the rejections, and stack the files again of which duplicates came or went: their names count."""
+        """Store the rejections. Stack files again whose duplicates came or went: names of duplicates count, too."""
         self._rejections.forget_copies()
         self._sidecars.settle(self._rejections.names)
         originals = self._rejections.changed_originals()

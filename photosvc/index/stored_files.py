@@ -50,7 +50,7 @@ class StoredFiles:
         return self._by_name[name]
 
     def with_content(self, content: str) -> list[File]:
-        """Return the files with this hash: those on disk before missing ones, each from the oldest on."""
+        """Return the files with this hash: first the present, then the missing files, each from the oldest on."""
         self.load([], [content])
         files = [file for file in self._by_hash[content] if file.hash == content]
         return sorted(files, key=lambda file: (file.missing, file.id or inf))

@@ -106,7 +106,7 @@ class Worklist:
         self._database.execute("INSERT INTO duplicates VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def settle_duplicates(self) -> Iterator[tuple[str, Problem]]:
-        """Add duplicates whose other file is absent or to be read to the files to read; yield the remaining ones.
+        """Add duplicates whose original is absent or to be read to the files to read; yield the other duplicates.
 
         Such a duplicate may be the last file with its content. It is read after the files it may be a duplicate of.
         """
@@ -138,7 +138,7 @@ class Worklist:
         self._database.execute("INSERT OR IGNORE INTO to_read VALUES (?, ?, ?, ?, 0, 0, 0)", row)
 
     def go_on(self) -> bool:
-        """Let the files of `read_also` be those to read, and return whether there are any."""
+        """Continue with the files of `read_also`, and return whether there are any."""
         self._phases = (self._phases[1] + 1, self._phases[1] + 1)
         return self.count_to_read() > 0
 

@@ -112,11 +112,11 @@ class Lease:
         small: bool = False,
         sooner: Callable[[Session], ColumnElement[bool]] | None = None,
     ) -> QueuedJob | None:
-        """Begin the run of a job that is due, small ones first or alone, and return it; None when there is none.
+        """Begin the run of a due job and return the job, small jobs first; None if no job is due.
 
         Args:
-            small: leave out the large ones.
-            sooner: called for the condition of jobs that may begin before their time.
+            small: leave out large jobs.
+            sooner: returns the condition of jobs that may begin before their time.
         """
         with write_session(self.engine) as session:
             now = self.clock()

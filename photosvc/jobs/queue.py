@@ -169,7 +169,7 @@ def is_due_now(
 
 
 def is_waiting(session: Session, kinds: Sequence[JobKind]) -> bool:
-    """Return whether a job of these kinds waits, also for another try, or was left by a process that ended."""
+    """Return whether a requested job of these kinds is not done: it waits, also for another try, or is running."""
     names = [kind.name for kind in kinds]
     return session.scalar(select(Job.id).where(Job.kind.in_(names), IS_OPEN, Job.requested).limit(1)) is not None
 
@@ -239,11 +239,11 @@ def delete_jobs(session: Session, ids: Sequence[int]) -> None:
 
 
 def forget_failures(session: Session, ids: Sequence[int]) -> None:
-    """Forget the files that these jobs failed at, in a write transaction."""
+    """Forget the files for which these jobs failed, in a write transaction."""
     session.execute(delete(JobFailure).where(JobFailure.job_id.in_(ids)), execution_options=UNLOADED)
 
 
 def lock_jobs(session: Session) -> None:
-    """Let one transaction at a time change jobs and their owners on PostgreSQL; SQLite has one writer anyway."""
+    """Lock the changes of jobs and their owners on PostgreSQL until the transaction ends; SQLite has one writer."""
     if session.get_bind().dialect.name == "postgresql":
         session.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
