@@ -33,7 +33,7 @@ from photosvc.records.albums import (
     ZipSelectionSchema,
 )
 from photosvc.search.limits import SearchEndedError
-from photosvc.search.reading.albums import ORDERS, TYPES, AlbumRecord, KnownAlbums, parse_albums_request
+from photosvc.search.reading.albums import ORDERS, TYPES, AlbumRecord, KnownAlbums, parse_albums_request, with_covers
 from photosvc.search.reading.albums_named import kind_of
 from photosvc.search.reading.guests import sees_album
 from photosvc.search.reading.library import state_tag
@@ -203,7 +203,7 @@ def _sees_links() -> bool:
 
 def _complete(connection: Connection, albums: Sequence[AlbumRecord]) -> list[AlbumRecord]:
     """Return the albums with their covers, and with the numbers of their links for those who may list these."""
-    albums = current_service().only(KnownAlbums).with_covers(connection, albums, sees_private=principal().sees_private)
+    albums = with_covers(connection, albums, sees_private=principal().sees_private)
     return with_link_counts(connection, albums) if _sees_links() else albums
 
 

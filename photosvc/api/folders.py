@@ -15,7 +15,7 @@ from photosvc.search.reading.albums import (
     files_in,
     find_folder,
     folders_in,
-    folders_with_covers,
+    with_covers,
 )
 from photosvc.search.reading.albums_named import FOLDER, MONTH
 from photosvc.search.reading.library import state_tag
@@ -69,7 +69,7 @@ def list_folders(folder: str = "") -> Response:
         listed = folders_in(folders, path, recursive=recursive)
         if path and find_folder(folders, path) is None:
             raise NotFoundError("there is no such folder", field="path")
-        listed = folders_with_covers(connection, listed, sees_private=who.sees_private)
+        listed = with_covers(connection, listed, sees_private=who.sees_private)
         files: list[str] = []
         if with_files:
             ids = files_in(connection, path, count=page.count, offset=page.offset, sees_private=who.sees_private)
@@ -120,7 +120,7 @@ def list_months() -> Response:
         require_modified(etag)
         by_month = AlbumsRequest(MONTH, "newest", "", _ALL, 0)
         months = service.only(KnownAlbums).page(connection, by_month, sees_private=who.sees_private, today=today)
-        months = service.only(KnownAlbums).with_covers(connection, months, sees_private=who.sees_private)
+        months = with_covers(connection, months, sees_private=who.sees_private)
     return cached_answer([_moment.dump(month) for month in months], etag)
 
 

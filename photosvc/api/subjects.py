@@ -17,8 +17,9 @@ from photosvc.media.metadata import Region
 from photosvc.models import File, Marker, Photo
 from photosvc.records.people import MarkerEditSchema, NewMarkerSchema, SubjectEditSchema, SubjectSchema
 from photosvc.records.photos import MarkerSchema
+from photosvc.search.reading.albums import with_covers
 from photosvc.search.reading.files import files_of_photo, load_file
-from photosvc.search.reading.people import read_people, with_covers_of_people
+from photosvc.search.reading.people import read_people
 from photosvc.web.changes import Editing, change_one, rename_context
 from photosvc.web.contract import ETAG, answers, or_answers, read_switch, takes, takes_query
 from photosvc.web.job_answers import JOB, answer_job
@@ -43,7 +44,7 @@ def list_subjects() -> Response:
     if request.args.get("type", "").strip().lower() not in {"", "person"}:
         return json_answer([])
     hidden = read_switch("hidden")
-    return list_entries("people", current_service().cached(read_people), _subject, with_covers_of_people, hidden=hidden)
+    return list_entries("people", current_service().cached(read_people), _subject, with_covers, hidden=hidden)
 
 
 @subjects.get("/faces")
@@ -100,7 +101,7 @@ def _answer(uid: str) -> Response:
     context = rename_context("subject_uid")
     person = context.find_person(uid)
     with context.reading() as connection:
-        (covered,) = with_covers_of_people(connection, [person], sees_private=context.sees_private)
+        (covered,) = with_covers(connection, [person], sees_private=context.sees_private)
     return json_answer(_subject.dump(covered))
 
 

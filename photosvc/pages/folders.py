@@ -29,7 +29,7 @@ from photosvc.search.reading.albums import (
     files_in,
     find_folder,
     folders_in,
-    folders_with_covers,
+    with_covers,
 )
 from photosvc.search.reading.albums_named import FOLDER
 from photosvc.search.reading.files import turns_of
@@ -124,7 +124,7 @@ def _list(connection: Connection, albums: Sequence[AlbumRecord], path: str, who:
     _, key, falling = _SORTS[sort]
     folders.sort(key=key, reverse=falling)
     shown = folders[(number - 1) * COUNT : number * COUNT]
-    shown = folders_with_covers(connection, shown, sees_private=who.sees_private)
+    shown = with_covers(connection, shown, sees_private=who.sees_private)
     turns = turns_of(connection, {folder.thumb for folder in shown if folder.thumb})
     thumbs = Thumbnails(who, turns)
     cards = [_card(folder, path, thumbs) for folder in shown]

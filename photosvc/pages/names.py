@@ -20,6 +20,7 @@ from photosvc.pictures.sizes import Area
 from photosvc.query.fold import fold
 from photosvc.records import limits
 from photosvc.records.people import LabelEditSchema, SubjectEditSchema
+from photosvc.search.reading.albums import with_covers
 from photosvc.search.reading.files import turns_of
 from photosvc.search.reading.library import CachedValue
 from photosvc.search.reading.people import (
@@ -29,7 +30,6 @@ from photosvc.search.reading.people import (
     read_labels,
     read_people,
     with_covers_of_labels,
-    with_covers_of_people,
 )
 from photosvc.web.changes import rename_context
 from photosvc.web.contract import load_values
@@ -85,7 +85,7 @@ PEOPLE: Final = Kind(
     "people", N_("People"), N_("All people"), "person", "subject", "people.update", limits.NAME,
     N_("There are no people yet. They come from areas with names, which other programs mark in pictures."),
     N_("This person does not exist, or you have no permission to see them."), RenameContext.find_person, change_person,
-    SubjectEditSchema(), lambda: current_service().cached(read_people), with_covers_of_people,
+    SubjectEditSchema(), lambda: current_service().cached(read_people), with_covers,
 )  # fmt: skip
 _ORDERS: Final[dict[str, tuple[str, Callable[[Named], Any]]]] = {
     "name": (N_("By name"), lambda named: fold(named.name)),

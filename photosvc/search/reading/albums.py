@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Text, cast, func, select
 
@@ -23,6 +23,9 @@ from photosvc.search.reading.library import CachedValue
 from photosvc.search.reading.photos import PhotoQuery, find_photos
 from photosvc.search.reading.plan import ALL_ROWS
 
+if TYPE_CHECKING:
+    from photosvc.search.reading.people import Person
+
 ALBUM: Final = "album"
 #: Factors of a day number: yyyymmdd is (year * 100 + month) * 100 + day.
 _DAYS, _MONTHS = 100, 100
@@ -40,6 +43,8 @@ _MOST_OF_ONE: Final = 40
 #: Added to both sort keys, so that each has 19 digits: times of the years 1 to 9999, and keys below 2^62.
 _OFFSET: Final = 10**18
 _DIGITS: Final = 19
+#: An album, folder or person with the packed sort keys of the latest photo.
+Covered = TypeVar("Covered", "AlbumRecord", "Folder", "Person")
 
 
 def latest(rows: type[SearchRow | SearchAlbum] = SearchRow) -> ColumnElement[str]:
@@ -60,6 +65,13 @@ def hashes_of_covers(connection: Connection, packed: Iterable[str], *, sees_priv
         query = query.where(visible(sees_private=sees_private), SearchRow.newest_key.in_(portion))
         hashes.update((keys[key], content_hash) for key, content_hash in connection.execute(query))
     return hashes
+
+
+def with_covers(connection: Connection, entries: Iterable[Covered], *, sees_private: bool) -> list[Covered]:
+    """Return the albums, folders or people with the hashes of their covers as `thumb`."""
+    entries = list(entries)
+    hashes = hashes_of_covers(connection, (entry.latest for entry in entries), sees_private=sees_private)
+    return [replace(entry, thumb=hashes.get(entry.latest, "")) for entry in entries]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +198,6 @@ class KnownAlbums:
         kind = kind_of(uid)
         every = self._list(connection, kind, sees_private=sees_private) if kind else []
         return next((album for album in every if album.uid == uid), None)
-
-    @staticmethod
-    def with_covers(connection: Connection, albums: Sequence[AlbumRecord], *, sees_private: bool) -> list[AlbumRecord]:
-        """Return the albums with the hashes of their covers."""
-        hashes = hashes_of_covers(connection, (album.latest for album in albums), sees_private=sees_private)
-        return [replace(album, thumb=hashes.get(album.latest, "")) for album in albums]
 
     def _list(self, connection: Connection, kind: str, *, sees_private: bool) -> list[AlbumRecord]:
         lists = self._cached.read(connection, sees_private=sees_private).lists
@@ -426,12 +432,6 @@ def find_folder(albums: Iterable[AlbumRecord], path: str) -> Folder | None:
     """Return the folder with this path in any case; None if no photo is in it or below it."""
     around, wanted = path.rpartition("/")[0], fold(path)
     return next((folder for folder in folders_in(albums, around, recursive=False) if fold(folder.path) == wanted), None)
-
-
-def folders_with_covers(connection: Connection, folders: Sequence[Folder], *, sees_private: bool) -> list[Folder]:
-    """Return the folders with the hashes of their covers."""
-    hashes = hashes_of_covers(connection, (folder.latest for folder in folders), sees_private=sees_private)
-    return [replace(folder, thumb=hashes.get(folder.latest, "")) for folder in folders]
 
 
 def files_in(connection: Connection, path: str, *, count: int, offset: int, sees_private: bool) -> Sequence[int]:

@@ -8,7 +8,7 @@ more than `MOST_CLUSTERS` have photos.
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, Integer, Label, and_, cast, func, or_, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, Integer, Label, cast, func, select
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import Box
@@ -17,6 +17,7 @@ from photosvc.models import File, FileKey, Photo, Place, SearchRow
 from photosvc.models.statements import unindexed
 from photosvc.query.areas import read_latitude, read_longitude
 from photosvc.query.fold import fold
+from photosvc.search.reading.columns import in_box
 from photosvc.search.reading.photos import PhotoQuery, find_photos
 from photosvc.search.reading.plan import ALL_ROWS, Driver
 
@@ -131,7 +132,9 @@ class _Grid:
         self._connection = connection
         self._photos = find_photos(connection, query, rows_needed=ALL_ROWS)
         by_index = self._photos.covered or self._photos.plan.driver is Driver.WALK_ORDER
-        self._inside = _inside(box, by_index=by_index)
+        self._inside = in_box(
+            box, *(column if by_index else unindexed(column) for column in (SearchRow.lat, SearchRow.lng))
+        )
 
     def cells(self, level: int) -> dict[tuple[int, int], _Cell]:
         """Return the cells with photos in a grid that is divided so often."""
@@ -152,12 +155,6 @@ class _Grid:
 def _key(row: int, column: int, level: int) -> tuple[int, int]:
     """Return the cell with these numbers; the last meridian and the north pole belong to the cells before them."""
     return min(row, max(2**level // 2, 1) - 1), min(column, 2**level - 1)
-
-
-def _inside(box: Box, *, by_index: bool) -> ColumnElement[bool]:
-    lat, lng = (column if by_index else unindexed(column) for column in (SearchRow.lat, SearchRow.lng))
-    across = lng.between(box.west, box.east) if box.west <= box.east else or_(lng >= box.west, lng <= box.east)
-    return and_(lat.between(box.south, box.north), across)
 
 
 def _cell_number(distance: ColumnElement[float], side: float, connection: Connection) -> ColumnElement[int]:

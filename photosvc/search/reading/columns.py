@@ -204,7 +204,11 @@ def _within(lat: float, lng: float, km: float, context: Context) -> Condition:
 
 
 def _box(box: Box, context: Context) -> Condition:
-    lat, lng = context.column(SearchRow.lat), context.column(SearchRow.lng)
+    return in_box(box, context.column(SearchRow.lat), context.column(SearchRow.lng))
+
+
+def in_box(box: Box, lat: Column, lng: Column) -> Condition:
+    """Return the condition that a position in these columns lies in the box, which may cross 180 degrees."""
     tall = lat.between(box.south, box.north)
     if box.west <= box.east:
         return and_(tall, lng.between(box.west, box.east))

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, and_, false, literal, not_, or_, select, true
 
 from photosvc.core.geo import Box
-from photosvc.models import Album, AlbumPhoto, File, Marker, SearchRow
+from photosvc.models import Album, AlbumPhoto, File, Marker, SearchRow, SearchText
 from photosvc.models.statements import unindexed
 from photosvc.query.filters import FILTERS, FilterSpec, ValueKind
 from photosvc.query.nodes import (
@@ -214,8 +214,8 @@ def _item(spec: FilterSpec, item: Operand, context: Context) -> Condition:
             return words.contains(spec.columns[0], item, context)
         case Word() | Phrase() | Near() | Town() | MarkerNames() | TakenOut():
             raise TypeError(spec.name)  # compiled elsewhere, or resolved before
-        case _ if spec.columns == ("description",):
-            return words.described_as(item)
+        case Pattern() if spec.columns == ("description",):
+            return columns.fits(SearchText.description_key, item)
         case _:
             return or_(*(columns.compare(column, item, context) for column in spec.columns))
 

@@ -118,12 +118,6 @@ def names_of_hidden(connection: Connection) -> frozenset[str]:
     return frozenset(connection.scalars(select(Subject.folded).where(Subject.hidden)))
 
 
-def with_covers_of_people(connection: Connection, people: Sequence[Person], *, sees_private: bool) -> list[Person]:
-    """Return the people with the hashes of their latest photos."""
-    hashes = hashes_of_covers(connection, (person.latest for person in people), sees_private=sees_private)
-    return [replace(person, thumb=hashes.get(person.latest, "")) for person in people]
-
-
 def areas_on_covers(connection: Connection, people: Sequence[Person]) -> dict[str, tuple[float, float, float, float]]:
     """Return the largest area of each person on their latest photo, as left, top, width and height, by their UIDs.
 

@@ -24,15 +24,13 @@ from photosvc.query.nodes import (
     Filter,
     Node,
     Not,
-    Operand,
     Or,
-    Pattern,
     Phrase,
     Word,
     conjunction,
     disjunction,
 )
-from photosvc.search.reading.columns import Condition, Context, fits
+from photosvc.search.reading.columns import Condition, Context
 
 #: Operator of an index between two wanted queries -> the operator before a query whose photos are left out.
 _BUT_NOT = {" AND ": " NOT ", " & ": " & !"}
@@ -228,13 +226,6 @@ def names_person(name: str, context: Context) -> Condition:
     """Return the condition on `SearchText` that a person on the photo has this whole name."""
     people: Any = literal(" ,") + SearchText.people + literal(", ")
     return has_part(people, f" , {name} , ", context)
-
-
-def described_as(item: Operand) -> Condition:
-    """Return the condition on `SearchText` that the description fits a pattern."""
-    if not isinstance(item, Pattern):
-        raise TypeError(item)
-    return fits(SearchText.description_key, item)
 
 
 def _has_term(text: Any, term: Term, context: Context) -> Condition:  # noqa: ANN401
