@@ -159,11 +159,11 @@ def test_an_app_of_many_uses_the_library_of_the_current_one(tmp_path):
 
 
 def test_a_search_that_takes_too_long_is_ended(tmp_path, monkeypatch):
-    from photosvc.search.limits import Read
+    from photosvc.search.limits import RunningSearch
 
     with open_host(tmp_path / "host") as app:
         app.service.search()
-        monkeypatch.setattr(Read, "deadline", property(lambda _: 0.0))
+        monkeypatch.setattr(RunningSearch, "deadline", property(lambda _: 0.0))
         monkeypatch.setattr("photosvc.search.limits._INSTRUCTIONS", 1)
         with pytest.raises(SearchTooLongError):
             app.service.search("lake", order="relevance")
