@@ -28,7 +28,7 @@ from photosvc.pages.albums import arrange, forms, listing, sharing  # noqa: F401
 from photosvc.pages.layout import BLUEPRINT, add_page_headers, pages
 from photosvc.pages.shared import account, link  # noqa: F401
 from photosvc.web.begin import add_hooks
-from photosvc.web.browser_origin import changes, is_foreign, is_own
+from photosvc.web.browser_origin import is_foreign, is_own
 from photosvc.web.protector import token_of
 
 __all__ = ["BLUEPRINT", "pages"]
@@ -38,7 +38,7 @@ def _is_foreign(request: Request, base_url: str) -> bool:
     if request.endpoint == f"{BLUEPRINT}.share_files":  # sent by an app, not by a page, and only led to a page
         return is_foreign(request, base_url)
     # Also where no session is needed: a page of another site must not sign a browser in.
-    return changes(request) and token_of(request) is None and not is_own(request, base_url)
+    return token_of(request) is None and not is_own(request, base_url)
 
 
 add_hooks(

@@ -8,7 +8,7 @@ from flask import Blueprint, Request, Response, g, request
 
 from photosvc.core.clock import Clock
 from photosvc.web.access_log import note_access
-from photosvc.web.browser_origin import OtherSiteError
+from photosvc.web.browser_origin import OtherSiteError, changes
 from photosvc.web.service import Service, current_service
 
 #: The most that is read of a body after its request was refused, in bytes and in seconds.
@@ -31,14 +31,15 @@ def add_hooks(
     Args:
         add_headers: adds the headers of all answers.
         needs_database: returns whether requests for an endpoint are answered with the database.
-        is_foreign: returns whether a page of another site may have sent a request to the service at this base address.
+        is_foreign: returns whether a page of another site may have sent a request, which may change something, to the
+            service at this base address.
     """
 
     @blueprint.before_request
     def begin() -> None:
         ready = needs_database(request.endpoint or "")
         service = _begin_request(needs_database=ready)
-        if ready and is_foreign(request, service.settings.base_url):
+        if ready and changes(request) and is_foreign(request, service.settings.base_url):
             raise OtherSiteError
 
     @blueprint.after_request

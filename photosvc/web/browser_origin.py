@@ -57,19 +57,19 @@ def changes(request: Request) -> bool:
 
 
 def is_foreign(request: Request, base_url: str) -> bool:
-    """Return whether a browser reports that a page of another origin caused this request, which may change something.
+    """Return whether a browser reports that a page of another origin caused a request that may change something.
 
     It is False without a report, as for programs; `is_own` requires a report. `none` in a report stands for a person or
     an extension of the browser, never for a page.
     """
-    if not changes(request) or request.headers.get("Sec-Fetch-Site") == "none":
+    if request.headers.get("Sec-Fetch-Site") == "none":
         return False
-    tells = "Sec-Fetch-Site" in request.headers or "Origin" in request.headers
-    return tells and not is_own(request, base_url)
+    has_report = "Sec-Fetch-Site" in request.headers or "Origin" in request.headers
+    return has_report and not is_own(request, base_url)
 
 
 def is_own(request: Request, base_url: str) -> bool:
-    """Return whether the browser reports that a page of photosvc sent this request, which may change something."""
+    """Return whether the browser reports that a page of photosvc sent a request that may change something."""
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
         return site == "same-origin"
