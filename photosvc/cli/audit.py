@@ -6,12 +6,7 @@ import click
 
 from photosvc.auth.audit import BY_CLIENT, latest_entries
 from photosvc.cli.group import with_database
-from photosvc.cli.terminal import (
-    chosen_format,
-    count_option,
-    format_options,
-    print_list,
-)
+from photosvc.cli.terminal import chosen_format, count_option, format_options, print_list
 from photosvc.core.times import parse_since
 from photosvc.records.accounts import AuditEntrySchema
 from photosvc.web.service import Service

@@ -7,12 +7,7 @@ from typing import Final
 import click
 
 from photosvc.cli.group import with_database
-from photosvc.cli.terminal import (
-    chosen_format,
-    format_options,
-    print_figures,
-    progress_bar,
-)
+from photosvc.cli.terminal import chosen_format, format_options, print_figures, progress_bar
 from photosvc.core.message import counted
 from photosvc.index.check import Check, CheckOptions, CheckReport, Finding
 from photosvc.models.engine import UnitOfWork

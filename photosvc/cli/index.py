@@ -16,14 +16,7 @@ import click
 
 from photosvc.cli.group import as_called, with_database
 from photosvc.cli.originals import keep_folder, replace_option, warn_of_missing_originals
-from photosvc.cli.terminal import (
-    lines_option,
-    print_json,
-    progress_bar,
-    progress_lines,
-    scheduler_of,
-    scheduler_option,
-)
+from photosvc.cli.terminal import lines_option, print_json, progress_bar, progress_lines, scheduler_of, scheduler_option
 from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import ConflictError
 from photosvc.core.message import counted

@@ -3,12 +3,7 @@
 import click
 
 from photosvc.cli.group import as_called, with_database
-from photosvc.cli.terminal import (
-    confirm,
-    format_options,
-    print_figures,
-    yes_option,
-)
+from photosvc.cli.terminal import confirm, format_options, print_figures, yes_option
 from photosvc.core.message import agreeing, counted
 from photosvc.index.mounts import forget_disks
 from photosvc.index.purge import Removed, Survey, mark, remove, survey

@@ -7,12 +7,7 @@ from sqlalchemy import func, select
 
 from photosvc import __version__
 from photosvc.cli.group import with_database
-from photosvc.cli.terminal import (
-    chosen_format,
-    format_options,
-    print_list,
-    print_record,
-)
+from photosvc.cli.terminal import chosen_format, format_options, print_list, print_record
 from photosvc.core.message import counted
 from photosvc.index import requests
 from photosvc.index.run_log import last_run

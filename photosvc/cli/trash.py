@@ -27,7 +27,7 @@ from photosvc.library.trash.restoring import (
 from photosvc.web.service import Service
 
 _LISTED: Final = {
-    "DeletedAt": "Deleted", "KeptUntil": "TrashedFile until", "Size": "Bytes", "Name": "Name", "PhotoUID": "Photo",
+    "DeletedAt": "Deleted", "KeptUntil": "Kept until", "Size": "Bytes", "Name": "Name", "PhotoUID": "Photo",
     "Item": "Item",
 }  # fmt: skip
 

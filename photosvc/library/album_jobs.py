@@ -10,20 +10,7 @@ from collections.abc import Collection, Generator, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import (
-    ColumnElement,
-    Exists,
-    Text,
-    and_,
-    case,
-    exists,
-    func,
-    not_,
-    or_,
-    select,
-    type_coerce,
-    update,
-)
+from sqlalchemy import ColumnElement, Exists, Text, and_, case, exists, func, not_, or_, select, type_coerce, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, NotFoundError

@@ -6,13 +6,7 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Final
 
-from sqlalchemy import (
-    delete,
-    func,
-    insert,
-    not_,
-    select,
-)
+from sqlalchemy import delete, func, insert, not_, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NeverPermittedError, PhotosvcError

@@ -6,18 +6,7 @@ import zipfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.app.uploads.upload_client import (
-    CRLF,
-    FORM,
-    form,
-    originals,
-    parts,
-    picture,
-    post,
-    put,
-    sha1,
-    upload,
-)
+from tests.app.uploads.upload_client import CRLF, FORM, form, originals, parts, picture, post, put, sha1, upload
 from tests.helpers.api_client import check_error
 from tests.helpers.examples import examples
 from tests.helpers.pictures import clouds, encoded

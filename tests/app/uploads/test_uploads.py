@@ -14,17 +14,7 @@ from photosvc.web.service import current_service
 from photosvc.web.transactions import WritersBusyError
 from photosvc.web.uploads import add_uploads
 from tests.app.index.indexing_requests import index_at_once
-from tests.app.uploads.upload_client import (
-    changed,
-    originals,
-    parts,
-    picture,
-    post,
-    put,
-    sha1,
-    unmounted,
-    upload,
-)
+from tests.app.uploads.upload_client import changed, originals, parts, picture, post, put, sha1, unmounted, upload
 from tests.helpers.api_client import check_error
 from tests.helpers.pictures import clouds, dng, encoded, exif, jpeg, quarters, xmp
 
