@@ -196,12 +196,12 @@ class Admission:
     link_uid: str = ""
     require: Callable[[Session], object] | None = None
     folder_albums: Mapping[str, str] = field(default_factory=dict)
-    _originals: KnownOriginals = field(init=False)
+    known_originals: KnownOriginals = field(init=False)
     _subjects: dict[tuple[str, ...], str] = field(default_factory=dict, init=False)
     """Albums -> the last result of `queue_albums`; if its transaction was rolled back, no job has this subject."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_originals", KnownOriginals(self.settings, self._claims, self.is_stranger))
+        object.__setattr__(self, "known_originals", KnownOriginals(self.settings, self._claims, self.is_stranger))
 
     def admit(self, files: Sequence[ReceivedFile]) -> list[Admitted]:
         """Add these files; files that belong together are added in one transaction.
@@ -236,7 +236,7 @@ class Admission:
                 continue
             with originals.undo_on_error() as undo:
                 admitted = partial(self._admit_group, group, when, undo)
-                admitted_files = self._originals.settle(self.writing, admitted)
+                admitted_files = self.known_originals.settle(self.writing, admitted)
                 outcomes += (self._judged(outcome, contents[outcome.file.path]) for outcome in admitted_files)
         order = {file.path: number for number, file in enumerate(files)}
         return sorted(outcomes, key=lambda outcome: order[outcome.file.path])
@@ -254,15 +254,11 @@ class Admission:
         """
 
         def look(session: Session) -> str | None:
-            if name := self._originals.name_of(session, file):
+            if name := self.known_originals.name_of(session, file):
                 self._queue_albums(session, {file.hash: name}, file.folder)
             return name or None
 
-        return self._originals.settle(transaction, look)
-
-    def is_same(self, file: ReceivedFile, name: str) -> bool:
-        """Return whether the original of this name has the content of the file, by reading it."""
-        return self._originals.has_content(name, file)
+        return self.known_originals.settle(transaction, look)
 
     @property
     def _claims(self) -> Sequence[ColumnElement[bool]]:
@@ -291,14 +287,14 @@ class Admission:
 
     def _refused(self, file: ReceivedFile, problem: Problem) -> Admitted:
         if problem.reason is Reason.VANISHED:
-            present = self._originals.settle(self.writing, partial(self._present_name, file))
+            present = self.known_originals.settle(self.writing, partial(self._present_name, file))
             if present:
                 return Admitted(file, self._duplicate, present)
         return Admitted(file, REFUSED, problem=problem)
 
     def _present_name(self, file: ReceivedFile, session: Session) -> str:
         check_disk(session, self.settings)
-        return self._originals.name_of(session, file)
+        return self.known_originals.name_of(session, file)
 
     def _check_group(self, group: Sequence[GroupMember], session: Session) -> None:
         """Check that a group may be added, before a file of it is placed."""
@@ -336,7 +332,9 @@ class Admission:
             return
         lock_account(session, self.user_id)
         new_sizes = {
-            member.file.hash: member.file.size for member in group if not self._originals.name_of(session, member.file)
+            member.file.hash: member.file.size
+            for member in group
+            if not self.known_originals.name_of(session, member.file)
         }
         allowed = bytes_left(session, self.settings, self.user_id)
         if allowed is not None and sum(new_sizes.values()) > allowed:
@@ -344,15 +342,15 @@ class Admission:
 
     def _find_or_claim(self, session: Session, file: ReceivedFile) -> str | None:
         """Return the name of the original with this content; None if there is none: this file claims the content."""
-        if not self._originals.name_of(session, file):
+        if not self.known_originals.name_of(session, file):
             if self._claim(session, file):
                 return None
             # Another transaction had claimed the content. If its file is gone by now, this file takes its place.
-            if not self._originals.name_of(session, file):
+            if not self.known_originals.name_of(session, file):
                 again = update(UploadedFile).where(*self._claim_of(file)).values(self._row(file))
                 session.execute(again, execution_options=UNLOADED)
                 return None
-        return self._originals.name_of(session, file)
+        return self.known_originals.name_of(session, file)
 
     def _claim(self, session: Session, file: ReceivedFile) -> bool:
         """Claim a content for this file; return False if another file has claimed it."""
@@ -393,7 +391,7 @@ class Admission:
                 self.place(member.file, name, undo)
             except NameTakenError:
                 # A process that was killed after it placed the file left an equal one, which no row names.
-                if _is_known(session, name) or not self.is_same(member.file, name):
+                if _is_known(session, name) or not self.known_originals.has_content(name, member.file):
                     continue
             return name
         raise NameTakenError

@@ -370,7 +370,8 @@ class ImportRun:
         )
         if not self.options.moves or self.options.dry_run:
             return
-        if is_new or (self._is_other_file(source, outcome.placed) and admission.is_same(outcome.file, outcome.placed)):
+        name = outcome.placed
+        if is_new or (self._is_other_file(source, name) and admission.known_originals.has_content(name, outcome.file)):
             self.folder.remove(source.found, source.status)
             self._emptied.add(source.found.name.rpartition("/")[0])
 
