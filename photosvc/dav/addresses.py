@@ -122,7 +122,7 @@ def path_of_url(environ: dict[str, Any], mount: str, url: str) -> str:
     if match is None:
         raise ForeignAddressError
     scheme, host, quoted = match.groups()
-    if scheme is not None and origin_of_host(scheme, host) not in _origins(environ):
+    if scheme is not None and _host(scheme, host) not in _hosts(environ):
         raise ForeignAddressError
     try:
         path = unquote_to_bytes((quoted or "/").encode("latin-1")).decode()
@@ -133,11 +133,16 @@ def path_of_url(environ: dict[str, Any], mount: str, url: str) -> str:
     return spelled(current_service().settings.originals, normal_path(path[len(mount) :]))
 
 
-def _origins(environ: dict[str, Any]) -> set[str]:
-    """Return the origins of this server: the one of the request, and the public one, which a proxy may hide."""
-    own = {origin_of_host(environ["wsgi.url_scheme"], environ.get("HTTP_HOST", ""))}
+def _hosts(environ: dict[str, Any]) -> set[str]:
+    """Return the hosts of this server: the one of the request, and the public one, which a proxy may hide."""
+    own = {_host(environ["wsgi.url_scheme"], environ.get("HTTP_HOST", ""))}
     public = urlsplit(current_service().known_issuer or "")
-    return own | {origin_of_host(public.scheme, public.netloc)} if public.netloc else own
+    return own | {_host(public.scheme, public.netloc)} if public.netloc else own
+
+
+def _host(scheme: str, host: str) -> str:
+    """Return host and port of an origin without the scheme, which is another one behind a proxy that ends TLS."""
+    return origin_of_host(scheme, host).partition("://")[2]
 
 
 def is_reserved(name: str) -> bool:
