@@ -1,4 +1,7 @@
-"""DELETE, and what MOVE, COPY and PUT replace: files move into the trash, unless they are junk or empty."""
+"""DELETE, and the removal of files and folders that MOVE, COPY and PUT replace.
+
+Files move into the trash, unless they are junk or empty.
+"""
 
 from contextlib import ExitStack, suppress
 from http import HTTPStatus
@@ -21,14 +24,14 @@ def delete(request: DavRequest) -> Response:
 
     Raises:
         DAVError: the request cannot be met as it is.
-        PhotosvcError: the disk refuses it, or fails.
+        PhotosvcError: the disk refuses the deletion, or fails.
     """
     check_depth(request, request.find(request.path), ("infinity",))
     with originals.undo_on_error() as undo, request.writing(library=True) as session:
-        found = source_of(request)
-        request.check_conditions(found)
+        source = source_of(request)
+        request.check_conditions(source)
         request.check_unlocked(request.path, changes_folder=True)
-        remove(request, request.name, found, undo)
+        remove(request, request.name, source, undo)
         properties.remove_all(session, request.key(request.path))
         locks.release_all(session, request.key(request.path))
     return Response(status=204)
@@ -40,40 +43,40 @@ def source_of(request: DavRequest) -> Resource:
     Raises:
         DAVError: 404, there is none; 403, it is the folder of originals.
     """
-    found = request.existing()
+    source = request.existing()
     if not request.name:
         raise DAVError(HTTPStatus.FORBIDDEN, "the folder of originals itself stays where it is")
-    return found
+    return source
 
 
-def check_depth(request: DavRequest, found: Resource | None, allowed: tuple[str, ...]) -> None:
-    """Check that the header `Depth` fits (RFC 4918 sections 9.6.1 and 9.9.2); on files it means nothing.
+def check_depth(request: DavRequest, resource: Resource | None, allowed: tuple[str, ...]) -> None:
+    """Check the header `Depth` of a request about a folder (RFC 4918 sections 9.6.1 and 9.9.2); files ignore it.
 
     Raises:
-        DAVError: 400, it does not.
+        DAVError: 400, its value is not allowed.
     """
-    if found is not None and found.is_folder and request.environ.get("HTTP_DEPTH", "infinity") not in allowed:
+    if resource is not None and resource.is_folder and request.environ.get("HTTP_DEPTH", "infinity") not in allowed:
         raise DAVError(HTTPStatus.BAD_REQUEST, "this Depth is not possible for folders")
 
 
-def remove(request: DavRequest, name: str, found: Resource, undo: ExitStack) -> None:
+def remove(request: DavRequest, name: str, resource: Resource, undo: ExitStack) -> None:
     """Move a resource into the trash, or delete it if it is junk or empty; the library follows.
 
     On an error, empty folders are made again; deleted files are not.
     """
-    kept = _take_away(request, name, found, undo)
-    request.relocation().gone(name, is_folder=found.is_folder, kept=kept)
+    kept = _take_away(request, name, resource, undo)
+    request.relocation().gone(name, is_folder=resource.is_folder, kept=kept)
 
 
-def _take_away(request: DavRequest, name: str, found: Resource, undo: ExitStack) -> str | None:
+def _take_away(request: DavRequest, name: str, resource: Resource, undo: ExitStack) -> str | None:
     """Remove a resource from its folder; return its name in the trash, None if it is deleted."""
     root = request.tree.root
-    if found.is_folder:
+    if resource.is_folder:
         with suppress(NameTakenError):  # it is not empty
             originals.remove_folder(root, name)
             undo.callback(originals.make_folder, root, name)
             return None
-    elif not is_worth_keeping(found):
+    elif not is_worth_keeping(resource):
         originals.remove_file(root, name)
         return None
     kept = Trash(root).put(name, request.service.now())
@@ -82,12 +85,12 @@ def _take_away(request: DavRequest, name: str, found: Resource, undo: ExitStack)
 
 
 def is_worth_keeping(file: Resource) -> bool:
-    """Return whether a file moves into the trash when it is removed or replaced: junk and empty files do not."""
+    """Return whether a removed or replaced file moves into the trash; junk and empty files do not."""
     return file.status.st_size > 0 and not is_junk(file.name)
 
 
 def keep_replaced(request: DavRequest, name: str, replaced: Resource, undo: ExitStack) -> None:
-    """Give a file a second name in the trash before another one gets its name."""
+    """Give a file a second name in the trash, before another file gets its name."""
     root, kept = request.tree.root, None
     if is_worth_keeping(replaced):
         kept = Trash(root).keep(name, request.service.now())
@@ -96,7 +99,7 @@ def keep_replaced(request: DavRequest, name: str, replaced: Resource, undo: Exit
 
 
 def _give_back(root: Path, kept: str, name: str) -> None:
-    """Give a file in the trash its former name again; the name may be its own still, or that of its replacement."""
+    """Give a file in the trash its former name again, which it may still have, or its replacement has."""
     originals.rename(root, kept, name)
-    with suppress(ParentMissingError):  # else both were names of one file, which a rename leaves alone (POSIX)
+    with suppress(ParentMissingError):  # still there if both names were of one file: POSIX renames nothing then
         originals.remove_file(root, kept)

@@ -25,33 +25,32 @@ from photosvc.web.files import SANDBOX, FileAnswer, send_file
 from photosvc.web.responses import cache_headers
 from photosvc.web.uploads import receiving
 
-#: Browsers must not run scripts of a file, even if they show it as a page.
 _PIECE: Final = 256 << 10
-#: Size in bytes up to which a body takes no place of those that receive files.
+#: Size in bytes of a body up to which its request takes no slot of those that receive files.
 _SMALL: Final = 64 << 10
-#: The most bytes of a file, a limit of common file systems. Files too large to be indexed are stored all the same.
+#: The most bytes of a file, a limit of common file systems; also files too large for the indexer are stored.
 _MOST: Final = 1 << 44
 _HASHES: Final = {"MD5": "md5", "SHA1": "sha1", "SHA256": "sha256"}
 
 
 def get(request: DavRequest) -> Response:
-    """Send a file, whole or in ranges; for a folder, send an empty body, since some clients test it with GET.
+    """Send a file, whole or in ranges; for a folder, an empty body, because some clients test it with GET.
 
     Raises:
         DAVError: there is no such resource, or the header `If` does not hold.
         PhotosvcError: too many large files are being sent.
     """
-    found = request.existing()
+    resource = request.existing()
     request.check_if()
-    if found.is_folder:
+    if resource.is_folder:
         return Response(content_type="text/html; charset=utf-8")
     request.service.close()  # sending a large file takes long and needs no database
-    file = found.get_content()
+    file = resource.get_content()
     status = os.fstat(file.fileno())
     answer = FileAnswer(
         file=file,
         size=status.st_size,
-        content_type=content_type_of(found.name),
+        content_type=content_type_of(resource.name),
         etag=etag_of(status),
         internal=f"originals{request.path}",
         modified_ns=clamped_time(status),
@@ -77,7 +76,7 @@ def put(request: DavRequest) -> Response:
         raise DAVError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the file without a content encoding")
     checked_name(name)
     modified_at = _modified_at(environ)
-    _may_be_stored(request)
+    _check_target(request)
     length, staging = _expected_length(environ), Staging(request.tree.root)
     most = _most_bytes(request, length)
     request.service.close()  # receiving a large file takes long and needs no database
@@ -91,25 +90,25 @@ def put(request: DavRequest) -> Response:
         slot.close()
         _check_sum(environ, part)
         part.flush()
-        found, etag = _place(request, part, modified_at)
+        replaced, etag = _place(request, part, modified_at)
     headers = {"ETag": f'"{etag}"'}
     if modified_at is not None:
         headers["X-OC-Mtime"] = "accepted"
-    return Response(status=201 if found is None else 204, headers=headers)
+    return Response(status=201 if replaced is None else 204, headers=headers)
 
 
 def _place(request: DavRequest, part: Part, modified_at: int | None) -> tuple[Resource | None, str]:
-    """Give a received file its name on disk; return the file that it replaces, if any, and the new entity tag."""
+    """Give a received file its name on disk; return the file that it replaced, if any, and the new entity tag."""
     name = request.name
     with originals.undo_on_error() as undo, request.writing(library=True):
-        found = _may_be_stored(request)
+        replaced = _check_target(request)
         try:
-            status = place(request, part, found, name, modified_at, undo)
+            status = place(request, part, replaced, name, modified_at, undo)
         except NameTakenError:
             replaces = request.environ.get("HTTP_IF_NONE_MATCH", "").strip() != "*"
             raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED if replaces else HTTPStatus.PRECONDITION_FAILED) from None
         request.relocation().changed(name)
-    return found, etag_of(status)
+    return replaced, etag_of(status)
 
 
 def place(
@@ -128,20 +127,28 @@ def place(
     return part.place(name, replace=is_over, modified_at=modified_at, make_folders=False, undo=undo)
 
 
-def _may_be_stored(request: DavRequest) -> Resource | None:
-    """Return the file to replace, if any; checked before the body is received, and again when it has arrived."""
-    found = request.find(request.path)
-    if is_folder(found):
+def _check_target(request: DavRequest) -> Resource | None:
+    """Check the request, before and after its body is received; return the file to replace, if any.
+
+    Raises:
+        DAVError: a condition, a lock or the folder forbids storing the file.
+    """
+    file = request.find(request.path)
+    if is_folder(file):
         raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED, "there is a folder of this name")
     if not is_folder(request.find(request.parent_of(request.path))):
         raise DAVError(HTTPStatus.CONFLICT, "the folder of the file does not exist")
-    request.check_conditions(found)
-    request.check_unlocked(request.path, changes_folder=found is None)
-    return found
+    request.check_conditions(file)
+    request.check_unlocked(request.path, changes_folder=file is None)
+    return file
 
 
 def _most_bytes(request: DavRequest, length: int | None) -> int:
-    """Return how many bytes the account may still store, which the announced length must not exceed."""
+    """Return the number of bytes that the account may still store.
+
+    Raises:
+        QuotaExceededError: the announced length is larger.
+    """
     with request.service.reading(orm=True) as session:
         left = bytes_left(session, request.service.settings, request.user_id)
     if left is not None and (length or 0) > left:
@@ -150,7 +157,7 @@ def _most_bytes(request: DavRequest, length: int | None) -> int:
 
 
 def _expected_length(environ: Environ) -> int | None:
-    """Return the announced length; macOS Finder sends files in chunks, and their length in a header of its own."""
+    """Return the announced length in bytes; macOS Finder sends files in chunks, and their length in its own header."""
     headers = {environ.get("CONTENT_LENGTH") or "", environ.get("HTTP_X_EXPECTED_ENTITY_LENGTH", "").strip()} - {""}
     lengths = {parse_digits(header) for header in headers}
     if None in lengths:
@@ -161,7 +168,7 @@ def _expected_length(environ: Environ) -> int | None:
 
 
 def _modified_at(environ: Environ) -> int | None:
-    """Return the modification time that the client asks for, in seconds since 1970."""
+    """Return the modification time in the header `X-OC-Mtime`, in seconds since 1970."""
     header = environ.get("HTTP_X_OC_MTIME", "").strip()
     if not header:
         return None
@@ -189,14 +196,14 @@ def _pieces(environ: Environ) -> Iterator[bytes]:
 
 def _check_sum(environ: Environ, part: Part) -> None:
     """Compare the content with the header `OC-Checksum`, such as `SHA1:0123…`; unknown algorithms are ignored."""
-    kind, _, given = environ.get("HTTP_OC_CHECKSUM", "").strip().partition(":")
+    kind, _, expected = environ.get("HTTP_OC_CHECKSUM", "").strip().partition(":")
     kind = kind.upper().replace("-", "")
-    if not given or kind not in _HASHES:
+    if not expected or kind not in _HASHES:
         return
     if kind == "SHA1":
         digest = part.hash
     else:
         with part.path.open("rb") as file:
             digest = hashlib.file_digest(file, _HASHES[kind]).hexdigest()
-    if given.strip().lower() not in {digest, base64.b64encode(bytes.fromhex(digest)).decode().lower()}:
+    if expected.strip().lower() not in {digest, base64.b64encode(bytes.fromhex(digest)).decode().lower()}:
         raise DAVError(HTTPStatus.BAD_REQUEST, "the content does not have the checksum of OC-Checksum")

@@ -22,7 +22,7 @@ from photosvc.library.originals import checked_name
 from photosvc.models import DavLock
 from photosvc.web.protector import principal
 
-#: The most seconds that a lock lasts unless it is refreshed, also when the client names no time.
+#: The most seconds that a lock lasts unless it is refreshed; also its duration if the client names none.
 LONGEST_TIME: Final = 3600
 #: The most characters of the element `owner`.
 LONGEST_OWNER: Final = 4096
@@ -40,35 +40,35 @@ def lock(request: DavRequest) -> Response:
     depth = request.environ.get("HTTP_DEPTH", "infinity")
     if depth not in {"0", "infinity"}:
         raise DAVError(HTTPStatus.BAD_REQUEST, "the Depth of a lock is 0 or infinity")
-    asked = read_xml(request.environ, "lockinfo")
+    body = read_xml(request.environ, "lockinfo")
     seconds = _seconds(request.environ.get("HTTP_TIMEOUT", ""))
     with ExitStack() as stack:
         undo = stack.enter_context(originals.undo_on_error())
         session = stack.enter_context(request.writing())
-        found = request.find(request.path)
-        request.check_conditions(found)
-        if asked is None:
+        resource = request.find(request.path)
+        request.check_conditions(resource)
+        if body is None:
             held = _refreshed(request, session, seconds)
         else:
-            held = _asked(request, asked, seconds, deep=depth == "infinity")
-            if held.deep and is_folder(found) and "/" not in request.name:
-                # Any account may lock: one would keep all others from a large part of the library.
+            held = _requested_lock(request, body, seconds, deep=depth == "infinity")
+            if held.deep and is_folder(resource) and "/" not in request.name:
+                # Any account may lock, and would keep all others from a large part of the library.
                 raise DAVError(
                     HTTPStatus.FORBIDDEN,
                     "the folder of originals and the folders in it are locked with Depth 0 only: lock a folder further"
                     " down, or a file",
                 )
-            if found is None:
+            if resource is None:
                 _check_new_file(request)
             if roots := locks.grant(session, request.service.now(), held):
                 raise locked(NO_CONFLICT, roots)
-            if found is None:
+            if resource is None:
                 originals.make_empty(request.tree.root, request.name)
                 undo.callback(originals.remove_file, request.tree.root, request.name)
         content = _document(request, held)
         token = held.token
-    headers = {} if asked is None else {"Lock-Token": f"<{token}>"}
-    status = 201 if found is None and asked is not None else 200
+    headers = {} if body is None else {"Lock-Token": f"<{token}>"}
+    status = 201 if resource is None and body is not None else 200
     return Response(content, status, headers, content_type=xml.CONTENT_TYPE)
 
 
@@ -106,12 +106,12 @@ def _refreshed(request: DavRequest, session: Session, seconds: int) -> DavLock:
 
 def _covering(request: DavRequest, session: Session, token: str) -> DavLock | None:
     """Return the lock with this token, if it covers the resource."""
-    found = locks.covering(session, request.service.now(), request.key(request.path))
-    return next((one for one in found if one.token == token), None)
+    covering = locks.covering(session, request.service.now(), request.key(request.path))
+    return next((lock for lock in covering if lock.token == token), None)
 
 
-def _asked(request: DavRequest, body: Element, seconds: int, *, deep: bool) -> DavLock:
-    """Return the lock that a body asks for."""
+def _requested_lock(request: DavRequest, body: Element, seconds: int, *, deep: bool) -> DavLock:
+    """Return the lock that a body describes, not granted yet."""
     scopes = {part.tag.removeprefix(DAV) for part in body.iterfind(f"{DAV}lockscope/*")}
     types = {part.tag.removeprefix(DAV) for part in body.iterfind(f"{DAV}locktype/*")}
     if scopes not in ({"exclusive"}, {"shared"}) or types != {"write"}:
@@ -145,13 +145,13 @@ def _check_new_file(request: DavRequest) -> None:
 
 
 def _seconds(timeout: str) -> int:
-    """Return how many seconds a lock lasts by the header `Timeout`, of which the first known entry counts."""
-    for one in timeout.lower().split(","):
-        found = _SECONDS.match(one.strip())
-        if one.strip() == "infinite" or (found and len(found[1]) > _MOST_DIGITS):
+    """Return the duration of a lock in seconds, by the first known entry of the header `Timeout`."""
+    for entry in timeout.lower().split(","):
+        match = _SECONDS.match(entry.strip())
+        if entry.strip() == "infinite" or (match and len(match[1]) > _MOST_DIGITS):
             return LONGEST_TIME
-        if found:
-            return max(1, min(int(found[1]), LONGEST_TIME))
+        if match:
+            return max(1, min(int(match[1]), LONGEST_TIME))
     return LONGEST_TIME
 
 

@@ -49,15 +49,15 @@ class TooManyLocksError(PhotosvcError):
 
 
 def grant(session: Session, now: datetime, lock: DavLock) -> list[str]:
-    """Add a lock, after `serialize`, unless others conflict with it; return the roots of those.
+    """Add a lock, after `serialize`; if others conflict with it, add none and return their roots.
 
     Raises:
         TooManyLocksError: the account, the resource or the service has as many locks as allowed.
     """
     sweep(session, now)
-    found = _held(session, now, lock.root, deep=lock.deep)
+    others = _held(session, now, lock.root, deep=lock.deep)
     # Two locks are compatible only if both are shared.
-    if roots := sorted({other.root for other in found if other.exclusive or lock.exclusive}):
+    if roots := sorted({other.root for other in others if other.exclusive or lock.exclusive}):
         return roots
     counts = select(
         func.count(),
@@ -95,14 +95,14 @@ def blocking(
     """Return the roots of the locks that forbid a user to write a resource.
 
     Args:
-        session: if the caller then writes, in a transaction after `serialize`.
+        session: in a transaction after `serialize` if the caller writes afterwards.
         path: the resource, in the form of `addresses.key`.
-        deep: True if everything inside is written too.
+        deep: True if everything inside is written, too.
         tokens: the lock tokens in the request. Of several shared locks on one resource, one token is enough.
     """
-    found = _held(session, now, path, deep=deep)
-    opened = {lock.root for lock in found if lock.user_uid == user_uid and lock.token in tokens}
-    return sorted({lock.root for lock in found} - opened)
+    held = _held(session, now, path, deep=deep)
+    opened = {lock.root for lock in held if lock.user_uid == user_uid and lock.token in tokens}
+    return sorted({lock.root for lock in held} - opened)
 
 
 def release(session: Session, token: str) -> None:

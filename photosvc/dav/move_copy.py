@@ -1,7 +1,7 @@
-"""MOVE, COPY, MKCOL and DELETE.
+"""MOVE, COPY and MKCOL.
 
-MOVE is one rename on disk, as is DELETE, into the trash; the library, properties and locks follow in the same
-transaction. COPY makes its files in the staging folder, as uploads are received.
+MOVE is one rename on disk; the library, properties and locks follow in the same transaction. COPY makes its files in
+the staging folder, as uploads are received.
 """
 
 import os
@@ -43,21 +43,23 @@ def move(request: DavRequest) -> Response:
     request.check_disk(name, within=True)
     check_depth(request, request.find(request.path), ("infinity",))
     with originals.undo_on_error() as undo, request.writing(library=True) as session:
-        found = source_of(request)
-        request.check_conditions(found)
+        source = source_of(request)
+        request.check_conditions(source)
         request.check_unlocked(request.path, changes_folder=True)
         replaced = check_target(request, path)
         relocation = request.relocation()
-        over = replaced is not None and not (replaced.is_folder or found.is_folder or relocation.knows(request.name))
-        if replaced is not None and over:
+        overwrites = replaced is not None and not (replaced.is_folder or source.is_folder)
+        # Programs save new content under another name, which the library does not know, and move it over the file.
+        overwrites = overwrites and not relocation.knows(request.name)
+        if replaced is not None and overwrites:
             keep_replaced(request, name, replaced, undo)
         elif replaced is not None:
             remove(request, name, replaced, undo)
         # Uploads and other programs may have taken a free name meanwhile.
-        rename = originals.rename if over or found.is_folder else originals.rename_new
+        rename = originals.rename if overwrites or source.is_folder else originals.rename_new
         rename(request.tree.root, request.name, name)
         undo.callback(rename, request.tree.root, name, request.name)
-        relocation.moved(request.name, name, is_folder=found.is_folder)
+        relocation.moved(request.name, name, is_folder=source.is_folder)
         locks.release_all(session, request.key(request.path))
         locks.release_all(session, request.key(path))
         properties.move(session, request.key(request.path), request.key(path))
@@ -70,9 +72,9 @@ def check_copy(request: DavRequest, path: str) -> tuple[Resource, Resource | Non
     Raises:
         DAVError: the request cannot be met as it is.
     """
-    found = request.existing()
-    request.check_conditions(found)
-    return found, check_target(request, path)
+    source = request.existing()
+    request.check_conditions(source)
+    return source, check_target(request, path)
 
 
 def make_folder(request: DavRequest) -> Response:
@@ -111,15 +113,15 @@ def target_path(request: DavRequest) -> str:
     """Return the path in the header `Destination`.
 
     Raises:
-        DAVError: 400, there is none; 403, it is the source itself, within it or around it.
-        PhotosvcError: it is on another server, or not a path.
+        DAVError: 400, the header is missing; 403, the path is the source, inside it or around it.
+        PhotosvcError: the address is on another server, or not a path.
     """
-    given = request.environ.get("HTTP_DESTINATION")
-    if not given:
+    url = request.environ.get("HTTP_DESTINATION")
+    if not url:
         raise DAVError(HTTPStatus.BAD_REQUEST, "the header Destination is missing")
     if request.environ.get("HTTP_OVERWRITE", "T") not in {"T", "F"}:
         raise DAVError(HTTPStatus.BAD_REQUEST, "Overwrite is T or F")
-    path = path_of_url(request.environ, request.tree.mount_path, given)
+    path = path_of_url(request.environ, request.tree.mount_path, url)
     source, target = request.path.rstrip("/") + "/", path.rstrip("/") + "/"
     if target.startswith(source) or source.startswith(target):
         raise DAVError(HTTPStatus.FORBIDDEN, "the target is the source, within it or around it")
@@ -133,13 +135,13 @@ def check_target(request: DavRequest, path: str) -> Resource | None:
     Raises:
         DAVError: 409, the folder around it does not exist; 412, it must not be replaced; 423, it is locked.
     """
-    found = request.find(path)
+    target = request.find(path)
     if not is_folder(request.find(request.parent_of(path))):
         raise DAVError(HTTPStatus.CONFLICT, "the folder of the target does not exist")
-    if found is not None and request.environ.get("HTTP_OVERWRITE") == "F":
+    if target is not None and request.environ.get("HTTP_OVERWRITE") == "F":
         raise DAVError(HTTPStatus.PRECONDITION_FAILED, "the target exists")
-    request.check_unlocked(path, changes_folder=found is None)
-    return found
+    request.check_unlocked(path, changes_folder=target is None)
+    return target
 
 
 def copy(request: DavRequest) -> Response:
@@ -153,25 +155,30 @@ def copy(request: DavRequest) -> Response:
     """
     path = target_path(request)
     request.check_disk(path.strip("/"), within=True)
-    found, deep = request.existing(), request.environ.get("HTTP_DEPTH") != "0"
-    check_depth(request, found, ("0", "infinity"))
-    _check_size(request, found, deep=deep)
-    check_copy(request, path)  # and again when the content is there
+    source, deep = request.existing(), request.environ.get("HTTP_DEPTH") != "0"
+    check_depth(request, source, ("0", "infinity"))
+    _check_size(request, source, deep=deep)
+    check_copy(request, path)  # and again before each copy gets its name
     request.service.close()  # copying takes long and needs no database
     with receiving(PATIENCE):
-        if not found.is_folder:
-            replaced = _copy_file(request, found, path)
+        if not source.is_folder:
+            replaced = _copy_file(request, source, path)
         else:
-            replaced = _copy_folder(request, found, path)
+            replaced = _copy_folder(request, source, path)
             if deep:
-                _copy_members(request, found, path)
+                _copy_members(request, source, path)
     return Response(status=201 if replaced is None else 204)
 
 
-def _check_size(request: DavRequest, found: Resource, *, deep: bool) -> None:
-    """Check the number and size of all files, also against the quota of the account, before any is copied."""
-    count, size = 1, 0 if found.is_folder else found.status.st_size
-    for _, status in walk(request.tree.root, found.path.strip("/")) if found.is_folder and deep else ():
+def _check_size(request: DavRequest, source: Resource, *, deep: bool) -> None:
+    """Check the number and total size of the files to copy, also against the quota of the account.
+
+    Raises:
+        DAVError: 403, there are too many.
+        QuotaExceededError: the account may not store that much.
+    """
+    count, size = 1, 0 if source.is_folder else source.status.st_size
+    for _, status in walk(request.tree.root, source.path.strip("/")) if source.is_folder and deep else ():
         count += 1
         if count > MOST:
             raise DAVError(HTTPStatus.FORBIDDEN, f"at most {MOST} files and folders are copied at a time")
@@ -183,11 +190,11 @@ def _check_size(request: DavRequest, found: Resource, *, deep: bool) -> None:
 
 
 def _copy_folder(request: DavRequest, source: Resource, path: str) -> Resource | None:
-    """Make the copy of a folder without what is in it; return the file or folder that it replaces, if any."""
+    """Make an empty copy of a folder; return the file or folder that it replaces, if any."""
     name = path.strip("/")
     with originals.undo_on_error() as undo, request.writing(library=True) as session:
         replaced = _check_copied(request, source, path)
-        if replaced is not None and not _place_in(request, source):
+        if replaced is not None and not _path_in_source(request, source):
             remove(request, name, replaced, undo)
         originals.make_folder(request.tree.root, name)
         undo.callback(originals.remove_folder, request.tree.root, name)
@@ -207,7 +214,7 @@ def _copy_members(request: DavRequest, folder: Resource, path: str) -> None:
 
 
 def _copy_file(request: DavRequest, file: Resource, path: str) -> Resource | None:
-    """Copy a file, and return the one that the copy replaces, if any."""
+    """Copy a file; return the file or folder that the copy replaces, if any."""
     name = path.strip("/")
     with file.get_content() as content:
         status = os.fstat(content.fileno())
@@ -238,23 +245,23 @@ def _check_copied(
 
     Raises:
         DAVError: the request cannot be met as it is.
-        ChangedMeanwhileError: the copied file is not the one any more on which the conditions were checked.
+        ChangedMeanwhileError: the copied file has changed since the conditions were checked.
     """
-    if _place_in(request, source):
+    if _path_in_source(request, source):
         return check_target(request, path)
-    found, replaced = check_copy(request, path)
-    if found.is_folder != source.is_folder or (status is not None and found.etag != etag_of(status)):
+    present, replaced = check_copy(request, path)
+    if present.is_folder != source.is_folder or (status is not None and present.etag != etag_of(status)):
         raise ChangedMeanwhileError
     return replaced
 
 
 def _follow(request: DavRequest, session: Session, source: Resource, path: str) -> None:
-    """Let properties and library follow in the transaction of each copy, so that they know of it if the next fails."""
+    """Let properties and library follow in the transaction of each copy: they know of it even if the next one fails."""
     properties.copy(session, request.key(source.path), request.key(path), request.user_uid)
-    inner = _place_in(request, source)  # one request to index all of a copied folder, not one for each folder in it
+    inner = _path_in_source(request, source)  # the indexer is asked once for a copied folder, not for each subfolder
     request.relocation().changed(path.strip("/").removesuffix(inner), is_folder=source.is_folder or bool(inner))
 
 
-def _place_in(request: DavRequest, source: Resource) -> str:
-    """Return the path of a file or folder within the folder that the request copies; empty for that itself."""
+def _path_in_source(request: DavRequest, source: Resource) -> str:
+    """Return the path of a resource below the copied folder; empty for the folder itself."""
     return source.path.rstrip("/").removeprefix(request.path.rstrip("/"))

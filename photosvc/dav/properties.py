@@ -54,7 +54,7 @@ MOST_ON_RESOURCE: Final = 200
 MOST_OF_USER: Final = 50_000
 MOST_CHARACTERS_OF_USER: Final = 8 * 1024 * 1024
 #: The properties of several resources: path -> name -> XML element.
-Found = dict[str, dict[str, str]]
+DeadProperties = dict[str, dict[str, str]]
 _MICROSOFT: Final = "{urn:schemas-microsoft-com:}Win32"
 #: Properties that Windows sets on each file that it copies; they are accepted and ignored.
 _IGNORED: Final = {_MICROSOFT + name for name in ("CreationTime", "LastAccessTime", "FileAttributes")}
@@ -63,29 +63,29 @@ _MODIFIED: Final = {_MICROSOFT + "LastModifiedTime", f"{DAV}lastmodified"}
 _LANGUAGE: Final = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
-def quota_properties(session: Session, settings: Settings, user_id: int, asked: Collection[str]) -> dict[str, str]:
-    """Return the quota properties among `asked`, the same for all folders; they are never part of `allprop`.
+def quota_properties(session: Session, settings: Settings, user_id: int, names: Collection[str]) -> dict[str, str]:
+    """Return the quota properties among `names`, the same for all folders; they are never part of `allprop`.
 
-    Used is the size of the library with its trash; available is the free space of the disk, or less where the account
-    has a quota.
+    Used bytes are the size of the library with its trash. Available bytes are the free space of the disk, or the rest
+    of the account's quota if that is less.
     """
-    found: dict[str, str] = {}
-    if USED in asked:
+    values: dict[str, str] = {}
+    if USED in names:
         stored = or_(File.missing.is_(False), is_below(File.name, TRASH_FOLDER))
-        found[USED] = str(session.scalar(select(func.coalesce(func.sum(File.size), 0)).where(stored)))
-    if AVAILABLE in asked:
+        values[USED] = str(session.scalar(select(func.coalesce(func.sum(File.size), 0)).where(stored)))
+    if AVAILABLE in names:
         limits = [bytes_left(session, settings, user_id)]
         disk = os.statvfs(settings.originals)
         limits.append(disk.f_bavail * disk.f_frsize)
-        found[AVAILABLE] = str(max(0, min(limit for limit in limits if limit is not None)))
-    return found
+        values[AVAILABLE] = str(max(0, min(limit for limit in limits if limit is not None)))
+    return values
 
 
 def _of_files(value: Callable[[Resource], str]) -> Callable[[Resource], str | None]:
     return lambda resource: None if resource.is_folder else value(resource)
 
 
-#: Name -> rendered value of a resource, None where it has none. Lock properties are rendered apart.
+#: Name -> function that renders the value for a resource, None if it has none. `LockProperties` renders the others.
 LIVE: Final[Mapping[str, Callable[[Resource], str | None]]] = {
     f"{DAV}resourcetype": lambda resource: "<D:collection/>" if resource.is_folder else "",
     f"{DAV}displayname": lambda resource: text(resource.name or "originals"),
@@ -101,14 +101,14 @@ class LockProperties:
     """The lock properties of the resources of one answer.
 
     Args:
-        found: the locks that cover any of them.
+        locks: the locks that cover any of them.
         mount: the address of the folder of originals, not quoted.
     """
 
-    def __init__(self, found: Iterable[DavLock], now: datetime, mount: str) -> None:
+    def __init__(self, locks: Iterable[DavLock], now: datetime, mount: str) -> None:
         self._mount = quote(mount)
         self._by_root: dict[str, list[tuple[bool, str]]] = {}
-        for lock in found:
+        for lock in locks:
             self._by_root.setdefault(lock.root, []).append((lock.deep, self._render(lock, now)))
 
     def value(self, name: str, path: str) -> str:
@@ -152,7 +152,7 @@ def names(session: Session, path: str) -> list[str]:
     return list(session.scalars(select(DavProperty.name).where(DavProperty.path == path).order_by(DavProperty.name)))
 
 
-def find_all(session: Session, path: str, wanted: Sequence[str] | None, depth: str) -> Found:
+def find_all(session: Session, path: str, wanted: Sequence[str] | None, depth: str) -> DeadProperties:
     """Return the properties of a resource and of the resources in it.
 
     Args:
@@ -167,10 +167,10 @@ def find_all(session: Session, path: str, wanted: Sequence[str] | None, depth: s
     if wanted is not None:
         chosen &= DavProperty.name.in_(wanted)
     query = select(DavProperty.path, DavProperty.name, DavProperty.value).where(chosen)
-    found: Found = {}
-    for one, name, value in session.execute(query.order_by(DavProperty.path, DavProperty.name)):
-        found.setdefault(one, {})[name] = value
-    return found
+    properties: DeadProperties = {}
+    for owner, name, value in session.execute(query.order_by(DavProperty.path, DavProperty.name)):
+        properties.setdefault(owner, {})[name] = value
+    return properties
 
 
 def check(session: Session, path: str, values: Mapping[str, str], user_uid: str) -> None:
@@ -185,8 +185,8 @@ def check(session: Session, path: str, values: Mapping[str, str], user_uid: str)
         raise PropertyLimitError(f"the name of a property has at most {LONGEST_NAME} bytes")
     if any(len(value) > LONGEST_VALUE for value in values.values()):
         raise PropertyLimitError(f"a property has at most {LONGEST_VALUE} characters")
-    kept = set(names(session, path)) - set(values)
-    if len(kept) + len(values) > MOST_ON_RESOURCE:
+    others = set(names(session, path)) - set(values)
+    if len(others) + len(values) > MOST_ON_RESOURCE:
         raise PropertyLimitError(f"a file or folder has at most {MOST_ON_RESOURCE} properties")
     if not _has_room(session, user_uid, len(values), sum(_size(*item) for item in values.items())):
         raise PropertyLimitError("too many properties: remove some")
@@ -202,7 +202,7 @@ def write(session: Session, path: str, values: Mapping[str, str], user_uid: str)
 
 
 def remove(session: Session, path: str, removed: Iterable[str]) -> None:
-    """Delete properties of a resource by their names, ignoring those that it does not have."""
+    """Delete properties of a resource by their names; absent ones are ignored."""
     chosen = DavProperty.path == path, DavProperty.name.in_(list(removed))
     session.execute(delete(DavProperty).where(*chosen), execution_options=UNLOADED)
 
@@ -240,7 +240,7 @@ def move(session: Session, source: str, target: str) -> None:
 
 
 def _has_room(session: Session, user_uid: str, count: int, size: int) -> bool:
-    """Return whether a user may store so many more properties and characters; replaced ones count twice."""
+    """Return whether a user may store `count` more properties of `size` characters; replaced ones count twice."""
     own = select(func.count(), func.coalesce(func.sum(DavProperty.size), 0)).where(DavProperty.user_uid == user_uid)
     held, characters = session.execute(own).one()
     return bool(held + count <= MOST_OF_USER and characters + size <= MOST_CHARACTERS_OF_USER)
@@ -266,15 +266,15 @@ def proppatch(request: DavRequest) -> Response:
     if body is None:
         raise XmlError
     changes = dict(_changes(body))
-    modified = [_time(one) for name, one in changes.items() if name in _MODIFIED]
-    refused = {name: status for name, one in changes.items() if (status := _refusal(name, one))}
+    modified = [_time(value) for name, value in changes.items() if name in _MODIFIED]
+    refused = {name: status for name, value in changes.items() if (status := _refusal(name, value))}
     path, user_uid = request.key(request.path), request.user_uid
-    values = {name: None if one is None else element_text(one) for name, one in changes.items()}
-    kept = {name: value for name, value in values.items() if name not in _IGNORED | _MODIFIED}
-    written = {name: value for name, value in kept.items() if value is not None}
+    texts = {name: None if value is None else element_text(value) for name, value in changes.items()}
+    stored = {name: text for name, text in texts.items() if name not in _IGNORED | _MODIFIED}
+    written = {name: text for name, text in stored.items() if text is not None}
     with request.writing() as session:
-        found = request.existing()
-        request.check_conditions(found)
+        resource = request.existing()
+        request.check_conditions(resource)
         request.check_writable(request.path)
         if not refused:
             try:
@@ -282,12 +282,12 @@ def proppatch(request: DavRequest) -> Response:
             except PropertyLimitError as error:
                 refused = dict.fromkeys(written, error.status)
         if not refused:
-            remove(session, path, kept.keys() - written.keys())
+            remove(session, path, stored.keys() - written.keys())
             write(session, path, written, user_uid)
     if modified and modified[-1] is not None and not refused:
         with suppress(PhotosvcError):  # gone meanwhile
             originals.set_modified(request.tree.root, request.name, modified[-1])
-    return _answer(request, found, changes, refused)
+    return _answer(request, resource, changes, refused)
 
 
 def _changes(body: Element) -> Iterator[tuple[str, Element | None]]:
@@ -297,10 +297,10 @@ def _changes(body: Element) -> Iterator[tuple[str, Element | None]]:
             continue
         for holder in part.iterfind(f"{DAV}prop"):
             language = holder.get(_LANGUAGE) or part.get(_LANGUAGE) or body.get(_LANGUAGE) or ""
-            for one in holder:
+            for value in holder:
                 if language:
-                    one.attrib.setdefault(_LANGUAGE, language)
-                yield one.tag, one if part.tag == f"{DAV}set" else None
+                    value.attrib.setdefault(_LANGUAGE, language)
+                yield value.tag, value if part.tag == f"{DAV}set" else None
 
 
 def _refusal(name: str, value: Element | None) -> HTTPStatus | None:
@@ -311,7 +311,7 @@ def _refusal(name: str, value: Element | None) -> HTTPStatus | None:
 
 
 def _time(value: Element | None) -> float | None:
-    """Parse a time, an HTTP date or seconds since 1970; None when it is neither, or the property is removed."""
+    """Return a time as seconds since 1970, from an HTTP date or a number; None for other texts and for a removal."""
     text = "" if value is None else (value.text or "").strip()
     if (seconds := parse_digits(text)) is not None:
         return float(seconds) if seconds <= LAST_SECOND else None
@@ -319,11 +319,11 @@ def _time(value: Element | None) -> float | None:
     return None if date is None else date.timestamp()
 
 
-def _answer(request: DavRequest, found: Resource, changes: Changes, refused: dict[str, HTTPStatus]) -> Response:
+def _answer(request: DavRequest, resource: Resource, changes: Changes, refused: dict[str, HTTPStatus]) -> Response:
     by_status: dict[HTTPStatus, list[str]] = {}
     for name in changes:
         status = refused.get(name, HTTPStatus.FAILED_DEPENDENCY if refused else HTTPStatus.OK)
         by_status.setdefault(status, []).append(element(name))
     propstats = [propstat(status, "".join(names)) for status, names in by_status.items()]
-    response = xml.response(found.href(request.in_client_spelling(found.path)), propstats)
+    response = xml.response(resource.href(request.in_client_spelling(resource.path)), propstats)
     return Response(xml.document("multistatus", response), HTTPStatus.MULTI_STATUS, content_type=xml.CONTENT_TYPE)

@@ -57,13 +57,13 @@ def propfind(request: DavRequest) -> Response:
             of too many resources.
         PhotosvcError: too many large answers are being sent.
     """
-    environ, tree, found = request.environ, request.tree, request.existing()
+    environ, tree, top = request.environ, request.tree, request.existing()
     request.check_if()
     depth = environ.get("HTTP_DEPTH", "infinity")
     if depth not in {"0", "1", "infinity"}:
         raise DAVError(HTTPStatus.BAD_REQUEST, "the header Depth is 0, 1 or infinity")
     wanted = _read_request(environ)
-    first, rest = _split(_resources(found, depth), len(wanted.names))
+    first, rest = _split(_resources(top, depth), len(wanted.names))
     with tree.service.reading(orm=True) as session:
         dead, covering = _stored(session, request.key(request.path), wanted, depth, tree)
         quota = quota_properties(session, tree.service.settings, principal().user_id or 0, wanted.names)
@@ -129,19 +129,19 @@ def _resources(top: Resource, depth: str) -> Iterable[Resource]:
 
 def _stored(
     session: Session, path: str, wanted: PropertyRequest, depth: str, tree: Tree
-) -> tuple[properties.Found, LockProperties]:
-    """Read the dead properties and locks of all resources of the answer."""
-    dead: properties.Found = {}
+) -> tuple[properties.DeadProperties, LockProperties]:
+    """Return the dead properties and the locks of all resources of the answer."""
+    dead: properties.DeadProperties = {}
     names = None if wanted.dead else [name for name in wanted.names if name not in _USUAL]
     if names is None or names:
         dead = properties.find_all(session, path, names, depth)
     now = tree.service.now()
-    found: list[DavLock] = []
+    covering: list[DavLock] = []
     if LOCKDISCOVERY in wanted.names and wanted.values:
-        found += locks.covering(session, now, path)
+        covering += locks.covering(session, now, path)
         if depth != "0":
-            found += locks.inside(session, now, path, locks.MOST)
-    return dead, LockProperties(found, now, tree.mount_path)
+            covering += locks.inside(session, now, path, locks.MOST)
+    return dead, LockProperties(covering, now, tree.mount_path)
 
 
 def _response(
@@ -149,7 +149,7 @@ def _response(
     resource: Resource,
     wanted: PropertyRequest,
     absent: Mapping[str, str],
-    dead: properties.Found,
+    dead: properties.DeadProperties,
     covering: LockProperties,
     quota: Mapping[str, str],
 ) -> str:

@@ -80,9 +80,9 @@ class DavRequest:
         Raises:
             DAVError: 404, there is none.
         """
-        if (found := self.find(self.path)) is None:
+        if (resource := self.find(self.path)) is None:
             raise DAVError(HTTPStatus.NOT_FOUND)
-        return found
+        return resource
 
     @property
     def is_deep(self) -> bool:
