@@ -297,8 +297,8 @@ def costly_parts(node: Node | None, part: str) -> Sequence[Detail]:
     Args:
         part: the parameter that is costly if there is no query.
     """
-    parts = () if node is None else (one for one in leaves(node) if not isinstance(one, Everything | Nothing))
-    names = list(dict.fromkeys(one.name if isinstance(one, Filter) else "q" for one in parts))
+    parts = () if node is None else (part for part in leaves(node) if not isinstance(part, Everything | Nothing))
+    names = list(dict.fromkeys(part.name if isinstance(part, Filter) else "q" for part in parts))
     unindexed = [name for name in names if name in FILTERS and not _is_indexed(FILTERS[name])]
     if unindexed:
         return _details(unindexed, "no index finds photos by this: it is compared with every one")

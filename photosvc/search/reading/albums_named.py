@@ -170,8 +170,8 @@ class NamedAlbums:
     def named(self, operands: Operands) -> list[NamedAlbum]:
         """Return the albums that have one of these UIDs or titles."""
         if operands not in self._named:
-            self._named[operands] = found = self._look_up(operands)
-            self._smart |= {album.id: album for album in found if album.filter}
+            self._named[operands] = albums = self._look_up(operands)
+            self._smart |= {album.id: album for album in albums if album.filter}
         return self._named[operands]
 
     def query_of(self, album: NamedAlbum) -> Node | None:

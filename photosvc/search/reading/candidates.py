@@ -149,7 +149,7 @@ def most_walked(photos: int, rows_needed: int) -> int | None:
 
 def scan_values(parts: Sequence[Node], context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
     """Return the SELECT of all photos that match these conjuncts, and maybe more photos; None without an index."""
-    scanned = sorted((one for one in parts if is_scanned(one, context)), key=word_index.is_words)
+    scanned = sorted((part for part in parts if is_scanned(part, context)), key=word_index.is_words)
     if context.opened or not scanned:  # the index has only listed rows
         return None
     photos = select(SearchRow.newest_key // 2**RANK_BITS)  # words are looked up last, for the rows that are left
@@ -232,13 +232,13 @@ def _photos(part: Node, context: Context) -> Any:  # noqa: ANN401 - the select t
     keys = select(SearchRow.newest_key // 2**RANK_BITS)  # most indexes contain a key, not `photo_id`
     match part:
         case Or(parts) if word_index.is_mixed(part, context):
-            each = [_photos_of_any(one, context) for one in parts]
+            each = [_photos_of_any(item, context) for item in parts]
             return union_all(*each) if None not in each else None
-        case Filter("album" | "albums", Choice(ids)) if ids and not any(isinstance(one, TakenOut) for one in ids):
-            return members([one for one in ids if isinstance(one, int)])
+        case Filter("album" | "albums", Choice(ids)) if ids and not any(isinstance(item, TakenOut) for item in ids):
+            return members([item for item in ids if isinstance(item, int)])
         case Filter("uid", Choice(any_of)) if any_of:
             # No union: this may be a part of one, and SQLite knows none within another.
-            return select(SearchRow.photo_id).where(or_(*_identified(one for one in any_of if isinstance(one, Uid))))
+            return select(SearchRow.photo_id).where(or_(*_identified(item for item in any_of if isinstance(item, Uid))))
         case _ if context.opened:  # the other indexes contain listed rows only
             return None
         case Filter() if (days := _days_of(part)) is not None:
@@ -277,8 +277,8 @@ def _is_rare(part: Filter) -> bool:
     value = _value(part)
     if not (isinstance(value, Choice) and value.any_of):
         return False
-    for one in value.any_of:
-        match one:
+    for item in value.any_of:
+        match item:
             case Range(low) if low is not None and low > 0:
                 pass
             case Pattern((name,)) if name != "image":
@@ -296,8 +296,8 @@ def _value(part: Filter) -> Value | None:
 def _identified(uids: Iterable[Uid]) -> Iterator[Any]:
     """Yield the conditions that a photo has one of these UIDs, or a file with one of these UIDs or hashes."""
     texts = defaultdict(list)
-    for one in uids:
-        texts[one.column].append(one.text)
+    for uid in uids:
+        texts[uid.column].append(uid.text)
     for column, values in texts.items():
         yield identified(column, values)
 

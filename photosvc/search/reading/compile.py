@@ -249,14 +249,14 @@ def _shows_strangers(context: Context) -> Condition:
 
 def _shows(operands: Iterable[Operand], context: Context) -> Condition:
     """Return the condition that a photo shows one of these people."""
-    found: list[Condition] = []
+    conditions: list[Condition] = []
     for operand in operands:
         match operand:
             case Word() | Phrase():
-                found.append(words.contains("people", operand, context))
+                conditions.append(words.contains("people", operand, context))
             case Pattern((name,)):
-                found.append(words.names_person(name, context))
+                conditions.append(words.names_person(name, context))
             case MarkerNames(names):
                 photos = select(File.photo_id).join(Marker).where(Marker.name.in_(names), not_(File.missing))
-                found.append(context.column(SearchRow.photo_id).in_(photos))
-    return or_(false(), *found)
+                conditions.append(context.column(SearchRow.photo_id).in_(photos))
+    return or_(false(), *conditions)

@@ -101,18 +101,18 @@ def neighbours(
         return None
     turned = prepare(connection, replace(request, order=search.request.order.reversed()), sees_private=sees_private)
     before, behind = _behind(turned, own[0]), _behind(search, own[-1])
-    beside = [one for one in (before, behind) if one is not None]
+    beside = [photo_id for photo_id in (before, behind) if photo_id is not None]
     key = request.alias_key
-    uids = {one: alias(PHOTO, one, key) for one in beside} if key else uids_of(connection, beside)
-    return Neighbours(*(None if one is None else uids.get(one) for one in (before, behind)))
+    uids = {photo_id: alias(PHOTO, photo_id, key) for photo_id in beside} if key else uids_of(connection, beside)
+    return Neighbours(*(None if photo_id is None else uids.get(photo_id) for photo_id in (before, behind)))
 
 
 def _behind(search: Search, place: KeyedFile) -> int | None:
     """Return the photo of the next file in the order of a search; None at its end."""
     order = search.request.order
     cursor = Cursor(order.name, search.request.seed, 0, tuple(place[1:]))
-    found = replace(search, request=replace(search.request, cursor=cursor, ordered=True)).window(0, 1)
-    return next(map(photo_of, found), None)
+    files = replace(search, request=replace(search.request, cursor=cursor, ordered=True)).window(0, 1)
+    return next(map(photo_of, files), None)
 
 
 def uids_of(connection: Connection, photo_ids: Sequence[int]) -> dict[int, str]:
@@ -193,10 +193,10 @@ class _Window(NamedTuple):
 def _single_files(search: Search) -> _Window:
     """Return one result for each file of the request's window."""
     groups, last = Groups(), None
-    for found in search.parts_of_window(search.request.start, search.request.count):
-        if found:
-            groups.add_single([file[0] for file in found])
-            last = found[-1]
+    for files in search.parts_of_window(search.request.start, search.request.count):
+        if files:
+            groups.add_single([row[0] for row in files])
+            last = files[-1]
     return _Window(groups, len(groups), last)
 
 
@@ -205,11 +205,11 @@ def _merged_window(search: Search) -> _Window:
     request = search.request
     groups, count, last = Groups(), 0, None
     peek = request.cursor is None and request.offset > 0
-    found = search.window(request.start - peek, request.count + peek)
-    before = next(map(photo_of, found), None) if peek else None
+    rows = search.window(request.start - peek, request.count + peek)
+    before = next(map(photo_of, rows), None) if peek else None
     if request.cursor:
         before = FileKey.unpack_photo_id(int(request.cursor.values[-1]))
-    for photo_id, files in groupby(found, key=photo_of):
+    for photo_id, files in groupby(rows, key=photo_of):
         group = []
         for last in files:
             group.append(last[0])
@@ -235,8 +235,8 @@ def find(connection: Connection, request: SearchRequest, *, sees_private: bool) 
     total = search.total() if request.total else None
     pieces: Iterable[str]
     if search.is_plain and not (request.start or request.merged or request.without_metadata) and request.count <= CHUNK:
-        found, heads = search.first_results()
-        pieces, count, last = (f"[{join_results(heads)}]",), len(found), found[-1] if found else None
+        files, heads = search.first_results()
+        pieces, count, last = (f"[{join_results(heads)}]",), len(files), files[-1] if files else None
     else:
         window = _merged_window(search) if request.merged else _single_files(search)
         pieces, count, last = _pieces(search, window.groups), window.files, window.last
@@ -282,6 +282,6 @@ def _records(search: Search, groups: Sequence[Sequence[int]]) -> str:
     files = iter(file_documents(connection, file_ids))
     if key:
         owners = [row_ids_of(head)[0] for head, group in zip(stored, groups, strict=True) for _ in group]
-        files = (public_file(*one) for one in zip(files, repeat(key), owners, file_ids))
+        files = (public_file(*texts) for texts in zip(files, repeat(key), owners, file_ids))
     merged = (merge_result(head, [next(files) for _ in group]) for head, group in zip(heads, groups, strict=True))
     return ",".join(merged)

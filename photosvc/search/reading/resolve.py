@@ -160,13 +160,13 @@ class _Resolver:
             NotFoundError: there is none, or it may not be seen.
         """
         # PostgreSQL refuses texts with NUL, so only texts in the form of a UID are looked up.
-        found = self._albums.named((Uid(uid, "albums"),)) if is_uid(uid, ALBUM) else []
-        if not found:
+        albums = self._albums.named((Uid(uid, "albums"),)) if is_uid(uid, ALBUM) else []
+        if not albums:
             of_library = find_library_album(self._connection, uid)
             if of_library is not None:
                 return of_library.node
             raise NotFoundError("there is no such album", field="s")
-        return self._in_any(found, "album", ())
+        return self._in_any(albums, "album", ())
 
     def _filter(self, node: Filter, value: Choice, inside: tuple[int, ...]) -> Node:
         self._count(1)
@@ -197,7 +197,7 @@ class _Resolver:
 
         Folders, months and states are named by UIDs alone.
         """
-        parts = [self._in_any(found, name, inside)] if (found := self._albums.named(operands)) else []
+        parts = [self._in_any(albums, name, inside)] if (albums := self._albums.named(operands)) else []
         uids = [operand.text for operand in operands if isinstance(operand, Uid) and kind_of(operand.text)]
         for uid in uids[:_MOST_LIBRARY_ALBUMS]:
             of_library = self._names.once(("library", uid), partial(find_library_album, self._connection, uid))
@@ -288,16 +288,16 @@ class _Lookups:
 
     def circles(self, operands: Operands, *, required: bool) -> Operands:
         """Replace photos and places by circles around their positions; leave out photos without a position."""
-        found: list[Operand] = []
+        circles: list[Operand] = []
         if sum(isinstance(operand, Town) for operand in operands) > _MOST_TOWNS:
             raise InvalidValueError(f"near names more than {_MOST_TOWNS} places", field=self._field)
         for operand in operands:
             if isinstance(operand, Town):
-                found += [Circle(lat, lng, operand.km) for lat, lng in self._towns(operand, required=required)]
+                circles += [Circle(lat, lng, operand.km) for lat, lng in self._towns(operand, required=required)]
             elif isinstance(operand, Near):
                 position = self._position(operand.uid, required=required)
-                found += [Circle(*position, operand.km)] if position else []
-        return tuple(found)
+                circles += [Circle(*position, operand.km)] if position else []
+        return tuple(circles)
 
     def _towns(self, town: Town, *, required: bool) -> Sequence[tuple[float, float]]:
         try:
@@ -309,22 +309,22 @@ class _Lookups:
 
     def look_alikes(self, operands: Operands, *, required: bool) -> Operands:
         """Replace photos by the ids of the photos that look like them."""
-        found: set[int] = set()
+        photo_ids: set[int] = set()
         for uid in [operand.text for operand in operands if isinstance(operand, Uid)][:_MOST_LOOKS]:
             look_up = partial(similar_photos, self._connection, uid, sees_private=self._sees_private)
             ids = self.once(("similar", uid), look_up)
             if ids is None and required:
                 raise NotFoundError(Message("there is no photo {name}", name=uid), field="similar")
-            found.update(ids or ())
-        return tuple(sorted(found))
+            photo_ids.update(ids or ())
+        return tuple(sorted(photo_ids))
 
     def _position(self, uid: str, *, required: bool) -> tuple[float, float] | None:
         query = select(SearchRow.lat, SearchRow.lng).where(identified("photo_uid", [uid]))
         query = query.where(visible(sees_private=self._sees_private)).limit(1)
-        found = self.once(("near", uid), lambda: self._connection.execute(query).first())
-        if found is None and required:  # in the filter of a smart album an unknown photo is no error of the search
+        row = self.once(("near", uid), lambda: self._connection.execute(query).first())
+        if row is None and required:  # in the filter of a smart album an unknown photo is no error of the search
             raise NotFoundError(Message("there is no photo {name}", name=uid), field="near")
-        return None if found is None or found.lat == NOWHERE else (found.lat, found.lng)
+        return None if row is None or row.lat == NOWHERE else (row.lat, row.lng)
 
 
 def _with_operands(node: Filter, value: Choice, resolved: Callable[[Operands], Operands]) -> Node:

@@ -47,15 +47,15 @@ class Counts:
 def read_counts(connection: Connection, *, sees_private: bool) -> Counts:
     """Count the photos, files and albums that a search without filters finds."""
     context = context_of(connection, Everything(), sees_private=sees_private)
-    seen, one = visible(sees_private=sees_private), compile_query(Filter("primary", True), context)
+    seen, is_primary = visible(sees_private=sees_private), compile_query(Filter("primary", True), context)
     numbers = (
         func.count(),
-        func.count().filter(SearchRow.favorite, one),
-        func.count().filter(not_(one)),
-        func.count().filter(one, SearchRow.photo_type == _LIVE),
-        func.count().filter(one, SearchRow.photo_type == _VIDEO),
-        func.count().filter(one, SearchRow.private),
-        func.count().filter(one, compile_query(Filter("review", True), context)),
+        func.count().filter(SearchRow.favorite, is_primary),
+        func.count().filter(not_(is_primary)),
+        func.count().filter(is_primary, SearchRow.photo_type == _LIVE),
+        func.count().filter(is_primary, SearchRow.photo_type == _VIDEO),
+        func.count().filter(is_primary, SearchRow.private),
+        func.count().filter(is_primary, compile_query(Filter("review", True), context)),
     )
     every, favorite, further, live, videos, private, review = connection.execute(select(*numbers).where(seen)).one()
     hidden, archived = (

@@ -71,9 +71,9 @@ def in_order(query: Any, order: Order, keys: Sequence[Column]) -> Any:  # noqa: 
     return query.order_by(*(key.desc() if order.falling else key.asc() for key in keys))
 
 
-def photo_of(found: KeyedFile) -> int:
+def photo_of(file: KeyedFile) -> int:
     """Return the id of the photo that a file belongs to: every order ends in a packed `FileKey`."""
-    return FileKey.unpack_photo_id(found[-1])
+    return FileKey.unpack_photo_id(file[-1])
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,8 @@ class Search:
             prepared, values = self._plain(offset, count)
             return prepared.chunks(self.connection, values, _CHUNK)
         if self.plan.tiers:
-            found = islice(self._by_tiers(offset + count), offset, None)
-            return iter(lambda: tuple(islice(found, _CHUNK)), ())
+            files = islice(self._by_tiers(offset + count), offset, None)
+            return iter(lambda: tuple(islice(files, _CHUNK)), ())
         query = self.window_query(offset, count)
         if (walk := self.plan.walk) and (end := self._end_of(walk)):
             rows = self.connection.execute(self._within(query, end)).all()
@@ -205,9 +205,9 @@ class Search:
         plan = plan_all(self.node, self.context, self.connection)
         return self.connection.scalar(matching(plan, func.count())) or 0
 
-    def cursor_behind(self, found: KeyedFile, position: int) -> Cursor:
+    def cursor_behind(self, file: KeyedFile, position: int) -> Cursor:
         """Return the cursor of the page that begins after this file."""
-        return Cursor(self.request.order.name, self.request.seed, position, tuple(found[1:]))
+        return Cursor(self.request.order.name, self.request.seed, position, tuple(file[1:]))
 
     def matching(self, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         """Return the query for these columns of all files that match, in no order."""

@@ -114,7 +114,7 @@ def needed(parts: Iterable[Node]) -> Node | None:
 
     None when photos without any of the words may match too.
     """
-    demanded = [one for one in map(_needed, parts) if one is not None]
+    demanded = [words for words in map(_needed, parts) if words is not None]
     return conjunction(demanded) if demanded else None
 
 
@@ -128,8 +128,8 @@ def _needed(part: Node) -> Node | None:
         case And(parts):
             return needed(parts)
         case Or(parts):
-            each = [_needed(one) for one in parts]
-            return disjunction([one for one in each if one is not None]) if None not in each else None
+            each = [_needed(part) for part in parts]
+            return disjunction([part for part in each if part is not None]) if None not in each else None
         case _:
             return None
 
@@ -206,10 +206,10 @@ def contains(section: str, term: Term, context: Context) -> Condition:
     Args:
         section: a column of `SearchText`, such as `words` (all of them) or `title`.
     """
-    found = _has_term(getattr(SearchText, section), term, context)
+    condition = _has_term(getattr(SearchText, section), term, context)
     if not context.words_as_sets:
-        return found
-    return and_(by_index(in_section(term, section) if section in MARKS else term, context), found)
+        return condition
+    return and_(by_index(in_section(term, section) if section in MARKS else term, context), condition)
 
 
 def by_index(words: Node, context: Context) -> Condition:
