@@ -32,8 +32,8 @@ class PhotosvcError(Exception):
         field: name of the invalid parameter, column or option, as the caller wrote it.
         status: the HTTP status in place of that of the class.
         exit_code: the exit code of the command in place of that of the class.
-        retry_after: seconds after which another try may succeed (RFC 9110 section 10.2.3), in place of those of the
-            class.
+        retry_after: seconds after which another try may succeed (RFC 9110 section 10.2.3), in place of the
+            seconds of the class.
     """
 
     status: HTTPStatus = HTTPStatus.INTERNAL_SERVER_ERROR

@@ -63,7 +63,7 @@ class Base(DeclarativeBase):
     )
     #: The default of SQLAlchemy 2.1, also for earlier versions.
     type_annotation_map: ClassVar[dict[Any, Any]] = {float: Double}
-    #: New objects have their values from Python: no INSERT returns those that the database would fill in.
+    #: New objects have their values from Python: no INSERT returns values that the database fills in.
     __mapper_args__ = {"eager_defaults": False}  # noqa: RUF012 - as SQLAlchemy declares it
 
     def __init_subclass__(cls, *, table: str = "", **options: Any) -> None:  # noqa: ANN401 - those of SQLAlchemy

@@ -1,4 +1,4 @@
-"""The indexes with options of a database: partial ones, and those of searches.
+"""The indexes with options of a database: partial indexes, and the indexes of searches.
 
 They complete the metadata of `Base`, with which `svc db check` compares a database; no statement needs them.
 """

@@ -96,8 +96,8 @@ def _references(table: Table) -> tuple[tuple[Column[Any], bool], ...]:
     """Return the columns that refer to the id of a table, each with True if its rows belong to rows of the table."""
     from photosvc.models import Base  # with all tables
 
-    every = Base.metadata.sorted_tables
-    referring = (other for other in every if not other.name.startswith(TABLE_PREFIX + "search_"))
+    tables = Base.metadata.sorted_tables
+    referring = (other for other in tables if not other.name.startswith(TABLE_PREFIX + "search_"))
     keys = (key for other in referring for key in other.foreign_keys if key.column.table is table and key.ondelete)
     return tuple((key.parent, key.ondelete == "CASCADE") for key in keys)
 

@@ -103,13 +103,15 @@ def prepare_statement(statement: Any, dialect: Dialect) -> Prepared:  # noqa: AN
     """Compile a SELECT for this dialect; its bind parameters have names, and values of types that the driver takes."""
     compiled = statement.compile(dialect=dialect)
     names = tuple(compiled.positiontup) if compiled.positional else None
-    found = (
+    conversions = (
         (number, column.type.dialect_impl(dialect).result_processor(dialect, None))
         for number, column in enumerate(statement.selected_columns)
         if not isinstance(column.type, Float)  # the drivers return floats as such
     )
     # Cached, because the same few values recur: the times of a credential.
-    processors = tuple((number, lru_cache(256)(processor)) for number, processor in found if processor is not None)
+    processors = tuple(
+        (number, lru_cache(256)(processor)) for number, processor in conversions if processor is not None
+    )
     return Prepared(compiled.string, names, compiled.params, processors)
 
 
@@ -142,19 +144,19 @@ def number_new(session: Session, mapped: type[Numbered]) -> None:
 
     One statement then inserts all of them; else SQLite would insert each by a statement of its own to learn its id.
     """
-    new: list[Any] = [one for one in session.new if isinstance(one, mapped) and one.id is None]
+    new: list[Any] = [row for row in session.new if isinstance(row, mapped) and row.id is None]
     table: Any = mapped.__table__
     if not new:
         return
     ids: Iterable[int]
     if session.get_bind().dialect.name == "postgresql":
-        every = func.generate_series(1, len(new)).alias()
-        drawn = select(func.nextval(func.pg_get_serial_sequence(table.fullname, "id"))).select_from(every)
+        numbers = func.generate_series(1, len(new)).alias()
+        drawn = select(func.nextval(func.pg_get_serial_sequence(table.fullname, "id"))).select_from(numbers)
         ids = session.connection().execute(drawn).scalars()
     else:
         ids = count((session.connection().scalar(select(func.max(table.c.id))) or 0) + 1)
-    for one, number in zip(new, ids, strict=False):
-        one.id = number
+    for row, number in zip(new, ids, strict=False):
+        row.id = number
 
 
 @contextmanager
@@ -188,11 +190,11 @@ def among(session: Session, key: Any, values: Collection[int] | Collection[str])
         if not values:  # the type of an empty array is unknown
             return false()
         kind = Text if isinstance(next(iter(values)), str) else BigInteger
-        every: ColumnElement[bool] = key == any_(bindparam(None, list(values), type_=ARRAY(kind)))
-        return every
+        condition: ColumnElement[bool] = key == any_(bindparam(None, list(values), type_=ARRAY(kind)))
+        return condition
     listed = func.json_each(bindparam(None, orjson.dumps(list(values)).decode(), type_=Text))
-    condition: ColumnElement[bool] = key.in_(select(column("value")).select_from(listed))
-    return condition
+    is_listed: ColumnElement[bool] = key.in_(select(column("value")).select_from(listed))
+    return is_listed
 
 
 def in_portions(values: Sequence[_Value], most: int = _PORTION) -> Iterator[Sequence[_Value]]:

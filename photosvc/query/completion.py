@@ -37,15 +37,15 @@ def find_fragment(query: str, at: int) -> Fragment:
     """
     at = max(0, min(at, len(query)))
     before = query[:at]
-    every = list(islice(tokens(before), MOST_TOKENS))
-    last = every[-1] if every else None
+    sequence = list(islice(tokens(before), MOST_TOKENS))
+    last = sequence[-1] if sequence else None
     if last is None or (last.kind is not TokenKind.STRAY and last.end < at):
         return Fragment(at, at, "", "")
     rest = _REST.match(query, at)
     end = rest.end() if rest else at
     if last.kind is TokenKind.STRAY:  # a quote that is not closed yet
         end += query.startswith('"', end)
-        previous = every[-2] if len(every) > 1 else None
+        previous = sequence[-2] if len(sequence) > 1 else None
         if previous and previous.kind is TokenKind.FILTER and previous.end == last.start:
             return _value(previous, before[previous.start :], end)
         return Fragment(last.start, end, "", before[last.start + 1 :].lstrip(_SIGNS))

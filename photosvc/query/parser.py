@@ -334,16 +334,16 @@ class _Parser:
 
 def read_tokens(text: str) -> list[Token]:
     """Return the tokens of a query: `and` and `or` between two terms are operators, `not` before a term is a sign."""
-    every = list(islice(tokens(close_quote(text)), MOST_TOKENS + 1))
-    for at in range(len(every) - 2, -1, -1):
-        if _negates(every[at], every[at + 1]):
-            every[at] = every[at]._replace(kind=TokenKind.NEGATE, text="-")
-    for at in range(1, len(every) - 1):
-        token = every[at]
+    sequence = list(islice(tokens(close_quote(text)), MOST_TOKENS + 1))
+    for at in range(len(sequence) - 2, -1, -1):
+        if _negates(sequence[at], sequence[at + 1]):
+            sequence[at] = sequence[at]._replace(kind=TokenKind.NEGATE, text="-")
+    for at in range(1, len(sequence) - 1):
+        token = sequence[at]
         kind = OPERATOR_WORDS.get(token.text.lower()) if token.kind is TokenKind.WORD else None
-        if kind and every[at - 1].kind in _TERM_ENDS and every[at + 1].kind in _TERM_STARTS:
-            every[at] = token._replace(kind=kind)
-    return every
+        if kind and sequence[at - 1].kind in _TERM_ENDS and sequence[at + 1].kind in _TERM_STARTS:
+            sequence[at] = token._replace(kind=kind)
+    return sequence
 
 
 def _negates(token: Token, following: Token) -> bool:
@@ -380,8 +380,8 @@ def split_order(text: str) -> tuple[str, str]:
 
 def top_filters(text: str) -> Iterator[tuple[Token | None, Token, Token | None]]:
     """Yield the filters outside of groups, each with the tokens beside it."""
-    every, depth = read_tokens(text), 0
-    for before, token, after in zip([None, *every], every, [*every[1:], None], strict=False):
+    sequence, depth = read_tokens(text), 0
+    for before, token, after in zip([None, *sequence], sequence, [*sequence[1:], None], strict=False):
         depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
         if token.kind is TokenKind.FILTER and not depth:
             yield before, token, after

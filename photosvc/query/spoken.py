@@ -58,7 +58,7 @@ _SIGNS: Final = re.compile(r"'?\d|iso\d|f/?\d", re.ASCII)
 _FOLLOWING: Final = frozenset(("album", "of", "de"))
 _PUNCTUATION: Final = ",.;:!?"
 _IN_ALBUM: Final = ["in", "album"]
-#: The most words that are read together, and those of a date and of the name of a place.
+#: The most words that are read together, of a date, and of the name of a place.
 MOST_WORDS: Final = 12
 _MOST_OF_DATE: Final = 7
 _MOST_OF_PLACE: Final = 4

@@ -181,8 +181,8 @@ def read_days(text: str) -> Days:
 
     `>2023` means the days after that year; `>=2023` includes the year.
     """
-    if one := _ONE.fullmatch(text):
-        return _period(one[1])
+    if match := _ONE.fullmatch(text):
+        return _period(match[1])
     if compared := _COMPARED.fullmatch(text):
         period = _read_one(compared["bound"])
         match compared["sign"]:
@@ -233,9 +233,9 @@ def read_since(text: str) -> Since:
 
 def _behind(text: str) -> Since:
     """Return the first moment after a moment or period."""
-    one = _ONE.fullmatch(text)
+    match = _ONE.fullmatch(text)
     try:
-        if one is None or one[1] != text:
+        if match is None or match[1] != text:
             return Since(_read_moment(text).moment + timedelta(microseconds=1))
         end = _period(text).end
     except OverflowError as error:
@@ -246,10 +246,10 @@ def _behind(text: str) -> Since:
 
 
 def _read_moment(text: str) -> Since:
-    one = _ONE.fullmatch(text)
-    if one is None:
+    match = _ONE.fullmatch(text)
+    if match is None:
         raise ValueError(text)
-    if one[1] == text:
+    if match[1] == text:
         return Since(datetime(*_first(text), tzinfo=UTC))
     text = re.sub(r"(:\d\d(?:\.\d+)?) (?=\d\d:?\d\d\Z)", r"\1+", text)
     moment = datetime.fromisoformat(text.upper())
@@ -260,10 +260,10 @@ def _read_moment(text: str) -> Since:
 
 
 def _read_one(text: str) -> Days:
-    one = _ONE.fullmatch(text)
-    if one is None:
+    match = _ONE.fullmatch(text)
+    if match is None:
         raise ValueError(text)
-    return _period(one[1])
+    return _period(match[1])
 
 
 def _period(text: str) -> Days:

@@ -234,7 +234,7 @@ class PublicConfigSchema(Schema):
 
 
 class ConfigSchema(PublicConfigSchema):
-    """The configuration of the service, as far as clients need it.
+    """The configuration of the service for clients.
 
     `count` is null in the answer to a log-in if counting takes too long, and for visitors.
     """

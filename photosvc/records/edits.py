@@ -214,21 +214,21 @@ class BatchValuesSchema(PhotoEditSchema):
     DetailsLicense = _line(limits.LINE, attribute="license")
 
     @pre_load
-    def _by_action(self, data: Any, **_: object) -> Any:  # noqa: ANN401 - what is no object is refused afterwards
+    def _by_action(self, data: Any, **_: object) -> Any:  # noqa: ANN401 - a value that is no object is refused later
         if not isinstance(data, dict):
             return data
-        every = {
+        changes = {
             name: value if isinstance(value, dict) and "action" in value else {"action": _UPDATE, "value": value}
             for name, value in data.items()
         }
         unknown = [
             name
-            for name, change in every.items()
+            for name, change in changes.items()
             if change["action"] != _LEAVE and not (change["action"] == _UPDATE and "value" in change)
         ]
         if unknown:
             raise ValidationError(f"action is {_UPDATE}, with a value, or {_LEAVE}", field_name=str(unknown[0]))
-        return {name: change["value"] for name, change in every.items() if change["action"] == _UPDATE}
+        return {name: change["value"] for name, change in changes.items() if change["action"] == _UPDATE}
 
 
 class EditBatchSchema(BatchSchema):

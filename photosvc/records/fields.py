@@ -45,7 +45,7 @@ class AnyCaseSchema(LenientSchema):
     """
 
     @pre_load
-    def _by_any_case(self, data: Any, **_: object) -> Any:  # noqa: ANN401 - what is no object is refused afterwards
+    def _by_any_case(self, data: Any, **_: object) -> Any:  # noqa: ANN401 - a value that is no object is refused later
         if not isinstance(data, dict):
             return data
         names = {name.lower().replace("_", ""): name for name in self.fields}

@@ -1,9 +1,9 @@
 """Records of photos as visitors of a public link without metadata see them.
 
 They have all fields. Fields that may tell a place, camera, person, text or name of a file have the value of a photo
-about which nothing is known. The ids are those of the link: the library's would tell how many photos it has, and when
-each was indexed. The time in UTC is the local one, because the difference of both is the time zone, and so roughly the
-place.
+about which nothing is known. Each link has ids of its own: ids of the library would reveal how many photos it has, and
+when each was indexed. The time in UTC is the local one, because the difference of both is the time zone, and so roughly
+the place.
 """
 
 from typing import Any, Final
@@ -17,7 +17,7 @@ from photosvc.records.fields import rfc3339
 from photosvc.records.photos import OPTIONAL
 
 _NEVER: Final = rfc3339(ZERO_TIME)
-#: Fields that visitors see; of the optional fields, those of the answer.
+#: Fields that visitors see; optional fields only if the answer has them.
 PUBLIC: Final = frozenset(
     {
         "Type", "TakenAtLocal", "Year", "Month", "Day", "Resolution", "Duration", "Color", "Panorama", "Hash", "Mime",

@@ -63,7 +63,7 @@ def index(
     include: Sequence[str] = (),
 ) -> None:
     """Create an index; a flag that begins its condition is compared with a number on SQLite, as in queries there."""
-    sqlite = where and _FLAG.sub(lambda found: f"{found[2]} = {int(not found[1])}", where)
+    sqlite = where and _FLAG.sub(lambda flag: f"{flag[2]} = {int(not flag[1])}", where)
     op.create_index(
         op.f(name or f"ix_photosvc_{of}_{columns.replace(' ', '_')}"),
         f"photosvc_{of}",

@@ -24,8 +24,8 @@ down_revision = None
 TEXTS = "photosvc_search_texts"
 INDEX = "photosvc_search_text_index"
 VIEW = "photosvc_search_text_terms"
-#: Words of a section are indexed once more behind a character that no word contains, so that those of a title are found
-#: without reading texts.
+#: Words of a section are indexed once more behind a character that no word contains, so that the words of a title are
+#: found without reading texts.
 MARKS = {"title": "\ue001", "keywords": "\ue002", "people": "\ue003", "description": "\ue004", "place": "\ue005"}
 #: PostgreSQL takes a megabyte of words, of at most four bytes a character.
 LONGEST = 260_000
@@ -50,13 +50,13 @@ def downgrade() -> None:
     if op.get_bind().dialect.name == "sqlite":
         op.execute(f"DROP TABLE {INDEX}")
         op.execute(f"DROP VIEW {VIEW}")
-    found = sa.MetaData()
-    found.reflect(op.get_bind(), only=lambda name, _: name.startswith("photosvc_") and name != "photosvc_schema")
-    found.drop_all(op.get_bind())
+    tables = sa.MetaData()
+    tables.reflect(op.get_bind(), only=lambda name, _: name.startswith("photosvc_") and name != "photosvc_schema")
+    tables.drop_all(op.get_bind())
 
 
 def _terms(row: str = "") -> str:
-    """Return the SQL text of all words of a row, those of sections behind their marks."""
+    """Return the SQL text of all words of a row, with the words of each section behind its mark."""
     sections = (f"replace(rtrim({row}{section}), ' ', ' {mark}')" for section, mark in MARKS.items())
     return " || ".join((f"rtrim({row}words)", *sections))
 
