@@ -29,7 +29,7 @@ _PRIMARY: Final = Filter("primary", True)
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Facet:
     """A filter with its values."""
 
     title: str
@@ -45,7 +45,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FacetChoice:
     """A value that can be chosen."""
 
     name: str
@@ -56,12 +56,12 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FacetGroup:
     """A group as its template shows it."""
 
     title: str
-    choices: Sequence[Choice]
-    rest: Sequence[Choice]
+    choices: Sequence[FacetChoice]
+    rest: Sequence[FacetChoice]
     more: int
     """The number of further values."""
     foreign: bool
@@ -76,17 +76,17 @@ def _number(value: FacetValue) -> int:
 
 
 _GROUPS: Final = (
-    Group(N_("Year"), "year", lambda value: value.label if _number(value) > 0 else "", in_order=lambda v: -_number(v)),
-    Group(N_("Month"), "month", lambda value: month_names().get(_number(value), ""), in_order=_number, foreign=False),
-    Group(N_("Country"), "country", lambda value: country_label(str(value.value)), by_label=False, foreign=False),
-    Group(N_("City"), "city"),
-    Group(N_("People"), "person"),
-    Group(N_("Album"), "album"),
-    Group(N_("Kind"), "type", _table(TYPES), foreign=False),
-    Group(N_("Camera"), "camera"),
-    Group(N_("Lens"), "lens"),
-    Group(N_("Color"), "color", lambda value: _(COLOR_LABELS[value.label]), foreign=False),
-    Group(N_("Rating"), "rating", _table(_STARS), in_order=lambda value: -_number(value), foreign=False),
+    Facet(N_("Year"), "year", lambda value: value.label if _number(value) > 0 else "", in_order=lambda v: -_number(v)),
+    Facet(N_("Month"), "month", lambda value: month_names().get(_number(value), ""), in_order=_number, foreign=False),
+    Facet(N_("Country"), "country", lambda value: country_label(str(value.value)), by_label=False, foreign=False),
+    Facet(N_("City"), "city"),
+    Facet(N_("People"), "person"),
+    Facet(N_("Album"), "album"),
+    Facet(N_("Kind"), "type", _table(TYPES), foreign=False),
+    Facet(N_("Camera"), "camera"),
+    Facet(N_("Lens"), "lens"),
+    Facet(N_("Color"), "color", lambda value: _(COLOR_LABELS[value.label]), foreign=False),
+    Facet(N_("Rating"), "rating", _table(_STARS), in_order=lambda value: -_number(value), foreign=False),
 )
 
 
@@ -95,7 +95,7 @@ _GROUPS: Final = (
 def show_filters() -> Response:
     """Show the values by which the search of the request can be narrowed."""
     search = read_search(request.args)
-    groups, message, status = list[Shown](), "", 200
+    groups, message, status = list[FacetGroup](), "", 200
     try:
         groups = _groups(search)
     except (InvalidValueError, NotFoundError, SearchTooLongError) as error:
@@ -111,7 +111,7 @@ def show_filters() -> Response:
     )
 
 
-def _groups(search: SearchState) -> list[Shown]:
+def _groups(search: SearchState) -> list[FacetGroup]:
     who = principal()
     today = current_service().today()
     node = conjunction([parse_node([("q", search.whole)], today), _PRIMARY])
@@ -125,18 +125,18 @@ def _groups(search: SearchState) -> list[Shown]:
     return [group for group in shown if group.choices]
 
 
-def _shown(search: SearchState, group: Group, values: Sequence[FacetValue]) -> Shown:
+def _shown(search: SearchState, group: Facet, values: Sequence[FacetValue]) -> FacetGroup:
     if group.in_order is not None:
         values = sorted(values, key=group.in_order)
     choices = list(filter(None, (_choice(search, group, value) for value in values)))
-    return Shown(group.title, choices[:_FIRST], choices[_FIRST:_MOST], max(0, len(choices) - _MOST), group.foreign)
+    return FacetGroup(group.title, choices[:_FIRST], choices[_FIRST:_MOST], max(0, len(choices) - _MOST), group.foreign)
 
 
-def _choice(search: SearchState, group: Group, value: FacetValue) -> Choice | None:
+def _choice(search: SearchState, group: Facet, value: FacetValue) -> FacetChoice | None:
     """Return a value with the address of the search that it narrows; None if it means unknown."""
     condition = with_value(group.facet, value.label if group.by_label else str(value.value))
     name = condition and group.name(value)
     if not name:
         return None
     color = f"c{COLORS.index(value.label):x}" if group.facet == "color" else ""
-    return Choice(name, value.count, search.link(q=with_condition(search.query, condition)), color)
+    return FacetChoice(name, value.count, search.link(q=with_condition(search.query, condition)), color)

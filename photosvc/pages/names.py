@@ -45,7 +45,7 @@ Named = Label | Person
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class NameKind:
     """A kind of names."""
 
     endpoint: str
@@ -75,13 +75,13 @@ class Kind:
     with_covers: Callable[..., list[Any]]
 
 
-LABELS: Final = Kind(
+LABELS: Final = NameKind(
     "labels", N_("Labels"), N_("All labels"), "tag", "label", "labels.update", limits.KEYWORD,
     N_("There are no labels yet. They are the keywords of photos: from their files, or typed when a photo is edited."),
     N_("This label does not exist, or you have no permission to see it."), RenameContext.find_label, change_label,
     LabelEditSchema(), lambda: current_service().cached(read_labels), with_covers_of_labels,
 )  # fmt: skip
-PEOPLE: Final = Kind(
+PEOPLE: Final = NameKind(
     "people", N_("People"), N_("All people"), "person", "subject", "people.update", limits.NAME,
     N_("There are no people yet. They come from areas with names, which other programs mark in pictures."),
     N_("This person does not exist, or you have no permission to see them."), RenameContext.find_person, change_person,
@@ -115,7 +115,7 @@ def show_people() -> Response:
     return _list(PEOPLE)
 
 
-def _list(kind: Kind) -> Response:
+def _list(kind: NameKind) -> Response:
     who, number, done = principal(), page_number(), request.args.get("done", "")
     text, order = request.args.get("q", "").strip().replace("\0", "")[:_LONGEST], request.args.get("order", "")
     order = order if order in _ORDERS else next(iter(_ORDERS))
@@ -156,14 +156,14 @@ def _is_hidden(named: Named) -> bool:
     return isinstance(named, Person) and named.hidden
 
 
-def _link(kind: Kind, parameters: dict[str, object]) -> str:
+def _link(kind: NameKind, parameters: dict[str, object]) -> str:
     if parameters["order"] == next(iter(_ORDERS)):
         parameters["order"] = ""
     return url_for(f".{kind.endpoint}") + query_string(parameters)
 
 
 def _card(
-    named: Named, kind: Kind, thumbs: Thumbnails, face: tuple[float, float, float, float] | None
+    named: Named, kind: NameKind, thumbs: Thumbnails, face: tuple[float, float, float, float] | None
 ) -> dict[str, Any]:
     """Return the values of a name in the list, with the address of the search for its photos."""
     area = None if face is None else Area.around(*face)
@@ -218,14 +218,14 @@ def hide_person(uid: str) -> Response:
     return see_other(url_for(".people", done="hidden" if hidden else "shown", person=uid if hidden else None))
 
 
-def _find(kind: Kind, uid: str) -> Any:  # noqa: ANN401 - a label or a person, as the kind changes them
+def _find(kind: NameKind, uid: str) -> Any:  # noqa: ANN401 - a label or a person, as the kind changes them
     try:
         return kind.find(rename_context("q"), uid)
     except NotFoundError:
         raise NotFoundError(kind.missing) from None
 
 
-def _save(kind: Kind, named: Named) -> Response:
+def _save(kind: NameKind, named: Named) -> Response:
     """Save the form of a name, and lead to the list."""
     form, who = read_form(), principal()
     typed, favorite = form.get("name", ""), form.get("favorite") == "yes"
@@ -244,13 +244,13 @@ def _save(kind: Kind, named: Named) -> Response:
     return _leave(kind, "merged" if other else "saved", by_job=by_job)
 
 
-def _leave(kind: Kind, done: str, *, by_job: bool) -> Response:
+def _leave(kind: NameKind, done: str, *, by_job: bool) -> Response:
     if by_job:
         wake_indexer(current_service())
     return see_other(url_for(f".{kind.endpoint}", done="job" if by_job else done))
 
 
-def _in_words(kind: Kind, typed: str) -> PhotosvcError:
+def _in_words(kind: NameKind, typed: str) -> PhotosvcError:
     """Return the error about a typed name in the words of the page."""
     if len(typed) > kind.most:
         return InvalidValueError(_("Type a name of at most %(number)s characters.", number=kind.most), field="name")
@@ -260,7 +260,7 @@ def _in_words(kind: Kind, typed: str) -> PhotosvcError:
 
 
 def _form(
-    kind: Kind,
+    kind: NameKind,
     named: Named,
     *,
     typed: str | None = None,

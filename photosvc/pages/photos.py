@@ -79,7 +79,7 @@ def _count(connection: Connection, query: PhotoQuery) -> Totals:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FirstResults:
     """The first results of a search for its template."""
 
     total: int
@@ -158,7 +158,7 @@ def show_search(
     )
 
 
-def find_page(search_request: SearchRequest, who: Principal, *, hinted: Sequence[tuple[str, str]] = ()) -> Found:
+def find_page(search_request: SearchRequest, who: Principal, *, hinted: Sequence[tuple[str, str]] = ()) -> FirstResults:
     """Find the first photos of a search for a principal; `hinted` has its parameters if an empty one gets hints."""
     hints: Sequence[Hint] = ()
     with searching(who.owner_uid) as connection:
@@ -174,7 +174,7 @@ def find_page(search_request: SearchRequest, who: Principal, *, hinted: Sequence
         first = first_months(records, turns, oldest_first=search_request.order.name == "oldest")
     elif records:
         first = first_positions(records, turns, version=version, total=totals.found)
-    return Found(*totals, hints=hints, version=version, by_time=by_time, first=first)
+    return FirstResults(*totals, hints=hints, version=version, by_time=by_time, first=first)
 
 
 @dataclass(frozen=True, slots=True)

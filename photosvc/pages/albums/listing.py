@@ -40,7 +40,7 @@ _LONGEST_TYPED: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class AlbumKind:
     """A kind of albums."""
 
     type: str
@@ -63,9 +63,9 @@ _STATE_ORDERS: Final = {"place": N_("By country"), "name": N_("By name"), **_MOS
 KINDS: Final = {
     kind.type: kind
     for kind in (
-        Kind(ALBUM, N_("Albums"), _ALBUM_ORDERS, N_("Holidays"), N_("All albums")),
-        Kind(MONTH, N_("Months"), _MONTH_ORDERS, "2023-05", N_("All months")),
-        Kind(STATE, N_("Regions"), _STATE_ORDERS, N_("Bavaria"), N_("All regions")),
+        AlbumKind(ALBUM, N_("Albums"), _ALBUM_ORDERS, N_("Holidays"), N_("All albums")),
+        AlbumKind(MONTH, N_("Months"), _MONTH_ORDERS, "2023-05", N_("All months")),
+        AlbumKind(STATE, N_("Regions"), _STATE_ORDERS, N_("Bavaria"), N_("All regions")),
     )
 }
 
@@ -228,7 +228,7 @@ def _card(album: AlbumRecord, covers: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _link(kind: Kind, parameters: dict[str, object]) -> str:
+def _link(kind: AlbumKind, parameters: dict[str, object]) -> str:
     """Return the address of the list with these parameters."""
     if parameters["order"] == next(iter(kind.orders)):
         parameters["order"] = ""
