@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Text, cast, func, select
 
@@ -22,9 +22,6 @@ from photosvc.search.reading.compile import visible, visible_albums, visible_pho
 from photosvc.search.reading.library import CachedValue
 from photosvc.search.reading.photos import PhotoQuery, find_photos
 from photosvc.search.reading.plan import ALL_ROWS
-
-if TYPE_CHECKING:
-    from photosvc.search.reading.people import Person
 
 ALBUM: Final = "album"
 #: Factors of a day number: yyyymmdd is (year * 100 + month) * 100 + day.
@@ -44,7 +41,18 @@ _MOST_OF_ONE: Final = 40
 _OFFSET: Final = 10**18
 _DIGITS: Final = 19
 #: An album, folder or person with the packed sort keys of the latest photo.
-Covered = TypeVar("Covered", "AlbumRecord", "Folder", "Person")
+
+
+class _HasCover(Protocol):
+    """A frozen dataclass with the fields `latest` and `thumb`."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def latest(self) -> str: ...
+
+
+Covered = TypeVar("Covered", bound=_HasCover)
 
 
 def latest(rows: type[SearchRow | SearchAlbum] = SearchRow) -> ColumnElement[str]:
