@@ -62,7 +62,7 @@ from photosvc.web.service import current_service
 
 albums = OwnBlueprint("albums", __name__)
 
-#: Requests that delete more albums than this run one at a time for each account: each album is a transaction.
+#: Number of albums above which an account's deletions run one at a time, because each album is a transaction.
 _BATCH: Final = 500
 _UIDS: Final = {"type": "array", "items": TEXT}
 _schema = AlbumResultSchema()
@@ -167,7 +167,7 @@ def like_album(album_uid: str) -> Response:
 def remove_album(album_uid: str) -> Response:
     """Delete an album. Its photos stay in the library."""
     service, sees_private = current_service(), principal().sees_private
-    with service.reading(orm=True) as session:  # raises the reason why it cannot be deleted
+    with service.reading(orm=True) as session:  # raises the reason if the album cannot be deleted
         album_of_people(session, album_uid, sees_private=sees_private)
     record = record_of_album(album_uid)
     title = delete_whole(service.writing, album_uid, service.now(), sees_private=sees_private)
@@ -202,7 +202,7 @@ def _sees_links() -> bool:
 
 
 def _complete(connection: Connection, albums: Sequence[AlbumRecord]) -> list[AlbumRecord]:
-    """Return the albums with their covers, and with the numbers of their links for those who may list these."""
+    """Return the albums with their covers and, for callers who may list links, with the numbers of their links."""
     albums = with_covers(connection, albums, sees_private=principal().sees_private)
     return with_link_counts(connection, albums) if _sees_links() else albums
 

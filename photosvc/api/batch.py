@@ -1,4 +1,4 @@
-"""Changes and deletion of many photos: POST /batch/photos/…; DELETE /photos/<uid> deletes one in the same way."""
+"""Changes and deletion of many photos at /batch/photos/…, and DELETE /photos/<uid>, which deletes one like them."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -28,10 +28,10 @@ from photosvc.web.service import current_service
 
 batch = OwnBlueprint("batch", __name__)
 
-#: Photos in one batch; `change_in_portions` limits their cost.
+#: The most photos in one batch; `change_in_portions` limits their cost.
 MOST: Final = 20_000
 MOST_EDITED: Final = 10_000
-#: Photos in one deletion, which also moves their originals.
+#: The most photos in one deletion, which also moves their originals.
 MOST_DELETED: Final = 10_000
 _COUNTED: Final = outcome(photos=NUMBER)
 _EDITED: Final = outcome(

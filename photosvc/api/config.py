@@ -1,6 +1,6 @@
-"""The configuration: for clients (/config) and user interfaces (/settings), for administrators (/config/options).
+"""The configuration for clients (/config), user interfaces (/settings) and administrators (/config/options).
 
-Also /services, which are none, and the description of the API for programs, /openapi.json.
+Also the description of the API for programs, /openapi.json, and the empty list /services.
 """
 
 from typing import Any, Final
@@ -22,7 +22,7 @@ from photosvc.web.service import current_service
 
 config: OwnBlueprint = OwnBlueprint("config", __name__)
 
-#: Seconds a client may cache the description of the API; it changes with the version and the settings only.
+#: Seconds for which clients may cache the description of the API, which changes with version and settings only.
 _MAX_AGE = 300
 #: Features that need an action of the policy; those without one are in `_features`.
 _ACTIONS: Final = {

@@ -1,6 +1,6 @@
-"""Downloads of originals: one byte for byte by /dl/<hash> and /photos/<uid>/dl, many as an archive.
+"""Downloads of originals: single files at /dl/<hash> and /photos/<uid>/dl, and ZIP archives of many.
 
-Archives are those of albums, /albums/<uid>/dl, and of selections: POST /zip stores one, GET /zip/<name> sends it.
+GET /albums/<uid>/dl sends the archive of an album. POST /zip stores a selection, and GET /zip/<name> sends its archive.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,10 +59,10 @@ from photosvc.web.service import Service, current_service
 downloads = OwnBlueprint("downloads", __name__)
 
 _BINARY: Final = {"type": "string", "format": "binary"}
-#: Files in one archive.
+#: The most files in one archive.
 MOST_FILES: Final = 50_000
 _MIB: Final = 1 << 20
-#: Files whose rows are read at once, while the archive is sent: their visibility is checked at this moment.
+#: Files whose rows are read, and their visibility checked, at once while an archive is sent.
 _PORTION: Final = 50
 _STORED: Final = outcome(filename=TEXT, count=NUMBER, size=NUMBER)
 
@@ -138,7 +138,7 @@ def _send(seen_file: SeenFile) -> Response:
 
 
 def _harmless(media_type: str) -> str:
-    """Return a media type that no browser runs: pictures and videos keep theirs."""
+    """Return the media type of a picture or video, or else one that no browser runs."""
     kind = media_type.partition("/")[0]
     return media_type if kind in {"image", "video"} and "xml" not in media_type else "application/octet-stream"
 

@@ -66,7 +66,7 @@ _MAX_FIELDS = 50
 _NAMES = frozenset({
     "grant_type", "client_id", "client_secret", "scope", "resource", "token", "token_type_hint", "username", "password",
 })  # fmt: skip
-#: Address for Authlib, which refuses plain http except for localhost; behind a proxy, or at home, the owner decides.
+#: The address for Authlib, which refuses plain http except for localhost. Whether https is used, the operator decides.
 _ADDRESS = "https://localhost/"
 #: The key of the server in `app.extensions`; one for each app, because Authlib keeps state on its server.
 OAUTH_EXTENSION = "photosvc_oauth"

@@ -59,7 +59,7 @@ def append(part: Part, length: int) -> None:
 
 
 def measured(who: Sender, upload: Upload) -> int:
-    """Return the number of bytes that have arrived; add a complete file whose last piece got no answer."""
+    """Return the number of received bytes; add a complete file whose last piece got no answer."""
     try:
         size = who.staging.size_of(upload.token)
     except PartMissingError:
@@ -133,7 +133,7 @@ def find(who: Sender, token: str) -> Upload:
 
     Raises:
         PartMissingError: the sender has no such upload.
-        PhotosvcError: it was not continued in time.
+        PhotosvcError: the upload was not continued in time.
     """
     service = current_service()
     with service.reading(orm=True) as session:

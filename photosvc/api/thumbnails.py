@@ -51,7 +51,7 @@ from photosvc.web.service import Service, current_service
 thumbnails = OwnBlueprint("thumbnails", __name__)
 videos = OwnBlueprint("videos", __name__)
 
-#: A part of every entity tag; to be increased when thumbnails are made differently.
+#: A part of every entity tag; increase it when thumbnails are made differently.
 _VERSION: Final = 2
 _HASH: Final = re.compile(r"([0-9a-f]{40})(?:-([0-9a-f]{12}))?")
 #: Longest side sent as WebP, which saves a third of the bytes; larger pictures take too long to encode on demand.
@@ -65,7 +65,7 @@ _WEBM: Final = b"\x42\x82\x84webm"
 _WEBM_HEAD: Final = 64
 #: Names of formats that every browser plays.
 _PLAYABLE: Final = frozenset(("avc", "avc1", "avc3", "h264", "mp4", "m4v"))
-#: Name of a codec -> its codes; a file that holds one of them is sent as it is.
+#: Name of a codec -> its codes; a file with one of these codes is sent unchanged.
 _CODECS: Final = {
     **dict.fromkeys(("hevc", "hvc1", "hev1", "h265"), frozenset(("hvc1", "hev1"))),
     **dict.fromkeys(("vvc", "vvc1", "h266"), frozenset(("vvc1", "vvi1"))),
@@ -73,7 +73,7 @@ _CODECS: Final = {
     **dict.fromkeys(("vp8", "vp08"), frozenset(("vp8", "vp08"))),
     **dict.fromkeys(("vp9", "vp09"), frozenset(("vp09",))),
 }
-#: Types of files; a file of the type is sent as it is.
+#: Types of files; a file of the requested type is sent unchanged.
 _FILE_TYPES: Final = frozenset(row.name for row in FORMATS if row.media_type == "video") - _PLAYABLE
 
 
@@ -102,7 +102,7 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
     service = current_service()
     with service.reading() as connection:
         seen_file = seen_with_hash(connection, content_hash, who, service.today())
-        # Only thumbnails of marked areas are cached: the others would be more than the cache has room for.
+        # Of thumbnails of areas, only those of marked areas are cached: clients may ask for any number of others.
         areas = marked_areas(connection, seen_file.file_id) if seen_file is not None and target.area != WHOLE else []
     if seen_file is None:
         raise NotFoundError("there is no such file", field="hash")
@@ -331,7 +331,7 @@ def _answer_video(service: Service, file: FileIO, seen_file: SeenFile, name: str
 
 
 def _type_as_it_is(file: FileIO, seen_file: SeenFile, part: Slice, name: str) -> str:
-    """Return the media type of a video that can be sent as it is, else an empty string."""
+    """Return the media type of a video that can be sent unchanged; empty if it must be converted."""
     tracks = read_tracks(file, part.start, part.stop)
     if tracks.play_everywhere:
         return _MP4

@@ -1,4 +1,4 @@
-"""The trash of the API, /trash: deleted and replaced originals, their restoration, and deletion for good."""
+"""The trash at /trash: deleted and replaced originals, their restoration, and their permanent deletion."""
 
 from datetime import timedelta
 from itertools import islice

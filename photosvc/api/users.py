@@ -102,7 +102,7 @@ def remove_user(user_uid: str) -> Response:
 def change_password(body: dict[str, Any], user_uid: str) -> Response:
     """Change a password. Other login sessions of the account end; its app passwords stay valid.
 
-    The owner has to send the old password, and a code of the second factor if there is one; an administrator need not
+    The owner sends the old password, and a code of the second factor if there is one. An administrator sends neither
     for other accounts.
     """
     who = principal()

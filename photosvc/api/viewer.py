@@ -156,7 +156,7 @@ class _Links(NamedTuple):
 def _thumbs(whole: tuple[int, int], root: str, token: str) -> list[bytes]:
     """Return the thumbnails of files of this width and height as JSON, split where the hash of a file goes.
 
-    The result is cached, because a library has few sizes of pictures, and an answer thousands of files.
+    The result is cached: a library has few sizes of pictures, and an answer has thousands of files.
     """
     thumbs = {}
     for size in _SHOWN:
