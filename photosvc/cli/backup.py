@@ -57,7 +57,7 @@ def backup(service: Service, target: Path, verify: bool, without_database: bool)
     dump = None if database is not None or without_database else writing.dump_of(target)
     with _exiting_on_signals():
         if dump is not None:
-            source.state()  # an empty database is told before anything is written
+            source.state()  # raises an error for an empty database before anything is written
             writing.dump_postgres(engine.url, dump, verify=verify)
         try:
             manifest = write_backup(source, target, service.now())

@@ -29,7 +29,7 @@ def shares() -> None:
 @format_options
 @with_database
 def ls(service: Service, album: str, count: int) -> None:
-    """List the accounts that ALBUM is shared with, or those of all albums, the latest first."""
+    """List the accounts that ALBUM, or any album, is shared with, the latest first."""
     with service.reading(orm=True) as session:
         uid = album_named(session, album).uid if album else ""
         rows = ShareSchema(many=True).dump(list_shares(session, uid, limit=count))

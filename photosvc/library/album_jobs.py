@@ -152,7 +152,7 @@ def put_into_albums(lease: Lease, _settings: Settings, job: QueuedJob) -> Genera
 
 
 def _add_to_albums(session: Session, albums: Sequence[str], photo_ids: Sequence[int], now: datetime) -> int:
-    """Add photos to those of these albums that still take photos, and return the number of these."""
+    """Add photos to the albums that still take photos, and return the number of these albums."""
     present = 0
     for uid in sorted(albums):
         try:

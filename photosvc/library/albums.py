@@ -90,7 +90,7 @@ def album_named(session: Session, name: str, titles: Mapping[str, Sequence[str]]
 
 
 def albums_among(session: Session, uids: Sequence[str], *, sees_private: bool) -> list[str]:
-    """Return those of these UIDs that belong to visible albums of people, in their order."""
+    """Return the UIDs that belong to visible albums of people, in their order."""
     present: set[str] = set()
     for portion in in_portions(uids):
         query = select(Album.uid).where(Album.uid.in_(portion), visible_albums(sees_private=sees_private))

@@ -178,7 +178,7 @@ class BatchContext:
     """The clock of time limits, and of the sizes of transactions."""
     now: datetime
     zone: str
-    """The time zone of photos that tell neither a zone nor a position."""
+    """The time zone of photos without a zone and a position."""
     actor: Author
     user_id: int | None
     sees_private: bool
@@ -239,7 +239,7 @@ def change_in_portions(
 
 
 def _portions(photo_ids: Sequence[int], clock: Clock, *, is_repeatable: bool) -> Iterator[Sequence[int]]:
-    """Yield the photos of one transaction after the other; each should take `_HELD` seconds, as the last one tells.
+    """Yield the photos of one transaction after the other, as many as should take `_HELD` seconds.
 
     Raises:
         PhotosvcError: some photos remain after `_LONGEST` seconds.

@@ -99,7 +99,7 @@ _GIVEN_BACK: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("camera_id", "camera_make", "camera_model"), ("camera", "camera_serial")),
     **dict.fromkeys(("lens_id", "lens_make", "lens_model"), ("lens",)),
 }
-#: Value of an edit -> its source column, for those that null gives back.
+#: Value of an edit that null gives back -> its source column.
 _SOURCES: Final = {
     **{
         field.column: field.source
@@ -125,7 +125,7 @@ class Each:
     """Seconds by which known times move."""
 
     def values(self, photo: Photo, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the values for this photo: `values`, which all photos get, and those that depend on the photo.
+        """Return the values for this photo: `values`, which all photos get, and values that depend on the photo.
 
         Raises:
             InvalidValueError: the photo would have too many keywords, or a time that no calendar has.

@@ -101,7 +101,7 @@ class ImportFolder:
             yield from ([files[name] for name in group] for group in groups)
 
     def again(self, files: Sequence[ScannedFile]) -> list[ScannedFile]:
-        """Look at the files again, and return those that still exist."""
+        """Look at the files again, and return the existing ones."""
         seen = [look_at(self.root, file.name) for file in files]
         return [file for file in seen if isinstance(file, ScannedFile)]
 

@@ -43,7 +43,7 @@ CHANGES: Final[Mapping[str, type[NameChange]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenameContext(BatchContext):
-    """The request that renames or removes labels or people, with the lists of those that it may name."""
+    """The request that renames or removes labels or people, with the lists of all labels and people."""
 
     labels: CachedValue[list[Label]]
     people: CachedValue[list[Person]]

@@ -140,7 +140,7 @@ def end_share(operation: Operation, share: AlbumShare) -> None:
 
 
 def leave_album(operation: Operation, user_id: int, album_uid: str) -> None:
-    """End the share of an album at the wish of the account that it is shared with.
+    """End the share of an album for the account that it is shared with.
 
     Raises:
         NotFoundError: the album is not shared with the account.

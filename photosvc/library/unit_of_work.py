@@ -42,7 +42,7 @@ def _load(session: Session, which: ColumnElement[bool]) -> Sequence[Photo]:
 def changing(
     session: Session, shared_rows: SharedRows, photos: Sequence[Photo], change: Change, now: datetime
 ) -> Iterator[list[Photo]]:
-    """Describe, record and project those of these photos that the block changes; after it, the list contains them."""
+    """Describe, record and project the photos that the block changes; after it, the list contains them."""
     shared_rows.remember(photos)
     before = {photo.id: snapshot(photo) for photo in photos}
     cameras = {photo.camera_id for photo in photos}

@@ -139,7 +139,7 @@ def waiting_in(session: Session, user_id: int, bundle: str, limit: int) -> Seque
 
 
 def known_tokens(session: Session, tokens: Sequence[str]) -> set[str]:
-    """Return those of these tokens of resumable parts that an upload has."""
+    """Return the tokens of resumable parts that still belong to an upload."""
     known: set[str] = set()
     for portion in in_portions(tokens):
         known.update(session.scalars(select(Upload.token).where(Upload.token.in_(portion))))

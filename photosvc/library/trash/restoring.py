@@ -53,7 +53,7 @@ def open_trash(writing: Writing, settings: Settings) -> Trash:
 
 
 def _patience(clock: Clock) -> Callable[[], bool]:
-    """Return a function that tells whether the request may begin a further part of its work."""
+    """Return a function that returns whether the request may begin a further part of its work."""
     end = clock.monotonic() + _PATIENCE
     return lambda: clock.monotonic() < end
 
@@ -235,7 +235,7 @@ def _follow(session: Session, settings: Settings, files: Sequence[TrashedFile], 
 
 
 def _rename_sidecars(session: Session, settings: Settings, names: Mapping[str, str]) -> None:
-    """Let the rows of sidecars follow; the indexer reads those that changed again."""
+    """Let the rows of sidecars follow; the indexer reads changed sidecars again."""
     rows = {
         row.name: row for row in session.scalars(select(Sidecar).where(Sidecar.name.in_([*names, *names.values()])))
     }
