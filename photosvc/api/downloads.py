@@ -30,6 +30,7 @@ from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_i
 from photosvc.search.reading.guests import seen, seen_with_hash, sees_album, shared_ids
 from photosvc.search.reading.selection import Selection, album_ids, bytes_of, parse_selection, selected_ids
 from photosvc.web.contract import (
+    BINARY,
     LONG_BODY,
     NUMBER,
     TEXT,
@@ -58,7 +59,6 @@ from photosvc.web.service import Service, current_service
 
 downloads = OwnBlueprint("downloads", __name__)
 
-_BINARY: Final = {"type": "string", "format": "binary"}
 #: The most files in one archive.
 MOST_FILES: Final = 50_000
 _MIB: Final = 1 << 20
@@ -79,7 +79,7 @@ def download_parameters() -> list[dict[str, Any]]:
 @or_icon
 @require_download
 @takes_query(download_parameters)
-@answers(_BINARY, "The file; a part of it with status 206.", media_type="*/*", refuses=(404, 410, 412, 416, 429, 503))
+@answers(BINARY, "The file; a part of it with status 206.", media_type="*/*", refuses=(404, 410, 412, 416, 429, 503))
 @for_visitors
 def download_file(content_hash: str) -> Response:
     """Send the original with this SHA1, whole or in ranges."""
@@ -95,7 +95,7 @@ def download_file(content_hash: str) -> Response:
 @or_icon
 @require_download
 @takes_query(download_parameters)
-@answers(_BINARY, "The file; a part of it with status 206.", media_type="*/*", refuses=(404, 410, 412, 416, 429, 503))
+@answers(BINARY, "The file; a part of it with status 206.", media_type="*/*", refuses=(404, 410, 412, 416, 429, 503))
 @for_visitors
 def download_photo(photo_uid: str) -> Response:
     """Send the primary original of a photo, whole or in ranges."""
@@ -160,7 +160,7 @@ def select_files(body: dict[str, Any]) -> Response:
 @downloads.get("/zip/<name>")
 @require_download
 @takes_query(download_parameters)
-@answers(_BINARY, "The archive.", media_type="application/zip", refuses=(404, 413, 429, 503))
+@answers(BINARY, "The archive.", media_type="application/zip", refuses=(404, 413, 429, 503))
 @for_visitors
 def download_selection(name: str) -> Response:
     """Send the archive of files that were selected with the same credential."""
@@ -173,7 +173,7 @@ def download_selection(name: str) -> Response:
 @downloads.get("/albums/<album_uid>/dl")
 @require_download
 @takes_query(download_parameters)
-@answers(_BINARY, "The archive.", media_type="application/zip", refuses=(404, 413, 429, 503))
+@answers(BINARY, "The archive.", media_type="application/zip", refuses=(404, 413, 429, 503))
 @for_visitors
 def download_album(album_uid: str) -> Response:
     """Send the files of an album as an archive, in its order; of a smart album, the files that it contains now."""

@@ -31,7 +31,7 @@ from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_i
 from photosvc.search.reading.guests import seen, seen_with_hash
 from photosvc.search.reading.people import read_labels
 from photosvc.search.reading.request import parse_request
-from photosvc.web.contract import answers, for_visitors
+from photosvc.web.contract import BINARY, answers, for_visitors
 from photosvc.web.errors import accepts, is_quiet, or_icon, quiet
 from photosvc.web.files import (
     CACHED,
@@ -81,12 +81,7 @@ _FILE_TYPES: Final = frozenset(row.name for row in FORMATS if row.media_type == 
 @or_icon
 @quiet
 @require_link_token
-@answers(
-    {"type": "string", "format": "binary"},
-    "The thumbnail.",
-    media_type="image/*",
-    refuses=(403, 404, 410, 412, 422, 503),
-)
+@answers(BINARY, "The thumbnail.", media_type="image/*", refuses=(403, 404, 410, 412, 422, 503))
 @for_visitors
 def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: ARG001 - `require_link_token` reads it
     """Send a thumbnail of the file with this hash; `<hash>-<crop>` shows an area of it.
@@ -184,9 +179,7 @@ def _target(content_hash: str, name: str) -> tuple[Target, str]:
 @or_icon
 @quiet
 @require_link_token
-@answers(
-    {"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/*", refuses=(403, 404, 412, 422, 503)
-)
+@answers(BINARY, "The thumbnail.", media_type="image/*", refuses=(403, 404, 412, 422, 503))
 def album_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001 - `require_link_token` reads it
     """Send a thumbnail of the latest photo of an album or folder; the token is a preview or download token."""
     who = principal()
@@ -201,9 +194,7 @@ def album_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001 - 
 @or_icon
 @quiet
 @require_link_token
-@answers(
-    {"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/*", refuses=(403, 404, 412, 422, 503)
-)
+@answers(BINARY, "The thumbnail.", media_type="image/*", refuses=(403, 404, 412, 422, 503))
 def label_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001
     """Send a thumbnail of the latest photo with a label; the token is a preview or download token."""
     who = principal()
@@ -229,7 +220,7 @@ def _cover(file_ids: Sequence[int], size: str) -> Response:
 @or_icon
 @require_link_token
 @answers(
-    {"type": "string", "format": "binary"},
+    BINARY,
     "The video; a part of it with status 206.",
     media_type=_MP4,
     refuses=(403, 404, 410, 412, 415, 416, 422, 429, 503, 507),

@@ -59,6 +59,7 @@ Shape: TypeAlias = type[Schema] | dict[str, Any]
 CONTRACT = "photosvc_contract"
 _JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
 TEXT, NUMBER, FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
+BINARY = {"type": "string", "format": "binary"}
 
 
 def public(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
@@ -352,14 +353,13 @@ def takes_client_form(form: dict[str, Any]) -> Callable[[View], View]:
 
 def takes_files(meaning: str) -> Callable[[View], View]:
     """Declare that the view reads a form with files."""
-    file = {"type": "string", "format": "binary"}
-    form = json_object(files={"type": "array", "items": file, "description": meaning})
+    form = json_object(files={"type": "array", "items": BINARY, "description": meaning})
     return _with(body=form, body_type="multipart/form-data")
 
 
 def takes_bytes(media_type: str) -> Callable[[View], View]:
     """Declare that the view reads a body of this type unchanged."""
-    return _with(body={"type": "string", "format": "binary"}, body_type=media_type)
+    return _with(body=BINARY, body_type=media_type)
 
 
 def takes_headers(**headers: str) -> Callable[[View], View]:
