@@ -377,7 +377,8 @@ class Store:
         """
         counts = Counter(chain.from_iterable(keys.values()))
         shared = {key for key, count in counts.items() if count > 1} | stored_keys(self._session, counts)
-        new = [file for file in keys if file in self._session.new and shared.isdisjoint(keys[file])]
+        pending = self._session.new  # a new set each time
+        new = [file for file in keys if file in pending and shared.isdisjoint(keys[file])]
         return dict.fromkeys(file for file in new if not self._sidecars.has_companions(file.name))
 
     def _write_rejections(self) -> None:
