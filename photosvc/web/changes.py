@@ -79,8 +79,8 @@ def _record_of(session: Session, seen: Sequence[SeenFile], *, sees_private: bool
 
     The tag depends on the record alone, so that changes of other photos keep it.
     """
-    found = load_photo(session, seen, sees_private=sees_private)
-    body = orjson.dumps(without_empty(_dump(found)))
+    photo = load_photo(session, seen, sees_private=sees_private)
+    body = orjson.dumps(without_empty(_dump(photo)))
     return body, hashlib.blake2b(body, digest_size=16).hexdigest()
 
 

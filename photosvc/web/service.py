@@ -148,13 +148,13 @@ class Service(Transactions):
 
     def only(self, kind: Callable[[], Made]) -> Made:
         """Return the service's only object of this kind, which the first call makes."""
-        found: Made | None = self.made.get(kind)
-        return self.made.setdefault(kind, kind()) if found is None else found
+        existing: Made | None = self.made.get(kind)
+        return self.made.setdefault(kind, kind()) if existing is None else existing
 
     def cached(self, read: Callable[..., Value]) -> CachedValue[Value]:
         """Return the service's cached value that this function reads."""
-        found: CachedValue[Value] | None = self.made.get(read)
-        return self.made.setdefault(read, CachedValue(read)) if found is None else found
+        existing: CachedValue[Value] | None = self.made.get(read)
+        return self.made.setdefault(read, CachedValue(read)) if existing is None else existing
 
     def address_of(self, request: Request, path: str) -> str:
         """Return the address by which clients reach `path`, which begins with a slash.
@@ -247,10 +247,10 @@ class Service(Transactions):
         if any_key:
             return
         self.follow_key()
-        found = [] if stored is None else [stored]
+        fingerprints = [] if stored is None else [stored]
         if stored is None:
-            self.write_if_free(lambda session: found.append(claim(session, self.settings)))
-        for fingerprint in found:
+            self.write_if_free(lambda session: fingerprints.append(claim(session, self.settings)))
+        for fingerprint in fingerprints:
             check_key(self.settings, fingerprint)
 
     def follow_key(self, *, seldom: bool = False) -> None:

@@ -55,14 +55,14 @@ def upload_metadata() -> dict[str, str]:
         InvalidValueError: the header cannot be read, or is too long to be repeated in an answer.
     """
     header = request.headers.get("Upload-Metadata", "")
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     if len(header) > MOST_METADATA:
         raise InvalidValueError(f"Upload-Metadata: send at most {MOST_METADATA:,} characters", field="Upload-Metadata")
     try:
         for pair in filter(None, (pair.strip() for pair in header.split(","))):
             key, _, value = pair.partition(" ")
-            found[key] = b64decode(value, validate=True).decode("utf-8", "replace")
+            pairs[key] = b64decode(value, validate=True).decode("utf-8", "replace")
     except (Base64Error, ValueError):
         msg = "Upload-Metadata: send pairs of a key and a value in Base64"
         raise InvalidValueError(msg, field="Upload-Metadata") from None
-    return found
+    return pairs

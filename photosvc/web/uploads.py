@@ -341,16 +341,16 @@ def record_of_outcome(service: Service, outcome: Admitted) -> dict[str, Any]:
         if outcome.problem is None:
             outcome, is_indexed = _seen_by_index(connection, outcome)
         same = files_with_hash(connection, outcome.file.hash, sees_private=principal().sees_private)
-        found = next((file for file in same if file.name == outcome.placed), same[0] if same else None)
+        stored = next((file for file in same if file.name == outcome.placed), same[0] if same else None)
     record = {**record_of_file(outcome), "token": outcome.file.path.name.partition(".")[0]}
     if not is_indexed:
         record["indexed"] = False
     if outcome.status == REFUSED:
         return record
-    is_other = found is not None and outcome.problem is not None and not found.primary
-    if found is None or is_other:  # not indexed yet, or not for this principal
+    is_other = stored is not None and outcome.problem is not None and not stored.primary
+    if stored is None or is_other:  # not indexed yet, or not for this principal
         return record if outcome.status == DUPLICATE else {**record, "FileName": outcome.placed}
-    return {**record, "FileName": found.name, "PhotoUID": found.photo_uid, "FileUID": found.uid}
+    return {**record, "FileName": stored.name, "PhotoUID": stored.photo_uid, "FileUID": stored.uid}
 
 
 def _seen_by_index(connection: Connection, outcome: Admitted) -> tuple[Admitted, bool]:

@@ -46,8 +46,8 @@ def find_shared(service: Service, token: str) -> FoundLink:
         ThrottledError: the address showed too many such tokens.
     """
     with service.reading() as connection:
-        found = find_open(connection, token, service.now())
-    if found is None:
+        link = find_open(connection, token, service.now())
+    if link is None:
         try:
             service.throttle.count_unknown_token(service.now(), address=client_address(request))
         except ThrottledError:
@@ -55,7 +55,7 @@ def find_shared(service: Service, token: str) -> FoundLink:
             raise
         refuse(Event.TOKEN_REFUSED, detail="link")
         raise UnknownLinkError(field="token")
-    return found
+    return link
 
 
 def begin_visit(service: Service, token: str, password: str, *, counts: bool = True) -> Login:
@@ -68,22 +68,22 @@ def begin_visit(service: Service, token: str, password: str, *, counts: bool = T
         ThrottledError: too many tokens or passwords were wrong, or the address begins too many visits.
         BusyError: too many passwords are checked at present.
     """
-    found = find_shared(service, token)
-    if not found.password_hash:
-        return _open(found, counts=counts)
+    link = find_shared(service, token)
+    if not link.password_hash:
+        return _open(link, counts=counts)
     if not password:
         raise LoginError("The link needs its password.", field="password")
-    charges = [by_address(_PASSWORD_BY_ADDRESS, client_address(request)), Charge(_PASSWORD_BY_LINK, found.uid)]
+    charges = [by_address(_PASSWORD_BY_ADDRESS, client_address(request)), Charge(_PASSWORD_BY_LINK, link.uid)]
     try:
         with service.throttle.guarded(service.now(), charges):
-            _check_password(password, found)
+            _check_password(password, link)
     except InvalidCredentialsError:
-        refuse(Event.LOGIN_REFUSED, detail=f"password of the link {found.uid}")
+        refuse(Event.LOGIN_REFUSED, detail=f"password of the link {link.uid}")
         raise
     except ThrottledError:
-        refuse(Event.THROTTLED, detail=f"password of the link {found.uid}")
+        refuse(Event.THROTTLED, detail=f"password of the link {link.uid}")
         raise
-    return _open(found, counts=counts)
+    return _open(link, counts=counts)
 
 
 def count_upload(link_uid: str, user_id: int) -> None:
@@ -97,20 +97,20 @@ def count_upload(link_uid: str, user_id: int) -> None:
         raise
 
 
-def _check_password(password: str, found: FoundLink) -> None:
-    if not verify_password(password, found.password_hash):
+def _check_password(password: str, link: FoundLink) -> None:
+    if not verify_password(password, link.password_hash):
         raise InvalidCredentialsError(field="password")
 
 
-def _open(found: FoundLink, *, counts: bool) -> Login:
+def _open(link: FoundLink, *, counts: bool) -> Login:
     try:
         with operating() as operation:
-            _take(operation, _here(_VISITS_BY_ADDRESS, found.uid), "visits")
-            return open_visit(operation, found, origin_of(request), counts=counts)
+            _take(operation, _here(_VISITS_BY_ADDRESS, link.uid), "visits")
+            return open_visit(operation, link, origin_of(request), counts=counts)
     except NotFoundError:
         raise UnknownLinkError(field="token") from None
     except ThrottledError:
-        refuse(Event.THROTTLED, detail=f"visits of the link {found.uid}")
+        refuse(Event.THROTTLED, detail=f"visits of the link {link.uid}")
         raise
 
 
