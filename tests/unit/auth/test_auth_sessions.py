@@ -16,7 +16,7 @@ from photosvc.auth.errors import (
     InvalidTokenError,
     PasscodeRequiredError,
 )
-from photosvc.auth.login import check_app_password
+from photosvc.auth.login import check_app_password, read_proof, sign_proof
 from photosvc.auth.login import log_in as open_session
 from photosvc.auth.passwords import hash_password
 from photosvc.auth.principal import APP_SESSION, Origin
@@ -253,3 +253,9 @@ def test_a_sweep_deletes_no_more_than_it_may(session):
     assert [sweep(session, NOW, most=20) for _ in range(3)] == [20, 10, 0]
     add_sessions(session, alice, 30, idle_seconds=60, last_used_at=NOW - 60 * SECOND)
     assert [sweep(session, NOW, most=20) for _ in range(3)] == [20, 10, 0]
+
+
+def test_a_signed_proof_of_a_removed_account_is_refused(session, settings):
+    text = sign_proof(settings, NOW, PasscodeRequiredError(user_id=999, password_version=1))
+    with pytest.raises(InvalidCredentialsError):
+        read_proof(session.connection(), settings, NOW, text)
