@@ -61,7 +61,7 @@ LIVE_NS: Final = 3_100_000_000
 _Name = tuple[str, str, bool]
 
 
-class Link(IntEnum):
+class StackLink(IntEnum):
     """The further condition for files that share a key to be one photo; it is the remainder of the key."""
 
     SURE = 0
@@ -78,16 +78,16 @@ class Link(IntEnum):
 
     def joins(self, one: Facts, other: Facts) -> bool:
         """Return whether two files that share such a key may be one photo."""
-        if self is Link.BURST:
+        if self is StackLink.BURST:
             return may_be_burst(one, other)
-        if self is Link.NAME:
+        if self is StackLink.NAME:
             return may_be_one(one, other)
-        looks = (True,) if self is Link.LOOK else (True, None)
-        bits = NAMED_BITS if self is Link.EXACT else ALIKE_BITS
+        looks = (True,) if self is StackLink.LOOK else (True, None)
+        bits = NAMED_BITS if self is StackLink.EXACT else ALIKE_BITS
         return not contradict(one, other) and alike(one, other, bits=bits) in looks
 
 
-_LINKS: Final = len(Link)
+_LINKS: Final = len(StackLink)
 
 
 def original_of(base: str) -> str:
@@ -143,7 +143,7 @@ def keys_of(name: str, extraction: Extraction, kinds: Collection[str], copies: C
 def name_key(name: str, *, video: bool) -> int:
     """Return the key of the files in one folder whose names say that they may be one photo."""
     folder, base, _ = split_name(name)
-    return _number(Link.NAME, ("name", folder, _stem(base, video=video)))
+    return _number(StackLink.NAME, ("name", folder, _stem(base, video=video)))
 
 
 def _stem(base: str, *, video: bool) -> str:
@@ -151,19 +151,19 @@ def _stem(base: str, *, video: bool) -> str:
     return fold(original_of(base) or base).removesuffix(f".{_MOVING}")
 
 
-_Text = tuple[Link, tuple[str, ...]]
+_Text = tuple[StackLink, tuple[str, ...]]
 
 
 def _texts_of_name(name: str, extraction: Extraction, kinds: Collection[str]) -> Iterator[_Text]:
     folder, base, _ = split_name(name)
     video = extraction.media_type == "video"
-    yield Link.NAME, ("name", folder, _stem(base, video=video))
+    yield StackLink.NAME, ("name", folder, _stem(base, video=video))
     if is_preview(name):
         return
     if BURST in kinds and burst_of(base):
-        yield Link.BURST, (BURST, folder, fold(burst_of(base)))
+        yield StackLink.BURST, (BURST, folder, fold(burst_of(base)))
     if NAMES in kinds and not video:
-        yield Link.NAME, (NAMES, folder, fold(series_of(base)))
+        yield StackLink.NAME, (NAMES, folder, fold(series_of(base)))
 
 
 def _texts(name: str, extraction: Extraction, kinds: Collection[str]) -> Iterator[_Text]:
@@ -171,14 +171,14 @@ def _texts(name: str, extraction: Extraction, kinds: Collection[str]) -> Iterato
     if is_preview(name):
         return
     if LIVE in kinds and metadata.content_id:
-        yield Link.SURE, (LIVE, metadata.content_id.upper())
+        yield StackLink.SURE, (LIVE, metadata.content_id.upper())
     if BURST in kinds and metadata.burst_id:
-        yield Link.SURE, (BURST, metadata.burst_id.upper())
+        yield StackLink.SURE, (BURST, metadata.burst_id.upper())
     if DOCUMENT in kinds and metadata.document_id:
         if _second(metadata):
-            yield Link.SURE, (DOCUMENT, metadata.document_id, _second(metadata))
+            yield StackLink.SURE, (DOCUMENT, metadata.document_id, _second(metadata))
         if is_unique(metadata.document_id) or not _second(metadata):
-            yield Link.LOOK, (DOCUMENT, metadata.document_id, "")
+            yield StackLink.LOOK, (DOCUMENT, metadata.document_id, "")
     if MOMENT in kinds and extraction.media_type != "video":
         yield from _moments(metadata)
 
@@ -197,7 +197,7 @@ def _moments(metadata: Metadata) -> Iterator[_Text]:
     if exact or known:
         cell = cell_token(metadata.lat or 0.0, metadata.lng or 0.0) if known else ""
         camera = metadata.camera_make, metadata.camera_model, metadata.camera_serial
-        yield Link.EXACT if exact else Link.MOMENT, (MOMENT, local.isoformat(), cell, *camera)
+        yield StackLink.EXACT if exact else StackLink.MOMENT, (MOMENT, local.isoformat(), cell, *camera)
 
 
 def _second(metadata: Metadata) -> str:
@@ -206,7 +206,7 @@ def _second(metadata: Metadata) -> str:
     return "" if local is None or local.time() == time() else local.isoformat(timespec="seconds")
 
 
-def _number(link: Link, texts: tuple[str, ...]) -> int:
+def _number(link: StackLink, texts: tuple[str, ...]) -> int:
     """Return 62 bits. Among ten million keys, two different texts have the same with a probability of 1 in 15,000."""
     digest = hashlib.blake2b("\0".join(texts).encode(), digest_size=8)
     return (int.from_bytes(digest.digest(), "big") >> 2) // _LINKS * _LINKS + link
@@ -291,8 +291,8 @@ def divide(members: Iterable[Member], kinds: Collection[str]) -> list[list[int]]
     photos.unite(_by_closed_photo(ordered))
     photos.unite_agreeing(_pairs_by_names(buckets, kinds))
     named = photos.numbers()
-    photos.unite_agreeing(_pairs_by_keys(by_key, (Link.NAME, Link.MOMENT, Link.EXACT, Link.LOOK)))
-    photos.unite(_pairs_by_keys(by_key, (Link.BURST,)))
+    photos.unite_agreeing(_pairs_by_keys(by_key, (StackLink.NAME, StackLink.MOMENT, StackLink.EXACT, StackLink.LOOK)))
+    photos.unite(_pairs_by_keys(by_key, (StackLink.BURST,)))
     photos.unite(_pairs_of_sure_keys(by_key))
     parts: list[list[int]] = []
     for photo in photos.groups():
@@ -303,8 +303,8 @@ def divide(members: Iterable[Member], kinds: Collection[str]) -> list[list[int]]
     return sorted(map(sorted, alone + parts))
 
 
-def _link(key: int) -> Link:
-    return Link(key % _LINKS)
+def _link(key: int) -> StackLink:
+    return StackLink(key % _LINKS)
 
 
 def _buckets(members: Iterable[Member]) -> dict[_Name, _Bucket]:
@@ -321,7 +321,7 @@ def _buckets(members: Iterable[Member]) -> dict[_Name, _Bucket]:
     return buckets
 
 
-def _pairs_by_keys(by_key: Mapping[int, Sequence[Member]], links: Collection[Link]) -> Iterator[_Pair]:
+def _pairs_by_keys(by_key: Mapping[int, Sequence[Member]], links: Collection[StackLink]) -> Iterator[_Pair]:
     """Yield the pairs of files that share a key of these kinds and fulfil its condition."""
     for key, members in by_key.items():
         if (link := _link(key)) in links:
@@ -333,7 +333,7 @@ def _pairs_by_keys(by_key: Mapping[int, Sequence[Member]], links: Collection[Lin
 def _pairs_of_sure_keys(by_key: Mapping[int, Sequence[Member]]) -> Iterator[_Pair]:
     """Yield the first file of each sure key with each file of it."""
     for key, members in by_key.items():
-        if _link(key) is Link.SURE:
+        if _link(key) is StackLink.SURE:
             for member in members:
                 yield members[0], member, False
 

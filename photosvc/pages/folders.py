@@ -18,7 +18,7 @@ from photosvc.pages.language import N_, _
 from photosvc.pages.layout import page, pages, show_cacheable
 from photosvc.pages.photos import ORDERS, show_search
 from photosvc.pages.search_state import query_string
-from photosvc.pages.thumbnails import Thumbnails
+from photosvc.pages.thumbnails import ThumbnailAddresses
 from photosvc.query.fold import fold
 from photosvc.query.lexer import quote
 from photosvc.search.reading.albums import (
@@ -126,12 +126,12 @@ def _list(connection: Connection, albums: Sequence[AlbumRecord], path: str, who:
     shown = folders[(number - 1) * COUNT : number * COUNT]
     shown = with_covers(connection, shown, sees_private=who.sees_private)
     turns = turns_of(connection, {folder.thumb for folder in shown if folder.thumb})
-    thumbs = Thumbnails(who, turns)
+    thumbs = ThumbnailAddresses(who, turns)
     cards = [_card(folder, path, thumbs) for folder in shown]
     return Listing(cards, text, sort, number, more=len(folders) > number * COUNT, any=bool(direct))
 
 
-def _card(folder: Folder, path: str, thumbs: Thumbnails) -> dict[str, Any]:
+def _card(folder: Folder, path: str, thumbs: ThumbnailAddresses) -> dict[str, Any]:
     """Return the values of a folder in the list of another one; `within` are the folders between them."""
     within = folder.path[len(path) :].strip("/").rpartition("/")[0]
     cover, srcset = thumbs.cover(folder.thumb)

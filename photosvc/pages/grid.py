@@ -15,7 +15,7 @@ from photosvc.auth.principal import Principal
 from photosvc.core.vocabulary import UNKNOWN, UNKNOWN_PLACE
 from photosvc.pages.language import N_, _, date_text
 from photosvc.pages.search_state import SearchState
-from photosvc.pages.thumbnails import Thumbnails
+from photosvc.pages.thumbnails import ThumbnailAddresses
 from photosvc.pictures.sizes import NAMED, thumbnail_size
 from photosvc.records.limits import ITEMS
 from photosvc.search.reading.files import turns_of
@@ -107,7 +107,7 @@ def duration_text(nanoseconds: int) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
-def tile_of(record: Record, thumbs: Thumbnails) -> Tile:
+def tile_of(record: Record, thumbs: ThumbnailAddresses) -> Tile:
     """Return the tile of a search result."""
     width, height = record["Width"], record["Height"]
     ratio = width / height if width > 0 and height > 0 else 1.0

@@ -28,7 +28,7 @@ from photosvc.pages.language import IN_TEMPLATES, N_
 from photosvc.pages.messages import message_text
 from photosvc.pages.script_texts import script_texts
 from photosvc.records import limits
-from photosvc.web.browser_origin import Place
+from photosvc.web.browser_origin import CookiePlace
 from photosvc.web.contract import public
 from photosvc.web.cookie import PLACE, by_cookie
 from photosvc.web.parts import OwnBlueprint
@@ -143,7 +143,7 @@ def page(action: str, *, own: bool = False) -> Callable[[Callable[Args, Answer]]
 
     def protect(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
         protected = require(action, own=own)(view)
-        setattr(protected, PLACE, Place.PAGE)
+        setattr(protected, PLACE, CookiePlace.PAGE)
         return protected
 
     return protect
@@ -166,7 +166,7 @@ def form_page(
 
 def public_page(view: View) -> View:
     """Open a page to everybody; its function may still read the principal of a session."""
-    setattr(view, PLACE, Place.PAGE)
+    setattr(view, PLACE, CookiePlace.PAGE)
     public(view)
     return view
 

@@ -15,7 +15,7 @@ from photosvc.pages.forms import page_number, read_form
 from photosvc.pages.language import N_, _
 from photosvc.pages.layout import page, pages, see_other, show_cacheable
 from photosvc.pages.search_state import query_string, with_value
-from photosvc.pages.thumbnails import Thumbnails
+from photosvc.pages.thumbnails import ThumbnailAddresses
 from photosvc.pictures.sizes import Area
 from photosvc.query.fold import fold
 from photosvc.records import limits
@@ -130,7 +130,7 @@ def _list(kind: NameKind) -> Response:
         shown = kind.with_covers(connection, shown, sees_private=who.sees_private)
         turns = turns_of(connection, {named.thumb for named in shown if named.thumb})
         faces = areas_on_covers(connection, [named for named in shown if isinstance(named, Person)])
-    thumbs = Thumbnails(who, turns)
+    thumbs = ThumbnailAddresses(who, turns)
     return show_cacheable(
         "names",
         kind=kind,
@@ -163,7 +163,7 @@ def _link(kind: NameKind, parameters: dict[str, object]) -> str:
 
 
 def _card(
-    named: Named, kind: NameKind, thumbs: Thumbnails, face: tuple[float, float, float, float] | None
+    named: Named, kind: NameKind, thumbs: ThumbnailAddresses, face: tuple[float, float, float, float] | None
 ) -> dict[str, Any]:
     """Return the values of a name in the list, with the address of the search for its photos."""
     area = None if face is None else Area.around(*face)

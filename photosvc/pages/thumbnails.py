@@ -14,7 +14,7 @@ from photosvc.web.service import current_service
 COVERS: Final = ("tile_224", "tile_500")
 
 
-class Thumbnails:
+class ThumbnailAddresses:
     """The addresses of thumbnails that a principal may see."""
 
     def __init__(self, who: Principal, turns: Mapping[str, int], *, waits: bool = False) -> None:

@@ -34,7 +34,7 @@ _DAY: Final = 86_400
 _UNITS: Final = (N_("bytes"), N_("kB"), N_("MB"), N_("GB"), N_("TB"))
 
 
-class Choice(NamedTuple):
+class ScopeChoice(NamedTuple):
     """One of the usual scopes of app passwords."""
 
     scope: str
@@ -43,21 +43,27 @@ class Choice(NamedTuple):
 
 
 CHOICES: Final = (
-    Choice(f"{_LIBRARY} read", N_("See photos"), N_("Searches, albums, thumbnails and downloads. For photo frames.")),
-    Choice(
+    ScopeChoice(
+        f"{_LIBRARY} read", N_("See photos"), N_("Searches, albums, thumbnails and downloads. For photo frames.")
+    ),
+    ScopeChoice(
         _LIBRARY,
         N_("See and change photos"),
         N_("Also titles, albums, favorites and uploads. For apps that sort photos."),
     ),
-    Choice("webdav", N_("Network folder"), N_("The originals over WebDAV. For file managers and sync apps.")),
-    Choice(ALL, N_("Everything but this account"), N_("Never passwords or two-factor authentication. For phone apps.")),
+    ScopeChoice("webdav", N_("Network folder"), N_("The originals over WebDAV. For file managers and sync apps.")),
+    ScopeChoice(
+        ALL, N_("Everything but this account"), N_("Never passwords or two-factor authentication. For phone apps.")
+    ),
 )
 #: The usual scopes of clients and access tokens, which belong to no account.
 CLIENT_CHOICES: Final = (
     *CHOICES[:2],
-    Choice("metrics", N_("Monitoring figures"), N_("For Prometheus and the like.")),
-    Choice("logs read", N_("The security log"), N_("For programs that collect logs. Needs a client with all rights.")),
-    Choice(ALL, N_("Everything its rights allow"), N_("Never accounts, clients, or the network folder.")),
+    ScopeChoice("metrics", N_("Monitoring figures"), N_("For Prometheus and the like.")),
+    ScopeChoice(
+        "logs read", N_("The security log"), N_("For programs that collect logs. Needs a client with all rights.")
+    ),
+    ScopeChoice(ALL, N_("Everything its rights allow"), N_("Never accounts, clients, or the network folder.")),
 )
 #: The choices of `CLIENT_CHOICES` that are of use to access tokens.
 TOKEN_CHOICES: Final = tuple(choice for choice in CLIENT_CHOICES if choice.scope != "logs read")
@@ -110,7 +116,7 @@ _SYSTEMS: Final = (
 _SHOWN: Final = 60
 
 
-def scope_words(scope: str, choices: Sequence[Choice] = CHOICES) -> str:
+def scope_words(scope: str, choices: Sequence[ScopeChoice] = CHOICES) -> str:
     """Return a scope in words: the label of a choice, such as `See photos`, or `Read albums and photos`."""
     words = set(scope.split())
     if not words:

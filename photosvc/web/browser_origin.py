@@ -18,7 +18,7 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _PORTS = {"http": ":80", "https": ":443"}
 
 
-class Place(Enum):
+class CookiePlace(Enum):
     """The kind of view that a cookie is shown to."""
 
     API = "api"
@@ -31,7 +31,7 @@ class OtherSiteError(NeverPermittedError):
     """Another site or program sent this request from a browser: open the page again and repeat it."""
 
 
-def cookie_counts(request: Request, place: Place, base_url: str) -> bool:
+def cookie_counts(request: Request, place: CookiePlace, base_url: str) -> bool:
     """Return whether the session cookie of a request counts; False: the request is answered as if it had none.
 
     Raises:
@@ -39,12 +39,12 @@ def cookie_counts(request: Request, place: Place, base_url: str) -> bool:
     """
     site = request.headers.get("Sec-Fetch-Site")
     if changes(request):
-        if not is_own(request, base_url) or (place is Place.API and not _is_marked(request)):
+        if not is_own(request, base_url) or (place is CookiePlace.API and not _is_marked(request)):
             raise OtherSiteError
         return True
-    if place is Place.API:
+    if place is CookiePlace.API:
         return site in {None, "same-origin"} and _is_marked(request)
-    if place is Place.PAGE and is_navigation(request):
+    if place is CookiePlace.PAGE and is_navigation(request):
         return True
     if site not in {None, "same-origin", "none"}:
         raise OtherSiteError

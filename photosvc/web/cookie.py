@@ -11,7 +11,7 @@ from flask import Request, Response, after_this_request, current_app, g
 from photosvc.auth.principal import Principal
 from photosvc.auth.service_key import fingerprint
 from photosvc.core import ids
-from photosvc.web.browser_origin import Place, cookie_counts
+from photosvc.web.browser_origin import CookiePlace, cookie_counts
 from photosvc.web.service import Service, current_service
 
 #: The attribute of a view for the place at which its cookie counts; without it, the API.
@@ -96,8 +96,8 @@ def is_secure(request: Request, service: Service) -> bool:
     return request.is_secure or (base.scheme == "https" and request.environ.get("HTTP_HOST", "").lower() == base.netloc)
 
 
-def _place(request: Request) -> Place | None:
+def _place(request: Request) -> CookiePlace | None:
     view = current_app.view_functions.get(request.endpoint or "")
-    place: Place | None = getattr(view, PLACE, None)
+    place: CookiePlace | None = getattr(view, PLACE, None)
     parent, _, name = (request.blueprint or "").rpartition(".")
-    return place or (Place.API if parent == _API and name != _OAUTH else None)
+    return place or (CookiePlace.API if parent == _API and name != _OAUTH else None)

@@ -46,7 +46,7 @@ HeaderList = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class ByteRange:
     """The bytes from `start` up to, but not including, `stop`."""
 
     start: int
@@ -66,7 +66,7 @@ class RangeNotSatisfiableError(Exception):
     """The requested range does not overlap the file (section 15.5.17)."""
 
 
-def parse_range(header: str, size: int) -> Range | None:
+def parse_range(header: str, size: int) -> ByteRange | None:
     """Return the range of a `Range` header; None if it must or may be ignored.
 
     Other units, malformed headers and several ranges are ignored (section 14.2).
@@ -87,7 +87,7 @@ def parse_range(header: str, size: int) -> Range | None:
         start, stop = int(first), min(int(last) + 1, size) if last else size
     if start >= stop:
         raise RangeNotSatisfiableError
-    return Range(start, stop)
+    return ByteRange(start, stop)
 
 
 def check_preconditions(headers: Headers, etag: str, modified: datetime | None) -> HTTPStatus | None:
@@ -241,7 +241,7 @@ def disposition(name: str) -> tuple[str, str]:
     return "Content-Disposition", value
 
 
-def _part(answer: FileAnswer, modified: datetime | None) -> Range | None:
+def _part(answer: FileAnswer, modified: datetime | None) -> ByteRange | None:
     header = request.headers.get("Range")
     if not header or request.method != "GET" or not range_applies(request.headers, answer.etag, modified):
         return None
@@ -275,7 +275,7 @@ def _whole(answer: FileAnswer, headers: HeaderList) -> Response:
         answer.file.close()
         return ReadyResponse(headers=headers)
     if not answer.is_whole_on_disk:
-        return _streamed(answer, headers, _read(answer, Range(0, answer.size)), answer.size, HTTPStatus.OK)
+        return _streamed(answer, headers, _read(answer, ByteRange(0, answer.size)), answer.size, HTTPStatus.OK)
     file = answer.file
     if answer.size > SMALL:
         with answer.file:
@@ -284,7 +284,7 @@ def _whole(answer: FileAnswer, headers: HeaderList) -> Response:
     return ReadyResponse(body, headers=headers, direct_passthrough=True)
 
 
-def _one_part(answer: FileAnswer, part: Range, headers: HeaderList) -> Response:
+def _one_part(answer: FileAnswer, part: ByteRange, headers: HeaderList) -> Response:
     headers += [
         ("Content-Type", answer.content_type),
         ("Content-Range", part.content_range(answer.size)),
@@ -312,7 +312,7 @@ def _streamed(
     return response
 
 
-def _read(answer: FileAnswer, part: Range) -> Iterator[bytes]:
+def _read(answer: FileAnswer, part: ByteRange) -> Iterator[bytes]:
     position = part.start
     while position < part.stop:
         chunk = os.pread(answer.file.fileno(), min(_CHUNK, part.stop - position), answer.start + position)

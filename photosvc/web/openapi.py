@@ -129,7 +129,7 @@ def described_tags(names: Collection[str]) -> list[dict[str, str]]:
     return [{"name": tag.name, "description": tag.text} for tag in TAGS if tag.name in names]
 
 
-class Operation(NamedTuple):
+class DescribedOperation(NamedTuple):
     """A method of a route."""
 
     path: str
@@ -139,7 +139,7 @@ class Operation(NamedTuple):
     description: dict[str, Any]
 
 
-def operations(routes: Map, views: Mapping[str, Callable[..., Any]], root: str) -> Iterator[Operation]:
+def operations(routes: Map, views: Mapping[str, Callable[..., Any]], root: str) -> Iterator[DescribedOperation]:
     """Yield the documented operations of photosvc's routes below `root`.
 
     Raises:
@@ -150,7 +150,7 @@ def operations(routes: Map, views: Mapping[str, Callable[..., Any]], root: str) 
         if rule.rule.startswith(f"{root}/") and hasattr(view, ACTION) and contract_of(view).documented:
             path = _ARGUMENT.sub(r"{\1}", rule.rule.removeprefix(root))
             for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
-                yield Operation(path, method.lower(), contract_of(view), _description(rule, view, path))
+                yield DescribedOperation(path, method.lower(), contract_of(view), _description(rule, view, path))
 
 
 def component_name(schema: Any) -> str:  # noqa: ANN401 - a class or an instance, as apispec passes it

@@ -18,7 +18,7 @@ from photosvc.core import ids
 from photosvc.core.accounts import GUEST, VISITOR, normal_name
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.models import Credential
-from photosvc.web.browser_origin import Place
+from photosvc.web.browser_origin import CookiePlace
 from photosvc.web.contract import ACTION, ANONYMOUS, is_for_visitors, required_action
 from photosvc.web.cookie import PLACE, cookie_token
 from photosvc.web.proxies import client_address, origin_of
@@ -150,7 +150,7 @@ def require_download(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
         return view(*args, **kwargs)
 
     setattr(protected, ACTION, "photos.download")
-    setattr(protected, PLACE, Place.MEDIA)
+    setattr(protected, PLACE, CookiePlace.MEDIA)
     return protected
 
 

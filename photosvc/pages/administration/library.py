@@ -28,7 +28,7 @@ from photosvc.pages.administration.frame import administration_page, show_admini
 from photosvc.pages.forms import page_number, read_form
 from photosvc.pages.language import N_, P_, ngettext
 from photosvc.pages.layout import form_page, pages, see_other
-from photosvc.pages.thumbnails import Thumbnails
+from photosvc.pages.thumbnails import ThumbnailAddresses
 from photosvc.pictures.cache import cache_use
 from photosvc.search.reading.files import turns_of
 from photosvc.search.reading.statistics import read_statistics
@@ -86,7 +86,7 @@ def list_failures() -> Response:
             link=lambda page: url_for(".failures", q=text or None, page=page or None),
             total=count_failed(session),
             photos=photos,
-            thumbs=Thumbnails(principal(), turns),
+            thumbs=ThumbnailAddresses(principal(), turns),
             imported=any(file.source == IMPORT for file in files),
             search=text,
         )

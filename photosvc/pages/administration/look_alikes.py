@@ -16,7 +16,7 @@ from photosvc.pages.administration.frame import administration_page, show_admini
 from photosvc.pages.forms import read_form, whole_number
 from photosvc.pages.language import N_
 from photosvc.pages.layout import form_page, pages, see_other
-from photosvc.pages.thumbnails import Thumbnails
+from photosvc.pages.thumbnails import ThumbnailAddresses
 from photosvc.search.reading.files import turns_of
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal
@@ -121,7 +121,7 @@ def _look_alikes(error: PhotosvcError | None = None) -> Response:
             looking=look_alikes.is_search_requested(session),
             archived=session.scalars(gone).all() if archived else (),
             apart=whole_number(parameters.get("apart", ""), low=1, high=_LAST_SET, default=0),
-            thumbs=Thumbnails(principal(), turns),
+            thumbs=ThumbnailAddresses(principal(), turns),
         )
 
 

@@ -25,7 +25,7 @@ from photosvc.pages.grid import Tile, records_of, tile_of
 from photosvc.pages.language import N_
 from photosvc.pages.layout import page, pages, see_other, show
 from photosvc.pages.search_state import SearchState
-from photosvc.pages.thumbnails import Thumbnails
+from photosvc.pages.thumbnails import ThumbnailAddresses
 from photosvc.search.reading.albums import AlbumRecord
 from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL, parse_request
 from photosvc.search.reading.selection import Selection
@@ -159,7 +159,7 @@ def _tiles(search: SearchState, **page: int) -> list[Tile]:
     search_request = parse_request(search.pairs(merged="", primary="true", **page), current_service().today())
     with searching(who.owner_uid) as connection:
         records, turns = records_of(connection, search_request, sees_private=who.sees_private)
-    thumbs = Thumbnails(who, turns)
+    thumbs = ThumbnailAddresses(who, turns)
     return [tile_of(record, thumbs) for record in records]
 
 

@@ -15,7 +15,7 @@ from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.layout import page, pages, see_other, show
 from photosvc.pages.shared.pictures import Way, download_of, only_album, picture_of, pictures_of
-from photosvc.pages.thumbnails import Thumbnails
+from photosvc.pages.thumbnails import ThumbnailAddresses
 from photosvc.search.reading.albums import KnownAlbums
 from photosvc.search.reading.guests import narrowed
 from photosvc.web.auditing import operating
@@ -38,7 +38,7 @@ def show_shared_albums() -> Response:
     with searching(who.owner_uid) as connection:
         every = shared_albums(connection, service.only(KnownAlbums), user_id_of(who), service.today())
         cards = [album for _, album in every]
-    thumbnails = Thumbnails(who, {}, waits=True)
+    thumbnails = ThumbnailAddresses(who, {}, waits=True)
     covers = {card.uid: thumbnails.address(card.thumb, _COVER) for card in cards if card.thumb}
     return show("shared-albums", cards=cards, covers=covers, left=request.args.get("left") == "1")
 

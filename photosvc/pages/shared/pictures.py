@@ -16,7 +16,7 @@ from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, row_id_of
 from photosvc.pages.grid import alt_text, records_of, taken_label, tile_of
-from photosvc.pages.thumbnails import Thumbnails
+from photosvc.pages.thumbnails import ThumbnailAddresses
 from photosvc.pages.wording import size_text
 from photosvc.records.public_photos import public_head
 from photosvc.search.reading.albums import AlbumRecord, KnownAlbums
@@ -57,7 +57,7 @@ def pictures_of(
 ) -> dict[str, Any]:
     """Return the values of the template for a page of an album; `cover` is the address of its first picture."""
     records, turns = records_of(connection, _asked(service, album, who, number), sees_private=False)
-    thumbnails = Thumbnails(who, turns, waits=True)
+    thumbnails = ThumbnailAddresses(who, turns, waits=True)
     offers_zip = who.shared is not None and who.shared.downloads and album.photo_count > 0
     size = album_bytes(connection, album.uid, sees_private=False, today=service.today()) if offers_zip else 0
     return {
@@ -98,7 +98,7 @@ def picture_of(service: Service, who: Principal, uid: str, way: Way) -> dict[str
         "record": record,
         "alt": alt_text(record),
         "taken": taken_label(record),
-        "src": Thumbnails(who, turns, waits=True).address(record["Hash"], _SIZE),
+        "src": ThumbnailAddresses(who, turns, waits=True).address(record["Hash"], _SIZE),
         "video": _video(files, record, token),
         "original": download_of(service, who, "photosvc.downloads.download_file", content_hash=record["Hash"]),
         "back": way.page(),

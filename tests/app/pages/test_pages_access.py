@@ -2,7 +2,7 @@
 
 from photosvc.auth.policy import RULES
 from photosvc.pages import BLUEPRINT
-from photosvc.web.browser_origin import Place
+from photosvc.web.browser_origin import CookiePlace
 from photosvc.web.contract import ACTION, PUBLIC
 from photosvc.web.cookie import PLACE
 from tests.app.pages.browser import OWN, Browser
@@ -169,7 +169,7 @@ def test_every_page_has_a_rule_and_a_row_in_this_table(api):
         action = getattr(view, ACTION)
         assert (action == PUBLIC) == (TABLE[route] == PUBLIC), route
         assert action == PUBLIC or action in RULES
-        assert getattr(view, PLACE, None) is Place.PAGE or route.startswith("GET /assets")
+        assert getattr(view, PLACE, None) is CookiePlace.PAGE or route.startswith("GET /assets")
 
 
 def test_each_page_opens_for_those_of_its_row_and_for_nobody_without_a_session(api):

@@ -11,8 +11,8 @@ from photosvc.core.vocabulary import KINDS, parse_kinds
 from photosvc.index.agreement import Facts
 from photosvc.index.stack_rules import (
     MAX_FILES,
-    Link,
     Member,
+    StackLink,
     burst_of,
     divide,
     keys_of,
@@ -29,7 +29,7 @@ SHORT, LONG = 3_100_000_000, 3_100_000_001
 def member(number, name, *keys, duration_ns=0, **values):
     base, _, extension = name.rpartition(".")
     video = extension.lower() in {"mov", "mp4"}
-    keys = frozenset(len(Link) * key + Link.SURE for key in keys)
+    keys = frozenset(len(StackLink) * key + StackLink.SURE for key in keys)
     return Member(id=number, folder="a", base=base, video=video, duration_ns=duration_ns, keys=keys, **values)
 
 
@@ -94,7 +94,7 @@ def test_what_a_person_took_apart_stays_apart():
 def test_a_photo_that_would_have_too_many_files_is_divided_by_names():
     chain = [member(number, f"{number // 2}.{'jpg' if number % 2 else 'dng'}", number // 20) for number in range(400)]
     linked = [
-        Member(id=one.id, folder="a", base=one.base, video=False, keys=one.keys | {len(Link) * (one.id // 20 + 1)})
+        Member(id=one.id, folder="a", base=one.base, video=False, keys=one.keys | {len(StackLink) * (one.id // 20 + 1)})
         for one in chain
     ]
     assert max(map(len, stacks(*chain))) == 20
@@ -158,7 +158,9 @@ def test_files_of_one_name_are_one_photo_unless_their_times_cameras_or_looks_con
         (("a_BURST001.jpg", "a_BURST002.jpg"), facts(PHONE, LOOK), facts(at(days=9), LOOK), False),
     ):  # fmt: skip
         burst = frozenset(
-            {name_key("x", video=False) // len(Link) * len(Link) + Link.BURST} if "BURST" in names[0] else ()
+            {name_key("x", video=False) // len(StackLink) * len(StackLink) + StackLink.BURST}
+            if "BURST" in names[0]
+            else ()
         )
         files = [
             replace(member(number, name, duration_ns=fact.duration_ns), facts=fact, keys=burst)

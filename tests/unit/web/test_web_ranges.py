@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from werkzeug.datastructures import Headers
 
 from photosvc.web.files import (
-    Range,
+    ByteRange,
     RangeNotSatisfiableError,
     check_preconditions,
     parse_range,
@@ -83,7 +83,7 @@ def test_any_text_is_a_range_nothing_or_not_satisfiable(header):
 
 
 def test_a_range_writes_its_content_range():
-    assert (Range(10, 20).length, Range(10, 20).content_range(100)) == (10, "bytes 10-19/100")
+    assert (ByteRange(10, 20).length, ByteRange(10, 20).content_range(100)) == (10, "bytes 10-19/100")
 
 
 @pytest.mark.parametrize(
