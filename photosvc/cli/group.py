@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import wraps
-from pathlib import Path
+from importlib.abc import InspectLoader
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import click
@@ -141,9 +141,13 @@ class LazyGroup(click.Group):
 
 
 def _first_line(module: str, function: str) -> str:
-    """Return the first line of a function's docstring from the source of its module, without an import."""
+    """Return the first line of a function's docstring from the source of its module, without an import.
+
+    Empty if the package is installed without its sources.
+    """
     spec = importlib.util.find_spec(module)
-    source = Path(spec.origin).read_text("utf-8") if spec is not None and spec.origin else ""
+    loader = spec.loader if spec is not None else None
+    source = (loader.get_source(module) if isinstance(loader, InspectLoader) else None) or ""
     found = re.search(rf'^def {function}\(.*?^    """(.*?)(?:"""|\n)', source, re.MULTILINE | re.DOTALL)
     return found[1] if found else ""
 
