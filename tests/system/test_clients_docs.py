@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from photosvc.records.accounts import OptionsSchema
+from photosvc.records.photos import OPTIONAL_OF_FILES
 from tests.databases.search.varied_library import fill_varied_library
 from tests.helpers.library import SURROUNDINGS, open_library
 from tests.helpers.programs.server import serve
@@ -39,9 +40,10 @@ def named(heading):
 
 def test_each_answer_has_the_fields_that_the_guide_names(answers):
     photo, file, views, folders, months, collection, config, settings = answers
-    assert named("One photo") - {"photos"} <= {*photo, *photo["Details"], *photo["Camera"], *photo["Place"]}
+    of_photo = {*photo, *photo["Details"], *photo["Camera"], *photo["Place"], *photo["Files"][0], *OPTIONAL_OF_FILES}
+    assert named("One photo") - {"photos"} <= of_photo
     assert (file["PhotoUID"], file["Hash"]) == (photo["UID"], photo["Hash"])
-    assert named("For picture viewers") - {"photos", "src", "w", "h"} == set(views[0])
+    assert named("For picture viewers") - {"photos", "places", "src", "w", "h"} == set(views[0])
     assert {"Path", "Title", "UID", "PhotoCount", "TotalCount"} <= set(folders["folders"][0]) & named(
         "Folders and months"
     )
