@@ -62,8 +62,10 @@ def read_counts(connection: Connection, *, sees_private: bool) -> Counts:
         _count_photos(connection, visible(sees_private=True, opened=(name,)), column) if sees_private else 0
         for name, column in (("hidden", SearchRow.hidden), ("archived", SearchRow.archived))
     )
-    place = (SearchRow.country, SearchRow.state_key)
-    known = (SearchRow.country != UNKNOWN_PLACE, SearchRow.state_key != "")
+    place = select(SearchRow.country, SearchRow.state_key, SearchRow.city_key).distinct()
+    places = connection.execute(place.where(seen, SearchRow.country != UNKNOWN_PLACE)).all()
+    # By the index of values: through that of the years, SQLite looks up every row for its month.
+    in_months = visible_photos(sees_private=sees_private)
     return Counts(
         all=every - further,
         photos=every - further - live - videos,
@@ -77,11 +79,11 @@ def read_counts(connection: Connection, *, sees_private: bool) -> Counts:
         hidden=hidden,
         archived=archived,
         cameras=_count_values(connection, seen, SearchRow.camera_id, where=[SearchRow.camera_id != UNKNOWN_ID]),
-        countries=_count_values(connection, seen, SearchRow.country, where=known[:1]),
-        states=_count_values(connection, seen, *place, where=known),
-        places=_count_values(connection, seen, *place, SearchRow.city_key, where=known[:1]),
+        countries=len({row.country for row in places}),
+        states=len({(row.country, row.state_key) for row in places if row.state_key}),
+        places=len(places),
         folders=_count_values(connection, seen, SearchRow.path, where=[SearchRow.path != ""]),
-        months=_count_values(connection, seen, SearchRow.year, SearchRow.month, where=[SearchRow.month > 0]),
+        months=_count_values(connection, in_months, SearchRow.year, SearchRow.month, where=[SearchRow.month > 0]),
     )
 
 
