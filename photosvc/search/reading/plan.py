@@ -44,6 +44,7 @@ On PostgreSQL:
 | otherwise | `DATABASE` |
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -145,7 +146,7 @@ class Reading:
     """True if only columns of the index of values are read, out of order: then it is read in place of the rows."""
 
 
-class _Planner:
+class _Planner(ABC):
     """The planner of one search: a method for each row of the table above, which returns None if it does not apply."""
 
     candidates_driver: ClassVar[Driver]
@@ -164,9 +165,9 @@ class _Planner:
         self._shown = visible(sees_private=context.sees_private, opened=context.opened)
         self._counter = CandidateCounter(connection, reading.rows_needed, sum(map(count_terms, self._others)))
 
+    @abstractmethod
     def plan(self) -> Plan:
         """Return the plan of the first row that applies."""
-        raise NotImplementedError
 
     def _sort(self, candidates: Candidates) -> Plan:
         """Return the plan that sorts these candidates."""

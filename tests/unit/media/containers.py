@@ -68,7 +68,7 @@ def row(extension: str) -> Format:
 
 
 def near(colours: Sequence[Sequence[int]], expected: Sequence[Sequence[int]], tolerance: int = 12) -> bool:
-    """Whether no band of a colour differs from the expected one by more than the tolerance."""
+    """Return whether no band of a colour differs from the expected one by more than the tolerance."""
     pairs = zip(chain(*colours), chain(*expected), strict=True)
     return all(abs(shown - wanted) <= tolerance for shown, wanted in pairs)
 
