@@ -16,6 +16,7 @@ from photosvc.search.reading.guests import confine
 from photosvc.search.reading.pages import Page
 from photosvc.search.reading.request import MAX_COUNT, SearchRequest, parse_request
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, for_visitors, json_object, takes_query
+from photosvc.web.links import shown_tokens
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import PAGE_HEADERS, answer_page, search_parameters
@@ -81,13 +82,7 @@ def _on_map(parsed: SearchRequest) -> SearchRequest:
 
 
 def _answer_for_viewer(parsed: SearchRequest, path: str) -> Response:
-    service, who = current_service(), principal()
-    may_download = who.shared is None or who.shared.downloads
-    links = _Links(
-        url_for(".search_for_viewer").removesuffix("/photos/view"),
-        link_tokens.preview_token(service.settings, who),
-        link_tokens.download_token(service.settings, who, service.now()) if may_download else "",
-    )
+    links = _Links(url_for(".search_for_viewer").removesuffix("/photos/view"), *shown_tokens())
     return answer_page(parsed, path, pieces=lambda page: _array(page, links.view), cached=False)
 
 
@@ -127,8 +122,8 @@ class _Links(NamedTuple):
     root: str
     """The path of the API."""
     preview_token: str
+    """Empty, like `download_token`, if the credential may not use it."""
     download_token: str
-    """Empty if downloads are not allowed."""
 
     def view(self, result: Record) -> Record:
         """Return a search result in the form that viewers read."""
@@ -161,7 +156,8 @@ def _thumbs(whole: tuple[int, int], root: str, token: str) -> list[bytes]:
     thumbs = {}
     for size in _SHOWN:
         width, height = thumbnail_size(whole, size) if all(whole) else (size.width, size.height)
-        thumbs[size.name] = {"w": width, "h": height, "src": f"{root}/t/\0/{token}/{size.name}"}
+        source = f"{root}/t/\0/{token}/{size.name}" if token else ""
+        thumbs[size.name] = {"w": width, "h": height, "src": source}
     return orjson.dumps(thumbs).split(b"\\u0000")
 
 

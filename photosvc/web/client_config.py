@@ -8,12 +8,12 @@ from typing import Any
 from flask import request
 
 from photosvc import __version__
-from photosvc.auth import link_tokens, policy
 from photosvc.auth.principal import Principal
 from photosvc.pictures.sizes import SIZES
 from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.people import read_labels, read_people
 from photosvc.search.reading.statistics import Counts, read_counts, read_years
+from photosvc.web.links import usable_tokens
 from photosvc.web.searching import searching
 from photosvc.web.service import Service
 
@@ -48,19 +48,18 @@ def _config(
     service: Service, who: Principal, api_uri: str, years: Sequence[int], count: Counts | None
 ) -> dict[str, Any]:
     """Return the configuration for a principal; a token that it may not use is empty."""
-    settings, now = service.settings, service.now()
-    may_download = policy.may(who, "photos.download")
+    preview_token, download_token = usable_tokens(service, who)
     return {
         **public_config(service),
-        "download_token": link_tokens.download_token(settings, who, now) if may_download else "",
-        "preview_token": link_tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
+        "download_token": download_token,
+        "preview_token": preview_token,
         "years": years,
         "site_url": service.address_of(request, "/"),
         "base_uri": api_uri.removesuffix("/api/v1"),
         "api_uri": api_uri,
         "count": count,
         "mode": "user",
-        "readonly": settings.readonly,
+        "readonly": service.settings.readonly,
         "thumbs": tuple(SIZES.values()),
     }
 

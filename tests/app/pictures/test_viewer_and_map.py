@@ -103,6 +103,8 @@ def test_the_viewer_of_the_map_shows_the_photos_of_the_map(api, viewer):
         seen = [record["UID"] for record in get(api, "/geo/view", viewer, query).json]
         assert seen == [feature["properties"]["UID"] for feature in get(api, "/geo", viewer, query).json["features"]]
         assert seen
+    record = get(api, "/geo/view", api.access_token("places"), "count=1").json[0]  # it may open no picture
+    assert (record["DownloadUrl"], {thumb["src"] for thumb in record["Thumbs"].values()}) == ("", {""})
     assert following(get(api, "/geo/view", viewer, "count=5")).startswith("/geo/view?count=5&cursor=")
 
 
