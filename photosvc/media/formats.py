@@ -175,8 +175,10 @@ _SEQUENCE_BRANDS: Final = frozenset((b"msf1", b"hevc", b"hevx", b"hevm", b"hevs"
 # A QuickTime file may lack `ftyp` and begin with one of these boxes.
 _QUICKTIME_BOXES: Final = frozenset((b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"))
 _TRANSPORT_PACKET: Final = 188
-#: Packets in a row that must begin with the sync byte, the letter G: two places of a text may have it by chance.
-_SYNC_BYTES: Final = 5
+#: Packets in a row that must begin as those of a transport stream: a few places of another file may do so by chance.
+_PACKETS: Final = 5
+#: Control characters that no text contains. Every format but SVG has some of them near its beginning.
+_BINARY: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 
 
 def split_name(name: str) -> tuple[str, str, str]:
@@ -224,6 +226,9 @@ def is_sidecar(file_name: str) -> bool:
 
 def _family_of(head: bytes) -> str:
     """Return the family of a file by its first bytes; empty when unknown."""
+    if not _BINARY.search(head):  # words of a text may be signatures: `The free …` begins as a QuickTime file
+        is_svg = head[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") and _root_of(head) == b"svg"
+        return "svg" if is_svg else ""
     for offset, magic, family in _MAGIC:
         if head.startswith(magic, offset):
             return family
@@ -233,16 +238,22 @@ def _family_of(head: bytes) -> str:
         return _family_of_brands(head)
     if head[4:8] in _QUICKTIME_BOXES:
         return "mp4"
-    # As texts may begin with `BM` too, the second header of a BMP must have a known size.
+    # Other files may begin with `BM` too: the second header of a BMP must have a known size.
     if head[:2] == b"BM" and int.from_bytes(head[14:18], "little") in (12, 40, 52, 56, 64, 108, 124):
         return "bmp"
-    if head[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") and _root_of(head) == b"svg":
-        return "svg"
-    # Transport stream: a sync byte every 188 bytes; Blu-ray puts a four-byte time stamp before each packet.
+    # Transport stream: a packet every 188 bytes; Blu-ray puts a four-byte time stamp before each.
     for start, step in ((0, _TRANSPORT_PACKET), (4, _TRANSPORT_PACKET + 4)):
-        if head[start : start + step * _SYNC_BYTES : step] == b"G" * _SYNC_BYTES:
+        if all(_begins_packet(head[at : at + 4]) for at in range(start, start + step * _PACKETS, step)):
             return "mpeg-ts"
     return ""
+
+
+def _begins_packet(head: bytes) -> bool:
+    """Return whether these are the first four bytes of a packet of a transport stream (ISO/IEC 13818-1 table 2-2).
+
+    It begins with the letter G, is not scrambled in the reserved way, and has an adaptation field or content.
+    """
+    return len(head) == 4 and head[0] == ord("G") and head[3] >> 6 != 1 and head[3] & 0x30 != 0
 
 
 def _root_of(head: bytes) -> bytes:

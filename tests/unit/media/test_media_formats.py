@@ -49,15 +49,15 @@ def test_a_picture_is_identified_by_its_content_unless_its_extension_is_foreign(
         (b"II*\0\x08\0\0\0", "a.dng", "dng", "raw"), (b"II*\0\x08\0\0\0", "a.NEF", "raw", "raw"),
         (b"MM\0*\0\0\0\x08", "a.gpr", "raw", "raw"), (b"II*\0\x08\0\0\0", "a.tif", "tiff", "image"),
         (b"II*\0\x08\0\0\0", "a.jpg", "tiff", "image"), (b"IIU\0\x18\0\0\0", "a.rw2", "raw", "raw"),
-        (b"IIRO\x08\0\0\0", "a.orf", "raw", "raw"), (b"FUJIFILMCCD-RAW 0201", "a.raf", "raw", "raw"),
+        (b"IIRO\x08\0\0\0", "a.orf", "raw", "raw"), (b"FUJIFILMCCD-RAW 0201\0", "a.raf", "raw", "raw"),
         (ftyp(b"crx ", b"isom"), "a.cr3", "raw", "raw"), (ftyp(b"heic", b"mif1"), "a.heic", "heic", "image"),
         (ftyp(b"mif1", b"miaf", b"heic"), "a.heif", "heic", "image"),
         (ftyp(b"mif1", b"miaf", b"avif"), "a.heic", "avif", "image"),
         (ftyp(b"isom", b"mp41"), "a.mp4", "mp4", "video"), (ftyp(b"qt  "), "a.MOV", "mov", "video"),
         (ftyp(b"3gp4"), "a.3gp", "3gp", "video"), (b"\0\0\0\x08wide\0\0\0\0mdat", "a.mov", "mov", "video"),
         (b"RIFF\0\0\0\0AVI LIST", "a.avi", "avi", "video"), (b"\x1aE\xdf\xa3", "a.webm", "webm", "video"),
-        ((b"G" + b"\0" * 187) * 5, "a.mts", "mts", "video"),
-        ((b"\0\0\0\0G" + b"\0" * 187) * 5, "a.m2ts", "mts", "video"),
+        (b"G\x40\0\x10".ljust(188, b"\xff") * 5, "a.mts", "mts", "video"),
+        (b"\0\0\0\0G\x1f\xff\x30".ljust(192, b"\xff") * 5, "a.m2ts", "mts", "video"),
     ],
 )  # fmt: skip
 def test_the_content_names_the_family_and_the_extension_its_member(head, file_name, name, media_type):
@@ -71,11 +71,16 @@ def test_the_content_names_the_family_and_the_extension_its_member(head, file_na
     [
         b"", b"hello", b"BM is how this text begins, and goes on", b"RIFF\0\0\0\0WAVE",
         (b"G".ljust(188, b"o") * 2).ljust(2000, b"."), b"G".ljust(188, b"o") * 4,
+        b"G".ljust(187, b"1") + b"\n" + b"G".ljust(188, b"2") * 9, b"GATTACA\r\n" * 3000, b"G" * 4000, b"....G" * 4000,
+        "Größe\n".encode() * 2000, "Grün\n".encode("utf-16-le") * 2000, "G".encode("utf-16-be") * 4000,
+        b"The free world\tof text", b"We skip this", b"Too wide\x0c\x1b[0m", b"One moov, one mdat", b"OggS and FLV",
+        b"IIRO, IIRS and MMOR", b"FOVb", b"FUJIFILMCCD-RAW is a word", b"......HEAPCCDR", b"GIF89a, a format",
+        b"My ftypes: heic, mp4", b"RIFF, a word, AVI ,", b"RIFFrafaWEBP",
     ],
 )  # fmt: skip
 def test_a_text_or_sound_is_no_picture_or_video_by_its_name(content):
-    assert sniff(content, "a.jpg") is None
-    assert sniff(content, "a.ts") is None
+    for name in ("a.jpg", "a.ts", "a.m2ts", "a.mov", "a.raf", "a.x3f", "a.orf", "a.crw", "a.ogv", "README"):
+        assert sniff(content, name) is None, name
 
 
 def test_sidecars_are_identified_by_name_alone():
