@@ -5,6 +5,7 @@ identifiers that files of one Live Photo or burst share. Each maker has a layout
 documented by ExifTool's tag tables and others.
 """
 
+import re
 import struct
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -52,6 +53,39 @@ _PANASONIC: Final = b"Panasonic\0\0\0"
 _OLYMPUS: Final = (b"OLYMPUS\0", b"OM SYSTEM\0")
 #: Most bytes between the directory of a MakerNote and its first value.
 _GAP: Final = 8
+#: Bits of the type of a lens in a Nikon note, and how Nikon writes them behind the aperture; of D, G and E the first.
+_NIKON_LETTERS: Final = ((6, "E"), (2, "G"), (1, "D"))
+_NIKON_STABILIZED: Final = 3
+#: What a Nikon note says of a lens -> its name. A name is here if no other lens, nor one of another maker, is known to
+#: say the same: the note has no name, and only an encrypted number tells such lenses apart.
+_NIKON_LENSES: Final = {
+    "10.5mm f/2.8G": "AF DX Fisheye-NIKKOR 10.5mm f/2.8G ED",
+    "16-35mm f/4G VR": "AF-S NIKKOR 16-35mm f/4G ED VR",
+    "16-80mm f/2.8-4E VR": "AF-S DX NIKKOR 16-80mm f/2.8-4E ED VR",
+    "16-85mm f/3.5-5.6G VR": "AF-S DX NIKKOR 16-85mm f/3.5-5.6G ED VR",
+    "17-55mm f/2.8G": "AF-S DX Zoom-NIKKOR 17-55mm f/2.8G IF-ED",
+    "18-70mm f/3.5-4.5G": "AF-S DX Zoom-NIKKOR 18-70mm f/3.5-4.5G IF-ED",
+    "18-105mm f/3.5-5.6G VR": "AF-S DX NIKKOR 18-105mm f/3.5-5.6G ED VR",
+    "18-135mm f/3.5-5.6G": "AF-S DX Zoom-NIKKOR 18-135mm f/3.5-5.6G IF-ED",
+    "18-140mm f/3.5-5.6G VR": "AF-S DX NIKKOR 18-140mm f/3.5-5.6G ED VR",
+    "18-300mm f/3.5-5.6G VR": "AF-S DX NIKKOR 18-300mm f/3.5-5.6G ED VR",
+    "24-85mm f/3.5-4.5G VR": "AF-S NIKKOR 24-85mm f/3.5-4.5G ED VR",
+    "24-120mm f/3.5-5.6G VR": "AF-S VR Zoom-NIKKOR 24-120mm f/3.5-5.6G IF-ED",
+    "24-120mm f/4G VR": "AF-S NIKKOR 24-120mm f/4G ED VR",
+    "28-300mm f/3.5-5.6G VR": "AF-S NIKKOR 28-300mm f/3.5-5.6G ED VR",
+    "40mm f/2.8G": "AF-S DX Micro NIKKOR 40mm f/2.8G",
+    "50mm f/1.8D": "AF NIKKOR 50mm f/1.8D",
+    "55-300mm f/4.5-5.6G VR": "AF-S DX NIKKOR 55-300mm f/4.5-5.6G ED VR",
+    "58mm f/1.4G": "AF-S NIKKOR 58mm f/1.4G",
+    "60mm f/2.8G": "AF-S Micro NIKKOR 60mm f/2.8G ED",
+    "70-200mm f/4G VR": "AF-S NIKKOR 70-200mm f/4G ED VR",
+    "70-300mm f/4.5-5.6G VR": "AF-S VR Zoom-NIKKOR 70-300mm f/4.5-5.6G IF-ED",
+    "80-400mm f/4.5-5.6G VR": "AF-S NIKKOR 80-400mm f/4.5-5.6G ED VR",
+    "85mm f/3.5G VR": "AF-S DX Micro NIKKOR 85mm f/3.5G ED VR",
+    "200-500mm f/5.6E VR": "AF-S NIKKOR 200-500mm f/5.6E ED VR",
+}
+#: A lens that the Exif tag for its name describes by numbers alone, as cameras of Nikon do: `18.0-105.0 mm f/3.5-5.6`.
+_NUMBERS_ALONE: Final = re.compile(r"[\d.-]{1,20} ?mm(?: f/[\d.-]{1,20})?", re.ASCII)
 _MAX_THUMBNAIL: Final = 1 << 19
 _MAKER_NOTE: Final = 0x927C
 MAX_HEAD: Final = 1 << 17
@@ -170,7 +204,7 @@ def read_makernote(reader: TiffReader, note: bytes, offset: int, make: str) -> M
         return MakerNote(content_id=clean(entries.data(0x0011), 64), burst_id=clean(entries.data(0x000B), 64))
     if note.startswith(_NIKON):  # it contains a TIFF structure of its own
         _, entries = open_tiff(BytesIO(note), 10) or (None, Directory())
-        return MakerNote(clean(entries.data(0x001D)), lens_of_range(entries.numbers(0x0084)))
+        return MakerNote(clean(entries.data(0x001D)), _nikon_lens(entries))
     if note.startswith(_PANASONIC):
         entries = _entries_of_note(reader, note, offset, len(_PANASONIC))
         return MakerNote("", lens_name(entries.data(0x0051)))
@@ -205,6 +239,17 @@ def _entries_of_note(reader: TiffReader, note: bytes, offset: int, skipped: int 
     if origin == offset or origin <= 0 or not fits(origin):
         return entries
     return TiffReader(BytesIO(note), -origin, reader.order).directory(origin + skipped)
+
+
+def _nikon_lens(entries: Directory) -> str:
+    """Return the name of a lens, or else what the note says of it: `18-55mm f/3.5-5.6G VR`."""
+    described = lens_of_range(entries.numbers(0x0084))
+    if " f/" not in described:
+        return described
+    kind = int.from_bytes(entries.data(0x0083)[:1], "big")
+    described += next((letter for bit, letter in _NIKON_LETTERS if kind >> bit & 1), "")
+    described += " VR" if kind >> _NIKON_STABILIZED & 1 else ""
+    return _NIKON_LENSES.get(described, described)
 
 
 def _olympus(note: bytes) -> MakerNote:
@@ -276,6 +321,9 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
     lat, lng = valid_position(_degrees(gps, _LAT, _LAT_REF, LATITUDE), _degrees(gps, _LNG, _LNG_REF, LONGITUDE))
     rating, unique_id = image.integer(0x4746), clean(exif.data(0xA420))
     focal_length = exif.number(0xA405) or exif.number(0x920A) or 0.0  # the equivalent for 35 mm, if known
+    lens = lens_name(exif.data(0xA434))
+    if not lens or (note.lens and _NUMBERS_ALONE.fullmatch(lens)):
+        lens = note.lens or lens_of_range(exif.numbers(0xA432))
     # A few cameras write their name into the Exif directory.
     written_make, written_model = (image.data(tag) or exif.data(tag) for tag in (0x010F, 0x0110))
     make = make_name(written_make)
@@ -290,7 +338,7 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
         camera_model=model_name(written_model, make, written_make),
         camera_serial=clean(exif.data(0xA431)) or clean(image.data(0xC62F)) or note.serial,
         lens_make=make_name(exif.data(0xA433)),
-        lens_model=lens_name(exif.data(0xA434)) or note.lens or lens_of_range(exif.numbers(0xA432)),
+        lens_model=lens,
         iso=iso(exif),
         focal_length=valid_focal_length(focal_length),
         f_number=f_number(exif),

@@ -211,6 +211,27 @@ def test_a_lens_without_a_name_is_named_by_its_limits():
     assert metadata.lens_model == "18-55mm f/3.5-5.6"
 
 
+@pytest.mark.parametrize(
+    ("limits", "kind", "written", "name"),
+    [
+        ((18, 105, 35, 56), 14, "", "AF-S DX NIKKOR 18-105mm f/3.5-5.6G ED VR"),
+        ((18, 105, 35, 56), 14, "18.0-105.0 mm f/3.5-5.6", "AF-S DX NIKKOR 18-105mm f/3.5-5.6G ED VR"),
+        ((18, 105, 35, 56), 14, "Tamron 18-105mm", "Tamron 18-105mm"),
+        ((50, 50, 18, 18), 2, "", "AF NIKKOR 50mm f/1.8D"),
+        ((50, 50, 14, 14), 6, "", "50mm f/1.4G"),  # of Nikon or of Sigma
+        ((24, 70, 28, 28), 0x4E, "", "24-70mm f/2.8E VR"),
+        ((28, 80, 35, 56), 0, "", "28-80mm f/3.5-5.6"),
+        ((28, 80, 0, 0), 6, "", "28-80mm"),
+        ((0, 0, 0, 0), 6, "50.0 mm f/1.8", "50.0 mm f/1.8"),
+    ],
+)
+def test_a_nikon_note_names_the_lens(limits, kind, written, name):
+    low, high, wide, tele = limits
+    note = exif({0x0083: (1, 1, bytes([kind])), 0x0084: [(low, 1), (high, 1), (wide, 10), (tele, 10)]})[6:]
+    tags = {0x927C: b"Nikon\0\x02\x10\0\0" + note, **({0xA434: written} if written else {})}
+    assert metadata_of({0x010F: "NIKON CORPORATION"}, tags).lens_model == name
+
+
 def test_the_directories_of_a_cr3_are_read():
     def box(kind, body):
         return struct.pack(">I", len(body) + 8) + kind + body
