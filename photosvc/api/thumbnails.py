@@ -52,7 +52,7 @@ thumbnails = OwnBlueprint("thumbnails", __name__)
 videos = OwnBlueprint("videos", __name__)
 
 #: A part of every entity tag; increase it when thumbnails are made differently.
-_VERSION: Final = 2
+_VERSION: Final = 3
 _HASH: Final = re.compile(r"([0-9a-f]{40})(?:-([0-9a-f]{12}))?")
 #: Longest side sent as WebP, which saves a third of the bytes; larger pictures take too long to encode on demand.
 _WEBP_SIDE: Final = 500

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.slots import Slots
+from photosvc.media.formats import by_extension
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import (
@@ -33,6 +34,8 @@ _LOOK_SECONDS: Final = 0.1
 #: generation falls below .99 SSIM of a thumbnail made from the original.
 _ENOUGH: Final = 2.0
 _POLL_SECONDS: Final = 0.02
+#: Formats of pictures with transparent parts. HEIC has them too, but photographs of phones alone are common in it.
+_CLEAR: Final = frozenset(("png", "gif", "webp", "svg", "tiff", "psd", "avif", "jxl", "jp2"))
 Workers: TypeAlias = WorkerPool[ThumbnailJob, list[bytes]]
 
 
@@ -260,9 +263,14 @@ class Thumbnails:
         return ThumbnailJob(original, (target, *missing))
 
     def _larger(self, original: Original, target: Target) -> str:
-        """Return the path of the smallest sufficient cached thumbnail of the whole picture; empty if there is none."""
+        """Return the path of the smallest sufficient cached thumbnail of the whole picture; empty if there is none.
+
+        These are JPEG: a picture with transparent parts lies on white there.
+        """
         whole = (original.width, original.height)
-        if not all(whole) or target.area != WHOLE:
+        row = by_extension(original.name)
+        may_be_clear = target.encoding != "jpg" and (row is None or row.name in _CLEAR)
+        if not all(whole) or target.area != WHOLE or may_be_clear:
             return ""
         wanted = thumbnail_size(whole, target.size)
         ratio = min(whole) / min(wanted) if target.size.fills else max(whole) / max(wanted)

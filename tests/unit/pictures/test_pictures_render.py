@@ -125,6 +125,33 @@ def test_pictures_of_every_mode_keep_their_tones_and_lie_on_white():
         assert near(colours[1], right, 12), (data[:99], colours)
 
 
+@pytest.mark.parametrize("kind", ["PNG", "GIF", "WEBP", "TIFF"])
+def test_a_webp_keeps_transparency_and_a_jpeg_lies_on_white(kind):
+    half = Image.new("RGBA", (160, 120), (200, 0, 0, 255))
+    half.paste((0, 0, 0, 0), (80, 0, 160, 120))
+    data = encoded(half, kind)
+    for size in ("tile_50", "tile_100", "fit_720"):
+        clear, plain = thumbnail(data, Target(SIZES[size], encoding="webp"), Target(SIZES[size]))
+        red, gone = (clear.getpixel((clear.width * part // 8, clear.height // 2)) for part in (2, 6))
+        assert near(red, (200, 0, 0, 255), 12), size
+        assert (clear.mode, gone[3]) == ("RGBA", 0), size
+        assert (plain.mode, near(plain.getpixel((plain.width * 6 // 8, 9)), (255, 255, 255))) == ("RGB", True), size
+    assert thumbnail(encoded(half.convert("RGB"), kind), Target(SIZES["tile_100"], encoding="webp")).mode == "RGB"
+
+
+def test_the_pixels_of_an_icon_keep_their_colours():
+    icon = Image.new("RGB", (48, 32))
+    colours = [(220, 30, 30), (30, 30, 220), (30, 200, 30)]
+    icon.putdata([colours[x % 3] for _ in range(32) for x in range(48)])
+    drawn = icon.convert("RGBA")
+    drawn.putpixel((0, 0), (0, 0, 0, 0))
+    for data in (encoded(icon, "PNG"), encoded(icon, "GIF"), encoded(drawn, "GIF")):
+        for encoding, tolerance in (("jpg", 30), ("webp", 0)):
+            made = thumbnail(data, Target(SIZES["fit_720"], encoding=encoding)).convert("RGB")
+            for x in range(8, 40):
+                assert near(made.getpixel((x, 16)), colours[x % 3], tolerance), (encoding, x)
+
+
 def test_another_profile_is_converted_to_srgb_and_not_carried_along_and_a_damaged_one_is_srgb():
     red = Image.new("RGBA", (64, 64), (250, 20, 20, 255))
     red.paste((0, 0, 0, 0), (0, 0, 32, 64))
