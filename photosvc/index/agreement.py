@@ -119,6 +119,22 @@ def same_moment(one: Facts, other: Facts) -> bool | None:
     return apart <= _SECOND or (one.utc is not None and other.utc is not None and abs(one.utc - other.utc) <= _SECOND)
 
 
+def offset_between(local: datetime, utc: datetime, lasting: timedelta) -> int | None:
+    """Return the minutes east of UTC at which a wall time is that of a UTC time; None if no zone makes them so.
+
+    Args:
+        local: naive, with a time of the day; of a video, its beginning.
+        utc: the same moment; of a video, its beginning or its end.
+        lasting: the duration of the video.
+    """
+    apart = local - utc.replace(tzinfo=None)
+    for gap in (apart, apart + lasting):
+        offset = (gap + _ZONE_STEP / 2) // _ZONE_STEP * _ZONE_STEP
+        if abs(gap - offset) <= _VIDEO_ERROR and abs(offset) <= _FURTHEST:
+            return offset // timedelta(minutes=1)
+    return None
+
+
 def same_camera(one: Facts, other: Facts) -> bool | None:
     """Return whether both are of the same camera, which may write its model in more or fewer words.
 

@@ -5,13 +5,14 @@ Pure functions merge the files: equal files give equal photos.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any, Final, TypeVar
 
 from sqlalchemy.orm import object_session
 
 from photosvc.core.times import UTC_ZONE, fixed_zone, to_local, to_utc
 from photosvc.core.vocabulary import AUTO, ESTIMATE, LOCATION, MANUAL, META, NAME, UNKNOWN, XMP, gives_way
+from photosvc.index.agreement import offset_between
 from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import added_areas, bounded, named, read_extraction, write_added_markers, write_markers
 from photosvc.index.gazetteer import country_name, zone_at
@@ -69,15 +70,16 @@ def taken(metadata: Metadata, files: Sequence[StackedFile], indexed_at: datetime
     the time at which a program last changed the picture (`estimate`), or else the oldest modification time of its files
     (empty). If a name has a month or year that ended before that time, it is that month or year (`estimate`).
 
-    The zone comes from the position, else from the offset that the camera wrote, else it is the usual zone. UTC as the
-    usual zone means that none is known: then the zone of a wall time stays empty.
+    The zone comes from the position, else from the offset that the camera wrote or by which the wall time in a name
+    differs from the UTC in the metadata, else it is the usual zone. UTC as the usual zone means that none is known:
+    then the zone of a wall time stays empty.
     """
     known = zone_at(metadata.lat, metadata.lng) if metadata.lat is not None and metadata.lng is not None else ""
     zone = known or usual_zone
     if metadata.taken_local is not None:
         return _from_wall_time(metadata, metadata.taken_local, known, usual_zone)
     if metadata.taken_utc is not None:
-        return Taken(metadata.taken_utc, to_local(metadata.taken_utc, zone).replace(tzinfo=UTC), zone, META)
+        return _from_utc(metadata.taken_utc, files, known, usual_zone)
     named = [date_in_path(file.name, zone) for file in files]
     for date in named:
         if date.local is not None and date.parts == DAY:
@@ -115,6 +117,19 @@ def _from_wall_time(metadata: Metadata, local: datetime, zone: str, usual_zone: 
 
 
 def _in_zone(local: datetime, offset: int | None, zone: str, usual_zone: str) -> tuple[datetime, str]:
+def _from_utc(at: datetime, files: Sequence[StackedFile], known: str, usual_zone: str) -> Taken:
+    """Return the time for a UTC time, which videos of phones have; their names have the wall time."""
+    local = to_local(at, known or usual_zone)
+    for file in files if not known else ():
+        named = date_in_path(file.name, usual_zone).local
+        if named is None or named.time() == time():  # a date alone
+            continue
+        offset = offset_between(named, at, timedelta(microseconds=file.extraction.duration_ns // 1000))
+        if offset is not None and text.utc_of(local, offset) != at:
+            return Taken(at, at + timedelta(minutes=offset), fixed_zone(offset), META)
+    return Taken(at, local.replace(tzinfo=UTC), known or usual_zone, META)
+
+
     """Return the UTC time and the name of the zone of a wall time."""
     if offset is not None:
         return text.utc_of(local, offset), zone or fixed_zone(offset)

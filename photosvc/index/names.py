@@ -29,6 +29,8 @@ _DATE_TIME: Final = re.compile(
 )
 # Milliseconds since 1970, of 2001 and later: the whole name, or after the word that an app puts before them.
 _EPOCH: Final = re.compile(r"(?:FB_IMG_|mmexport|IMG_|VID_)?(1\d{12})")
+#: Pixel phones name pictures and videos by the time in UTC, others by the wall time.
+_IN_UTC: Final = "PXL_"
 _MONTH: Final = re.compile(rf"(?<!\d)(?<!\d[-_. ])({_YEAR})([-_. /])(0[1-9]|1[0-2])(?!\d|[-_.]\d)")
 #: Beginnings of the names that cameras give.
 _CAMERAS: Final = "img|dsc|dscn|dscf|mvi|pict|vid|pxl|gopr|mov|cimg|sam|imgp|hpim|epsn|mvc|pol|dcp|pano"
@@ -46,10 +48,10 @@ _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 def date_in(name: str, zone: str) -> datetime | None:
     """Return the whole date, or date and time, in the name of a file or folder, naive; None without one.
 
-    A name of milliseconds since 1970 gives the wall time in `zone`.
+    A name in UTC, or of milliseconds since 1970, gives the wall time in `zone`.
     """
     if found := next(_moments(name), None):
-        return found[1]
+        return to_local(found[1].replace(tzinfo=UTC), zone) if name.startswith(_IN_UTC) else found[1]
     counted = _EPOCH.fullmatch(name.partition(".")[0])
     at = datetime.fromtimestamp(int(counted[1]) // 1000, UTC) if counted else None
     return to_local(at, zone) if at is not None and is_plausible(at) else None

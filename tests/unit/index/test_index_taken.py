@@ -98,6 +98,32 @@ def test_a_name_tells_the_time_when_metadata_do_not_and_then_the_last_change():
     assert when(Metadata(modified_local=WALL, taken_local=WALL - timedelta(days=1)))[3] == "meta"
 
 
+def test_a_video_in_utc_has_the_wall_time_in_its_name_else_that_of_the_usual_zone():
+    utc, half_a_minute = datetime(2024, 7, 1, 12, 30, 15, tzinfo=UTC), 30_000_000_000
+    for name, local, zone in (
+        ("VID_20240701_083015.mp4", "08:30", "Etc/GMT+4"),
+        ("VID_20240701_143015.mp4", "14:30", "Europe/Berlin"),  # as in the usual zone
+        ("20240701_181514.mp4", "18:15", ""),  # Nepal
+        ("20240702_013015.mp4", "01:30", "Etc/GMT-13"),
+        ("WhatsApp Video 2024-07-01 at 21.29.45.mp4", "21:30", "Etc/GMT-9"),  # its UTC is that of its end
+        ("2024-07-01/12.30.14.mp4", "12:30", "UTC"),
+        ("VID_20240701_083226.mp4", "14:30", "Europe/Berlin"),  # another moment in every zone
+        ("VID_20240703_083015.mp4", "14:30", "Europe/Berlin"),
+        ("PXL_20240701_123015123.mp4", "14:30", "Europe/Berlin"),  # named in UTC
+        ("mmexport1719837015000.mp4", "14:30", "Europe/Berlin"),
+        ("2024-07-01 party.mp4", "14:30", "Europe/Berlin"),
+        ("VID_0001.mp4", "14:30", "Europe/Berlin"),
+    ):
+        found = taken(Metadata(taken_utc=utc), [part(name, duration_ns=half_a_minute, **VIDEO)], NOW, "Europe/Berlin")
+        day = "02" if name.startswith("20240702") else "01"
+        assert (found.at, f"{found.local:%dT%H:%M:%S}") == (utc, f"{day}T{local}:15"), name
+        assert (found.zone, found.source) == (zone, "meta"), name
+    rome = Metadata(taken_utc=utc, lat=43.467, lng=11.885)
+    assert when(rome, "VID_20240701_083015.mp4")[1:3] == ("2024-07-01T14:30:15+00:00", "Europe/Rome")
+    pixel = when(name="PXL_20240701_123015123.jpg", zone="Europe/Berlin")
+    assert pixel[:2] == ("2024-07-01T12:30:15+00:00", "2024-07-01T14:30:15+00:00")
+
+
 def test_the_files_own_time_is_a_guess_that_counts_only_when_old_and_none_is_too_strange():
     assert when()[3:] == ("", True)
     assert when(mtime_ns=int(NOW.timestamp() * 1e9) - 24 * HOUR)[3:] == ("", False)
