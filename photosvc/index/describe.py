@@ -16,11 +16,12 @@ from photosvc.index.agreement import offset_between
 from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import added_areas, bounded, named, read_extraction, write_added_markers, write_markers
 from photosvc.index.gazetteer import country_name, zone_at
+from photosvc.index.name_groups import is_cover, is_in_conflict, is_moving_part, is_preview, original_of
 from photosvc.index.names import date_in_path, title_in
 from photosvc.index.quality import HIDDEN, quality_of
 from photosvc.index.shared_rows import SharedRows
 from photosvc.index.sidecar_values import Sources, StoredSidecar, marked, ranked, with_sidecars
-from photosvc.index.stack_rules import LIVE_NS, is_cover, is_moving_part, is_preview, original_of
+from photosvc.index.stack_rules import LIVE_NS
 from photosvc.media import text
 from photosvc.media.formats import split_name
 from photosvc.media.metadata import DAY, MONTH, SAME_MOMENT, Metadata, Region, merge
@@ -116,7 +117,6 @@ def _from_wall_time(metadata: Metadata, local: datetime, zone: str, usual_zone: 
     return Taken(at, local.replace(tzinfo=UTC), named, META, metadata.date_parts)
 
 
-def _in_zone(local: datetime, offset: int | None, zone: str, usual_zone: str) -> tuple[datetime, str]:
 def _from_utc(at: datetime, files: Sequence[StackedFile], known: str, usual_zone: str) -> Taken:
     """Return the time for a UTC time, which videos of phones have; their names have the wall time."""
     local = to_local(at, known or usual_zone)
@@ -130,6 +130,7 @@ def _from_utc(at: datetime, files: Sequence[StackedFile], known: str, usual_zone
     return Taken(at, local.replace(tzinfo=UTC), known or usual_zone, META)
 
 
+def _in_zone(local: datetime, offset: int | None, zone: str, usual_zone: str) -> tuple[datetime, str]:
     """Return the UTC time and the name of the zone of a wall time."""
     if offset is not None:
         return text.utc_of(local, offset), zone or fixed_zone(offset)
@@ -348,8 +349,8 @@ def _generated_title(photo: Photo, files: list[File]) -> str:
 def without_previews(files: Sequence[StackedFile]) -> Sequence[StackedFile]:
     """Return the files of a photo that are pictures and videos of their own.
 
-    The preview that a camera writes beside a video only completes its metadata. Beside a raw that cannot be shown, the
-    preview shows the photo.
+    The preview or small copy that a camera writes beside a video only completes its metadata. Beside a raw that cannot
+    be shown, the preview shows the photo.
     """
     others = [file for file in files if not is_preview(file.name)]
     shown = any(file.extraction.media_type == "video" or file.extraction.problem is None for file in others)
@@ -359,14 +360,15 @@ def without_previews(files: Sequence[StackedFile]) -> Sequence[StackedFile]:
 def primary_index(files: Sequence[StackedFile]) -> int:
     """Return the index of the file that shows the photo.
 
-    Decodable files come first, then stills, common formats, the cover of a burst, and the widest picture.
+    Decodable files come first, then stills, common formats, the cover of a burst, those that no sync program made, and
+    the widest picture.
     """
 
-    def rank(index: int) -> tuple[bool, bool, int, bool, int, int]:
-        one = files[index].extraction
+    def rank(index: int) -> tuple[bool, bool, int, bool, bool, int, int]:
+        one, base = files[index].extraction, split_name(files[index].name)[1]
         order = _PRIMARY_FORMATS.index(one.file_type) if one.file_type in _PRIMARY_FORMATS else len(_PRIMARY_FORMATS)
-        cover = is_cover(split_name(files[index].name)[1])
-        return (one.problem is not None, one.media_type == "video", order, not cover, -one.width, index)
+        is_video = one.media_type == "video"
+        return (one.problem is not None, is_video, order, not is_cover(base), is_in_conflict(base), -one.width, index)
 
     return min(range(len(files)), key=rank)
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # with its modules, its import takes a fifth of the time in w
 #: The version of the readers. Raise it by one when an unchanged file gives more or other values than before: the next
 #: run then reads all files of a lower version again. The row of each file has its version, so that an interrupted run
 #: continues where it ended.
-READER_VERSION: Final = 15
+READER_VERSION: Final = 16
 _Keep = Callable[[Decoded], None]
 _CODECS: Final = {"jpg": "jpeg"}
 #: Formats of motion photos.

@@ -20,9 +20,10 @@ from photosvc.core.problems import Reason
 from photosvc.core.vocabulary import AUTO, MANUAL, PRIORITY
 from photosvc.index.agreement import Facts
 from photosvc.index.file_columns import load_metadata
+from photosvc.index.name_groups import is_moving_part, is_preview
 from photosvc.index.photo_changes import PhotoChanges, mark_cameras
 from photosvc.index.shared_rows import SharedRows
-from photosvc.index.stack_rules import MAX_FILES, Member, divide, is_moving_part, is_preview, name_key
+from photosvc.index.stack_rules import MAX_FILES, Member, divide, name_key
 from photosvc.media.formats import split_name
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, RejectedFile, StackKey
 from photosvc.models.photo import PLAIN_VALUES, WITH_ALL

@@ -7,11 +7,9 @@ copies, not on their order.
 """
 
 import hashlib
-import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import time
 from enum import IntEnum
 from itertools import combinations, product
@@ -31,28 +29,20 @@ from photosvc.index.agreement import (
     same_moment,
 )
 from photosvc.index.extract import Extraction
-from photosvc.index.sidecar_names import EDITED_SUFFIXES, cut_original
+from photosvc.index.name_groups import (
+    MOVING,
+    burst_of,
+    common_base,
+    is_preview,
+    names_of_original,
+    original_of,
+    series_of,
+    still_of,
+)
 from photosvc.media.formats import split_name
 from photosvc.media.metadata import Metadata
 from photosvc.query.fold import fold
 
-_EDITED: Final = re.compile(
-    rf"(?P<original>.+)(?:{'|'.join(map(re.escape, EDITED_SUFFIXES))})(?P<number>\(\d{{1,4}}\))?", re.IGNORECASE
-)
-_APPLE_EDITED: Final = re.compile(r"(?P<head>IMG_)E(?P<number>\d{4,5})", re.IGNORECASE | re.ASCII)
-_LIVE_VIDEO: Final = re.compile(r"(?P<still>.+)_HEVC", re.IGNORECASE)
-#: Pixel phones name the picture `PXL_20240101_120000000.MP.jpg`; exports add its video as `PXL_20240101_120000000.MP`.
-_MOVING: Final = "mp"
-#: Cameras write the preview of `MVI_0001.AVI`, with its metadata, into `MVI_0001.THM`.
-_PREVIEW: Final = "thm"
-# `IMG_20150214_184515_BURST002`, `IMAG0020_BURST001_COVER`, `20151021_123456_Burst01`
-_BURST: Final = re.compile(r"(?P<burst>.+?)[_-]?BURST(?P<frame>\d{1,5})(?:_COVER)?", re.IGNORECASE | re.ASCII)
-# `00001IMG_00001_BURST20171111030039363_COVER`: the number is that of the frame, the time that of the burst.
-_TIMED_BURST: Final = re.compile(r".*BURST(?P<burst>\d{12,20})(?:_COVER)?", re.IGNORECASE | re.ASCII)
-_NUMBERED: Final = re.compile(
-    r"(?P<first>.+?)(?: ?\(\d{1,3}\)| ?\([+-]\d{1,2}(?:\.\d{1,2})?\)| copy(?: \d{1,3})?| - Copy(?: \(\d{1,3}\))?)",
-    re.IGNORECASE | re.ASCII,
-)
 #: Most files of a photo. A key that more files share links none of them: a camera writes it into every picture.
 MAX_FILES: Final = 200
 #: The longest video of a Live Photo without identifier.
@@ -90,48 +80,6 @@ class StackLink(IntEnum):
 _LINKS: Final = len(StackLink)
 
 
-def original_of(base: str) -> str:
-    """Return the base name of the picture or video that an edited copy was made from; empty for other files."""
-    if apple := _APPLE_EDITED.fullmatch(base):
-        return apple["head"] + apple["number"]
-    composed = unicodedata.normalize("NFC", base)
-    google = _EDITED.fullmatch(composed)
-    return google["original"] + (google["number"] or "") if google else cut_original(composed)
-
-
-def still_of(base: str) -> str:
-    """Return the base name of the still picture that a short video with this base name belongs to."""
-    match = _LIVE_VIDEO.fullmatch(base)
-    return match["still"] if match else base
-
-
-def is_moving_part(name: str) -> bool:
-    """Return whether the name says that the file is the moving part of a picture, however long it is."""
-    return split_name(name)[2] == _MOVING
-
-
-def is_preview(name: str) -> bool:
-    """Return whether the name says that the file is the preview that a camera wrote beside a video or raw."""
-    return split_name(name)[2] == _PREVIEW
-
-
-def burst_of(base: str) -> str:
-    """Return the common part of the names of a burst in one folder; empty when the name is not that of a burst."""
-    match = _TIMED_BURST.fullmatch(base) or _BURST.fullmatch(base)
-    return match["burst"] if match else ""
-
-
-def is_cover(base: str) -> bool:
-    """Return whether the camera chose the picture with this base name to show its burst."""
-    return base.upper().endswith("_COVER")
-
-
-def series_of(base: str) -> str:
-    """Return the base name without the number of a copy: `IMG` of `IMG (2)`, `IMG copy 3` and `IMG`."""
-    match = _NUMBERED.fullmatch(base)
-    return match["first"] if match else base
-
-
 def keys_of(name: str, extraction: Extraction, kinds: Collection[str], copies: Collection[str] = ()) -> frozenset[int]:
     """Return the keys of a file with this name, copies and content, for the kinds of stacks that are on."""
     texts = [*_texts(name, extraction, kinds)]
@@ -148,7 +96,7 @@ def name_key(name: str, *, video: bool) -> int:
 
 def _stem(base: str, *, video: bool) -> str:
     base = still_of(base) if video else base
-    return fold(original_of(base) or base).removesuffix(f".{_MOVING}")
+    return fold(common_base(original_of(base) or base)).removesuffix(MOVING)
 
 
 _Text = tuple[StackLink, tuple[str, ...]]
@@ -280,7 +228,7 @@ def divide(members: Iterable[Member], kinds: Collection[str]) -> list[list[int]]
     """
     ordered = sorted(members, key=lambda member: (member.content, member.id))
     alone = [[member.id] for member in ordered if member.unstacked]
-    ordered = [member for member in ordered if not member.unstacked]
+    ordered = list(_beside_originals([member for member in ordered if not member.unstacked]))
     buckets = _buckets(ordered)
     closed = {member.id for bucket in buckets.values() if not bucket.open for member in bucket.members}
     by_key: dict[int, list[Member]] = defaultdict(list)
@@ -301,6 +249,16 @@ def divide(members: Iterable[Member], kinds: Collection[str]) -> list[list[int]]
             parts_by_name[named[member.id] if len(photo) > MAX_FILES else 0].append(member.id)
         parts += parts_by_name.values()
     return sorted(map(sorted, alone + parts))
+
+
+def _beside_originals(members: Sequence[Member]) -> Iterator[Member]:
+    """Yield the members; previews and copies in conflict get the base name of their original, if that is among them."""
+    names = {(member.folder, fold(member.base)): member.base for member in members}
+    for member in members:
+        others = names_of_original(member.base, preview=member.preview)
+        found = (names.get((member.folder, fold(other)), "") for other in others)
+        base = next(filter(None, found), member.base)
+        yield replace(member, base=base) if base != member.base else member
 
 
 def _link(key: int) -> StackLink:
@@ -370,7 +328,7 @@ def _by_names(buckets: Mapping[_Name, _Bucket], kinds: Collection[str]) -> Itera
             continue
         others = []
         if LIVE in kinds and not long and not bucket.shows:
-            others += [(still_of(base), False), (f"{base}.{_MOVING}", False)]
+            others += [(still_of(base), False), (f"{base}{MOVING}", False)]
         if EDITED in kinds and original_of(base):
             others.append((original_of(base), True))
         for other, edited in others:

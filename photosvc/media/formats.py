@@ -75,7 +75,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     Format("raw", ("x3f",), "raw", "image/x-sigma-x3f", ("x3f",), "raw", _BY_LIBRAW),
     Format("raw", ("mrw",), "raw", "image/x-minolta-mrw", ("mrw",), "raw", _BY_LIBRAW),
     Format("raw", tuple(_TIFF_RAWS.split()), "raw", "image/x-raw", ("tiff", "tiff-raw"), "raw", _PREVIEW_TESTED),
-    Format("mp4", ("mp4", "mp4v", "insv", "lrv", "mp"), "video", "video/mp4", ("mp4",), "video"),
+    Format("mp4", ("mp4", "mp4v", "insv", "lrv", "lrf", "mp"), "video", "video/mp4", ("mp4",), "video"),
     Format("mov", ("mov", "qt"), "video", "video/quicktime", ("mp4",), "video"),
     Format("m4v", ("m4v",), "video", "video/x-m4v", ("mp4",), "video"),
     Format("3gp", ("3gp", "3gpp"), "video", "video/3gpp", ("mp4",), "video"),

@@ -19,7 +19,7 @@ def write(library, name, content):
 
 def film(frames, **options):
     def write_film(path):
-        made = path.with_suffix(".mp4") if path.suffix == ".MP" else path
+        made = path.with_suffix(".mp4") if path.suffix in (".MP", ".LRV") else path
         video(made, frames=frames, **options).rename(path)
 
     return write_film
@@ -61,6 +61,12 @@ def test_files_that_belong_together_are_one_photo_with_its_type_and_primary_file
             "0.jpg": encoded(clouds(10), "JPEG", xmp=DOCUMENT),
             "1.jpg": encoded(clouds(11), "JPEG", xmp=DOCUMENT),
         },
+        "gopro": {"GX010123.MP4": film(LONG + 4), "GL010123.LRV": film(LONG + 5)},
+        "small copy": {"GL010123.LRV": film(LONG + 6)},
+        "conflict": {
+            "c.jpg": encoded(clouds(12), "JPEG"),
+            "c (conflicted copy).jpg": encoded(clouds(12, 640, 480), "JPEG"),
+        },
         "small": {"1s.jpg": encoded(clouds(11, 160, 120), "JPEG", xmp=DOCUMENT)},
     }
     expected = {
@@ -73,6 +79,9 @@ def test_files_that_belong_together_are_one_photo_with_its_type_and_primary_file
         "long pixel": [("live", "PXL_1.MP.jpg", "PXL_1.MP")],
         "named": [("live", "still.jpg", "moving.mov")],
         "later": [("image", "x.jpg", "x.png")],
+        "gopro": [("video", "GX010123.MP4")],
+        "small copy": [("video", "GL010123.LRV")],
+        "conflict": [("image", "c.jpg", "c (conflicted copy).jpg")],
         "document": [("image", "0.jpg"), ("image", "1.jpg", "1s.jpg")],
     }
     for order in (1, -1):

@@ -9,16 +9,14 @@ import pytest
 
 from photosvc.core.vocabulary import KINDS, parse_kinds
 from photosvc.index.agreement import Facts
+from photosvc.index.name_groups import burst_of, is_preview, original_of, series_of
 from photosvc.index.stack_rules import (
     MAX_FILES,
     Member,
     StackLink,
-    burst_of,
     divide,
     keys_of,
     name_key,
-    original_of,
-    series_of,
 )
 from photosvc.media.metadata import YEAR, Metadata
 from tests.helpers.factories.photos import new_extraction
@@ -28,8 +26,9 @@ SHORT, LONG = 3_100_000_000, 3_100_000_001
 
 def member(number, name, *keys, duration_ns=0, **values):
     base, _, extension = name.rpartition(".")
-    video = extension.lower() in {"mov", "mp4"}
+    video = extension.lower() in {"mov", "mp4", "lrv", "lrf", "insv"}
     keys = frozenset(len(StackLink) * key + StackLink.SURE for key in keys)
+    values.setdefault("preview", is_preview(name))
     return Member(id=number, folder="a", base=base, video=video, duration_ns=duration_ns, keys=keys, **values)
 
 
@@ -68,6 +67,51 @@ def test_an_edited_copy_joins_its_original_and_without_one_stays_alone():
         ),
     ):
         assert stacks(*files) == expected, [file.base for file in files]
+
+
+@pytest.mark.parametrize(
+    ("original", "copy", "together"),
+    [
+        ("GX010123.MP4", "GL010123.LRV", True), ("GH010123.MP4", "GL010123.LRV", True),
+        ("GOPR0123.MP4", "GOPR0123.LRV", True), ("GX010123.MP4", "GL010124.LRV", False),
+        ("GX010123.MP4", "GL010123.MP4", False),
+        ("DJI_20240503141233_0001_D.MP4", "DJI_20240503141233_0001_D.LRF", True),
+        ("VID_20240503_141233_00_001.insv", "LRV_20240503_141233_11_001.insv", True),
+        ("PRO_VID_20240503_141233_00_001.mp4", "PRO_LRV_20240503_141233_01_001.lrv", True),
+        ("VID_20240503_141233_00_001.insv", "LRV_20240503_141234_11_001.insv", False),
+        ("a.jpg", "a.sync-conflict-20240503-141233-ABCDEFG.jpg", True),
+        ("A.jpg", "a.sync-conflict-20240503-141233.jpg", True),
+        ("a.mp4", "a.sync-conflict-20240503-141233-ABCDEFG.sync-conflict-20240504-141233-ABCDEFG.mp4", True),
+        ("a.jpg", "a (Ann's conflicted copy 2024-05-03).jpg", True),
+        ("a.jpg", "a (conflicted copy 2024-05-03 141233).jpg", True),
+        ("a.jpg", "a (In Konflikt stehende Kopie von Ann 2024-05-03).jpg", True),
+        ("a.jpg", "a (Case Conflict 1).jpg", True), ("a.jpg", "a_NAS_May-03-141233-2024_Conflict.jpg", True),
+        ("a.jpg", "a_conflict-20240503-141233.jpg", True), ("a.jpg", "a-DESKTOP-AB12CDE.jpg", True),
+        ("a.jpg", "a-Anns-MacBook-Pro-2.jpg", True), ("GX010123.MP4", "GX010123 (conflicted copy).MP4", True),
+        ("GX010123.MP4", "GL010123 (conflicted copy).LRV", True), ("a.jpg", "a-edited (conflicted copy).jpg", True),
+        ("a.jpg", "b.sync-conflict-20240503-141233.jpg", False), ("a.jpg", "a (1).jpg", False),
+        ("a.jpg", "a-DESKTOP.jpg", False), ("a.jpg", "a conflict.jpg", False),
+    ],
+)  # fmt: skip
+def test_small_copies_of_videos_and_copies_in_conflict_belong_to_their_original(original, copy, together):
+    for seconds in (2, 60):
+        files = [member(1, original, duration_ns=seconds * 10**9), member(2, copy, duration_ns=seconds * 10**9)]
+        assert stacks(*files) == ([[1, 2]] if together else [[1], [2]]), seconds
+    # What shares a photo shares a key, by which an index run finds it.
+    keys = {name_key(f"a/{name}", video=name[-1] in "4vVF") for name in (original, copy)}
+    assert len(keys) == 1 or not together
+
+
+def test_a_copy_in_conflict_that_shows_another_picture_is_a_photo_of_its_own():
+    conflict = "IMG_1.sync-conflict-20240503-141233-ABCDEFG.jpg"
+    for one, other, together in (
+        (facts(PHONE, LOOK), facts(PHONE, UNLIKE), True),
+        (facts(PHONE, LOOK), facts(at(hours=1), LOOK), False),
+        (facts(look=LOOK), facts(look=LOOK), True),
+        (facts(look=LOOK), facts(look=UNLIKE), False),
+    ):
+        files = [member(1, "IMG_1.jpg", facts=one), member(2, conflict, facts=other)]
+        assert stacks(*files) == ([[1, 2]] if together else [[1], [2]])
 
 
 def test_kinds_that_are_off_stack_nothing_but_equal_names_are_one_photo():
