@@ -6,7 +6,8 @@ sidecar of a duplicate belongs to the file with its content, for as long as the 
 
 import os
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -23,6 +24,7 @@ from photosvc.index.sidecar_formats import SidecarKind
 from photosvc.index.sidecar_names import companions, confirms, is_read
 from photosvc.index.sidecar_values import StoredSidecar
 from photosvc.index.takeout_albums import FolderAlbums
+from photosvc.index.takeout_parts import TakeoutParts
 from photosvc.media.metadata import Metadata
 from photosvc.models import GONE, ORIGINALS_ROOT, File, RejectedFile, Sidecar, copy_sidecars, file_sidecars
 from photosvc.models.statements import among, in_portions, insert_into
@@ -32,11 +34,15 @@ _CACHED: Final = 4
 
 
 class Folders:
-    """The sidecars and pictures in a folder that belong together. Each folder is read once, when first needed."""
+    """The sidecars and pictures that belong together, in a folder and in the same folder of other parts of a Takeout.
+
+    Each folder is read once, when first needed.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._read: OrderedDict[str, dict[str, tuple[str, ...]]] = OrderedDict()
+        self._parts = TakeoutParts(root)
+        self._read: OrderedDict[str, _Group] = OrderedDict()
 
     def companions(self, name: str) -> list[str]:
         """Return the sidecars that a file may have, the most specific first, or the files that a sidecar may have.
@@ -44,13 +50,20 @@ class Folders:
         Args:
             name: clean path relative to the root; so are those in the result.
         """
-        folder, slash, base = name.rpartition("/")
-        if folder not in self._read:
-            self._read[folder] = companions(self._names(folder))
+        folder, _, base = name.rpartition("/")
+        parts = self.parts(folder)
+        key = min(parts)
+        if key not in self._read:
+            names = {part: frozenset(self._names(part)) for part in parts}
+            self._read[key] = _Group(names, companions(sorted(frozenset().union(*names.values()))))
             if len(self._read) > _CACHED:
                 self._read.popitem(last=False)
-        self._read.move_to_end(folder)
-        return [folder + slash + other for other in self._read[folder].get(base, ())]
+        self._read.move_to_end(key)
+        return list(self._read[key].beside(folder, base))
+
+    def parts(self, folder: str) -> tuple[str, ...]:
+        """Return a folder, and the same folder in other parts of a Takeout that were unpacked apart."""
+        return self._parts.of(folder)
 
     def has(self, name: str) -> bool:
         """Return whether the disk has a file of this name; true if it cannot tell."""
@@ -61,6 +74,23 @@ class Folders:
             return [clean_name(name) for name in sorted(os.listdir(self._root / disk_name(folder)))]  # noqa: PTH208 - faster, and undecodable bytes stay
         except OSError:  # the scan reports it
             return []
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The names in some folders that count as one."""
+
+    names: Mapping[str, Collection[str]]
+    """By folder."""
+    companions: Mapping[str, Sequence[str]]
+    """Of each name, whatever its folder."""
+
+    def beside(self, folder: str, base: str) -> Iterator[str]:
+        """Yield the paths of the companions of a file; of two in different folders, neither has a double beside it."""
+        for other in self.companions.get(base, ()):
+            for part, names in self.names.items():
+                if other in names and (part == folder or (other not in self.names[folder] and base not in names)):
+                    yield f"{part}/{other}" if part else other
 
 
 class Sidecars:
@@ -79,7 +109,7 @@ class Sidecars:
         self._copies: dict[str, File] = {}
         self._others: set[str] = set()
         self._parted: list[int] = []
-        self.albums = FolderAlbums(session, now)
+        self.albums = FolderAlbums(session, now, folders.parts)
 
     def load(self, names: Iterable[str]) -> None:
         """Look up in advance which of these files are known sidecars."""

@@ -5,7 +5,7 @@ album stays deleted, also when its folder moves or the JSON file is gone for a w
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from sqlalchemy import Select, func, select
@@ -22,9 +22,11 @@ from photosvc.models.statements import in_portions, insert_into, is_below, unind
 class FolderAlbums:
     """The albums of folders, made and filled in the transaction of the session."""
 
-    def __init__(self, session: Session, now: datetime) -> None:
+    def __init__(self, session: Session, now: datetime, parts: Callable[[str], Sequence[str]]) -> None:
+        """Begin without files; `parts` returns a folder and those that are the same in other parts of a Takeout."""
         self._session = session
         self._now = now
+        self._parts = parts
         self._new: defaultdict[str, set[File]] = defaultdict(set)
 
     def save(self, sidecar: Sidecar, metadata: Metadata, before: Metadata | None) -> list[int]:
@@ -50,12 +52,17 @@ class FolderAlbums:
 
     def finish(self) -> None:
         """Put the noted photos into the albums of their folders."""
-        if self._new:
-            for folder, album_id in self._session.execute(_albums_of(*self._new)).all():
-                self._put(album_id, sorted({file.photo_id for file in self._new[folder]}))
+        new: defaultdict[str, set[int]] = defaultdict(set)
+        for folder, files in self._new.items():
+            for part in self._parts(folder):
+                new[part].update(file.photo_id for file in files)
+        for some in in_portions(list(new)):
+            for folder, album_id in self._session.execute(_albums_of(some)).all():
+                self._put(album_id, sorted(new[folder]))
 
     def _make(self, sidecar: Sidecar, metadata: Metadata) -> list[int]:
-        if self._session.execute(_albums_of(sidecar.folder)).first():
+        parts = self._parts(sidecar.folder)
+        if any(self._session.execute(_albums_of(some)).first() for some in in_portions(parts)):
             return []
         times = {"created_at": self._now, "updated_at": self._now}
         uid = ids.new_uid(ids.ALBUM, self._now)
@@ -63,7 +70,7 @@ class FolderAlbums:
         self._session.add(album)
         self._session.flush()
         sidecar.album_id = album.id
-        photos = self._photos_in(sidecar.folder)
+        photos = sorted({photo_id for folder in parts for photo_id in self._photos_in(folder)})
         self._put(album.id, photos)
         return photos
 
@@ -74,7 +81,7 @@ class FolderAlbums:
         if rows:
             self._session.execute(insert_into(AlbumPhoto, self._session).on_conflict_do_nothing(), rows)
 
-    def _photos_in(self, folder: str) -> list[int]:
+    def _photos_in(self, folder: str) -> set[int]:
         """Return the photos with a file, or a copy of a file, in the folder: Takeout repeats files in albums."""
         present = Photo.path == folder, unindexed(File.root) == ORIGINALS_ROOT, File.missing.is_(False)
         found = set(self._session.scalars(select(Photo.id).join(Photo.files).where(*present)))
@@ -87,10 +94,10 @@ class FolderAlbums:
         for some in in_portions(names):
             others = File.name.in_(some)
             found.update(self._session.scalars(select(File.photo_id).where(File.root == ORIGINALS_ROOT, others)))
-        return sorted(found)
+        return found
 
 
-def _albums_of(*folders: str) -> Select[str, int | None]:
+def _albums_of(folders: Sequence[str]) -> Select[str, int | None]:
     """Return the query for the albums that were made from sidecars in these folders."""
     return select(Sidecar.folder, Sidecar.album_id).where(
         Sidecar.folder.in_(folders),

@@ -3,6 +3,8 @@
 import json
 from itertools import permutations
 
+import pytest
+
 from photosvc.models import Album, AlbumPhoto, File, Photo, Sidecar, copy_sidecars
 from tests.helpers.library import counts, reasons
 from tests.helpers.pictures import iptc, jpeg, xmp
@@ -393,3 +395,43 @@ def test_when_the_first_of_two_copies_is_gone_or_edited_its_photo_keeps_the_side
     (library.originals / "a/p.jpg").unlink()
     library.index()
     assert photos(library, title_words_and_rating) == {"b/q": ("Morning", ["fog", "lake"], 5)}
+
+
+ONE = "takeout-20240501T101500Z-001/Takeout/Google Photos"
+TWO = "takeout-20240501T101500Z-002/Takeout/Google Photos"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_one"),
+    [
+        (ONE, TWO, True),
+        ("Takeout/Google Photos", "Takeout 2/Google Photos", True),
+        ("x/takeout-1/Takeout/Google Photos", "x/takeout-2/Takeout/Google Photos", True),
+        ("Ada/Takeout/Google Photos", "Bob/Takeout/Google Photos", False),
+        (ONE, "takeout-20230501T101500Z-002/Takeout/Google Photos", False),
+        ("one", "two", False),
+    ],
+)
+def test_parts_of_a_takeout_that_were_unpacked_apart_are_one_tree(library, first, second, is_one):
+    library.put(f"{first}/Trip/a.jpg", jpeg(61))
+    library.put(f"{second}/Trip/b.jpg", jpeg(62))
+    library.put(f"{second}/Trip/a.jpg.json", takeout("a.jpg", people=[{"name": "Ada"}]))
+    library.put(f"{second}/Trip/metadata.json", album())
+    library.index()
+    library.put(f"{first}/Trip/b.jpg.supplemental-metadata.json", takeout("b.jpg", people=[{"name": "Bob"}]))
+    library.put(f"{first}/Trip/c.jpg", jpeg(63))
+    library.index()
+    people = {name.rpartition("/")[2]: shown[0] for name, shown in photos(library, people_and_flags).items()}
+    assert people == ({"a": ["Ada"], "b": ["Bob"], "c": []} if is_one else {"a": [], "b": [], "c": []})
+    assert albums(library) == {"Trip": ["a", "b", "c"] if is_one else ["b"]}
+
+
+def test_a_picture_beside_its_own_sidecar_has_none_of_another_part(library):
+    for part, name in ((ONE, "Ada"), (TWO, "Bob")):
+        library.put(f"{part}/Trip/a.jpg", jpeg(61 if part == ONE else 62))
+        library.put(f"{part}/Trip/a.jpg.json", takeout("a.jpg", people=[{"name": name}]))
+    library.index()
+    assert photos(library, lambda photo: people_and_flags(photo)[0]) == {
+        f"{ONE}/Trip/a": ["Ada"],
+        f"{TWO}/Trip/a": ["Bob"],
+    }
