@@ -25,7 +25,7 @@ from photosvc.index.stack_rules import LIVE_NS
 from photosvc.media import text
 from photosvc.media.formats import split_name
 from photosvc.media.metadata import DAY, MONTH, SAME_MOMENT, Metadata, Region, merge
-from photosvc.media.xmp import upright
+from photosvc.media.xmp_regions import upright
 from photosvc.models import UNKNOWN_PLACE, File, Marker, Photo
 
 Row = TypeVar("Row", File, Marker, Photo)
@@ -192,7 +192,7 @@ def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], shared_r
     _describe_place(photo, sources, shared_rows)
     _describe_picture(photo, shown, primary)
     _describe_texts(photo, sources, shared_rows, files)
-    _describe_flags(photo, metadata, now)
+    _describe_flags(photo, sources, now)
     photo.quality = HIDDEN if all(file.problem for file in shown) else quality_of(photo, edited=metadata.edited)
     _set_times(photo, now)
 
@@ -279,18 +279,21 @@ def _describe_camera(photo: Photo, sources: Sources, shared_rows: SharedRows) ->
 
 
 def _describe_place(photo: Photo, sources: Sources, shared_rows: SharedRows) -> None:
+    """Write the place of the position, else the one that is named, which counts before neighbours of the photo."""
     metadata = sources.metadata
     if not gives_way(photo.place_src, XMP):
         return
     known = metadata.lat is not None and metadata.lng is not None
-    if not known and photo.place_src == ESTIMATE:  # `index.place_estimates` renews or removes it
-        return
+    named = None if known else shared_rows.named_place(metadata.city, metadata.state, metadata.country)
+    was_named, photo.place_named = photo.place_named, named is not None
+    if not (known or named or was_named) and photo.place_src == ESTIMATE:
+        return  # `index.place_estimates` renews or removes it
     lat, lng = metadata.lat or 0.0, metadata.lng or 0.0
     cell = shared_rows.cell(lat, lng) if known else shared_rows.nowhere()
     photo.lat, photo.lng, photo.altitude = lat, lng, metadata.altitude if known else 0
-    photo.cell_id, photo.place = cell.id, cell.place
-    photo.place_src = LOCATION if metadata.unfixed else sources.source_of("lat", "lng")
-    photo.country = cell.place.country
+    photo.cell_id, photo.place = cell.id, named or cell.place
+    photo.place_src = ESTIMATE if named else LOCATION if metadata.unfixed else sources.source_of("lat", "lng")
+    photo.country = photo.place.country
 
 
 def _describe_picture(photo: Photo, files: list[File], primary: File) -> None:
@@ -318,22 +321,23 @@ def _describe_texts(photo: Photo, sources: Sources, shared_rows: SharedRows, fil
         named.sort(key=lambda file: (bool(original_of(split_name(file.name)[1])), not file.primary))
         photo.original_name = split_name(named[0].original_name if named else metadata.original_name)[1]
     if photo.keywords_src != MANUAL:
-        photo.keywords = shared_rows.keywords((*metadata.keywords, metadata.label))
+        photo.keywords = shared_rows.keywords((*metadata.keywords, *metadata.labels))
     if gives_way(photo.title_src, XMP):
         photo.title = metadata.title or _generated_title(photo, files)
         photo.title_src = sources.source_of("title")
 
 
-def _describe_flags(photo: Photo, metadata: Metadata, now: datetime) -> None:
-    """Set and remove flags as the sidecars have them. A flag that a person set or removed stays."""
+def _describe_flags(photo: Photo, sources: Sources, now: datetime) -> None:
+    """Set and remove flags as the files have them. A flag that a person set or removed stays."""
+    metadata = sources.metadata
     if gives_way(photo.favorite_src, XMP):
-        if metadata.favorite and not photo.favorite:
-            photo.favorite, photo.favorite_src = True, META
+        if metadata.favorite and not (photo.favorite and photo.favorite_src == AUTO):
+            photo.favorite, photo.favorite_src = True, sources.source_of("favorite")
         elif photo.favorite_src and not metadata.favorite:
             photo.favorite, photo.favorite_src = False, AUTO
     if gives_way(photo.archived_src, XMP):
         if metadata.archived and photo.archived_at is None:
-            photo.archived_at, photo.archived_src = now, META
+            photo.archived_at, photo.archived_src = now, sources.source_of("archived")
         elif photo.archived_src and not metadata.archived:
             photo.archived_at, photo.archived_src = None, AUTO
 

@@ -17,7 +17,7 @@ from photosvc.core.orientation import followed_by, inverse, swaps_sides
 from photosvc.core.vocabulary import MANUAL, META, XMP
 from photosvc.index.extract import Extraction
 from photosvc.media.metadata import Metadata, Region
-from photosvc.media.xmp import MAX_REGIONS, upright
+from photosvc.media.xmp_regions import MAX_REGIONS, upright
 from photosvc.models import File, Marker
 
 #: Fields of an extraction that have a column of the same name. The problem has two columns, behind one property.

@@ -9,7 +9,7 @@ import hashlib
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import tzfpy
@@ -19,6 +19,8 @@ from photosvc.core.geo import bounding_boxes, distance_m, is_position
 from photosvc.core.ids import BASE62
 from photosvc.core.vocabulary import UNKNOWN
 from photosvc.data import PlacesTable
+from photosvc.data.place_names import country_named, own_names, places_named, states
+from photosvc.query.fold import word_line
 
 
 def zone_at(lat: float, lng: float) -> str:
@@ -86,6 +88,33 @@ class Gazetteer:
                 distance = distance_m(lat, lng, place_lat, place_lng)
                 if distance <= radius_m:
                     yield distance, country, state, name
+
+
+@lru_cache(4096)
+def named_place(city: str, state: str, country: str) -> NamedPlace | None:
+    """Return the place with these names, in any language; None when its country cannot be told.
+
+    A city that the gazetteer knows is the place that positions in it have. Others have the names as written.
+
+    Args:
+        state: a known state tells cities of one name apart; else the largest is meant.
+        country: a name or a code; without a known one, the city tells it if the code has three letters or is missing.
+    """
+    code = country_named(word_line(country)) or (country.lower() if country.lower() in data.countries() else "")
+    is_told = not code and len(country) in (0, 3)
+    known = [one for one in places_named(word_line(city)) if one.kind == "city" and (one.country == code or is_told)]
+    found = [(one, Gazetteer.load().lookup(one.lat, one.lng)) for one in known] if city else []
+    places = [place for one, place in found if place is not None and word_line(place.city) == one.own]
+    written = word_line(state)
+    same = {written, *own_names(written, "state")}
+    if written and same & _states():
+        places = [place for place in places if word_line(place.state) in same]
+    return next(iter(places), place_of(city, state, code) if code else None)
+
+
+@cache
+def _states() -> frozenset[str]:
+    return frozenset(map(word_line, states()))
 
 
 def place_of(city: str, state: str, country: str) -> NamedPlace:

@@ -1,5 +1,7 @@
 """Estimated places of photos: between the located photos that the same camera took before and after.
 
+A place that the files of a photo name is no estimate of this module, and stays.
+
 Contributed photos, sent by visitors of a link or contributors of an album, neither give nor get an estimate: made-up
 files would move photos of others, or find out where their cameras were.
 
@@ -145,7 +147,7 @@ def estimate_places(session: Session, clock: Clock, zone: str, lease: Lease, *, 
 
 def _differing(session: Session, camera_id: int, *, wanted: bool) -> Iterator[tuple[int, Estimate | None]]:
     """Yield the photos of a camera whose stored estimate is not up to date, each with its new estimate."""
-    query = select(*_COLUMNS).where(Photo.camera_id == camera_id, Photo.quality >= 0)
+    query = select(*_COLUMNS).where(Photo.camera_id == camera_id, Photo.quality >= 0, Photo.place_named.is_(False))
     if camera_id == UNKNOWN_ID or not wanted:
         query = query.where(Photo.place_src == ESTIMATE)
     by_serial = defaultdict(list)

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
 from photosvc.core.geo import cell_token
-from photosvc.index.gazetteer import Gazetteer, NamedPlace
+from photosvc.index.gazetteer import Gazetteer, NamedPlace, named_place
 from photosvc.media.metadata import Metadata, camera_type
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Photo, Place, Subject, SubjectName
 from photosvc.models.statements import among
@@ -89,6 +89,11 @@ class SharedRows:
     def nowhere(self) -> Cell:
         """Return the cell of photos without a position."""
         return self.session.get_one(Cell, UNKNOWN_PLACE)
+
+    def named_place(self, city: str, state: str, country: str) -> Place | None:
+        """Return the place with these names, the country also as a code; None when its country is unknown."""
+        named = named_place(city, state, country) if city or country else None
+        return self._place(named) if named else None
 
     def person(self, name: str) -> str:
         """Return the present name of the person whom files call `name`."""

@@ -1,9 +1,9 @@
 """The names of sidecars that belong to the name of a file, and of the files that belong to a sidecar.
 
-The names in a folder alone tell which sidecars a file may have. XMP and ExifTool append to the name of the
-picture or replace its extension. Google Takeout cuts names, moves numbers and gives edited copies and the videos of
-live photos no sidecar of their own; so the names of the sidecars are computed from the name of the picture, never the
-reverse.
+The names in a folder alone tell which sidecars a file may have. XMP and ExifTool append to the name of the picture or
+replace its extension, as PhotoPrism does. Google Takeout cuts names, moves numbers and gives edited copies and the
+videos of live photos no sidecar of their own; so the names of the sidecars are computed from the name of the picture,
+never the reverse.
 """
 
 import html
@@ -15,20 +15,21 @@ from itertools import islice
 from typing import Final
 
 #: Extensions of the sidecars that are read.
-READ: Final = (".xmp", ".json", ".aae")
+READ: Final = (".xmp", ".json", ".yml", ".aae")
 #: UTF-16 units that Takeout leaves of a name, without a number and the extension `.json`.
 CUT: Final = 46
 _SUPPLEMENTAL: Final = ".supplemental-metadata"
-#: Suffixes that Google Photos appends to the names of edited copies, in its languages.
-EDITED_SUFFIXES: Final = tuple(
+_OF_GOOGLE: Final = tuple(
     unicodedata.normalize("NFC", suffix)
     for suffix in (
         "-edited", "-effects", "-smile", "-mix", "-bearbeitet", "-modifié", "-modificato", "-bewerkt", "-edytowane",
         "-編集済み", "-ha editado", "-editado", "-editat",
     )
 )  # fmt: skip
-#: The beginnings of these suffixes that remain in cut names.
-_CUT_SUFFIXES: Final = sorted({suffix[:length] for suffix in EDITED_SUFFIXES for length in range(2, len(suffix))})
+#: Suffixes of the names of edited copies: those of Google Photos in its languages, and that of osxphotos.
+EDITED_SUFFIXES: Final = (*_OF_GOOGLE, "_edited")
+#: The beginnings of Google's suffixes that remain in cut names.
+_CUT_SUFFIXES: Final = sorted({suffix[:length] for suffix in _OF_GOOGLE for length in range(2, len(suffix))})
 _STILLS: Final = (".heic", ".jpg", ".jpeg")
 #: Extensions of videos of live photos, and those that their stills have.
 _STILLS_OF: Final = {".mp4": _STILLS, ".mov": _STILLS, ".mp": (*_STILLS, ".mp.jpg")}
@@ -76,7 +77,7 @@ def _cut(text: str, units: int) -> str:
 def _written(name: str) -> Iterator[str]:
     """Yield the names of the candidates in the case of the file's name."""
     stem, extension = _split(name)
-    yield from (f"{name}.xmp", f"{stem}.xmp", f"{name}.json", f"{stem}.json", f"{stem}.aae")
+    yield from (f"{name}.xmp", f"{stem}.xmp", f"{stem}.yml", f"{name}.json", f"{stem}.json", f"{stem}.aae")
     if apple := _APPLE.fullmatch(key(stem)):
         yield f"img_o{apple['number']}.aae"
     yield from _takeout(stem, extension)

@@ -1,9 +1,10 @@
 """The values that sidecars add to the photo of their file.
 
-XMP sidecars take precedence over the files: editors write there what they do not write into originals. Of Google
-Takeout, the texts take precedence over those of the files, because they were written later; its other values come after
-the files. ExifTool's JSON comes last. A time in UTC is shown in the zone of the picture. Sidecars of pictures with
-equal content complete each other, in the order of the names of these pictures; they give all their keywords.
+XMP sidecars take precedence over the files: editors write there what they do not write into originals. After them comes
+what a person entered in PhotoPrism. Of Google Takeout, the texts take precedence over those of the files, because they
+were written later; its other values come after the files. ExifTool's JSON comes last. A time in UTC is shown in the
+zone of the picture. Sidecars of pictures with equal content complete each other, in the order of the names of these
+pictures; they give all their keywords.
 """
 
 from collections import defaultdict
@@ -20,7 +21,7 @@ from photosvc.index.sidecar_formats import SidecarKind
 from photosvc.index.sidecar_names import candidates, key
 from photosvc.media.metadata import DAY, Metadata, Region, merge
 from photosvc.media.text import keywords
-from photosvc.media.xmp import upright
+from photosvc.media.xmp_regions import upright
 
 _UNSET: Final = Metadata()
 _SECOND: Final = timedelta(seconds=1)
@@ -95,14 +96,15 @@ def with_sidecars(own: Metadata, sidecars: Sequence[StoredSidecar], usual_zone: 
     Args:
         usual_zone: the zone of pictures without a zone and a position of their own.
     """
-    xmp, takeout, exiftool, apple = (
-        [sidecar.metadata for sidecar in sidecars if sidecar.kind is kind]
-        for kind in (SidecarKind.XMP, SidecarKind.TAKEOUT, SidecarKind.EXIFTOOL, SidecarKind.APPLE)
+    kinds = SidecarKind.XMP, SidecarKind.PHOTOPRISM, SidecarKind.TAKEOUT, SidecarKind.EXIFTOOL, SidecarKind.APPLE
+    xmp, photoprism, takeout, exiftool, apple = (
+        [sidecar.metadata for sidecar in sidecars if sidecar.kind is kind] for kind in kinds
     )
     exiftool = [_in_local_time(metadata, own, usual_zone) for metadata in exiftool]
     plain = own
-    if takeout or exiftool or apple:
-        plain = merge((own, *takeout, *exiftool, *apple), written=(*takeout, own, *exiftool, *apple))
+    if photoprism or takeout or exiftool or apple:
+        last = *exiftool, *apple
+        plain = merge((*photoprism, own, *takeout, *last), written=(*photoprism, *takeout, own, *last))
     if not xmp:
         return Sources(plain, plain)
     in_local_time = _in_local_time(merge(xmp), plain, usual_zone)
@@ -139,22 +141,37 @@ def _without_known_time(xmp: Metadata, plain: Metadata) -> Metadata:
 def marked(own: Sequence[Region], orientation: int, sidecars: Sequence[StoredSidecar]) -> Iterator[tuple[str, Region]]:
     """Yield each area of a file with its source: the areas in XMP sidecars if there are any, else the file's own.
 
-    People whom Takeout names are added when no area names them.
+    The areas in ExifTool's JSON come last. People without an area, of whom those in XMP sidecars replace those of the
+    file, are added when no area names them; so are those whom Takeout names.
 
     Args:
         own: areas in the file itself.
         orientation: Exif orientation of the file, 1 to 8; areas in sidecars are relative to the picture as stored.
         sidecars: the sidecars of the file, the most specific first.
     """
-    of_xmp = (sidecar.metadata.regions for sidecar in sidecars if sidecar.kind is SidecarKind.XMP)
-    edited = next(filter(None, of_xmp), ())
-    areas = [(XMP, upright(area, orientation)) for area in edited] or [(META, area) for area in own]
-    yield from areas
-    known = {area.name.casefold() for _, area in areas}
+    sources = [
+        *((XMP, areas) for areas in _regions(sidecars, SidecarKind.XMP, orientation)),
+        (META, own),
+        *((META, areas) for areas in _regions(sidecars, SidecarKind.EXIFTOOL, orientation)),
+    ]
+    boxes = ((src, [area for area in areas if not area.is_whole]) for src, areas in sources)
+    src, areas = next((source for source in boxes if source[1]), (META, []))
+    yield from ((src, area) for area in areas)
+    src, stated = next((source for source in sources if source[1]), (META, ()))
+    people = [(src, area) for area in stated if area.is_whole]
+    people += [(META, area) for areas in _regions(sidecars, SidecarKind.TAKEOUT, orientation) for area in areas]
+    known = {area.name.casefold() for area in areas}
+    for src, area in people:
+        if area.name.casefold() not in known:
+            known.add(area.name.casefold())
+            yield src, area
+
+
+def _regions(sidecars: Sequence[StoredSidecar], kind: SidecarKind, orientation: int) -> Iterator[Sequence[Region]]:
+    """Yield the regions of each sidecar of a kind, relative to the upright picture."""
     for sidecar in sidecars:
-        if sidecar.kind is SidecarKind.TAKEOUT:
-            yield from ((META, area) for area in sidecar.metadata.regions if area.name.casefold() not in known)
-            known.update(area.name.casefold() for area in sidecar.metadata.regions)
+        if sidecar.kind is kind:
+            yield [upright(area, orientation) for area in sidecar.metadata.regions]
 
 
 def _base(name: str) -> str:

@@ -16,6 +16,7 @@ _MAX_BYLINES: Final = 16
 _UTF8: Final = b"\x1b%G"  # the escape sequence of 1:90 CodedCharacterSet
 _DIGITIZED, _DIGITIZED_TIME = 62, 63
 _TITLE, _KEYWORDS, _DATE, _TIME, _BYLINE, _HEADLINE, _COPYRIGHT, _CAPTION = 5, 25, 55, 60, 80, 105, 116, 120
+_CITY, _STATE, _COUNTRY_CODE, _COUNTRY = 90, 95, 100, 101
 Records = Mapping[tuple[int, int], list[bytes]]
 
 
@@ -59,6 +60,9 @@ def read_iptc(block: bytes) -> Metadata:
         keywords=text.keywords(_decoded(word, encoding) for word in records.get((2, _KEYWORDS), ())),
         artist=clean(", ".join(filter(None, (clean(_decoded(name, encoding)) for name in bylines)))),
         copyright=clean(first(_COPYRIGHT)),
+        city=clean(first(_CITY)),
+        state=clean(first(_STATE)),
+        country=clean(first(_COUNTRY)) or clean(first(_COUNTRY_CODE)),
     )
 
 

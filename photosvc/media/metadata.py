@@ -27,6 +27,7 @@ _GROUPS: Final = (
     ("taken_local", "taken_utc", "utc_offset", "date_parts"),
     ("modified_local", "modified_offset"),
     ("lat", "lng", "altitude", "unfixed"),
+    ("city", "country", "state"),
     ("camera_model", "camera_make"),
     ("lens_model", "lens_make"),
 )
@@ -131,6 +132,16 @@ class Region:
     w: float
     h: float
 
+    @property
+    def is_whole(self) -> bool:
+        """Return whether it is no area but a person somewhere in the picture."""
+        return self == whole_picture(self.name)
+
+
+def whole_picture(name: str) -> Region:
+    """Return the region of a person of whom no area is known."""
+    return Region(name, "", 0.0, 0.0, 1.0, 1.0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metadata:
@@ -184,8 +195,12 @@ class Metadata:
     instance_id: str = ""
     original_name: str = ""
     regions: tuple[Region, ...] = ()
-    label: str = ""
-    """The colour label of an editor, in its words."""
+    labels: tuple[str, ...] = ()
+    """Marks of editors in words: colour labels, `Picked`, and the names of marked areas that show no person."""
+    city: str = ""
+    """City, state, and the name or code of the country, as people wrote them."""
+    state: str = ""
+    country: str = ""
     favorite: bool = False
     archived: bool = False
     """Archived, or in the trash."""
@@ -254,9 +269,14 @@ def merge_file(exif: Metadata, iptc: Metadata, xmp: Metadata) -> Metadata:
     return replace(
         merged,
         keywords=keywords((*xmp.keywords, *iptc.keywords, *exif.keywords)),
-        description="" if _BOILERPLATE.fullmatch(merged.description) else merged.description,
+        description="" if is_boilerplate(merged.description) else merged.description,
         taken_utc=_trusted_utc(taken_utc, merged),
     )
+
+
+def is_boilerplate(description: str) -> bool:
+    """Return whether a camera wrote this description on its own."""
+    return _BOILERPLATE.fullmatch(description) is not None
 
 
 def _trusted_utc(utc: datetime | None, metadata: Metadata) -> datetime | None:

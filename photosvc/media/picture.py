@@ -20,7 +20,7 @@ from photosvc.media.isobmff import is_whole
 from photosvc.media.metadata import Metadata
 from photosvc.media.perceptual_hash import PerceptualHash, hash_picture
 from photosvc.media.video import read_poster
-from photosvc.media.xmp import upright
+from photosvc.media.xmp_regions import upright
 
 MAX_DISTORTION: Final = 0.02
 # Enough pixels for the colours, and so few that a JPEG of a camera is decoded at an eighth of its size.

@@ -1,6 +1,6 @@
 """The XML of XMP, parsed within limits, and its properties by their usual names (ISO 16684-1 section 7)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
@@ -33,20 +33,28 @@ _NAMESPACES: Final = {
     "GPano": "http://ns.google.com/photos/1.0/panorama/",
     "cc": "http://creativecommons.org/ns#",
     "Iptc4xmpExt": "http://iptc.org/std/Iptc4xmpExt/2008-02-29/",
+    "Iptc4xmpCore": "http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/",
     "mwg-rs": "http://www.metadataworkinggroup.com/schemas/regions/",
     "stArea": "http://ns.adobe.com/xmp/sType/Area#",
     "MP": "http://ns.microsoft.com/photo/1.2/",
     "MPRI": "http://ns.microsoft.com/photo/1.2/t/RegionInfo#",
     "MPReg": "http://ns.microsoft.com/photo/1.2/t/Region#",
+    "MicrosoftPhoto": "http://ns.microsoft.com/photo/1.0/",
     "digiKam": "http://www.digikam.org/ns/1.0/",
     "darktable": "http://darktable.sf.net/",
+    "acdsee": "http://ns.acdsee.com/iptc/1.0/",
+    "fstop": "http://www.fstopapp.com/xmp/",
+    "xmpDM": "http://ns.adobe.com/xmp/1.0/DynamicMedia/",
     "GCamera": "http://ns.google.com/photos/1.0/camera/",
     "Container": "http://ns.google.com/photos/1.0/container/",
     "Item": "http://ns.google.com/photos/1.0/container/item/",
 }
-_PREFIXES: Final = {uri: prefix for prefix, uri in _NAMESPACES.items()}
+# ExifTool writes that of Microsoft without the slash.
+_PREFIXES: Final = {uri: prefix for prefix, uri in _NAMESPACES.items()} | {
+    "http://ns.microsoft.com/photo/1.0": "MicrosoftPhoto"
+}
 #: Prefixes of properties of which only texts are read: editors list thousands of steps and strokes in them.
-_TEXTS: Final = frozenset(("crs", "darktable", "xmpMM"))
+_TEXTS: Final = frozenset(("crs", "darktable", "xmpDM", "xmpMM"))
 
 
 def tag(name: str) -> str:
@@ -56,7 +64,11 @@ def tag(name: str) -> str:
 
 
 _DESCRIPTION: Final = tag("rdf:Description")
-_STRUCTURED: Final = tuple(tag(f"{prefix}:") for prefix in _NAMESPACES if prefix not in _TEXTS)
+_STRUCTURED: Final = (
+    *(tag(f"{prefix}:") for prefix in _NAMESPACES if prefix not in _TEXTS),
+    *(f"{{{uri}}}" for uri, prefix in _PREFIXES.items() if uri != _NAMESPACES[prefix]),
+    tag("darktable:colorlabels"),
+)
 #: A list that grows without end: Photoshop adds every document that was ever pasted.
 _ANCESTORS: Final = tag("photoshop:DocumentAncestors")
 
@@ -153,14 +165,25 @@ def items(element: Element) -> list[Element]:
 
 def attribute(element: Element, name: str) -> str:
     """Return a field of a structure; in XMP an attribute, a child element, or a field of a nested Description."""
+    return next(iter(field_texts(element, name)), "")
+
+
+def field_texts(element: Element, name: str) -> tuple[str, ...]:
+    """Return the texts of a field of a structure: one, or one for each list item."""
     wanted = tag(name)
     for holder in (element, *element.iterfind(_DESCRIPTION)):
         if wanted in holder.attrib:
-            return holder.attrib[wanted]
+            return (holder.attrib[wanted],)
         child = holder.find(wanted)
-        if child is not None and child.text:
-            return child.text
-    return ""
+        if child is not None and (texts := _present(_texts(child))):
+            return texts
+    return ()
+
+
+def structures(root: Element, name: str) -> Iterator[Element]:
+    """Yield the structures of a property wherever it stands: its list items, or itself."""
+    for holder in root.iter(tag(name)):
+        yield from items(holder) or [holder]
 
 
 def _texts(element: Element) -> Iterator[str]:
@@ -176,6 +199,9 @@ def _texts(element: Element) -> Iterator[str]:
 def _add(properties: dict[str, tuple[str, ...]], name: str, values: tuple[str, ...]) -> None:
     uri, _, local = name[1:].partition("}")
     prefix = _PREFIXES.get(uri)
-    values = tuple(value for value in values if value.strip())
-    if prefix and values:
-        properties.setdefault(f"{prefix}:{local}", values)
+    if prefix and (present := _present(values)):
+        properties.setdefault(f"{prefix}:{local}", present)
+
+
+def _present(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(value for value in values if value.strip())

@@ -286,6 +286,8 @@ class Photo(Numbered, table="photos"):
     cell_id: Mapped[str] = mapped_column(Text, default=UNKNOWN_PLACE)
     place_id: Mapped[str] = mapped_column(Text, ForeignKey(Place.id), default=UNKNOWN_PLACE, index=True)
     place_src: Mapped[str] = mapped_column(Text, default="")
+    place_named: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """True if the files name the estimated place, so that the places of other photos do not matter."""
     quality: Mapped[int] = mapped_column(SmallInteger, default=-1)
     """0 to 7; -1: hidden or broken."""
     resolution: Mapped[int] = mapped_column(Integer, default=0)

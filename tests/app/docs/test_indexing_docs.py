@@ -1,9 +1,10 @@
-"""docs/indexing.md has the formats and the reasons that there are."""
+"""docs/indexing.md has the formats, properties and reasons that there are."""
 
 from pathlib import Path
 
 from photosvc.core.problems import Reason, Severity, Validity
 from photosvc.media.formats import FORMATS, UNSUPPORTED
+from photosvc.media.xmp_fields import FIELDS
 
 GUIDE = (Path(__file__).parents[3] / "docs/indexing.md").read_text()
 READ_AGAIN = {
@@ -31,6 +32,12 @@ def test_the_guide_has_the_table_of_formats():
     rows.append(("not read", " ".join(UNSUPPORTED)))
     written, expected = table("formats", "| extra | extensions |\n|---|---|", rows)
     assert written == expected
+
+
+def test_the_guide_has_the_properties_of_xmp():
+    rows = GUIDE.partition("<!-- properties -->\n")[2].partition("<!-- end -->")[0].splitlines()[2:]
+    written = [row.rsplit("|", 2)[1].replace("`", "").split() for row in rows]
+    assert written == [[*row.properties] for row in FIELDS]
 
 
 def test_the_guide_has_the_table_of_reasons():

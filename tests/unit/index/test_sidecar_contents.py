@@ -94,7 +94,7 @@ def test_what_exiftool_prints_is_read_with_and_without_groups():
         taken_local=datetime(2020, 1, 31, 13),  # noqa: DTZ001 - wall time
         utc_offset=60, camera_make="NIKON", camera_model="D750", lens_model="50mm f/1.8", iso=100, f_number=2.8,
         exposure="1/160", focal_length=50, lat=48.8584, lng=-2.2945, altitude=-12, title="Tower",
-        description="By night", keywords=("steel", "lights"), rating=-1, label="Red", artist="Ann, Bob",
+        description="By night", keywords=("steel", "lights"), rating=-1, labels=("Red",), artist="Ann, Bob",
     )  # fmt: skip
     assert content([EXIFTOOL]) == content([plain]) == SidecarContent(SidecarKind.EXIFTOOL, expected)
 

@@ -15,7 +15,8 @@ FULL = Metadata(
     lens_make="Lensmaker", lens_model="L1", iso=100, focal_length=50, f_number=2.8, exposure="1/60", lat=0.0, lng=2.0,
     altitude=3, title="title", description="description", keywords=("tree",), subject="subject", artist="artist",
     copyright="copyright", license="license", notes="notes", software="software", rating=4, document_id="document",
-    label="Red", unfixed=True, favorite=True, archived=True, edited=True, content_id="c", burst_id="b",
+    labels=("Red",), city="Bern", state="BE", country="ch",
+    unfixed=True, favorite=True, archived=True, edited=True, content_id="c", burst_id="b",
     instance_id="instance", original_name="name.jpg", regions=(Region("Ada", "face", 0.1, 0.2, 0.3, 0.4),),
 )  # fmt: skip
 

@@ -191,7 +191,7 @@ def _create_tables() -> None:
         *each(REAL, "f_number"), *each(TEXT, "f_number_src", server_default=""), *each(TEXT, "exposure"), *each(TEXT,
         "exposure_src", server_default=""), *each(ROW_ID, "camera_id"), *each(TEXT, "camera_src camera_serial"),
         *each(ROW_ID, "lens_id"), *each(REAL, "lat lng"), *each(NUMBER, "altitude"), *each(TEXT,
-        "cell_id place_id place_src"), *each(SMALL, "quality"),
+        "cell_id place_id place_src"), *each(FLAG, "place_named", server_default=sa.false()), *each(SMALL, "quality"),
         *each(NUMBER, "resolution"), *each(SMALL, "color"), *each(BIG, "duration_ns"), *each(SMALL, "rating"),
         *each(TEXT, "rating_src", server_default=""), *each(TEXT, "subject"), *each(TEXT, "subject_src",
         server_default=""), *each(TEXT, "artist"), *each(TEXT, "artist_src", server_default=""), *each(TEXT,
