@@ -255,9 +255,9 @@ def list_album_photos(album_uid: str) -> Response:
 @albums.put("/albums/<album_uid>/photos")
 @require("albums.update")
 @takes(ArrangementSchema, any_type=True, max_body=LONG_BODY)
-@answers(_ORDER, "The UIDs of all photos in their new order.", refuses=(400, 404, 409))
+@answers(_ORDER, "The UIDs of the moved photos, in their order.", refuses=(400, 404, 409))
 def arrange_album_photos(body: dict[str, Any], album_uid: str) -> Response:
-    """Move photos of an album, in the order given, before the photo `before`, or to the beginning."""
+    """Move photos of an album, in the order given, before the photo `before`, to the beginning, or to the end."""
     service, who = current_service(), principal()
     if len(body["photos"]) > MOST_SELECTED or not all(is_uid(uid, PHOTO) for uid in body["photos"]):
         raise InvalidValueError(f"photos: send at most {MOST_SELECTED:,} photo UIDs", field="photos")
@@ -265,8 +265,16 @@ def arrange_album_photos(body: dict[str, Any], album_uid: str) -> Response:
         raise InvalidValueError("before: send a photo UID", field="before")
     with service.writing(library=True) as session:
         album = album_to_change(session, album_uid, sees_private=who.sees_private)
-        arrange_photos(session, album, body["photos"], body["before"], service.now(), sees_private=who.sees_private)
-    return _in_order(album_uid)
+        arrange_photos(
+            session,
+            album,
+            body["photos"],
+            body["before"],
+            service.now(),
+            last=body["last"],
+            sees_private=who.sees_private,
+        )
+    return json_answer({"photos": body["photos"]})
 
 
 @albums.post("/albums/<album_uid>/photos")

@@ -4,11 +4,12 @@ The query of a smart album selects its photos; people take photos out of it and 
 hidden. In other albums, photos are hidden while a large album is being deleted or restored.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Select, delete, func, not_, select, update
+from sqlalchemy import Select, delete, func, not_, select, tuple_, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
@@ -16,8 +17,7 @@ from photosvc.core.message import Message
 from photosvc.models import Album, AlbumPhoto, Photo, SearchRow
 from photosvc.models.counters import record_change
 from photosvc.models.statements import in_portions, insert_into
-from photosvc.search.reading.columns import identified
-from photosvc.search.reading.compile import visible_ids, visible_in_any_state
+from photosvc.search.reading.compile import visible_ids
 from photosvc.search.reading.selection import Selection, selected_ids
 from photosvc.search.rows.write import renew
 
@@ -26,7 +26,9 @@ MOST_FILES: Final = 200_000
 #: Photos that one transaction adds or removes, which holds the write lock for less than a tenth of a second.
 MOST_AT_ONCE: Final = 1000
 #: The distance between the positions of neighbours, so that most moves change no other photo.
-_STEP: Final = 1024
+_STEP: Final = 1 << 20
+#: Entries of an album that are read at once in search of room for moved photos.
+_WINDOW: Final = 64
 
 
 def lock_photos(session: Session, photo_ids: Sequence[int]) -> set[int]:
@@ -137,39 +139,101 @@ def _seen_entries(album: Album, *, sees_private: bool) -> Select[str]:
 
 
 def arrange_photos(
-    session: Session, album: Album, uids: Sequence[str], before: str | None, now: datetime, *, sees_private: bool
+    session: Session,
+    album: Album,
+    uids: Sequence[str],
+    before: str | None,
+    now: datetime,
+    *,
+    last: bool = False,
+    sees_private: bool,
 ) -> None:
-    """Move photos of an album, in this order, before another photo, or to the beginning.
+    """Move photos of an album, in this order, before another photo, to the beginning or to the end.
+
+    Reads and changes the photos around the new place only, however many the album has.
+
+    Args:
+        before: UID of the photo that follows them; None for the beginning.
+        last: true for the end.
 
     Raises:
         InvalidValueError: it is a smart album, or a photo is not in the album or occurs twice.
     """
     if album.filter:
         raise InvalidValueError("a smart album has no order by hand", field="photos")
-    entries = select(AlbumPhoto.photo_id, AlbumPhoto.position)
-    entries = entries.where(AlbumPhoto.album_id == album.id, not_(AlbumPhoto.hidden))
-    positions = {row.photo_id: row.position for row in session.execute(entries.order_by("position", "photo_id"))}
-    query = select(SearchRow.photo_uid, SearchRow.photo_id)
-    query = query.where(visible_in_any_state(sees_private=sees_private)).distinct()
-    seen: dict[str, int] = {}
+    if last and before is not None:
+        raise InvalidValueError("photos move to the end or before another photo, not both", field="before")
+    query = _seen_entries(album, sees_private=sees_private).where(not_(AlbumPhoto.hidden))
+    query = query.add_columns(AlbumPhoto.photo_id, AlbumPhoto.position)
+    seen: dict[str, tuple[int, int]] = {}
     for portion in in_portions([*uids, *([] if before is None else [before])]):
-        rows = session.execute(query.where(identified("photo_uid", portion)))
-        seen.update({uid: photo_id for uid, photo_id in rows if photo_id in positions})
-    moved = [seen[uid] for uid in uids if uid in seen]
-    if len(set(moved)) != len(uids):
+        rows = session.execute(query.where(Photo.uid.in_(portion))).all()
+        seen.update({row.uid: (row.photo_id, row.position) for row in rows})
+    moved = dict(seen[uid] for uid in uids if uid in seen)
+    if len(moved) != len(uids):
         raise InvalidValueError("each photo must be in the album, and be named once", field="photos")
     if before is not None and (before not in seen or before in uids):
         raise InvalidValueError("before names another photo of the album", field="before")
-    places = _places(positions, moved, None if before is None else seen[before])
-    changed = [
+    order = _Order(session, album, moved)
+    positions = order.at_end() if last else order.before(None if before is None else seen[before])
+    values = [
         {"album_id": album.id, "photo_id": photo_id, "position": position}
-        for photo_id, position in places.items()
-        if positions[photo_id] != position
+        for photo_id, position in positions.items()
+        if moved.get(photo_id) != position
     ]
-    if changed:
-        session.execute(update(AlbumPhoto), changed)
+    if values:
+        session.execute(update(AlbumPhoto), values)
         album.updated_at = now
         record_change(session, private=album.private)
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """The order of an album's entries, in which some photos get new positions. Hidden entries keep their places."""
+
+    session: Session
+    album: Album
+    moved: Collection[int]
+    """Ids of the photos, in their new order."""
+
+    def at_end(self) -> dict[int, int]:
+        """Return id -> position after all other photos."""
+        last = next(self._others(backwards=True), None)
+        start = 0 if last is None else last.position + _STEP
+        return {photo_id: start + number * _STEP for number, photo_id in enumerate(self.moved)}
+
+    def before(self, entry: tuple[int, int] | None) -> dict[int, int]:
+        """Return id -> position before an entry, also of entries from there on that must make way.
+
+        Args:
+            entry: id and position; None for the first one.
+        """
+        place = None if entry is None else (entry[1], entry[0])
+        preceding = None if place is None else next(self._others(place, backwards=True), None)
+        spread = list(self.moved)
+        if preceding is None:
+            following = next(self._others(), None)
+            start = 0 if following is None else following.position - _STEP * len(spread)
+            return {photo_id: start + number * _STEP for number, photo_id in enumerate(spread)}
+        for other in self._others(place):
+            # The more photos make way, the more room each gets: 3,000 moves to one place take 10 positions each.
+            if (gap := other.position - preceding.position) > len(spread) ** 2:
+                break
+            spread.append(other.photo_id)
+        else:
+            gap = (len(spread) + 1) * _STEP
+        parts = len(spread) + 1
+        return {photo_id: preceding.position + gap * number // parts for number, photo_id in enumerate(spread, 1)}
+
+    def _others(self, place: tuple[int, int] | None = None, *, backwards: bool = False) -> Iterator[Any]:
+        """Yield photo_id and position of the entries that are not moved, from a place on, or backwards before it."""
+        keys = AlbumPhoto.position, AlbumPhoto.photo_id
+        query = select(AlbumPhoto.photo_id, AlbumPhoto.position).where(AlbumPhoto.album_id == self.album.id)
+        if place is not None:
+            query = query.where(tuple_(*keys) < place if backwards else tuple_(*keys) >= place)
+        query = query.order_by(*(key.desc() if backwards else key for key in keys))
+        with self.session.execute(query, execution_options={"yield_per": _WINDOW}) as entries:
+            yield from (entry for entry in entries if entry.photo_id not in self.moved)
 
 
 def keep_order(session: Session, album: Album, today: date) -> None:
@@ -182,23 +246,6 @@ def keep_order(session: Session, album: Album, today: date) -> None:
     places = enumerate(sorted(known, key=lambda photo_id: rank.get(photo_id, len(rank))))
     values = [{"album_id": album.id, "photo_id": photo_id, "position": number * _STEP} for number, photo_id in places]
     session.execute(update(AlbumPhoto), values)
-
-
-def _places(known: Mapping[int, int], moved: Sequence[int], before: int | None) -> dict[int, int]:
-    """Return id -> new position, to put the moved photos before another one, or first.
-
-    Args:
-        known: id -> position of all photos, in their order.
-    """
-    chosen, number = set(moved), len(moved)
-    rest = [photo_id for photo_id in known if photo_id not in chosen]
-    start = rest.index(before) if before is not None else 0
-    if start == 0 and rest:
-        first = known[rest[0]] - _STEP * number
-        return {photo_id: first + index * _STEP for index, photo_id in enumerate(moved)}
-    if start and (gap := known[rest[start]] - (low := known[rest[start - 1]])) > number:
-        return {photo_id: low + gap * index // (number + 1) for index, photo_id in enumerate(moved, 1)}
-    return {photo_id: index * _STEP for index, photo_id in enumerate([*rest[:start], *moved, *rest[start:]])}
 
 
 def _entries(session: Session, album: Album, photo_ids: Sequence[int]) -> dict[int, bool]:

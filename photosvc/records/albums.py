@@ -69,8 +69,11 @@ class ArrangementSchema(AnyCaseSchema):
 
     photos = fields.List(fields.String(), required=True, metadata=about("Photo UIDs in their order.", [PHOTO_UID]))
     before = fields.String(
-        load_default=None, allow_none=True, metadata=about("The photo that follows them; else the first.")
+        load_default=None,
+        allow_none=True,
+        metadata=about("The photo that follows them; without it they become the first photos."),
     )
+    last = fields.Boolean(load_default=False, metadata=about("True to make them the last photos.", [True]))
 
 
 class FolderSchema(Schema):

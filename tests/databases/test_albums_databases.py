@@ -1,10 +1,12 @@
 """Albums and the journal on both databases, and eight callers that fill one album at once."""
 
+import random
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import select
 
+from photosvc.library import album_photos
 from photosvc.models import File, Photo
 from photosvc.search.rows.check import differing
 
@@ -33,7 +35,8 @@ def test_albums_are_the_same_on_both_databases(filled_library, call):
     call("POST", f"/albums/{lake}/photos", json={"photos": uids[:6]})
     call("DELETE", f"/albums/{lake}/photos", json={"photos": uids[:1]})
     moved = call("PUT", f"/albums/{lake}/photos", json={"photos": [uids[5], uids[4]], "before": uids[2]})
-    assert moved["photos"] == [uids[1], uids[5], uids[4], uids[2], uids[3]]
+    assert moved["photos"] == [uids[5], uids[4]]
+    assert call("GET", f"/albums/{lake}/photos")["photos"] == [uids[1], uids[5], uids[4], uids[2], uids[3]]
     smart = call("POST", "/albums", json={"Title": "Smart", "Filter": "path:b"})["UID"]
     inside = {record["UID"] for record in filled_library.find(s=smart)}
     gone = min(inside)
@@ -107,7 +110,8 @@ def test_an_album_shows_its_photos_in_the_order_by_hand(filled_library, call):
         ([uids[2], uids[4], uids[7]], uids[11]),
     ]
     for photos, before in moves:
-        order = call("PUT", f"/albums/{lake}/photos", json={"photos": photos, "before": before})["photos"]
+        call("PUT", f"/albums/{lake}/photos", json={"photos": photos, "before": before})
+    order = call("GET", f"/albums/{lake}/photos")["photos"]
     expected = [uids[number] for number in (3, 5, 6, 8, 0, 2, 4, 7, 11, 1, 9, 10)]
     assert order == expected
     assert shown(s=lake) == shown(q=f"album:{lake}") == shown(q="album:Lake") == expected
@@ -134,6 +138,26 @@ def test_an_album_shows_its_photos_in_the_order_by_hand(filled_library, call):
     other = call("POST", "/albums", json={"Title": "Copy", "Order": "manual"})["UID"]
     call("POST", f"/albums/{other}/clone", json={"albums": [lake]})
     assert shown(s=other) == expected
+
+
+def test_moves_into_narrow_gaps_keep_the_order(filled_library, call, monkeypatch):
+    for name, value in (("_STEP", 2), ("_WINDOW", 3)):
+        monkeypatch.setattr(album_photos, name, value)
+    with filled_library.session() as session:
+        order = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)][:20]
+    lake = call("POST", "/albums", json={"Title": "Lake", "Order": "manual"})["UID"]
+    call("POST", f"/albums/{lake}/photos", json={"photos": order})
+    draw = random.Random(47)
+    for _ in range(40):
+        moved = draw.sample(order, draw.randint(1, 4))
+        rest = [uid for uid in order if uid not in moved]
+        place = draw.randint(0, len(rest))
+        order = [*rest[:place], *moved, *rest[place:]]
+        where = {"before": rest[place]} if place < len(rest) else {"last": True}
+        assert call("PUT", f"/albums/{lake}/photos", json={"photos": moved, **where}) == {"photos": moved}
+        assert call("GET", f"/albums/{lake}/photos") == {"photos": order}
+    call("PUT", f"/albums/{lake}/photos", json={"photos": order[::-1], "last": True})
+    assert call("GET", f"/albums/{lake}/photos") == {"photos": order[::-1]}
 
 
 def test_the_order_by_hand_is_refused_without_one_album_of_chosen_photos(filled_library, call):

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from flask import Response, request, url_for
-from sqlalchemy.orm import Session
 
 from photosvc.auth.policy import decide
 from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
@@ -13,7 +12,6 @@ from photosvc.library.album_photos import (
     add_photos,
     arrange_photos,
     keep_order,
-    photos_in_order,
     photos_taken_out,
     remove_photos,
 )
@@ -105,23 +103,13 @@ def _move(album_uid: str, photos: Sequence[str], before: str | None, *, last: bo
             album.order = _order(album)
             keep_order(session, album, service.today())
         try:
-            arrange_photos(session, album, photos, before, now, sees_private=who.sees_private)
+            arrange_photos(session, album, photos, before, now, last=last, sees_private=who.sees_private)
         except InvalidValueError as error:
             if album.filter:
                 raise
             msg = N_("Somebody else removed some of these photos from the album. Nothing was moved.")
             raise InvalidValueError(msg, field=error.field) from None
-        if last and (end := _last_but(session, album, photos)) is not None:
-            arrange_photos(session, album, photos, end, now, sees_private=who.sees_private)
-            arrange_photos(session, album, [end], photos[0], now, sees_private=who.sees_private)
         change_album(session, album, {"order": MANUAL.name}, now)
-
-
-def _last_but(session: Session, album: Album, photos: Sequence[str]) -> str | None:
-    """Return the last photo of an album except `photos`; None without another photo."""
-    chosen_, who = set(photos), principal()
-    rest = [uid for uid in photos_in_order(session, album, sees_private=who.sees_private) if uid not in chosen_]
-    return rest[-1] if rest else None
 
 
 def _photos(

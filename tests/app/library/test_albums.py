@@ -1,5 +1,8 @@
 """Albums over HTTP: the list, one album and its photos; that searches follow at once; who may see what."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 from sqlalchemy import event
 
@@ -97,15 +100,43 @@ def test_people_order_photos_by_hand(call, lake, uids):
     a, b, c, d = uids[:4]
     call("POST", f"/albums/{lake}/photos", json={"photos": [a, b, c]})
     assert call("GET", f"/albums/{lake}/photos") == {"photos": [a, b, c]}
-    assert call("PUT", f"/albums/{lake}/photos", json={"photos": [c]}) == {"photos": [c, a, b]}
+    assert call("PUT", f"/albums/{lake}/photos", json={"photos": [c]}) == {"photos": [c]}
+    assert call("GET", f"/albums/{lake}/photos") == {"photos": [c, a, b]}
     call("POST", f"/albums/{lake}/photos", json={"photos": [d]})
-    assert call("PUT", f"/albums/{lake}/photos", json={"photos": [d, c], "before": b}) == {"photos": [a, d, c, b]}
+    call("PUT", f"/albums/{lake}/photos", json={"photos": [d, c], "before": b})
     for body in (
         {"photos": [a, a]}, {"photos": [uids[9]]}, {"photos": ["x"]}, {"photos": [a], "before": a},
         {"photos": [a], "before": uids[9]}, {"photos": [a], "before": "x\0"},
+        {"photos": [a], "before": b, "last": True}, {"photos": [a], "last": "perhaps"},
     ):  # fmt: skip
         call("PUT", f"/albums/{lake}/photos", 400, json=body)
     assert call("GET", f"/albums/{lake}/photos") == {"photos": [a, d, c, b]}
+    call("PUT", f"/albums/{lake}/photos", json={"photos": [d, a], "last": True})
+    assert call("GET", f"/albums/{lake}/photos") == {"photos": [c, b, d, a]}
+
+
+def test_a_move_takes_as_many_steps_of_sqlite_in_a_large_album(library, call, lake, uids):
+    a, b, c, d = uids[:4]
+    call("POST", f"/albums/{lake}/photos", json={"photos": [a, b, c, d]})
+    with library.app.app_context():
+        engine = current_service().engine()
+    taken: list[int] = []
+
+    def step():
+        taken[-1] += 1
+
+    event.listen(engine, "checkout", lambda driver, *_: driver.set_progress_handler(step, 10))
+    numbers = "WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 3000)"
+    row = "album_id, photo_id + 100 * value, position + 9 * value, 0, created_at"
+    for is_large in (False, True):
+        if is_large:
+            with closing(sqlite3.connect(library.instance / "photosvc.db")) as other, other:
+                other.execute(f"{numbers} INSERT INTO photosvc_album_photos SELECT {row} FROM photosvc_album_photos, n")
+        for body in ({"photos": [d], "before": b}, {"photos": [b]}, {"photos": [c, d], "last": True}):
+            taken.append(0)
+            call("PUT", f"/albums/{lake}/photos", json=body)
+    small, large_album = taken[:3], taken[3:]
+    assert all(later < 3 * before for before, later in zip(small, large_album, strict=True)), taken
 
 
 def test_a_smart_album_contains_the_photos_of_its_query_except_removed_ones(library, call, uids):
