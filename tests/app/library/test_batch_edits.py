@@ -6,8 +6,10 @@ from contextlib import closing
 from functools import partial
 
 import pytest
+from sqlalchemy import select
 
 from photosvc.library import batches
+from photosvc.models import PhotoChange
 from photosvc.records.fields import ALBUM_UID
 from tests.app.library.test_photo_batches import batch, filled, sender, uids  # noqa: F401 - fixtures
 
@@ -97,6 +99,21 @@ def test_an_edit_is_taken_back_but_for_photos_that_changed_since(library, batch)
     assert keywords(library, one) == set()
     again = batch("undo", photos=chosen, change=edit["change"])
     assert (again["photos"], again["left"]) == (0, 3)
+
+
+def test_two_edits_of_one_moment_are_taken_back_apart(library, batch):  # noqa: F811
+    one, two, three, *_ = uids(library)  # the clock stands still
+    first = batch("edit", photos=[one, two], values={"Rating": 2})
+    second = batch("edit", photos=[two, three], values={"Title": "Lake"})
+    with library.session() as session:
+        entries = session.execute(select(PhotoChange.created_at, PhotoChange.batch)).all()
+    assert (len(entries), len({entry.created_at for entry in entries}), len({entry.batch for entry in entries})) == (
+        4, 1, 2,
+    )  # fmt: skip
+    assert batch("undo", photos=[one, two, three], change=first["change"])["photos"] == 2
+    assert [photo(library, uid).get("Rating") for uid in (one, two)] == [None, None]
+    assert [photo(library, uid)["Title"] for uid in (two, three)] == ["Lake", "Lake"]
+    assert batch("undo", photos=[one, two, three], change=second["change"])["photos"] == 2
 
 
 def pass_time(monkeypatch, library, **how):
