@@ -17,7 +17,7 @@ from photosvc.jobs.queue import IMPORT, State, is_running
 from photosvc.library.albums import albums_by_name
 from photosvc.library.failures import failed_files, forget_import_failures
 from photosvc.library.import_folder import ImportFolder
-from photosvc.library.imports import import_reports, withdraw_imports
+from photosvc.library.import_jobs import import_reports, withdraw_imports
 from photosvc.library.renames import is_asked_by
 from photosvc.library.storage_errors import ReadOnlyError
 from photosvc.models import Job

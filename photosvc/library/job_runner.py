@@ -17,7 +17,7 @@ from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease, new_owner, release_dead
 from photosvc.jobs.queue import ALBUMS, IMPORT, LOOK_ALIKES, NAMES, THUMBNAILS, JobKind, QueuedJob, RunCancelledError
 from photosvc.library.album_jobs import can_go_on, put_into_albums
-from photosvc.library.imports import import_in_portions
+from photosvc.library.import_jobs import import_in_portions
 from photosvc.library.look_alikes import search_look_alikes
 from photosvc.library.renames import change_by_job
 from photosvc.library.thumbnail_jobs import make_all

@@ -14,7 +14,7 @@ from photosvc.index.run_log import IndexOptions
 from photosvc.jobs.lease import Lease
 from photosvc.jobs.queue import IMPORT, KINDS, RunCancelledError
 from photosvc.jobs.queue import requested as requested_jobs
-from photosvc.library.imports import import_in_portions
+from photosvc.library.import_jobs import import_in_portions
 from photosvc.library.job_runner import HANDLERS
 from photosvc.models import Job
 from photosvc.web.indexer import Indexer
@@ -298,7 +298,7 @@ def test_a_limited_number_of_imports_and_failures_is_stored(api, token):
         put(api, f"{number}.xmp", b"<x:xmpmeta")
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(KINDS, "import", replace(IMPORT, most_ended=2))
-        patch.setattr("photosvc.library.imports.MOST_FAILURES", 3)
+        patch.setattr("photosvc.library.import_jobs.MOST_FAILURES", 3)
         for _ in range(4):
             api.library.clock.move(minutes=1)
             api.call("POST", "/import", token)
