@@ -1,10 +1,10 @@
 """The purge of files that are gone from the originals: rows are marked or removed; originals are never touched."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
@@ -78,8 +78,8 @@ def survey(session: Session, settings: Settings) -> Survey:
     start_folder(settings.originals, "")
     surveyed = Survey(disks=disk_numbers(settings.originals), absent=absent_disks(session, settings.originals))
     present = False
-    gone: dict[int, Any] = {}
-    columns = (File.id, File.photo_id, File.name, File.missing, File.size, File.mtime_ns, File.hash)
+    by_size: defaultdict[int, list[int]] = defaultdict(list)
+    columns = (File.id, File.photo_id, File.name, File.missing, File.size)
     rows = select(*columns).where(File.root == ORIGINALS_ROOT)
     rows = rows.order_by(File.photo_id, File.id).execution_options(yield_per=1000)
     for photo_id, files in groupby(session.execute(rows), key=lambda row: row.photo_id):
@@ -89,14 +89,14 @@ def survey(session: Session, settings: Settings) -> Survey:
                 present, gone_all = present or not is_hidden(row.name), False  # the trash is no sign of the originals
                 continue
             surveyed.files.append(row.id)
-            gone[row.id] = row
+            by_size[row.size].append(row.id)
             if not row.missing:
                 surveyed.unmarked.append(row.id)
         if gone_all:
             surveyed.photos.append(photo_id)
     if surveyed.files and not present:
         raise ConflictError("None of the library's files is in the folder of originals: is the disk mounted?")
-    moved = {row.id: row.photo_id for row in _elsewhere(session, settings, gone.values())}
+    moved = dict(_elsewhere(session, settings, by_size))
     _check_disks(settings, surveyed)
     surveyed.moved = len(moved)
     surveyed.files = [file_id for file_id in surveyed.files if file_id not in moved]
@@ -124,24 +124,27 @@ def _check_disks(settings: Settings, surveyed: Survey) -> None:
         raise ConflictError(msg)
 
 
-def _elsewhere(session: Session, settings: Settings, gone: Iterable[Any]) -> Iterator[Any]:
-    """Yield the gone files whose content is on disk in another file, which is new, changed or a known duplicate.
+def _elsewhere(session: Session, settings: Settings, by_size: dict[int, list[int]]) -> Iterator[tuple[int, int]]:
+    """Yield the ids of gone files, and of their photos, whose content is on disk in another file.
 
-    The next index run gives the name of that file to their rows, which keep all that people entered.
+    That file is new, changed or a known duplicate. The next index run gives its name to their rows, which keep all that
+    people entered.
+
+    Args:
+        by_size: size in bytes -> ids of the gone files of this size; the result leaves it.
     """
-    by_size = defaultdict(list)
     contents = Contents(settings.originals)
-    for row in gone:
-        by_size[row.size].append(row)
+    columns = (File.id, File.photo_id, File.mtime_ns, File.missing, File.hash)
     for file in scan(settings.originals) if by_size else ():
-        if isinstance(file, ScannedFile) and file.size in by_size and _may_take_over(session, file):
-            rows = by_size[file.size]
+        if isinstance(file, ScannedFile) and by_size.get(file.size) and _may_take_over(session, file):
+            portions = in_portions(by_size[file.size])
+            rows = [row for ids in portions for row in session.execute(select(*columns).where(File.id.in_(ids)))]
             same = [row for row in rows if row.mtime_ns == file.mtime_ns and not row.missing]
-            if not same and rows:
+            if not same:
                 content = contents.hash_of(file.name)
                 same = [row for row in rows if row.hash == content]
-            yield from same
-            by_size[file.size] = [row for row in rows if row not in same]
+            yield from ((row.id, row.photo_id) for row in same)
+            by_size[file.size] = [row.id for row in rows if row not in same]
 
 
 def _may_take_over(session: Session, file: ScannedFile) -> bool:

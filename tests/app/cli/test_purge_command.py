@@ -2,6 +2,8 @@
 
 import json
 import sqlite3
+import tracemalloc
+from contextlib import closing
 
 import pytest
 from click.testing import CliRunner
@@ -9,15 +11,40 @@ from sqlalchemy import select
 
 from photosvc.cli import svc
 from photosvc.index.mounts import absent_disks, remember_disks
+from photosvc.index.purge import survey
 from photosvc.index.scan import is_gone
 from photosvc.media.metadata import Metadata
 from photosvc.models import Album, AlbumPhoto, Base, File, Photo, SearchRow
 from photosvc.pictures.cache import PictureCache
+from photosvc.web.service import current_service
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import edit_photos, new_extraction, store_extractions
 from tests.helpers.library import counts, hashes
 from tests.helpers.pictures import jpeg
 from tests.system.terminal import type_at
+
+
+def test_a_survey_of_many_gone_files_keeps_their_ids_alone(library):
+    with library.session() as session:
+        store_extractions(
+            session, [("/".join([*["x" * 200] * 4, "a.jpg"]), new_extraction(1, metadata=Metadata()))], NOW
+        )
+    library.put("other.jpg", jpeg())
+    library.index()
+    with closing(sqlite3.connect(library.instance / "photosvc.db")) as database, database:
+        columns = [row[1] for row in database.execute("PRAGMA table_info(photosvc_files)")]
+        values = {"id": "value + 100", "uid": "'f' || value", "name": "name || value", "hash": "value"}
+        copied = ", ".join(values.get(column, f'"{column}"') for column in columns)
+        numbers = "WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 6000)"
+        database.execute(f"INSERT INTO photosvc_files {numbers} SELECT {copied} FROM photosvc_files, n WHERE id = 1")
+    with library.session() as session:
+        settings = current_service().settings
+        tracemalloc.start()
+        surveyed = survey(session, settings)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert len(surveyed.files) == 6001
+    assert peak < 4_000_000
 
 
 @pytest.fixture
