@@ -161,7 +161,7 @@ def stream_zip(entries: Iterable[ZipEntry | None]) -> Iterator[bytes]:
 
 
 def _add(archive: ZipFile, sink: "_Sink", entry: ZipEntry, names: UniqueNames, missing: list[str]) -> Iterator[bytes]:
-    original = entry.original
+    original, name = entry.original, ""
     try:
         with open_unbuffered(original) as file:
             name = names.take(entry.name)
@@ -178,7 +178,7 @@ def _add(archive: ZipFile, sink: "_Sink", entry: ZipEntry, names: UniqueNames, m
             elif not is_unchanged(file, original):
                 missing.append(f"{name} (changed while it was read)")
     except (OriginalChangedError, OriginalUnreadableError, OSError):
-        missing.append(original.name)
+        missing.append(f"{name} (cut)" if name else original.name)
 
 
 def _info(name: str, size: int, modified: datetime) -> ZipInfo:

@@ -1,11 +1,13 @@
 """Zip archives of originals."""
 
+import errno
 import os
 from datetime import datetime
-from io import BytesIO
+from io import BytesIO, FileIO
 from pathlib import Path
 from zipfile import ZipFile
 
+from photosvc.pictures import archives
 from photosvc.pictures.archives import NOTE, ZipEntry, stream_zip
 from photosvc.pictures.originals import Original
 
@@ -59,6 +61,21 @@ def test_a_file_that_changes_while_it_is_read_is_named_in_the_archive(tmp_path):
         assert archive.namelist() == ["a.jpg", NOTE]
         assert archive.read(NOTE).decode().splitlines()[2:] == [note]
         assert note.endswith("(cut)") or archive.read("a.jpg") == b"1" * 600_000
+
+
+def test_a_file_whose_disk_fails_is_named_as_its_member_in_the_archive(tmp_path, monkeypatch):
+    class Failing(FileIO):
+        def read(self, size=-1):
+            if self.tell():
+                raise OSError(errno.EIO, "Input/output error")
+            return super().read(size)
+
+    monkeypatch.setattr(archives, "open_unbuffered", lambda original: Failing(original.root / original.name))
+    entries = [entry(tmp_path, f"{name}.jpg", name.encode() * 300_000, "Lake.jpg") for name in "ab"]
+    archive = ZipFile(BytesIO(b"".join(stream_zip(entries))))
+    assert archive.namelist() == ["Lake.jpg", "Lake (2).jpg", NOTE]
+    assert archive.read(NOTE).decode().splitlines()[2:] == ["Lake.jpg (cut)", "Lake (2).jpg (cut)"]
+    assert archive.testzip() is None
 
 
 def test_files_that_cannot_be_named_any_more_are_counted(tmp_path):
