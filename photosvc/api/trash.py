@@ -44,8 +44,7 @@ def list_trash() -> Response:
     service = current_service()
     page = read_page()
     text = request.args.get("q", "").strip()
-    matching = (kept for kept in Trash(service.settings.originals).every_file() if text in kept.name)
-    listed = list(islice(matching, page.offset, page.offset + page.count))
+    listed = Trash(service.settings.originals).page(page.offset, page.count, text)
     with service.reading(orm=True) as session:
         photos = photos_of(session, listed)
     rows = [(kept, photos.get(kept.path, ""), kept_until(kept, service.settings)) for kept in listed]

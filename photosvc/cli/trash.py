@@ -1,7 +1,7 @@
 """`svc trash`: originals that were deleted or replaced, their restoration, and deletion for good."""
 
 from datetime import datetime, timedelta
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Final
 
 import click
@@ -23,6 +23,7 @@ from photosvc.library.trash.restoring import (
     open_trash,
     photos_of,
     restore_files,
+    under_name,
 )
 from photosvc.web.service import Service
 
@@ -44,8 +45,7 @@ def trash() -> None:
 @with_database
 def ls(service: Service, text: str, count: int) -> None:
     """List the originals in the trash, the last one first; with TEXT, only those with this text in their names."""
-    matching = (file for file in Trash(service.settings.originals).every_file() if text in file.name)
-    listed = list(islice(matching, count))
+    listed = Trash(service.settings.originals).page(0, count, text)
     with service.reading(orm=True) as session:
         photos = photos_of(session, listed)
     print_list(_LISTED, [_row(file, photos.get(file.path, ""), kept_until(file, service.settings)) for file in listed])
@@ -54,10 +54,11 @@ def ls(service: Service, text: str, count: int) -> None:
 @trash.command()
 @click.argument("items", nargs=-1, metavar="ITEM...")
 @click.option("--all", "everything", is_flag=True, help="Restore everything in the trash.")
+@click.option("--as", "name", metavar="NAME", help="Restore one file under this name, relative to the originals.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be restored.")
 @format_options
 @with_database
-def restore(service: Service, items: tuple[str, ...], everything: bool, dry_run: bool) -> None:
+def restore(service: Service, items: tuple[str, ...], everything: bool, name: str | None, dry_run: bool) -> None:
     """Restore originals under their names, and their photos under the same UIDs with all that people entered.
 
     ITEM is the UID of a photo, a former name, or an item of `svc trash ls`; the part of an item before the first slash
@@ -66,19 +67,23 @@ def restore(service: Service, items: tuple[str, ...], everything: bool, dry_run:
     """
     if bool(items) == everything:
         raise click.UsageError("name the ITEMs to restore, or use --all")
+    if name is not None and len(items) != 1:
+        raise click.UsageError("--as needs one ITEM")
     folder = open_trash(service.writing, service.settings)
     with service.reading(orm=True) as session:
         chosen_files = (
             folder.every_file() if everything else chain(*(files_of_item(session, folder, item) for item in items))
         )
         files = list(dict.fromkeys(chosen_files))
+    if name is not None:
+        files = under_name(files, name)
     if dry_run:
-        done = Restored(files=[file.name for file in files])
+        done = Restored(files=[file.target for file in files])
     else:
         done = restore_files(service.writing, service.settings, files, Author("", "svc trash"), service.now())
     _report_restored(done, dry_run=dry_run)
     if done.taken:
-        msg = f"Not restored: {counted(len(done.taken), 'name')} that other files have by now; rename these first"
+        msg = f"Not restored: {counted(len(done.taken), 'name')} that other files have by now; restore with --as"
         raise PlainError(msg, 1)
 
 

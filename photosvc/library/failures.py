@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +15,7 @@ from typing import Any, Final
 from sqlalchemy import Select, Subquery, and_, delete, func, literal, not_, select, union_all
 from sqlalchemy.orm import Session, aliased
 
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.problems import Problem, Reason, Severity
 from photosvc.library.trash.folder import Trash
 from photosvc.models import File, JobFailure, Photo, RejectedFile, UploadedFile
@@ -26,6 +28,8 @@ _QUIET: Final = (Reason.REMOVED, Reason.DUPLICATE, Reason.UNRELATED)
 _FILE, _REJECTED, _IMPORTED, _KINDS = 0, 1, 2, 3
 #: Most files of the trash that are counted.
 _MOST_COUNTED: Final = 10_000
+#: Seconds after a change of the trash in which its files are counted again each time.
+_RECENT: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +167,21 @@ def disk_of(folder: Path) -> DiskUse | None:
 
 
 def trash_use(trash: Trash) -> TrashUse:
-    """Return the number of files in the trash and their bytes, counting ten thousand files at most."""
+    """Return the number of files in the trash and their bytes, counting ten thousand files at most.
+
+    They are counted once for each change of the trash.
+    """
+    changed_at = trash.changed_at()
+    # The time has steps of some milliseconds: a change a moment ago may be followed by another one of the same time.
+    is_recent = abs(SYSTEM_CLOCK().timestamp() - changed_at / 1e9) < _RECENT
+    return _count(trash) if is_recent else _count_once(trash, changed_at)
+
+
+@lru_cache(maxsize=1)
+def _count_once(trash: Trash, _changed_at: int) -> TrashUse:
+    return _count(trash)
+
+
+def _count(trash: Trash) -> TrashUse:
     sizes = [file.size for file in islice(trash.every_file(), _MOST_COUNTED + 1)]
     return TrashUse(min(len(sizes), _MOST_COUNTED), sum(sizes[:_MOST_COUNTED]), len(sizes) <= _MOST_COUNTED)

@@ -5,15 +5,16 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from photosvc.core.errors import NotFoundError
-from photosvc.core.files import clean_name, open_folder, open_inside
+from photosvc.core.files import clean_name, disk_name, open_folder, open_inside
 from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library import originals
 from photosvc.library.storage_errors import typed_errors
@@ -34,6 +35,8 @@ class TrashedFile:
     """Bytes."""
     folder: str = TRASH_FOLDER
     """`GONE_FOLDER` if the original stayed in place, and only its row has a name there."""
+    new_name: str = ""
+    """The name to restore it under, relative to the originals; empty for the former one."""
 
     @property
     def item(self) -> str:
@@ -44,6 +47,11 @@ class TrashedFile:
     def path(self) -> str:
         """Return its name relative to the originals, which its row has as long as it is deleted."""
         return f"{self.folder}/{self.item}"
+
+    @property
+    def target(self) -> str:
+        """Return the name to restore it under."""
+        return self.new_name or self.name
 
     @property
     def deleted_at(self) -> datetime:
@@ -118,17 +126,46 @@ class Trash:
         finally:
             os.close(folder)
 
+    def names(self, deletion: str) -> Iterator[str]:
+        """Yield the names of a deletion's regular files, by folder and name; only folders are read."""
+        pending = [""]
+        while pending:
+            folder = pending.pop()
+            names, folders = [], []
+            with suppress(OSError), os.scandir(f"{self.originals}/{deletion_prefix(deletion)}{folder}") as listing:
+                for entry in listing:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(f"{folder}{entry.name}/")
+                    elif entry.is_file(follow_symlinks=False):
+                        names.append(clean_name(folder + entry.name))
+            yield from sorted(names)
+            pending += sorted(folders, reverse=True)
+
+    def count(self, deletions: Iterable[str]) -> int:
+        """Return the number of files in these deletions."""
+        return sum(1 for deletion in deletions for _ in self.names(deletion))
+
     def files(self, deletion: str) -> Iterator[TrashedFile]:
-        """Yield the regular files of a deletion in the order of their names."""
-        root = self.originals / deletion_prefix(deletion)
-        for folder, folders, names in os.walk(root):
-            folders.sort()
-            for name in sorted(names):
-                path = Path(folder, name)
-                with suppress(FileNotFoundError):
-                    status = path.lstat()
-                    if stat.S_ISREG(status.st_mode):
-                        yield TrashedFile(deletion, clean_name(str(path.relative_to(root))), status.st_size)
+        """Yield the regular files of a deletion, by folder and name."""
+        return (file for name in self.names(deletion) if (file := self._look_at(deletion, name)) is not None)
+
+    def _look_at(self, deletion: str, name: str) -> TrashedFile | None:
+        try:
+            status = os.lstat(f"{self.originals}/{deletion_prefix(deletion)}{disk_name(name)}")
+        except OSError:
+            return None
+        return TrashedFile(deletion, name, status.st_size) if stat.S_ISREG(status.st_mode) else None
+
+    def page(self, start: int, count: int, text: str = "") -> list[TrashedFile]:
+        """Return some files of all finished deletions, the last deletion first; no other files are looked at.
+
+        Args:
+            text: part of their former names; empty for all.
+        """
+        deletions = self.deletions()
+        matching = ((deletion, name) for deletion in deletions for name in self.names(deletion) if text in name)
+        listed = (self._look_at(*place) for place in islice(matching, start, start + count))
+        return [file for file in listed if file is not None]
 
     def every_file(self) -> Iterator[TrashedFile]:
         """Return the files of all finished deletions, the last deletion first."""
@@ -150,8 +187,17 @@ class Trash:
             os.close(file)
 
     def drop_empty(self, deletion: str) -> None:
-        """Remove the empty folders of a deletion."""
+        """Remove the empty folders of a deletion; the trash counts as changed, also if files remain."""
         originals.remove_empty_folders(self.originals, deletion_prefix(deletion))
+        with suppress(OSError):
+            os.utime(self.originals / TRASH_FOLDER)
+
+    def changed_at(self) -> int:
+        """Return the time of the last change of the trash in nanoseconds since 1970; 0 if nothing was ever deleted."""
+        try:
+            return (self.originals / TRASH_FOLDER).stat().st_mtime_ns
+        except OSError:
+            return 0
 
     def delete(self, deletion: str) -> None:
         """Delete all files of a deletion permanently; no link is followed.

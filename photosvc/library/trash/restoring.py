@@ -3,19 +3,20 @@
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from sqlalchemy import delete, func, literal, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
-from photosvc.core.errors import ConflictError, NotFoundError
-from photosvc.core.files import is_as_known
+from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.core.files import clean_name, disk_name, is_as_known
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.message import Message
+from photosvc.index.exclusions import is_hidden
 from photosvc.index.scan import GONE_FOLDER, TRASH_FOLDER, disk_path
 from photosvc.index.store import Store
 from photosvc.library import originals
@@ -23,7 +24,7 @@ from photosvc.library.edits import FILES, Difference
 from photosvc.library.journal import Author, Change, record
 from photosvc.library.originals import Relocation
 from photosvc.library.staging import require_writable
-from photosvc.library.storage_errors import NameTakenError
+from photosvc.library.storage_errors import NameRefusedError, NameTakenError
 from photosvc.library.trash.deletion import finish_deletions, forget_sidecars
 from photosvc.library.trash.folder import Trash, TrashedFile, deletion_prefix, is_deletion, time_of
 from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, UploadedFile, file_sidecars
@@ -37,6 +38,8 @@ PORTION: Final = 100
 MOST_RESTORED = 10_000
 #: Seconds after which a request begins no further deletion or restoration.
 _PATIENCE: Final = 20.0
+#: Most items that an error lists.
+_NAMED: Final = 10
 #: A time later than all deletions.
 END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
 
@@ -81,6 +84,10 @@ def files_of_item(session: Session, trash: Trash, item: str) -> list[TrashedFile
     Raises:
         NotFoundError: there is none.
     """
+    try:
+        item.encode()
+    except UnicodeEncodeError:  # a name as it is on the disk, with bytes that are not UTF-8
+        item = clean_name(item)
     if not (files := _chosen(session, trash, item)):
         raise NotFoundError(f"there is no {item[:200] or 'item without a name'} in the trash", field="item")
     return files
@@ -101,7 +108,11 @@ def _chosen(session: Session, trash: Trash, item: str) -> list[TrashedFile]:
         return [trashed]
     if is_deletion(item.partition("/")[0]):  # no former name: spare the search in all deletions
         return []
-    return next(([trashed] for folder in trash.deletions() if (trashed := trash.find(f"{folder}/{item}"))), [])
+    former = disk_name(item)
+    places = (
+        folder for folder in trash.deletions() if os.path.lexists(trash.originals / deletion_prefix(folder) / former)
+    )
+    return next(([trashed] for folder in places if (trashed := trash.find(f"{folder}/{item}"))), [])
 
 
 def _in_place(trash: Trash, file: File) -> TrashedFile | None:
@@ -125,6 +136,28 @@ def chosen_files(session: Session, trash: Trash, items: Iterable[str]) -> list[T
     return list(files)
 
 
+def under_name(files: Sequence[TrashedFile], name: str) -> list[TrashedFile]:
+    """Return the only one of these files, to be restored under another name.
+
+    Raises:
+        InvalidValueError: they are several, its original is still in its place, or the name has another extension.
+        NameRefusedError: index runs would not read a file of this name.
+    """
+    if len(files) > 1:
+        items = ", ".join(file.item for file in files[:_NAMED])
+        raise InvalidValueError(f"only one file gets another name: restore one after the other ({items})", field="as")
+    (file,) = files
+    if file.folder == GONE_FOLDER:
+        raise InvalidValueError(f"{file.name} is still in its place: restore it without another name", field="as")
+    originals.checked_name(name)
+    if is_hidden(name):
+        raise NameRefusedError(f"index runs leave out {name}: choose another name", field="as")
+    extension = PurePosixPath(file.name).suffix
+    if PurePosixPath(name).suffix.lower() != extension.lower():
+        raise InvalidValueError(f"the name of {file.name} must end with {extension or 'no extension'}", field="as")
+    return [replace(file, new_name=name)]
+
+
 def photos_of(session: Session, files: Sequence[TrashedFile]) -> dict[str, str]:
     """Return path in the trash -> UID of the photo, for the files that the library knows."""
     uids: dict[str, str] = {}
@@ -143,7 +176,7 @@ def restore_files(
     *,
     goes_on: Callable[[], bool] = lambda: True,
 ) -> Restored:
-    """Give files of the trash their names back, never over another file, in a transaction for each `PORTION`.
+    """Give files of the trash their former or new names, never over another file, in a transaction for each `PORTION`.
 
     If the process is killed before a commit, the next index run recognises the files by their content.
 
@@ -166,14 +199,14 @@ def restore_files(
                 if file.folder == GONE_FOLDER or _bring_back(settings, file, undo):
                     restored.append(file)
                 else:
-                    taken.append(file.name)
+                    taken.append(file.target)
             photos = _follow(session, settings, restored, now)
             if photos:
                 differences: dict[str, Difference] = {
                     uid: ({}, {FILES: sorted(names)}) for uid, names in photos.items()
                 }
                 record(session, Change("photos.undelete", actor), now, differences)
-        total.files += [file.name for file in restored]
+        total.files += [file.target for file in restored]
         total.photos += [uid for uid in photos if uid not in total.photos[-PORTION:]]
         total.taken += taken
     for deletion in {file.deletion for file in files if file.folder == TRASH_FOLDER}:
@@ -191,12 +224,12 @@ def restore_in_request(
 
 
 def _bring_back(settings: Settings, file: TrashedFile, undo: ExitStack) -> bool:
-    """Give a file its name back; return whether the name was free."""
+    """Give a file its former or new name; return whether the name was free."""
     try:
-        originals.rename_new(settings.originals, file.path, file.name)
+        originals.rename_new(settings.originals, file.path, file.target)
     except NameTakenError:
         return False
-    undo.callback(originals.rename_new, settings.originals, file.name, file.path)
+    undo.callback(originals.rename_new, settings.originals, file.target, file.path)
     return True
 
 
@@ -206,7 +239,7 @@ def _follow(session: Session, settings: Settings, files: Sequence[TrashedFile], 
     Files that are unknown to the library, or changed since they were deleted, are left to the indexer.
     """
     relocation = Relocation(session, settings, now)
-    names = {file_in_trash.path: file_in_trash.name for file_in_trash in files}
+    names = {file_in_trash.path: file_in_trash.target for file_in_trash in files}
     both = [*names, *names.values()]
     known = set(session.scalars(select(File.name).where(File.name.in_(both))))
     for path, name in names.items():
@@ -257,10 +290,10 @@ def _is_as_known(originals: Path, name: str, file: File | Sidecar) -> bool:
 
 def _count_again(session: Session, file: TrashedFile) -> None:
     """Count a file in the quota of its account under its name, and claim its content unless another file does."""
-    content = session.scalar(select(File.hash).where(File.root == ORIGINALS_ROOT, File.name == file.name))
+    content = session.scalar(select(File.hash).where(File.root == ORIGINALS_ROOT, File.name == file.target))
     is_free = session.scalar(select(UploadedFile.id).where(UploadedFile.hash == content)) is None
     counted = update(UploadedFile).where(UploadedFile.name == file.path)
-    counted = counted.values(name=file.name, hash=content if is_free else None)
+    counted = counted.values(name=file.target, hash=content if is_free else None)
     session.execute(counted, execution_options=UNLOADED)
 
 
@@ -327,7 +360,7 @@ def empty_in_request(
         PhotosvcError: the disk refuses it.
     """
     deletions = older_deletions(trash, before)
-    if expected is not None and (number := count_files(trash, deletions).files) != expected:
+    if expected is not None and (number := trash.count(deletions)) != expected:
         msg = Message(
             "Nothing was deleted: there are {found} files by now, not {expected}.", found=number, expected=expected
         )

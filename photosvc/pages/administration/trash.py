@@ -11,8 +11,6 @@ from photosvc.library.trash.folder import Trash
 from photosvc.library.trash.restoring import (
     END_OF_TIME,
     MOST_RESTORED,
-    chosen_files,
-    count_files,
     kept_until,
     open_trash,
     photos_of,
@@ -47,11 +45,10 @@ def restore_file() -> Response:
     try:
         service = current_service()
         trash = open_trash(service.writing, service.settings)
-        with service.reading(orm=True) as session:
-            files = chosen_files(session, trash, [item])
-        if not files:
+        file = trash.find(item)
+        if file is None:
             raise NotFoundError(N_("This file is no longer in the trash."))
-        done = restore_files(files[:1])
+        done = restore_files([file])
     except PhotosvcError as error:
         return _trash(error)
     return see_other(url_for(".trash", done="taken" if done.taken else "restored"))
@@ -75,8 +72,9 @@ def restore_all() -> Response:
 def ask_to_empty() -> Response:
     """Ask for confirmation before files are deleted permanently."""
     trash = Trash(current_service().settings.originals)
-    contents = count_files(trash, trash.deletions())
-    return show_administration("empty-trash", "library", contents=contents, crumbs=True)
+    use = trash_use(trash)
+    number = use.files if use.is_exact else trash.count(trash.deletions())
+    return show_administration("empty-trash", "library", number=number, use=use, crumbs=True)
 
 
 @pages.post(f"{_PATH}/empty")
@@ -99,7 +97,7 @@ def _trash(error: PhotosvcError | None = None) -> Response:
     """List the files in the trash, the last deleted first."""
     service, number = current_service(), page_number()
     trash, start = Trash(service.settings.originals), (number - 1) * _COUNT
-    files = list(islice(trash.every_file(), start, start + _COUNT + 1))
+    files = trash.page(start, _COUNT + 1)
     with service.reading(orm=True) as session:
         return show_administration(
             "trash",

@@ -18,7 +18,7 @@ from photosvc.models import Album, AlbumPhoto, Base, DistinctPhoto, Photo, Sidec
 from photosvc.models.engine import begin_write
 from tests.helpers.api_client import ApiClient
 from tests.helpers.clock import NOW
-from tests.helpers.library import hashes
+from tests.helpers.library import counts, hashes
 from tests.helpers.pictures import exif, jpeg, showing, xmp
 
 TAKEN = exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})
@@ -203,9 +203,11 @@ def test_the_original_of_a_strange_name_returns_under_it(library):
     uid = uids(library)[name]
     call(library, "POST", "/batch/photos/delete", json={"photos": [uid]})
     assert [row["Name"] for row in listed(library)] == [name]
-    svc(library, "trash", "restore", name)
-    assert hashes(library.originals) == before
-    assert uids(library)[name] == uid
+    for spelling in (name, "c/\udcff0.jpg"):
+        svc(library, "trash", "restore", spelling)
+        assert hashes(library.originals) == before
+        assert uids(library)[name] == uid
+        call(library, "POST", "/batch/photos/delete", json={"photos": [uid]})
 
 
 def test_a_copy_of_a_deleted_photo_does_not_take_its_place(library):
@@ -245,6 +247,38 @@ def test_a_name_that_another_file_has_by_now_stays_with_it(library):
     svc(library, "trash", "restore", f"{deletion}/b/1.jpg")
     assert uids(library)["b/1.jpg"] == uid
     assert new not in uids(library).values()
+
+
+def test_a_file_returns_under_another_name_where_its_own_is_taken(library):
+    uid, other = uids(library)["b/1.jpg"], jpeg(200, 48)
+    album = in_album(library, uid)
+    call(library, "PUT", f"/photos/{uid}", json={"Title": "Lake"})
+    call(library, "POST", "/batch/photos/delete", json={"photos": [uid]})
+    library.put("b/1.jpg", other)
+    library.index()
+    before = hashes(library.originals)
+    for name, code in (
+        ("b/2.jpg", 1), ("b/1.png", 2), ("b/1", 2), ("", 2), ("../1.jpg", 2), ("/b/3.jpg", 2), ("b//3.jpg", 2),
+        (".b/3.jpg", 2), (".photosvc/3.jpg", 2), ("@eaDir/3.jpg", 2), ("b/\n.jpg", 2), ("b/2.jpg/3.jpg", 1),
+        ("x" * 300 + ".jpg", 2),
+    ):  # fmt: skip
+        svc(library, "trash", "restore", uid, "--as", name, code=code)
+        assert hashes(library.originals) == before, name
+    svc(library, "trash", "restore", "--all", "--as", "b/3.jpg", code=2)
+    assert "b/3.jpg" in svc(library, "trash", "restore", uid, "--as", "b/3.jpg", "--dry-run").stdout
+    assert hashes(library.originals) == before
+    done = json.loads(svc(library, "trash", "restore", uid, "--as", "new/Ü 3.JPG", "--json").stdout)
+    assert (done["files"], done["photos"], listed(library)) == (["new/Ü 3.JPG"], [uid], [])
+    assert counts(library.index())[:2] == (0, 0)
+    assert (uids(library)["new/Ü 3.JPG"], (library.originals / "b/1.jpg").read_bytes()) == (uid, other)
+    assert [(photo["UID"], photo["Title"]) for photo in library.find(s=album)] == [(uid, "Lake")]
+
+
+def test_only_one_file_gets_another_name(library):
+    photo = uids(library)["a/lake.jpg"]
+    call(library, "POST", "/batch/photos/delete", json={"photos": [photo]})
+    refused = svc(library, "trash", "restore", photo, "--as", "a/other.jpg", code=2)
+    assert all(row["Item"] in refused.stderr for row in listed(library))
 
 
 def test_commands_end_with_the_exit_code_of_their_error(library):

@@ -1,10 +1,12 @@
 """The trash over HTTP: what lies there, restoring it, deleting it permanently."""
 
 import json
+import os
 
 import pytest
 
 from photosvc.index.scan import TRASH_FOLDER
+from photosvc.library.failures import trash_use
 from photosvc.library.trash.folder import Trash
 from tests.helpers.api_client import ApiClient
 from tests.helpers.pictures import exif, jpeg
@@ -69,6 +71,34 @@ def test_an_unknown_item_is_looked_for_in_its_own_deletion_alone(library, monkey
     gone = [f"20260301T120000Z-0000000{number}/b/0.jpg" for number in range(4)]
     call(library, "POST", "/trash/restore", 404, json={"items": gone})
     assert asked == gone
+
+
+def test_pages_look_at_their_own_files_and_the_use_is_counted_once_for_each_change(library, monkeypatch):
+    looked, look_at = [], Trash._look_at
+    monkeypatch.setattr(Trash, "_look_at", lambda *given: looked.append(given[2]) or look_at(*given))
+    delete(library, "b/0.jpg", "b/1.jpg")
+    delete(library, "b/2.jpg")
+    assert names(call(library, "GET", "/trash?count=1&offset=1&q=b/")) == looked
+    assert len(looked) == 1
+    trash, use = Trash(library.originals), []
+    for change in (None, None, "b/0.jpg"):
+        if change:
+            item = next(kept["Item"] for kept in call(library, "GET", "/trash") if kept["Name"] == change)
+            call(library, "POST", "/trash/restore", json={"items": [item]})
+        else:
+            os.utime(library.originals / TRASH_FOLDER, (1, 1))
+        looked.clear()
+        use.append((trash_use(trash).files, len(looked)))
+    assert use == [(3, 3), (3, 0), (2, 2)]
+
+
+def test_an_unknown_former_name_opens_no_deletion(library, monkeypatch):
+    opened = []
+    monkeypatch.setattr("photosvc.library.trash.folder.open_inside", lambda _, name: opened.append(name))
+    delete(library, "b/0.jpg")
+    for name in ("b/9.jpg", "0.jpg", "b/0.jpg\udcff", "%FF%zz", "x" * 5000, "%FF\udcff"):
+        assert ApiClient(library).svc("trash", "restore", name).returncode == 3, name
+    assert opened == []
 
 
 def test_a_request_restores_a_limited_number_of_files(library, monkeypatch):

@@ -101,7 +101,8 @@ def test_the_trash_is_listed_restored_and_emptied_with_a_question(ann, api):
     items = re.findall(r'name="item" value="([^"]*)"', page.text)
     assert "File restored" in text_of(followed(ann, f"{TRASH}/restore", {"item": items[0]}))
     assert ann.send(f"{TRASH}/restore", {"item": items[0]}).status_code == 404
-    assert ann.send(f"{TRASH}/restore", {"item": "../../x"}).status_code == 404
+    for wrong in ("../../x", "2024/1.jpg", "", "%00", items[1].partition("/")[0]):
+        assert ann.send(f"{TRASH}/restore", {"item": wrong}).status_code == 404
     asked = shown(ann, f"{TRASH}/empty")
     assert "2 files, " in text_of(asked)
     assert 'name="expected" value="2"' in asked.text
@@ -110,6 +111,17 @@ def test_the_trash_is_listed_restored_and_emptied_with_a_question(ann, api):
         assert (refused.status_code, "Nothing was deleted: there are 2 files" in text_of(refused)) == (409, True)
     assert "The trash is empty." in text_of(followed(ann, f"{TRASH}/empty", {"expected": "2"}))
     assert len(list(api.library.originals.rglob("*.jpg"))) == 1
+
+
+def test_a_trash_of_many_files_is_emptied_by_their_number(ann, api, monkeypatch):
+    for number in (1, 2, 3):
+        api.library.put(f"2024/{number}.jpg", jpeg(30 + number, 20))
+    api.library.index()
+    trash(api, "2024/1.jpg", "2024/2.jpg", "2024/3.jpg")
+    monkeypatch.setattr("photosvc.library.failures._MOST_COUNTED", 2)
+    asked = shown(ann, f"{TRASH}/empty")
+    assert re.search(r"3 files, over [\d.]+ kB, are deleted permanently", text_of(asked))
+    assert "The trash is empty." in text_of(followed(ann, f"{TRASH}/empty", {"expected": "3"}))
 
 
 def test_the_trash_is_not_emptied_while_its_administrator_changes_many_photos(ann, api):
