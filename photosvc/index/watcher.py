@@ -147,7 +147,9 @@ class Watcher:
                 try:
                     self._step()
                 except Exception as error:  # noqa: BLE001 - the next try may succeed
-                    self._pause = min(max(_FIRST_PAUSE, self._pause * 2), _LONGEST_PAUSE)
+                    # Another run ends at any time, and a job may wait for that.
+                    longest = _FIRST_PAUSE if isinstance(error, ConflictError) else _LONGEST_PAUSE
+                    self._pause = min(max(_FIRST_PAUSE, self._pause * 2), longest)
                     if not isinstance(error, PhotosvcError | DBAPIError | OSError):
                         _LOG.error("The watcher failed", exc_info=error)
                     self._say(_sentence(error))
@@ -225,10 +227,16 @@ class Watcher:
                     self.reporter.trouble(error.message)
                     for folder in filter(None, seen):  # but a whole run, which a person stopped, does not begin again
                         self._pending.add(folder, delay=_AFTER_STOP)
+                except NotFoundError:
+                    if not run.folder:
+                        raise
+                    self._pending.add(parent(run.folder), delay=0)  # the folder vanished since the look at it
                 left -= seen
-        except Exception:
+        except Exception as error:
             for folder in left:
                 self._pending.add(folder, delay=0)
+            if isinstance(error, ConflictError):  # the index is busy, but jobs of other kinds go on
+                self.other_jobs.often()
             raise
         self.other_jobs.often()
 

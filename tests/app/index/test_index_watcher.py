@@ -15,12 +15,14 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from photosvc.core.errors import ConflictError
+from photosvc.index import requests
 from photosvc.index import run as job
 from photosvc.index import watcher as module
 from photosvc.index.events import FolderEvents
 from photosvc.index.rejections import due_folders
 from photosvc.index.requests import IndexRequest, enqueue, run_lock, waiting
 from photosvc.index.run_log import Summary
+from photosvc.index.scan import start_folder
 from photosvc.index.watcher import OtherJobs, Reporter, RequestedIndexer, Watcher, indexer_lock, takes_jobs
 from photosvc.jobs.queue import RunCancelledError
 from photosvc.web.service import current_service
@@ -56,15 +58,16 @@ class Watched:
         if self.meanwhile:
             self.meanwhile.pop(0)()
 
-    def run(self, steps, *meanwhile):
+    def run(self, steps, *meanwhile, other_jobs=None):
         """Make these steps; after each of the first ones, one of these functions is called."""
         self.steps, self.meanwhile = steps, list(meanwhile)
         with self.library.app.app_context():
             service = current_service()
             reporter = Reporter(lambda folder, _: self.ran.append(folder), lambda _: None, self.said.append)
             self.watcher = Watcher(
-                service.engine(), service.settings, service.clock, service.picture_cache, reporter, quiet=0.0
-            )
+                service.engine(), service.settings, service.clock, service.picture_cache, reporter, quiet=0.0,
+                other_jobs=other_jobs or OtherJobs(),
+            )  # fmt: skip
             with pytest.raises(StopError):
                 self.watcher.run()
 
@@ -105,9 +108,36 @@ def test_errors_are_said_once_and_tried_again_after_growing_pauses(watched, monk
         "Input/output error: /x (trying again)",
         "Unexpected ValueError: ? (trying again)",
     ]
-    assert watched.pauses[:6] == [1, 2, 4, 8, 16, 32]
+    assert watched.pauses[:6] == [1, 1, 1, 2, 4, 8]  # another run may end at any time
     assert folders == [("", False)] * 7
     assert watched.ran == []
+
+
+def test_jobs_of_other_kinds_do_not_wait_for_the_run_of_another_process(watched, monkeypatch):
+    failing(monkeypatch, ConflictError("Another index run is active; wait until it ends."))
+    often = []
+    watched.run(2, lambda: often.append("run ended"), other_jobs=OtherJobs(lambda: often.append("jobs")))
+    assert often == ["jobs", "run ended", "jobs"]
+
+
+def test_a_folder_that_vanishes_before_its_run_is_looked_for_in_the_folder_around_it(watched, monkeypatch):
+    (watched.library.originals / "a/b").mkdir(parents=True)
+    folders, existing = [], requests.existing_folder
+
+    def run_index(session, settings, clock, options, *_, **__):
+        folders.append(options.subfolder)
+        start_folder(settings.originals, options.subfolder)
+        return Summary()
+
+    monkeypatch.setattr(module, "run_index", run_index)
+
+    def vanish():
+        watched.watcher._pending.add("a/b", delay=0)
+        monkeypatch.setattr(requests, "existing_folder", lambda root, folder: existing(root, folder) and folder)
+        (watched.library.originals / "a/b").rmdir()
+
+    watched.run(4, vanish)
+    assert (folders[:3], watched.said) == (["", "a/b", "a"], [])
 
 
 def test_jobs_do_not_wait_for_the_end_of_the_rest_after_a_run(watched, monkeypatch):
