@@ -102,7 +102,7 @@ class Reason(StrEnum):
     # While opening the file
     UNREADABLE = "unreadable", "the file cannot be read: {}", _FAILED, _TRANSIENT
     CHANGED = "changed", "The file changed while it was read.", _FAILED, _NOT_STORED
-    VANISHED = "vanished", "the file vanished", _FAILED, _NOT_STORED
+    VANISHED = "vanished", "the file or folder vanished", _SKIPPED, _NOT_STORED
     EMPTY = "empty", "the file is empty", _SKIPPED
     TOO_LARGE = "too_large", "the file is larger than {} MB", _FAILED, _UNTIL_SET
     WRONG_CONTENT = "wrong_content", "its content is not a {}", _SKIPPED

@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from photosvc.core.files import clamped_time
-from photosvc.core.problems import FileProblemError, Problem, Reason, UnreadableFileError, system_symbol
+from photosvc.core.problems import FileProblemError, Problem, Reason, Severity, UnreadableFileError, system_symbol
 from photosvc.media.colours import Colors, read_colors
 from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, by_extension, sniff
@@ -119,11 +119,13 @@ def extract(
             decoded: list[Decoded] = []
             keep = decoded.append if then else None
             extraction = _extraction(file, row, digest, state, decode=decode and not is_too_large, keep=keep)
+            if by_extension(name or path.name) is None and _is_empty(extraction):
+                raise UnsupportedFileError(Reason.WRONG_CONTENT, "picture or video")
             if is_too_large:
                 extraction = replace(extraction, problem=Problem.of(Reason.TOO_LARGE, max_bytes >> 20))
             if then is not None:
                 then(file, row, extraction, decoded[0] if decoded else None)
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise FileChangedError(Reason.VANISHED) from error
     except OSError as error:
         raise UnreadableFileError(Reason.UNREADABLE, system_symbol(error)) from error
@@ -174,6 +176,15 @@ def _row(file: BinaryIO, state: os.stat_result, name: str) -> Format:
         raise UnsupportedFileError(Reason.UNKNOWN_EXTENSION)
     kind = "picture or video" if promised is None else "video" if promised.media_type == "video" else "picture"
     raise UnsupportedFileError(Reason.WRONG_CONTENT, kind)
+
+
+def _is_empty(extraction: Extraction) -> bool:
+    """Return whether nothing but its first bytes makes a file a picture or video.
+
+    Of the files without an extension that backup programs fill with random bytes, one of some ten thousand begins so.
+    """
+    is_damaged = extraction.problem is not None and extraction.problem.reason.severity is Severity.FAILED
+    return is_damaged and not extraction.width and extraction.metadata == Metadata()
 
 
 def hash_of(file: BufferedReader | FileIO) -> str:

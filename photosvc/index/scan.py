@@ -140,7 +140,9 @@ def _list(root: Path, folder: str, exclusions: Exclusions) -> list[str] | Unreac
             entries = list(listing)
         rules = exclusions.rules(folder, {entry.name for entry in entries})
     except OSError as error:
-        return Unreachable(name, Problem.of(Reason.UNREADABLE_FOLDER, system_symbol(error)))
+        has_vanished = name and isinstance(error, FileNotFoundError | NotADirectoryError)
+        reason, symbol = Reason.UNREADABLE_FOLDER, system_symbol(error)
+        return Unreachable(name, Problem(Reason.VANISHED) if has_vanished else Problem.of(reason, symbol))
     except FileProblemError as error:
         return Unreachable(name, error.problem)
     seen = (entry for entry in entries if not is_left_out(entry.name, own))
@@ -163,6 +165,8 @@ def look_at(root: Path, name: str) -> ScannedFile | Unreachable:
         return Unreachable(name, Problem.of(Reason.PATH_TOO_LONG, MAX_PATH))
     try:
         status = os.lstat(f"{root}/{disk_name(name)}")
+    except (FileNotFoundError, NotADirectoryError):
+        return Unreachable(name, Problem(Reason.VANISHED))
     except OSError as error:
         return Unreachable(name, Problem.of(Reason.UNREADABLE, system_symbol(error)))
     if stat.S_ISLNK(status.st_mode):

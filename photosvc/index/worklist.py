@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from sqlalchemy import false, func, literal, select
 from sqlalchemy.orm import Session
@@ -55,6 +55,8 @@ _IS_UNSTORED = f"phase = {_KNOWN} AND changed AND NOT ifnull(stored, 0)"
 _IS_CHANGED = """
 (other IN (SELECT name FROM absent) OR other IN (SELECT name FROM to_read WHERE phase < 3))
 """
+#: Problems of folders, whose files may still exist.
+_OF_FOLDERS: Final = frozenset({Reason.UNREADABLE_FOLDER, Reason.BAD_PPIGNORE})
 #: Rows that are read from the database at once.
 _PORTION = 1000
 
@@ -389,10 +391,13 @@ def find_changes(
         pause()
         if isinstance(scanned, Unreachable):
             summary.add(Outcome.of_problem(scanned.name, scanned.problem))
-            if scanned.problem.reason in {Reason.UNREADABLE_FOLDER, Reason.BAD_PPIGNORE}:
-                merged.pass_within(scanned.name and scanned.name + "/")
-            elif scanned.problem.reason.severity is Severity.FAILED and merged.take(scanned.name):
+            reason = scanned.problem.reason
+            has_vanished = reason is Reason.VANISHED
+            may_be_file = has_vanished or (reason.severity is Severity.FAILED and reason not in _OF_FOLDERS)
+            if may_be_file and merged.take(scanned.name):
                 work.add_absent(scanned.name, gone=False)
+            elif has_vanished or reason in _OF_FOLDERS:
+                merged.pass_within(scanned.name and scanned.name + "/")
         elif is_sidecar(scanned.name) and not is_read(scanned.name):
             summary.add(Outcome.of_problem(scanned.name, Problem(Reason.SIDECAR)))
         elif not (is_read(scanned.name) or may_have_pixels(scanned.name)):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import struct
 
 import pytest
@@ -71,6 +72,8 @@ def fill(library):
     library.put(b"line\nbreak\x1b[31m.jpg", jpeg(92, 48))
     library.put(f"{LONG}.jpg", jpeg(91, 48))
     library.put("%FFA.jpg", jpeg(90, 48))
+    for number, begin in enumerate(BEGINNINGS):
+        library.put(f"repository/data/{number:02x}", begin + random.Random(number).randbytes(20_000))
     library.put("back\\slash <b>&\"'.jpg", jpeg(89, 48))
     library.put("ümlaut/日本語 \u202efdp.jpg", jpeg(88, 48))
     library.put("a" * 200 + "/" + "b" * 200 + "/" + "c" * 200 + ".jpg", jpeg(87, 48))
@@ -122,7 +125,13 @@ def test_every_file_ends_with_a_row_or_a_reason(made):
     assert set(found) == set(REASONS)
 
 
+#: First bytes by which files without an extension count as pictures or videos.
+BEGINNINGS = (
+    b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"GIF89a", b"\xff\x4f\xff\x51", b"8BPS\0\x01", b"\x1aE\xdf\xa3", b"OggS",
+    b"FLV\x01", b"\0\0\x01\xba", b"\x1f\x07\x00\x3f", b"\x06\x0e\x2b\x34", b"1234moov",
+)  # fmt: skip
 REASONS = {
+    **{f"repository/data/{number:02x}": "its content is not a picture or video" for number in range(len(BEGINNINGS))},
     "empty.jpg": "the file is empty",
     "empty.mp4": "the file is empty",
     "words.jpg": "its content is not a picture",

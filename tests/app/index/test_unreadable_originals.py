@@ -1,6 +1,7 @@
 """Files that cannot be read or stored, or change while they are read, stop nothing else."""
 
 import os
+import shutil
 import sqlite3
 import struct
 from pathlib import Path
@@ -9,7 +10,7 @@ from unittest.mock import Mock
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from photosvc.index import extract
+from photosvc.index import extract, scan
 from photosvc.index import run as job
 from photosvc.index.store import Store
 from tests.app.index import deadly_extract
@@ -37,10 +38,8 @@ def test_a_file_that_changes_or_vanishes_while_it_is_read_is_left_for_the_next_r
     monkeypatch.setattr(job, "WorkerPool", InlinePool)
     monkeypatch.setattr(extract, "_check_unchanged", interfere)
     summary = library.index()
-    assert sorted(reasons(summary.failed)) == [
-        ("changing.jpg", "The file changed while it was read."),
-        ("vanishing.jpg", "the file vanished"),
-    ]
+    assert reasons(summary.failed) == [("changing.jpg", "The file changed while it was read.")]
+    assert reasons(summary.skipped) == [("vanishing.jpg", "the file or folder vanished")]
     assert summary.indexed == 1
     assert not vanishing.exists()
     monkeypatch.undo()
@@ -48,6 +47,27 @@ def test_a_file_that_changes_or_vanishes_while_it_is_read_is_left_for_the_next_r
     assert (again.indexed, again.unchanged, again.failed) == (1, 1, [])
     assert library.names() == ["changing.jpg", "quiet.jpg"]
     assert changing.exists()
+
+
+@pytest.mark.parametrize("vanishing", ["b", "b/deep", "b/deep/2.jpg"])
+def test_what_vanishes_while_its_folder_is_listed_is_no_failure(library, monkeypatch, vanishing):
+    for number, name in enumerate(("a/1.jpg", "b!.jpg", "b/deep/2.jpg", "b/deep/3.jpg", "b.jpg", "c/4.jpg")):
+        library.put(name, jpeg(80 + number, 48))
+    library.index()
+    leads_deeper, everything = scan._leads_deeper, library.names()
+
+    def remove(entry):
+        is_folder = leads_deeper(entry)
+        if entry.path == str(library.originals / vanishing):
+            (shutil.rmtree if is_folder else os.unlink)(entry.path)
+        return is_folder
+
+    monkeypatch.setattr(scan, "_leads_deeper", remove)
+    run = library.index()
+    assert (reasons(run.failed), reasons(run.skipped)) == ([], [(vanishing, "the file or folder vanished")])
+    assert library.names() == everything  # its disk may be away
+    assert library.index().failed == []
+    assert library.names() == [name for name in everything if not f"{name}/".startswith(f"{vanishing}/")]
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def test_what_is_no_media_file_is_refused_with_the_reason(tmp_path):
         ("folder.jpg", UnreadableFileError, "is a directory"),
         ("pipe.jpg", UnsupportedFileError, "not a regular file"),
         ("link.jpg", UnreadableFileError, "too many levels of symbolic links"),
-        ("gone.jpg", FileChangedError, "the file vanished"),
+        ("gone.jpg", FileChangedError, "the file or folder vanished"),
     ):
         with pytest.raises(error) as caught:
             extract(tmp_path / name)

@@ -111,7 +111,7 @@ def test_links_are_never_followed_and_they_and_pipes_and_lost_folders_are_report
     link = Problem(Reason.SYMBOLIC_LINK)
     pipe = Unreachable("pipe.jpg", Problem(Reason.NOT_REGULAR))
     assert list(scan(tmp_path)) == [Unreachable("file", link), Unreachable("loop", link), pipe]
-    assert list(scan(tmp_path, "gone")) == [Unreachable("gone", Problem.of(Reason.UNREADABLE_FOLDER, "ENOENT"))]
+    assert list(scan(tmp_path, "gone")) == [Unreachable("gone", Problem(Reason.VANISHED))]
 
 
 def test_a_start_elsewhere_or_that_does_not_exist_is_refused(tmp_path):
