@@ -6,7 +6,7 @@ osxphotos writes the same as sidecars. What ExifTool copies from XMP is read by 
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import Any, Final
 
 from photosvc.media import text
@@ -43,9 +43,17 @@ _DATES: Final = (
 )
 _NUMBER: Final = re.compile(r"\s*([+-]?\d{1,12}(?:\.\d{1,20})?)(?=\s|$)", re.ASCII)
 _FRACTION: Final = re.compile(r"\s*(\d{1,9})/(\d{1,9})\s*", re.ASCII)
-#: Fields that come from XMP alone, and properties whose tags have other names than they.
+#: Fields that the table of properties reads, and properties whose tags have other names than they, or further ones.
 _OF_XMP: Final = ("keywords", "labels", "rating", "favorite", "license", "notes", "city")
-_RENAMED: Final = {"MicrosoftPhoto:Rating": "RatingPercent"}
+_RENAMED: Final = {
+    "MicrosoftPhoto:Rating": ("RatingPercent",),
+    "photoshop:City": ("LocationCreatedCity", "City", "LocationShownCity"),
+    "photoshop:State": ("LocationCreatedProvinceState", "State", "Province-State", "LocationShownProvinceState"),
+    "photoshop:Country": (
+        "LocationCreatedCountryName", "Country", "Country-PrimaryLocationName", "LocationShownCountryName",
+    ),
+    "Iptc4xmpCore:CountryCode": ("LocationCreatedCountryCode", "CountryCode", "LocationShownCountryCode"),
+}  # fmt: skip
 _AREA: Final = ("X", "Y", "W", "H")
 
 
@@ -124,13 +132,14 @@ def read_exiftool(record: Mapping[str, Any]) -> Metadata | None:
 
 
 def _copied(tags: _Tags, name: str) -> tuple[str, ...]:
-    """Return the texts of the tag of a property: ExifTool writes its local name with a capital."""
+    """Return the texts of the tag of a property: most have its local name with a capital."""
     local = name.partition(":")[2]
-    return tags.texts(_RENAMED.get(name, local[:1].upper() + local[1:]))
+    return tags.texts(*_RENAMED.get(name, (local[:1].upper() + local[1:],)))
 
 
 def _people(tags: _Tags) -> Iterator[Mark]:
-    yield from (Mark(name, "", None) for name in tags.texts("PersonInImage"))
+    names = chain(tags.texts("PersonInImage"), tags.texts("PersonInImageName"))
+    yield from (Mark(name, "", None) for name in names)
 
 
 def _working_group(tags: _Tags) -> Iterator[Mark]:

@@ -77,7 +77,8 @@ def _cut(text: str, units: int) -> str:
 def _written(name: str) -> Iterator[str]:
     """Yield the names of the candidates in the case of the file's name."""
     stem, extension = _split(name)
-    yield from (f"{name}.xmp", f"{stem}.xmp", f"{stem}.yml", f"{name}.json", f"{stem}.json", f"{stem}.aae")
+    yield from (f"{name}.xmp", f"{stem}.xmp", f"{name}.yml", f"{stem}.yml")
+    yield from (f"{name}.json", f"{stem}.json", f"{stem}.aae")
     if apple := _APPLE.fullmatch(key(stem)):
         yield f"img_o{apple['number']}.aae"
     yield from _takeout(stem, extension)

@@ -371,10 +371,10 @@ def test_what_a_person_entered_in_photoprism_comes_from_its_yaml_beside_the_pict
         assert old in content
         content = content.replace(old, new)
     library.put("a.jpg", jpeg(61))
-    library.put("a.yml", content.encode())
+    library.put("a.jpg.yml" if changes else "a.yml", content.encode())
     run = library.index()
     if expected is None:
-        assert reasons(run.skipped) == [("a.yml", "not a sidecar of a picture")]
+        assert reasons(run.skipped) == [("a.jpg.yml", "not a sidecar of a picture")]
         return
     everything = {
         "Title": "Am See: früh", "Description": "First line\nsecond line", "TakenAt": "2019-07-02T08:30:00Z",
@@ -416,6 +416,8 @@ AREA = {"X": 0.5, "Y": 0.4, "W": 0.2, "H": 0.4, "Unit": "normalized"}
         ({"XMP:UsageTerms": "CC BY", "RatingPercent": 75, "PickLabel": 3, "Notes": "Ask Bob"},
          {"License": "CC BY", "Rating": 4, "Keywords": ["Picked"], "Notes": "Ask Bob"}),
         ({"City": "Bern", "Country": "Switzerland"}, BERN),
+        ({"PersonInImageName": "Ada", "LocationShownCity": "Bern", "LocationShownCountryName": "Suisse"},
+         BERN | {"People": whole("Ada")}),
     ],
 )  # fmt: skip
 def test_what_osxphotos_and_exiftool_write_beside_a_picture_is_shown(library, values, expected):
