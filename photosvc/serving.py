@@ -19,6 +19,7 @@ from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import SchemaError, SettingError
 from photosvc.core.process import release_memory
 from photosvc.extension import VIEWS
+from photosvc.web.refusals import REFUSALS
 from photosvc.web.service import EXTENSION, Service
 
 #: gunicorn takes the mount from no header: `X-Forwarded-Prefix` of trusted proxies tells it.
@@ -58,7 +59,8 @@ def post_fork(_server: object, worker: Any) -> None:  # noqa: ANN401 - gunicorn 
 
 
 def post_worker_init(worker: Any) -> None:  # noqa: ANN401
-    """Share out the threads of the worker."""
+    """Share out the threads of the worker, and give it a row of the counts of refusals."""
+    REFUSALS.use_row(worker.age)
     passwords.let_wait(worker.cfg.threads)
     if (service := _service_of(worker)) is not None:
         service.gate.let_serve(worker.cfg.threads)

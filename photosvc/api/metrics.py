@@ -1,7 +1,7 @@
 """The metrics of the service, GET /metrics, in the text format 0.0.4 of Prometheus.
 
-They are gauges of the library and its upkeep, of the disks that it uses, and of the processes that answer, measured at
-each request.
+They are gauges of the library and its upkeep, of the database, of the disks that it uses, and of the processes that
+answer, measured at each request, and a counter of refused requests.
 """
 
 import os
@@ -12,15 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from flask import Response
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
 from sqlalchemy.orm import Session
+from sqlalchemy.pool import Pool, QueuePool
 
 from photosvc import __version__
 from photosvc.index.mounts import are_away
 from photosvc.index.run_log import last_run
+from photosvc.jobs.queue import oldest_due
 from photosvc.library.failures import count_failed, disk_of, trash_use
 from photosvc.library.trash.folder import Trash
-from photosvc.models.counters import BACKED_UP, read_counter
-from photosvc.models.engine import session_on
+from photosvc.models.counters import BACKED_UP, WATCHED, read_counter
+from photosvc.models.engine import is_unreachable, session_on
 from photosvc.pictures.cache import PictureCache, cache_use
 from photosvc.search.reading.statistics import LibrarySize, read_library_size
 from photosvc.settings import Settings
@@ -28,8 +32,10 @@ from photosvc.web.contract import (
     TEXT,
     answers,
 )
+from photosvc.web.errors import error_answer
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
+from photosvc.web.refusals import REFUSALS
 from photosvc.web.searching import searching
 from photosvc.web.service import current_service
 
@@ -59,14 +65,33 @@ def of_library(size: LibrarySize, *, away: bool) -> "Iterator[Metric]":
         yield _gauge(name, meaning, {"": int(value)})
 
 
-def of_upkeep(session: Session) -> "Iterator[Metric]":
-    """Yield the number of failed files, and the times of the last index runs and backup that took place."""
+def of_service(pool: Pool, *, is_up: bool) -> "Iterator[Metric]":
+    """Yield whether the database answers, the connections of this process to it, and the refused requests."""
+    from prometheus_client.core import CounterMetricFamily
+
+    yield _gauge("photosvc_database_up", "1 if the database answers, else 0.", {"": int(is_up)})
+    states = {"in_use": pool.checkedout(), "idle": pool.checkedin()} if isinstance(pool, QueuePool) else {}
+    meaning = "Connections to the database of the process that answers."
+    yield _gauge("photosvc_database_connections", meaning, states, label="state")
+    meaning = "Requests answered 429 or 503, by the limit that refused them, since the server started."
+    refused = CounterMetricFamily("photosvc_refused_requests", meaning, labels=["status", "limit"])
+    for status, limit, number in REFUSALS.totals():
+        refused.add_metric([str(status), limit], number)
+    yield refused
+
+
+def of_upkeep(session: Session, now: datetime) -> "Iterator[Metric]":
+    """Yield the numbers of failed files and waiting jobs, and the last index runs, backup and look of the watcher."""
     last = last_run(session)
     yield _gauge("photosvc_index_failures", "Files that failed to be indexed or shown.", {"": count_failed(session)})
+    due = oldest_due(session, now)
+    age = 0 if due is None else max(0, int((now - due).total_seconds()))
+    yield _gauge("photosvc_job_age_seconds", "Seconds since the oldest job that may begin was asked for.", {"": age})
     for name, meaning, value in (
         ("index_run", "End of the last index run.", _seconds(last.ended_at)),
         ("index_whole_run", "End of the last index run of all originals.", _seconds(last.whole_at)),
         ("backup", "End of the last `svc backup`.", read_counter(session, BACKED_UP)),
+        ("watch", "Last look of `svc watch`, noted once a minute.", read_counter(session, WATCHED)),
     ):
         yield _gauge(f"photosvc_{name}_timestamp_seconds", meaning, {} if value is None else {"": value})
 
@@ -145,17 +170,30 @@ def show_metrics() -> Response:
 
     Private photos and albums count for clients that may see them.
     """
-    from prometheus_client import CollectorRegistry, generate_latest
-
     service = current_service()
     with searching(principal().owner_uid, "metrics") as connection, session_on(connection) as session:
         size = read_library_size(session, sees_private=principal().sees_private)
         away = are_away(session, service.settings.originals, within=True)
-        upkeep = [*of_upkeep(session)]
-    registry = CollectorRegistry(auto_describe=False)
-    library = [*of_library(size, away=away), *upkeep]
+        upkeep = [*of_upkeep(session, service.now())]
+        pool = connection.engine.pool
+    library = [*of_library(size, away=away), *upkeep, *of_service(pool, is_up=True)]
     machine = [*of_disks(service.settings, service.instance, service.picture_cache), *of_processes()]
-    registry.register(_Collected([*library, *machine]))
+    return _written([*library, *machine])
+
+
+@metrics.errorhandler(SQLAlchemyError)
+def show_without_database(error: SQLAlchemyError) -> Response:
+    """Show what this process knows while the database is away, by which tokens are checked: to anybody, as /readyz."""
+    answer = error_answer(error)
+    is_away = isinstance(error, NoConnectionError) or (isinstance(error, DBAPIError) and is_unreachable(error))
+    return _written([*of_service(current_service().engine().pool, is_up=False)]) if is_away else answer
+
+
+def _written(found: "list[Metric]") -> Response:
+    from prometheus_client import CollectorRegistry, generate_latest
+
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Collected(found))
     return Response(generate_latest(registry), content_type=_TEXT)
 
 

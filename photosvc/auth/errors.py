@@ -94,6 +94,7 @@ class ThrottledError(PhotosvcError):
     """
 
     status = HTTPStatus.TOO_MANY_REQUESTS
+    limit = "failures"
 
     def __init__(self, retry_after: int, what: str = "failures") -> None:
         super().__init__(f"Too many {what}: try again in {retry_after} s.")
@@ -105,6 +106,7 @@ class BusyError(PhotosvcError):
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     retry_after = 1
+    limit = "passwords"
 
 
 class OtherServiceKeyError(PhotosvcError):

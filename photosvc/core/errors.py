@@ -39,6 +39,8 @@ class PhotosvcError(Exception):
     status: HTTPStatus = HTTPStatus.INTERNAL_SERVER_ERROR
     exit_code: int = 1
     retry_after: int | None = None
+    limit: str = ""
+    """The limit that refused the request, a word of `web.refusals.LIMITS`; empty for other reasons."""
     details: Sequence[Detail] = ()
     """The faults of several fields."""
     done: Mapping[str, object] = MappingProxyType({})

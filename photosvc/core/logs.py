@@ -2,7 +2,6 @@
 
 import json
 import logging
-import math
 import re
 import sys
 import threading
@@ -12,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from photosvc.core.clock import Clock
+from photosvc.core.message import counted
 
 #: The logger of messages to the operator when a server starts; commands do not print them.
 START: Final = "photosvc.start"
@@ -19,14 +19,14 @@ START: Final = "photosvc.start"
 FIELDS: Final = "photosvc_fields"
 #: The formats of lines.
 TEXT, JSON = "text", "json"
-#: Failures with shorter pauses between them are one outage.
+#: Seconds after which another failure is logged: it may be of a second outage, if nobody saw the end of the first.
 OUTAGE_SECONDS: Final = 60.0
 _PLAIN = re.compile(r"[\w.:@/+-]+\Z")
 
 
 def as_text(fields: Mapping[str, Any]) -> str:
     """Return `name=value` pairs separated by blanks; a value that is not plain is quoted as in JSON."""
-    return " ".join(f"{name}={_quoted(str(value))}" for name, value in fields.items())
+    return " ".join(f"{name}={_quoted('' if value is None else str(value))}" for name, value in fields.items())
 
 
 def _quoted(value: str) -> str:
@@ -111,24 +111,43 @@ def without_start_lines() -> Iterator[None]:
 
 
 class Outages:
-    """A log of failures that all requests share while a part is away, with one line when an outage begins."""
+    """A log of failures that all requests share while a part is away: a line when an outage begins and when it ends."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._last = -math.inf
-        self._left_out = 0
+        self._began: float | None = None
+        self._last = 0.0
+        self._pause = 0.0
+        self._failed = 0
 
-    def report(self, logger: logging.Logger, message: str, *arguments: object) -> None:
-        """Log an error, or only count it if another error was reported less than `OUTAGE_SECONDS` ago."""
+    def report(self, logger: logging.Logger, message: str, *arguments: object, pause: float = 0.0) -> None:
+        """Log an error, or only count it in an outage whose last failure was less than `OUTAGE_SECONDS` ago.
+
+        Args:
+            pause: seconds without a failure after which a success is the end; 0 if every request fails until then.
+        """
         with self._lock:
             now = self._clock.monotonic()
-            begins, left_out = now - self._last > OUTAGE_SECONDS, self._left_out
-            self._last = now
-            self._left_out = 0 if begins else left_out + 1
-        if begins:
-            before = f" (in the last outage, {left_out} more requests failed)" if left_out else ""
-            logger.error(f"{message}%s", *arguments, before)  # noqa: G004 - the caller's message has the placeholders
+            is_logged = self._began is None or now - self._last > OUTAGE_SECONDS
+            if self._began is None:
+                self._began, self._failed = now, 0
+            self._last, self._pause = now, pause
+            self._failed += 1
+        if is_logged:
+            logger.error(message, *arguments)
+
+    def end(self, logger: logging.Logger, message: str) -> None:
+        """Log the end of the outage after a success, with its seconds and the number of its failures."""
+        if self._began is None:  # without the lock, because nearly every request comes by here
+            return
+        with self._lock:
+            now = self._clock.monotonic()
+            if self._began is None or now - self._last < self._pause:
+                return
+            seconds = (self._last if self._pause else now) - self._began
+            failed, self._began = self._failed, None
+        logger.warning("%s after %.0f s (%s failed)", message, seconds, counted(failed, "request"))
 
 
 def _own_handler(logger: str) -> OwnHandler | None:

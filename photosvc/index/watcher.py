@@ -29,7 +29,8 @@ from photosvc.index.run import Progress, run_index
 from photosvc.index.run_log import IndexOptions, Outcome, Status, Summary
 from photosvc.jobs import queue
 from photosvc.jobs.queue import RunCancelledError
-from photosvc.models.engine import UnitOfWork, write_session
+from photosvc.models.counters import WATCHED, set_counters
+from photosvc.models.engine import UnitOfWork, write_if_free, write_session
 from photosvc.pictures import archives
 from photosvc.pictures.cache import PictureCache
 from photosvc.settings import Settings
@@ -42,6 +43,8 @@ _LOG = logging.getLogger("photosvc")
 _JOBS: Final = 1.0
 #: Seconds between two looks at the files that are to be tried again.
 _RETRIES: Final = 30.0
+#: Seconds between two notes that the watcher looks.
+_NOTES: Final = 60.0
 #: Seconds between two sweeps of expired data.
 _SWEEP: Final = 3600.0
 #: Seconds after which a folder is indexed although its events go on.
@@ -128,10 +131,13 @@ class Watcher:
     _rescan_at: float = field(default=0.0, init=False)
     _sweep_at: float = field(default=0.0, init=False)
     _retry_at: float = field(default=0.0, init=False)
+    _note_at: float = field(default=0.0, init=False)
     _pause: float = field(default=0.0, init=False)
     _rest_until: float = field(default=0.0, init=False)
     """Changed folders, but not jobs, wait as long as the last run took: constant changes cost half of the time."""
     _trouble: str = field(default="", init=False)
+    """The sentence of the error that stopped the last try; empty after a success."""
+    _trouble_since: float = field(default=0.0, init=False)
     _warning: str = field(default="", init=False)
     _has_looked: bool = field(default=False, init=False)
     _mounts: frozenset[str] = field(default=frozenset(), init=False)
@@ -154,7 +160,11 @@ class Watcher:
                         _LOG.error("The watcher failed", exc_info=error)
                     self._say(_sentence(error))
                 else:
-                    self._pause, self._trouble = 0.0, ""
+                    self._pause = 0.0
+                    if self._trouble:
+                        seconds = self.clock.monotonic() - self._trouble_since
+                        self._trouble = ""
+                        self.reporter.trouble(f"It works again after {seconds:.0f} s.")
                 self._wait()
         finally:
             self.other_jobs.close()
@@ -163,6 +173,7 @@ class Watcher:
 
     def _step(self) -> None:
         self.other_jobs.before()
+        self._note_look()
         self._follow()
         now = self.clock.monotonic()
         if now >= self._rescan_at:
@@ -173,6 +184,17 @@ class Watcher:
             self._sweep_at = now + _SWEEP
             sweep(self.engine, self.clock(), self.cache)
             self.other_jobs.hourly()
+
+    def _note_look(self) -> None:
+        """Store the time of this look for the metrics, once a minute."""
+        if self.clock.monotonic() >= self._note_at:
+            self._note_at = self.clock.monotonic() + _NOTES
+            number = {WATCHED: int(self.clock().timestamp())}
+            write_if_free(self.engine, lambda session: set_counters(session, number), lasting=False)
+
+    def _in_pauses(self) -> None:
+        self._note_look()
+        self.other_jobs.in_pauses()
 
     def _wait(self) -> None:
         rest = self._rest_until - self.clock.monotonic()
@@ -259,9 +281,7 @@ class Watcher:
         options = IndexOptions(subfolder=subfolder, force=force, settle=settle, unmounted=self._unmounted)
         with UnitOfWork(self.engine) as session:
             observers = (self.reporter.progress, observe)
-            summary = run_index(
-                session, self.settings, self.clock, options, *observers, small_jobs=self.other_jobs.in_pauses
-            )
+            summary = run_index(session, self.settings, self.clock, options, *observers, small_jobs=self._in_pauses)
         self._rest_until = max(self._rest_until, self.clock.monotonic()) + min(summary.seconds, _LONGEST_PAUSE)
         if summary.warning and summary.warning != self._warning:
             self.reporter.trouble(summary.warning)
@@ -275,6 +295,8 @@ class Watcher:
             self.reporter.ran(folder, summary)
 
     def _say(self, sentence: str) -> None:
+        if not self._trouble:
+            self._trouble_since = self.clock.monotonic()
         if sentence != self._trouble:
             self._trouble = sentence
             self.reporter.trouble(sentence)

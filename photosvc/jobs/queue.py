@@ -70,6 +70,7 @@ class TooManyJobsError(PhotosvcError):
 
     status = HTTPStatus.TOO_MANY_REQUESTS
     retry_after = 60
+    limit = "jobs"
 
 
 class RunCancelledError(ConflictError):
@@ -154,6 +155,11 @@ def waiting(session: Session, kind: JobKind) -> Sequence[QueuedJob]:
 def due(session: Session, kind: JobKind, now: datetime) -> Sequence[QueuedJob]:
     """Return the jobs of a kind that may begin now, small ones first, then the oldest."""
     return _find(session, kind, is_due(now))
+
+
+def oldest_due(session: Session, now: datetime) -> datetime | None:
+    """Return since when the oldest job waits that may begin now; None if no job waits."""
+    return session.scalar(select(func.min(Job.created_at)).where(is_due(now)))
 
 
 def is_due_now(

@@ -189,6 +189,7 @@ class BatchInterruptedError(PhotosvcError):
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     retry_after = 5
+    limit = "database"
 
 
 def change_in_portions(

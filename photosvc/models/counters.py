@@ -27,6 +27,8 @@ STACKING = "stacking"
 ESTIMATES = "estimates"
 #: Name of the time of the last backup, in seconds since 1970.
 BACKED_UP: Final = "backed_up_at"
+#: Name of the time at which the watcher looked last, in seconds since 1970.
+WATCHED: Final = "watched_at"
 
 
 class LibraryState(Base, table="library"):

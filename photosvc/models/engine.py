@@ -228,6 +228,15 @@ def is_damaged(error: DBAPIError) -> bool:
     return code & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
+def is_unreachable(error: DBAPIError) -> bool:
+    """Return whether every statement fails until the database is back: its server, or the file of SQLite, is away."""
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    if code is not None:
+        return code & 0xFF in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB}
+    state: str | None = getattr(error.orig, "sqlstate", None)
+    return state is None or state[:2] == "08" or state[:3] == "57P"  # no connection, or it was ended
+
+
 def is_of_schema(error: DBAPIError) -> bool:
     """Return whether a statement does not fit the schema: an unknown name, or a value that a constraint refuses."""
     return (

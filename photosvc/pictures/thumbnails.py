@@ -79,6 +79,7 @@ class ThumbnailsBusyError(PhotosvcError):
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     retry_after = 1
+    limit = "thumbnails"
 
 
 @dataclass(frozen=True, slots=True)

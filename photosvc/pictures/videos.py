@@ -108,6 +108,7 @@ class ConversionsBusyError(PhotosvcError):
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     retry_after = 30
+    limit = "videos"
 
 
 Workers: TypeAlias = WorkerPool[VideoJob, None]

@@ -61,6 +61,8 @@ class SearchEndedError(PhotosvcError):
 class SearchTooLongError(SearchEndedError):
     """The search took longer than it may."""
 
+    limit = "search_seconds"
+
     def __init__(self, details: Sequence[Detail]) -> None:
         super().__init__("the search took too long")
         self.details = details
@@ -70,6 +72,7 @@ class SearchesBusyError(SearchEndedError):
     """Too many costly searches are running: try again in a moment, or make this one narrower."""
 
     retry_after = 2
+    limit = "searches"
 
 
 class ClientGoneError(SearchEndedError):

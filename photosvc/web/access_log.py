@@ -58,7 +58,7 @@ def note_access(answer: Response, began: float | None = None) -> Response:
         "method": request.method,
         "path": masked_path(request.path) + masked_query(request.query_string.decode("latin-1")),
         "status": answer.status_code,
-        "bytes": answer.headers.get("Content-Length", ""),
+        "bytes": answer.content_length,
         "credential_kind": "" if who is None else who.kind,
         "credential": "" if who is None else who.credential_uid,
         "agent": request.user_agent.string[:_LONGEST_AGENT],

@@ -45,27 +45,32 @@ class Cost(Enum):
     """A write transaction, or waiting for its lock."""
 
 
-#: The messages if all places are taken, and if the account has taken its share; seconds until the next try.
+#: The messages if all places are taken, and if the account has taken its share; seconds until the next try; the name
+#: of the limit.
 _REFUSALS: Final = {
     Cost.PLAIN: (
         "The server has too many such requests: try again in a moment.",
         "You have too many such requests in progress: wait until one is complete.",
         1,
+        "requests",
     ),
     Cost.TRANSFER: (
         "The server is sending too many large answers: try again in a moment.",
         "You are downloading several large files already: wait until one is complete.",
         10,
+        "transfers",
     ),
     Cost.RECEIVE: (
         "The server is receiving too many files: try again in a moment.",
         "You are sending several files already: wait until one is complete.",
         5,
+        "uploads",
     ),
     Cost.BATCH: (
         "The server is changing too many selections of photos: try again in a moment.",
         "You are changing many photos already: wait until that is complete.",
         5,
+        "batches",
     ),
 }
 
@@ -123,10 +128,13 @@ class AdmissionGate:
         """
         if (free := self.places[cost].take(owner, patience=patience, still=still)) is not None:
             return free
-        busy, too_many, retry_after = _REFUSALS[cost]
+        busy, too_many, retry_after, limit = _REFUSALS[cost]
         if self.places[cost].are_all_taken:
-            raise NotAdmittedError(busy, status=HTTPStatus.SERVICE_UNAVAILABLE, retry_after=retry_after)
-        raise NotAdmittedError(too_many, status=HTTPStatus.TOO_MANY_REQUESTS, retry_after=retry_after)
+            error = NotAdmittedError(busy, status=HTTPStatus.SERVICE_UNAVAILABLE, retry_after=retry_after)
+        else:
+            error = NotAdmittedError(too_many, status=HTTPStatus.TOO_MANY_REQUESTS, retry_after=retry_after)
+        error.limit = limit
+        raise error
 
     @contextmanager
     def holding(self, cost: Cost, owner: str, *, patience: float = 0) -> Iterator[None]:

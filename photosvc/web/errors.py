@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, ParamSpec, TypeAlias
 
 from authlib.oauth2.rfc6749 import OAuth2Error
 from flask import Blueprint, Flask, Response, request
-from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
@@ -29,11 +29,13 @@ from photosvc.auth.errors import (
 )
 from photosvc.core.accounts import PROOF_SECONDS
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError, in_host
-from photosvc.models.engine import DAMAGED, is_damaged
+from photosvc.core.logs import OUTAGE_SECONDS
+from photosvc.models.engine import DAMAGED, is_damaged, is_unreachable
 from photosvc.web.auditing import refuse_for, shown_id
 from photosvc.web.contract import required_action
 from photosvc.web.parts import WELL_KNOWN
 from photosvc.web.protector import TokenRequiredError, TwoTokensError
+from photosvc.web.refusals import REFUSALS
 from photosvc.web.responses import NotModified, json_answer
 from photosvc.web.service import current_service
 
@@ -153,6 +155,7 @@ def error_answer(error: Exception, renderer: Renderer = render) -> Response:
         return error.answer
     refuse_for(error, required_action())
     failure = _failure(current_service().explained(error))
+    REFUSALS.count(failure.status, failure.error)
     answer = renderer(failure)
     if failure.retry_after is not None:
         answer.headers["Retry-After"] = str(failure.retry_after)
@@ -203,17 +206,22 @@ def _failure(error: Exception) -> Failure:
         case OAuth2Error():
             return Failure(error, error.status_code, error.get_error_description())
         case OperationalError() | NoConnectionError():
-            report = current_service().outages.report
-            report(_LOG, "database: %s", error.orig if isinstance(error, OperationalError) else error)
+            _report_outage(error, "database: %s", error.orig if isinstance(error, OperationalError) else error)
             return Failure(error, 503, "The database is busy or cannot be reached; try again.", _RETRY_AFTER)
         case DatabaseError() if is_damaged(error):
-            current_service().outages.report(_LOG, "database: %s (%s)", DAMAGED, error.orig)
+            _report_outage(error, "database: %s (%s)", DAMAGED, error.orig)
             return Failure(error, 503, "The database is damaged; the operator must restore it.", _RETRY_AFTER)
         case _ if _is_broken_body(error):
             return Failure(error, 400, "The body of the request is cut off or not in valid chunks.")
         case _:  # a defect: logged in full, not described to clients
             _LOG.error("unexpected error", exc_info=error)
             return Failure(error, 500, "Internal error; the log has details.")
+
+
+def _report_outage(error: Exception, message: str, *arguments: object) -> None:
+    """Log a failure of the database; after one of a lock or a full disk, other requests succeed during the outage."""
+    pause = 0.0 if isinstance(error, DBAPIError) and is_unreachable(error) else OUTAGE_SECONDS
+    current_service().outages.report(_LOG, message, *arguments, pause=pause)
 
 
 def _is_broken_body(error: Exception) -> bool:

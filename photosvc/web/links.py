@@ -9,7 +9,7 @@ from photosvc.web.protector import principal
 from photosvc.web.service import Service, current_service
 
 #: The descriptions of the headers that `link_headers` returns.
-LINK_HEADERS: Final = {
+LINK_HEADERS: Final[dict[str, Header]] = {
     "X-Preview-Token": Header("string", "Opens thumbnails.", "photos.preview"),
     "X-Download-Token": Header("string", "Opens originals, for an hour.", "photos.download"),
 }

@@ -91,7 +91,6 @@ class Service(Transactions):
     say: Callable[[str], str] = field(default=str, init=False)
     """Return a message in the language of a request; the pages translate it for their scripts."""
     outages: Outages = field(init=False)
-    """The log of requests that fail because of the database."""
     warned_of_proxy: bool = field(default=False, init=False)
     """True if this process has logged that the headers of a proxy are not read."""
 

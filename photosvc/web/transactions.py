@@ -1,5 +1,6 @@
 """Transactions: one at a time of a request or command, and a longer one of a streamed answer."""
 
+import logging
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -16,6 +17,7 @@ from photosvc.auth import audit
 from photosvc.auth.principal import Principal
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
+from photosvc.core.logs import Outages
 from photosvc.core.slots import Slots
 from photosvc.models.engine import (
     begin_write,
@@ -27,6 +29,9 @@ from photosvc.models.engine import (
     write_session,
 )
 
+_LOG = logging.getLogger("photosvc")
+#: The beginning of the line at the end of an outage.
+ANSWERS_AGAIN: Final = "the database answers again"
 #: Seconds for which all pieces show the database at one moment. As long as anyone reads an old state, SQLite's
 #: write-ahead log grows, and PostgreSQL keeps deleted rows.
 ONE_MOMENT: Final = 30.0
@@ -103,6 +108,7 @@ class WritersBusyError(PhotosvcError):
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     retry_after = 2
+    limit = "writes"
 
 
 class Transactions:
@@ -117,6 +123,8 @@ class Transactions:
     db: SQLAlchemy
     bind_key: str | None
     clock: Clock
+    outages: Outages
+    """The log of requests that fail because of the database."""
     writers: Slots
     """The places of threads that write to the database or wait for its locks."""
 
@@ -154,6 +162,7 @@ class Transactions:
         except BaseException:
             self.close()
             raise
+        self.outages.end(_LOG, ANSWERS_AGAIN)
         if not has_request_context():
             self.close()
 
@@ -195,6 +204,7 @@ class Transactions:
             g.photosvc_held = self.clock.monotonic() - began
         finally:
             free()
+        self.outages.end(_LOG, ANSWERS_AGAIN)
         audit.log_committed(session)
 
     def write_if_free(self, write: Callable[[Session], object], *, lasting: bool = True) -> bool:

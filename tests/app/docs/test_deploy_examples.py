@@ -9,6 +9,7 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+from photosvc.models.counters import WATCHED, set_counters
 from tests.helpers.pictures import jpeg
 
 FOLDER = Path(__file__).parents[3] / "deploy"
@@ -24,6 +25,8 @@ def served(library):
         library.app.cli, ["svc", "backup", str(library.instance / "x.zip")], catch_exceptions=False
     )
     library.get(token=library.token())
+    with library.session() as session:
+        set_counters(session, {WATCHED: 1})
     text = library.get(path="/api/v1/metrics", token=library.token("metrics")).text
     names = {}
     for family in text_string_to_metric_families(text):

@@ -25,6 +25,7 @@ from photosvc.index.run_log import Summary
 from photosvc.index.scan import start_folder
 from photosvc.index.watcher import OtherJobs, Reporter, RequestedIndexer, Watcher, indexer_lock, takes_jobs
 from photosvc.jobs.queue import RunCancelledError
+from photosvc.models.counters import WATCHED, read_counter
 from photosvc.web.service import current_service
 from tests.app.index import deadly_extract
 from tests.helpers.clock import NOW, until
@@ -107,10 +108,14 @@ def test_errors_are_said_once_and_tried_again_after_growing_pauses(watched, monk
         "The database cannot be used: database is locked (trying again)",
         "Input/output error: /x (trying again)",
         "Unexpected ValueError: ? (trying again)",
+        "It works again after 88 s.",
     ]
     assert watched.pauses[:6] == [1, 1, 1, 2, 4, 8]  # another run may end at any time
     assert folders == [("", False)] * 7
     assert watched.ran == []
+    with watched.library.session() as session:
+        looked = read_counter(session, WATCHED)
+    assert looked == int(NOW.timestamp() + 63)  # noted once a minute
 
 
 def test_jobs_of_other_kinds_do_not_wait_for_the_run_of_another_process(watched, monkeypatch):

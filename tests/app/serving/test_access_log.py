@@ -35,7 +35,7 @@ def test_a_line_has_the_client_the_request_and_the_answer(logging_api, caplog):
     assert line.pop("credential") in api.svc("auth", "ls", "--json").stdout
     assert line == {
         "address": "192.0.2.7", "method": "GET", "path": "/api/v1/photos?count=3", "status": 200,
-        "bytes": str(len(answer.data)), "credential_kind": "access_token", "agent": "frame/1",
+        "bytes": len(answer.data), "credential_kind": "access_token", "agent": "frame/1",
     }  # fmt: skip
     assert caplog.records[-1].levelno == logging.INFO
 

@@ -3,7 +3,6 @@
 import pytest
 from sqlalchemy import text
 
-from photosvc.core import logs
 from photosvc.models import schema
 from photosvc.web.service import current_service
 from tests.helpers.api_client import check_error
@@ -106,7 +105,7 @@ def test_a_database_gets_its_key_with_its_tables(tmp_path):
 
 
 @pytest.mark.parametrize("path", ["/photos", "/readyz"])
-def test_an_outage_of_the_database_is_one_line_of_the_log_for_all_requests(tmp_path, caplog, monkeypatch, path):
+def test_an_outage_of_the_database_is_one_line_of_the_log_for_all_requests(tmp_path, caplog, path):
     address = f"postgresql+psycopg://nobody@127.0.0.1:{free_port()}/photosvc"
     library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": address}, upgrade=False)
     client = library.app.test_client()
@@ -121,6 +120,30 @@ def test_an_outage_of_the_database_is_one_line_of_the_log_for_all_requests(tmp_p
     (line,) = lines()
     assert line.startswith("database: connection failed: ")
     assert lines() == []
-    monkeypatch.setattr(logs, "OUTAGE_SECONDS", -1)
-    assert lines()[0].endswith("(in the last outage, 39 more requests failed)")
     library.close()
+
+
+def test_each_outage_has_a_line_of_the_log_when_it_begins_and_one_when_it_ends(library, caplog):
+    def away(seconds):
+        """The lines of an outage in which two requests failed."""
+        library.close()
+        database, kept = library.instance / DATABASE, library.instance / "kept.db"
+        database.rename(kept)
+        database.mkdir()  # no file that could be opened
+        assert {ask(library, path).status_code for path in READY} == {503}
+        library.clock.move(seconds=seconds)
+        database.rmdir()
+        kept.rename(database)
+        assert [ask(library, path).status_code for path in READY] == [200, 200]
+        return caplog.messages
+
+    library.index()
+    assert ask(library, "/readyz").status_code == 200
+    expected = [
+        "database: unable to open database file",
+        "the database answers again after 6 s (2 requests failed)",
+        "database: unable to open database file",
+        "the database answers again after 30 s (2 requests failed)",
+    ]
+    assert away(6) == expected[:2]
+    assert away(30) == expected

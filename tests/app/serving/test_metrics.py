@@ -1,15 +1,23 @@
 """Figures for Prometheus: of the library, its upkeep, disks and processes."""
 
 import sqlite3
+from datetime import timedelta
 from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
 
 from photosvc.cli import svc
+from photosvc.core.errors import NotFoundError
+from photosvc.jobs import queue
 from photosvc.models import Album, Photo
 from photosvc.models.engine import begin_write
 from photosvc.search.rows.write import project
+from photosvc.web.admission_gate import NotAdmittedError
+from photosvc.web.protector import principal
+from photosvc.web.refusals import Refusals
+from photosvc.web.service import current_service
 from tests.helpers.clock import NOW
 from tests.helpers.pictures import jpeg
 
@@ -119,11 +127,67 @@ def test_disks_cache_trash_and_processes_are_measured(library):
     assert found["photosvc_process_open_files",] > 3
 
 
+def test_the_oldest_job_and_the_last_look_of_the_watcher_are_shown(library):
+    assert scrape(library)["photosvc_job_age_seconds",] == 0
+    with library.session() as session:
+        begin_write(session)
+        for subject, seconds in (("late", 500), ("a", 0), ("b", -60)):
+            queue.add(session, queue.INDEX, subject, NOW, {"force": False}, not_before=NOW + timedelta(seconds=seconds))
+    library.clock.move(seconds=90)
+    found = scrape(library)
+    assert found["photosvc_job_age_seconds",] == 90
+    assert ("photosvc_watch_timestamp_seconds",) not in found
+
+
+def refused(library, status, limit):
+    return scrape(library)["photosvc_refused_requests_total", ("limit", limit), ("status", str(status))]
+
+
+def test_refusals_are_counted_by_status_and_limit(library):
+    before = refused(library, 429, "requests"), refused(library, 503, "writes"), refused(library, 429, "failures")
+    with library.app.test_request_context("/api/v1/photos", headers={"X-Auth-Token": library.token()}):
+        owner, gate = principal().owner_uid, current_service().gate
+    held = [gate.enter(owner) for _ in range(8)]
+    library.clock.step = 0.5  # a request waits for a second
+    assert library.get().status_code == 429
+    library.clock.step = 0
+    for free in held:
+        free()
+    assert before == (refused(library, 429, "requests") - 1, refused(library, 503, "writes"), before[2])
+
+
+def test_processes_of_a_server_count_together_and_an_unknown_limit_is_another_one():
+    counts = Refusals()
+    for row in (0, 1, 65):
+        counts.use_row(row)
+        counts.count(503, NotAdmittedError())
+        counts.count(404, NotFoundError())
+    counts.count(503, OperationalError("", None, Exception()))
+    assert {(status, limit, number) for status, limit, number in counts.totals() if number} == {
+        (503, "other", 3),
+        (503, "database", 1),
+    }
+
+
+def test_while_the_database_is_away_the_process_says_so_to_anybody_and_no_more(library):
+    assert scrape(library)["photosvc_database_up",] == 1
+    library.close()
+    database = library.instance / "photosvc.db"
+    database.rename(library.instance / "kept")
+    database.mkdir()
+    assert library.app.test_client().get("/api/v1/metrics").status_code == 401
+    answer = library.app.test_client().get("/api/v1/metrics", headers={"X-Auth-Token": "0" * 48})
+    found = samples(answer.text)
+    assert (answer.status_code, found["photosvc_database_up",]) == (200, 0)
+    names = {name for name, *_ in found}
+    assert names <= {"photosvc_database_up", "photosvc_database_connections", "photosvc_refused_requests_total"}
+
+
 def test_the_guide_names_every_metric(library):
     guide = (Path(__file__).parents[3] / "docs/oauth.md").read_text()
     text = library.get(path="/api/v1/metrics", token=library.token("metrics")).text
     families = {(family.name, family.type) for family in text_string_to_metric_families(text)}
-    assert len(families) == 21
+    assert len(families) == 26
     for name, kind in families:
         (row,) = [line for line in guide.splitlines() if line.startswith("|") and f"`{name}" in line]
         assert row.split(" | ")[1] == kind

@@ -1,4 +1,4 @@
-"""An outage as one line of the log; the next outage names the failed requests of the last one."""
+"""An outage as a line of the log at its beginning and one at its end."""
 
 import logging
 
@@ -8,14 +8,42 @@ from tests.helpers.clock import MovedClock
 LOG = logging.getLogger("test_core_outages")
 
 
-def test_failures_close_to_each_other_are_one_outage(caplog):
+def steps(caplog, *given, pause=0.0):
+    """The lines of failures (`!`) and successes, each after so many seconds."""
     clock = MovedClock()
     outages = Outages(clock)
-    for number, seconds in enumerate((0, 59, 59, 61, 61, 59)):
+    for number, (seconds, what) in enumerate(given):
         clock.move(seconds=seconds)
-        outages.report(LOG, "database: %s is away", number)
-    assert caplog.messages == [
+        if what == "!":
+            outages.report(LOG, "database: %s is away", number, pause=pause)
+        else:
+            outages.end(LOG, "it answers again")
+    return caplog.messages
+
+
+def test_each_outage_has_a_line_at_its_beginning_and_one_at_its_end(caplog):
+    given = ((0, "ok"), (0, "!"), (2, "!"), (4, "ok"), (1, "ok"), (1, "!"), (59, "!"), (1, "ok"))
+    assert steps(caplog, *given) == [
+        "database: 1 is away",
+        "it answers again after 6 s (2 requests failed)",
+        "database: 5 is away",
+        "it answers again after 60 s (2 requests failed)",
+    ]
+
+
+def test_a_failure_long_after_the_last_one_is_logged_as_its_outage_may_be_a_second_one(caplog):
+    given = ((0, "!"), (60, "!"), (61, "!"), (9, "ok"))
+    assert steps(caplog, *given) == [
         "database: 0 is away",
-        "database: 3 is away (in the last outage, 2 more requests failed)",
-        "database: 4 is away",
+        "database: 2 is away",
+        "it answers again after 130 s (3 requests failed)",
+    ]
+
+
+def test_where_some_requests_succeed_an_outage_ends_a_while_after_the_last_failure(caplog):
+    given = ((0, "!"), (0, "ok"), (8, "!"), (29, "ok"), (1, "ok"), (0, "!"))
+    assert steps(caplog, *given, pause=30.0) == [
+        "database: 0 is away",
+        "it answers again after 8 s (2 requests failed)",
+        "database: 5 is away",
     ]
