@@ -2,10 +2,11 @@
 
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -15,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from photosvc import __version__
 from photosvc.cli.group import LazyGroup, PlainError, with_service
-from photosvc.cli.terminal import FullPath
+from photosvc.cli.terminal import Duration, FullPath
 from photosvc.settings import PREFIX, Settings, setting_fields
 from photosvc.web.service import Service
 
@@ -33,6 +34,8 @@ _TEMPLATES: Final = Path(__file__).parents[1] / "data" / "deploy"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _HOST: Final = "photos.example.org"
 _BIND: Final = "127.0.0.1:8080"
+_UNIX: Final = "unix:"
+_EVERYWHERE: Final = ("", "[::]")
 _SENDFILE: Final = "X-Accel-Redirect"
 #: Settings that these files need, whatever the environment says.
 _NEEDED: Final = {"proxies": "1", "sendfile_header": _SENDFILE}
@@ -57,7 +60,13 @@ class Deployment:
     """The public address; empty: an example."""
     sendfile_prefix: str = "/photosvc-files"
     bind: str = _BIND
-    """Host and port on which gunicorn listens."""
+    """Host and port, or socket, on which gunicorn listens."""
+    listen: tuple[str, ...] = _EVERYWHERE
+    """Addresses on which nginx listens; empty: all of IPv4."""
+    hsts: int = 0
+    """Seconds for which browsers use https alone (RFC 6797); 0: not said."""
+    new_http2: bool = True
+    """True for the `http2` directive of nginx 1.25.1 and later, False for the parameter of `listen` before."""
     behind: tuple[str, ...] = ()
     """Addresses and networks of the proxies in front of nginx, whose `X-Forwarded-For` is believed."""
     access_log: str = "/var/log/nginx/photosvc.log"
@@ -88,6 +97,9 @@ def files_of(program: str, deployment: Deployment) -> dict[str, str]:
 
 def _of_nginx(deployment: Deployment) -> dict[str, Any]:
     address = urlsplit(deployment.base_url or f"http://{_HOST}")
+    tls, host = address.scheme == "https", address.hostname or _HOST
+    if deployment.hsts and not tls:
+        raise PlainError("--hsts is for an address with https: set PHOTOSVC_BASE_URL to one.", 2)
     path = address.path.rstrip("/")
     if path and not re.fullmatch(r"(/[\w.~-]+)+", path, re.ASCII):
         msg = (
@@ -103,9 +115,12 @@ def _of_nginx(deployment: Deployment) -> dict[str, Any]:
         "upstream": deployment.bind,
         "behind": deployment.behind,
         "log": deployment.access_log,
-        "tls": address.scheme == "https",
-        "listen": address.port or 80,
-        "host": address.hostname,
+        "tls": tls,
+        "port": address.port or (443 if tls else 80),
+        "listen": lambda port: [f"{one}:{port}" if one else str(port) for one in deployment.listen],
+        "new_http2": deployment.new_http2,
+        "hsts": f'add_header Strict-Transport-Security "max-age={deployment.hsts}" always;' if deployment.hsts else "",
+        "host": f"[{host}]" if ":" in host else host,
         "prefix": deployment.sendfile_prefix.rstrip("/"),
         "originals_folder": _nginx(f"{deployment.originals}/"),
         "cache_folder": _nginx(f"{deployment.cache}/"),
@@ -124,7 +139,8 @@ def _of_systemd(deployment: Deployment) -> dict[str, Any]:
     names = {"PHOTOSVC_" + name.upper(): value for name, value in _NEEDED.items()}
     paths = (deployment.originals, deployment.cache, deployment.instance, deployment.python)
     return {
-        "bind": deployment.bind,
+        "bind": deployment.bind.removeprefix(_UNIX),
+        "is_unix": deployment.bind.startswith(_UNIX),
         "user": deployment.user,
         "home": any(path.is_relative_to("/home") or path.is_relative_to("/root") for path in paths),
         "instance": _unit(deployment.instance),
@@ -142,6 +158,8 @@ def _of_systemd(deployment: Deployment) -> dict[str, Any]:
 
 def _of_compose(deployment: Deployment) -> dict[str, Any]:
     """Return the values of all files for containers; the service is reached as `web`, and sends files itself."""
+    if deployment.bind.startswith(_UNIX):
+        raise PlainError("Containers reach each other by a host and a port: leave --bind unix:… out.", 2)
     port = deployment.bind.rpartition(":")[2]
     inside = replace(
         deployment,
@@ -159,8 +177,8 @@ def _of_compose(deployment: Deployment) -> dict[str, Any]:
         **nginx,
         **_of_gunicorn(replace(deployment, bind=f"0.0.0.0:{port}")),  # nosec B104
         "version": __version__,
-        "port": port,
-        "ports": ["80:80", "443:443"] if nginx["tls"] else [f"{nginx['listen']}:{nginx['listen']}"],
+        "service_port": port,
+        "ports": [f"{one}:{one}" for one in (*((80,) if nginx["tls"] else ()), nginx["port"])],
         "settings": environment | {name: value for name, value in secrets.items() if name not in _OF_THE_MACHINE},
         "originals": _yaml(deployment.originals),
         "readonly": str(deployment.readonly).lower(),
@@ -225,6 +243,27 @@ def _networks(_ctx: click.Context, _parameter: click.Parameter, values: tuple[st
     return tuple(networks)
 
 
+def _addresses(_ctx: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return addresses of this machine in the form of nginx."""
+    try:
+        addresses = [ip_address(value) for value in values]
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+    if any("%" in str(address) for address in addresses):
+        raise click.BadParameter("nginx knows no zones of addresses")
+    return tuple(f"[{address}]" if ":" in str(address) else str(address) for address in addresses)
+
+
+def has_new_http2() -> bool:
+    """Return whether the nginx of this machine, or one that is installed later, knows the directive `http2`."""
+    try:
+        done = subprocess.run(["nginx", "-v"], capture_output=True, text=True, timeout=5, check=False)  # noqa: S607
+    except (OSError, subprocess.TimeoutExpired):
+        return True
+    version = re.search(r"nginx/(\d+)\.(\d+)\.(\d+)", done.stderr)
+    return version is None or tuple(map(int, version.groups())) >= (1, 25, 1)
+
+
 @click.group(cls=LazyGroup)
 def deploy() -> None:
     """Print files for nginx, gunicorn, systemd and containers, filled in with the settings in force."""
@@ -233,7 +272,23 @@ def deploy() -> None:
 @deploy.command()
 @click.argument("program", type=click.Choice(list(FILES)))
 @click.option("--to", "folder", type=FullPath(file_okay=False), metavar="FOLDER", help="Write the files into FOLDER.")
-@click.option("--bind", default=_BIND, show_default=True, metavar="HOST:PORT", help="Address of gunicorn.")
+@click.option(
+    "--bind",
+    default=_BIND,
+    show_default=True,
+    metavar="HOST:PORT",
+    help="Address of gunicorn, or unix:/path of a socket.",
+)
+@click.option(
+    "--listen",
+    multiple=True,
+    metavar="ADDRESS",
+    callback=_addresses,
+    help="Address on which nginx listens; repeatable; by default all.",
+)
+@click.option(
+    "--hsts", type=Duration(), metavar="DURATION", default=0, help="Let browsers use https alone for so long, as 1y."
+)
 @click.option(
     "--behind",
     multiple=True,
@@ -252,21 +307,25 @@ def show(
     /,
     program: str,
     folder: Path | None,
-    bind: str,
     behind: tuple[str, ...],
-    workers: int,
     user: str,
-    backups: Path,
+    **rest: Any,  # noqa: ANN401
 ) -> None:
     """Print the files for PROGRAM, or write them into a folder."""
-    if not re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[\w.-]+):[0-9]{1,5}", bind, re.ASCII):
-        raise click.BadParameter(f"{bind!r} is no host with a port, such as {_BIND}", param_hint="--bind")
+    if not re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[\w.-]+):[0-9]{1,5}|unix:(/[\w.-]+)+", rest["bind"], re.ASCII):
+        msg = f"{rest['bind']!r} is neither a host with a port, such as {_BIND}, nor unix: with an absolute path"
+        raise click.BadParameter(msg, param_hint="--bind")
     if not re.fullmatch(r"[a-z_][a-z0-9_-]{0,31}", user, re.ASCII):
         raise click.BadParameter(f"{user!r} is no name of a user", param_hint="--user")
-    if behind and "nginx.conf" not in FILES[program]:
-        raise click.BadParameter(f"the files for {program} have no nginx", param_hint="--behind")
-    options = {"bind": bind, "behind": behind, "workers": workers, "user": user, "backups": backups}
-    files = files_of(program, _deployment(service, **options))
+    of_nginx = {"--behind": behind, "--listen": rest["listen"], "--hsts": rest["hsts"]}
+    for name in of_nginx if "nginx.conf" not in FILES[program] else ():
+        if of_nginx[name]:
+            raise click.BadParameter(f"the files for {program} have no nginx", param_hint=name)
+    if rest["hsts"] < 0:
+        raise click.BadParameter("a duration is not negative", param_hint="--hsts")
+    rest["listen"] = rest["listen"] or _EVERYWHERE
+    rest["new_http2"] = program == "compose" or has_new_http2()
+    files = files_of(program, _deployment(service, behind=behind, user=user, **rest))
     if folder is None:
         for number, (name, text) in enumerate(files.items()):
             if len(files) > 1:

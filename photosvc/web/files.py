@@ -265,8 +265,9 @@ def _sent_by_server(answer: FileAnswer, headers: HeaderList) -> Response | None:
     if len(encoded) > _LONGEST_PATH:
         return None
     answer.file.close()
-    headers += [(settings.sendfile_header, encoded), ("Content-Type", answer.content_type)]
-    return ReadyResponse(headers=headers)
+    # The server says itself that it sends parts.
+    kept = [header for header in headers if header[0] != "Accept-Ranges"]
+    return ReadyResponse(headers=[*kept, (settings.sendfile_header, encoded), ("Content-Type", answer.content_type)])
 
 
 def _whole(answer: FileAnswer, headers: HeaderList) -> Response:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from photosvc.cli.deploy import FILES, Deployment, files_of
+from photosvc.cli.deploy import FILES, Deployment, files_of, has_new_http2
 from photosvc.cli.group import PlainError
 from tests.helpers.library import call_svc
 
@@ -66,6 +66,14 @@ def test_units_have_the_settings_of_the_environment_and_no_secret(tmp_path):
     assert "sss" not in done.stdout
 
 
+def test_the_socket_of_gunicorn_may_be_a_file_that_nginx_alone_may_use():
+    given = Deployment(bind="unix:/run/photosvc/gunicorn.sock", user="games")
+    lines = files_of("systemd", given)["photosvc.socket"].splitlines()
+    assert {"ListenStream=/run/photosvc/gunicorn.sock", "SocketMode=0660", "SocketUser=games"} <= {*lines}
+    assert "SocketMode" not in files_of("systemd", Deployment())["photosvc.socket"]
+    assert 'bind = "unix:/run/photosvc/gunicorn.sock"' in files_of("gunicorn", given)["gunicorn.conf.py"]
+
+
 def test_a_library_that_may_not_be_written_is_closed_to_the_service():
     units = files_of("systemd", Deployment(readonly=True))
     writes = re.findall("^ReadWritePaths=(.*)$", units["photosvc.service"], re.MULTILINE)
@@ -102,7 +110,8 @@ needs_nginx = pytest.mark.needs("nginx", "openssl")
 
 @needs_nginx
 def test_nginx_accepts_its_file_for_containers(tmp_path):
-    text = files_of("compose", Deployment(base_url="https://photos.home.test"))["nginx.conf"]
+    given = Deployment(base_url="https://photos.home.test", new_http2=has_new_http2())
+    text = files_of("compose", given)["nginx.conf"]
     checked = nginx_checks(tmp_path, text.replace("web:8080", "127.0.0.1:8080"))
     assert "syntax is ok" in checked.stderr
 
@@ -136,6 +145,13 @@ def test_values_that_nginx_cannot_have_are_refused(values, message):
         *(["nginx", "--behind", one] for one in ("", "proxy", "192.0.2.1/33", "192.0.2.1/24", "fe80::1%lo", "::/0")),
         ["nginx", "--behind", "192.0.2.1", "--behind", "192.0.2.2; deny all"],
         ["gunicorn", "--behind", "192.0.2.1"],
+        ["systemd", "--listen", "192.0.2.1"],
+        ["systemd", "--hsts", "1y"],
+        ["nginx", "--hsts", "1y"],  # the address has no https
+        ["nginx", "--hsts", "-1"],
+        *(["nginx", "--listen", one] for one in ("", "localhost", "192.0.2.1; x", "fe80::1%lo")),
+        *(["gunicorn", "--bind", one] for one in ("unix:", "unix:relative", 'unix:/a"b', "unix:/a/../b c")),
+        ["compose", "--bind", "unix:/run/x.sock"],
     ],
 )
 def test_wrong_arguments_are_refused_without_a_file(tmp_path, arguments):
