@@ -8,7 +8,7 @@ types are in `__init__.pyi`.
 
 import importlib
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 _EXPORTED = {
     "FoundFile": "photosvc.records.results",

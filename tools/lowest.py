@@ -9,7 +9,7 @@ from configparser import ConfigParser
 from pathlib import Path
 
 SETUP = Path(__file__).parents[1] / "setup.cfg"
-_REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(\[[\w,]+\])? >=(?P<floor>[\w.]+)(,<[\w.]+)?")
+_REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(\[[\w,]+\])? >=(?P<floor>[\w.]+)(,<[\w.]+)?(; python_version .*)?")
 
 
 def lowest_versions(text: str) -> dict[str, str]:

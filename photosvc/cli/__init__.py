@@ -6,7 +6,7 @@ from photosvc.cli.group import LazyGroup, instance_option, version_option
 svc = LazyGroup(
     name="svc",
     help="Photo library: index folders of originals, and manage who may search them.",
-    epilog="Begin with `svc run --photos FOLDER`.",
+    epilog="Begin with `svc run --photos FOLDER`; a second library needs `--instance FOLDER` with each command.",
     params=[instance_option, version_option],
     commands={
         "albums": "albums",
@@ -18,6 +18,7 @@ svc = LazyGroup(
         "clients": "clients",
         "db": "db",
         "deploy": "deploy",
+        "doctor": "doctor",
         "duplicates": "search",
         "import": "imports:import_folder",
         "index": "index",

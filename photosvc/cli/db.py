@@ -26,6 +26,7 @@ def upgrade(service: Service) -> None:
     with private_umask():
         before, after = schema.upgrade(service.engine())
     if before == after:
+        schema.require_tables(service.engine())
         click.echo(f"The schema is at {after} already.", err=True)
     else:
         click.echo(f"The schema is now at {after} (was {before or 'empty'}).", err=True)

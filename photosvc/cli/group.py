@@ -6,12 +6,14 @@ The app is that of `flask svc`, or the one that the console script makes.
 import importlib.util
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import wraps
 from importlib.abc import InspectLoader
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
 import click
 
@@ -21,6 +23,7 @@ from photosvc.core.errors import PhotosvcError, in_host
 if TYPE_CHECKING:
     from flask import Flask
     from flask.cli import ScriptInfo
+    from sqlalchemy import URL
 
     from photosvc.auth.operation import Operation
     from photosvc.web.service import Service
@@ -29,6 +32,10 @@ Args = ParamSpec("Args")
 Result = TypeVar("Result")
 #: Key in the context's `meta` of a command that needs the routes; for others the app is made without them.
 VIEWS = "photosvc.views"
+#: Key there of the address of the database, for messages about it.
+DATABASE = "photosvc.database"
+#: Free bytes of a disk below which SQLite cannot make its files.
+_LEAST_ROOM: Final = 256 << 10
 
 
 class PlainError(click.ClickException):
@@ -50,7 +57,7 @@ version_option: click.Option = click.Option(
 )
 
 
-def _choose_instance(ctx: click.Context, _option: click.Parameter, folder: str | None) -> None:
+def choose_instance(ctx: click.Context, _option: click.Parameter, folder: str | None) -> None:
     """Let this process and those that it starts use the instance folder."""
     if folder is None or ctx.resilient_parsing:
         return
@@ -67,7 +74,7 @@ instance_option: click.Option = click.Option(
     ["--instance"],
     metavar="FOLDER",
     expose_value=False,
-    callback=_choose_instance,
+    callback=choose_instance,
     help="The instance folder, in place of PHOTOSVC_INSTANCE.",
 )
 
@@ -126,6 +133,11 @@ class LazyGroup(click.Group):
         """Run the command, and turn expected errors into one sentence."""
         try:
             return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            if error.ctx is not None and error.ctx.parent is ctx and not error.option_name.startswith("--"):
+                refusal = error.format_message().rstrip(".")
+                raise click.UsageError(f"{refusal}{_hint_at_dashes(error.ctx)}", error.ctx) from None
+            raise
         except (PlainError, PhotosvcError) as error:
             raise PlainError(as_called(error.message), error.exit_code) from error
         except BrokenPipeError:  # the reader of the output has ended; click handles this quietly
@@ -135,9 +147,15 @@ class LazyGroup(click.Group):
             where = f": {error.filename}" if error.filename else ""
             raise PlainError(f"{error.strerror or type(error).__name__}{where}", 1) from error
         except Exception as error:
-            if sentence := _database_sentence(error):
+            if sentence := database_sentence(error, ctx.meta.get(DATABASE)):
                 raise PlainError(sentence, 1) from error
             raise
+
+
+def _hint_at_dashes(ctx: click.Context) -> str:
+    """Return how a command takes a value that begins with a dash, such as `-snow`; empty if it takes no values."""
+    names = [one.human_readable_name for one in ctx.command.params if isinstance(one, click.Argument)]
+    return f". Put -- before a value that begins with a dash: {ctx.command_path} -- {names[0]}" if names else ""
 
 
 def _first_line(module: str, function: str) -> str:
@@ -157,22 +175,42 @@ def as_called(message: str) -> str:
     return message if callable(click.get_current_context().find_root().obj) else in_host(message)
 
 
-def _database_sentence(error: Exception) -> str | None:
-    """Return the sentence about an error of the database, or None for other errors."""
+def database_sentence(error: Exception, url: "URL | None") -> str | None:
+    """Return the sentence about an error of the database at this address, or None for other errors."""
     if not type(error).__module__.startswith("sqlalchemy"):  # commands without a database do not import it
         return None
     from sqlalchemy.exc import DBAPIError, OperationalError
 
     from photosvc.models.engine import DAMAGED, is_damaged, refuses_role
 
+    where = "" if url is None else f" {url.database if url.get_backend_name() == 'sqlite' else url.render_as_string()}"
     if isinstance(error, DBAPIError) and is_damaged(error):
-        return f"The database cannot be used: {DAMAGED}."
+        return f"The database{where} cannot be used: {DAMAGED}."
     if isinstance(error, DBAPIError) and refuses_role(error):
         refused = str(error.orig).partition("\n")[0]
         return f"The role may not change the database ({refused}): let it own that, as createdb -O ROLE DATABASE does."
     if isinstance(error, OperationalError):
-        return f"The database cannot be used: {str(error.orig).strip()}"
+        reason = (_reason_of_disk(Path(where.strip())) if where.startswith(" /") else "") or str(error.orig).strip()
+        return f"The database{where} cannot be used: {reason}"
     return None
+
+
+def _reason_of_disk(file: Path) -> str:
+    """Return why SQLite, whose own sentence does not say it, cannot use the file of a database; empty if not known."""
+    try:
+        if not file.parent.exists():
+            return f"there is no folder {file.parent}"
+        if file.is_dir():
+            return "it is a folder"
+        if not os.access(file if file.exists() else file.parent, os.R_OK | os.W_OK) or not os.access(
+            file.parent, os.X_OK
+        ):
+            return "permission denied; run svc as the user of the service"
+        if shutil.disk_usage(file.parent).free < _LEAST_ROOM:
+            return "its disk is full; make room on it and try again"
+    except OSError as error:
+        return error.strerror or ""
+    return ""
 
 
 def _drop_unprinted() -> None:
@@ -195,6 +233,9 @@ def find_app(ctx: click.Context) -> "Flask":
         msg = f"The app {app.name!r} has no PhotoService; set FLASK_APP to one that has, or call `svc`."
         raise click.UsageError(msg)
     write_warnings_only("photosvc")
+    service: Service = app.extensions[EXTENSION]
+    with app.app_context():
+        ctx.meta[DATABASE] = service.engine().url
     return app
 
 

@@ -9,11 +9,12 @@ Only this module imports Alembic, and only when it migrates or compares a databa
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Column, Connection, Engine, Table, delete, select, text, update
 from sqlalchemy.orm import Session
 
+from photosvc import __version__
 from photosvc.core.errors import SchemaError
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX
 from photosvc.models.statements import among
@@ -23,8 +24,20 @@ if TYPE_CHECKING:
     from alembic.migration import MigrationContext
     from alembic.script import ScriptDirectory
 
+#: What to do with a database of another line of versions.
+WAY_OUT: Final = (
+    "go on with the photosvc that made it, or begin anew: move the database away, then run `svc db upgrade` and "
+    "`svc index` (the originals stay; edits, albums and accounts are lost)"
+)
 VERSION_TABLE = TABLE_PREFIX + "schema"
 _MIGRATIONS = Path(__file__).with_name("migrations")
+
+
+def require_tables(engine: Engine) -> None:
+    """Raise `SchemaError` if the tables of the present revision are those of an older build."""
+    if found := differences(engine):
+        msg = f"The tables are of an older build of schema {SCHEMA_VERSION} ({len(found)} differences): {WAY_OUT}."
+        raise SchemaError(msg)
 
 
 def is_ours(_item: object, name: str | None, kind: str, _reflected: object, _other: object) -> bool:
@@ -66,7 +79,10 @@ def check_schema(session: Session | Connection) -> None:
     if version is None:
         msg = "The database has no photosvc tables yet: run `svc db upgrade`."
     elif version > SCHEMA_VERSION:
-        msg = f"The database is at schema {version}, newer than this photosvc ({SCHEMA_VERSION}): upgrade photosvc."
+        msg = (
+            f"The database is at schema {version}, newer than this photosvc ({SCHEMA_VERSION}): upgrade photosvc. "
+            f"If it is of a build before 0.2, {WAY_OUT}."
+        )
     else:
         msg = f"The database is at schema {version}, this photosvc needs {SCHEMA_VERSION}: run `svc db upgrade`."
     raise SchemaError(msg)
@@ -143,8 +159,10 @@ def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | N
         check_encoding(connection)
         before = schema_version(connection)
         if before is not None and before not in known:
-            check_schema(connection)
-            raise SchemaError(f"The database is at schema {before}, which this photosvc does not know.")
+            if before > SCHEMA_VERSION:
+                check_schema(connection)
+            msg = f"The database is at schema {before}, from which photosvc {__version__} cannot upgrade: {WAY_OUT}."
+            raise SchemaError(msg)
         # As the command of Alembic does, which would load all migrations once more.
         steps = scripts._upgrade_revs  # noqa: SLF001
         config = _config(connection)

@@ -29,7 +29,8 @@ def test_a_database_of_a_newer_version(tmp_path, empty_database, command):
         connection.execute(text(f"UPDATE {schema.VERSION_TABLE} SET version_num = '9999'"))
     engine.dispose()
     assert sentence(tmp_path, address, command) == (
-        f"Error: The database is at schema 9999, newer than this photosvc ({SCHEMA_VERSION}): upgrade photosvc."
+        f"Error: The database is at schema 9999, newer than this photosvc ({SCHEMA_VERSION}): upgrade photosvc. "
+        f"If it is of a build before 0.2, {schema.WAY_OUT}."
     )
 
 

@@ -1,5 +1,6 @@
 """The migrations make the tables of the models, on both databases, and leave everything else alone."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -111,7 +112,7 @@ def test_an_unknown_schema_is_left_alone(engine):
     schema.upgrade(engine)
     with engine.begin() as connection:
         connection.execute(text("UPDATE photosvc_schema SET version_num = '0000'"))
-    with pytest.raises(SchemaError, match=f"at schema 0000, this photosvc needs {SCHEMA_VERSION}"):
+    with pytest.raises(SchemaError, match=re.escape(schema.WAY_OUT)):
         schema.upgrade(engine)
     with engine.connect() as connection:
         assert schema.schema_version(connection) == "0000"
