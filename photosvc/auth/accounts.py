@@ -85,7 +85,7 @@ def find_user(session: Session, identifier: str, *, lock: bool = False) -> User:
     # Other text is not sent to the database: it may hold characters that PostgreSQL refuses. UIDs are valid names.
     user = session.scalar(statement) if is_name(key) else None
     if user is None:
-        raise NotFoundError("no such user")
+        raise NotFoundError(Message("no such user: {name}", name=repr(identifier[:200])))
     return user
 
 

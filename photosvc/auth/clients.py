@@ -31,6 +31,7 @@ from photosvc.core.accounts import (
     TOKEN_FORMATS,
 )
 from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.message import Message
 from photosvc.core.text import storable
 from photosvc.models import Client, Credential, User
 
@@ -109,7 +110,7 @@ def find_client(session: Session, client_id: str, *, lock: bool = False) -> Clie
         statement = select(Client).where(Client.uid == client_id)
         client = session.scalar(statement.with_for_update() if lock else statement)
     if client is None:
-        raise NotFoundError("no such client")
+        raise NotFoundError(Message("no such client: {name}", name=repr(client_id[:200])))
     return client
 
 

@@ -175,7 +175,8 @@ def find_credential(session: Session, identifier: str) -> Credential:
     column, key = (Credential.uid, identifier) if is_uid else (Credential.digest, ids.digest(identifier))
     credential = session.scalar(select(Credential).where(column == key))
     if credential is None:
-        raise NotFoundError("no such credential")
+        # Other text may be a secret, which no message may contain.
+        raise NotFoundError(f"no such credential: {identifier if is_uid else 'give an ID of `svc auth ls`'}")
     return credential
 
 

@@ -64,18 +64,22 @@ def workspace(parent: Path) -> Iterator[Path]:
     Folders that killed processes left are removed as well.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be made, or the block cannot write into it; the error names `parent`.
     """
     for leftover in parent.glob(f"{_PREFIX}*"):
         with suppress(OSError):
             if not _is_used(leftover):
                 shutil.rmtree(leftover)
     folder = parent / f"{_PREFIX}{secrets.token_hex(8)}"
-    folder.mkdir(mode=0o700)
     try:
+        folder.mkdir(mode=0o700)
         with (folder / _LOCK).open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield folder
+    except OSError as error:
+        if error.filename is None or Path(error.filename).is_relative_to(folder):
+            raise OSError(error.errno, error.strerror, str(parent)) from error
+        raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -50,7 +50,9 @@ def backup(service: Service, target: Path, verify: bool, without_database: bool)
     if target.is_dir():
         target /= archive_name(service.now())
     elif target.suffix != ".zip":
-        raise PlainError(f"There is no folder {target}: make it, or give a name that ends with .zip.", 1)
+        raise PlainError(f"There is no folder {target}: make it, or give a name that ends with .zip.", 3)
+    elif not target.parent.is_dir():
+        raise PlainError(f"There is no folder {target.parent}: make it, or name another one.", 3)
     engine = service.engine()
     database = _database_file(service)
     source = BackupSource(service.settings, service.instance, database, lambda: writing.postgres_state(engine))
@@ -106,6 +108,8 @@ def restore(ctx: click.Context, archive: Path, replace: bool, dry_run: bool) -> 
     The whole archive is checked before anything changes. If the command is interrupted, run it again: it continues.
     Restore only archives that you trust: the configuration in them is a program, which runs when the service starts.
     """
+    if not archive.exists():
+        raise PlainError(f"There is no file {archive}.", 3)
     if dry_run:
         with _exiting_on_signals(), TemporaryDirectory(prefix="photosvc-restore-") as folder:
             manifest = restoring.check(archive, Path(folder))

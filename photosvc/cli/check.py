@@ -27,6 +27,7 @@ def check(service: Service, subfolder: str, sample: str | None) -> None:
 
     Reads every original and compares its hash, which shows damage that no program notices; compares the search rows
     with the library; and decodes the cached thumbnails. Changes nothing. The exit code is 1 if anything is wrong.
+    Files and photos are counted as `svc status` counts them.
     """
     number, percent = _parse_sample(sample)
     listed: list[Finding] = []
@@ -63,10 +64,13 @@ def _parse_sample(sample: str | None) -> tuple[int | None, float | None]:
 
 
 def _print_report(report: CheckReport, listed: list[Finding]) -> None:
-    counts = {"files": report.files, "bytes": report.bytes, "photos": report.photos, "thumbnails": report.thumbnails}
     faults = {fault.value: count for fault, count in sorted(report.faults.items())}
     record = {
-        **counts,
+        "files": report.files,
+        "bytes": report.bytes,
+        "photos": dict(sorted(report.photos.items())),
+        "hidden": report.hidden,
+        "thumbnails": report.thumbnails,
         "sound": report.is_sound,
         "faults": faults,
         "findings": [one.as_record() for one in listed],
@@ -74,6 +78,10 @@ def _print_report(report: CheckReport, listed: list[Finding]) -> None:
     }
     if print_figures(record):
         return
-    checked = ", ".join(counted(count, what.removesuffix("s")) for what, count in counts.items() if what != "bytes")
+    hidden = f" and {report.hidden:,} hidden" if report.hidden else ""
+    checked = (
+        f"{counted(report.files, 'file')}, {counted(report.photos.total(), 'photo')}{hidden}, "
+        f"{counted(report.thumbnails, 'thumbnail')}"
+    )
     listing = ", ".join(f"{count} {code}" for code, count in faults.items()) or "nothing wrong"
     click.echo(f"{checked} checked in {report.seconds:.1f} s: {listing}")

@@ -1,9 +1,11 @@
 """`svc clients`: registered OAuth2 clients."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import click
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from photosvc.auth import clients as auth_clients
 from photosvc.auth.accounts import find_user
@@ -35,7 +37,9 @@ from photosvc.core.accounts import (
     OPAQUE,
     TOKEN_FORMATS,
 )
+from photosvc.core.errors import NotFoundError
 from photosvc.core.message import counted
+from photosvc.core.text import storable
 from photosvc.models import Client
 from photosvc.records.accounts import ClientSchema
 from photosvc.web.service import Service
@@ -46,6 +50,8 @@ _COLUMNS = {
     "created_at": "Created",
 }  # fmt: skip
 _DETAILS = {**_COLUMNS, "updated_at": "Updated"}
+#: Clients of one name whose IDs an error says.
+_MOST_NAMED: Final = 5
 _SECRET = {"client_id": "Client ID", "client_secret": "Client Secret"}
 
 
@@ -156,7 +162,7 @@ def add(
 def show(service: Service, identifier: str) -> None:
     """Show one client, by its ID."""
     with service.reading(orm=True) as session:
-        row = _row(find_client(session, identifier))
+        row = _row(_named(session, identifier))
     print_record(_DETAILS, row)
 
 
@@ -188,6 +194,7 @@ def mod(
     if not changes and scope is user is None and not regenerate:
         raise click.UsageError("nothing to change: give at least one option")
     with operating() as operation:
+        _named(operation.session, identifier)
         changes["scope"] = None if scope is None else parse_scope(scope)
         changes["user"] = find_user(operation.session, user) if user else None
         changed = auth_clients.change(operation, identifier, {**changes, "unbind": user == ""}, new_secret=regenerate)
@@ -210,7 +217,7 @@ def mod(
 def rm(service: Service, identifier: str, yes: bool) -> None:
     """Remove a client; its tokens are refused from the next request on."""
     with service.reading(orm=True) as session:
-        name = auth_clients.find_client(session, identifier).name
+        name = _named(session, identifier).name
     confirm(f"Remove the client {name} ({identifier}) and its tokens?", yes=yes)
     with operating() as operation:
         auth_clients.remove(operation, identifier)
@@ -226,6 +233,22 @@ def reset(_service: Service, yes: bool) -> None:
     with operating() as operation:
         count = auth_clients.remove_all(operation)
     click.echo(f"{counted(count, 'client')} removed.", err=True)
+
+
+def _named(session: Session, identifier: str) -> Client:
+    """Return the client with this ID; for the name of clients, the error says their IDs.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    try:
+        return find_client(session, identifier)
+    except NotFoundError:
+        named = select(Client.uid).where(Client.name == storable(identifier)).order_by(Client.id).limit(_MOST_NAMED)
+        if uids := session.scalars(named).all():
+            msg = f"{identifier!r} is the name of a client: give its ID, {' or '.join(uids)}"
+            raise NotFoundError(msg, field="IDENTIFIER") from None
+        raise
 
 
 def _row(client: Client) -> Any:  # noqa: ANN401 - marshmallow returns any type

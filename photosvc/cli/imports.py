@@ -1,5 +1,6 @@
 """`svc import`: files of a folder, added to the originals and indexed."""
 
+import os
 from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import click
 from sqlalchemy.orm import Session
 
-from photosvc.cli.group import with_database
+from photosvc.cli.group import PlainError, with_database
 from photosvc.cli.index import other_jobs_of
 from photosvc.cli.terminal import lines_option, print_json, progress_bar
 from photosvc.core.errors import ConflictError
@@ -43,7 +44,7 @@ def import_folder(service: Service, folder: str, moves: bool, dry_run: bool, as_
         elif file.problem is not None:
             click.echo(f"{file.outcome.value} {file.name}: {file.problem.sentence}", err=True)
 
-    source = ImportFolder(Path(folder).absolute() if folder else service.settings.import_folder)
+    source = ImportFolder(_existing_folder(folder) if folder else _default_folder(service))
     options = ImportOptions(moves=moves, dry_run=dry_run)
     run = ImportRun(service.engine(), service.settings, service.clock, source, options, observe)
     began = service.now()
@@ -62,6 +63,30 @@ def import_folder(service: Service, folder: str, moves: bool, dry_run: bool, as_
     _print_counts(counts, dry_run=dry_run, as_json=as_json, damaged=damaged)
     if counts[ImportOutcome.FAILED] or damaged:
         raise click.exceptions.Exit(1)
+
+
+def _existing_folder(name: str) -> Path:
+    """Return the absolute path of a folder that can be listed.
+
+    Raises:
+        PlainError: there is no such folder.
+        OSError: it cannot be read.
+    """
+    path = Path(name).absolute()
+    try:
+        os.scandir(path).close()
+    except FileNotFoundError:
+        raise PlainError(f"There is no folder {path}.", 3) from None
+    except NotADirectoryError:
+        raise PlainError(f"{path} is a file: name the folder around it.", 2) from None
+    return path
+
+
+def _default_folder(service: Service) -> Path:
+    folder = service.settings.import_folder
+    if not folder.is_dir():
+        raise PlainError(f"There is no folder {folder}: make it, name a FOLDER, or set PHOTOSVC_IMPORT_FOLDER.", 3)
+    return folder
 
 
 def _index_imported(service: Service) -> None:

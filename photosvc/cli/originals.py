@@ -41,12 +41,12 @@ def choose_folder(service: Service, chosen: Path | None, *, replace: bool) -> Pa
     former = remembered_originals(service.instance)
     is_former = former is not None and is_same(former, folder)
     if not folder.is_dir() and not is_former and not (chosen is None and shown_photos(service)):
-        raise PlainError(f"The folder of originals {str(folder)!r} does not exist.", 2)
+        raise PlainError(f"The folder of originals {str(folder)!r} does not exist.", 3)
     if former is None and origin == "default" and settings.originals.is_dir() and shown_photos(service):
         former = settings.originals
     _require_same(service, former, folder, replace=replace)
     if not warn_of_missing_originals(service, folder) and not folder.is_dir():
-        raise PlainError(f"The folder of originals {str(folder)!r} does not exist.", 2)
+        raise PlainError(f"The folder of originals {str(folder)!r} does not exist.", 3)
     if chosen is not None or folder == samples.ORIGINALS or former is not None:
         remember_originals(service.instance, folder)
     return folder

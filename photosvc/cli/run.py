@@ -15,7 +15,7 @@ from flask import Flask
 from photosvc.auth import accounts, credentials, first_account, tokens
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.scopes import parse_scope
-from photosvc.cli.group import PlainError, find_app, operating
+from photosvc.cli.group import PlainError, choose_instance, find_app, operating
 from photosvc.cli.originals import choose_folder, replace_option
 from photosvc.cli.terminal import FullPath
 from photosvc.core.files import read_or_create
@@ -32,6 +32,7 @@ def print_welcome(service: Service, folder: Path, address: str, *, token_file: P
     database = service.engine().url
     library = database.database if database.get_backend_name() == "sqlite" else database.render_as_string()
     click.echo(f"Photos    {folder}" + (" (the bundled samples)" if is_samples(folder) else ""))
+    click.echo(f"Instance  {service.instance} (another library: --instance FOLDER)")
     click.echo(f"Library   {library}")
     click.echo(f"Address   {address}")
     if code:
@@ -62,6 +63,13 @@ def program() -> str:
 
 @click.command()
 @click.option(
+    "--instance",
+    metavar="FOLDER",
+    expose_value=False,
+    callback=choose_instance,
+    help="Folder of this library: its database, keys and settings; by default one for all that this user runs.",
+)
+@click.option(
     "--photos",
     type=FullPath(file_okay=False),
     metavar="FOLDER",
@@ -74,6 +82,9 @@ def program() -> str:
 @click.option("--watch/--no-watch", default=True, show_default=True, help="Index changes while it runs.")
 def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, watch: bool) -> None:
     """Upgrade the database, serve the library, and index the originals.
+
+    Each library has an instance folder of its own: svc run --instance FOLDER. Without the option there is one for all,
+    which the command prints.
 
     Running it again is quick and safe: unchanged photos are not opened, and the token stays the same. With --no-watch,
     the originals are indexed once.

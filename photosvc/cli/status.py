@@ -13,13 +13,14 @@ from photosvc.index import requests
 from photosvc.index.run_log import last_run
 from photosvc.jobs.queue import is_running
 from photosvc.library.failures import count_failed, failed_files
-from photosvc.models import User
+from photosvc.models import Photo, User
 from photosvc.search.reading.statistics import read_library_size
 from photosvc.web.service import Service
 
 _FIGURES = {
     "version": "Version", "instance": "Instance", "database": "Database",
-    "originals": "Originals", "photos": "Photos", "files": "Files", "missing": "Files missing",
+    "originals": "Originals", "photos": "Photos", "hidden": "Photos hidden", "files": "Files",
+    "missing": "Files missing",
     "failed": "Files failed", "albums": "Albums", "accounts": "Accounts", "waiting": "Folders waiting",
     "indexing": "Indexing now", "indexed_at": "Last indexed", "scanned_at": "Last indexed whole",
 }  # fmt: skip
@@ -34,6 +35,9 @@ _FAILURES = {"name": "File", "reason": "Why", "at": "When", "source": "By"}
 @with_database
 def status(service: Service, failures: int) -> None:
     """Print the size of the library, its last index runs, and the files that failed.
+
+    Photos are those that a search finds by itself; the others, such as archived ones, are hidden. Files are those in
+    the originals, failed ones included. `svc check` counts both in the same way.
 
     CSV has only the figures; the table and JSON list the files as well.
     """
@@ -69,7 +73,8 @@ def _figures(service: Service, most: int) -> tuple[dict[str, Any], list[dict[str
             "database": service.engine().url.render_as_string(),
             "originals": str(service.settings.originals),
             "photos": dict(sorted(counts.photos.items())),
-            "files": counts.files,
+            "hidden": (session.scalar(select(func.count()).select_from(Photo)) or 0) - sum(counts.photos.values()),
+            "files": counts.files + counts.broken,
             "missing": counts.missing,
             "failed": number,
             "albums": counts.albums,

@@ -5,6 +5,7 @@ It writes nothing except the place at which the next sample begins.
 
 import os
 import random
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -21,11 +22,12 @@ from photosvc.core.files import clean_name, is_as_known, open_inside
 from photosvc.index.extract import hash_of
 from photosvc.index.mounts import are_away
 from photosvc.index.scan import start_folder
-from photosvc.models import ORIGINALS_ROOT, File, Photo, read_counter, set_counters
+from photosvc.models import ORIGINALS_ROOT, File, Photo, SearchRow, read_counter, set_counters
 from photosvc.models.engine import begin_write
-from photosvc.models.statements import is_below
+from photosvc.models.statements import among, is_below
 from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.prerender import is_sound
+from photosvc.search.reading.statistics import photos_by_type
 from photosvc.search.rows.check import count_orphans, differing, is_stale
 from photosvc.settings import Settings
 
@@ -53,7 +55,7 @@ class Fault(StrEnum):
         return member
 
     DAMAGED = "damaged", "its content has changed although its size and time have not"
-    MISSING = "missing", "the original is gone"
+    GONE = "gone", "the original is gone"
     UNREADABLE = "unreadable", "the original cannot be read"
     CHANGED = "changed", "it has changed since it was indexed; an index run is due", True
     SEARCH = "search", "its search rows are not what the library says; `svc index --rebuild-search` renders them again"
@@ -84,8 +86,10 @@ class CheckReport:
     files: int = 0
     bytes: int = 0
     """Bytes of originals that were read."""
-    photos: int = 0
-    """Photos whose search rows were compared."""
+    photos: Counter[str] = field(default_factory=Counter)
+    """The photos by type whose search rows were compared and that a search without filters finds."""
+    hidden: int = 0
+    """The other photos whose search rows were compared."""
     thumbnails: int = 0
     faults: dict[Fault, int] = field(default_factory=dict)
     seconds: float = 0.0
@@ -105,7 +109,7 @@ def fault_of(root: Path, known: KnownOriginal) -> Fault | None:
     try:
         descriptor = open_inside(root, known.name)
     except (NotFoundError, FileNotFoundError, NotADirectoryError):
-        return Fault.MISSING
+        return Fault.GONE
     except OSError:
         return Fault.UNREADABLE
     with os.fdopen(descriptor, "rb") as file:
@@ -252,7 +256,9 @@ class Check:
         self.session.rollback()
         if self.session.get_bind().dialect.name == "postgresql":
             self.session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-        self.report.photos += len(ids)
+        found = photos_by_type(self.session, among(self.session, SearchRow.photo_id, ids), sees_private=True)
+        self.report.photos.update(found)
+        self.report.hidden += len(ids) - sum(found.values())
         if wrong := differing(self.session, list(ids)):
             names = select(Photo.path, Photo.name).where(Photo.id.in_(wrong)).order_by(Photo.path, Photo.name)
             for path, name in self.session.execute(names):

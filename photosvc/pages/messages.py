@@ -32,8 +32,6 @@ MESSAGES: Final = (
     N_("Two-factor authentication is already on, or has not been set up."),
     N_("the scope covers nothing; `*` covers everything"),
     N_("a credential cannot create one with more rights than its own"),
-    N_("no such user"),
-    N_("no such client"),
     # Rights and pages.
     N_("Permission denied."),
     N_("The credential's scope does not cover this."),

@@ -31,7 +31,7 @@ def make_instance(folder: Path | str | None, environ: Mapping[str, str]) -> Path
         environ: environment variables: `PHOTOSVC_INSTANCE`, else `XDG_DATA_HOME`.
 
     Raises:
-        SettingError: it cannot be made; the message names the variable.
+        SettingError: it cannot be made or read; the message names the variable.
     """
     named = folder or environ.get(INSTANCE_VARIABLE)
     try:
@@ -45,6 +45,9 @@ def make_instance(folder: Path | str | None, environ: Mapping[str, str]) -> Path
         reason = "it is a file" if isinstance(error, FileExistsError) else error.strerror
         where = f"{INSTANCE_VARIABLE} ({path})" if named else f"The instance folder {path}{origin}"
         raise SettingError(f"{where} cannot be made: {reason}", field=INSTANCE_VARIABLE) from None
+    if not os.access(path, os.R_OK | os.X_OK):
+        msg = f"The instance folder {path} cannot be read: permission denied; run svc as the user of the service"
+        raise SettingError(msg, field=INSTANCE_VARIABLE)
     return path
 
 

@@ -27,8 +27,8 @@ def test_what_is_gone_is_purged_and_the_rest_is_as_the_library_says(tmp_path, ne
         service = current_service()
         options = CheckOptions(sample=100)
         report = Check(session, service.settings, service.picture_cache, options, findings.append).run()
-    assert {finding.fault.value for finding in findings} == {"missing", "changed"}
-    assert (report.files, report.photos) == (len(names), 12)
+    assert {finding.fault.value for finding in findings} == {"gone", "changed"}
+    assert (report.files, report.photos.total()) == (len(names), 12)
     done = CliRunner().invoke(svc, ["purge", "--hard", "--yes", "--json"], obj=lambda: library.app)
     assert done.exit_code == 0, done.stderr
     assert json.loads(done.stdout)["removed"]["files"] == len(names) - 4

@@ -87,8 +87,9 @@ def test_it_prints_the_folder_the_library_the_address_and_three_things_to_try(ru
     done = run("--photos", str(photos))
     token = (run.instance / "run_token").read_text()
     lines = done.stdout.splitlines()
-    assert lines[:3] == [
+    assert lines[:4] == [
         f"Photos    {photos}",
+        f"Instance  {run.instance} (another library: --instance FOLDER)",
         f"Library   {run.instance / 'photosvc.db'}",
         f"Address   http://localhost:{done.port}",
     ]
@@ -152,7 +153,7 @@ def test_another_folder_for_the_same_library_stops_with_a_sentence(run, tmp_path
     assert (other.returncode, other.stderr) == (2, sentence)
     nowhere = run("--photos", f"{second}/nowhere", "--replace")
     assert (nowhere.returncode, nowhere.stderr) == (
-        2,
+        3,
         f"Error: The folder of originals '{second}/nowhere' does not exist.\n",
     )
     assert run("--photos", str(second), "--replace").stdout.startswith(f"Photos    {second}\n")
@@ -212,7 +213,7 @@ def test_an_empty_or_missing_folder_is_told_with_the_photos_that_the_library_sho
 
 def test_a_folder_that_does_not_exist_ends_the_start(run, tmp_path):
     done = run("--photos", str(tmp_path / "nowhere"))
-    assert (done.returncode, done.started) == (2, [])
+    assert (done.returncode, done.started) == (3, [])
     assert done.stderr == f"Error: The folder of originals {str(tmp_path / 'nowhere')!r} does not exist.\n"
     assert not (run.instance / "photos_folder").exists()
 

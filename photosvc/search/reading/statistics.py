@@ -171,6 +171,12 @@ class LibrarySize:
     changes: int
 
 
+def photos_by_type(session: Session, *conditions: Condition, sees_private: bool) -> dict[str, int]:
+    """Return the number of photos of each type that a search without filters finds, under further conditions."""
+    photos = select(SearchRow.photo_type, func.count()).where(visible_photos(sees_private=sees_private), *conditions)
+    return {kind: number for kind, number in session.execute(photos.group_by(SearchRow.photo_type))}  # noqa: C416 - typed rows
+
+
 def read_library_size(session: Session, *, sees_private: bool) -> LibrarySize:
     """Return the size of the library, with or without private photos and albums."""
     is_missing, is_broken = File.missing, File.error != ""
@@ -183,9 +189,8 @@ def read_library_size(session: Session, *, sees_private: bool) -> LibrarySize:
     if not sees_private:
         counted = counted.join(Photo, Photo.id == File.photo_id).where(Photo.private.is_(False))
     files, missing, broken = session.execute(counted).one()
-    photos = select(SearchRow.photo_type, func.count()).where(visible_photos(sees_private=sees_private))
     return LibrarySize(
-        photos={kind: number for kind, number in session.execute(photos.group_by(SearchRow.photo_type))},  # noqa: C416 - typed rows
+        photos=photos_by_type(session, sees_private=sees_private),
         files=files,
         missing=missing,
         broken=broken,

@@ -92,11 +92,11 @@ def test_a_file_that_appears_meanwhile_is_kept(backed_up, tmp_path, monkeypatch)
 
 def test_what_is_missing_is_said_in_a_sentence(backed_up, tmp_path):
     done = call_svc("backup", str(tmp_path / "none" / "a.zip"), instance=backed_up.instance)
-    assert done.returncode == 1
-    assert done.stderr.startswith("Error: No such file or directory: ")
+    wanted = f"Error: There is no folder {tmp_path}/none: make it, or name another one.\n"
+    assert (done.returncode, done.stderr) == (3, wanted)
     done = call_svc("backup", str(tmp_path / "archives"), instance=backed_up.instance)
     wanted = f"Error: There is no folder {tmp_path}/archives: make it, or give a name that ends with .zip.\n"
-    assert (done.returncode, done.stderr) == (1, wanted)
+    assert (done.returncode, done.stderr) == (3, wanted)
     assert not (tmp_path / "archives").exists()
     (tmp_path / "empty").mkdir()
     done = call_svc("backup", str(tmp_path / "a.zip"), instance=tmp_path / "empty")

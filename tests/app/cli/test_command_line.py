@@ -25,6 +25,8 @@ def instance(tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("cli"))
     library.put("a.jpg", jpeg())
     library.index()
+    for call in ("albums add Trip type:image --new --yes", "clients add --name frame --scope photos"):
+        assert call_svc(*call.split(), instance=library.instance).returncode == 0
     return library.instance
 
 
@@ -65,6 +67,99 @@ def test_errors_are_printed_on_stderr_with_their_exit_codes(instance, arguments,
     assert "Traceback" not in done.stderr
 
 
+#: Calls that name something that is not there; the library has the album Trip.
+GONE = (
+    "albums show nothing",
+    "albums add nothing year:2024 --yes",
+    "albums rm nothing --yes",
+    "auth add nobody -n x -s photos",
+    "auth show sess0a0a0a0a",
+    "auth rm nothing --yes",
+    "backup /nonexistent/x.zip",
+    "backup /nonexistent",
+    "check nowhere",
+    "clients add nobody -n x -s photos",
+    "clients show nothing",
+    "clients mod nothing --name x",
+    "clients rm nothing --yes",
+    "import /nonexistent",
+    "import",
+    "index nowhere",
+    "links ls nothing",
+    "links add nothing",
+    "links add Trip --account nobody",
+    "links mod nothing --slug x",
+    "links rm nothing --yes",
+    "locks rm nothing --yes",
+    "passwd nobody --password-stdin",
+    "restore /nonexistent.zip",
+    "restore /nonexistent.zip --dry-run",
+    "search --album at00000000000000",
+    "search near:pt00000000000000",
+    "shares ls nothing",
+    "shares add nothing nobody",
+    "shares add Trip nobody",
+    "shares mod nothing nobody --role viewer",
+    "shares mod Trip nobody --role viewer",
+    "shares rm nothing nobody --yes",
+    "shares rm Trip nobody --yes",
+    "trash restore nothing",
+    "users show nobody",
+    "users mod nobody --disable",
+    "users rm nobody --yes",
+    "users sessions nobody",
+    "users logout nobody --yes",
+)
+#: Commands whose arguments are texts to search for, new names, words of a list, or the address of a database.
+NAMES_NOTHING = {
+    "albums ls", "auth ls", "clients ls", "db copy", "deploy show", "search", "thumbs", "trash ls", "users add",
+    "users ls",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", GONE)
+def test_what_is_not_there_is_a_sentence_and_the_exit_code_3(instance, call):
+    done = call_svc(*call.split(), instance=instance)
+    assert (done.returncode, done.stdout) == (3, ""), done.stderr
+    assert re.fullmatch(r"Error: .+\n", done.stderr)
+
+
+def test_each_command_that_takes_a_name_is_among_these_calls():
+    named = {" ".join(path) for path, one in commands(group) if any(isinstance(p, click.Argument) for p in one.params)}
+    called = {name for name in named if any(f"{call} ".startswith(f"{name} ") for call in GONE)}
+    assert named == called | NAMES_NOTHING
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        ("import /nonexistent", "There is no folder /nonexistent."),
+        ("import", "There is no folder {instance}/import: make it, name a FOLDER, or set PHOTOSVC_IMPORT_FOLDER."),
+        ("import {instance}/secret_key", "{instance}/secret_key is a file: name the folder around it."),
+        ("backup /nonexistent/x.zip", "There is no folder /nonexistent: make it, or name another one."),
+        ("backup /proc/x.zip", "No such file or directory: /proc"),
+        ("restore /nonexistent.zip", "There is no file /nonexistent.zip."),
+        ("users show nobody", "no such user: 'nobody'"),
+        ("clients rm frame --yes", "'frame' is the name of a client: give its ID, {client}"),
+        ("clients mod frame --name x", "'frame' is the name of a client: give its ID, {client}"),
+        ("clients show other", "no such client: 'other'"),
+        ("auth rm 0123456789abcdef --yes", "no such credential: give an ID of `svc auth ls`"),
+        ("search -snow", "Put -- before a value that begins with a dash: svc search -- QUERY"),
+    ],
+)
+def test_a_message_names_what_was_given(instance, call, sentence):
+    (client, *_) = json.loads(call_svc("clients", "ls", "frame", "--json", instance=instance).stdout)
+    values = {"instance": instance, "client": client["client_id"]}
+    done = call_svc(*call.format(**values).split(), instance=instance)
+    assert done.stdout == ""
+    assert done.stderr.splitlines()[-1].startswith("Error: ")
+    assert done.stderr.endswith(f" {sentence.format(**values)}\n")
+
+
+def test_a_query_that_begins_with_a_dash_comes_after_two(instance):
+    assert call_svc("search", "--json", "--", "-snow", instance=instance).returncode == 0
+
+
 def test_two_formats_at_once_are_refused(instance):
     done = call_svc("show", "scopes", "--json", "--csv", instance=instance)
     assert (done.returncode, done.stdout) == (2, "")
@@ -99,7 +194,7 @@ def test_settings_are_shown_without_their_secrets(instance):
         ({"PHOTOSVC_ORIGINALZ": "/x"}, "PHOTOSVC_ORIGINALZ (environment) is not a setting of photosvc"),
         ({"PHOTOSVC_PROXIES": "x"}, "PHOTOSVC_PROXIES (environment) is not valid: expected a whole number"),
         ({"PHOTOSVC_DATABASE_URI": "mysql://a:secret@b/c"}, "PHOTOSVC_DATABASE_URI (environment) is not valid"),
-        ({"PHOTOSVC_DATABASE_URI": "sqlite:////nowhere/at/all.db"}, "The database cannot be used"),
+        ({"PHOTOSVC_DATABASE_URI": "sqlite:////nowhere/at/all.db"}, "cannot be used: there is no folder /nowhere/at"),
         ({"PHOTOSVC_INSTANCE": "/proc/nothing"}, "PHOTOSVC_INSTANCE (/proc/nothing) cannot be made"),
     ],
 )

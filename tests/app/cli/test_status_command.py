@@ -33,7 +33,7 @@ def test_it_shows_counts_index_times_and_failures(status, library):
     library.index()
     record = json.loads(status("--json").stdout)
     assert record["photos"] == {"image": 2}
-    assert (record["files"], record["missing"], record["failed"], record["accounts"]) == (2, 0, 2, 0)
+    assert (record["files"], record["missing"], record["failed"], record["accounts"]) == (3, 0, 2, 0)
     assert (record["indexed_at"], record["scanned_at"]) == ("2026-03-01T12:00:00+00:00", "2026-03-01T12:00:00+00:00")
     assert record["originals"] == str(library.originals)
     assert record["database"].endswith("/photosvc.db")
@@ -67,4 +67,20 @@ def test_hidden_and_missing_files_are_distinguished(status, library):
     (library.originals / "two.jpg").unlink()
     library.index()
     record = json.loads(status("--json").stdout)
-    assert (record["photos"], record["files"], record["missing"]) == ({"image": 1}, 1, 1)
+    assert (record["photos"], record["files"], record["missing"]) == ({"image": 1}, 2, 1)
+
+
+def test_status_and_check_count_the_same_things_under_the_same_names(status, library):
+    library.put("gone.jpg", jpeg(90, 40))
+    library.put("archived.jpg", jpeg(70, 40))
+    library.index()
+    (library.originals / "gone.jpg").unlink()
+    library.index()
+    admin = library.token(role="admin")
+    (uid,) = {record["UID"] for record in library.find(q="name:archived")}
+    library.call("POST", "/batch/photos/archive", token=admin, json={"photos": [uid]})
+    told = json.loads(status("--json").stdout)
+    checked = json.loads(call_svc("check", "--json", instance=library.instance).stdout)
+    common = {name: told[name] for name in ("photos", "hidden", "files")}
+    assert common == {"photos": {"image": 2}, "hidden": 3, "files": 4}
+    assert {name: checked[name] for name in told.keys() & checked.keys()} == common

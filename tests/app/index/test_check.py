@@ -65,7 +65,7 @@ def test_a_sound_library_has_no_findings_and_is_not_changed(sound):
     before = hashes(sound.instance)
     findings, report = check(sound)
     assert (findings, report.is_sound) == ([], True)
-    assert (report.files, report.photos) == (3, 3)
+    assert (report.files, report.photos, report.hidden) == (3, {"image": 3}, 0)
     assert report.thumbnails == len(list((sound.instance / "cache/pictures").rglob("*.jpg"))) > 9
     assert report.bytes == sum(path.stat().st_size for path in sound.originals.rglob("*.jpg"))
     assert {path for path in hashes(sound.instance) if b"photosvc.db" not in path} == {
@@ -78,8 +78,8 @@ def test_every_made_up_photo_of_a_varied_library_has_the_rows_of_a_new_projectio
         add_photos(session, 40, NOW)
     (library.originals / "x").mkdir()
     findings, report = check(library)
-    assert report.photos == 40
-    assert {code for code, _ in findings} == {"missing"}
+    assert report.photos.total() + report.hidden == 40
+    assert {code for code, _ in findings} == {"gone"}
 
 
 def test_bit_rot_a_change_and_a_missing_file_are_told_apart(sound):
@@ -94,7 +94,7 @@ def test_bit_rot_a_change_and_a_missing_file_are_told_apart(sound):
     os.utime(rotten, ns=(status.st_atime_ns, status.st_mtime_ns))
     (sound.originals / "c.jpg").unlink()
     findings, report = check(sound)
-    assert findings == [("damaged", "a/a.jpg"), ("changed", "a/b.jpg"), ("missing", "c.jpg")]
+    assert findings == [("damaged", "a/a.jpg"), ("changed", "a/b.jpg"), ("gone", "c.jpg")]
     assert not report.is_sound
     assert check(sound, subfolder="a")[0] == findings[:2]
 
@@ -103,7 +103,7 @@ def test_search_rows_of_another_version_are_not_compared(sound):
     alter(sound, "UPDATE photosvc_library SET value = 0 WHERE name = 'projection'")
     alter(sound, "UPDATE photosvc_photos SET title = 'other'")
     findings, report = check(sound)
-    assert (findings, report.is_sound, report.photos) == ([("search_version", 1)], True, 0)
+    assert (findings, report.is_sound, report.photos) == ([("search_version", 1)], True, {})
 
 
 def test_broken_and_strange_thumbnails_are_named(sound):
@@ -131,7 +131,7 @@ def test_samples_take_every_file_in_turn(library):
     for _ in range(3):
         findings, report = check(library, sample=10)
         assert report.files == 10
-        seen += [name for code, name in findings if code == "missing"]
+        seen += [name for code, name in findings if code == "gone"]
     assert sorted(seen) == [f"{number:02}.jpg" for number in range(30)]
     assert check(library, percent=34)[1].files == 11
     assert check(library, sample=500)[1].files == 30
