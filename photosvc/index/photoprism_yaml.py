@@ -74,6 +74,7 @@ def read_photoprism(content: bytes) -> Metadata | None:
         original_name=clean(record.get("OriginalName", "")),
         favorite=record.get("Favorite") == "true",
         archived=bool(record.get("DeletedAt")),
+        private=record.get("Private") == "true",
     )
 
 

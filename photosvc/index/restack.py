@@ -186,6 +186,7 @@ def inherit(session: Session, target: Photo, source: Photo) -> None:
     Values of people replace values of files. Decisions about the target itself stay. Private photos stay private; the
     target is archived only if both were.
     """
+    target.private |= source.private
     if source.checked_at is None:  # made for a new file in this batch
         return
     for src, names in _VALUES.items():
@@ -197,7 +198,6 @@ def inherit(session: Session, target: Photo, source: Photo) -> None:
         target.keywords, target.keywords_src = list(source.keywords), MANUAL
     if source.favorite and not target.favorite:
         target.favorite, target.favorite_src = True, source.favorite_src
-    target.private |= source.private
     target.approved |= source.approved
     target.stack = min(target.stack, source.stack) if source.stack < 0 else target.stack
     target.edited_at = max(filter(None, (target.edited_at, source.edited_at)), default=None)

@@ -191,12 +191,21 @@ class Sidecars:
         }
         pairs = self._pairs_of_sidecars(saved, companions) | self._pairs_of_files()
         copies = self._copies_of_sidecars(saved, companions) | self._pairs_of_copies()
+        self._make_private((*pairs, *((file, row) for _, file, row in copies)))
         self._delete_links(file_sidecars.c.sidecar_id, known)
         self._delete_links(file_sidecars.c.file_id, [file.id for file, new in self._files.items() if not new])
         self._write(file_sidecars, [{"file_id": file.id, "sidecar_id": row.id} for file, row in pairs])
         changed |= self._replace_copies(known, copies)
         changed.update(file.photo_id for file, row in pairs if row.name in saved)
         return changed
+
+    def _make_private(self, pairs: Iterable[tuple[File, Sidecar]]) -> None:
+        """Make the photos of new files and sidecars private that are so in PhotoPrism; later people alone decide."""
+        for file, row in pairs:
+            if row.kind == SidecarKind.PHOTOPRISM and load_metadata(row.details).private:
+                before = self._saved.get(row.name, (row, load_metadata(row.details)))[1]
+                if self._files.get(file) or before is None or not before.private:
+                    file.photo.private = True
 
     def _replace_copies(self, sidecar_ids: Sequence[int], copies: Collection[tuple[str, File, Sidecar]]) -> set[int]:
         """Bring the links of duplicates up to date, and return the ids of the photos whose links differ now."""

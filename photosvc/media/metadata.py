@@ -204,6 +204,7 @@ class Metadata:
     favorite: bool = False
     archived: bool = False
     """Archived, or in the trash."""
+    private: bool = False
     edited: bool = False
     """An editor holds adjustments that the file does not show."""
 

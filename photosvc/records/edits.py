@@ -143,7 +143,7 @@ class PhotoEditSchema(AnyCaseSchema):
     Stack = _number("stack", -1, 1)
     OriginalName = _line(limits.LINE, attribute="original_name")
     Favorite = Flag(attribute="favorite", allow_none=True)
-    Private = Flag(attribute="private", metadata=about("Not null: no file says whether a photo is private."))
+    Private = Flag(attribute="private", metadata=about("Not null: files do not decide whether a photo is private."))
     Scan = Flag(attribute="scan", allow_none=True)
     Panorama = Flag(attribute="panorama", allow_none=True)
     Details = fields.Nested(DetailsEditSchema, attribute="details", allow_none=True)

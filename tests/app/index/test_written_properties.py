@@ -389,6 +389,31 @@ def test_what_a_person_entered_in_photoprism_comes_from_its_yaml_beside_the_pict
     }
 
 
+def test_a_photo_that_was_private_in_photoprism_is_private_until_a_person_shows_it(library):
+    admin, private = library.token(role="admin"), PHOTOPRISM.replace("Favorite: true", "Private: true")
+    library.put("together.yml", private.encode())
+    library.put("together.jpg", jpeg(61))
+    library.put("first.yml", private.encode())
+    library.put("last.jpg", jpeg(63))
+    library.put("copied.jpg", jpeg(64))
+    library.index()
+    assert library.names() == ["copied.jpg", "last.jpg"]
+    library.put("first.jpg", jpeg(62))
+    library.put("last.yml", private.encode())
+    library.put("copy/copied.jpg", jpeg(64))
+    library.put("copy/copied.yml", private.encode())
+    library.index()
+    assert library.names() == []
+    found = library.find(token=admin, order="name")
+    assert [record["FileName"] for record in found] == ["copied.jpg", "first.jpg", "last.jpg", "together.jpg"]
+    for record in found:
+        library.call("PUT", f"/photos/{record['UID']}", json={"Private": False}, token=admin)
+    library.index(force=True)
+    library.put("last.yml", private.replace("Ask Bob", "Ask Eve").encode(), age=1800)
+    library.index()
+    assert len(library.names()) == 4
+
+
 def osxphotos(**values):
     return json.dumps([{"SourceFile": "IMG_1.HEIC", "ExifTool:ExifToolVersion": "12.00", **values}]).encode()
 
