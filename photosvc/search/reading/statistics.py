@@ -3,17 +3,23 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
-from sqlalchemy import Connection, Select, func, not_, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy import Connection, Select, func, not_, select, tuple_
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from photosvc.models import CHANGES, UNKNOWN_ID, UNKNOWN_PLACE, Album, Camera, File, Photo, SearchRow, read_counter
 from photosvc.models.search_values import camera_or_lens_name
+from photosvc.models.statements import unindexed
 from photosvc.query.nodes import Everything, Filter
 from photosvc.search.reading.columns import Condition
 from photosvc.search.reading.compile import compile_query, context_of, visible, visible_albums, visible_photos
 
 _LIVE, _VIDEO = "live", "video"
+#: The numbers of the days of one month are equal when divided by this one.
+_DAYS: Final = 100
+#: No key of a row is higher.
+_MOST: Final = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +68,10 @@ def read_counts(connection: Connection, *, sees_private: bool) -> Counts:
         _count_photos(connection, visible(sees_private=True, opened=(name,)), column) if sees_private else 0
         for name, column in (("hidden", SearchRow.hidden), ("archived", SearchRow.archived))
     )
-    place = select(SearchRow.country, SearchRow.state_key, SearchRow.city_key).distinct()
-    places = connection.execute(place.where(seen, SearchRow.country != UNKNOWN_PLACE)).all()
-    # By the index of values: through that of the years, SQLite looks up every row for its month.
-    in_months = visible_photos(sees_private=sees_private)
+    of_place = SearchRow.country, SearchRow.state_key, SearchRow.city_key
+    places = _differing(connection, seen, *of_place, first="", tie=[SearchRow.oldest_key])
+    places = [place for place in places if place.country != UNKNOWN_PLACE]
+    cameras = _differing(connection, seen, SearchRow.camera_id, first=0)
     return Counts(
         all=every - further,
         photos=every - further - live - videos,
@@ -78,34 +84,56 @@ def read_counts(connection: Connection, *, sees_private: bool) -> Counts:
         review=review,
         hidden=hidden,
         archived=archived,
-        cameras=_count_values(connection, seen, SearchRow.camera_id, where=[SearchRow.camera_id != UNKNOWN_ID]),
+        cameras=sum(camera_id != UNKNOWN_ID for (camera_id,) in cameras),
         countries=len({row.country for row in places}),
         states=len({(row.country, row.state_key) for row in places if row.state_key}),
         places=len(places),
-        folders=_count_values(connection, seen, SearchRow.path, where=[SearchRow.path != ""]),
-        months=_count_values(connection, in_months, SearchRow.year, SearchRow.month, where=[SearchRow.month > 0]),
+        folders=len(_differing(connection, seen, SearchRow.path, first="")),
+        months=len(_differing(connection, seen, SearchRow.timeline_day, first=0, step=_DAYS)),
     )
 
 
 def _count_photos(connection: Connection, shown: Condition, column: InstrumentedAttribute[bool]) -> int:
-    return connection.scalar(select(func.count(SearchRow.photo_id.distinct())).where(shown, column)) or 0
+    """Count the photos among the rows with this column that searches leave out, which have an index of their own."""
+    query = select(func.count(SearchRow.photo_id.distinct())).where(not_(SearchRow.listed), shown, column)
+    return connection.scalar(query) or 0
 
 
-def _count_values(
+def _differing(
     connection: Connection,
     seen: Condition,
-    *columns: InstrumentedAttribute[int] | InstrumentedAttribute[str],
-    where: Sequence[Condition],
-) -> int:
-    """Return in how many values, or combinations of values, of these columns the photos differ."""
-    values = select(*columns).where(seen, *where).distinct().subquery()
-    return connection.scalar(select(func.count()).select_from(values)) or 0
+    *columns: InstrumentedAttribute[Any],
+    first: int | str,
+    step: int = 1,
+    tie: Sequence[InstrumentedAttribute[int]] = (),
+) -> Sequence[Any]:
+    """Return the different values, or combinations of values, that the seen rows have in columns an index begins with.
+
+    Each is looked up behind the one before; for DISTINCT, SQLite would read the whole index.
+
+    Args:
+        first: the values are above this one.
+        step: of numbers that are equal when divided by it, one is enough.
+        tie: the column of the index behind several columns, so that equal combinations are not read one by one.
+    """
+    keys, row = (*columns, *tie), aliased(SearchRow)
+
+    def behind(values: Sequence[Any], *wanted: InstrumentedAttribute[Any]) -> Any:  # noqa: ANN401
+        last = tuple_(*values, *(_MOST for _ in tie))
+        return select(*wanted).where(seen, tuple_(*keys) > last).order_by(*keys).limit(1)
+
+    known = select(behind([first] * len(columns), *columns).subquery()).cte(recursive=True)
+    # As expressions: of columns of texts, SQLite would compare only the first in the index.
+    last = [unindexed(value) if step == 1 else value // step * step + step - 1 for value in known.c]
+    following = row.file_id == behind(last, SearchRow.file_id).scalar_subquery()
+    names = (getattr(row, column.key) for column in columns)
+    return connection.execute(select(known.union_all(select(*names).join(known, following)))).all()
 
 
 def read_years(connection: Connection, *, sees_private: bool) -> tuple[int, ...]:
     """Return the years of the photos that a search without filters finds, latest first."""
-    seen = select(SearchRow.year).where(visible(sees_private=sees_private), SearchRow.year > 0).distinct()
-    return tuple(connection.scalars(seen.order_by(SearchRow.year.desc())))
+    years = _differing(connection, visible(sees_private=sees_private), SearchRow.year, first=0)
+    return tuple(sorted((year for (year,) in years), reverse=True))
 
 
 @dataclass(frozen=True, slots=True)

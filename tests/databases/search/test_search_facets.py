@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from sqlalchemy import create_engine, event, not_, or_, select, update
+from sqlalchemy import case, create_engine, event, not_, or_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError
@@ -12,7 +12,7 @@ from photosvc.models import SearchRow
 from photosvc.models.counters import record_change
 from photosvc.search.reading.facets import FACETS, KnownFacets, count_values, parse_facets
 from photosvc.search.reading.pages import find
-from photosvc.search.reading.statistics import read_years
+from photosvc.search.reading.statistics import read_counts, read_years
 from tests.databases.search.varied_library import fill_varied_library
 from tests.helpers.parsing import parse_request, photo_query
 
@@ -171,3 +171,27 @@ def test_the_years_of_a_library_are_those_of_what_is_found(session):
         assert read_years(session.connection(), sees_private=sees_private) == tuple(sorted(found - {-1}, reverse=True))
         session.rollback()
         assert len(found) > 3, sees_private
+
+
+def test_the_numbers_of_a_library_are_those_of_what_is_found(session):
+    for sees_private in (True, False):
+        count = read_counts(session.connection(), sees_private=sees_private)
+        found = records(session, "", sees_private=sees_private)
+
+        def values(*names, unknown=("zz", ""), found=found):
+            return len({row for row in (tuple(map(record.get, names)) for record in found) if not {*row} & {*unknown}})
+
+        assert (count.cameras, count.countries) == (values("CameraID", unknown=[1]), values("Country"))
+        assert (count.folders, count.months) == (values("Path"), values("Year", "Month", unknown=[-1]))
+        assert (count.states, count.places) == (
+            values("Country", "PlaceState"), values("Country", "PlaceState", "PlaceCity", unknown=["zz"]),
+        )  # fmt: skip
+        for name in ("hidden", "archived"):
+            opened = records(session, f"{name}:true", sees_private=sees_private)
+            assert getattr(count, name) == (len({record["UID"] for record in opened}) if sees_private else 0), name
+        assert min(count.cameras, count.countries, count.folders, count.states, count.places, count.months + 1) > 1
+        day = 20200100 + SearchRow.photo_id % 5 * 100 + SearchRow.photo_id % 9
+        session.execute(update(SearchRow).values(timeline_day=case((SearchRow.photo_id > 9, day), else_=0)))
+        # Five months, the days of which differ.
+        assert read_counts(session.connection(), sees_private=sees_private).months == 5
+        session.rollback()
