@@ -12,11 +12,13 @@ from photosvc.query.nodes import Everything, Filter, InvalidQueryError, Node, No
 from photosvc.query.parser import BINDERS, MOST_TERMS, parse_query, top_filters
 from photosvc.query.reader import read_filter
 
-#: Values by which clients say that a parameter is not set, where a name or text is expected.
-_NOT_SET: Final = frozenset({"0", "-1", "null", "nil"})
+#: Values by which clients say that a parameter is not set; the numbers only where a name or text is expected.
+_NO_VALUE: Final = frozenset({"null", "nil"})
+_NO_NAME: Final = _NO_VALUE | {"0", "-1"}
 _NAMING: Final = frozenset({
     ValueKind.TEXT, ValueKind.PATH, ValueKind.NAME, ValueKind.WORDS, ValueKind.WHOLE_WORDS, ValueKind.ID_OR_WORDS,
-    ValueKind.EXTENSION, ValueKind.COUNTRY, ValueKind.COLOR,
+    ValueKind.EXTENSION, ValueKind.COUNTRY, ValueKind.COLOR, ValueKind.PROSE, ValueKind.UID, ValueKind.PHOTO,
+    ValueKind.NEAR, ValueKind.STATE, ValueKind.ABSENT,
 })  # fmt: skip
 Pairs: TypeAlias = Mapping[str, Sequence[str]] | Iterable[tuple[str, str]]
 
@@ -24,9 +26,9 @@ Pairs: TypeAlias = Mapping[str, Sequence[str]] | Iterable[tuple[str, str]]
 def parse_parameters(pairs: Pairs) -> Node:
     """Parse the GET parameters that name a filter, and return the conjunction of their conditions.
 
-    In the value of a parameter, blanks and parentheses need no quotes. Other names and empty values are ignored, and
-    `0`, `-1`, `null` and `nil` where a name or text is expected; in quotes they are texts. If a parameter is repeated,
-    also by an alias, its last value that counts is taken.
+    In the value of a parameter, blanks and parentheses need no quotes. Other names and empty values are ignored, like
+    `null` and `nil`, and `0` and `-1` where a name or text is expected; in quotes they are texts. If a parameter is
+    repeated, also by an alias, its last value that counts is taken.
 
     Raises:
         InvalidQueryError: a value is not valid; the error names its parameter.
@@ -90,7 +92,7 @@ def unset_filters(text: str) -> frozenset[str]:
 
 
 def _is_not_set(spec: FilterSpec, text: str) -> bool:
-    return spec.kind in _NAMING and text.strip().lower() in _NOT_SET
+    return text.strip().lower() in (_NO_NAME if spec.kind in _NAMING else _NO_VALUE)
 
 
 def _flat(pairs: Pairs) -> Iterable[tuple[str, str]]:

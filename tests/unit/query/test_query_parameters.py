@@ -3,6 +3,7 @@
 import pytest
 
 from photosvc.query.areas import locate
+from photosvc.query.filters import NAMES
 from photosvc.query.nodes import (
     And,
     Choice,
@@ -47,6 +48,11 @@ def test_parameters_are_filters() -> None:
                 for name in ("country", "state", "city", "label", "path", "color", "lens", "camera", "album", "person")
                 for value in ("0", "-1", "null", " NIL ")
             ],
+            Everything(),
+        ),
+        ([(name, value) for name in NAMES for value in ("null", "nil")], Everything()),
+        (
+            [(name, "0") for name in ("title", "description", "uid", "similar", "near", "is", "face", "category")],
             Everything(),
         ),
         ([("state", "a"), ("state", "null")], title("a")),
