@@ -131,8 +131,13 @@ def remember(session: Session, key: str, until: datetime) -> None:
 
 def is_known_pair(session: Session | Connection, key: str, now: datetime) -> bool:
     """Return whether `key` is stored and has not expired."""
+    return bool(remembered_until(session, key, now))
+
+
+def remembered_until(session: Session | Connection, key: str, now: datetime) -> int:
+    """Return when `key` expires, in milliseconds since 1970; 0 if it is not stored or has expired."""
     until = session.scalar(select(ThrottleBucket.full_at).where(ThrottleBucket.key == key))
-    return until is not None and until > _milliseconds(now)
+    return until if until is not None and until > _milliseconds(now) else 0
 
 
 def sweep(session: Session, now: datetime, *, most: int = MOST_SWEPT) -> int:

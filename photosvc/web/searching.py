@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote, urlencode
 from weakref import finalize
@@ -21,7 +21,9 @@ from sqlalchemy import Connection
 from photosvc.auth.link_tokens import preview_token
 from photosvc.auth.policy import decide
 from photosvc.auth.principal import HostUser, Principal
+from photosvc.auth.throttle import remember, remembered_until
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.ids import digest
 from photosvc.core.message import did_you_mean
 from photosvc.pictures.sizes import SIZES
 from photosvc.query.filters import FILTERS, NAMES, FilterSpec, ValueKind
@@ -88,6 +90,9 @@ PAGE_HEADERS = {
     "Link": Header("string", "The next page, if this one is full and its address short enough (RFC 8288)."),
     **LINK_HEADERS,
 }
+#: The least time for which pages by `offset` follow one shuffle, and a range of milliseconds added to it.
+_SHUFFLED: Final = timedelta(hours=1)
+_MILLISECONDS: Final = 60_000
 #: The owner of the places of costly searches without a principal.
 _NOBODY: Final = "host app"
 Value: TypeAlias = str | float | bool | date | None
@@ -179,6 +184,7 @@ def answer_page(
     """
     service, who, headers = current_service(), protector.principal(), link_headers()
     pairs = tuple(request.args.items(multi=True))
+    asked = asked if asked.repeats else replace(asked, seed=_seed_of_pages(service, who, asked))
     with searching(who.owner_uid) as connection:
         etag = page_tag(library_state(connection), asked, sees_private=who.sees_private) if cached else None
         require_modified(etag, headers)
@@ -187,6 +193,22 @@ def answer_page(
             page = replace(page, hint=hint(connection))
         caching = cache_headers(etag) if cached else [("Cache-Control", "no-store")]
         return _send(page, pieces(page), [*headers, *caching, *_headers_of(service, page, path, pairs)])
+
+
+def _seed_of_pages(service: Service, who: Principal, asked: SearchRequest) -> int:
+    """Return the seed of a random page that names none: drawn for the first page, and the same for those behind it.
+
+    Clients that page by `offset` alone know no seed. The time until which the key of the search is stored is random
+    enough to make one. Where nothing can be written, the seed changes each minute.
+    """
+    search = (who.owner_uid, who.credential_uid, asked.order.name, asked.merged, asked.album, asked.node)
+    key, now = f"shuffle:{digest(repr(search))}", service.now()
+    if not asked.offset:
+        until = now + _SHUFFLED + timedelta(milliseconds=asked.seed % _MILLISECONDS)
+        service.write_if_free(lambda session: remember(session, key, until), lasting=False)
+    with service.reading() as connection:
+        moment = remembered_until(connection, key, now) or int(now.timestamp()) // 60
+    return int(digest(f"{key}{moment}"), 16) % PRIME
 
 
 def _send(page: Page, pieces: Iterable[str], headers: list[tuple[str, str]]) -> Response:

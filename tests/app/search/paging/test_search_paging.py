@@ -198,6 +198,22 @@ def test_random_without_a_seed_pages_without_overlap_by_its_links(paged_library)
     assert len(set(found)) == len(found) == FILES
 
 
+def test_random_pages_by_offset_without_a_seed_repeat_nothing_and_begin_anew_each_time(paged_library):
+    shuffles = []
+    for _ in range(2):
+        found, count = [], 7
+        for start in range(0, FILES, count):
+            paged_library.clock.move(seconds=59)
+            found += ids(paged_library.find(order="random", count=count, offset=start))
+        assert sorted(found) == sorted(ids(paged_library.find(count=1000)))
+        shuffles.append(found)
+    assert shuffles[0] != shuffles[1]
+    other = ids(paged_library.find(order="random", count=7, q="type:image", offset=0))
+    assert other != ids(paged_library.find(order="random", count=7, q="type:image", offset=0))
+    more = ids(paged_library.find(order="random", count=7, offset=FILES - 7))
+    assert more == shuffles[1][-7:]  # another search has a shuffle of its own
+
+
 def test_an_order_is_known_in_any_case_and_with_blanks_around(paged_library):
     assert ids(paged_library.find(order=" NEWEST ")) == ids(paged_library.find(order="newest"))
 
