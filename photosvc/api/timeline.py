@@ -140,7 +140,7 @@ def timeline_months() -> Response:
     return _answer_months("months", read)
 
 
-@timeline.get("/photos/timeline/<month>")
+@timeline.get("/photos/timeline/months/<month>")
 @require("photos.timeline")
 @takes_query(_parameters)
 @answers(_COLUMNS, "A value for each photo of the month, in order.", headers=ETAG, refuses=(404, 409))
@@ -160,7 +160,7 @@ def timeline_month(month: str) -> Response:
     return _answer_months(number, read)
 
 
-@timeline.get("/photos/timeline/<first>..<last>")
+@timeline.get("/photos/timeline/between/<first>/<last>")
 @require("photos.timeline")
 @takes_query(_parameters)
 @answers(
@@ -169,7 +169,7 @@ def timeline_month(month: str) -> Response:
 def timeline_months_between(first: str, last: str) -> Response:
     """List several months with few photos at once: their columns, and the photos themselves.
 
-    `first` and `last` are months in either order, such as `2012-05..2014-07`. They may have 500 photos together.
+    `first` and `last` are months in either order, such as `2012-05`. They may have 500 photos together.
     """
     months = parse_month(first), parse_month(last)
 
@@ -179,7 +179,7 @@ def timeline_months_between(first: str, last: str) -> Response:
     return _answer_months(months, read)
 
 
-@timeline.get("/photos/timeline/<month>/photos")
+@timeline.get("/photos/timeline/months/<month>/photos")
 @require("photos.timeline")
 @takes_query(partial(_parameters, positions=True))
 @answers(_PHOTOS, "The photos at these positions.", headers=ETAG, refuses=(404, 409))
@@ -255,8 +255,8 @@ def _sequence_parameters() -> list[dict[str, Any]]:
 def photo_sequence() -> Response:
     """List the photos at positions of a search in any order, counted from 0; fewer at its end.
 
-    Photos are counted, not files. `ratio`, `color`, `type` and `photos` are those of `/photos/timeline/{month}`. `next`
-    is the cursor of what follows; empty at the end.
+    Photos are counted, not files. `ratio`, `color`, `type` and `photos` are those of
+    `/photos/timeline/months/{month}`. `next` is the cursor of what follows; empty at the end.
     """
     who = principal()
     pairs = [(name, text) for name, text in request.args.items(multi=True) if name not in {"count", "offset", "merged"}]

@@ -1,7 +1,7 @@
 """The pages of photos: a search with its results as a grid, named searches, the address of a photo, and uploads.
 
 A page names all scripts of its grid, so that browsers load them at once. It also contains the first photos, in the form
-of `GET /photos/timeline/{month}` or, in orders other than by time, of `GET /photos/sequence`.
+of `GET /photos/timeline/months/{month}` or, in orders other than by time, of `GET /photos/sequence`.
 """
 
 from collections.abc import Collection, Mapping, Sequence

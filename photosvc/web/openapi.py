@@ -23,6 +23,7 @@ from photosvc.records.photos import OPTIONAL, OPTIONAL_OF_FILES
 from photosvc.web.contract import (
     ACTION,
     ANONYMOUS,
+    BINARY,
     PUBLIC,
     TEXT,
     Contract,
@@ -204,6 +205,8 @@ def _answer(contract: Contract) -> dict[str, Any]:
     answer: dict[str, Any] = {"description": contract.meaning}
     if contract.answer is not None:
         answer["content"] = _content(contract.answer, contract.answer_type, many=contract.many)
+        if contract.answer is BINARY:  # generators of clients leave out types that they do not know, but not this one
+            answer["content"] |= _content(BINARY, "application/octet-stream")
     if contract.headers:
         answer["headers"] = {
             name: {"description": _meaning(header), "schema": {"type": header.kind}}
@@ -282,6 +285,10 @@ def _describe(root: str, address: str) -> bytes:
     for operation in described:
         spec.path(path=operation.path, operations={operation.method: operation.description})
     made = spec.to_dict()
+    for record in made["components"]["schemas"].values():
+        for described_field in record.get("properties", {}).values():
+            if described_field.get("default", ...) is None:  # generated clients would send it, or refuse it as a text
+                del described_field["default"]
     optional = {*OPTIONAL, *OPTIONAL_OF_FILES}
     for name in dumped:
         record = made["components"]["schemas"][name]

@@ -1,6 +1,7 @@
 """The OpenAPI document: valid, complete, and true to the answers of the service."""
 
 import re
+from itertools import combinations
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -102,7 +103,7 @@ def test_a_search_takes_every_filter_of_the_table(document):
     assert set(parameters(document, "/photos/facets")) == {"by", *which}
     assert set(parameters(document, "/photos/timeline")) == {"order", "version", *which}
     of_month = {"order", "version", "from", "n", *which}
-    assert set(parameters(document, "/photos/timeline/{month}/photos")) == of_month
+    assert set(parameters(document, "/photos/timeline/months/{month}/photos")) == of_month
     of_sequence = {"order", "seed", "version", "from", "n", "cursor", "locate", "total", *which}
     assert set(parameters(document, "/photos/sequence")) == of_sequence
     assert set(parameters(document, "/photos/clusters")) == {"bbox", "zoom", "version", *which}
@@ -180,6 +181,32 @@ def test_every_operation_with_parameters_says_that_addresses_are_limited(documen
             assert ("414" in operation["responses"]) is asked, (method, path)
 
 
+def test_no_address_matches_two_paths_of_which_neither_is_more_concrete(document):
+    for one, other in combinations(document["paths"], 2):
+        parts = list(zip(one.split("/"), other.split("/"), strict=False))
+        both = [(part, opposite) for part, opposite in parts if part != opposite]
+        if one.count("/") == other.count("/") and all("{" in part + opposite for part, opposite in both):
+            concrete = ["{" in part for part, opposite in both if "{" not in part or "{" not in opposite]
+            assert len(set(concrete)) == 1, (one, other)
+
+
+def test_pictures_and_archives_are_bytes_to_generators_that_know_no_other_types(document):
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    for path, kind in (
+        ("/t/{content_hash}/{token}/{size}", "image/*"), ("/videos/{content_hash}/{token}/{video_format}", "video/mp4"),
+        ("/dl/{content_hash}", "*/*"), ("/zip/{name}", "application/zip"),
+    ):  # fmt: skip
+        content = document["paths"][path]["get"]["responses"]["200"]["content"]
+        assert content == {kind: binary, "application/octet-stream": binary}, path
+
+
+def test_no_default_is_null(document):
+    schemas = document["components"]["schemas"].values()
+    fields = [field for schema in schemas for field in schema.get("properties", {}).values()]
+    assert len(fields) > 300
+    assert [field for field in fields if field.get("default", "") is None] == []
+
+
 def test_no_type_is_named_twice(document):
     def types(part):
         if isinstance(part, dict):
@@ -240,7 +267,7 @@ def test_the_configuration_answers_as_it_says(api, document):
 
 def test_the_timeline_and_the_map_answer_as_it_says(api, document):
     token = api.access_token()
-    month = "/photos/timeline/{month}"
+    month = "/photos/timeline/months/{month}"
     for path, called in ((month, "2023-05"), (month, "2023"), (f"{month}/photos", "2023-05"), (f"{month}/photos", "x")):
         check(document, path, "get", api.call("GET", path.replace("{month}", called), token))
     for path in ("/photos/timeline", "/photos/clusters"):

@@ -18,8 +18,8 @@ async function timeline(months = MONTHS) {
 
 // The columns of each month, and its photos, named by their month and position.
 const columns = (months) => Object.fromEntries(months.flatMap(([name, count]) => [
-  [`/photos/timeline/${name}`, {name, version: "1", days: [[1, count]], ratio: Array(count).fill(150), color: "0".repeat(count), type: "i".repeat(count)}],
-  [`/photos/timeline/${name}/photos`, (path) => {
+  [`/photos/timeline/months/${name}`, {name, version: "1", days: [[1, count]], ratio: Array(count).fill(150), color: "0".repeat(count), type: "i".repeat(count)}],
+  [`/photos/timeline/months/${name}/photos`, (path) => {
     const asked = new URLSearchParams(path.split("?")[1]), from = Number(asked.get("from"));
     return {body: {version: "1", from, photos: Array.from({length: Number(asked.get("n"))}, (_, at) => ({uid: `${name}.${from + at}`}))}};
   }],
@@ -76,7 +76,7 @@ test("photos of many months take few requests", async () => {
 test("a piece that failed is read again", async (context) => {
   const list = await timeline([["2024-05", 150]]);
   context.mock.timers.enable({apis: ["setTimeout"]});  // scrolling asks again after seconds
-  serve({"/photos/timeline/2024-05/photos": () => ({status: 503, body: {error: "busy"}})});
+  serve({"/photos/timeline/months/2024-05/photos": () => ({status: 503, body: {error: "busy"}})});
   await assert.rejects(list.need(0, 100, 150), {status: 503});
   serve(columns([["2024-05", 150]]));
   await list.need(0, 100, 150);

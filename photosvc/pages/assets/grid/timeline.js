@@ -100,7 +100,7 @@ export class Timeline extends List {
 
   load(month, name) {
     const parts = this.#parts[month];
-    return parts.length > 1 ? this.#together(name, parts) : this.read(`/photos/timeline/${name}`, {});
+    return parts.length > 1 ? this.#together(name, parts) : this.read(`/photos/timeline/months/${name}`, {});
   }
 
   drop(name) {
@@ -110,7 +110,7 @@ export class Timeline extends List {
 
   // The columns of an entry of several months, which come with their photos in one request.
   async #together(name, parts) {
-    const data = await this.read(`/photos/timeline/${parts[0][0]}..${parts.at(-1)[0]}`, {});
+    const data = await this.read(`/photos/timeline/between/${parts[0][0]}/${parts.at(-1)[0]}`, {});
     if (!data) return null;
     this.photos.set(name, data.months.flatMap(({photos}) => photos));
     return joined(data.months);
@@ -146,7 +146,7 @@ export class Timeline extends List {
 
   async #piece(month, name, from, to) {
     try {
-      const data = await this.read(`/photos/timeline/${name}/photos`, {from: String(from), n: to - from});
+      const data = await this.read(`/photos/timeline/months/${name}/photos`, {from: String(from), n: to - from});
       if (!data) {
         this.#forget(name, from, to);
         return;

@@ -54,7 +54,8 @@ def of_timeline(api, **parameters):
     """Return the UIDs of dated photos in the order of the timeline."""
     token, found = api.app_password("alice"), []
     for month, _ in api.call("GET", "/photos/timeline", token, query_string=parameters).json["months"]:
-        photos = api.call("GET", f"/photos/timeline/{month}/photos", token, query_string=parameters).json["photos"]
+        path = f"/photos/timeline/months/{month}/photos"
+        photos = api.call("GET", path, token, query_string=parameters).json["photos"]
         found += [photo["uid"] for photo in photos if month != "0000-00"]
     return found
 
@@ -127,7 +128,7 @@ def test_what_the_scripts_show_first_is_the_beginning_of_the_timeline(filled_api
     assert months[-1] == "0000-00"
     photos = []
     for month in first["months"]:
-        path = f"/photos/timeline/{month['name']}"
+        path = f"/photos/timeline/months/{month['name']}"
         columns = filled_api.call("GET", f"{path}?order={order}", token).json
         assert month == {"name": month["name"], **{key: columns[key] for key in ("days", "ratio", "color", "type")}}
         photos += filled_api.call("GET", f"{path}/photos?order={order}", token).json["photos"]

@@ -141,7 +141,7 @@ def test_browsers_keep_a_turned_thumbnail_of_an_address_that_says_how_it_is_turn
     send.turn(1)  # which the library does by turning the picture, of orientation 6, back
     token = pictures.library.token(role="admin")
     ((month, _),) = pictures.api.call("GET", "/photos/timeline?q=name:six", token).json["months"]
-    (shown,) = pictures.api.call("GET", f"/photos/timeline/{month}/photos?q=name:six", token).json["photos"]
+    (shown,) = pictures.api.call("GET", f"/photos/timeline/months/{month}/photos?q=name:six", token).json["photos"]
     assert (shown["hash"], shown["turn"]) == (content_hash, 8)
     for turn, kept in ((8, "immutable"), (6, "no-cache"), (1, "no-cache"), ("x", "no-cache")):
         answer = pictures.thumbnail(content_hash, query=f"?turn={turn}")

@@ -107,7 +107,7 @@ ROUTES = {
     "/geo": ("geo", "primary"),
     "/photos/facets?by=year,month,camera,color": ("by",),
     "/photos/timeline": (),
-    "/photos/timeline/{month}": (),
+    "/photos/timeline/months/{month}": (),
     "/photos/clusters": ("bbox",),
     "/photos/sequence?order=title": ("from",),
     "/config": ("config",),

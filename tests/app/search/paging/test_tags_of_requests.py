@@ -59,8 +59,8 @@ DOORS = (
         "/photos/suggest",
     ),
     *(
-        "/photos/timeline/2020-01",
-        "/photos/timeline/2020-01/photos",
+        "/photos/timeline/months/2020-01",
+        "/photos/timeline/months/2020-01/photos",
         "/photos/sequence",
         "/albums",
         "/subjects",
