@@ -26,6 +26,7 @@ from photosvc.models import SearchRow, photo_keywords
 from photosvc.pictures.originals import open_unbuffered
 from photosvc.pictures.sizes import NAMED, WHOLE, Area, Target, file_name
 from photosvc.pictures.videos import CONVERTED
+from photosvc.search.reading.albums_named import FOLDER, find_library_album, kind_of, query_below
 from photosvc.search.reading.compile import visible
 from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_ids, marked_areas, matching_ids
 from photosvc.search.reading.guests import seen, seen_with_hash
@@ -56,7 +57,7 @@ _VERSION: Final = 3
 _HASH: Final = re.compile(r"([0-9a-f]{40})(?:-([0-9a-f]{12}))?")
 #: Longest side sent as WebP, which saves a third of the bytes; larger pictures take too long to encode on demand.
 _WEBP_SIDE: Final = 500
-_TYPES: Final = {"jpg": "image/jpeg", "webp": "image/webp"}
+_TYPES: Final = {"jpg": "image/jpeg", "webp": "image/webp", "png": "image/png"}
 #: Seconds that a page waits for a thumbnail: browsers have few connections, which other requests need too.
 _QUIET_SECONDS: Final = 2.0
 _MP4: Final = "video/mp4"
@@ -67,7 +68,7 @@ _WEBM_HEAD: Final = 64
 _PLAYABLE: Final = frozenset(("avc", "avc1", "avc3", "h264", "mp4", "m4v"))
 #: Name of a codec -> its codes; a file with one of these codes is sent unchanged.
 _CODECS: Final = {
-    **dict.fromkeys(("hevc", "hvc1", "hev1", "h265"), frozenset(("hvc1", "hev1"))),
+    **dict.fromkeys(("hevc", "hvc1", "hev1", "h265"), frozenset(("hvc1", "hev1", "dvh1", "dvhe"))),
     **dict.fromkeys(("vvc", "vvc1", "h266"), frozenset(("vvc1", "vvi1"))),
     **dict.fromkeys(("av1", "av01"), frozenset(("av01",))),
     **dict.fromkeys(("vp8", "vp08"), frozenset(("vp8", "vp08"))),
@@ -181,11 +182,16 @@ def _target(content_hash: str, name: str) -> tuple[Target, str]:
 @require_link_token
 @answers(BINARY, "The thumbnail.", media_type="image/*", refuses=(403, 404, 412, 422, 503))
 def album_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001 - `require_link_token` reads it
-    """Send a thumbnail of the latest photo of an album or folder; the token is a preview or download token."""
+    """Send a thumbnail of the latest photo of an album, or in or below a folder.
+
+    The token is a preview or download token.
+    """
     who = principal()
     with searching(who.owner_uid, "uid") as connection:
+        folder = find_library_album(connection, uid) if kind_of(uid) == FOLDER else None
+        photos = {"s": uid} if folder is None else {"q": query_below(folder.path)}
         parsed = parse_request(
-            {"s": uid, "count": "1", "primary": "true", "order": "newest"}, current_service().today()
+            {**photos, "count": "1", "primary": "true", "order": "newest"}, current_service().today()
         )
         return _cover(matching_ids(connection, parsed, sees_private=who.sees_private), size)
 

@@ -45,6 +45,8 @@ _HEAD: Final = 12
 #: No whole WebP over `_FLAT` bytes ends in `_TAIL` zeros: pictures of one colour are smaller, and end in 36 at most.
 _FLAT: Final = 1024
 _TAIL: Final = 128
+#: The beginning and the end of a PNG.
+_PNG, _PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"
 #: Most boxes of a whole MP4; converted videos have four.
 _BOXES: Final = 16
 Entries: TypeAlias = Iterator[tuple[os.DirEntry[str], os.stat_result]]
@@ -347,6 +349,8 @@ def has_both_ends(descriptor: int, name: str) -> bool:
         stated = int.from_bytes(head[4:8], "little") + 8
         has_end = size <= _FLAT or any(os.pread(descriptor, _TAIL, size - _TAIL))
         return head[:4] == b"RIFF" and head[8:] == b"WEBP" and stated == size and has_end
+    if name.endswith(".png"):
+        return head.startswith(_PNG) and os.pread(descriptor, len(_PNG_END), max(0, size - len(_PNG_END))) == _PNG_END
     return head[:3] == b"\xff\xd8\xff" and os.pread(descriptor, 2, max(0, size - 2)) == b"\xff\xd9"
 
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from PIL import Image
 
@@ -24,6 +25,9 @@ from photosvc.pictures.sizes import (
     thumbnail_size,
 )
 from photosvc.workers.pool import Pool
+
+#: Encoding of a thumbnail -> its name in Pillow.
+_FORMATS: Final = {"jpg": "JPEG", "webp": "WEBP", "png": "PNG"}
 
 
 @dataclass(slots=True)
@@ -121,7 +125,7 @@ def is_sound(path: str, name: str, whole: tuple[int, int], turn: int = 1) -> boo
         if target is None:
             return not name.endswith(".mp4") or has_both_ends(descriptor, name)
         try:
-            with guarded(), Image.open(file, formats=("JPEG" if target.encoding == "jpg" else "WEBP",)) as picture:
+            with guarded(), Image.open(file, formats=(_FORMATS[target.encoding],)) as picture:
                 picture.load()
                 size = picture.size
         except DecodeError:

@@ -56,7 +56,7 @@ def draw(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) 
     base = _resizable(picture)
     profile = picture.info.get("icc_profile")  # some decoders find it together with the pixels
     scale = base.width / stored[0], base.height / stored[1]
-    for box, size in plans:
+    for target, (box, size) in zip(targets, plans, strict=True):
         left, upper, right, lower = turned_box(box, inverse(orientation), *whole)
         # Rounding must not leave the picture.
         source_box = (
@@ -66,7 +66,10 @@ def draw(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) 
             min(float(base.height), lower * scale[1]),
         )
         stored_size = size[::-1] if orientation >= 5 else size
-        small = base.resize(stored_size, Image.Resampling.BICUBIC, box=source_box, reducing_gap=2.0)
+        if target.size.method == "colors":  # pixels of the picture, like those that its colours are computed from
+            small = base.resize(stored_size, Image.Resampling.NEAREST, box=source_box)
+        else:
+            small = base.resize(stored_size, Image.Resampling.BICUBIC, box=source_box, reducing_gap=2.0)
         small = _to_srgb(small, profile)
         if orientation in UPRIGHT:
             small = small.transpose(UPRIGHT[orientation])
@@ -77,8 +80,7 @@ def _decode_scaled(
     picture: Image.Image, whole: tuple[int, int], plans: Sequence[tuple[PixelBox, tuple[int, int]]], orientation: int
 ) -> None:
     """Ask the decoder for the smallest scale or embedded thumbnail that still oversamples every thumbnail."""
-    # Thumbnails keep the aspect ratio, so one side tells the scale.
-    needed = max(size[0] / (box[2] - box[0]) for box, size in plans)
+    needed = max(max(size[0] / (box[2] - box[0]), size[1] / (box[3] - box[1])) for box, size in plans)
     ratio = min(1.0, needed * OVERSAMPLING)
     width, height = round(whole[0] * ratio), round(whole[1] * ratio)
     # CMYK and grey keep their mode, to which their profiles belong.
@@ -135,6 +137,8 @@ def _encode(picture: Image.Image, encoding: str) -> bytes:
     is_small = min(picture.size) < SMALL
     if encoding == "webp":
         picture.save(sink, "WEBP", quality=WEBP_QUALITY, method=WEBP_METHOD, lossless=is_small)
+    elif encoding == "png":
+        on_white(picture).save(sink, "PNG")
     else:
         subsampling = "4:4:4" if is_small else "4:2:0"
         on_white(picture).save(sink, "JPEG", quality=JPEG_QUALITY, subsampling=subsampling)

@@ -9,14 +9,17 @@ from typing import Final, Literal, Self
 from photosvc.core.orientation import PixelBox
 from photosvc.pictures.originals import Original
 
-Method = Literal["tile", "left", "right", "fit"]
+Method = Literal["colors", "tile", "left", "right", "fit"]
 _CROP: Final = re.compile(r"[0-9a-f]{12}")
 _TURNED: Final = re.compile(r"turn([2-8])_")
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """One size: `tile` fills its box from the centre and crops, `left` and `right` crop to one side, `fit` does not."""
+    """One size: `tile` fills its box from the centre and crops, `left` and `right` crop to one side, `fit` does not.
+
+    `colors` shows the whole picture in its box, whatever the sides of both, as some of its pixels.
+    """
 
     name: str
     width: int
@@ -28,7 +31,7 @@ class Size:
 
     @property
     def fills(self) -> bool:
-        """Return whether the thumbnail is cropped to exactly this size rather than fitted inside it."""
+        """Return whether the thumbnail has exactly this size, rather than being fitted inside it."""
         return self.method != "fit"
 
     @property
@@ -36,6 +39,8 @@ class Size:
         """Return a description for people."""
         if self.method == "fit":
             return f"inside {self.width} x {self.height}, never enlarged"
+        if self.method == "colors":
+            return f"{self.width} x {self.height} pixels of the whole picture, as PNG"
         where = "centre" if self.method == "tile" else f"{self.method} side"
         return f"{self.width} x {self.height} square, cropped to the {where}"
 
@@ -71,7 +76,9 @@ _TABLE: Final = (
 SIZES: Final[Mapping[str, Size]] = {size.name: size for size in _TABLE}
 #: A size for the rows of the web page, which are 220 pixels high: a third of the bytes of `fit_720`.
 ROW: Final = Size("fit_360", 360, 360, "fit", usual=True)
-NAMED: Final[Mapping[str, Size]] = {**SIZES, ROW.name: ROW}
+#: A size to read the colours of a picture from, which is no picture to show.
+_COLORS: Final = Size("colors", 3, 3, "colors")
+NAMED: Final[Mapping[str, Size]] = {**SIZES, ROW.name: ROW, _COLORS.name: _COLORS}
 USUAL: Final = tuple(size for size in NAMED.values() if size.usual)
 
 
@@ -123,9 +130,13 @@ class Target:
     size: Size
     area: Area = WHOLE
     encoding: str = "jpg"
-    """`jpg` or `webp`."""
+    """`jpg` or `webp`; of `colors` always `png`, because the others would mix its few pixels."""
     turn: int = 1
     """The turn of its original."""
+
+    def __post_init__(self) -> None:
+        if self.size.method == "colors":
+            object.__setattr__(self, "encoding", "png")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +177,8 @@ def geometry(whole: tuple[int, int], target: Target) -> tuple[PixelBox, tuple[in
     if not size.fills:
         ratio = min(1.0, size.width / width, size.height / height)
         return (left, upper, right, lower), (max(1, round(width * ratio)), max(1, round(height * ratio)))
+    if size.method == "colors":
+        return (left, upper, right, lower), (size.width, size.height)
     ratio = max(size.width / width, size.height / height)
     shown_width, shown_height = size.width / ratio, size.height / ratio
     spare = {"left": 0.0, "right": width - shown_width}.get(size.method, (width - shown_width) / 2)
@@ -223,7 +236,7 @@ def named_target(name: str) -> Target | None:
     area, _, size = stem.partition("_")
     shown = Area.parse(area)
     known = NAMED.get(stem if shown is None else size)
-    if known is None or encoding not in ("jpg", "webp"):
+    if known is None or encoding not in ("jpg", "webp", "png"):
         return None
     return Target(known, shown or WHOLE, encoding, int(turned[1]) if turned else 1)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from photosvc.pictures.render import render_thumbnails
-from photosvc.pictures.sizes import SIZES, Area, Target, needed_side, thumbnail_size
+from photosvc.pictures.sizes import NAMED, SIZES, Area, Target, needed_side, thumbnail_size
 from tests.helpers.examples import examples
 from tests.helpers.pictures import CORNERS, encoded, quarters, swapped_profile
 
@@ -81,12 +81,12 @@ def test_no_picture_leaves_its_box_or_is_enlarged_to_fit(width, height, name):
 
 
 @examples(100)
-@given(st.integers(1, 90), st.integers(1, 90), st.sampled_from(sorted(SIZES)), st.integers(1, 8))
+@given(st.integers(1, 90), st.integers(1, 90), st.sampled_from(sorted(NAMED)), st.integers(1, 8))
 def test_pictures_of_every_shape_have_thumbnails(width, height, name, orientation):
     data = encoded(Image.new("RGB", (width, height), (10, 200, 30)), "JPEG")
-    made = thumbnail(data, Target(SIZES[name]), orientation=orientation)
+    made = thumbnail(data, Target(NAMED[name]), orientation=orientation)
     whole = (height, width) if orientation >= 5 else (width, height)
-    assert made.size == thumbnail_size(whole, SIZES[name])
+    assert made.size == thumbnail_size(whole, NAMED[name])
     assert near(made.getpixel((0, 0)), (10, 200, 30))
 
 
@@ -168,7 +168,7 @@ def test_another_profile_is_converted_to_srgb_and_not_carried_along_and_a_damage
         assert near(thumbnail(data, Target(SIZES["fit_720"])).getpixel((32, 32)), (250, 20, 20)), profile[:20]
 
 
-@pytest.mark.parametrize(("encoding", "kind"), [("jpg", "JPEG"), ("webp", "WEBP")])
+@pytest.mark.parametrize(("encoding", "kind"), [("jpg", "JPEG"), ("webp", "WEBP"), ("png", "PNG")])
 def test_a_thumbnail_has_the_requested_encoding_and_no_metadata(encoding, kind):
     data = encoded(quarters(300, 200), "JPEG", exif=Image.Exif().tobytes(), comment=b"secret")
     made = thumbnail(data, Target(SIZES["tile_224"], encoding=encoding))

@@ -44,6 +44,17 @@ def test_a_size_is_a_jpeg_of_the_pixels_its_name_states(pictures):
     assert pictures.pixels(pictures.hash_of("small.png"), "tile_100").size == (100, 100)
 
 
+def test_the_size_colors_is_nine_exact_pixels_of_the_whole_picture(pictures):
+    for name, size, accept in (("photo.jpg", "colors", BROWSER), ("small.png", "colors.jpg", "*/*")):
+        answer = pictures.thumbnail(pictures.hash_of(name), size, Accept=accept)
+        made = Image.open(BytesIO(answer.data))
+        assert (answer.status_code, answer.content_type, made.format, made.size) == (200, "image/png", "PNG", (3, 3))
+        pixels = [made.convert("RGB").getpixel((x, y)) for y in (0, 2) for x in (0, 2)]
+        assert all(map(near, pixels, CORNERS)), name
+        again = pictures.thumbnail(pictures.hash_of(name), size, If_None_Match=answer.headers["ETag"])
+        assert (again.status_code, pictures.cache().has(pictures.hash_of(name), "colors.png")) == (304, True)
+
+
 def test_a_size_may_end_in_a_slash_or_in_jpg_and_a_hash_be_in_upper_case(pictures):
     content_hash = pictures.hash_of("small.png")
     first = pictures.thumbnail(content_hash, "tile_50")
@@ -166,7 +177,7 @@ def test_small_tiles_are_webp_for_clients_that_name_it(pictures):
 
 def test_an_unknown_size_hash_or_area_is_not_found(pictures):
     known = pictures.hash_of("photo.jpg")
-    sizes = ("fit_721", "tile_0", "fit_720.png", "fit_720.jpg.jpg", "colors", "x" * 3000, "%00")
+    sizes = ("fit_721", "tile_0", "fit_720.png", "fit_720.jpg.jpg", "colours", "x" * 3000, "%00")
     hashes = ("0" * 40, "0" * 39, "g" * 40, "0" * 41, "x", "0" * 3000, f"{known}-", f"{known}-00000000000")
     # The last three areas: without pixels, beyond the picture, no digits.
     areas = ("0000000000001", "000000000000", "3e80003e83e8", "zzzzzzzzzzzz")
