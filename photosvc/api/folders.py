@@ -21,6 +21,7 @@ from photosvc.search.reading.albums_named import FOLDER, MONTH
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.pages import file_documents as file_records
 from photosvc.web.contract import ETAG, FLAG, TEXT, answers, describe, json_object, read_switch, takes_query
+from photosvc.web.links import LINK_HEADERS, link_headers
 from photosvc.web.paging import page_parameters, read_page
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -53,16 +54,16 @@ def _parameters() -> list[dict[str, Any]]:
 @folders.get("/folders/originals/<path:folder>", endpoint="list_folder", strict_slashes=False)
 @require("folders.view")
 @takes_query(_parameters)
-@answers(_LISTED, "The folders in it and, with `files`, its files.", headers=ETAG, refuses=(404,))
+@answers(_LISTED, "The folders in it and, with `files`, its files.", headers={**ETAG, **LINK_HEADERS}, refuses=(404,))
 def list_folders(folder: str = "") -> Response:
     """List the folders with photos in a folder of the originals and, with `files`, its files, as searches see them."""
     service, who, path = current_service(), principal(), folder.strip("/")
     recursive, with_files, today = read_switch("recursive"), read_switch("files"), service.today()
-    page = read_page()
+    page, headers = read_page(), link_headers()
     with searching(who.owner_uid, "path") as connection:
         parameters = (path, recursive, with_files, page.count, page.offset)
         etag = state_tag(connection, "folders", *parameters, sees_private=who.sees_private, today=today)
-        require_modified(etag)
+        require_modified(etag, headers)
         folders = service.only(KnownAlbums).page(
             connection, AlbumsRequest(FOLDER, "path", "", _ALL, 0), sees_private=who.sees_private, today=today
         )
@@ -74,11 +75,13 @@ def list_folders(folder: str = "") -> Response:
         if with_files:
             ids = files_in(connection, path, count=page.count, offset=page.offset, sees_private=who.sees_private)
             files = file_records(connection, ids)
-    answer = _listed(
+    shown = _listed(
         _ORIGINALS, path, [{**_folder.dump(child), "Root": _ORIGINALS} for child in listed], recursive=recursive
     )
-    answer["files"] = [orjson.Fragment(record) for record in files]
-    return cached_answer(answer, etag)
+    shown["files"] = [orjson.Fragment(record) for record in files]
+    answer = cached_answer(shown, etag)
+    answer.headers.extend(headers)
+    return answer
 
 
 @folders.get("/folders/import", endpoint="list_import", strict_slashes=False)
@@ -110,18 +113,20 @@ def list_import_folders(folder: str = "") -> Response:
 
 @folders.get("/moments/time")
 @require("moments.view")
-@answers(MomentSchema, "The months, the last one first.", many=True, headers=ETAG)
+@answers(MomentSchema, "The months, the last one first.", many=True, headers={**ETAG, **LINK_HEADERS})
 def list_months() -> Response:
     """List the months in which photos were taken, each with the number of its photos; each is an album by its `UID`."""
     service, who = current_service(), principal()
-    today = service.today()
+    today, headers = service.today(), link_headers()
     with searching(who.owner_uid) as connection:
         etag = state_tag(connection, "moments", sees_private=who.sees_private, today=today)
-        require_modified(etag)
+        require_modified(etag, headers)
         by_month = AlbumsRequest(MONTH, "newest", "", _ALL, 0)
         months = service.only(KnownAlbums).page(connection, by_month, sees_private=who.sees_private, today=today)
         months = with_covers(connection, months, sees_private=who.sees_private)
-    return cached_answer([_moment.dump(month) for month in months], etag)
+    answer = cached_answer([_moment.dump(month) for month in months], etag)
+    answer.headers.extend(headers)
+    return answer
 
 
 def _listed(root: str, path: str, folders: list[dict[str, Any]], *, recursive: bool) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from photosvc.pages.photos import ORDERS, show_search
 from photosvc.pages.search_state import query_string
 from photosvc.pages.thumbnails import ThumbnailAddresses
 from photosvc.query.fold import fold
-from photosvc.query.lexer import quote
 from photosvc.search.reading.albums import (
     AlbumRecord,
     AlbumsRequest,
@@ -31,7 +30,7 @@ from photosvc.search.reading.albums import (
     folders_in,
     with_covers,
 )
-from photosvc.search.reading.albums_named import FOLDER
+from photosvc.search.reading.albums_named import FOLDER, paths_down_to, query_below
 from photosvc.search.reading.files import turns_of
 from photosvc.web.contract import uses
 from photosvc.web.protector import principal
@@ -101,9 +100,9 @@ def show_folder(folder: str = "") -> Response:
         "listing": listing,
         "sorts": [(key, label) for key, (label, _, _) in _SORTS.items()],
         "turn": lambda **changes: _link(trail[-1].href, listing, changes),
-        "everything": url_for(".photos", q=_below(shown.path)) if shown.path else "",
+        "everything": url_for(".photos", q=query_below(shown.path)) if shown.path else "",
     }
-    if shown.uid:
+    if shown.photo_count:
         return show_search(
             "folder", album=shown.uid, folder=shown.path, usual="oldest", orders=ORDERS, computed=True, **context
         )
@@ -141,9 +140,8 @@ def _card(folder: Folder, path: str, thumbs: ThumbnailAddresses) -> dict[str, An
 
 def _trail(path: str) -> list[Step]:
     """Return the folders from the topmost one to the one with this path."""
-    parts = path.split("/") if path else []
-    below = ("/".join(parts[: depth + 1]) for depth in range(len(parts)))
-    steps = (Step(name, url_for(".folder", folder=to)) for name, to in zip(parts, below, strict=True))
+    folders = paths_down_to(path) if path else ()
+    steps = (Step(to.rpartition("/")[2], url_for(".folder", folder=to)) for to in folders)
     return [Step(_("Folders"), url_for(".folders")), *steps]
 
 
@@ -151,9 +149,3 @@ def _link(address: str, listing: Listing, changes: Mapping[str, object]) -> str:
     """Return the address of a list of folders with another page, name or order."""
     sort = "" if listing.sort == next(iter(_SORTS)) else listing.sort
     return address + query_string({"find": listing.text, "sort": sort, **changes})
-
-
-def _below(path: str) -> str:
-    """Return the query for the photos in a folder and below it."""
-    own = quote(path, always=True)
-    return f'path:{own}|{own[:-1]}/*"'

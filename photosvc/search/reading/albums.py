@@ -17,7 +17,14 @@ from photosvc.models.statements import in_portions, unindexed
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Everything
 from photosvc.search.limits import Steps, expected_steps, within_steps
-from photosvc.search.reading.albums_named import FOLDER, MONTH, STATE, LibraryAlbum, kind_of
+from photosvc.search.reading.albums_named import (
+    FOLDER,
+    MONTH,
+    STATE,
+    LibraryAlbum,
+    kind_of,
+    paths_down_to,
+)
 from photosvc.search.reading.compile import visible, visible_albums, visible_photos
 from photosvc.search.reading.library import CachedValue
 from photosvc.search.reading.photos import PhotoQuery, find_photos
@@ -105,7 +112,7 @@ class AlbumRecord:
     deleted_at: datetime | None = None
     photo_count: int = 0
     latest: str = ""
-    """The packed sort keys of the latest photo; see `latest`."""
+    """The packed sort keys of the latest photo, of a folder also of those below it; see `latest`."""
     thumb: str = ""
     """The hash of the cover, if it was asked for; empty without photos."""
     link_count: int = 0
@@ -205,7 +212,8 @@ class KnownAlbums:
             return self._counted(connection, [album], sees_private=sees_private, today=today)[0]
         kind = kind_of(uid)
         every = self._list(connection, kind, sees_private=sees_private) if kind else []
-        return next((album for album in every if album.uid == uid), None)
+        known = next((album for album in every if album.uid == uid), None)
+        return _folder_above(every, uid) if known is None and kind == FOLDER else known
 
     def _list(self, connection: Connection, kind: str, *, sees_private: bool) -> list[AlbumRecord]:
         lists = self._cached.read(connection, sees_private=sees_private).lists
@@ -352,8 +360,18 @@ def _of_library(album: LibraryAlbum, count: int, newest: str) -> AlbumRecord:
 
 def _folders(connection: Connection, *, sees_private: bool) -> Iterable[AlbumRecord]:
     groups = _grouped(connection, [SearchRow.path_key], SearchRow.path_key != "", sees_private=sees_private)
-    for _, path, count, newest in groups:
-        yield _of_library(LibraryAlbum(FOLDER, path=path), count, newest)
+    covers: dict[str, str] = {}
+    for path_key, _, _, newest in groups:
+        for folder in paths_down_to(path_key):
+            covers[folder] = max(covers.get(folder, ""), newest)
+    for path_key, path, count, _ in groups:
+        yield _of_library(LibraryAlbum(FOLDER, path=path), count, covers[path_key])
+
+
+def _folder_above(folders: Iterable[AlbumRecord], uid: str) -> AlbumRecord | None:
+    """Return the empty album of a folder that has photos below it only; None when no folder has this UID."""
+    found = (folder for folder in folders_in(folders, "", recursive=True) if folder.uid == uid)
+    return next((_of_library(LibraryAlbum(FOLDER, path=one.path), 0, one.latest) for one in found), None)
 
 
 def _months(connection: Connection, *, sees_private: bool) -> Iterable[AlbumRecord]:
@@ -407,8 +425,8 @@ class Folder:
 
     @property
     def uid(self) -> str:
-        """Return the UID of its album; empty when no photo is directly in it."""
-        return LibraryAlbum(FOLDER, path=self.path).uid if self.photo_count else ""
+        """Return the UID of its album, which is empty when no photo is directly in it."""
+        return LibraryAlbum(FOLDER, path=self.path).uid
 
 
 def folders_in(albums: Iterable[AlbumRecord], path: str, *, recursive: bool) -> list[Folder]:

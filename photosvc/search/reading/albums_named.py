@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
+from itertools import accumulate, chain
 from typing import Final, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, Row, Select, select
@@ -19,6 +20,7 @@ from photosvc.models.search_values import needles, word_text
 from photosvc.query.areas import locate
 from photosvc.query.filters import FILTERS, is_
 from photosvc.query.fold import fold, words
+from photosvc.query.lexer import quote
 from photosvc.query.nodes import (
     And,
     Choice,
@@ -106,8 +108,20 @@ def _number(name: str, value: int) -> Node:
 
 
 def _folders(connection: Connection) -> Iterator[LibraryAlbum]:
-    for path in connection.scalars(select(Photo.path).where(Photo.path != "").distinct()):
+    paths = connection.scalars(select(Photo.path).where(Photo.path != "").distinct())
+    for path in dict.fromkeys(chain.from_iterable(map(paths_down_to, paths))):
         yield LibraryAlbum(FOLDER, path=path)
+
+
+def paths_down_to(path: str) -> Iterator[str]:
+    """Return the paths of the folders from the topmost one to the one with this path, which is not empty."""
+    return accumulate(path.split("/"), "{}/{}".format)
+
+
+def query_below(path: str) -> str:
+    """Return the query for the photos in a folder and below it."""
+    own = quote(path, always=True)
+    return f'path:{own}|{own[:-1]}/*"'
 
 
 def _states(connection: Connection) -> Iterator[LibraryAlbum]:

@@ -64,7 +64,8 @@ def search(api, token, query):
 def test_lists_of_pictures_have_the_tokens_that_open_these(api, admin):
     wanted = {"previewToken": "X-Preview-Token", "downloadToken": "X-Download-Token"}
     config = get(api, "/config", admin).json
-    for path in ("/photos", "/photos/view", "/geo", "/geo/view", "/albums", "/labels", "/subjects"):
+    for path in ("/photos", "/photos/view", "/geo", "/geo/view", "/albums", "/labels", "/subjects",
+                 "/folders/originals", "/moments/time"):  # fmt: skip
         headers = get(api, path, admin).headers
         assert {name: headers.get(header) for name, header in wanted.items()} == {
             name: config[name] for name in wanted

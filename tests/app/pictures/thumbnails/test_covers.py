@@ -12,7 +12,7 @@ def pictures(tmp_path_factory):
     with open_api(tmp_path_factory.mktemp("covers")) as api:
         pictures = PictureClient(api)
         words = xmp("<dc:subject><rdf:Bag><rdf:li>lake</rdf:li></rdf:Bag></dc:subject>")
-        for number, name in enumerate(("a/old.jpg", "a/new.jpg", "b/private.jpg")):
+        for number, name in enumerate(('c "1"/*|x/low.jpg', "a/old.jpg", "a/new.jpg", "b/private.jpg")):
             taken = exif({}, {0x9003: f"202{number}:01:02 03:04:05"})
             api.library.put(name, jpeg(300 + number, 200, exif=taken, xmp=words))
         api.library.index()
@@ -45,6 +45,19 @@ def test_the_cover_of_a_folder_is_its_latest_photo(pictures, uids):
         assert answer.headers["Cache-Control"] == "private, no-cache"
         again = cover(pictures, path, **{"If-None-Match": answer.headers["ETag"]})
         assert (again.status_code, again.data) == (304, b""), path
+
+
+def test_a_folder_has_a_uid_and_the_latest_photo_below_it_as_cover(pictures, uids):
+    token, low = pictures.api.access_token(), pictures.hash_of('c "1"/*|x/low.jpg')
+    folders = pictures.api.call("GET", "/folders/originals?recursive=true", token).json["folders"]
+    above, below = (folder for folder in folders if folder["Path"].startswith("c"))
+    assert (above["Path"], above["PhotoCount"], above["Thumb"], below["Thumb"]) == ('c "1"', 0, low, low)
+    assert len({above["UID"], below["UID"], uids["A"], uids["B"]}) == 4
+    for path in (f"albums/{above['UID']}/t/TOKEN", f"folders/t/{above['UID']}/TOKEN"):
+        assert cover(pictures, path).data == pictures.thumbnail(low).data, path
+    album = pictures.api.call("GET", f"/albums/{above['UID']}", token).json
+    assert (album["Path"], album["PhotoCount"], album["Thumb"]) == ('c "1"', 0, low)
+    assert pictures.api.call("GET", f"/photos?s={above['UID']}", token).json == []
 
 
 def test_the_cover_of_a_label_shows_private_photos_only_to_accounts_that_may_see_them(pictures, uids):
