@@ -44,8 +44,8 @@ _INTERNAL: Final = frozenset(("darktable", "_digikam_internal_tags_"))
 #: The separators of levels of a hierarchy; every program but those that write `lr` uses slashes.
 _LEVELS: Final = {"lr:hierarchicalSubject": re.compile(r"\|")}
 _SLASHES: Final = re.compile(r"[/|]")
-#: Between the levels of a path of keywords.
-PATH: Final = "|"
+#: Between the levels of a path of keywords; a bar would mean "or" in searches.
+PATH: Final = "/"
 #: Colours by their number in darktable, and in digiKam.
 _DARKTABLE: Final = ("Red", "Yellow", "Green", "Blue", "Purple")
 _DIGIKAM: Final = ("", "Red", "Orange", "Yellow", "Green", "Blue", "Magenta", "Gray", "Black", "White")

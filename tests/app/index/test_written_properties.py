@@ -101,7 +101,7 @@ PIXELS = {"rbShape": "rectangle", "rbUnit": "pixel", "rbX": 40, "rbY": 10, "rbW"
 FACE = [("Ada", "face", 0.4, 0.2, 0.2, 0.4)]
 BERN = {"PlaceSrc": "estimate", "PlaceCity": "Bern", "PlaceState": "Bern", "Country": "ch", "CellID": "zz", "Lat": 0.0}
 IN_ROME = 'exif:GPSLatitude="41,53.5N" exif:GPSLongitude="12,30.6E"'
-ROME = ["Italy", "lake", "Places", "Places|Italy|Rome", "Rome"]
+ROME = ["Italy", "lake", "Places", "Places/Italy/Rome", "Rome"]
 FLAT = listed("dc:subject", "lake", "Rome")
 NOTHING = {
     "Description": "", "Keywords": [], "People": [], "License": "", "Notes": "", "Subject": "", "Rating": 0,
@@ -212,7 +212,10 @@ CASES = {
         listed("dc:subject", "AC/DC", "lake") + listed("digiKam:TagsList", "AC/DC", "lake", kind="Seq"),
         {"Keywords": ["AC/DC", "lake"]},
     ),
-    "hierarchy without words": (listed("lr:hierarchicalSubject", "|| |", "|a||b|"), {"Keywords": ["a", "a|b", "b"]}),
+    "another Rome": (
+        listed("lr:hierarchicalSubject", "Cats|Rome"), {"Keywords": ["Cats", "Cats/Rome", "Rome"]},
+    ),
+    "hierarchy without words": (listed("lr:hierarchicalSubject", "|| |", "|a||b|"), {"Keywords": ["a", "a/b", "b"]}),
     # places
     "city and country": ('photoshop:City="Bern" photoshop:State="Bern" photoshop:Country="Switzerland"', BERN),
     "city and country in another language": ('photoshop:City="Berne" photoshop:Country="Suisse"', BERN),
@@ -274,14 +277,15 @@ def test_what_a_program_writes_is_shown(written, case, way):
 
 
 def test_every_level_of_a_hierarchy_is_found_and_its_path_too(written):
-    of_rome = {
-        f"{way}/{[*CASES].index(case)}.jpg"
-        for way in SOURCES
-        for case in CASES
-        if CASES[case][1].get("Keywords") == ROME
-    }
-    for query in ("label:italy", "keywords:places", 'label:"Places|Italy|Rome"', "label:rome"):
-        assert set(written.names(q=query)) == of_rome, query
+    def having(word):
+        cases = {case for case in CASES if word in CASES[case][1].get("Keywords", ())}
+        return {f"{way}/{[*CASES].index(case)}.jpg" for way in SOURCES for case in cases}
+
+    for query, word in (("label:italy", "Italy"), ("keywords:places", "Places"), ("label:rome", "Rome")):
+        assert set(written.names(q=query)) == having(word), query
+    for path in ("Places/Italy/Rome", "Cats/Rome"):
+        assert set(written.names(q=f"label:{path}")) == having(path), path
+    assert having("Places/Italy/Rome") & having("Cats/Rome") == set()
 
 
 def test_a_person_counts_before_a_sidecar_and_a_sidecar_before_the_picture(library):

@@ -51,7 +51,7 @@ def test_every_field_of_an_editor_is_read():
             altitude=1484,
             title="Harbour",
             description="Ships & gulls",
-            keywords=("sea", "ship", "Rome", "Places", "Italy", "Places|Italy|Rome"),
+            keywords=("sea", "ship", "Rome", "Places", "Italy", "Places/Italy/Rome"),
             artist="Ann, Bob",
             copyright="CC BY",
             license="https://creativecommons.org/licenses/by/4.0/",
@@ -252,7 +252,7 @@ def test_labels_and_the_tags_of_digikam_are_read_and_tags_for_programs_are_not()
         "<rdf:li>_Digikam_Internal_Tags_/Need Resolving</rdf:li></rdf:Seq></digiKam:TagsList>",
         'xmp:Label="Red" xmp:Rating="-1"',
     )
-    words = ("lake", "Rome", "Ada", "Places", "Italy", "People", "Places|Italy|Rome", "People|Ada")
+    words = ("lake", "Rome", "Ada", "Places", "Italy", "People", "Places/Italy/Rome", "People/Ada")
     assert (metadata.keywords, metadata.labels, metadata.rating) == (words, ("Red",), -1)
 
 
