@@ -37,7 +37,8 @@ from photosvc.media.isobmff import boxes, clean_aperture, is_whole
 from photosvc.media.jxl import read_colours, without_linearity
 from photosvc.media.psd import PsdImageFile
 from photosvc.media.raw import open_raw
-from photosvc.media.tiff import open_tiff
+from photosvc.media.tiff import Directory, open_tiff
+from photosvc.media.tiff_samples import SampledTiff, predictor_of
 
 #: Format -> modules of Pillow, and the name under which the module registers its reader.
 _READERS: Final = {
@@ -179,7 +180,31 @@ def _opened(source: BinaryIO, row: Format, longest: int) -> Image.Image:
     except DecodeError:
         if not _is_unusual(source, row):
             raise
+    refusal = None
+    if row.name == "tiff":
+        try:
+            return SampledTiff(source, "")
+        except DecodeError as error:
+            refusal = error if error.problem.reason is Reason.UNREAD_PIXELS else None
+    if refusal is not None and not _may_be_read_by_vips(source):
+        raise refusal
+    try:
         return open_scaled(source, row.name, longest)
+    except DecodeError as error:
+        if refusal is None or error.problem.reason is not Reason.UNDECODABLE:
+            raise
+        raise refusal from error
+
+
+def _may_be_read_by_vips(source: BinaryIO) -> bool:
+    """Return whether libvips reads samples of this size.
+
+    It ignores a predictor that it does not know, and takes a plane of transparency for grey.
+    """
+    opened = open_tiff(source)
+    tags = Directory() if opened is None else opened[1]
+    bits, samples, planes = (tags.integer(tag) or 1 for tag in (258, 277, 284))
+    return (bits in (8, 16, 32, 64) or (bits in (1, 2, 4) and predictor_of(tags) == 1)) and not (samples == planes == 2)
 
 
 def _cropped(picture: Image.Image, source: BinaryIO) -> Image.Image:
@@ -242,15 +267,17 @@ def _correct_tiff(picture: Any) -> None:  # noqa: ANN401 - Pillow loads its read
         DecodeError: Pillow would show other pixels.
     """
     tags = picture.tag_v2
-    bits, is_signed = tags.get(258, (1,))[0], tags.get(339, (1,))[0] == 2
+    in_planes, bits, is_signed = tags.get(284) == 2, tags.get(258, (1,))[0], tags.get(339, (1,))[0] == 2
     if picture.mode in _WIDE_MODES and picture.mode != "F":
         picture.info[_RANGE] = (1 << bits - is_signed) - 1, is_signed, tags.get(262) == 0  # of white as zero
-    if tags.get(284) != 2 or all(tile.codec_name != "raw" for tile in picture.tile):
+    if (in_planes and tags.get(277, 1) == 2) or (predictor_of(tags) == 2 and bits not in (8, 16, 32, 64)):
+        raise DecodeError(Reason.BAD_HEADER)
+    if not in_planes or all(tile.codec_name != "raw" for tile in picture.tile):
         return
-    if bits == 16 and picture.mode in ("RGB", "RGBA"):
+    if bits == 16 and picture.mode in ("RGB", "RGBA") and all(tile.args[0] in picture.mode for tile in picture.tile):
         order = "B" if tags.prefix == b"MM" else "L"
         picture.tile = [tile._replace(args=(f"{tile.args[0]};16{order}", *tile.args[1:])) for tile in picture.tile]
-    elif bits > 8 or tags.get(262) == 0:
+    elif bits > 8 or tags.get(262) == 0 or picture.mode == "YCbCr":
         raise DecodeError(Reason.BAD_HEADER)
 
 

@@ -42,7 +42,7 @@ _TIFF_RAWS = (
 )
 
 _TIFF_NOTE: Final = (
-    "big-endian BigTIFF, floating point RGB, CIELAB of 16 bits, LogLuv, and those larger than the memory: extra vips"
+    "floating point RGB, CIELAB of 16 bits, LogLuv, some big-endian BigTIFF, those larger than the memory: extra vips"
 )
 _PSD_NOTE: Final = "its merged picture, of 1 to 16 bits; not in mode Multichannel, nor saved without it"
 _AVIF_NOTE: Final = "with alpha as old encoders wrote it: extra vips"

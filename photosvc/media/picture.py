@@ -102,7 +102,7 @@ def completed(embedded: Embedded, opened: Image.Image, row: Format) -> Embedded:
 
 def orientation_to_apply(opened: Image.Image, row: Format, exif: Exif) -> int:
     """Return the Exif orientation to apply to the decoded pixels; 1 when the decoder has turned them already."""
-    if row.name in ("heic", "jxl", "tiff") or "upright" in opened.info:
+    if "as_stored" not in opened.info and (row.name in ("heic", "jxl", "tiff") or "upright" in opened.info):
         return 1
     return exif.orientation
 

@@ -309,27 +309,41 @@ def tiff(
     big: bool = False,
     planes: bool = False,
     colours: int | None = None,
+    packing: int = 1,
+    tiles: bool = False,
+    more: Sequence[tuple[int, list[int]]] = (),
 ) -> bytes:
-    """A TIFF of two columns: uncompressed samples of `bits`, `kind` 1 for integers and 3 for floating point.
+    """A TIFF of two columns: samples of `bits`, `kind` 1 for integers and 3 for floating point.
 
-    `planes`: the values of each sample lie together; `colours` is the photometric interpretation.
+    `planes`: the values of each sample lie together; `colours` is the photometric interpretation; `packing` is 1 for
+    none, 5 for LZW and 8 for Deflate; `tiles`: in place of strips; `more`: further tags.
     """
-    code = {(8, 1): "B", (16, 1): "H", (32, 1): "I", (16, 3): "e", (32, 3): "f"}[bits, kind]
-    data = struct.pack(f"{order}{len(values)}{code}", *values)
+    across = 2 if planes else 2 * samples
+    rows = [values[at : at + across] for at in range(0, len(values), across)]
     height = len(values) // samples // 2
     strips = samples if planes else 1
-    each = len(data) // strips
+    if tiles:  # of 16 pixels, filled up
+        rows = [[*row, *[0] * (7 * across)] for row in rows]
+    packed = [_samples(row, bits, kind, order) for row in rows]
+    parts = [
+        {1: bytes, 5: _lzw, 8: zlib.compress}[packing](
+            b"".join(packed[at : at + height]) + bytes(len(packed[0]) * (16 - height) * tiles)
+        )
+        for at in range(0, strips * height, height)
+    ]
+    data = b"".join(parts)
     colours = (2 if samples >= 3 else 1) if colours is None else colours
     long = "Q" if big else "I"
     at = 16 if big else 8
+    places = [at + sum(map(len, parts[:number])) for number in range(strips)]
     tags: list[tuple[int, list[int]]] = [
-        (256, [2]), (257, [height]), (258, [bits] * samples), (259, [1]), (262, [colours]),
-        (273, [at + each * strip for strip in range(strips)]), (277, [samples]), (278, [height]),
-        (279, [each] * strips),
-        (284, [1 + planes]), (339, [kind] * samples),
+        (256, [2]), (257, [height]), (258, [bits] * samples), (259, [packing]), (262, [colours]),
+        (324 if tiles else 273, places), (277, [samples]),
+        *([(322, [16]), (323, [16])] if tiles else [(278, [height])]),
+        (325 if tiles else 279, [len(part) for part in parts]), (284, [1 + planes]), (339, [kind] * samples), *more,
     ]  # fmt: skip
     place, blocks, entries = at + len(data), b"", b""
-    for tag, numbers in tags:
+    for tag, numbers in sorted(tags):
         raw = struct.pack(f"{order}{len(numbers)}H", *numbers)
         room = 8 if big else 4
         if len(raw) > room:
@@ -342,6 +356,25 @@ def tiff(
         else struct.pack(order + "HI", 42, place + len(blocks))
     )
     return head + data + blocks + directory
+
+
+def _samples(row: Sequence[Any], bits: int, kind: int, order: str) -> bytes:
+    if code := {(8, 1): "B", (16, 1): "H", (32, 1): "I", (16, 3): "e", (32, 3): "f"}.get((bits, kind)):
+        return struct.pack(f"{order}{len(row)}{code}", *row)
+    if bits % 8 == 0:
+        return b"".join(value.to_bytes(bits // 8, "big" if order == ">" else "little") for value in row)
+    return _whole_bytes("".join(f"{value:0{bits}b}" for value in row))
+
+
+def _whole_bytes(digits: str) -> bytes:
+    digits += "0" * (-len(digits) % 8)
+    return int(digits, 2).to_bytes(len(digits) // 8)
+
+
+def _lzw(data: bytes) -> bytes:
+    """Each byte as a code of nine bits, after a code that clears the table in time."""
+    parts = ("".join(f"{code:09b}" for code in (256, *data[at : at + 200])) for at in range(0, len(data), 200))
+    return _whole_bytes("".join(parts) + f"{257:09b}")
 
 
 def avif_with_plain_alpha() -> bytes:

@@ -118,6 +118,88 @@ def test_a_tiff_of_any_layout_is_shown(data, brightness):
     assert all(abs(small.getpixel((x, 4)) - value) <= 1 for x, value in enumerate(brightness))
 
 
+LEVELS = (0.2, 0.7)
+
+
+def of_levels(bits, samples, planes, colours):
+    """Two columns of these levels in samples of `bits`, and the levels in eight bits."""
+    top = (1 << bits) - 1
+    dark, light = (round(level * top) for level in LEVELS)
+    values = [dark, light] * 8 * samples if planes else ([dark] * samples + [light] * samples) * 8
+    shown = [value * 255 / top for value in (dark, light)]
+    more = [(338, [0])] if samples in (2, 4) else []
+    options = {"bits": bits, "samples": samples, "planes": planes, "colours": colours, "more": more}
+    return {"values": values, **options}, shown
+
+
+@pytest.mark.parametrize("bits", [*range(1, 17), 24, 32])
+def test_a_tiff_of_any_number_of_bits_is_shown_in_its_levels(bits):
+    for samples, planes, colours in (
+        (1, False, 1), (1, False, 0), (3, False, 2), (3, True, 2), (2, False, 1), (2, True, 1), (4, True, 2),
+    ):  # fmt: skip
+        options, levels = of_levels(bits, samples, planes, colours)
+        for packing, tiles, order, big in (
+            (1, False, "<", False), (1, True, ">", True), (5, False, ">", False), (8, True, "<", True),
+            (8, False, ">", True),
+        ):  # fmt: skip
+            data = tiff(**options, packing=packing, tiles=tiles, order=order, big=big)
+            picture = read_picture(BytesIO(data), row("tif"))
+            case = samples, planes, colours, packing, tiles, order, big
+            assert (picture.problem, picture.width, picture.height) == (None, 2, 8), case
+            small = shown(data, "tif").convert("RGB")
+            for x, stored in enumerate(levels):
+                level = 255 - stored if colours == 0 else stored
+                assert all(abs(value - level) <= 1.5 for value in small.getpixel((x, 4))), (
+                    case,
+                    small.getpixel((x, 4)),
+                )
+
+
+def test_a_tiff_of_few_bits_keeps_its_palette_transparency_inks_and_orientation():
+    palette = [value for channel in range(3) for value in (channel * 20_000, *[0] * 60, 65_535, 0, 0)]
+    indexed = tiff([0, 61] * 8, bits=6, colours=3, more=[(320, palette)])
+    assert [shown(indexed, "tif").convert("RGB").getpixel((x, 3)) for x in (0, 1)] == [(0, 78, 156), (255, 255, 255)]
+    for kind, red in ((2, 63), (1, 21)):  # alone, or multiplied into the colours
+        clear = tiff([red, 0, 0, 21, 0, 0, 0, 0] * 8, bits=6, samples=4, more=[(338, [kind])])
+        small = shown(clear, "tif")
+        assert (small.mode, small.getpixel((0, 3)), small.getpixel((1, 3))[3]) == ("RGBA", (255, 0, 0, 85), 0), kind
+    inks = shown(tiff([1023, 0, 0, 0, 0, 0, 0, 1023] * 8, bits=10, samples=4, colours=5), "tif").convert("RGB")
+    assert [inks.getpixel((x, 3)) for x in (0, 1)] == [(0, 255, 255), (0, 0, 0)]
+    turned = tiff([0, 4095] * 8, bits=12, more=[(274, [6])])
+    picture = read_picture(BytesIO(turned), row("tif"))
+    assert (picture.width, picture.height, picture.orientation) == (8, 2, 6)
+    assert [shown(turned, "tif").convert("L").getpixel((3, y)) for y in (0, 1)] == [0, 255]
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (tiff([1, 2] * 8, bits=12, packing=5, more=[(317, [2])]),
+         "bits 12, sample format 1, photometric 1, compression 5, predictor 2"),
+        (tiff([1, 2] * 8, bits=4, packing=8, big=True, more=[(317, [2])]),
+         "bits 4, sample format 1, photometric 1, compression 8, predictor 2"),
+        (tiff([1, 2] * 24, bits=10, samples=3, colours=6), "bits 10, sample format 1, photometric 6, compression 1"),
+        (tiff([1, 2] * 24, bits=14, samples=3, colours=8), "bits 14, sample format 1, photometric 8, compression 1"),
+        (tiff([1, 2] * 8, bits=24, kind=3), "bits 24, sample format 3, photometric 1, compression 1"),
+        (tiff([1, 2] * 8, bits=12, colours=3, more=[(320, [0] * 300)]),
+         "bits 12, sample format 1, photometric 3, compression 1"),
+    ],
+)  # fmt: skip
+def test_a_tiff_that_is_not_read_is_refused_with_its_layout(data, problem):
+    assert read_picture(BytesIO(data), row("tif")).problem == Problem.of(Reason.UNREAD_PIXELS, problem)
+
+
+def test_a_damaged_or_vast_tiff_of_other_bits_is_refused_by_its_reason(monkeypatch):
+    for packing, reason in ((1, Reason.TRUNCATED), (8, Reason.UNDECODABLE)):
+        data = tiff([1, 4000] * 2000, bits=12, packing=packing)
+        directory = int.from_bytes(data[4:8])
+        cut = data[:4] + struct.pack(">I", 8) + data[directory:] + data[8:100]
+        assert read_picture(BytesIO(cut), row("tif")).problem.reason is reason, packing
+    monkeypatch.setattr("photosvc.media.cost.available_memory", lambda: 1000)
+    monkeypatch.setattr("photosvc.media.decode.has_extra", lambda _: False)
+    assert read_picture(BytesIO(tiff([1, 2] * 800, bits=12)), row("tif")).problem.reason is Reason.OVER_MEMORY
+
+
 def test_a_small_bigtiff_that_promises_gigabytes_is_refused():
     for tag, number, reason in ((256, 16_000_000, Reason.BOMB), (257, 50_000_000, Reason.UNDECODABLE)):
         data = bytearray(tiff(([50] * 3 + [200] * 3) * 8, bits=8, samples=3, big=True))
@@ -208,7 +290,7 @@ def test_a_hostile_svg_is_refused_and_a_vast_one_drawn_small():
     ("module", "extra", "extension", "data"),
     [
         ("pyvips", "vips", "svg", SVG.format(10, 10, "").encode()),
-        ("pyvips", "vips", "tif", tiff([1, 2] * 8, bits=16, big=True)),
+        ("pyvips", "vips", "tif", tiff(([0.2] * 3 + [1.0] * 3) * 8, bits=32, samples=3, kind=3)),
         ("pyvips", "vips", "avif", avif_with_plain_alpha()),
         ("pylibjxl", "jxl", "jxl", b"\xff\x0a" + b"\0" * 60),
     ],
@@ -229,6 +311,7 @@ def makers():
         "jp2": encoded(quarters(32, 24), "JPEG2000"),
         "svg": SVG.format(32, 24, '<rect width="9" height="9"/><use href="#a"/>').encode(),
         "tif": tiff(([0.2] * 3 + [1.0] * 3) * 8, bits=32, samples=3, kind=3),
+        "tiff": tiff([1, 900] * 24, bits=10, samples=3, planes=True, packing=8, tiles=True),
         "avif": avif_with_plain_alpha(),
     }
 
