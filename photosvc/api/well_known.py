@@ -8,6 +8,7 @@ from photosvc.auth import discovery
 from photosvc.auth.policy import scopes_in_use
 from photosvc.web.begin import add_hooks
 from photosvc.web.contract import answers, mounted_actions, public
+from photosvc.web.cors import add_cors_headers
 from photosvc.web.errors import register_errors
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.responses import add_security_headers, json_answer
@@ -72,7 +73,11 @@ def _blueprint(name: str, path: str = "") -> Blueprint:
     blueprint.add_url_rule(f"/{discovery.PROTECTED_RESOURCE}{path}", view_func=protected_resource)
     register_errors(blueprint)
 
-    add_hooks(blueprint, add_headers=add_security_headers, needs_database=lambda _endpoint: False)
+    add_hooks(
+        blueprint,
+        add_headers=lambda answer: add_cors_headers(add_security_headers(answer)),
+        needs_database=lambda _endpoint: False,
+    )
     return blueprint
 
 

@@ -34,7 +34,9 @@ def test_a_script_of_a_named_origin_reads_answers_errors_and_their_headers(api):
     assert (unchanged.status_code, cors(unchanged)) == (304, shown)
     refused = send(api, "GET", "/photos", GALLERY)
     assert (refused.status_code, cors(refused)) == (401, shown)
-    assert all("Origin" in answer.headers["Vary"] for answer in (found, fresh, unchanged, refused))
+    metadata = send(api, "GET", "/.well-known/oauth-authorization-server", GALLERY)
+    assert (metadata.status_code, cors(metadata)) == (200, shown)
+    assert all("Origin" in answer.headers["Vary"] for answer in (found, fresh, unchanged, refused, metadata))
 
 
 def test_a_browser_that_asks_first_learns_methods_and_headers(api):
