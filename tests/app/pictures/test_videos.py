@@ -132,6 +132,9 @@ def test_a_file_with_the_requested_codec_or_type_is_sent_unchanged(movies):
     for form in ("hevc", "hvc1", "h265"):
         answer = movies.video(movies.hash_of("new.mp4"), form)
         assert (answer.content_type, answer.data) == ("video/mp4", original(movies, "new.mp4"))
+    dolby_vision = original(movies, "new.mp4").replace(b"hev1", b"dvh1")
+    answer = movies.video(movies.put("dolby.mp4", dolby_vision), "hevc")
+    assert (answer.content_type, answer.data) == ("video/mp4", dolby_vision)
     answer = movies.video(movies.hash_of("phone.mov"), "mov")
     assert (answer.content_type, answer.data) == ("video/quicktime", original(movies, "phone.mov"))
 
