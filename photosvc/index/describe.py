@@ -71,11 +71,13 @@ def taken(metadata: Metadata, files: Sequence[StackedFile], indexed_at: datetime
     the time at which a program last changed the picture (`estimate`), or else the oldest modification time of its files
     (empty). If a name has a month or year that ended before that time, it is that month or year (`estimate`).
 
-    The zone comes from the position, else from the offset that the camera wrote or by which the wall time in a name
-    differs from the UTC in the metadata, else it is the usual zone. UTC as the usual zone means that none is known:
-    then the zone of a wall time stays empty.
+    The zone is the one that a person chose; else it comes from the position, else from the offset that the camera wrote
+    or by which the wall time in a name differs from the UTC in the metadata, else it is the usual zone. UTC as the
+    usual zone means that none is known: then the zone of a wall time stays empty.
     """
-    known = zone_at(metadata.lat, metadata.lng) if metadata.lat is not None and metadata.lng is not None else ""
+    known = metadata.zone
+    if not known and metadata.lat is not None and metadata.lng is not None:
+        known = zone_at(metadata.lat, metadata.lng)
     zone = known or usual_zone
     if metadata.taken_local is not None:
         return _from_wall_time(metadata, metadata.taken_local, known, usual_zone)
@@ -190,7 +192,7 @@ def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], shared_r
     _describe_time(photo, sources, own, now, shared_rows.zone)
     _describe_camera(photo, sources, shared_rows)
     _describe_place(photo, sources, shared_rows)
-    _describe_picture(photo, shown, primary)
+    _describe_picture(photo, metadata, shown, primary)
     _describe_texts(photo, sources, shared_rows, files)
     _describe_flags(photo, sources, now)
     photo.quality = HIDDEN if all(file.problem for file in shown) else quality_of(photo, edited=metadata.edited)
@@ -275,7 +277,7 @@ def _describe_camera(photo: Photo, sources: Sources, shared_rows: SharedRows) ->
         photo.camera_serial = metadata.camera_serial
         photo.camera_src = sources.source_of("camera_model", "camera_make")
     if photo.scan_src != MANUAL:
-        photo.scan = photo.camera.type == "scanner"
+        photo.scan = metadata.scan or photo.camera.type == "scanner"
 
 
 def _describe_place(photo: Photo, sources: Sources, shared_rows: SharedRows) -> None:
@@ -296,13 +298,13 @@ def _describe_place(photo: Photo, sources: Sources, shared_rows: SharedRows) -> 
     photo.country = photo.place.country
 
 
-def _describe_picture(photo: Photo, files: list[File], primary: File) -> None:
+def _describe_picture(photo: Photo, metadata: Metadata, files: list[File], primary: File) -> None:
     photo.color = max(primary.main_color, 0)
     photo.duration_ns = max(file.duration_ns for file in files)
     pixels = max(file.width * file.height for file in files)
     photo.resolution = bounded(round(pixels / 1_000_000))
     if photo.panorama_src != MANUAL:
-        photo.panorama = any(
+        photo.panorama = metadata.panorama or any(
             file.width > 1000 and file.height > 500 and (bool(file.projection) or file.aspect_ratio > _PANORAMA_RATIO)
             for file in files
             if file.media_type != "video"

@@ -31,6 +31,8 @@ from photosvc.models.statements import among, in_portions, insert_into
 
 #: Folders that stay in memory. Batches are sorted by name, so that few folders are in use at a time.
 _CACHED: Final = 4
+#: Kinds of sidecars that may say that a photo is private.
+_PRIVATE: Final = (SidecarKind.PHOTOPRISM, SidecarKind.XMP)
 
 
 class Folders:
@@ -200,9 +202,9 @@ class Sidecars:
         return changed
 
     def _make_private(self, pairs: Iterable[tuple[File, Sidecar]]) -> None:
-        """Make the photos of new files and sidecars private that are so in PhotoPrism; later people alone decide."""
+        """Make the photos of new files and sidecars private that are so in the sidecar; later people alone decide."""
         for file, row in pairs:
-            if row.kind == SidecarKind.PHOTOPRISM and load_metadata(row.details).private:
+            if row.kind in _PRIVATE and load_metadata(row.details).private:
                 before = self._saved.get(row.name, (row, load_metadata(row.details)))[1]
                 if self._files.get(file) or before is None or not before.private:
                     file.photo.private = True

@@ -115,7 +115,7 @@ def _in_local_time(sidecar: Metadata, plain: Metadata, usual_zone: str) -> Metad
     """Return the metadata with the wall time of the picture in place of a time in UTC."""
     local = sidecar.taken_local
     placed = sidecar if sidecar.lat is not None else plain
-    if local is None or sidecar.utc_offset != 0 or sidecar.date_parts != DAY:
+    if local is None or sidecar.zone or sidecar.utc_offset != 0 or sidecar.date_parts != DAY:
         return sidecar
     if plain.utc_offset is not None:
         own = shifted(local, timedelta(minutes=plain.utc_offset))
@@ -133,7 +133,9 @@ def _without_known_time(xmp: Metadata, plain: Metadata) -> Metadata:
 
     Editors copy the wall time of a file, often without its offset and the time of the satellites, which must stay.
     """
-    if xmp.taken_local is None or plain.taken_local is None or abs(xmp.taken_local - plain.taken_local) >= _SECOND:
+    if xmp.zone or xmp.taken_local is None or plain.taken_local is None:
+        return xmp
+    if abs(xmp.taken_local - plain.taken_local) >= _SECOND:
         return xmp
     return replace(xmp, taken_local=None, taken_utc=None, utc_offset=None, date_parts=_UNSET.date_parts)
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Final
 
+from photosvc.core.times import is_zone
 from photosvc.media import text
 from photosvc.media.exif import exposure
 from photosvc.media.metadata import (
@@ -125,6 +126,11 @@ def _people(values: Properties, names: Sequence[str]) -> str:
 
 def _is_set(values: Properties, names: Sequence[str]) -> bool:
     return first(values, *names).strip().lower() in ("1", "true")
+
+
+def _zone(values: Properties, names: Sequence[str]) -> str:
+    zone = _line(values, names)
+    return zone if is_zone(zone) else ""
 
 
 def _date(values: Properties, names: Sequence[str]) -> WrittenDate:
@@ -323,6 +329,12 @@ FIELDS: Final = (
         _TEXT, lambda values, names: _rating(values, names[:3]),
     ),
     XmpField(("favorite",), ("fstop:favorite",), _TEXT, _is_set),
+    XmpField(("archived",), ("svc:Archived",), _TEXT, _is_set),
+    XmpField(("private",), ("svc:Private",), _TEXT, _is_set),
+    XmpField(("scan",), ("svc:Scan",), _TEXT, _is_set),
+    XmpField(("panorama",), ("svc:Panorama",), _TEXT, _is_set),
+    XmpField(("zone",), ("svc:TimeZone",), _TEXT, _zone),
+    XmpField(("subject",), ("svc:Subject",), _TEXT, _line),
     XmpField(("artist",), ("dc:creator",), _SEQ, _people),
     XmpField(("copyright",), ("dc:rights",), _ALT, _line),
     XmpField(("license",), ("xmpRights:UsageTerms", "cc:license", "xmpRights:WebStatement"), _ALT, _line),

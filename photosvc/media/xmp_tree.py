@@ -16,7 +16,10 @@ MAX_SEEN: Final = 400_000
 MAX_ITEMS: Final = 1000
 #: Property name (`dc:title`) → its texts: one, or one for each list item.
 Properties = Mapping[str, tuple[str, ...]]
-_NAMESPACES: Final = {
+#: Prefix → namespace; `svc` has properties for which no standard has a word.
+NAMESPACES: Final = {
+    "x": "adobe:ns:meta/",
+    "svc": "urn:photosvc:xmp:1.0/",
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
     "xml": "http://www.w3.org/XML/1998/namespace",
     "dc": "http://purl.org/dc/elements/1.1/",
@@ -35,6 +38,7 @@ _NAMESPACES: Final = {
     "Iptc4xmpExt": "http://iptc.org/std/Iptc4xmpExt/2008-02-29/",
     "Iptc4xmpCore": "http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/",
     "mwg-rs": "http://www.metadataworkinggroup.com/schemas/regions/",
+    "stDim": "http://ns.adobe.com/xap/1.0/sType/Dimensions#",
     "stArea": "http://ns.adobe.com/xmp/sType/Area#",
     "MP": "http://ns.microsoft.com/photo/1.2/",
     "MPRI": "http://ns.microsoft.com/photo/1.2/t/RegionInfo#",
@@ -50,7 +54,7 @@ _NAMESPACES: Final = {
     "Item": "http://ns.google.com/photos/1.0/container/item/",
 }
 # ExifTool writes that of Microsoft without the slash.
-_PREFIXES: Final = {uri: prefix for prefix, uri in _NAMESPACES.items()} | {
+_PREFIXES: Final = {uri: prefix for prefix, uri in NAMESPACES.items()} | {
     "http://ns.microsoft.com/photo/1.0": "MicrosoftPhoto"
 }
 #: Prefixes of properties of which only texts are read: editors list thousands of steps and strokes in them.
@@ -60,13 +64,13 @@ _TEXTS: Final = frozenset(("crs", "darktable", "xmpDM", "xmpMM"))
 def tag(name: str) -> str:
     """Return the ElementTree name of `prefix:local`."""
     prefix, _, local = name.partition(":")
-    return f"{{{_NAMESPACES[prefix]}}}{local}"
+    return f"{{{NAMESPACES[prefix]}}}{local}"
 
 
 _DESCRIPTION: Final = tag("rdf:Description")
 _STRUCTURED: Final = (
-    *(tag(f"{prefix}:") for prefix in _NAMESPACES if prefix not in _TEXTS),
-    *(f"{{{uri}}}" for uri, prefix in _PREFIXES.items() if uri != _NAMESPACES[prefix]),
+    *(tag(f"{prefix}:") for prefix in NAMESPACES if prefix not in _TEXTS),
+    *(f"{{{uri}}}" for uri, prefix in _PREFIXES.items() if uri != NAMESPACES[prefix]),
     tag("darktable:colorlabels"),
 )
 #: A list that grows without end: Photoshop adds every document that was ever pasted.

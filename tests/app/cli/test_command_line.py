@@ -83,6 +83,7 @@ GONE = (
     "clients mod nothing --name x",
     "clients rm nothing --yes",
     "import /nonexistent",
+    "export xmp",
     "import",
     "index nowhere",
     "links ls nothing",
@@ -351,7 +352,7 @@ def test_each_command_with_json_has_the_short_option_and_the_other_formats():
         if "--json" in options:
             found[" ".join(path)] = options & {"-j", "-c", "--csv"}
     streams = {name for name, options in found.items() if options == {"-j"}}
-    assert streams == {"index", "import", "watch"}
+    assert streams == {"export xmp", "index", "import", "watch"}
     rest = {frozenset(options) for name, options in found.items() if name not in streams}
     assert rest == {frozenset({"-j", "-c", "--csv"})}
 

@@ -16,6 +16,7 @@ FULL = Metadata(
     altitude=3, title="title", description="description", keywords=("tree",), subject="subject", artist="artist",
     copyright="copyright", license="license", notes="notes", software="software", rating=4, document_id="document",
     labels=("Red",), city="Bern", state="BE", country="ch",
+    zone="Europe/Zurich", scan=True, panorama=True,
     unfixed=True, private=True, favorite=True, archived=True, edited=True, content_id="c", burst_id="b",
     instance_id="instance", original_name="name.jpg", regions=(Region("Ada", "face", 0.1, 0.2, 0.3, 0.4),),
 )  # fmt: skip

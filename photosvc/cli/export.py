@@ -1,0 +1,105 @@
+"""`svc export`: what people entered, in formats of other programs."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from photosvc.cli.group import LazyGroup, with_database
+from photosvc.cli.terminal import FullPath, confirm, lines_option, print_json, progress_bar, yes_option
+from photosvc.exchange.sidecar_export import ExportedSidecar, Outcome, SidecarExport
+from photosvc.library.thumbnail_jobs import matching_files
+from photosvc.models import File, Photo
+from photosvc.models.statements import in_portions
+from photosvc.web.service import Service
+
+_BAD = (Outcome.KEPT, Outcome.FAILED)
+
+
+@click.group(cls=LazyGroup)
+def export() -> None:
+    """Take what people entered out of the library, in formats that other programs read."""
+
+
+@export.command()
+@click.argument("query", default="")
+@click.option("--into", type=FullPath(file_okay=False), metavar="FOLDER", help="Write into this folder.")
+@click.option("--beside", is_flag=True, help="Write beside the originals; the sidecars of other programs are merged.")
+@click.option("--remove", is_flag=True, help="Take away what was written, in place of writing it.")
+@yes_option
+@lines_option
+@with_database
+def xmp(service: Service, query: str, into: Path | None, beside: bool, remove: bool, yes: bool, as_json: bool) -> None:
+    """Write an XMP sidecar, such as IMG_1.jpg.xmp, for each file of the photos that match QUERY, by default of all.
+
+    It has the values that the file does not say itself: titles, dates, places, people, keywords and marks that people
+    set here or another sidecar has. QUERY has words and filters as in the API. Values that another program changed
+    since they were written stay, and are reported; the exit code is 1 then, and if a sidecar cannot be written.
+    """
+    if (into is None) == (not beside):
+        raise click.UsageError("give either --into FOLDER or --beside")
+    folder = into or _originals(service, yes=yes, remove=remove)
+    if into is not None:
+        _check_apart(service, into)
+    if not remove:
+        folder.mkdir(parents=True, exist_ok=True)
+    ids = _photo_ids(service, query)
+    counts: Counter[Outcome] = Counter()
+    with progress_bar("Sidecars") as progress:
+        done = 0
+        for results in SidecarExport(service.engine(), folder, removes=remove).run(ids):
+            counts.update(result.outcome for result in results)
+            _print(results, as_json=as_json)
+            done = min(done + SidecarExport.PORTION, len(ids))
+            if progress:
+                progress(done, len(ids))
+    by_name = {outcome.value: counts[outcome] for outcome in Outcome}
+    if as_json:
+        print_json(by_name, indented=False)
+    else:
+        click.echo(", ".join(f"{count} {name}" for name, count in by_name.items()))
+    if any(counts[outcome] for outcome in _BAD):
+        raise click.exceptions.Exit(1)
+
+
+def _originals(service: Service, *, yes: bool, remove: bool) -> Path:
+    """Return the folder of the originals, after asking whether sidecars beside them may change."""
+    settings = service.settings
+    if settings.readonly:
+        raise click.UsageError("PHOTOSVC_READONLY is set: originals do not change; give --into FOLDER")
+    if not settings.originals.is_dir():
+        raise click.UsageError(f"the folder of originals {str(settings.originals)!r} does not exist")
+    verb = "Take our values out of the sidecars" if remove else "Write sidecars"
+    confirm(f"{verb} beside the originals in {settings.originals}?", yes=yes)
+    return settings.originals
+
+
+def _check_apart(service: Service, folder: Path) -> None:
+    """Refuse a folder among the originals: its sidecars would accompany no picture, or other ones."""
+    if folder.resolve().is_relative_to(service.settings.originals.resolve()):
+        msg = "the folder is among the originals; give one outside of them, or --beside"
+        raise click.BadParameter(msg, param_hint="--into")
+
+
+def _photo_ids(service: Service, query: str) -> Sequence[int]:
+    """Return the ids of the photos that a query finds, else of all, also archived, hidden and private ones."""
+    with Session(service.engine()) as session:
+        if not query.strip():
+            return session.scalars(select(Photo.id).order_by(Photo.id)).all()
+        file_ids = matching_files(service.engine(), service.today(), query)
+        found: dict[int, None] = {}
+        for portion in in_portions(file_ids):
+            found |= dict.fromkeys(session.scalars(select(File.photo_id).where(File.id.in_(portion))))
+        return sorted(found)
+
+
+def _print(results: Sequence[ExportedSidecar], *, as_json: bool) -> None:
+    for result in results:
+        if as_json:
+            print_json(asdict(result), indented=False)
+        elif result.outcome in _BAD:
+            click.echo(f"{result.outcome} {result.name}: {result.reason}", err=True)

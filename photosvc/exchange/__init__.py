@@ -1,0 +1,1 @@
+"""The way in and the way out: values of the library in the formats of other programs."""

@@ -1,0 +1,115 @@
+"""The values of a photo that its files do not say by themselves: those that people set, and those of sidecars.
+
+Derived values, such as a title made from the place, or an estimated place, are left out: they are made anew.
+"""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+
+from photosvc.core.geo import is_position
+from photosvc.core.orientation import inverse
+from photosvc.core.times import fixed_zone
+from photosvc.core.vocabulary import ESTIMATE, MANUAL, META, UNKNOWN_PLACE, XMP
+from photosvc.index.describe import StackedFile, areas_of, merged_metadata
+from photosvc.index.file_columns import read_extraction
+from photosvc.index.gazetteer import zone_at
+from photosvc.media.metadata import DAY, MONTH, YEAR, Metadata, Region, whole_picture
+from photosvc.media.xmp_regions import upright
+from photosvc.models import File, Photo
+
+#: Sources of values that somebody wrote: a person here, a program into a sidecar, a camera into the file.
+_STATED: Final = frozenset((MANUAL, XMP, META))
+#: Values with a column of the same name in photos and a field of the same name in the metadata.
+_PLAIN: Final = (
+    "subject", "artist", "copyright", "license", "notes", "rating", "iso", "focal_length", "f_number", "exposure",
+)  # fmt: skip
+_UNSET: Final = Metadata()
+
+
+def own_values(photo: Photo) -> Metadata:
+    """Return the values that the files of a photo say without any sidecar."""
+    return merged_metadata([StackedFile(file.name, read_extraction(file)) for file in photo.files if not file.missing])
+
+
+def known_values(photo: Photo, file: File, own: Metadata) -> Metadata:
+    """Return the values of a photo that are not in its files, for the sidecar of one of them.
+
+    Args:
+        own: the result of `own_values`.
+
+    Returns:
+        Regions are relative to the file as it is stored.
+    """
+    values: dict[str, Any] = {}
+    for name, source in (("title", photo.title_src), ("description", photo.description_src)):
+        if source in _STATED and getattr(photo, name) != getattr(own, name):
+            values[name] = getattr(photo, name)
+    values |= {name: getattr(photo, name) for name in _PLAIN if getattr(photo, name) != getattr(own, name)}
+    values |= _time(photo, own) | _place(photo, own) | _camera(photo, own) | _flags(photo, own)
+    words = [keyword.word for keyword in photo.keywords]
+    if {word.casefold() for word in words} != {word.casefold() for word in (*own.keywords, *own.labels)}:
+        values["keywords"] = tuple(words)
+    if photo.original_name_src == MANUAL:
+        values["original_name"] = photo.original_name
+    return replace(_UNSET, **values, regions=_regions(file))
+
+
+def _time(photo: Photo, own: Metadata) -> dict[str, Any]:
+    parts = YEAR if photo.month == -1 else MONTH if photo.day == -1 else DAY
+    local, offset = photo.taken_at_local.replace(tzinfo=None), None
+    if photo.time_zone:
+        offset = round((photo.taken_at_local - photo.taken_at) / timedelta(minutes=1))
+    is_own = (local, parts) == (own.taken_local, own.date_parts) or photo.taken_at == own.taken_utc
+    if photo.taken_src not in _STATED or photo.year == -1 or (photo.taken_src == META and is_own):
+        return {}
+    by_position = zone_at(photo.lat, photo.lng) if photo.cell_id != UNKNOWN_PLACE else ""
+    named = photo.time_zone not in ("", by_position, fixed_zone(offset or 0))
+    return {
+        "taken_local": local, "utc_offset": offset, "date_parts": parts, "zone": photo.time_zone if named else "",
+    }  # fmt: skip
+
+
+def _place(photo: Photo, own: Metadata) -> dict[str, Any]:
+    """Return the position; without one the country that a person chose, or the place that a sidecar names."""
+    if photo.cell_id != UNKNOWN_PLACE and is_position(photo.lat, photo.lng):
+        here = (photo.lat, photo.lng, photo.altitude)
+        if photo.place_src not in _STATED or here == (own.lat, own.lng, own.altitude):
+            return {}
+        return {"lat": photo.lat, "lng": photo.lng, "altitude": photo.altitude}
+    if photo.place_src == MANUAL and photo.country != UNKNOWN_PLACE:
+        return {"country": photo.country}
+    if photo.place_src == ESTIMATE and photo.place_named and not (own.city or own.country):
+        place = photo.place
+        return {"city": place.city, "state": place.state, "country": photo.country}
+    return {}
+
+
+def _camera(photo: Photo, own: Metadata) -> dict[str, Any]:
+    if photo.camera_src not in _STATED:
+        return {}
+    values = {
+        "camera_make": photo.camera.make, "camera_model": photo.camera.model, "camera_serial": photo.camera_serial,
+        "lens_make": photo.lens.make, "lens_model": photo.lens.model,
+    }  # fmt: skip
+    return {name: value for name, value in values.items() if value != getattr(own, name)}
+
+
+def _flags(photo: Photo, own: Metadata) -> dict[str, bool]:
+    return {
+        "favorite": photo.favorite and not own.favorite,
+        "archived": photo.archived_at is not None and not own.archived,
+        "private": photo.private and not own.private,
+        "scan": photo.scan and photo.scan_src == MANUAL,
+        "panorama": photo.panorama and photo.panorama_src == MANUAL,
+    }
+
+
+def _regions(file: File) -> tuple[Region, ...]:
+    """Return all areas of a file and its people, unless they are those of the file alone."""
+    shown = [Region(marker.name, marker.type, marker.x, marker.y, marker.w, marker.h) for marker in file.markers]
+    own = [upright(area, file.turn) for _, area in areas_of(file, ())]
+    if set(shown) == set(own):
+        return ()
+    back = inverse(file.orientation)
+    return tuple(whole_picture(area.name) if area.is_whole else upright(area, back) for area in shown)
