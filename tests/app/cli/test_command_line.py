@@ -83,7 +83,6 @@ GONE = (
     "clients mod nothing --name x",
     "clients rm nothing --yes",
     "import /nonexistent",
-    "export xmp",
     "import",
     "index nowhere",
     "links ls nothing",
@@ -113,8 +112,8 @@ GONE = (
 )
 #: Commands whose arguments are texts to search for, new names, words of a list, or the address of a database.
 NAMES_NOTHING = {
-    "albums ls", "auth ls", "clients ls", "db copy", "deploy show", "search", "thumbs", "trash ls", "users add",
-    "users ls",
+    "albums ls", "auth ls", "clients ls", "db copy", "deploy show", "export xmp", "search", "thumbs", "trash ls",
+    "users add", "users ls",
 }  # fmt: skip
 
 
