@@ -83,8 +83,8 @@ def restore(service: Service, items: tuple[str, ...], everything: bool, name: st
         done = restore_files(service.writing, service.settings, files, Author("", "svc trash"), service.now())
     _report_restored(done, dry_run=dry_run)
     if done.taken:
-        msg = f"Not restored: {counted(len(done.taken), 'name')} that other files have by now; restore with --as"
-        raise PlainError(msg, 1)
+        names = f"{counted(len(done.taken), 'name')} that other files have by now"
+        raise PlainError(f"Not restored: {names}; rename these, or restore with --as", 1)
 
 
 @trash.command()
@@ -130,7 +130,7 @@ def _report_restored(done: Restored, *, dry_run: bool) -> None:
     if print_figures({"files": done.files, "photos": done.photos, "taken": done.taken, "dry_run": dry_run}):
         return
     for name in done.taken:
-        click.echo(f"{name} stays in the trash: another file has this name", err=True)
+        click.echo(f"{name} stays in the trash: another file is in its place", err=True)
     files, photos = counted(len(done.files), "file"), counted(len(done.photos), "photo")
     lines = [*done.files, f"{files} would be restored"] if dry_run else [f"{files} restored, {photos}"]
     click.echo("\n".join(lines))

@@ -24,7 +24,7 @@ from photosvc.library.edits import FILES, Difference
 from photosvc.library.journal import Author, Change, record
 from photosvc.library.originals import Relocation
 from photosvc.library.staging import require_writable
-from photosvc.library.storage_errors import NameRefusedError, NameTakenError
+from photosvc.library.storage_errors import NameRefusedError, NameTakenError, ParentMissingError
 from photosvc.library.trash.deletion import finish_deletions, forget_sidecars
 from photosvc.library.trash.folder import Trash, TrashedFile, deletion_prefix, is_deletion, time_of
 from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, UploadedFile, file_sidecars
@@ -198,7 +198,7 @@ def restore_files(
             for file in portion:
                 if file.folder == GONE_FOLDER or _bring_back(settings, file, undo):
                     restored.append(file)
-                else:
+                elif trash.find(file.item) is not None:  # else another process restored it meanwhile
                     taken.append(file.target)
             photos = _follow(session, settings, restored, now)
             if photos:
@@ -224,10 +224,10 @@ def restore_in_request(
 
 
 def _bring_back(settings: Settings, file: TrashedFile, undo: ExitStack) -> bool:
-    """Give a file its former or new name; return whether the name was free."""
+    """Give a file its former or new name; return false if another file has it, or that of a folder around it."""
     try:
         originals.rename_new(settings.originals, file.path, file.target)
-    except NameTakenError:
+    except (NameTakenError, ParentMissingError):
         return False
     undo.callback(originals.rename_new, settings.originals, file.target, file.path)
     return True

@@ -13,9 +13,13 @@ from sqlalchemy import select
 from photosvc.cli import terminal
 from photosvc.index.requests import waiting
 from photosvc.index.scan import TRASH_FOLDER
+from photosvc.library.journal import Author
 from photosvc.library.trash import deletion as deletions
+from photosvc.library.trash.folder import Trash
+from photosvc.library.trash.restoring import restore_files
 from photosvc.models import Album, AlbumPhoto, Base, DistinctPhoto, Photo, Sidecar, UploadedFile, User
 from photosvc.models.engine import begin_write
+from photosvc.web.service import current_service
 from tests.helpers.api_client import ApiClient
 from tests.helpers.clock import NOW
 from tests.helpers.library import counts, hashes
@@ -272,6 +276,20 @@ def test_a_file_returns_under_another_name_where_its_own_is_taken(library):
     assert counts(library.index())[:2] == (0, 0)
     assert (uids(library)["new/Ü 3.JPG"], (library.originals / "b/1.jpg").read_bytes()) == (uid, other)
     assert [(photo["UID"], photo["Title"]) for photo in library.find(s=album)] == [(uid, "Lake")]
+
+
+def test_a_folder_whose_name_a_file_has_by_now_keeps_no_other_file_in_the_trash(library):
+    call(library, "POST", "/batch/photos/delete", json={"q": "path:a|b", "expected": 4})
+    (library.originals / "b").rmdir()
+    library.put("b", b"a file")
+    taken = sorted(row["Name"] for row in listed(library) if row["Name"].startswith("b/"))
+    with library.app.app_context():
+        service = current_service()
+        files = list(Trash(library.originals).every_file())
+        assert "rename" in svc(library, "trash", "restore", "--all", code=1).stderr
+        again = restore_files(service.writing, service.settings, files, Author("", ""), NOW)
+    assert (again.files, sorted(again.taken)) == ([], taken)
+    assert {"a/lake.jpg", "a/lake-edited.jpg"} <= uids(library).keys()
 
 
 def test_only_one_file_gets_another_name(library):
