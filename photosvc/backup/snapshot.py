@@ -15,6 +15,7 @@ from urllib.parse import quote
 from photosvc.backup.archive import NotABackupError, NothingToBackUpError
 from photosvc.core.errors import PhotosvcError
 from photosvc.models import LibraryState, Photo, User
+from photosvc.models.engine import why_unusable
 from photosvc.models.schema import VERSION_TABLE
 
 #: Pages that are copied in one call; signals wait until it ends.
@@ -70,7 +71,7 @@ def snapshot(database: Path) -> Iterator[sqlite3.Connection]:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # starts the transaction
             yield connection
     except sqlite3.Error as error:
-        raise PhotosvcError(f"The database {database} cannot be read: {error}.") from None
+        raise PhotosvcError(f"The database {database} cannot be read: {why_unusable(database) or error}.") from None
 
 
 def copy(connection: sqlite3.Connection, target: Path, *, progress: Callable[[], None] = lambda: None) -> None:

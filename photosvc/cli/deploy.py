@@ -334,7 +334,10 @@ def show(
         return
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        (folder / name).write_text(text)
+        try:
+            (folder / name).write_text(text)
+        except OSError as error:  # that of a full disk names no file
+            raise OSError(error.errno, error.strerror, str(folder / name)) from error
         click.echo(folder / name)
 
 

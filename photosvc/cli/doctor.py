@@ -87,10 +87,9 @@ def _diagnosis(check: Check, service: Service) -> Diagnosis:
         return check(service)
     except SQLAlchemyError as error:
         sentence = database_sentence(error, service.engine().url) or f"The database fails: {type(error).__name__}"
-        todo = "start its server, or correct PHOTOSVC_DATABASE_URI"
-        return Diagnosis(
-            sentence, todo if _is_postgres(service) else "make it usable, or restore a backup: svc restore"
-        )
+        if _is_postgres(service):
+            return Diagnosis(sentence, "start its server, or correct PHOTOSVC_DATABASE_URI")
+        return Diagnosis(sentence, "see the rows below, or restore a backup")
     except (PhotosvcError, OSError) as error:
         return _of_error(error)
 

@@ -6,14 +6,13 @@ The app is that of `flask svc`, or the one that the console script makes.
 import importlib.util
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import wraps
 from importlib.abc import InspectLoader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import click
 
@@ -34,8 +33,6 @@ Result = TypeVar("Result")
 VIEWS = "photosvc.views"
 #: Key there of the address of the database, for messages about it.
 DATABASE = "photosvc.database"
-#: Free bytes of a disk below which SQLite cannot make its files.
-_LEAST_ROOM: Final = 256 << 10
 
 
 class PlainError(click.ClickException):
@@ -181,7 +178,7 @@ def database_sentence(error: Exception, url: "URL | None") -> str | None:
         return None
     from sqlalchemy.exc import DBAPIError, OperationalError
 
-    from photosvc.models.engine import DAMAGED, is_damaged, refuses_role
+    from photosvc.models.engine import DAMAGED, is_damaged, refuses_role, why_unusable
 
     where = "" if url is None else f" {url.database if url.get_backend_name() == 'sqlite' else url.render_as_string()}"
     if isinstance(error, DBAPIError) and is_damaged(error):
@@ -190,27 +187,10 @@ def database_sentence(error: Exception, url: "URL | None") -> str | None:
         refused = str(error.orig).partition("\n")[0]
         return f"The role may not change the database ({refused}): let it own that, as createdb -O ROLE DATABASE does."
     if isinstance(error, OperationalError):
-        reason = (_reason_of_disk(Path(where.strip())) if where.startswith(" /") else "") or str(error.orig).strip()
+        file = "" if url is None or url.get_backend_name() != "sqlite" else url.database
+        reason = (file and why_unusable(Path(file))) or str(error.orig).strip()
         return f"The database{where} cannot be used: {reason}"
     return None
-
-
-def _reason_of_disk(file: Path) -> str:
-    """Return why SQLite, whose own sentence does not say it, cannot use the file of a database; empty if not known."""
-    try:
-        if not file.parent.exists():
-            return f"there is no folder {file.parent}"
-        if file.is_dir():
-            return "it is a folder"
-        if not os.access(file if file.exists() else file.parent, os.R_OK | os.W_OK) or not os.access(
-            file.parent, os.X_OK
-        ):
-            return "permission denied; run svc as the user of the service"
-        if shutil.disk_usage(file.parent).free < _LEAST_ROOM:
-            return "its disk is full; make room on it and try again"
-    except OSError as error:
-        return error.strerror or ""
-    return ""
 
 
 def _drop_unprinted() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.files import clamped_time, clean_name, disk_name
 from photosvc.core.problems import FileProblemError, Problem, Reason, system_symbol
 from photosvc.index.exclusions import Exclusions, is_left_out
@@ -53,11 +53,17 @@ def start_folder(root: Path, subfolder: str) -> str:
 
     Raises:
         NotFoundError: the root or the folder does not exist.
+        ConflictError: the root cannot be read.
         InvalidValueError: the folder is not below the root.
     """
     if not root.is_dir():
         msg = f"The folder of originals {str(root)!r} does not exist or is not a folder; set PHOTOSVC_ORIGINALS."
         raise NotFoundError(msg, field="PHOTOSVC_ORIGINALS")
+    try:
+        os.scandir(root).close()
+    except OSError as error:
+        msg = f"The folder of originals {str(root)!r} cannot be read ({error.strerror}): let this user read it."
+        raise ConflictError(msg, field="PHOTOSVC_ORIGINALS") from None
     folder = relative_folder(root, subfolder)
     if not os.path.isdir(root / folder):  # noqa: PTH112 - that of Path fails for names that no disk can have
         raise NotFoundError(f"There is no folder {subfolder!r} below the originals.", field="SUBFOLDER")

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -40,6 +41,8 @@ _LOG = logging.getLogger("photosvc")
 _SHORT_WAIT = 50
 #: The most expired rows that one transaction deletes, so that others do not wait long for the write lock.
 MOST_SWEPT = 1000
+#: Free bytes of a disk below which SQLite cannot make its files.
+_LEAST_ROOM: Final = 256 << 10
 #: The advisory lock of PostgreSQL for changes of the library.
 _LIBRARY_LOCK = 0x70686F746F6C6962
 
@@ -235,6 +238,22 @@ def is_unreachable(error: DBAPIError) -> bool:
         return code & 0xFF in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB}
     state: str | None = getattr(error.orig, "sqlstate", None)
     return state is None or state[:2] == "08" or state[:3] == "57P"  # no connection, or it was ended
+
+
+def why_unusable(file: Path) -> str:
+    """Return why SQLite, whose own sentence does not say it, cannot use the file of a database; empty if not known."""
+    try:
+        if not file.parent.exists():
+            return f"there is no folder {file.parent}"
+        if file.is_dir():
+            return "it is a folder"
+        if not os.access(file if file.exists() else file.parent, os.R_OK | os.W_OK):
+            return "permission denied; run svc as the user of the service"
+        if shutil.disk_usage(file.parent).free < _LEAST_ROOM:
+            return "its disk is full; make room on it and try again"
+    except OSError as error:
+        return error.strerror or ""
+    return ""
 
 
 def is_of_schema(error: DBAPIError) -> bool:

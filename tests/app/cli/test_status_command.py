@@ -13,7 +13,7 @@ def status(library):
     """Runs `svc status` on a library with two pictures and two files that are none."""
     library.put("a/one.jpg", jpeg())
     library.put("two.jpg", jpeg(60, 40))
-    library.put("a/broken.jpg", b"\xff\xd8\xff\xe0nothing")
+    library.put("a/broken.jpg", jpeg(90, 48)[:400])
     library.put("empty.jpg", b"")
 
     def run(*arguments):

@@ -108,14 +108,14 @@ def test_errors_are_said_once_and_tried_again_after_growing_pauses(watched, monk
         "The database cannot be used: database is locked (trying again)",
         "Input/output error: /x (trying again)",
         "Unexpected ValueError: ? (trying again)",
-        "It works again after 88 s.",
+        "It works again after 60 s.",
     ]
     assert watched.pauses[:6] == [1, 1, 1, 2, 4, 8]  # another run may end at any time
     assert folders == [("", False)] * 7
     assert watched.ran == []
     with watched.library.session() as session:
         looked = read_counter(session, WATCHED)
-    assert looked == int(NOW.timestamp() + 63)  # noted once a minute
+    assert looked == int(NOW.timestamp() + 17)  # noted once a minute
 
 
 def test_jobs_of_other_kinds_do_not_wait_for_the_run_of_another_process(watched, monkeypatch):

@@ -1,5 +1,6 @@
 """Files that cannot be read or stored, or change while they are read, stop nothing else."""
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -153,6 +154,26 @@ def test_a_file_that_kills_its_decoder_keeps_its_metadata(library, monkeypatch):
     assert library.names(token=token) == ["deadly.jpg", "quiet.jpg"]
     assert library.find(token=token, error="true") == []
     assert reasons(library.index().skipped) == failed
+
+
+@pytest.mark.parametrize("command", ["index", "check", "purge"])
+def test_originals_that_cannot_be_read_are_one_sentence(library, monkeypatch, command):
+    library.put("a.jpg", jpeg())
+    library.index()
+    library.close()
+    scandir = os.scandir
+
+    def refuse(path="."):
+        if path == library.originals:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    done = call_svc(command, instance=library.instance)
+    sentence = (
+        f"The folder of originals '{library.originals}' cannot be read (Permission denied): let this user read it."
+    )
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, f"Error: {sentence}")
 
 
 def test_missing_originals_are_one_sentence(library):

@@ -69,7 +69,11 @@ def serve(
 def _address(server: forks.Process, log: Path, workers: int) -> str:
     def found() -> re.Match[str] | None:
         text = log.read_text()
-        return re.search(r"Listening at: (https?://\S+)", text) if text.count("Booting worker") == workers else None
+        return (
+            re.search(r"Listening at: (?:unix:\S+,)?(https?://\S+)", text)
+            if text.count("Booting worker") == workers
+            else None
+        )
 
     until(lambda: found() or server.poll() is not None, "the workers of gunicorn")
     if address := found():

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
-from photosvc.cli.deploy import Deployment, files_of
+from photosvc.cli.deploy import Deployment, files_of, has_new_http2
 from tests.app.pictures.picture_client import PictureClient
 from tests.helpers.api_client import PASSWORD, open_api
 from tests.helpers.clock import until
@@ -39,10 +39,10 @@ pytestmark = pytest.mark.needs("nginx")
 def main_file(folder: Path, port: int, upstream: str, library, further="", **given) -> Path:
     """A main file around the one for a service, with its own port and log, and further servers."""
     cache = library.instance / "cache"
-    (text,) = files_of("nginx", Deployment(originals=library.originals, cache=cache, bind=upstream, **given)).values()
+    values = {"originals": library.originals, "cache": cache, "listen": ("127.0.0.1",), "bind": upstream, **given}
+    (text,) = files_of("nginx", Deployment(**values)).values()
     for old, new in (
-        ("listen 80;", f"listen 127.0.0.1:{port};"),
-        ("listen [::]:80;", ""),
+        ("listen 127.0.0.1:80;", f"listen 127.0.0.1:{port};"),
         ("access_log /var/log/nginx/photosvc.log", f"access_log {folder}/access.log"),
     ):
         assert text.count(old) == 1, old
@@ -223,7 +223,46 @@ def test_originals_of_every_name_arrive_with_the_headers_of_the_service(nginx, p
         assert {name: headers.get(name) for name in expected} == expected, file
         assert headers["Server"].startswith("nginx")
         assert "X-Accel-Redirect" not in headers
-        assert len(headers["Raw"].get_all("Cache-Control")) == 1
+        assert [len(headers["Raw"].get_all(name)) for name in ("Cache-Control", "Accept-Ranges")] == [1, 1]
+
+
+def test_over_tls_it_speaks_http_2_at_its_port_says_hsts_and_reaches_gunicorn_by_a_socket(
+    pictures, records, tokens, tmp_path
+):
+    (settings := tmp_path / "gunicorn.conf.py").write_text(files_of("gunicorn", Deployment())["gunicorn.conf.py"])
+    key = ["openssl", "req", "-x509", "-nodes", "-newkey", "rsa:2048", "-subj", "/CN=localhost", "-days", "2"]
+    files = ["-keyout", "privkey.pem", "-out", "fullchain.pem"]
+    subprocess.run([*key, *files], cwd=tmp_path, capture_output=True, check=True)
+    plain, port, socket_file = free_port(), free_port(), tmp_path / "gunicorn.sock"
+    address = f"https://localhost:{port}"
+    given = {"base_url": address, "hsts": 300, "new_http2": has_new_http2()}
+    config = main_file(tmp_path, plain, f"unix:{socket_file}", pictures.library, **given)
+    config.write_text(config.read_text().replace("/etc/letsencrypt/live/localhost/", f"{tmp_path}/"))
+    environ = {"PHOTOSVC_SENDFILE_HEADER": "X-Accel-Redirect", "PHOTOSVC_PROXIES": "1", "PHOTOSVC_BASE_URL": address}
+    options = ["--config", str(settings), "--bind", f"unix:{socket_file}"]
+
+    def curl(url, *arguments):
+        command = ["curl", "-sSki", "--http2", *arguments, url]
+        done = subprocess.run(command, capture_output=True, check=True)
+        return done.stdout.partition(b"\r\n\r\n")[0].decode().lower().split("\r\n")
+
+    with serve(pictures.library.instance, threads=16, options=options, environ=environ):
+        command = ["nginx", "-c", str(config), "-e", str(tmp_path / "error.log")]
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        try:
+            wait_for(port)
+            assert f"location: {address}/x" in curl(f"http://127.0.0.1:{plain}/x", "-H", "Host: localhost")
+            paths = {"original": f"dl/{records[100]['Hash']}?t={tokens[1]}", "answer": "status", "none": "nothing"}
+            heads = {name: curl(f"{address}/api/v1/{path}") for name, path in paths.items()}
+        finally:
+            process.terminate()
+            process.wait(60)
+    assert [heads[name][0].strip() for name in paths] == ["http/2 200", "http/2 200", "http/2 404"]
+    for name, head in heads.items():
+        assert head.count("strict-transport-security: max-age=300") == 1, name
+        assert [line for line in head if line.startswith("accept-ranges")] == ["accept-ranges: bytes"] * (
+            name == "original"
+        )
 
 
 def test_thumbnails_arrive_with_the_headers_of_the_service(nginx, pictures, records, tokens):

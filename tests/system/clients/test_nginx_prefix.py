@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from photosvc.cli.deploy import Deployment, files_of
+from photosvc.cli.deploy import Deployment, files_of, has_new_http2
 from tests.app.pictures.picture_client import PictureClient
 from tests.helpers.api_client import open_api
 from tests.helpers.pictures import encoded, quarters
@@ -71,11 +71,11 @@ def _command(folder, port, upstream, library):
     files = ["-keyout", "privkey.pem", "-out", "fullchain.pem"]
     subprocess.run([*key, *files], cwd=folder, capture_output=True, check=True)
     cache = library.instance / "cache"
-    values = Deployment(originals=library.originals, cache=cache, bind=upstream, base_url=ADDRESS)
+    given = {"base_url": ADDRESS, "listen": ("127.0.0.1",), "new_http2": has_new_http2()}
+    values = Deployment(originals=library.originals, cache=cache, bind=upstream, **given)
     (text,) = files_of("nginx", values).values()
     text = text.replace("/var/log/nginx", str(folder)).replace("/etc/letsencrypt/live/photos.home.test", str(folder))
-    text = re.sub(r"listen \[::\]:[^;]*;", "", text).replace("listen 80;", f"listen 127.0.0.1:{free_port()};")
-    text = text.replace("listen 443 ssl;", f"listen 127.0.0.1:{port} ssl;")
+    text = text.replace("127.0.0.1:80;", f"127.0.0.1:{free_port()};").replace("127.0.0.1:443 ", f"127.0.0.1:{port} ")
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     paths = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
     main = folder / "nginx.conf"
