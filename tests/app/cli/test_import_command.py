@@ -81,7 +81,7 @@ def test_folders_that_cannot_be_imported_are_refused(api, tmp_path, folder, code
 
 
 def test_the_exit_code_is_1_when_a_file_cannot_be_read(api, card):
-    (card / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0")
+    (card / "broken.jpg").write_bytes(picture(3)[:300])
     (card / "big.jpg").write_bytes(picture(2))
     (card / "a.xmp").write_bytes(b"<x:xmpmeta")
     done = api.svc("import", str(card))
