@@ -198,17 +198,17 @@ def answer_page(
 def _seed_of_pages(service: Service, who: Principal, asked: SearchRequest) -> int:
     """Return the seed of a random page that names none: drawn for the first page, and the same for those behind it.
 
-    Clients that page by `offset` alone know no seed. The time until which the key of the search is stored is random
-    enough to make one. Where nothing can be written, the seed changes each minute.
+    Clients that page by `offset` alone know no seed. A key of the search is stored until a time that is random enough
+    to make one; a credential has 256 keys at most. Where nothing can be written, the seed changes each minute.
     """
-    search = (who.owner_uid, who.credential_uid, asked.order.name, asked.merged, asked.album, asked.node)
-    key, now = f"shuffle:{digest(repr(search))}", service.now()
+    search = digest(repr((asked.order.name, asked.merged, asked.album, asked.node)))
+    key, now = f"shuffle:{who.owner_uid}:{who.credential_uid}:{search[:2]}", service.now()
     if not asked.offset:
         until = now + _SHUFFLED + timedelta(milliseconds=asked.seed % _MILLISECONDS)
         service.write_if_free(lambda session: remember(session, key, until), lasting=False)
     with service.reading() as connection:
         moment = remembered_until(connection, key, now) or int(now.timestamp()) // 60
-    return int(digest(f"{key}{moment}"), 16) % PRIME
+    return int(digest(f"{key}{search}{moment}"), 16) % PRIME
 
 
 def _send(page: Page, pieces: Iterable[str], headers: list[tuple[str, str]]) -> Response:
