@@ -8,6 +8,7 @@ from sqlalchemy import select
 
 from photosvc.media.metadata import Metadata
 from photosvc.models import Album, AlbumPhoto, Photo
+from photosvc.models.engine import begin_write
 from photosvc.query.fold import fold
 from photosvc.search.reading.request import ORDERS
 from photosvc.search.rows.write import project
@@ -212,6 +213,18 @@ def test_random_pages_by_offset_without_a_seed_repeat_nothing_and_begin_anew_eac
     assert other != ids(paged_library.find(order="random", count=7, q="type:image", offset=0))
     more = ids(paged_library.find(order="random", count=7, offset=FILES - 7))
     assert more == shuffles[1][-7:]  # another search has a shuffle of its own
+
+
+def test_random_pages_by_offset_repeat_nothing_while_others_write(paged_library):
+    token = paged_library.token()
+    with paged_library.session() as session:
+        begin_write(session)
+        answers = [
+            paged_library.get({"order": "random", "q": "type:image", "count": 9, "offset": start}, token=token)
+            for start in range(0, FILES, 9)
+        ]
+    found = [record["ID"] for answer in answers for record in answer.json]
+    assert len(set(found)) == len(found) > 9
 
 
 def test_an_order_is_known_in_any_case_and_with_blanks_around(paged_library):
