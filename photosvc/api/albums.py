@@ -271,7 +271,7 @@ def arrange_album_photos(body: dict[str, Any], album_uid: str) -> Response:
             body["photos"],
             body["before"],
             service.now(),
-            last=body["last"],
+            last=bool(body["last"]),
             sees_private=who.sees_private,
         )
     return json_answer({"photos": body["photos"]})

@@ -73,7 +73,9 @@ class ArrangementSchema(AnyCaseSchema):
         allow_none=True,
         metadata=about("The photo that follows them; without it they become the first photos."),
     )
-    last = fields.Boolean(load_default=False, metadata=about("True to make them the last photos.", [True]))
+    last = fields.Boolean(
+        load_default=False, allow_none=True, metadata=about("True to make them the last photos.", [True])
+    )
 
 
 class FolderSchema(Schema):

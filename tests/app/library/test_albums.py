@@ -100,7 +100,7 @@ def test_people_order_photos_by_hand(call, lake, uids):
     a, b, c, d = uids[:4]
     call("POST", f"/albums/{lake}/photos", json={"photos": [a, b, c]})
     assert call("GET", f"/albums/{lake}/photos") == {"photos": [a, b, c]}
-    assert call("PUT", f"/albums/{lake}/photos", json={"photos": [c]}) == {"photos": [c]}
+    assert call("PUT", f"/albums/{lake}/photos", json={"photos": [c], "last": None}) == {"photos": [c]}
     assert call("GET", f"/albums/{lake}/photos") == {"photos": [c, a, b]}
     call("POST", f"/albums/{lake}/photos", json={"photos": [d]})
     call("PUT", f"/albums/{lake}/photos", json={"photos": [d, c], "before": b})
