@@ -16,7 +16,14 @@ from photosvc.index.agreement import offset_between
 from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import added_areas, bounded, named, read_extraction, write_added_markers, write_markers
 from photosvc.index.gazetteer import country_name, zone_at
-from photosvc.index.name_groups import is_cover, is_in_conflict, is_moving_part, is_preview, original_of
+from photosvc.index.name_groups import (
+    is_cover,
+    is_in_conflict,
+    is_moving_part,
+    is_preview,
+    original_of,
+    without_conflict,
+)
 from photosvc.index.names import date_in_path, title_in
 from photosvc.index.quality import HIDDEN, quality_of
 from photosvc.index.shared_rows import SharedRows
@@ -83,7 +90,7 @@ def taken(metadata: Metadata, files: Sequence[StackedFile], indexed_at: datetime
         return _from_wall_time(metadata, metadata.taken_local, known, usual_zone)
     if metadata.taken_utc is not None:
         return _from_utc(metadata.taken_utc, files, known, usual_zone)
-    named = [date_in_path(file.name, zone) for file in files]
+    named = [date_in_path(without_conflict(file.name), zone) for file in files]
     for date in named:
         if date.local is not None and date.parts == DAY:
             at, zone = _in_zone(date.local, None, known, usual_zone)
@@ -123,7 +130,7 @@ def _from_utc(at: datetime, files: Sequence[StackedFile], known: str, usual_zone
     """Return the time for a UTC time, which videos of phones have; their names have the wall time."""
     local = to_local(at, known or usual_zone)
     for file in files if not known else ():
-        named = date_in_path(file.name, usual_zone).local
+        named = date_in_path(without_conflict(file.name), usual_zone).local
         if named is None or named.time() == time():  # a date alone
             continue
         offset = offset_between(named, at, timedelta(microseconds=file.extraction.duration_ns // 1000))
@@ -348,7 +355,8 @@ def _generated_title(photo: Photo, files: list[File]) -> str:
     city = photo.place.city if photo.place is not None and photo.place.id != UNKNOWN_PLACE else ""
     faces = [marker.name for file in files for marker in file.markers if marker.type == "face" and marker.name]
     people = list(dict.fromkeys(faces))
-    base_name = photo.name if title_in(photo.name) else photo.original_name  # uploads are stored under other names
+    name = without_conflict(photo.name)
+    base_name = name if title_in(name) else photo.original_name  # uploads are stored under other names
     return make_title(people=people, city=city, country=photo.country, base_name=base_name, year=photo.year)
 
 

@@ -90,6 +90,15 @@ def is_in_conflict(base: str) -> bool:
     return _CONFLICT.fullmatch(base) is not None
 
 
+def without_conflict(name: str) -> str:
+    """Return the name of a file before a sync program renamed it because of a conflict; any other name as it is."""
+    while conflict := _CONFLICT.fullmatch(split_name(name)[1]):
+        folder, base, _ = split_name(name)
+        start = len(folder) + 1 if folder else 0
+        name = name[:start] + conflict["original"] + name[start + len(base) :]
+    return name
+
+
 def common_base(base: str) -> str:
     """Return the base name of a video, or one that the video and its small copy have in common."""
     if gopro := _GOPRO.fullmatch(base):

@@ -92,6 +92,9 @@ def test_metadata_tells_the_time():
 def test_a_name_tells_the_time_when_metadata_do_not_and_then_the_last_change():
     assert when(name="2020-01-31/IMG_20190203_040506.jpg")[:4:3] == ("2019-02-03T04:05:06+00:00", "name")
     assert when(name="2020-01-31/party.jpg")[0] == "2020-01-31T00:00:00+00:00"
+    for conflict in (".sync-conflict-20240503-141233-ABCDEFG", " (conflicted copy 2024-05-03 141233)"):
+        assert when(name=f"party{conflict}.jpg")[3] == "", conflict
+        assert when(name=f"a/20190203_040506{conflict}{conflict}.jpg")[0] == "2019-02-03T04:05:06+00:00"
     changed = Metadata(modified_local=WALL - timedelta(days=9), modified_offset=120)
     assert when(changed) == ("2026-02-20T10:00:00+00:00", "2026-02-20T12:00:00+00:00", "Etc/GMT-2", "estimate", True)
     assert when(changed, "IMG_20190203_040506.jpg")[1::2] == ("2019-02-03T04:05:06+00:00", "name")

@@ -175,6 +175,15 @@ def test_small_tiles_are_webp_for_clients_that_name_it(pictures):
         assert answer.headers.get("Vary") == (None if size.startswith("fit") else "Accept")
 
 
+def test_a_webp_tile_keeps_transparency_even_if_a_larger_jpeg_is_cached(pictures):
+    content_hash = pictures.hash_of("alpha.png")
+    assert pictures.pixels(content_hash, "fit_720").mode == "RGB"
+    for size in ("tile_50", "tile_224"):
+        answer = pictures.thumbnail(content_hash, size, Accept=BROWSER)
+        tile = Image.open(BytesIO(answer.data))
+        assert (tile.format, tile.mode, tile.getextrema()[3][0]) == ("WEBP", "RGBA", 0), size
+
+
 def test_an_unknown_size_hash_or_area_is_not_found(pictures):
     known = pictures.hash_of("photo.jpg")
     sizes = ("fit_721", "tile_0", "fit_720.png", "fit_720.jpg.jpg", "colours", "x" * 3000, "%00")
