@@ -33,7 +33,14 @@ from photosvc.records.albums import (
     ZipSelectionSchema,
 )
 from photosvc.search.limits import SearchEndedError
-from photosvc.search.reading.albums import ORDERS, TYPES, AlbumRecord, KnownAlbums, parse_albums_request, with_covers
+from photosvc.search.reading.albums import (
+    ORDERS,
+    TYPES,
+    AlbumRecord,
+    KnownAlbums,
+    parse_albums_request,
+    with_album_covers,
+)
 from photosvc.search.reading.albums_named import kind_of
 from photosvc.search.reading.guests import sees_album
 from photosvc.search.reading.library import state_tag
@@ -122,9 +129,9 @@ def read_album(album_uid: str) -> Response:
             raise _no_album()
         (album,) = _complete(connection, [album])
     if who.shared is not None:
-        album = replace(album, filter="")  # it may name people and places
+        album = replace(album, filter="", category="", notes="", cover="")  # they may name people and places
         if not who.shared.metadata:
-            album = replace(album, id=0, created_at=ZERO_TIME, updated_at=ZERO_TIME)
+            album = replace(album, location="", id=0, created_at=ZERO_TIME, updated_at=ZERO_TIME)
     require_modified(etag)
     return cached_answer(_schema.dump(album), etag)
 
@@ -203,15 +210,15 @@ def _sees_links() -> bool:
 
 def _complete(connection: Connection, albums: Sequence[AlbumRecord]) -> list[AlbumRecord]:
     """Return the albums with their covers and, for callers who may list links, with the numbers of their links."""
-    albums = with_covers(connection, albums, sees_private=principal().sees_private)
+    albums = with_album_covers(connection, albums, sees_private=principal().sees_private)
     return with_link_counts(connection, albums) if _sees_links() else albums
 
 
 def _changed(album_uid: str, values: dict[str, Any]) -> dict[str, Any]:
-    service = current_service()
+    service, who = current_service(), principal()
     with service.writing(library=True) as session:
-        album = album_to_change(session, album_uid, sees_private=principal().sees_private)
-        change_album(session, album, values, service.now())
+        album = album_to_change(session, album_uid, sees_private=who.sees_private)
+        change_album(session, album, values, service.now(), sees_private=who.sees_private)
     return record_of_album(album_uid)
 
 

@@ -1,7 +1,7 @@
 """Thumbnails of files (GET /t/<hash>/<token>/<size>), covers of albums, folders and labels, and videos.
 
-A cover is a thumbnail of the latest photo. GET /videos/<hash>/<token>/<format> sends a video in a format that browsers
-play.
+A cover is a thumbnail of the latest photo, or of the one that a person chose for the album.
+GET /videos/<hash>/<token>/<format> sends a video in a format that browsers play.
 """
 
 import math
@@ -26,6 +26,7 @@ from photosvc.models import SearchRow, photo_keywords
 from photosvc.pictures.originals import open_unbuffered
 from photosvc.pictures.sizes import NAMED, WHOLE, Area, Target, file_name
 from photosvc.pictures.videos import CONVERTED
+from photosvc.search.reading.albums import chosen_cover
 from photosvc.search.reading.albums_named import FOLDER, find_library_album, kind_of, query_below
 from photosvc.search.reading.compile import visible
 from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_ids, marked_areas, matching_ids
@@ -182,7 +183,7 @@ def _target(content_hash: str, name: str) -> tuple[Target, str]:
 @require_link_token
 @answers(BINARY, "The thumbnail.", media_type="image/*", refuses=(403, 404, 412, 422, 503))
 def album_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001 - `require_link_token` reads it
-    """Send a thumbnail of the latest photo of an album, or in or below a folder.
+    """Send a thumbnail of the chosen or latest photo of an album, or of the latest one in or below a folder.
 
     The token is a preview or download token.
     """
@@ -193,7 +194,9 @@ def album_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001 - 
         parsed = parse_request(
             {**photos, "count": "1", "primary": "true", "order": "newest"}, current_service().today()
         )
-        return _cover(matching_ids(connection, parsed, sees_private=who.sees_private), size)
+        file_ids = matching_ids(connection, parsed, sees_private=who.sees_private)
+        chosen = chosen_cover(connection, uid, sees_private=who.sees_private) if file_ids else None
+        return _cover(file_ids if chosen is None else [chosen], size)
 
 
 @thumbnails.get("/labels/<uid>/t/<token>/<size>", strict_slashes=False)

@@ -13,8 +13,9 @@ from photosvc.core import ids
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.message import Message, of_field
 from photosvc.core.text import clean_line
+from photosvc.core.vocabulary import MANUAL as CHOSEN
 from photosvc.library.album_photos import MOST_AT_ONCE, lock_photos, project_members, set_hidden
-from photosvc.models import Album, AlbumPhoto
+from photosvc.models import Album, AlbumPhoto, SearchAlbum, SearchRow
 from photosvc.models.counters import record_change
 from photosvc.models.engine import Writing
 from photosvc.models.statements import in_portions
@@ -22,7 +23,7 @@ from photosvc.query.areas import locate
 from photosvc.query.fold import fold
 from photosvc.query.parser import parse_query
 from photosvc.search.reading.albums_named import find_library_album
-from photosvc.search.reading.compile import visible_albums
+from photosvc.search.reading.compile import visible_albums, visible_photos
 from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL
 
 MOST_ALBUMS: Final = 20_000
@@ -111,19 +112,26 @@ def make_album(session: Session, values: Mapping[str, Any], now: datetime, owner
     _check(values, now, smart=bool(values.get("filter")))
     _check_number(session, owner_uid, smart=bool(values.get("filter")))
     uid = ids.new_uid(ids.ALBUM, now)
-    album = Album(uid=uid, owner_uid=owner_uid, created_at=now, updated_at=now, **{**values, "title": title})
+    given = {**_without_cover(values), "title": title}
+    album = Album(uid=uid, owner_uid=owner_uid, created_at=now, updated_at=now, **given)
     session.add(album)
     session.flush()
     record_change(session, private=album.private)
     return album
 
 
-def change_album(session: Session, album: Album, values: Mapping[str, Any], now: datetime) -> None:
+def change_album(
+    session: Session, album: Album, values: Mapping[str, Any], now: datetime, *, sees_private: bool = True
+) -> None:
     """Write values into an album, as `AlbumEditSchema` loads them; absent values stay.
+
+    Args:
+        sees_private: whether a private photo may become the cover.
 
     Raises:
         InvalidValueError: a value is not valid, or would make a smart album of another one.
     """
+    values = _with_cover(session, album, values, sees_private=sees_private)
     changed = {name: value for name, value in values.items() if value != getattr(album, name)}
     if not changed:
         return
@@ -139,6 +147,27 @@ def change_album(session: Session, album: Album, values: Mapping[str, Any], now:
     album.updated_at = now
     session.flush()
     record_change(session, private=was_private and album.private)
+
+
+def _with_cover(session: Session, album: Album, values: Mapping[str, Any], *, sees_private: bool) -> dict[str, Any]:
+    """Return the values with the chosen photo in place of its hash. The cover that is shown already is no choice."""
+    given, content_hash = _without_cover(values), values.get("thumb")
+    if content_hash == "" or values.get("thumb_src", CHOSEN) != CHOSEN:
+        return {**given, "cover": ""}
+    if content_hash is None:
+        return given
+    shown = select(SearchRow.photo_uid, SearchRow.hash).join(SearchAlbum, SearchAlbum.file_id == SearchRow.file_id)
+    shown = shown.where(SearchAlbum.album_id == album.id, visible_photos(sees_private=sees_private))
+    photo_uid = session.scalar(shown.where(SearchRow.hash == content_hash.lower()).limit(1))
+    if photo_uid is None:
+        raise InvalidValueError("Thumb: no photo in the album has this hash", field="Thumb")
+    latest = session.scalar(shown.order_by(SearchAlbum.taken_at.desc(), SearchAlbum.newest_key.desc()).limit(1))
+    is_choice = "thumb_src" in values or photo_uid != latest
+    return {**given, "cover": photo_uid} if is_choice else given
+
+
+def _without_cover(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in ("thumb", "thumb_src")}
 
 
 def delete_album(session: Session, album: Album, now: datetime) -> bool:

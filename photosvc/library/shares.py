@@ -29,7 +29,7 @@ from photosvc.library.album_photos import remove_photos
 from photosvc.library.albums import album_to_change
 from photosvc.library.links import account_of, maker_of, not_shared
 from photosvc.models import ORIGINALS_ROOT, Album, AlbumPhoto, AlbumShare, File, Photo, UploadedFile, User
-from photosvc.search.reading.albums import AlbumRecord, KnownAlbums, with_covers
+from photosvc.search.reading.albums import AlbumRecord, KnownAlbums, with_album_covers
 from photosvc.search.reading.compile import visible_albums
 
 #: Accounts that one album is shared with, and albums that are shared with one account.
@@ -175,7 +175,7 @@ def shared_albums(
         for share in shared_with(connection, user_id)
         if (album := albums.find(connection, share.uid, sees_private=False, today=today)) is not None
     ]
-    covered = with_covers(connection, [album for _, album in shared], sees_private=False)
+    covered = with_album_covers(connection, [album for _, album in shared], sees_private=False)
     return [(share, album) for (share, _), album in zip(shared, covered, strict=True)]
 
 

@@ -87,6 +87,11 @@ class Album(Numbered, table="albums"):
     type: Mapped[str] = mapped_column(Text, default="album")
     title: Mapped[str] = mapped_column(Text, index=True)
     description: Mapped[str] = mapped_column(Text, default="")
+    category: Mapped[str] = mapped_column(Text, default="", server_default="")
+    location: Mapped[str] = mapped_column(Text, default="", server_default="")
+    notes: Mapped[str] = mapped_column(Text, default="", server_default="")
+    cover: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """UID of the photo that a person chose; empty for the latest one. It counts while the photo is in the album."""
     filter: Mapped[str] = mapped_column(Text, default="")
     order: Mapped[str] = mapped_column(Text, default="oldest")
     favorite: Mapped[bool] = mapped_column(default=False)

@@ -23,6 +23,8 @@ from photosvc.records.fields import (
 from photosvc.records.photos import AlbumSchema
 
 _THUMB = {"description": "The hash of the cover, which is the latest photo; empty without photos."}
+#: Source of a cover that a person chose.
+_CHOSEN = "manual"
 #: Names that one published client sends in place of those of the record.
 _ELSEWHERE = {"linkexpires": "Expires", "shareslug": "Slug"}
 
@@ -36,8 +38,16 @@ class AlbumResultSchema(AlbumSchema):
     Year = fields.Integer(attribute="year")
     Month = fields.Integer(attribute="month")
     PhotoCount = fields.Integer(attribute="photo_count")
-    Thumb = fields.String(attribute="thumb", metadata=_THUMB)
-    ThumbSrc = constant("")
+    Category = fields.String(attribute="category")
+    Location = fields.String(attribute="location")
+    Notes = fields.String(attribute="notes")
+    Thumb = fields.String(
+        attribute="thumb", metadata=about("The hash of the cover: the chosen photo, else the latest; empty without.")
+    )
+    ThumbSrc = fields.Function(
+        lambda album: _CHOSEN if album.cover else "",
+        metadata={"type": "string", "description": "`manual`: a person chose the cover."},
+    )
     LinkCount = fields.Integer(
         attribute="link_count", metadata=about("The public links to it; 0 for those who may not list them.")
     )
@@ -48,6 +58,17 @@ class AlbumEditSchema(AnyCaseSchema):
 
     Title = Line(limits.TITLE, attribute="title", metadata={"example": "Summer"})
     Description = Lines(limits.TEXT, attribute="description")
+    Category = Line(limits.LINE, attribute="category")
+    Location = Line(limits.LINE, attribute="location")
+    Notes = Lines(limits.TEXT, attribute="notes")
+    Thumb = fields.String(
+        attribute="thumb",
+        validate=validate.Regexp(r"([0-9A-Fa-f]{40})?\Z", error="Send the hash of a file, or nothing."),
+        metadata=about("The hash of a photo in the album that becomes its cover; empty: the latest photo."),
+    )
+    ThumbSrc = fields.String(
+        attribute="thumb_src", metadata=about("With another value than `manual`, `Thumb` chooses no cover.", ["manual"])
+    )
     Filter = Line(limits.TEXT, attribute="filter", metadata=about("The query of a smart album."))
     Order = Line(32, attribute="order")
     Favorite = Flag(attribute="favorite")

@@ -37,7 +37,7 @@ _DAYS, _MONTHS = 100, 100
 TYPES: Final = (ALBUM, FOLDER, MONTH, STATE, "moment")
 _STORED: Final = (
     Album.id, Album.uid, Album.type, Album.title, Album.description, Album.filter, Album.order, Album.favorite,
-    Album.private, Album.created_at, Album.updated_at,
+    Album.private, Album.created_at, Album.updated_at, Album.category, Album.location, Album.notes, Album.cover,
 )  # fmt: skip
 #: Type -> the order when none is asked for.
 _DEFAULT_ORDERS: Final = {FOLDER: "path", MONTH: "newest", STATE: "place"}
@@ -98,6 +98,11 @@ class AlbumRecord:
     type: str
     title: str
     description: str = ""
+    category: str = ""
+    location: str = ""
+    notes: str = ""
+    cover: str = ""
+    """UID of the photo that a person chose as cover; empty for the latest one."""
     filter: str = ""
     order: str = "oldest"
     favorite: bool = False
@@ -119,13 +124,44 @@ class AlbumRecord:
     """The public links to it, if they were asked for."""
 
 
+def chosen_cover(connection: Connection, uid: str, *, sees_private: bool) -> int | None:
+    """Return the id of the file that a person chose as the cover of an album; None if it may not be seen."""
+    query = _chosen_covers(SearchRow.file_id, sees_private=sees_private).where(Album.uid == uid)
+    file_id: int | None = connection.scalar(query.where(visible_albums(sees_private=sees_private)))
+    return file_id
+
+
+def _chosen_covers(*columns: Any, sees_private: bool) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+    query = select(*columns).join_from(Album, SearchAlbum, SearchAlbum.album_id == Album.id)
+    query = query.join(SearchRow, SearchRow.file_id == SearchAlbum.file_id)
+    return query.where(SearchRow.photo_uid == Album.cover, visible_photos(sees_private=sees_private))
+
+
+def with_album_covers(
+    connection: Connection, albums: Iterable[AlbumRecord], *, sees_private: bool
+) -> list[AlbumRecord]:
+    """Return the albums with the hashes of their covers.
+
+    A cover is the chosen photo, while it is in the album and may be seen, else the latest photo.
+    """
+    covered = with_covers(connection, albums, sees_private=sees_private)
+    chosen = {album.id: album.cover for album in covered if album.cover}
+    hashes: dict[int, str] = {}
+    for portion in in_portions(list(chosen)):
+        query = _chosen_covers(Album.id, SearchRow.hash, sees_private=sees_private).where(Album.id.in_(portion))
+        hashes |= {row[0]: row[1] for row in connection.execute(query)}
+    return [
+        replace(album, thumb=hashes[album.id]) if album.id in hashes else replace(album, cover="") for album in covered
+    ]
+
+
 #: Order -> its sort key, and whether it runs downwards. Albums with equal keys are sorted by title and UID.
 ORDERS: Final[dict[str, tuple[Callable[[AlbumRecord], Any], bool]]] = {
     "favorites": (lambda album: album.favorite, True),
     "name": (lambda album: fold(album.title), False),
     "title": (lambda album: fold(album.title), False),
     "slug": (lambda album: fold(album.title), False),
-    "category": (lambda album: fold(album.title), False),  # clients ask for it; albums have none
+    "category": (lambda album: (fold(album.category), fold(album.title)), False),
     "name_reverse": (lambda album: fold(album.title), True),
     "newest": (lambda album: (album.year, album.month, album.created_at, album.id), True),
     "moment": (lambda album: (album.year, album.month, album.created_at, album.id), True),

@@ -99,7 +99,8 @@ def _add_unknown() -> None:
 def _create_tables() -> None:
     # fmt: off
     table("albums", *each(ROW_ID, "id"), *each(TEXT, "uid"), *each(TEXT, "owner_uid", server_default=""), *each(TEXT,
-        "type title description filter order"), *each(FLAG, "favorite private"), *each(TIME, "created_at updated_at"),
+        "type title description"), *each(TEXT, "category location notes cover", server_default=""), *each(TEXT,
+        "filter order"), *each(FLAG, "favorite private"), *each(TIME, "created_at updated_at"),
         *each(TIME, "deleted_at", nullable=True), key="id", unique=["uid"])
     index("albums", "owner_uid")
     index("albums", "title")

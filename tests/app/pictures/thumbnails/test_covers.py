@@ -47,6 +47,36 @@ def test_the_cover_of_a_folder_is_its_latest_photo(pictures, uids):
         assert (again.status_code, again.data) == (304, b""), path
 
 
+def test_the_chosen_photo_is_the_cover_of_an_album_while_it_is_in_it_and_may_be_seen(pictures):
+    call, token = pictures.api.library.call, pictures.api.library.token(role="admin")
+    hashes = {name: pictures.hash_of(f"{name}.jpg") for name in ("a/old", "a/new")}
+    photos = {name: call("GET", f"/files/{content}")["PhotoUID"] for name, content in hashes.items()}
+    album = call("POST", "/albums", json={"Title": "Trip", "Category": "Travel", "Location": "Bern", "Notes": "a\nb"})
+    path = f"/albums/{album['UID']}"
+    call("POST", f"{path}/photos", json={"photos": list(photos.values())})
+    unchosen = call("GET", path)
+    assert [unchosen[name] for name in ("Category", "Location", "Notes", "ThumbSrc")] == ["Travel", "Bern", "a\nb", ""]
+    assert (unchosen["Thumb"], call("PUT", path, json=unchosen)["ThumbSrc"]) == (hashes["a/new"], "")
+    assert call("PUT", path, json={"Thumb": hashes["a/new"]})["ThumbSrc"] == ""  # it is shown already
+    chosen = call("PUT", path, json={"Thumb": hashes["a/old"].upper()})
+    assert (chosen["Thumb"], chosen["ThumbSrc"]) == (hashes["a/old"], "manual")
+    assert call("GET", "/albums?type=album&order=category")[0]["Thumb"] == hashes["a/old"]
+    assert call("PUT", path, json=chosen)["ThumbSrc"] == "manual"
+    sent = cover(pictures, f"albums/{album['UID']}/t/TOKEN").data
+    assert sent == pictures.thumbnail(hashes["a/old"]).data
+    for hidden, shown in (({"Private": True}, {"Private": False}),):
+        call("PUT", f"/photos/{photos['a/old']}", json=hidden, token=token)
+        assert call("GET", path)["Thumb"] == hashes["a/new"]
+        call("PUT", f"/photos/{photos['a/old']}", json=shown, token=token)
+    call("DELETE", f"{path}/photos", json={"photos": [photos["a/old"]]})
+    assert [call("GET", path)[name] for name in ("Thumb", "ThumbSrc")] == [hashes["a/new"], ""]
+    for refused in (hashes["a/old"], pictures.hash_of("b/private.jpg"), "0" * 40, "x", 5):
+        assert "Thumb" in str(call("PUT", path, 400, json={"Thumb": refused, "ThumbSrc": "manual"})), refused
+    call("POST", f"{path}/photos", json={"photos": [photos["a/old"]]})
+    assert call("PUT", path, json={"Thumb": ""})["ThumbSrc"] == ""
+    call("DELETE", path)
+
+
 def test_a_folder_has_a_uid_and_the_latest_photo_below_it_as_cover(pictures, uids):
     token, low = pictures.api.access_token(), pictures.hash_of('c "1"/*|x/low.jpg')
     folders = pictures.api.call("GET", "/folders/originals?recursive=true", token).json["folders"]
