@@ -11,7 +11,7 @@ from photosvc import __version__
 from photosvc.auth.principal import Principal
 from photosvc.pictures.sizes import SIZES
 from photosvc.search.limits import SearchEndedError
-from photosvc.search.reading.people import read_labels, read_people
+from photosvc.search.reading.people import read_people
 from photosvc.search.reading.statistics import Counts, read_counts, read_years
 from photosvc.web.links import usable_tokens
 from photosvc.web.searching import searching
@@ -84,5 +84,4 @@ def _count(service: Service, who: Principal) -> Counts:
     with searching(who.owner_uid, "config") as connection:
         count = service.cached(read_counts).read(connection, sees_private=who.sees_private)
         people = service.cached(read_people).read(connection, sees_private=who.sees_private)
-        labels = service.cached(read_labels).read(connection, sees_private=who.sees_private)
-    return replace(count, people=sum(not person.hidden for person in people), labels=len(labels))
+    return replace(count, people=sum(not person.hidden for person in people))

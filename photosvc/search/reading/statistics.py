@@ -8,7 +8,19 @@ from typing import Any, Final
 from sqlalchemy import Connection, Select, func, not_, select, tuple_
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
-from photosvc.models import CHANGES, UNKNOWN_ID, UNKNOWN_PLACE, Album, Camera, File, Photo, SearchRow, read_counter
+from photosvc.models import (
+    CHANGES,
+    UNKNOWN_ID,
+    UNKNOWN_PLACE,
+    Album,
+    Camera,
+    File,
+    Keyword,
+    Photo,
+    SearchRow,
+    photo_keywords,
+    read_counter,
+)
 from photosvc.models.search_values import camera_or_lens_name
 from photosvc.models.statements import unindexed
 from photosvc.query.nodes import Everything, Filter
@@ -45,9 +57,9 @@ class Counts:
     """Towns, or regions where no town is known."""
     folders: int
     months: int
+    labels: int
     people: int = 0
-    labels: int = 0
-    """Left to the caller, who has the lists of them."""
+    """Left to the caller, who has the list of them."""
 
 
 def read_counts(connection: Connection, *, sees_private: bool) -> Counts:
@@ -56,14 +68,15 @@ def read_counts(connection: Connection, *, sees_private: bool) -> Counts:
     seen, is_primary = visible(sees_private=sees_private), compile_query(Filter("primary", True), context)
     numbers = (
         func.count(),
-        func.count().filter(SearchRow.favorite, is_primary),
         func.count().filter(not_(is_primary)),
-        func.count().filter(is_primary, SearchRow.photo_type == _LIVE),
-        func.count().filter(is_primary, SearchRow.photo_type == _VIDEO),
-        func.count().filter(is_primary, SearchRow.private),
-        func.count().filter(is_primary, compile_query(Filter("review", True), context)),
+        # The condition that few rows meet comes first, because SQLite then leaves out the other one.
+        func.count().filter(SearchRow.favorite, is_primary),
+        func.count().filter(SearchRow.photo_type == _LIVE, is_primary),
+        func.count().filter(SearchRow.photo_type == _VIDEO, is_primary),
+        func.count().filter(SearchRow.private, is_primary),
+        func.count().filter(compile_query(Filter("review", True), context), is_primary),
     )
-    every, favorite, further, live, videos, private, review = connection.execute(select(*numbers).where(seen)).one()
+    every, further, favorite, live, videos, private, review = connection.execute(select(*numbers).where(seen)).one()
     hidden, archived = (
         _count_photos(connection, visible(sees_private=True, opened=(name,)), column) if sees_private else 0
         for name, column in (("hidden", SearchRow.hidden), ("archived", SearchRow.archived))
@@ -90,7 +103,17 @@ def read_counts(connection: Connection, *, sees_private: bool) -> Counts:
         places=len(places),
         folders=len(_differing(connection, seen, SearchRow.path, first="")),
         months=len(_differing(connection, seen, SearchRow.timeline_day, first=0, step=_DAYS)),
+        labels=connection.scalar(_count_labels(sees_private=sees_private)) or 0,
     )
+
+
+def _count_labels(*, sees_private: bool) -> "Select[int]":
+    """Return the query for the number of keywords with a photo that may be seen."""
+    labelled = select(SearchRow.file_id).join(photo_keywords, photo_keywords.c.photo_id == SearchRow.photo_id)
+    labelled = labelled.where(
+        photo_keywords.c.keyword_id == Keyword.id, visible(sees_private=sees_private, by_index=False)
+    )
+    return select(func.count()).select_from(Keyword).where(labelled.exists())
 
 
 def _count_photos(connection: Connection, shown: Condition, column: InstrumentedAttribute[bool]) -> int:

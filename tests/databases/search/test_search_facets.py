@@ -12,6 +12,7 @@ from photosvc.models import SearchRow
 from photosvc.models.counters import record_change
 from photosvc.search.reading.facets import FACETS, KnownFacets, count_values, parse_facets
 from photosvc.search.reading.pages import find
+from photosvc.search.reading.people import read_labels
 from photosvc.search.reading.statistics import read_counts, read_years
 from tests.databases.search.varied_library import fill_varied_library
 from tests.helpers.parsing import parse_request, photo_query
@@ -186,6 +187,7 @@ def test_the_numbers_of_a_library_are_those_of_what_is_found(session):
         assert (count.states, count.places) == (
             values("Country", "PlaceState"), values("Country", "PlaceState", "PlaceCity", unknown=["zz"]),
         )  # fmt: skip
+        assert count.labels == len(read_labels(session.connection(), sees_private=sees_private)) > 1
         for name in ("hidden", "archived"):
             opened = records(session, f"{name}:true", sees_private=sees_private)
             assert getattr(count, name) == (len({record["UID"] for record in opened}) if sees_private else 0), name
