@@ -20,7 +20,7 @@ OPEN_STATE = "open_state"
 #: Name of the projection version by which the search rows were written.
 PROJECTION = "projection"
 #: Increment it whenever the projection would give other rows for the same library; older rows are stale.
-PROJECTION_VERSION = 11
+PROJECTION_VERSION = 12
 #: Name of the number that stands for the rules by which files were stacked; see `index.restack`.
 STACKING = "stacking"
 #: Name of a number: 1 if places are estimated, 0 if not; see `index.place_estimates`.

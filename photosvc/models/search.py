@@ -101,7 +101,9 @@ class SearchRow(Base, table="search_rows"):
     day: Mapped[int] = photo_column("day", Integer, scanned=True)
     taken_day: Mapped[int] = photo_column(search_values.taken_day, Integer)
     timeline_day: Mapped[int] = photo_column(search_values.timeline_day, Integer)
-    taken_at: Mapped[int] = photo_column("taken_at", BigInteger, convert=search_values.microseconds)
+    taken_at: Mapped[int] = photo_column(search_values.newest_at, BigInteger)
+    oldest_at: Mapped[int] = photo_column(search_values.oldest_at, BigInteger)
+    """Undated photos come last in both orders by time: `taken_at` sorts downwards, `oldest_at` upwards."""
     created_at: Mapped[int] = photo_column("created_at", BigInteger, convert=search_values.microseconds)
     updated_at: Mapped[int] = photo_column(lambda source: search_values.last_changed(source.photo), BigInteger)
     edited_at: Mapped[int] = photo_column("edited_at", BigInteger, convert=search_values.microseconds)
@@ -155,6 +157,7 @@ class SearchAlbum(Base, table="search_albums"):
         RowId, ForeignKey(SearchRow.file_id, ondelete="CASCADE"), primary_key=True, index=True
     )
     taken_at: Mapped[int] = mapped_column(BigInteger)
+    oldest_at: Mapped[int] = mapped_column(BigInteger)
     newest_key: Mapped[int] = mapped_column(BigInteger)
     oldest_key: Mapped[int] = mapped_column(BigInteger)
 

@@ -52,6 +52,8 @@ RANK_BITS = 16
 #: The highest rank, and the lowest bits of the descending form of the key of a primary file.
 LAST_RANK = (1 << RANK_BITS) - 1
 _MICROSECOND = timedelta(microseconds=1)
+#: More microseconds than between the years 1 and 9999.
+_BEYOND: Final = 4 * 10**17
 
 
 def word_text(sections: Iterable[str], longest: int = LONGEST_SECTION) -> str:
@@ -176,7 +178,7 @@ SORT_KEYS = {
         ("taken_at", "newest_key"), "taken", (*_COVERING, *_IN_NEWEST, _ONE_EACH), by_value=True, by_album=True
     ),
     "oldest": SortKeys(
-        ("taken_at", "oldest_key"), "oldest", (*_COVERING, "photo_id", "year", "taken_day", _ONE_EACH), by_album=True
+        ("oldest_at", "oldest_key"), "oldest", (*_COVERING, "photo_id", "year", "taken_day", _ONE_EACH), by_album=True
     ),
     "updated": SortKeys(("updated_at", "newest_key"), "updated", ("private", "created_at", _ONE_EACH)),
     "edited": SortKeys(("edited_at", "newest_key"), "edited", ("private", _ONE_EACH)),
@@ -200,6 +202,19 @@ def photo_source(photo: Photo, *, has_album: bool) -> PhotoSource:
 def microseconds(moment: datetime | None) -> int:
     """Return microseconds since 1970; 0 for an unset time."""
     return (moment - _EPOCH) // _MICROSECOND if moment else 0
+
+
+def newest_at(source: PhotoSource) -> int:
+    """Return the time at which a photo was taken, in microseconds since 1970; of undated photos, one before all times.
+
+    Undated photos have the time of their file, which only says in which order they come among themselves.
+    """
+    return microseconds(source.photo.taken_at) - (0 if source.photo.year > 0 else _BEYOND)
+
+
+def oldest_at(source: PhotoSource) -> int:
+    """Return the time at which a photo was taken like `newest_at`; of undated photos, one after all times."""
+    return microseconds(source.photo.taken_at) + (0 if source.photo.year > 0 else _BEYOND)
 
 
 def last_changed(photo: Any) -> int:  # noqa: ANN401 - a photo, or a row with its times

@@ -150,8 +150,8 @@ def _place(record: Record) -> str:
 def first_months(records: Iterable[Record], turns: Mapping[str, int], *, oldest_first: bool) -> dict[str, Any]:
     """Return columns and photos of these search results, which are sorted by time; `turns` as for `Thumbnails`.
 
-    Searches sort by UTC, with photos without a date among the others. The timeline sorts by local days first, with
-    photos without a date at its end, so these are left out here.
+    Searches sort by UTC, with photos without a year at their end. The timeline sorts by local days first, with photos
+    without a month at its end, so these are left out here.
     """
     dated = sorted(filter(_month, records), key=_local_day, reverse=not oldest_first)
     months = [(name, list(of_month)) for name, of_month in groupby(dated, key=_month)]

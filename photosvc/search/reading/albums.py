@@ -44,8 +44,8 @@ _DEFAULT_ORDERS: Final = {FOLDER: "path", MONTH: "newest", STATE: "place"}
 #: The most steps (`limits.Steps`) of all searches that count the photos of smart albums for a list, and of one search.
 _MOST_STEPS: Final = 200
 _MOST_OF_ONE: Final = 40
-#: Added to both sort keys, so that each has 19 digits: times of the years 1 to 9999, and keys below 2^62.
-_OFFSET: Final = 10**18
+#: Added to both sort keys, so that each has 19 digits: `newest_at` of photos with and without a date, keys below 2^62.
+_OFFSET: Final = 2 * 10**18
 _DIGITS: Final = 19
 #: An album, folder or person with the packed sort keys of the latest photo.
 

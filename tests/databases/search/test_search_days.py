@@ -6,12 +6,14 @@ import pytest
 from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
-from photosvc.models import Photo
+from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.search.reading.pages import find
 from photosvc.search.rows.write import project
 from tests.helpers.clock import NOW
 from tests.helpers.factories.photos import add_photos
 from tests.helpers.parsing import parse_request
+
+ALBUM = "a" * 16
 
 #: For each photo the local day and the time by UTC.
 TAKEN = {
@@ -67,3 +69,31 @@ def test_a_day_finds_its_photos_in_every_order(session):
             found = titles(session, q=query, order=order)
             assert set(found) == expected(low, high), (order, query)
             assert found, query
+
+
+def test_undated_photos_come_last_in_both_orders_by_time_and_on_each_page(session):
+    photos = session.scalars(select(Photo).where(Photo.title.in_(("same day", "clock in 2033")))).all()
+    for photo in photos:
+        photo.year = photo.month = photo.day = -1
+    session.add(Album(id=9, uid=ALBUM, title="All", created_at=NOW, updated_at=NOW))
+    session.flush()
+    every = session.scalars(select(Photo.id)).all()
+    session.add_all(AlbumPhoto(album_id=9, photo_id=photo_id, created_at=NOW) for photo_id in every)
+    project(session, every)
+    for order, undated in (("newest", ["clock in 2033", "same day"]), ("oldest", ["same day", "clock in 2033"])):
+        for scope in ({}, {"q": "day:-1|1-31"}, {"s": ALBUM}, {"q": "clock | day | of | evening | morning"}):
+            expected = titles(session, order=order, **scope)
+            assert expected[-2:] == undated, (order, scope)
+            assert set(expected) == set(TAKEN)
+            by_offset = [
+                titles(session, order=order, count="1", offset=str(at), **scope) for at in range(len(expected))
+            ]
+            assert [one for (one,) in by_offset] == expected
+            by_cursor, cursor = [], ""
+            while cursor is not None:
+                asked = {"order": order, "count": "3", "cursor": cursor, **scope}
+                page = find(session.connection(), parse_request(asked), sees_private=True)
+                by_cursor += [record["Title"] for records in page.results() for record in records]
+                cursor = str(page.next) if page.next else None
+            assert by_cursor == expected
+    session.rollback()

@@ -54,7 +54,7 @@ def everything(library):
         texts = {
             text.photo_id: {**vars(text), "_sa_instance_state": None} for text in session.scalars(select(SearchText))
         }
-        members = {(one.album_id, one.file_id): (one.taken_at, one.newest_key, one.oldest_key)
+        members = {(one.album_id, one.file_id): (one.taken_at, one.oldest_at, one.newest_key, one.oldest_key)
                    for one in session.scalars(select(SearchAlbum))}  # fmt: skip
     return library.stored(), texts, members
 

@@ -303,9 +303,10 @@ def _create_tables() -> None:
         "archived_at"), *each(SMALL, "quality rating faces"), *each(NUMBER, "resolution iso focal_length"),
         *each(REAL, "f_number"), *each(TEXT, "exposure_key"), *each(ROW_ID, "camera_id lens_id"), *each(REAL,
         "lat lng x y z"), *each(NUMBER, "altitude"), *each(TEXT, "cell_id country state_key city_key"), *each(NUMBER,
-        "year month day taken_day timeline_day"), *each(BIG, "taken_at created_at updated_at edited_at duration"),
-        *each(NUMBER, "shuffle"), *each(SMALL, "color"), *each(NUMBER, "photo_diff"),
-        *each(BIG, "photo_size"), *each(TEXT, "file_uid file_key hash codec"), *each(BIG, "size"),
+        "year month day taken_day timeline_day"),
+        *each(BIG, "taken_at oldest_at created_at updated_at edited_at duration"), *each(NUMBER, "shuffle"),
+        *each(SMALL, "color"), *each(NUMBER, "photo_diff"), *each(BIG, "photo_size"),
+        *each(TEXT, "file_uid file_key hash codec"), *each(BIG, "size"),
         *each(NUMBER, "width height"), *each(FLAG, "portrait"), *each(REAL, "aspect_ratio"), *each(SMALL, "chroma"),
         *each(NUMBER, "diff"), *each(FLAG, "has_error"), *each(TEXT, "instance_key"), key="file_id",
         refers=[("file_id", "files.id", "CASCADE")])
@@ -328,7 +329,7 @@ def _create_tables() -> None:
         include=("file_id",))
     index("search_rows", "name_key oldest_key listed", name="ix_photosvc_search_rows_name_key_pattern",
         where="listed")
-    index("search_rows", "taken_at oldest_key private listed photo_id year taken_day is_first",
+    index("search_rows", "oldest_at oldest_key private listed photo_id year taken_day is_first",
         name="ix_photosvc_search_rows_oldest", where="listed", include=("file_id",))
     index("search_rows", "path_key", name="ix_photosvc_search_rows_path", where="listed")
     index("search_rows", "photo_id taken_at newest_key private listed", name="ix_photosvc_search_rows_photo",
@@ -370,12 +371,12 @@ def _create_tables() -> None:
         key="credential_id", refers=[("credential_id", "credentials.id", "CASCADE"), ("link_id", "links.id",
         "CASCADE")])
     index("visits", "link_id")
-    table("search_albums", *each(ROW_ID, "album_id file_id"), *each(BIG, "taken_at newest_key oldest_key"),
+    table("search_albums", *each(ROW_ID, "album_id file_id"), *each(BIG, "taken_at oldest_at newest_key oldest_key"),
         key="album_id file_id", refers=[("album_id", "albums.id", "CASCADE"), ("file_id", "search_rows.file_id",
         "CASCADE")])
     index("search_albums", "album_id newest_key file_id", name="ix_photosvc_search_albums_added")
     index("search_albums", "file_id")
-    index("search_albums", "album_id taken_at oldest_key file_id", name="ix_photosvc_search_albums_oldest")
+    index("search_albums", "album_id oldest_at oldest_key file_id", name="ix_photosvc_search_albums_oldest")
     index("search_albums", "album_id taken_at newest_key file_id", name="ix_photosvc_search_albums_taken")
     table("search_documents", *each(ROW_ID, "file_id", autoincrement=False), *each(TEXT, "result_head file"),
         key="file_id", refers=[("file_id", "search_rows.file_id", "CASCADE")])
