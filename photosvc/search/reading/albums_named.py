@@ -10,8 +10,9 @@ from datetime import date
 from functools import cache
 from itertools import accumulate, chain
 from typing import Final, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, Row, Select, select
+from sqlalchemy import Connection, Engine, Row, Select, select
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM, computed_uid, is_uid
@@ -38,6 +39,7 @@ from photosvc.query.nodes import (
 from photosvc.query.parser import parse_query
 from photosvc.search.limits import each_of
 from photosvc.search.reading.compile import visible_albums
+from photosvc.search.reading.library import CachedValue
 
 Operands: TypeAlias = tuple[Operand, ...]
 #: The order of the photos of folders, months and states.
@@ -99,8 +101,14 @@ def find_library_album(connection: Connection, uid: str) -> LibraryAlbum | None:
             digits = uid[len(_PREFIX) + 1 :]
             year, month = (int(digits[:-2]), int(digits[-2:])) if digits.isdigit() else (0, 0)
             return LibraryAlbum(MONTH, year=year, month=month) if 1 <= year <= 9999 and 1 <= month <= 12 else None
-        case kind:
-            return next((album for album in each_of(connection, _READERS[kind](connection)) if album.uid == uid), None)
+        case _:
+            cached = _BY_UID.setdefault(connection.engine, CachedValue(_by_uid))
+            return cached.read(connection, sees_private=True).get(uid)
+
+
+def _by_uid(connection: Connection, **_: bool) -> dict[str, LibraryAlbum]:
+    every = chain(_folders(connection), _states(connection))
+    return {album.uid: album for album in each_of(connection, every)}
 
 
 def _number(name: str, value: int) -> Node:
@@ -130,7 +138,8 @@ def _states(connection: Connection) -> Iterator[LibraryAlbum]:
         yield LibraryAlbum(STATE, country=row.country, state=row.state)
 
 
-_READERS: Final = {FOLDER: _folders, STATE: _states}
+#: The folders and states of each database by their UIDs, which are computed from all of them.
+_BY_UID: Final = WeakKeyDictionary[Engine, CachedValue[dict[str, LibraryAlbum]]]()
 
 
 class NamedAlbum(NamedTuple):

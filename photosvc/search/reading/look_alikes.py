@@ -7,6 +7,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
 from photosvc.models import File, SearchRow
+from photosvc.search.limits import each_of
 from photosvc.search.reading.columns import identified
 from photosvc.search.reading.compile import visible
 
@@ -14,7 +15,11 @@ from photosvc.search.reading.compile import visible
 SIMILAR: Final = 10
 #: The most similar photos that a search gives.
 _MOST_SIMILAR: Final = 1000
+#: Similar photos that are kept while others are compared.
+_MOST_KEPT: Final = 20 * _MOST_SIMILAR
 _PART_BITS: Final = 16
+#: Rows that are read at once.
+_CHUNK: Final = 1000
 PARTS: Final = (File.look_1, File.look_2, File.look_3, File.look_4)
 #: Masks of the bits in which the nearest part of a similar hash may differ.
 _MASKS: Final = [
@@ -37,10 +42,18 @@ def similar_photos(connection: Connection, uid: str, *, sees_private: bool) -> l
     for parts in connection.execute(select(*PARTS).where(File.photo_id == photo_id, shows())).all():
         look = number(parts)
         query = select(File.photo_id, *PARTS).where(shows(), _near(parts))
-        for other, *others in connection.execute(query):
+        rows = connection.execute(query, execution_options={"yield_per": _CHUNK})
+        for other, *others in each_of(connection, rows):
             distance = (look ^ number(others)).bit_count()
             if distance <= min(SIMILAR, distances.get(other, SIMILAR)):
                 distances[other] = distance
+                if len(distances) > _MOST_KEPT:  # of a million copies, too
+                    distances = {near: distances[near] for near in _nearest(distances)}
+    return _nearest(distances)
+
+
+def _nearest(distances: dict[int, int]) -> list[int]:
+    """Return the ids of the most similar photos."""
     return sorted(distances, key=lambda other: (distances[other], other))[:_MOST_SIMILAR]
 
 

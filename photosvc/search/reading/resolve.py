@@ -200,7 +200,7 @@ class _Resolver:
         parts = [self._in_any(albums, name, inside)] if (albums := self._albums.named(operands)) else []
         uids = [operand.text for operand in operands if isinstance(operand, Uid) and kind_of(operand.text)]
         for uid in uids[:_MOST_LIBRARY_ALBUMS]:
-            of_library = self._names.once(("library", uid), partial(find_library_album, self._connection, uid))
+            of_library = find_library_album(self._connection, uid)
             parts += [of_library.node] if of_library else []
         return disjunction(parts) if parts else Nothing()
 
@@ -256,10 +256,8 @@ class _Lookups:
         if terms:
             query = select(kind.id, kind.make, kind.model)
             every = self.once(kind, lambda: self._connection.execute(query).all())
-            names = {
-                row.id: camera_or_lens_name(row.make, row.model) for row in every
-            }  # `85mm` is a word of `EF85mm` as well
-            named = each_of(self._connection, names.items())
+            named = ((row.id, camera_or_lens_name(row.make, row.model)) for row in each_of(self._connection, every))
+            # `85mm` is a word of `EF85mm` as well.
             ids |= {key for key, name in named if fits_name(name, terms, _JOINED.sub(" ", name))}
         return tuple(sorted(ids))
 
@@ -284,7 +282,8 @@ class _Lookups:
         """Return the names that belong to people with these UIDs."""
         query = select(Subject.folded, Subject.uid)
         chosen = self.once(Subject, lambda: dict(self._connection.execute(query).all()))
-        return tuple(name for name in names if (chosen.get(fold(name)) or computed_uid(SUBJECT, fold(name))) in uids)
+        named = each_of(self._connection, names)
+        return tuple(name for name in named if (chosen.get(fold(name)) or computed_uid(SUBJECT, fold(name))) in uids)
 
     def circles(self, operands: Operands, *, required: bool) -> Operands:
         """Replace photos and places by circles around their positions; leave out photos without a position."""
