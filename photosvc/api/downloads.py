@@ -18,9 +18,10 @@ from photosvc.auth.principal import HOST_USER, Principal
 from photosvc.core.errors import NotFoundError, PermissionDeniedError, PhotosvcError
 from photosvc.core.ids import ALBUM, is_uid
 from photosvc.core.message import Message, counted
+from photosvc.exchange.sidecar_export import sidecar_contents
 from photosvc.library.content import check_disk
 from photosvc.library.thumbnail_jobs import original_of_file
-from photosvc.models.engine import open_reader
+from photosvc.models.engine import open_reader, session_on
 from photosvc.pictures.archives import StoredSelection, ZipEntry, find_selection, store_selection, stream_zip
 from photosvc.pictures.download_names import download_name, safe_name
 from photosvc.pictures.originals import open_unbuffered
@@ -38,6 +39,7 @@ from photosvc.web.contract import (
     describe,
     for_visitors,
     outcome,
+    read_switch,
     takes,
     takes_query,
 )
@@ -73,6 +75,11 @@ def download_parameters() -> list[dict[str, Any]]:
     meaning = "Name of the file: by time and title, as in the library, or as before the import."
     instead = "A download token; without it, show an access token in a header."
     return describe({"t": (TEXT, instead), "name": (names, meaning)})
+
+
+def _archive_parameters() -> list[dict[str, Any]]:
+    details = "Add an XMP sidecar to each file, with what people entered; not for visitors of links."
+    return [*download_parameters(), *describe({"details": ({"type": "boolean", "default": False}, details)})]
 
 
 @downloads.get("/dl/<content_hash>")
@@ -159,7 +166,7 @@ def select_files(body: dict[str, Any]) -> Response:
 
 @downloads.get("/zip/<name>")
 @require_download
-@takes_query(download_parameters)
+@takes_query(_archive_parameters)
 @answers(BINARY, "The archive.", media_type="application/zip", refuses=(404, 413, 429, 503))
 @for_visitors
 def download_selection(name: str) -> Response:
@@ -172,7 +179,7 @@ def download_selection(name: str) -> Response:
 
 @downloads.get("/albums/<album_uid>/dl")
 @require_download
-@takes_query(download_parameters)
+@takes_query(_archive_parameters)
 @answers(BINARY, "The archive.", media_type="application/zip", refuses=(404, 413, 429, 503))
 @for_visitors
 def download_album(album_uid: str) -> Response:
@@ -237,6 +244,7 @@ def _check_size(service: Service, connection: Connection, file_ids: Sequence[int
 
 def _send_archive(waiting: StoredSelection) -> Response:
     service, who = current_service(), principal()
+    with_details = read_switch("details") and who.shared is None
     with service.reading(orm=True) as session:
         _check_size(service, session.connection(), waiting.file_ids)
         check_disk(session, service.settings)
@@ -248,14 +256,16 @@ def _send_archive(waiting: StoredSelection) -> Response:
     if request.method == "HEAD":
         return ReadyResponse(headers=headers)
     # The engine is looked up now: an answer is sent after its request has ended.
-    entries = _entries(service, service.engine(), who, waiting.file_ids, request.args.get("name", ""))
+    entries = _entries(
+        service, service.engine(), who, waiting.file_ids, request.args.get("name", ""), with_details=with_details
+    )
     answer = ReadyResponse(stream_zip(entries), headers=headers)
     answer.call_on_close(begin_transfer(answer))
     return answer
 
 
 def _entries(
-    service: Service, engine: Engine, who: Principal, file_ids: Sequence[int], kind: str
+    service: Service, engine: Engine, who: Principal, file_ids: Sequence[int], kind: str, *, with_details: bool
 ) -> Iterator[ZipEntry | None]:
     """Yield the entries of an archive, None for files that may no longer be seen.
 
@@ -265,9 +275,14 @@ def _entries(
         portion = file_ids[start : start + _PORTION]
         with closing(open_reader(engine)) as connection:
             files = _open_files(service, connection, who, portion)
+            sidecars: dict[int, bytes] = {}
+            if with_details:
+                with session_on(connection) as session:
+                    sidecars = sidecar_contents(session, list({file.photo_id for file in files}))
         yield from (None for _ in range(len(portion) - len(files)))
         for file in files:
-            yield ZipEntry(saved_name(file, kind), original_of_file(service.settings, file), file.taken_at_local)
+            original, sidecar = original_of_file(service.settings, file), sidecars.get(file.file_id, b"")
+            yield ZipEntry(saved_name(file, kind), original, file.taken_at_local, sidecar)
 
 
 def _open_files(service: Service, connection: Connection, who: Principal, file_ids: Sequence[int]) -> list[SeenFile]:

@@ -27,7 +27,7 @@ from photosvc.media.metadata import Metadata
 from photosvc.media.xmp_packet import NotXmpError, Packet
 from photosvc.media.xmp_tree import MAX_PACKET
 from photosvc.media.xmp_writer import properties_to_write
-from photosvc.models import ORIGINALS_ROOT, Photo
+from photosvc.models import ORIGINALS_ROOT, File, Photo
 from photosvc.models.photo import WITH_ALL
 from photosvc.models.statements import in_portions
 
@@ -69,6 +69,19 @@ class _Wanted:
     """Width and height of the picture as stored, in pixels."""
 
 
+def sidecar_contents(session: Session, photo_ids: Sequence[int]) -> dict[int, bytes]:
+    """Return the content of a new sidecar by the id of each file of these photos; empty without values for it."""
+    query = select(Photo).where(Photo.id.in_(photo_ids)).options(*WITH_ALL)
+    contents: dict[int, bytes] = {}
+    for photo in session.scalars(query):
+        own = own_values(photo)
+        for file in photo.files:
+            values, packet = known_values(photo, file, own), Packet()
+            is_written = packet.put(values, properties_to_write(values, _stored_size(file)))
+            contents[file.id] = packet.content() if is_written else b""
+    return contents
+
+
 class SidecarExport:
     """An export of the sidecars of photos."""
 
@@ -107,8 +120,7 @@ class SidecarExport:
             name = f"{file.name}.xmp"
             present = (sidecar.name for sidecar in sidecars.get(file.id, ()) if sidecar.name.lower() == name.lower())
             values = _NOTHING if self._removes else known_values(photo, file, own)
-            size = (file.height, file.width) if swaps_sides(file.orientation) else (file.width, file.height)
-            yield _Wanted(next(present, name), values, size)
+            yield _Wanted(next(present, name), values, _stored_size(file))
 
     def _export(self, wanted: _Wanted) -> ExportedSidecar | None:
         try:
@@ -153,6 +165,11 @@ class SidecarExport:
             return ExportedSidecar(wanted.name, outcome, reason)
         finally:
             os.close(folder)
+
+
+def _stored_size(file: File) -> tuple[int, int]:
+    """Return width and height of the picture as it is stored."""
+    return (file.height, file.width) if swaps_sides(file.orientation) else (file.width, file.height)
 
 
 @dataclass(frozen=True, slots=True)

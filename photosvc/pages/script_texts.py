@@ -74,6 +74,7 @@ _TEXTS: Final[dict[str, Text]] = {
     "hasAll": N_("%(album)s has them all already"),
     "removed": P_("%(num)s photo removed from this album", "%(num)s photos removed from this album"),
     "packed": P_("%(num)s file in one archive", "%(num)s files in one archive"),
+    "withDetails": N_("Download with details"),
     "askDiscard": N_("Discard what you typed?"), "discard": N_("Discard"), "saveMine": N_("Save mine"),
     "unsaved": N_("Not saved. %(error)s"), "typeTime": N_("Type a whole date and time."),
     "butNot": N_("%(text)s, but %(rest)s not: %(error)s"), "noneLeft": N_("No photos left."),

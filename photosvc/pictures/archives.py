@@ -135,6 +135,8 @@ class ZipEntry:
     original: Original
     modified: datetime
     """Wall time, shown by programs that unpack the archive."""
+    sidecar: bytes = b""
+    """The content of an XMP sidecar that follows the file; empty for none."""
 
 
 def stream_zip(entries: Iterable[ZipEntry | None]) -> Iterator[bytes]:
@@ -153,6 +155,9 @@ def stream_zip(entries: Iterable[ZipEntry | None]) -> Iterator[bytes]:
                 unnamed += 1
             else:
                 yield from _add(archive, sink, entry, names, missing)
+                if entry.sidecar:
+                    info = _info(names.take(f"{entry.name}.xmp"), len(entry.sidecar), entry.modified)
+                    archive.writestr(info, entry.sidecar)
         if unnamed:
             missing.append(f"({unnamed} that are no longer in the library, or that you may no longer see)")
         if missing:

@@ -147,7 +147,8 @@ export class Actions {
     document.body.append(link);
     link.click();
     link.remove();
-    this.say(t("packed", {num: data.count}));
+    const details = {href: `${link.href}?details=true`, download: "", textContent: t("withDetails")};
+    this.say(t("packed", {num: data.count}), null, details);
   }
 
   // The remaining photo that gets the focus.

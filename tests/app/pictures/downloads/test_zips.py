@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from photosvc.api import downloads
+from photosvc.media.xmp import read_xmp_sidecar
 from photosvc.models import Album, AlbumPhoto, Credential, File, Photo, User, ZipSelection
 from photosvc.pictures.archives import MOST_WAITING
 from photosvc.search.rows.write import project
@@ -157,6 +158,20 @@ def test_a_selection_is_posted_and_its_archive_fetched_with_the_download_token(f
     assert headers["Cache-Control"] == "no-store"
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert "Content-Length" not in headers
+
+
+def test_an_archive_with_details_has_a_sidecar_beside_each_file_but_none_for_visitors(own):
+    photos, token = [uid(own, "2021/tree.jpg")], own.app_password()
+    plain = list(fetch(own, token, photos=photos))
+    archive = fetch(own, token, "details=true", photos=photos)
+    assert list(archive) == [*plain, "20210501-120000-Tree.jpg.xmp"]
+    assert read_xmp_sidecar(archive["20210501-120000-Tree.jpg.xmp"]).title == "Tree"
+    check_error(own.call("GET", f"/albums/{album(1)}/dl?details=perhaps", token), 400)
+    rights = {"ShowMetadata": True, "CanDownload": True}
+    link = own.call("POST", f"/albums/{album(1)}/links", token, json=rights).json
+    visitor = own.call("POST", "/session", json={"token": link["Token"]}).json["access_token"]
+    sent = zipped(own.call("GET", f"/albums/{album(1)}/dl?details=true", visitor))
+    assert [name for name in sent if name.endswith(".xmp")] == []
 
 
 @pytest.mark.needs("unzip")
