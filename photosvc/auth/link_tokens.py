@@ -20,6 +20,7 @@ from photosvc.settings import Settings
 
 #: Lifetime of a download token.
 DOWNLOAD_LIFETIME: Final = timedelta(hours=1)
+_ALMOST_A_MINUTE: Final = timedelta(seconds=59, microseconds=999_999)
 #: A function that returns the signed-in user of a host app, or None when no user is signed in.
 HostLoader: TypeAlias = Callable[[], Principal | None]
 _NO_HOST: Final[HostLoader] = lambda: None  # noqa: E731
@@ -34,8 +35,11 @@ def preview_token(settings: Settings, principal: Principal) -> str:
 
 
 def download_token(settings: Settings, principal: Principal, now: datetime) -> str:
-    """Return a token that is valid for an hour, and only as long as a preview token of the same credential."""
-    end = now + DOWNLOAD_LIFETIME
+    """Return a token that is valid for an hour, and only as long as a preview token of the same credential.
+
+    It ends at a full minute, so that a client gets the same one again with its next answers.
+    """
+    end = (now + DOWNLOAD_LIFETIME + _ALMOST_A_MINUTE).replace(second=0, microsecond=0)
     return signed_text(_download_key(settings), principal.credential_uid, _rights(principal), until=end)
 
 

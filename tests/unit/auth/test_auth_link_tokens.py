@@ -81,6 +81,8 @@ def test_a_download_token_lasts_one_hour(session, settings, alice):
     token = download_token(settings, principal, NOW)
     for text in (token, download_token(settings, principal, NOW)):
         assert re.fullmatch(r"[A-Za-z0-9_-]{30,80}", text)  # clients put tokens into addresses unescaped
+    early, late = (download_token(settings, principal, NOW + seconds * SECOND) for seconds in (0.5, 60))
+    assert early == late != token  # it ends at a full minute, so that answers of one minute have the same
     for check in (verify_download, verify_any):
         for seconds in (-1, 0, 3599):
             assert check(session.connection(), settings, token, NOW + seconds * SECOND) == principal
