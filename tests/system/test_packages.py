@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from configparser import ConfigParser
 from email.parser import HeaderParser
 
 import pytest
@@ -63,6 +64,16 @@ def test_its_metadata_have_project_urls_and_links_to_files_that_are_there(files)
     assert [link for mark, link in links if mark] == [f"{HOME}/raw/HEAD/docs/photo-grid.jpg"]
     for mark, link in links:
         assert link.removeprefix(f"{HOME}/{'raw' if mark else 'blob'}/HEAD/") in files, link
+
+
+def test_an_older_python_is_told_which_one_is_needed_and_looks_for_no_requirement(files):
+    head = HeaderParser().parsestr(files["PKG-INFO"].decode())
+    assert head["Requires-Python"] == ">=3.11"
+    config = ConfigParser(interpolation=None)
+    config.read_string(files["setup.cfg"].decode())
+    extras = [lines for name, lines in config["options.extras_require"].items() if name not in {"all", "test", "lint"}]
+    needed = "\n".join([config["options"]["install_requires"], *extras]).split("\n")
+    assert [line for line in needed if line and not line.endswith('; python_version >= "3.11"')] == []
 
 
 def test_a_package_of_a_source_distribution_has_the_same_urls(files, tmp_path):
