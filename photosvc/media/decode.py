@@ -272,7 +272,10 @@ def _correct_tiff(picture: Any) -> None:  # noqa: ANN401 - Pillow loads its read
         picture.info[_RANGE] = (1 << bits - is_signed) - 1, is_signed, tags.get(262) == 0  # of white as zero
     if (in_planes and tags.get(277, 1) == 2) or (predictor_of(tags) == 2 and bits not in (8, 16, 32, 64)):
         raise DecodeError(Reason.BAD_HEADER)
-    if not in_planes or all(tile.codec_name != "raw" for tile in picture.tile):
+    is_raw = any(tile.codec_name == "raw" for tile in picture.tile)
+    if is_raw and picture.mode == "P" and tags.get(266) == 2:  # bits from the lowest to the highest
+        raise DecodeError(Reason.BAD_HEADER)
+    if not in_planes or not is_raw:
         return
     if bits == 16 and picture.mode in ("RGB", "RGBA") and all(tile.args[0] in picture.mode for tile in picture.tile):
         order = "B" if tags.prefix == b"MM" else "L"

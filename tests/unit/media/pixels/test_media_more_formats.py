@@ -159,6 +159,9 @@ def test_a_tiff_of_few_bits_keeps_its_palette_transparency_inks_and_orientation(
     palette = [value for channel in range(3) for value in (channel * 20_000, *[0] * 60, 65_535, 0, 0)]
     indexed = tiff([0, 61] * 8, bits=6, colours=3, more=[(320, palette)])
     assert [shown(indexed, "tif").convert("RGB").getpixel((x, 3)) for x in (0, 1)] == [(0, 78, 156), (255, 255, 255)]
+    white = [65_535 * (index == 8) for index in range(16)]
+    mirrored = tiff([1, 0] * 8, bits=4, colours=3, more=[(266, [2]), (320, white * 3)])  # the lowest bits come first
+    assert [shown(mirrored, "tif").convert("L").getpixel((x, 3)) for x in (0, 1)] == [0, 255]
     for kind, red in ((2, 63), (1, 21)):  # alone, or multiplied into the colours
         clear = tiff([red, 0, 0, 21, 0, 0, 0, 0] * 8, bits=6, samples=4, more=[(338, [kind])])
         small = shown(clear, "tif")
