@@ -32,6 +32,8 @@ _WITH_ALPHA: Final = {"L": "LA", "RGB": "RGBA"}
 _MAX_SIDE: Final = 300_000
 #: Bytes of rows that are unpacked together, if a strip or row of tiles has no more.
 _PORTION: Final = 1 << 24
+#: Bytes of a tile that is not larger than its picture needs.
+_LARGE: Final = 1 << 26
 _INVERTED: Final = bytes(range(255, -1, -1))
 
 
@@ -50,6 +52,7 @@ class SampledTiff(ImageFile.ImageFile):
         if opened is None:
             raise DecodeError(Reason.BAD_HEADER)
         self._reader, self._tags = opened
+        self._length = source.seek(0, 2)
         tags = self._tags
         self._bits, self._samples = tags.integer(_BITS) or 1, tags.integer(_SAMPLES) or 1
         self._size = tags.integer(_WIDTH), tags.integer(_HEIGHT)
@@ -135,7 +138,8 @@ class SampledTiff(ImageFile.ImageFile):
         layout = {_STRIP_ROWS: tall}
         if _TILES in tags.values:
             wide, tall = tags.integer(_TILE_WIDTH), tags.integer(_TILE_HEIGHT)
-            if min(wide, tall) <= 0 or wide * of_pixel % 8:
+            is_vast = wide * tall * of_pixel // 8 > max(_LARGE, 2 * row * height)
+            if min(wide, tall) <= 0 or wide * of_pixel % 8 or is_vast:
                 raise DecodeError(Reason.BAD_HEADER)
             starts, sizes, columns = _TILES, _TILE_SIZES, ceil(width / wide)
             layout = {_TILE_WIDTH: wide * of_pixel // 8, _TILE_HEIGHT: tall}
@@ -151,6 +155,8 @@ class SampledTiff(ImageFile.ImageFile):
             tall = layout[_STRIP_ROWS] = min(height, max(1, _PORTION // row))
             place = pieces[0][0]
             pieces = [(place + at * row, min(tall, height - at) * row) for at in range(0, height, tall)]
+        if sum(size for _, size in pieces) > self._length:  # some lie outside the file, or all in one place
+            raise DecodeError(Reason.TRUNCATED)
         step = max(1, _PORTION // (row * tall))
         kept = {tag: tags.integer(tag) or 1 for tag in (_PACKING, _FILL_ORDER, _PREDICTOR)}
         for first in range(0, ceil(height / tall), step):

@@ -198,6 +198,15 @@ def test_a_damaged_or_vast_tiff_of_other_bits_is_refused_by_its_reason(monkeypat
         directory = int.from_bytes(data[4:8])
         cut = data[:4] + struct.pack(">I", 8) + data[directory:] + data[8:100]
         assert read_picture(BytesIO(cut), row("tif")).problem.reason is reason, packing
+    tags = {tag: (4, 4000, struct.pack(">I", value) * 4000) for tag, value in ((273, 0), (279, 120_000))}
+    layout = {256: 8, 257: 4000, 258: 12, 259: 1, 262: 1, 277: 1, 278: 1}
+    in_one_place = exif({**layout, **tags})[6:] + bytes(90_000)  # half a gigabyte of strips
+    assert read_picture(BytesIO(in_one_place), row("tif")).problem.reason is Reason.TRUNCATED
+    tile = tiff([1, 2] * 8, bits=12, tiles=True).replace(
+        struct.pack(">HHIH", 323, 3, 1, 16), struct.pack(">HHIH", 323, 3, 1, 65_535)
+    )
+    tile = tile.replace(struct.pack(">HHIH", 322, 3, 1, 16), struct.pack(">HHIH", 322, 3, 1, 65_528))
+    assert read_picture(BytesIO(tile), row("tif")).problem.reason is Reason.BAD_HEADER
     monkeypatch.setattr("photosvc.media.cost.available_memory", lambda: 1000)
     monkeypatch.setattr("photosvc.media.decode.has_extra", lambda _: False)
     assert read_picture(BytesIO(tiff([1, 2] * 800, bits=12)), row("tif")).problem.reason is Reason.OVER_MEMORY
