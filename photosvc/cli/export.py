@@ -1,7 +1,7 @@
 """`svc export`: what people entered, in formats of other programs."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.cli.group import LazyGroup, with_database
 from photosvc.cli.terminal import FullPath, confirm, lines_option, print_json, progress_bar, yes_option
+from photosvc.exchange.archive_export import ArchiveExport, Originals, check_archive
 from photosvc.exchange.sidecar_export import ExportedSidecar, Outcome, SidecarExport
 from photosvc.library.thumbnail_jobs import matching_files
 from photosvc.models import File, Photo
@@ -58,12 +59,72 @@ def xmp(service: Service, query: str, into: Path | None, beside: bool, remove: b
             if progress:
                 progress(done, len(ids))
     by_name = {outcome.value: counts[outcome] for outcome in Outcome}
-    if as_json:
-        print_json(by_name, indented=False)
-    else:
-        click.echo(", ".join(f"{count} {name}" for name, count in by_name.items()))
+    _print_counts(by_name, as_json=as_json)
     if any(counts[outcome] for outcome in _BAD):
         raise click.exceptions.Exit(1)
+
+
+@export.command()
+@click.argument("folder", type=FullPath(file_okay=False))
+@click.argument("query", default="")
+@click.option(
+    "--originals",
+    "mode",
+    type=click.Choice([mode.value for mode in Originals]),
+    default=Originals.COPY.value,
+    show_default=True,
+    help="Copy the originals, link them on the same file system, or leave them out.",
+)
+@click.option("--verify", is_flag=True, help="Check the digests of an archive in FOLDER, in place of writing one.")
+@lines_option
+@with_database
+def archive(service: Service, folder: Path, query: str, mode: str, *, verify: bool, as_json: bool) -> None:
+    """Write all that people entered into FOLDER, with the originals, so that no program of ours is needed to read it.
+
+    FOLDER is new or empty, or has an archive from before, which is brought up to date. QUERY limits it to the photos
+    that a search finds. Accounts, passwords, tokens and links stay out. The exit code is 1 if a file is missing or
+    damaged.
+    """
+    if verify:
+        _verify(folder, as_json=as_json)
+        return
+    _check_apart(service, folder)
+    ids = _photo_ids(service, query)
+    run = ArchiveExport(service.engine(), service.settings.originals, folder, mode=Originals(mode))
+    with progress_bar("Photos") as progress:
+        for done in run.run(ids, whole=not query.strip()):
+            if progress:
+                progress(done, len(ids))
+    for missing in run.missing:
+        if as_json:
+            print_json(asdict(missing), indented=False)
+        else:
+            click.echo(f"missing {missing.name}: {missing.reason}", err=True)
+    counts = {"photos": len(ids), "files": run.files, "missing": len(run.missing)}
+    _print_counts(counts, as_json=as_json)
+    if run.missing:
+        raise click.exceptions.Exit(1)
+
+
+def _verify(folder: Path, *, as_json: bool) -> None:
+    files = damaged = 0
+    for name, wrong in check_archive(folder):
+        files += 1
+        damaged += bool(wrong)
+        if wrong and as_json:
+            print_json({"name": name, "reason": wrong}, indented=False)
+        elif wrong:
+            click.echo(f"{name}: {wrong}", err=True)
+    _print_counts({"files": files, "damaged": damaged}, as_json=as_json)
+    if damaged:
+        raise click.exceptions.Exit(1)
+
+
+def _print_counts(counts: Mapping[str, int], *, as_json: bool) -> None:
+    if as_json:
+        print_json(counts, indented=False)
+    else:
+        click.echo(", ".join(f"{count} {name}" for name, count in counts.items()))
 
 
 def _originals(service: Service, *, yes: bool, remove: bool) -> Path:

@@ -112,7 +112,8 @@ GONE = (
 )
 #: Commands whose arguments are texts to search for, new names, words of a list, or the address of a database.
 NAMES_NOTHING = {
-    "albums ls", "auth ls", "clients ls", "db copy", "deploy show", "export xmp", "search", "thumbs", "trash ls",
+    "albums ls", "auth ls", "clients ls", "db copy", "deploy show", "export archive",
+    "export xmp", "search", "thumbs", "trash ls",
     "users add", "users ls",
 }  # fmt: skip
 
@@ -351,7 +352,7 @@ def test_each_command_with_json_has_the_short_option_and_the_other_formats():
         if "--json" in options:
             found[" ".join(path)] = options & {"-j", "-c", "--csv"}
     streams = {name for name, options in found.items() if options == {"-j"}}
-    assert streams == {"export xmp", "index", "import", "watch"}
+    assert streams == {"export archive", "export xmp", "index", "import", "watch"}
     rest = {frozenset(options) for name, options in found.items() if name not in streams}
     assert rest == {frozenset({"-j", "-c", "--csv"})}
 

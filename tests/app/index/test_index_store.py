@@ -94,7 +94,8 @@ def test_every_field_of_an_extraction_survives_its_columns(library, session):
         exposure="1/60", lat=0.0, lng=0.0, altitude=-3, title="ä", description="b", keywords=("c", "d"), subject="e",
         artist="f", copyright="g", license="h", notes="i", software="j", rating=-1, document_id="k", instance_id="l",
         content_id="n", burst_id="o", date_parts=1, modified_local=NOW.replace(tzinfo=None), modified_offset=60,
-        labels=("p",), city="q", state="r", country="s", private=True, favorite=True, archived=True, edited=True,
+        labels=("p",), city="q", state="r", country="s", zone="t",
+        scan=True, panorama=True, private=True, favorite=True, archived=True, edited=True,
         unfixed=True, original_name="m.jpg", regions=(Region(kind="face", name="Ada", x=0.1, y=0.2, w=0.3, h=0.4),),
     )  # fmt: skip
     extraction = new_extraction(

@@ -1,0 +1,129 @@
+"""`svc export archive`: a folder with all that people entered, readable without photosvc."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from tests.helpers.library import hashes
+from tests.helpers.pictures import jpeg
+
+FILES = {
+    "FORMAT.txt", "README.txt", "albums.json", "history.jsonl", "labels.json", "manifest-sha256.txt", "people.json",
+    "photos.jsonl", "trash.json",
+}  # fmt: skip
+
+
+DARKTABLE = (
+    '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+    '<rdf:Description xmlns:dt="http://darktable.sf.net/" dt:xmp_version="5"/></rdf:RDF></x:xmpmeta>'
+)
+
+
+@pytest.fixture
+def filled(api):
+    library = api.library
+    for number, name in enumerate(("a/lake.jpg", "b/tree.jpg", "old.jpg", "line\nbreak\\.jpg")):
+        library.put(name, jpeg(60 + number))
+    library.put("b/tree.jpg.xmp", DARKTABLE.encode())
+    library.index()
+    uids = {record["FileName"]: record["UID"] for record in library.find()}
+    library.call("PUT", f"/photos/{uids['b/tree.jpg']}", json={"Title": "Baum", "Details": {"Keywords": "oak"}})
+    album = library.call("POST", "/albums", json={"Title": "Trip", "Notes": "n"})
+    photos = [uids["b/tree.jpg"], uids["a/lake.jpg"]]
+    library.call("POST", f"/albums/{album['UID']}/photos", json={"photos": photos})
+    library.call("PUT", f"/photos/{uids['a/lake.jpg']}", json={"Private": True})
+    library.call("POST", "/batch/photos/delete", json={"photos": [uids["old.jpg"]]}, token=library.token(role="admin"))
+    return api, uids, album["UID"]
+
+
+def export(api, folder, *arguments):
+    done = api.svc("export", "archive", str(folder), *arguments)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_an_archive_has_originals_sidecars_and_all_values_and_needs_no_program_of_ours(filled, tmp_path):
+    api, uids, album = filled
+    folder = tmp_path / "out"
+    assert export(api, folder) == (0, "4 photos, 14 files, 0 missing\n", "")
+    assert {path.name for path in folder.iterdir() if path.is_file()} == FILES
+    photos = {one["UID"]: one for one in map(json.loads, (folder / "photos.jsonl").read_text().splitlines())}
+    tree = photos[uids["b/tree.jpg"]]
+    assert (tree["Title"], tree["TitleSrc"], tree["Keywords"]) == ("Baum", "manual", ["oak"])
+    assert photos[uids["a/lake.jpg"]]["Private"] is True
+    assert (folder / "originals" / tree["Files"][0]["Name"]).read_bytes() == jpeg(61)
+    [listed] = json.loads((folder / "albums.json").read_text())
+    assert (listed["Title"], listed["Notes"], [photo["UID"] for photo in listed["Photos"]]) == (
+        "Trip", "n", [uids["b/tree.jpg"], uids["a/lake.jpg"]],
+    )  # fmt: skip
+    assert (folder / f"albums/{album}.m3u8").read_text().splitlines()[2:] == [
+        "../originals/b/tree.jpg", "../originals/a/lake.jpg",
+    ]  # fmt: skip
+    sidecar = (folder / "originals/b/tree.jpg.xmp").read_text()
+    assert ("Baum" in sidecar, "dt:xmp_version" in sidecar) == (True, True)
+    assert json.loads((folder / "trash.json").read_text())[0]["Name"] == "old.jpg"
+    actions = [json.loads(line)["Action"] for line in (folder / "history.jsonl").read_text().splitlines()]
+    assert actions == ["photos.update", "photos.update", "photos.delete"]
+    checked = subprocess.run(["sha256sum", "--check", "--quiet", "manifest-sha256.txt"], cwd=folder, check=False)
+    assert checked.returncode == 0
+    text = b"".join(path.read_bytes() for path in folder.glob("*.*"))
+    assert [secret for secret in api.library.tokens.values() if secret.encode() in text] == []
+
+
+def test_a_second_export_writes_the_same_bytes_and_a_third_follows_the_library(filled, tmp_path):
+    api, uids, _ = filled
+    folder = tmp_path / "out"
+    export(api, folder)
+    first = {name: line.split()[0] for name, line in hashes(folder).items()}
+    export(api, folder)
+    assert {name: line.split()[0] for name, line in hashes(folder).items()} == first
+    api.library.call("PUT", f"/photos/{uids['b/tree.jpg']}", json={"Title": "Eiche"})
+    assert export(api, folder)[0] == 0
+    assert "Eiche" in (folder / "originals/b/tree.jpg.xmp").read_text()
+    assert export(api, folder, "--verify") == (0, "14 files, 0 damaged\n", "")
+
+
+def test_damage_is_found_and_a_missing_original_is_named(filled, tmp_path):
+    api, *_ = filled
+    folder = tmp_path / "out"
+    (api.library.originals / "a/lake.jpg").unlink()
+    assert export(api, folder) == (
+        1,
+        "4 photos, 13 files, 1 missing\n",
+        "missing originals/a/lake.jpg: it is gone, or changed since it was indexed\n",
+    )
+    (folder / "originals/b/tree.jpg").write_bytes(b"x")
+    assert export(api, folder, "--verify") == (
+        1, "13 files, 1 damaged\n", "originals/b/tree.jpg: it is damaged: its content is another one\n",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["link", "none"])
+def test_originals_are_linked_or_left_out(filled, tmp_path, mode):
+    api, *_ = filled
+    folder = tmp_path / "out"
+    assert export(api, folder, "--originals", mode)[0] == 0
+    stored = folder / "originals/b/tree.jpg"
+    assert stored.exists() == (mode == "link")
+    assert mode == "none" or stored.samefile(api.library.originals / "b/tree.jpg")
+    assert "Baum" in (folder / "originals/b/tree.jpg.xmp").read_text()
+
+
+def test_a_query_limits_the_archive(filled, tmp_path):
+    api, uids, _ = filled
+    assert export(api, tmp_path / "out", "Baum", "--originals", "none")[1].startswith("1 photos")
+    [record] = (tmp_path / "out/photos.jsonl").read_text().splitlines()
+    assert json.loads(record)["UID"] == uids["b/tree.jpg"]
+    assert len((tmp_path / "out/history.jsonl").read_text().splitlines()) == 1
+
+
+def test_a_folder_with_something_else_or_among_the_originals_is_refused(filled, tmp_path):
+    api, *_ = filled
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/file").touch()
+    code, _, error = export(api, tmp_path / "mine")
+    assert (code, "name a new or empty folder" in error) == (1, True)
+    assert export(api, api.library.originals / "out")[0] == 2
+    assert export(api, tmp_path / "none", "--verify")[0] == 3
+    shutil.rmtree(tmp_path / "mine")
