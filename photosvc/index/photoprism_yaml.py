@@ -13,6 +13,7 @@ import yaml
 from photosvc.media import text
 from photosvc.media.metadata import (
     DAY,
+    FURTHEST,
     MONTH,
     YEAR,
     Metadata,
@@ -99,8 +100,9 @@ def _date(record: Mapping[str, str]) -> WrittenDate:
     parts = YEAR if record.get("Month") == "-1" else MONTH if record.get("Day") == "-1" else DAY
     if parts != DAY:
         return read_date(f"{local:%Y-%m}"[: 4 if parts == YEAR else 7])
-    zoneless = utc is None or record.get("TimeZone", "") in _ZONELESS
-    return WrittenDate(local, None if zoneless or utc is None else round((local - utc).total_seconds() / 60))
+    if utc is None or record.get("TimeZone", "") in _ZONELESS or abs(local - utc) > FURTHEST:
+        return WrittenDate(local)
+    return WrittenDate(local, round((local - utc).total_seconds() / 60))
 
 
 def _read_texts(content: bytes) -> dict[str, str]:

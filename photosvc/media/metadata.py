@@ -35,8 +35,8 @@ _GROUPS: Final = (
 _WRITTEN: Final = frozenset(
     ("title", "description", "subject", "artist", "copyright", "license", "notes", "rating", "document_id")
 )
-# No place is further from UTC than 14 hours; a camera's clock may be off a little.
-_FURTHEST: Final = timedelta(hours=15)
+#: No place is further from UTC than 14 hours; a camera's clock may be off a little.
+FURTHEST: Final = timedelta(hours=15)
 #: Wall time and satellite time closer than this are the same moment.
 SAME_MOMENT: Final = timedelta(minutes=15)
 #: Zones differ by multiples of half an hour, apart from a few of 45 minutes.
@@ -300,7 +300,7 @@ def _trusted_utc(utc: datetime | None, metadata: Metadata) -> datetime | None:
     fits = metadata.utc_offset is None or (
         metadata.lat is not None and not metadata.unfixed and abs(from_step) <= _STEP_ERROR
     )
-    return utc if fits and abs(difference) <= _FURTHEST else None
+    return utc if fits and abs(difference) <= FURTHEST else None
 
 
 def valid_position(lat: float | None, lng: float | None) -> tuple[float, float] | tuple[None, None]:

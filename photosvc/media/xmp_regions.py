@@ -38,7 +38,7 @@ class Mark(NamedTuple):
     kind: str
     """The kind of the region."""
     box: _Box | None
-    """None if it has no area."""
+    """None if it has no area, or is no person."""
     is_person: bool = True
     """False if the name is that of something else."""
 
@@ -59,16 +59,18 @@ def regions_of(standards: Iterable[Iterable[Mark]]) -> tuple[tuple[Region, ...],
 
     Programs write the same areas by several standards, not always equally well: of each name the first one counts.
     """
-    areas, people, labels = [], [], []
+    areas: list[Region] = []
+    people: list[Region] = []
+    labels: list[str] = []
     known: set[str] = set()
     for marks in standards:
-        new = [mark._replace(name=clean(mark.name)) for mark in marks]
-        new = [mark for mark in new if mark.name.casefold() not in known]
-        labels += [mark.name for mark in new if not mark.is_person]
-        areas += [_region(mark.name, mark.kind, mark.box) for mark in new if mark.box and mark.is_person]
-        people += [whole_picture(mark.name) for mark in new if not mark.box and mark.is_person]
-        known.update(mark.name.casefold() for mark in new if mark.name)
-    return united(filter(None, areas), people), tuple(labels)
+        new = [mark for mark in marks if clean(mark.name).casefold() not in known]
+        found = [*filter(None, (_region(mark.name, mark.kind, mark.box) for mark in new if mark.box))]
+        labels += [clean(mark.name) for mark in new if not mark.is_person]
+        areas += found
+        people += [whole_picture(clean(mark.name)) for mark in new if mark.is_person and not mark.box]
+        known |= {name.casefold() for name in (*(area.name for area in found), *labels) if name}
+    return united(areas, people), tuple(labels)
 
 
 def centred(name: str, kind: str, *, unit: str, sides: Sequence[str]) -> Mark:
@@ -170,8 +172,8 @@ def _boundary(item: Element, size: tuple[float, float]) -> _Box | None:
     x, y, w, h = min(across), min(down), max(across) - min(across), max(down) - min(down)
     if shape == "circle":  # the radius is relative to the width
         radius = _number(attribute(boundary, "Iptc4xmpExt:rbRx"))
-        upright_radius = radius * (size[0] / size[1] if wide == 1 and size[0] > 0 and size[1] > 0 else 1)
-        x, y, w, h = x - radius, y - upright_radius, 2 * radius, 2 * upright_radius
+        height = 2 * radius * (size[0] / size[1] if wide == 1 and size[0] > 0 and size[1] > 0 else 1)
+        x, y, w, h = x - radius, y - height / 2, 2 * radius, height
     elif shape != "polygon":
         w, h = (_number(attribute(boundary, f"Iptc4xmpExt:rb{side}")) for side in "WH")
     return x / wide, y / high, w / wide, h / high

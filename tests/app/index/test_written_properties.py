@@ -138,6 +138,11 @@ CASES = {
     "region of no numbers": (
         regions(region("Ada", "Face", 'stArea:x="NaN" stArea:y="inf" stArea:w="1e999" stArea:h="-0.2"')), {},
     ),
+    "a wrong area and a right one": (
+        regions(region("Ada", "Face", 'stArea:x="NaN" stArea:y="0" stArea:w="1" stArea:h="1"'))
+        + microsoft(("Ada", "<MPReg:Rectangle>0.4, 0.2, 0.2, 0.4</MPReg:Rectangle>")),
+        {"People": FACE},
+    ),
     "image region with a person": (image_region(RECTANGLE, name="Left", people=["Ada"]), {"People": FACE}),
     "image region of a human": (image_region(RECTANGLE, name="Ada", kind="human"), {"People": FACE}),
     "image region without a type": (image_region(RECTANGLE, name="Ada"), {"People": FACE}),
@@ -318,7 +323,7 @@ def test_the_place_that_a_file_names_is_no_guess_from_other_photos(library):
     assert [record["PlaceCity"] for record in library.find(order="name")] == ["Rome"] * 4
 
 
-JULY, OF_2019 = "2019-07-01T00:00:00Z", "2019-01-01T00:00:00Z"
+JULY, OF_2019, LOCAL = "2019-07-01T00:00:00Z", "2019-01-01T00:00:00Z", "2019-07-02T10:30:00Z"
 PHOTOPRISM = """\
 UID: psabc12000000001
 TakenAt: 2019-07-02T08:30:00Z
@@ -361,6 +366,8 @@ Details:
         ({"TakenSrc: manual": "TakenSrc: name"}, {"TakenSrc": "", "Year": -1, "Title": "Am See: früh"}),
         ({"TakenSrc: manual": "TakenSrc: batch", "Day: 2": "Day: -1"}, {"Day": -1, "TakenAtLocal": JULY}),
         ({"Month: 7": "Month: -1", "Day: 2": "Day: -1"}, {"Month": -1, "Day": -1, "TakenAtLocal": OF_2019}),
+        ({"TimeZone: Europe/Zurich": "TimeZone: Local", "PlaceSrc: manual": ""}, {"TimeZone": "", "TakenAt": LOCAL}),
+        ({"TakenAt: 2019": "TakenAt: 1919", "PlaceSrc: manual": ""}, {"TimeZone": "", "TakenAt": LOCAL}),
         ({"PlaceSrc: manual": "PlaceSrc: estimate"}, {"PlaceSrc": "", "PlaceCity": "Unknown", "Lat": 0}),
         ({"KeywordsSrc: manual": "KeywordsSrc: ''"}, {"Keywords": []}),
         ({"Caption: |-": "Description: >-", "CaptionSrc: manual": ""}, {"Description": "First line second line"}),

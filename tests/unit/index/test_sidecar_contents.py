@@ -24,6 +24,16 @@ PICTURE = {
 APPLE = (
     b"<?xml version='1.0'?><plist><dict><key>adjustmentFormatIdentifier</key><string>com.apple</string></dict></plist>"
 )
+PHOTOPRISM = b"""UID: psabc12000000001
+TakenAt: 2019-07-02T08:30:00Z
+TakenAtLocal: 2019-07-02T10:30:00Z
+TakenSrc: manual
+TimeZone: Europe/Zurich
+Lat: 46.9
+Lng: 7.4
+PlaceSrc: manual
+Details: {Keywords: "berg, see", KeywordsSrc: manual}
+"""
 
 
 def content(record, file_type="json"):
@@ -104,6 +114,7 @@ SIDECARS = (
     (json.dumps([EXIFTOOL]).encode(), "json"),
     (xmp("", 'xmp:Rating="5" xmp:Label="Red"'), "xmp"),
     (APPLE, "aae"),
+    (PHOTOPRISM, "yml"),
 )
 
 
