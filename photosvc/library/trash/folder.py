@@ -73,7 +73,7 @@ def is_deletion(folder: str) -> bool:
 
 def time_of(deletion: str) -> datetime:
     """Return the time in the name of a deletion."""
-    return datetime.strptime(deletion.partition("-")[0], _TIME).replace(tzinfo=UTC)
+    return datetime.fromisoformat(deletion.partition("-")[0])
 
 
 def deletion_prefix(deletion: str) -> str:

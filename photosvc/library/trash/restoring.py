@@ -108,10 +108,8 @@ def _chosen(session: Session, trash: Trash, item: str) -> list[TrashedFile]:
         return [trashed]
     if is_deletion(item.partition("/")[0]):  # no former name: spare the search in all deletions
         return []
-    former = disk_name(item)
-    places = (
-        folder for folder in trash.deletions() if os.path.lexists(trash.originals / deletion_prefix(folder) / former)
-    )
+    root, former = os.fspath(trash.originals), disk_name(item)
+    places = (folder for folder in trash.deletions() if os.path.lexists(f"{root}/{deletion_prefix(folder)}{former}"))
     return next(([trashed] for folder in places if (trashed := trash.find(f"{folder}/{item}"))), [])
 
 
