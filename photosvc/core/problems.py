@@ -106,6 +106,7 @@ class Reason(StrEnum):
     EMPTY = "empty", "the file is empty", _SKIPPED
     TOO_LARGE = "too_large", "the file is larger than {} MB", _FAILED, _UNTIL_SET
     WRONG_CONTENT = "wrong_content", "its content is not a {}", _SKIPPED
+    NO_PICTURE = "no_picture", "it has no extension, and its content is not a picture or video", _SKIPPED
 
     # While decoding
     MISSING_EXTRA = "missing_extra", "needs the extra \"{0}\": pip install 'photosvc[{0}]'", _SKIPPED, _UNTIL_SET

@@ -120,7 +120,7 @@ def extract(
             keep = decoded.append if then else None
             extraction = _extraction(file, row, digest, state, decode=decode and not is_too_large, keep=keep)
             if by_extension(name or path.name) is None and _is_empty(extraction):
-                raise UnsupportedFileError(Reason.WRONG_CONTENT, "picture or video")
+                raise UnsupportedFileError(Reason.NO_PICTURE)
             if is_too_large:
                 extraction = replace(extraction, problem=Problem.of(Reason.TOO_LARGE, max_bytes >> 20))
             if then is not None:
@@ -166,16 +166,15 @@ def _opened_on_disk(path: Path) -> BufferedReader:
 def _row(file: BinaryIO, state: os.stat_result, name: str) -> Format:
     if not stat.S_ISREG(state.st_mode):
         raise UnsupportedFileError(Reason.NOT_REGULAR)
+    promised = by_extension(name)
     if state.st_size == 0:
-        raise UnsupportedFileError(Reason.EMPTY)
+        raise UnsupportedFileError(Reason.EMPTY if promised or PurePath(name).suffix else Reason.NO_PICTURE)
     row = sniff(file.read(HEAD_SIZE), name)
     if row is not None:
         return row
-    promised = by_extension(name)
-    if promised is None and PurePath(name).suffix:
-        raise UnsupportedFileError(Reason.UNKNOWN_EXTENSION)
-    kind = "picture or video" if promised is None else "video" if promised.media_type == "video" else "picture"
-    raise UnsupportedFileError(Reason.WRONG_CONTENT, kind)
+    if promised is None:
+        raise UnsupportedFileError(Reason.UNKNOWN_EXTENSION if PurePath(name).suffix else Reason.NO_PICTURE)
+    raise UnsupportedFileError(Reason.WRONG_CONTENT, "video" if promised.media_type == "video" else "picture")
 
 
 def _is_empty(extraction: Extraction) -> bool:

@@ -23,7 +23,7 @@ from photosvc.models.statements import UNLOADED
 
 INDEX, IMPORT = "index", "import"
 #: Reasons that need no repair, because files were left out on purpose.
-_QUIET: Final = (Reason.REMOVED, Reason.DUPLICATE, Reason.UNRELATED)
+_QUIET: Final = (Reason.REMOVED, Reason.DUPLICATE, Reason.UNRELATED, Reason.NO_PICTURE)
 #: The kinds of rows: `id * _KINDS + kind` is a unique number.
 _FILE, _REJECTED, _IMPORTED, _KINDS = 0, 1, 2, 3
 #: Most files of the trash that are counted.

@@ -131,7 +131,10 @@ BEGINNINGS = (
     b"FLV\x01", b"\0\0\x01\xba", b"\x1f\x07\x00\x3f", b"\x06\x0e\x2b\x34", b"1234moov",
 )  # fmt: skip
 REASONS = {
-    **{f"repository/data/{number:02x}": "its content is not a picture or video" for number in range(len(BEGINNINGS))},
+    **{
+        f"repository/data/{number:02x}": "it has no extension, and its content is not a picture or video"
+        for number in range(len(BEGINNINGS))
+    },
     "empty.jpg": "the file is empty",
     "empty.mp4": "the file is empty",
     "words.jpg": "its content is not a picture",

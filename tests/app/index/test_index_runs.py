@@ -8,6 +8,7 @@ import pytest
 
 from photosvc.core.errors import NotFoundError
 from photosvc.index.extract import READER_VERSION
+from photosvc.library.failures import count_failed
 from photosvc.models import File, LibraryState, RejectedFile, SearchDocument
 from tests.helpers.clock import NOW
 from tests.helpers.library import call_svc, changes, counts, hashes, reasons
@@ -233,14 +234,17 @@ def test_files_without_an_extension_of_dv_and_of_action_cameras_are_indexed_by_t
     library.put("f0003", video(tmp_path / "a.mp4").read_bytes())
     library.put("f0004", raf(jpeg(640, 480)))
     library.put("README", b"Pictures of a card that was formatted.\n")
+    library.put("lock", b"")
     library.put("pano.insp", jpeg(64, 32))
     library.put("tape.dv", video(tmp_path / "a.dv", codec="dvvideo").read_bytes())
-    skipped = [("README", "its content is not a picture or video")]
+    reason = "it has no extension, and its content is not a picture or video"
+    skipped = [("README", reason), ("lock", reason)]
     for expected in ((6, 0, 0), (0, 0, 6)):
         run = library.index()
-        assert ((run.indexed, run.updated, run.unchanged), reasons(run.skipped)) == (expected, skipped)
+        assert ((run.indexed, run.updated, run.unchanged), sorted(reasons(run.skipped))) == (expected, skipped)
     with library.session() as session:
         found = {file.name: (file.file_type, file.width, file.height) for file in session.query(File)}
+        assert count_failed(session) == 0
     assert found.pop("f0004")[0] == "raw"
     assert found == {
         "f0001": ("jpg", 61, 48), "recovered/f0002": ("webp", 62, 48), "f0003": ("mp4", 64, 48),

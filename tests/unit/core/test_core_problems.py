@@ -35,7 +35,7 @@ FINAL = {
     Reason.TRUNCATED, Reason.UNDECODABLE, Reason.BAD_HEADER, Reason.READ_ERROR, Reason.OVER_MEMORY, Reason.BOMB,
     Reason.NO_PIXELS, Reason.UNREAD_PIXELS, Reason.UNDECODABLE_RAW, Reason.RAW_WITHOUT_COLORS, Reason.TRUNCATED_VIDEO,
     Reason.UNDECODABLE_VIDEO, Reason.NO_VIDEO, Reason.NO_FRAME, Reason.VIDEO_SIZE, Reason.CONVERTED_TOO_LARGE,
-    Reason.REMOVED, Reason.DUPLICATE,
+    Reason.REMOVED, Reason.DUPLICATE, Reason.NO_PICTURE,
 }  # fmt: skip
 
 
