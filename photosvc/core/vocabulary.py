@@ -7,6 +7,8 @@ COLORS = (
     "black", "grey", "brown", "gold", "white", "purple", "blue", "cyan",
     "teal", "green", "lime", "yellow", "magenta", "orange", "red", "pink",
 )  # fmt: skip
+#: The types of photos in the order of their digits.
+TYPES: Final = ("image", "raw", "live", "video", "animated", "vector", "audio", "document")
 #: The name of an unknown place or camera, and the title of a photo of which nothing is known.
 UNKNOWN: Final = "Unknown"
 #: The id of the unknown place, cell and country.

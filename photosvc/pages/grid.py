@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from photosvc.auth.link_tokens import preview_token
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
-from photosvc.core.vocabulary import UNKNOWN, UNKNOWN_PLACE
+from photosvc.core.vocabulary import TYPES, UNKNOWN, UNKNOWN_PLACE
 from photosvc.pages.language import N_, _, date_text
 from photosvc.pages.search_state import SearchState
 from photosvc.pages.thumbnails import ThumbnailAddresses
@@ -22,7 +22,6 @@ from photosvc.search.reading.files import turns_of
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.selection import MOST_SELECTED
-from photosvc.search.reading.timeline import TYPES
 from photosvc.web.service import current_service
 
 Record = Mapping[str, Any]

@@ -45,6 +45,7 @@ MESSAGES: Final = (
     N_("Visitors of a link, and guests, can filter by kind, shape and date only."),
     N_("this ) closes no group"),
     N_("this ( is not closed"),
+    N_("this quote is not closed"),
     N_("too many words and signs"),
     N_("too many wildcards"),
     N_("in free text * may only end a word"),

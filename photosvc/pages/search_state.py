@@ -12,6 +12,7 @@ from werkzeug.datastructures import MultiDict
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM, is_uid
 from photosvc.core.vocabulary import UNKNOWN, UNKNOWN_PLACE
+from photosvc.pages.messages import message_text
 from photosvc.query.lexer import TokenKind, close_quote, quote
 from photosvc.query.parser import read_tokens, split_order, understand
 from photosvc.search.reading.request import best_order
@@ -164,7 +165,7 @@ def chips_of(query: str) -> list[Chip]:
         if meant := meanings.get(token.start):
             words = query[meant.start : meant.end]
             rest = f"{query[: meant.start]}{quote(words, always=True)}{query[meant.end :]}"
-            chips.append(Chip(words, meant.meaning.text, sign is not None, rest, True))
+            chips.append(Chip(words, message_text(meant.meaning.text), sign is not None, rest, True))
         elif token.kind is TokenKind.FILTER:
             start = sign.start if sign else token.start
             rest = f"{query[:start].rstrip()} {query[token.end :].lstrip()}".strip()

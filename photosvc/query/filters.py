@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from photosvc.core.vocabulary import COLORS, UNKNOWN_PLACE
+from photosvc.core.vocabulary import COLORS, TYPES, UNKNOWN_PLACE
 from photosvc.query.nodes import Choice, Operand, Pattern, Range
 
 BOOLEANS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
@@ -41,6 +41,8 @@ class ValueKind(Enum):
     STATE = "state", "a property of photos, such as favorite, raw, geo or title"
     """A state or property of photos: the name of another filter (see `reader.STATES`)."""
     COUNTRY = "country", "two letters, such as de, or the name of a country"
+    TYPE = "type", f"one of {', '.join(TYPES)}"
+    """Like text; a text that no type fits is not valid."""
     COLOR = "color", ", ".join(COLORS)
     INTEGER = "integer", "a number or a range such as 100-400, 100- or <=400"
     """Whole numbers and ranges; `-5` is the range up to 5."""
@@ -203,7 +205,7 @@ _ROWS = (
     _flag("unsorted", "has_album", "Photos that are in no album.", FALSE),
     # Kinds of media
     _text("type", "Types of photos: image, raw, live, video, animated, vector, audio or document.",
-          "type:raw|live", "photo_type"),
+          "type:raw|live", "photo_type", kind=ValueKind.TYPE),
     _text("codec", "Codecs of files.", "codec:hvc1|heic"),
     _flag("animated", "photo_type", "Animated pictures.", is_("animated")),
     _flag("audio", "photo_type", "Sound recordings.", is_("audio")),

@@ -31,7 +31,7 @@ LONGEST_QUERY = 4096
 #: Beginnings of the Unicode names of digits, and of letters in scripts whose words have many letters.
 _MANY_LETTERS = ("LATIN", "GREEK", "CYRILLIC", "DIGIT", "MODIFIER")
 #: Articles and pronouns that lose their vowel in front of another word, as in `l'été` and `d'anniversaire`.
-_ELIDED = re.compile(r"(?:[cdjlmnst]|qu|all|dell|nell|sull|un)['\u2019\u02bc](?=\w\w)", re.IGNORECASE)
+ELIDED = re.compile(r"^(?:[cdjlmnst]|qu|all|dell|nell|sull|un)['\u2019\u02bc](?=\w\w)", re.IGNORECASE)
 #: Names of models as people write them, without blanks: `iphone11`, `a7iii`.
 _MODEL = re.compile(r"([a-z]{1,12})(\d{1,4})([a-z]{0,4})", re.ASCII)
 _SHORTEST_MODEL = 4
@@ -108,12 +108,16 @@ def check_text(text: str, field: str) -> None:
         raise InvalidQueryError(f"{field} holds a control character", field=field, position=character.start())
 
 
+def open_quote(text: str) -> Token | None:
+    """Return the quote of the text that nothing closes; None without one."""
+    if '"' not in text:
+        return None
+    return next((token for token in tokens(text) if token.kind is TokenKind.STRAY), None)
+
+
 def close_quote(text: str) -> str:
     """Return the text with its last quote closed."""
-    if '"' not in text:
-        return text
-    opened = next((token for token in tokens(text) if token.kind is TokenKind.STRAY), None)
-    if opened is None:
+    if open_quote(text) is None:
         return text
     slashes = len(text) - len(text.rstrip("\\"))
     return text + "\\" * (slashes % 2) + '"'
@@ -162,7 +166,7 @@ def read_term(text: str, *, quoted: bool, whole: bool = False) -> Word | Phrase 
         return _word(text[:LONGEST_WORD].lower(), starred=False, quoted=quoted, whole=whole)
     body = text.rstrip("*")
     if not quoted:
-        body = _ELIDED.sub("", body, 1) if _ELIDED.match(body) else body
+        body = ELIDED.sub("", body, 1)
     if "*" in body.lstrip("*") and not quoted:
         raise ValueError("in free text * may only end a word")
     folded = words(body)

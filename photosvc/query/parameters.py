@@ -18,7 +18,7 @@ _NO_NAME: Final = _NO_VALUE | {"0", "-1"}
 _NAMING: Final = frozenset({
     ValueKind.TEXT, ValueKind.PATH, ValueKind.NAME, ValueKind.WORDS, ValueKind.WHOLE_WORDS, ValueKind.ID_OR_WORDS,
     ValueKind.EXTENSION, ValueKind.COUNTRY, ValueKind.COLOR, ValueKind.PROSE, ValueKind.UID, ValueKind.PHOTO,
-    ValueKind.NEAR, ValueKind.STATE, ValueKind.ABSENT,
+    ValueKind.NEAR, ValueKind.STATE, ValueKind.ABSENT, ValueKind.TYPE,
 })  # fmt: skip
 Pairs: TypeAlias = Mapping[str, Sequence[str]] | Iterable[tuple[str, str]]
 

@@ -13,8 +13,18 @@ from typing import Final, NamedTuple
 from photosvc.core.message import Message, did_you_mean, of_field
 from photosvc.data.place_names import MOST_WORDS as MOST_NAME_WORDS
 from photosvc.query.filters import NAMES, FilterSpec
-from photosvc.query.fold import word_line
-from photosvc.query.lexer import Token, TokenKind, check_text, close_quote, read_models, read_place, read_term, tokens
+from photosvc.query.fold import fold, word_line
+from photosvc.query.lexer import (
+    Token,
+    TokenKind,
+    check_text,
+    close_quote,
+    open_quote,
+    read_models,
+    read_place,
+    read_term,
+    tokens,
+)
 from photosvc.query.nodes import (
     Choice,
     Everything,
@@ -34,9 +44,18 @@ from photosvc.query.reader import read_filter
 from photosvc.query.spoken import MOST_WORDS, may_mean, read_spoken, takes_phrase
 from photosvc.query.spoken_dates import Meaning
 
-#: Articles, prepositions, `and`, and words for everything in a library: left out if the query has other words.
+#: Articles, prepositions, `and`, and words for everything in a library, folded, in English, German, French and Spanish:
+#: left out if the query has other words.
 LITTLE_WORDS: Final = frozenset(
-    ("a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "photos", "pictures", "the", "to", "with")
+    word
+    for words in (
+        "a an and at by for from in of on photos pictures the to with",
+        "am an auf aus bei bilder das dem den der des die ein eine einem einen einer fotos fur im mit nach",
+        "und vom von zu zum zur",
+        "au aux avec dans de des du en et images la le les par pour sur un une",
+        "al con del el en imagenes las los para por un una y",
+    )
+    for word in words.split()
 )
 #: A comparison without a colon or without the name of a filter.
 _COMPARISON: Final = re.compile(r"(?P<key>[^\W\d_][\w-]*+)?(?P<sign>[<>]=?|=)(?P<value>.*)", re.DOTALL)
@@ -51,11 +70,13 @@ _MOST_NAMES = 16
 MOST_TOKENS = 5 * MOST_TERMS
 """A term may have a sign, two parentheses and an operator."""
 #: Words that are operators between two terms, as in PhotoPrism.
-OPERATOR_WORDS = {"or": TokenKind.EITHER, "and": TokenKind.BOTH}
+OPERATOR_WORDS = dict.fromkeys(("or", "oder", "ou"), TokenKind.EITHER) | dict.fromkeys(
+    ("and", "und", "et", "y"), TokenKind.BOTH
+)
 #: Words that negate the next term, like `-`, except before words as in `to be or not to be`; `no` does not negate a
 #: number. `NOT` in capitals negates any term.
 _NEGATION_WORD = "NOT"
-NEGATION_WORDS = {"not", "without", "no"}
+NEGATION_WORDS = {"not", "without", "no", "nicht", "ohne", "kein", "keine", "sans"}
 _NOT_NEGATED = {*LITTLE_WORDS, *OPERATOR_WORDS, *NEGATION_WORDS, "be"}
 _TOO_DEEP = f"more than {MOST_LEVELS} changes between 'and' and 'or' inside each other"
 #: The key for the order of a whole query; it is no filter.
@@ -106,7 +127,7 @@ def parse_query(text: str, today: date, field: str = "q") -> Node:
         either  = both { ( "|" | "or" ) both }
         both    = [ term { [ "&" | "and" ] term } ]
         term    = { "-" | "!" | "not" } ( "(" either ")" | phrase | filter | spoken | word )
-        phrase  = '"' text ( '"' | end of the query )
+        phrase  = '"' text '"'
         spoken  = word { word }                 words that mean a filter, as in `spoken`
         filter  = key ":" value                 a name of `FILTERS`; the value as in `lexer`
         word    = characters other than blanks and ( ) | & "
@@ -135,6 +156,8 @@ def parse_query(text: str, today: date, field: str = "q") -> Node:
         InvalidQueryError: the text is not a query; the message says where and why.
     """
     check_text(text, field)
+    if opened := open_quote(text):
+        raise InvalidQueryError("this quote is not closed", field=field, position=opened.start)
     return _Parser(text, field, today).query()
 
 
@@ -198,9 +221,10 @@ class _Parser:
             self.next += 1
             if token.kind is TokenKind.BOTH:
                 continue
-            known = len(self.understood)
+            known, first = len(self.understood), self.next
             part = self.term(token, depth)
-            if token.kind is TokenKind.WORD and token.text.lower() in LITTLE_WORDS and known == len(self.understood):
+            alone = known == len(self.understood) and self.next == first  # not the first word of a place
+            if alone and token.kind is TokenKind.WORD and fold(token.text) in LITTLE_WORDS:
                 little.append(len(parts))
             spoken = spoken or known != len(self.understood)
             parts.append(part)

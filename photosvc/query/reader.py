@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from photosvc import data
 from photosvc.core.ids import ALBUM, FILE, PHOTO, SUBJECT, is_hash, is_uid
 from photosvc.core.message import Message, did_you_mean, of_field
-from photosvc.core.vocabulary import COLOR_NUMBERS, COLORS
+from photosvc.core.vocabulary import COLOR_NUMBERS, COLORS, TYPES
 from photosvc.data.place_names import country_named, own_names
 from photosvc.query import areas, values
 from photosvc.query.filters import BOOLEANS, FILTERS, MOST_WILDCARDS, FilterSpec, ValueKind, is_not
@@ -111,6 +111,13 @@ def _text(value: Alternative, spec: FilterSpec) -> Operand | list[Operand] | Non
         return pattern
     without_extension = (*pattern.pieces[:-1], _EXTENSION.sub("", pattern.pieces[-1]))
     return pattern if without_extension in {pattern.pieces, ("",)} else [pattern, Pattern(without_extension)]
+
+
+def _type(value: Alternative, spec: FilterSpec) -> Operand | list[Operand] | None:
+    pattern = _text(value, spec)
+    if isinstance(pattern, Pattern) and not any(map(pattern.matches, TYPES)):
+        raise ValueError(value.text)
+    return pattern
 
 
 def _prose(value: Alternative, _: FilterSpec) -> Operand | None:
@@ -221,6 +228,7 @@ def _extension(value: Alternative, _: FilterSpec) -> Operand:
 
 _ITEMS: dict[ValueKind, _Reader] = {
     ValueKind.TEXT: _text,
+    ValueKind.TYPE: _type,
     ValueKind.PATH: _path,
     ValueKind.PROSE: _prose,
     ValueKind.NAME: _name,
@@ -310,7 +318,7 @@ def _unreadable(spec: FilterSpec, value: Alternative, source: Span, error: Excep
         )
         return _refused(spec, value, source, msg)
     msg = Message("{name} is not {message}", name=name, message=Message(spec.kind.expected))
-    known = COLORS if spec.kind is ValueKind.COLOR else country_codes() if spec.kind is ValueKind.COUNTRY else ()
+    known = {ValueKind.COLOR: COLORS, ValueKind.TYPE: TYPES, ValueKind.COUNTRY: country_codes()}.get(spec.kind, ())
     return _refused(spec, value, source, did_you_mean(msg, value.text, known))
 
 

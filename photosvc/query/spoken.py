@@ -6,14 +6,14 @@ themselves.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import Final
 
 from photosvc.data.place_names import is_frequent_word, is_town, own_names, states
 from photosvc.query.fold import fold, word_line, words
-from photosvc.query.lexer import quote
+from photosvc.query.lexer import ELIDED, quote
 from photosvc.query.reader import country_code, country_codes
 from photosvc.query.spoken_dates import FIRST_WORDS, LEADING_WORDS, Meaning, read_dates
 
@@ -22,11 +22,11 @@ from photosvc.query.spoken_dates import FIRST_WORDS, LEADING_WORDS, Meaning, rea
 _KINDS: Final = {
     word: query
     for query, names in (
-        ("favorite:true", "starred"),
-        ("panorama:true", "panorama panoramas"),
+        ("favorite:true", "starred favoriten favoris favoritos"),
+        ("panorama:true", "panorama panoramas panoramen panoramique panoramiques panoramica panoramicas"),
         ("video:true", "video videos"),
         ("lens:front", "selfie selfies"),
-        ("camera:dji|parrot|autel|skydio|mavic|drone", "drone drones"),
+        ("camera:dji|parrot|autel|skydio|mavic|drone", "drone drones drohne drohnen dron"),
         ('name:"img-*-wa*"|"vid-*-wa*"', "whatsapp"),
     )
     for word in names.split()
@@ -35,6 +35,7 @@ _KINDS: Final = {
 _GALAXIES: Final = {"s10": ("g973", "g975"), "s20": ("g98",), "s21": ("g99",), "s22": ("s90",), "s23": ("s91",),
                     "s24": ("s92",)}  # fmt: skip
 _END: Final = r"(?![^ ])"
+_STARS: Final = r"(?:stars?|sterne?n?|etoiles?|estrellas?)"
 #: Numbers of cameras and other kinds of photos, with the queries that they mean.
 _FORMS: Final = tuple(
     (re.compile(form + _END, re.ASCII), query)
@@ -45,22 +46,24 @@ _FORMS: Final = tuple(
         (r"(\d{1,3}) ?mm", r"mm:\1 | lens:\1mm"),
         (r"1/(\d{1,5})s?", r'exposure:"1/\1"'),
         (r"(\d{4})\.\.(\d{4})", r"year:\1..\2"),
-        (r"([1-5])\+ stars?", r"rating:\1-"),
-        (r"([1-5]) stars?", r"rating:\1"),
-        (r"(\d{1,3}) ?(?:mp|megapixels?)", r"mp:\1"),
+        (rf"([1-5])\+ {_STARS}", r"rating:\1-"),
+        (rf"([1-5]) {_STARS}", r"rating:\1"),
+        (r"(\d{1,3}) ?(?:mp|megapixel(?:e?s)?)", r"mp:\1"),
     )
 )
-_FIRST: Final = frozenset((*FIRST_WORDS, *_KINDS, "iso", "near", "galaxy"))
+#: Folded words before the name of a place or the title of an album.
+_NEAR: Final = (("near",), ("nahe",), ("bei",), ("pres", "de"), ("cerca", "de"))
+_IN_ALBUM: Final = (("in", "album"), ("im", "album"), ("dans", "album"), ("en", "album"), ("en", "el", "album"))
+_FIRST: Final = frozenset((*FIRST_WORDS, *_KINDS, "iso", "galaxy", *(words[0] for words in (*_NEAR, *_IN_ALBUM))))
 #: Words that mean a filter by themselves.
-SPOKEN_WORDS: Final = frozenset((*_KINDS, *FIRST_WORDS)) - LEADING_WORDS
+SPOKEN_WORDS: Final = frozenset((*_KINDS, *FIRST_WORDS)) - LEADING_WORDS - {"il", "hace"}
 #: Beginnings of words with a meaning, such as `2019`, `'80s`, `iso100`, `f/1.8`.
 _SIGNS: Final = re.compile(r"'?\d|iso\d|f/?\d", re.ASCII)
-_FOLLOWING: Final = frozenset(("album", "of", "de"))
+_FOLLOWING: Final = frozenset(("album", "el", "of", "de", "del"))
 _PUNCTUATION: Final = ",.;:!?"
-_IN_ALBUM: Final = ["in", "album"]
 #: The most words that are read together, of a date, and of the name of a place.
 MOST_WORDS: Final = 12
-_MOST_OF_DATE: Final = 7
+_MOST_OF_DATE: Final = 9
 _MOST_OF_PLACE: Final = 4
 
 
@@ -71,12 +74,17 @@ def may_mean(word: str) -> bool:
         return True
     if low.isascii() and low.isalpha():
         return False
-    return bool(_SIGNS.match(low)) or fold(low).strip(_PUNCTUATION) in _FIRST
+    return bool(_SIGNS.match(low)) or _plain(low) in _FIRST
+
+
+def _plain(word: str) -> str:
+    """Return a word folded, without punctuation at its ends and an elided article."""
+    return ELIDED.sub("", fold(word).replace("\u2019", "'").strip(_PUNCTUATION), 1)
 
 
 def takes_phrase(typed: Sequence[str]) -> bool:
     """Return whether a phrase in quotes behind these words may belong to them."""
-    return [word.lower() for word in typed] in (["near"], _IN_ALBUM)
+    return tuple(map(_plain, typed)) in (*_NEAR, *_IN_ALBUM)
 
 
 def read_spoken(typed: Sequence[str], today: date) -> Meaning | None:
@@ -87,13 +95,14 @@ def read_spoken(typed: Sequence[str], today: date) -> Meaning | None:
     """
     if typed[0].lower() in LEADING_WORDS:  # they mean nothing by themselves
         following = typed[1] if len(typed) > 1 else ""
-        if following.lower() not in _FOLLOWING and not may_mean(following):
+        if _plain(following) not in _FOLLOWING and not may_mean(following):
             return None
-    plain = [fold(word).strip(_PUNCTUATION) for word in typed[:_MOST_OF_DATE]]
-    if plain[:2] == _IN_ALBUM and len(typed) > len(_IN_ALBUM):
-        return Meaning(len(typed), f"album:{_beginning(' '.join(typed[2:]))}")
-    if plain[0] == "near":
-        return _near(typed)
+    plain = [_plain(word) for word in typed[:_MOST_OF_DATE]]
+    if (before := _beginning_of(plain, _IN_ALBUM)) and len(typed) > before:
+        return Meaning(len(typed), f"album:{_beginning(' '.join(typed[before:]))}")
+    if before := _beginning_of(plain, _NEAR):
+        near = _near(typed[before - 1 :])
+        return near and near._replace(words=near.words + before - 1)
     text = " ".join(plain)
     for form, query in _FORMS:
         if match := form.match(text):
@@ -103,6 +112,11 @@ def read_spoken(typed: Sequence[str], today: date) -> Meaning | None:
     if plain[0] in _KINDS:
         return Meaning(1, _KINDS[plain[0]])
     return read_dates(text, today)
+
+
+def _beginning_of(plain: Sequence[str], beginnings: Iterable[tuple[str, ...]]) -> int:
+    """Return the number of words of the beginning that a text has; 0 without one."""
+    return next((len(words) for words in beginnings if tuple(plain[: len(words)]) == words), 0)
 
 
 def _beginning(title: str) -> str:

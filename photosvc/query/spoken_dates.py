@@ -1,7 +1,8 @@
 """Dates, seasons, days of the week and times of day in words, and the queries that they mean.
 
-Names of months and days of the week are understood in English, German, French and Spanish, everything else in English.
-The table is our own: libraries for dates in words find a day in nearly any text, such as `sun`, `may` or `1600`.
+English, German, French and Spanish are understood. Words of the other languages are replaced by the English ones, and
+forms in which they have another order stand beside the English forms. The table is our own: libraries for dates in
+words find a day in nearly any text, such as `sun`, `may` or `1600`.
 """
 
 import re
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Final, NamedTuple, TypeAlias
 
+from photosvc.core.message import Message
 from photosvc.query.values import ENGLISH_MONTHS, ENGLISH_WEEKDAYS
 
 
@@ -30,21 +32,21 @@ class Meaning(NamedTuple):
 #: Names in German, French and Spanish.
 _MONTHS: Final = (
     "januar janner janvier enero",
-    "februar fevrier febrero",
+    "februar feber fevrier febrero",
     "marz maerz marzo",
     "avril abril",
     "mai mayo",
     "juni juin junio",
     "juli juillet julio",
     "aout agosto",
-    "septembre septiembre",
+    "septembre septiembre setiembre",
     "oktober octobre octubre",
     "novembre noviembre",
     "dezember decembre diciembre",
 )
 #: Short names and common words, which are months only beside a day or year.
-_SHORT: Final = ("jan janv", "feb fevr", "mar mrz march mars", "apr avr", "may", "jun", "jul juil", "aug",
-                 "sep sept", "oct okt", "nov", "dec dez")  # fmt: skip
+_SHORT: Final = ("jan janv ene", "feb fevr", "mar mrz march mars", "apr avr abr", "may", "jun", "jul juil", "aug",
+                 "sep sept", "oct okt", "nov", "dec dez dic")  # fmt: skip
 _WEEKDAYS: Final = (
     "montag lundi lunes",
     "dienstag mardi martes",
@@ -61,12 +63,36 @@ _SEASONS: Final = (
     "", "", "autumn fall herbst automne otono",
     "", "", "winter hiver invierno",
 )  # fmt: skip
+#: English words of the forms below, with the German, French and Spanish ones that stand for them.
+_TRANSLATED: Final = {
+    "today": "heute aujourd'hui hoy",
+    "yesterday": "gestern hier ayer",
+    "last": "letzte letzten letzter letztes letztem vergangene vergangenen vergangener vergangenes dernier derniere"
+            " derniers dernieres passe passee ultimo ultima ultimos ultimas pasado pasada pasados pasadas",
+    "this": "diese diesen dieser dieses diesem ce cet cette este esta",
+    "day": "days tag tage tagen jour jours dia dias",
+    "week": "weeks woche wochen semaine semaines semana semanas",
+    "month": "months monat monate monaten mois mes meses",
+    "year": "years jahr jahre jahren ans annee annees ano anos",
+    "weekend": "weekends week-end week-ends wochenende wochenenden finde findes",
+    "before": "vor avant antes",
+    "since": "seit ab depuis desde",
+    "after": "nach apres despues",
+    "until": "bis jusqu'a jusqu'en hasta",
+    "from": "von vom du",
+    "between": "zwischen entre",
+    "and": "und et y",
+    "morning": "morgens morgen vormittag vormittags matin manana",
+    "afternoon": "nachmittag nachmittags apres-midi tarde",
+    "evening": "abend abends soir soiree",
+    "night": "nacht nachts nuit noche",
+}  # fmt: skip
 _HOURS: Final = {"morning": "5-11", "afternoon": "12-16", "evening": "17-21", "night": "22-23|0-4"}
 _CHRISTMAS: Final = (12, 24, 26)
 #: The month, the first and the last day of feasts.
 _FEASTS: Final = dict.fromkeys(("christmas", "xmas", "weihnachten", "noel", "navidad"), _CHRISTMAS) | {
     "halloween": (10, 31, 31),
-    "silvester": (12, 31, 31),
+    **dict.fromkeys(("silvester", "saint-sylvestre", "nochevieja"), (12, 31, 31)),
 }
 #: Codes in capitals in place of folded names: M and N for months alone and beside a day or year, S for seasons, D for
 #: days of the week.
@@ -77,9 +103,10 @@ _CODES = {
     name: f"{letter}{at}" for letter, table in _TABLES for at, names in enumerate(table, 1) for name in names.split()
 }
 _CODES |= {f"{name}s": code for name, code in _CODES.items() if code[0] == "D"}
+_CODES |= {name: word for word, names in _TRANSLATED.items() for name in names.split()}
 _YEAR: Final = r"((?:1[89]|20)\d\d)"
 _DAY: Final = r"(\d\d?)(?:st|nd|rd|th|er)?"
-_OF: Final = r"(?: of| de)? "
+_OF: Final = r"(?: of| de| del)? "
 _MONTH: Final = r"[MN](\d\d?)"
 _WEEKDAY: Final = r"D(\d)"
 _SEASON: Final = r"S(?P<season>\d\d?)"
@@ -103,6 +130,10 @@ _PERIODS: Final = tuple(
 )
 _BOUNDS: Final = {"before": "<", "since": ">=", "after": ">", "until": "<="}
 _UNIT: Final = r"(day|week|month|year)"
+_AGO: Final = r"(day|week|month|year|an)"
+#: Words between a bound and its period, and the signs between two periods.
+_ARTICLE: Final = re.compile(r"(?:(?:the|dem|der|de|del|le|la|el|l[ao]s?) )+")
+_TO: Final = ("to ", "until ", "and ", "- ", "a ", "au ", "al ")
 #: Everything south of the equator.
 _SOUTH: Final = "latlng:0,180,-90,-180"
 _Reader: TypeAlias = Callable[[re.Match[str], date], str | Meaning]
@@ -164,7 +195,8 @@ def _season(match: re.Match[str], today: date) -> Meaning:
     north, south = spans
     outer = f"{min(spans).partition('..')[0]}..{max(spans).partition('..')[2]}"
     query = f"taken:{outer} ((taken:{north} -{_SOUTH}) | (taken:{south} {_SOUTH}))"
-    return Meaning(match[0].count(" ") + 1, query, f"taken:{north}, south of the equator taken:{south}")
+    shown = Message("taken:{north}, south of the equator taken:{south}", north=north, south=south)
+    return Meaning(match[0].count(" ") + 1, query, shown)
 
 
 def _feast(match: re.Match[str], today: date) -> str:
@@ -197,40 +229,56 @@ def _decade(match: re.Match[str], _: date) -> str:
 _FORMS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = tuple(
     (re.compile(form + _END, re.ASCII), read)
     for form, read in (
-        (rf"{_MONTH} (?:to|until|-) {_MONTH} {_YEAR}", _months_of_year),
+        (rf"{_MONTH} (?:to|until|-|a) {_MONTH}{_OF}{_YEAR}", _months_of_year),
         (rf"{_SEASON}{_OF}(?P<year>{_YEAR})", _season),
         (rf"(?P<year>last|this|{_YEAR}) {_SEASON}", _season),
+        (rf"{_SEASON} (?P<year>last)", _season),
         (rf"{_FEAST} (?P<year>{_YEAR})", _feast),
         (rf"(?P<year>last) {_FEAST}", _feast),
+        (rf"{_FEAST} (?P<year>last)", _feast),
         (rf"{_FEAST}(?P<year>)", _feast),
         (r"today", lambda _, today: f"taken:{today}"),
         (r"yesterday", lambda _, today: f"taken:{today - timedelta(days=1)}"),
-        (r"on this day", lambda _, today: f"month:{today.month} day:{today.day}"),
-        (rf"(\d{{1,3}}) {_UNIT}s? ago", lambda match, today: _period_around(match[2], int(match[1]), today)),
-        (rf"(?:last|past) (\d{{1,3}}) {_UNIT}s?", _past),
+        (r"(?:on|an|en) this day", lambda _, today: f"month:{today.month} day:{today.day}"),
+        (rf"(\d{{1,3}}) {_UNIT} ago", lambda match, today: _period_around(match[2], int(match[1]), today)),
+        (
+            rf"(?:before|il and a|hace) (\d{{1,3}}) {_AGO}",
+            lambda match, today: _period_around(match[2], int(match[1]), today),
+        ),
+        (rf"(?:last|past) (\d{{1,3}}) {_UNIT}", _past),
+        (rf"(\d{{1,3}}) last {_UNIT}", _past),
         (rf"(last|this) {_UNIT}", lambda match, today: _period_around(match[2], int(match[1] == "last"), today)),
-        (r"(last|this) weekend", _weekend),
+        (rf"{_AGO} last", lambda match, today: _period_around(match[1], 1, today)),
+        (r"(last|this) (?:weekend|fin de week)", _weekend),
+        (r"(?:weekend|fin de week) (last)", _weekend),
         (rf"last {_WEEKDAY}", _last_day),
+        (rf"{_WEEKDAY} last", _last_day),
         (rf"last {_MONTH}", _last_month),
+        (rf"{_MONTH} last", _last_month),
         (r"[MN](?P<month>\d\d?) (?P<day>\d\d?)(?:st|nd|rd|th)?", _day_of_month),
         (rf"(?P<day>\d\d?)(?:st|nd|rd|th|er)?{_OF}[MN](?P<month>\d\d?)", _day_of_month),
-        (r"(?:the )?'?((?:1[89]|20)\d0|[3-9]0)'?s", _decade),
+        (r"(?:the )?'?((?:1[89]|20)\d0|[3-9]0)(?:'?s|er)", _decade),
+        (r"year ((?:1[89]|20)\d0|[3-9]0)", _decade),
         (rf"{_YEAR}-{_YEAR}", lambda match, _: f"year:{match[1]}-{match[2]}"),
         (r"M(\d\d?)", lambda match, _: f"month:{match[1]}"),
         (rf"(?:on )?{_WEEKDAY}", lambda match, _: f"weekday:{match[1]}"),
-        (r"(?:at |on )?(?:week-?ends?|wochenende)", lambda _, __: "weekday:6-7"),
+        (r"(?:at |on )?weekend|fin(?:es)? de week", lambda _, __: "weekday:6-7"),
         (r"(?:at |by |in the )?(morning|afternoon|evening|night)", lambda match, _: f"hour:{_HOURS[match[1]]}"),
     )
 )
 #: Frequent words that mean something only before other words of this table.
 LEADING_WORDS: Final = frozenset((
-    "at", "between", "by", "from", "in", "on", "the", *(name for names in _SEASONS for name in names.split()),
+    "an", "at", "by", "de", "en", "fin", "in", "on", "the", *(name for names in _SEASONS for name in names.split()),
+    *(
+        name for word in ("from", "between", "day", "week", "month", "year", "this")
+        for name in (word, *_TRANSLATED[word].split())
+    ),
 ))  # fmt: skip
 #: The first words of all forms that do not begin with a digit.
 FIRST_WORDS: Final = frozenset((
-    *_CODES, *_HOURS, *_FEASTS, *_BOUNDS, *LEADING_WORDS, "last", "past", "this", "today", "yesterday",
-    "weekend", "weekends", "week-end", "week-ends", "wochenende",
-))  # fmt: skip
+    *(name for name, code in _CODES.items() if code != "and"), *_TRANSLATED, *_FEASTS, *LEADING_WORDS,
+    "past", "fines", "hace", "il",
+)) - {"and"}  # fmt: skip
 
 
 def read_dates(text: str, today: date) -> Meaning | None:
@@ -241,10 +289,9 @@ def read_dates(text: str, today: date) -> Meaning | None:
     """
     text = " ".join(_CODES.get(word, word) for word in text.split(" "))
     bound, _, rest = text.partition(" ")
-    if bound in _BOUNDS:
-        period = _read_period(rest)
-        return Meaning(period.words + 1, f"taken:{_BOUNDS[bound]}{_first(period)}") if period else None
-    opens_span = bound in {"between", "from"}
+    if bound in _BOUNDS and (period := _read_bound(rest)):
+        return Meaning(period.words + 1, f"taken:{_BOUNDS[bound]}{_first(period)}")
+    opens_span = bound in {"between", "from", "de"}
     if span := _read_span(rest if opens_span else text):
         return span._replace(words=span.words + opens_span)
     if (period := _read_period(text)) and (period.words > 1 or len(period.query) > 4):
@@ -259,13 +306,20 @@ def read_dates(text: str, today: date) -> Meaning | None:
     return period._replace(query=f"year:{period.query}") if period else None
 
 
+def _read_bound(text: str) -> Meaning | None:
+    """Return the period behind a word such as `before`, and articles between the two."""
+    article = match[0] if (match := _ARTICLE.match(text)) else ""
+    period = _read_period(text.removeprefix(article))
+    return period._replace(words=period.words + article.count(" ")) if period else None
+
+
 def _read_span(text: str) -> Meaning | None:
     """Return the days between two periods."""
     first = _read_period(text)
     if first is None:
         return None
     rest = " ".join(text.split(" ")[first.words :])
-    second = _read_period(rest.partition(" ")[2]) if rest.startswith(("to ", "until ", "and ", "- ")) else None
+    second = _read_period(rest.partition(" ")[2]) if rest.startswith(_TO) else None
     if second is None:
         return None
     return Meaning(first.words + 1 + second.words, f"taken:{_first(first)}..{_first(second)}")

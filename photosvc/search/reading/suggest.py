@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, exists, func, liter
 from sqlalchemy.engine import Dialect
 
 from photosvc import data
-from photosvc.core.vocabulary import COLORS, UNKNOWN_PLACE
+from photosvc.core.vocabulary import COLORS, TYPES, UNKNOWN_PLACE
 from photosvc.models import (
     Album,
     AlbumPhoto,
@@ -40,7 +40,6 @@ from photosvc.query.values import MONTHS, WEEKDAYS
 from photosvc.search.reading.compile import visible, visible_albums
 from photosvc.search.reading.people import names_of_hidden
 from photosvc.search.reading.statistics import read_years
-from photosvc.search.reading.timeline import TYPES
 
 #: The most photos of one value that are counted; answers say when there are more.
 MOST_COUNTED: Final = 1000

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, select
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.core.vocabulary import UNKNOWN
+from photosvc.core.vocabulary import TYPES, UNKNOWN
 from photosvc.models import TIMELINE_KEYS, File, FileKey, Photo, SearchRow
 from photosvc.models.statements import unindexed
 from photosvc.search.reading.pages import LibraryChangedError
@@ -27,8 +27,6 @@ from photosvc.search.reading.plan import ALL_ROWS
 from photosvc.search.reading.request import Cursor, SearchRequest
 from photosvc.search.reading.window import KeyedFile, Search, photo_of, prepare
 
-#: The types of photos in the order of their digits.
-TYPES: Final = ("image", "raw", "live", "video", "animated", "vector", "audio", "document")
 NEWEST, OLDEST = "newest", "oldest"
 #: Photos that are shown at once.
 DEFAULT_SHOWN, MOST_SHOWN = 100, 500

@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, assume, example, given
 from hypothesis import strategies as st
 from sqlalchemy import update
 
+from photosvc.core.vocabulary import TYPES
 from photosvc.models import SearchRow
-from photosvc.search.reading.timeline import TYPES, to_columns
+from photosvc.search.reading.timeline import to_columns
 from photosvc.search.rows.write import project
 from tests.databases.search.query_model import Matcher, shown
 from tests.databases.search.query_strategies import QUERIES

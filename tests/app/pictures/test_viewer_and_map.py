@@ -83,7 +83,7 @@ def test_a_viewer_gets_the_photos_of_the_search_in_their_order(api, admin, viewe
         "merged=true&count=10&offset=3",
         "type=video&count=1000",
         "quality=0&q=&camera=0",
-        "q=type:nothing",
+        "q=name:nothing",
         SECRET_LAKE,
     ):
         for token in (admin, viewer):
@@ -126,14 +126,14 @@ def test_an_answer_is_the_same_in_pieces_and_however_many_rows_are_read_at_once(
         f"{path}?count={count}&{one}" for path in ("/photos/view", "/geo") for count in (14, 1000) for one in orders
     ]
     whole = [get(api, path, admin) for path in paths]
-    nothing = get(api, "/geo?q=type:nothing", admin)
+    nothing = get(api, "/geo?q=name:nothing", admin)
     for names in (("pages.CHUNK", "pages.PIECE"), ("window._CHUNK",)):
         for chunk in (1, 7):
             with monkeypatch.context() as patch:
                 for name in names:
                     patch.setattr(f"photosvc.search.reading.{name}", chunk)
                 answers = [get(api, path, admin) for path in paths]
-                assert get(api, "/geo?q=type:nothing", admin).headers["Content-Length"]
+                assert get(api, "/geo?q=name:nothing", admin).headers["Content-Length"]
             for path, answer, expected in zip(paths, answers, whole, strict=True):
                 assert answer.json == expected.json != [], (path, names, chunk)
                 assert names[0] != "window._CHUNK" or answer.data == expected.data, (path, chunk)

@@ -256,7 +256,7 @@ def test_records_of_photos_and_files_answer_as_it_says(api, document):
 def test_viewers_and_maps_answer_as_it_says(api, document):
     token = api.access_token()
     for path in ("/photos/view", "/geo"):
-        for asked in ({}, {"count": 3, "merged": "true"}, {"q": "type:nothing"}, {"order": "best"}):
+        for asked in ({}, {"count": 3, "merged": "true"}, {"q": "name:nothing"}, {"order": "best"}):
             check(document, path, "get", api.call("GET", path, token, query_string=asked))
         assert set(parameters(document, path)) == set(parameters(document, "/photos"))
 

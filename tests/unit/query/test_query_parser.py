@@ -102,7 +102,7 @@ def test_filters() -> None:
         ("(color:red)", RED),
         ("color:red color:blue", And((RED, BLUE))),
         ("color:red&", Everything()),
-        ("type:nothing", Filter("type", Choice((Pattern(("nothing",)),)))),
+        ("type:v*", Filter("type", Choice((Pattern(("v", "")),)))),
         ("type:image|raw", Filter("type", Choice((Pattern(("image",)), Pattern(("raw",)))))),
         ("public:true", Filter("public", value=True)),
         ("public:false", Everything()),
@@ -131,6 +131,21 @@ def test_errors_say_where_and_why() -> None:
     for text, message, position in (
         ("e colr:red", 'unknown filter "colr"; did you mean "color"? (character 3)', 2),
         ("(a", "this ( is not closed (character 1)", 0),
+        ('lake "sea', "this quote is not closed (character 6)", 5),
+        ('title:"lake sea', "this quote is not closed (character 7)", 6),
+        (
+            "type:vidoe",
+            (
+                'type: "vidoe" is not one of image, raw, live, video, animated, vector, audio, document; did you mean'
+                ' "video"? (character 6)'
+            ),
+            5,
+        ),
+        (
+            "type:image|x*",
+            'type: "x*" is not one of image, raw, live, video, animated, vector, audio, document (character 12)',
+            11,
+        ),
         ("a (b (c)", "this ( is not closed (character 3)", 2),
         ("e)", "this ) closes no group (character 2)", 1),
         (")", "this ) closes no group (character 1)", 0),
