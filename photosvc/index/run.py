@@ -31,6 +31,7 @@ from photosvc.index.worklist import Conditions, Worklist, find_changes, known_fi
 from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease
 from photosvc.jobs.queue import INDEX, QueuedJob
+from photosvc.models.counters import in_index_run
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.pictures.cache import PictureCache
 from photosvc.search.rows.check import is_stale, rebuild
@@ -86,14 +87,15 @@ def run_index(
             _Run(session, settings, clock, options, summary, pauses).count()
         else:
             recorder = RunRecorder(lease, summary)
-            if is_stale(session):
-                summary.rebuilt = rebuild(session)
-            restack_library(session, settings, clock, lease)
-            remember_disks(session, settings.originals)
-            observers = [recorder.progress, progress] if progress else [recorder.progress]
-            _Run(session, settings, clock, options, summary, pauses, observers).index()
-            estimate_places(session, clock, settings.timezone, lease, wanted=settings.estimate_places)
-            session.rollback()
+            with in_index_run(session):
+                if is_stale(session):
+                    summary.rebuilt = rebuild(session)
+                restack_library(session, settings, clock, lease)
+                remember_disks(session, settings.originals)
+                observers = [recorder.progress, progress] if progress else [recorder.progress]
+                _Run(session, settings, clock, options, summary, pauses, observers).index()
+                estimate_places(session, clock, settings.timezone, lease, wanted=settings.estimate_places)
+                session.rollback()
             recorder.done(folder)
     summary.seconds = clock.monotonic() - started
     return summary

@@ -14,6 +14,7 @@ from photosvc.core.problems import Problem, Severity
 from photosvc.jobs.lease import Lease
 from photosvc.jobs.queue import INDEX, State, runs
 from photosvc.models import Job, read_counter, set_counters
+from photosvc.models.counters import settle
 from photosvc.models.engine import write_if_free, write_session
 from photosvc.models.statements import UNLOADED
 from photosvc.workers.scheduler import Scheduler
@@ -209,6 +210,7 @@ class RunRecorder:
         with write_session(self.lease.engine) as session:
             ends = (_ENDED,) if folder else (_ENDED, _WHOLE)
             set_counters(session, dict.fromkeys(ends, int(self.lease.clock().timestamp())))
+            settle(session)
             if not any(getattr(self.summary, name) for name in _CHANGES):
                 _delete_quiet(session, folder)
             self.lease.finish(session)

@@ -33,7 +33,7 @@ from photosvc.models.statements import Updates, among, in_portions
 from photosvc.search.reading.columns import identified
 from photosvc.search.reading.compile import visible_ids
 from photosvc.search.reading.files import matching_ids
-from photosvc.search.reading.request import parse_request
+from photosvc.search.reading.request import MAX_COUNT, parse_request
 from photosvc.search.rows.write import renew
 
 _COLUMNS: Final = (
@@ -75,13 +75,16 @@ def selected_photos(
         return _ids(connection, partial(identified, "photo_uid"), uids, sees_private=sees_private)
     if given["expected"] is None:
         raise InvalidValueError("say how many photos the query must find", field="expected")
-    request = parse_request({"q": query, "order": "oldest", "merged": "true", "count": "100000"}, today)
+    request = parse_request({"q": query, "order": "oldest", "merged": "true", "count": str(MAX_COUNT)}, today)
     files = matching_ids(connection, request, sees_private=sees_private)
     photo_ids = _ids(connection, SearchRow.file_id.in_, files, sees_private=sees_private)
-    if len(photo_ids) != given["expected"]:
-        raise ConflictError(f"the query finds {len(photo_ids)} photos, not {given['expected']}", field="expected")
     if len(photo_ids) > most:
         raise too_many
+    if len(files) == MAX_COUNT:  # there may be more, so that nobody knows whether they are as many as expected
+        msg = Message("the query finds {most} files or more; narrow it, and change the photos in parts", most=MAX_COUNT)
+        raise InvalidValueError(msg, field="q")
+    if len(photo_ids) != given["expected"]:
+        raise ConflictError(f"the query finds {len(photo_ids)} photos, not {given['expected']}", field="expected")
     return photo_ids
 
 

@@ -1,10 +1,11 @@
 """The counters of the library: its changes, its state, and the versions by which rows were derived from its files."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Connection, bindparam, case, or_, select, update
+from sqlalchemy import BigInteger, Connection, bindparam, case, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from photosvc.models.base import Base, Text
@@ -17,6 +18,11 @@ CHANGES = "changes"
 STATE = "state"
 #: Name of such a number that changes of private photos leave alone: people who do not see them must not notice.
 OPEN_STATE = "open_state"
+#: Name of such a number that the batches of an index run leave alone, until the run ends: values of the whole library,
+#: which are costly to read, may be some seconds old meanwhile.
+SETTLED: Final = "settled_state"
+#: Key of a session's `info` that is true while an index run writes in it.
+_IN_RUN: Final = "photosvc_in_run"
 #: Name of the projection version by which the search rows were written.
 PROJECTION = "projection"
 #: Increment it whenever the projection would give other rows for the same library; older rows are stale.
@@ -54,7 +60,7 @@ def set_counters(session: Session, numbers: Mapping[str, int]) -> None:
 _LIBRARY: Final[Any] = LibraryState.__table__
 _COUNT: Final = (
     update(_LIBRARY)
-    .where(or_(_LIBRARY.c.name == CHANGES, _LIBRARY.c.name == STATE, _LIBRARY.c.name == bindparam("open_state")))
+    .where(_LIBRARY.c.name.in_((CHANGES, STATE, bindparam("open_state"), bindparam("settled"))))
     .values(value=case((_LIBRARY.c.name == CHANGES, _LIBRARY.c.value + 1), else_=bindparam("state")))
 )
 
@@ -65,10 +71,25 @@ def record_change(session: Session, *, private: bool = False) -> None:
     Args:
         private: True if only callers who see private photos may notice the change.
     """
-    state = secrets.randbits(62)
-    values = {"state": state, "open_state": STATE if private else OPEN_STATE}
-    if session.connection().execute(_COUNT, values).rowcount < (2 if private else 3):
-        first = {CHANGES: 1, PROJECTION: PROJECTION_VERSION, STATE: state, OPEN_STATE: state}
+    state, in_run = secrets.randbits(62), session.info.get(_IN_RUN, False)
+    values = {"state": state, "open_state": STATE if private else OPEN_STATE, "settled": STATE if in_run else SETTLED}
+    if session.connection().execute(_COUNT, values).rowcount < 4 - private - in_run:
+        first = {CHANGES: 1, PROJECTION: PROJECTION_VERSION, STATE: state, OPEN_STATE: state, SETTLED: state}
         known = set(session.scalars(select(LibraryState.name)))
         session.add_all(LibraryState(name=name, value=value) for name, value in first.items() if name not in known)
         session.flush()
+
+
+@contextmanager
+def in_index_run(session: Session) -> Iterator[None]:
+    """Let the changes that the block records in this session leave `SETTLED` alone; `settle` ends them."""
+    session.info[_IN_RUN] = True
+    try:
+        yield
+    finally:
+        session.info[_IN_RUN] = False
+
+
+def settle(session: Session) -> None:
+    """Draw a new number `SETTLED` at the end of an index run that changed the library, in a write transaction."""
+    set_counters(session, {SETTLED: secrets.randbits(62)})

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from threading import Lock
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, Select, StaticPool
@@ -277,6 +278,23 @@ def each_of(connection: Connection, names: Iterable[_Name]) -> Iterator[_Name]:
         if number % _NAMES == 0 and read is not None and read.must_end() and (error := read.error()):
             raise error
         yield name
+
+
+@contextmanager
+def waiting_for(connection: Connection, lock: Lock) -> Iterator[None]:
+    """Hold a lock in the block; the search does not wait for it longer than until its deadline.
+
+    Raises:
+        SearchEndedError: the search must end.
+    """
+    read: RunningSearch | None = connection.info.get(_READ)
+    while not lock.acquire(timeout=_BETWEEN):
+        if read is not None and read.must_end() and (error := read.error()):
+            raise error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def note_query(connection: Connection, node: Node, *, in_album: bool) -> None:

@@ -176,9 +176,8 @@ ORDERS: Final[dict[str, tuple[Callable[[AlbumRecord], Any], bool]]] = {
 
 @dataclass(slots=True)
 class _AlbumCache:
-    """The albums read in one state of the library."""
+    """The counts of smart albums in one state of the library."""
 
-    lists: dict[str, list[AlbumRecord]] = field(default_factory=dict)
     smart: dict[date, dict[str, tuple[int, str]]] = field(default_factory=dict)
     """The last day -> UID of a smart album -> number of its photos on it, and the packed sort keys of the latest."""
 
@@ -199,6 +198,7 @@ class KnownAlbums:
     """The albums of one library, cached until it changes: counting their photos reads every search row."""
 
     def __init__(self) -> None:
+        self._lists = {kind: CachedValue(partial(_list_of, reader)) for kind, reader in _READERS.items()}
         self._cached = CachedValue(lambda *_, **__: _AlbumCache())
 
     def page(
@@ -252,10 +252,7 @@ class KnownAlbums:
         return _folder_above(every, uid) if known is None and kind == FOLDER else known
 
     def _list(self, connection: Connection, kind: str, *, sees_private: bool) -> list[AlbumRecord]:
-        lists = self._cached.read(connection, sees_private=sees_private).lists
-        if kind not in lists:
-            lists[kind] = list(_READERS[kind](connection, sees_private=sees_private)) if kind in _READERS else []
-        return lists[kind]
+        return self._lists[kind].read(connection, sees_private=sees_private) if kind in self._lists else []
 
     def _counted(
         self,
@@ -434,6 +431,10 @@ def _states(connection: Connection, *, sees_private: bool) -> Iterable[AlbumReco
     ):
         name = names.get((country, state_key), state_key)
         yield _of_library(LibraryAlbum(STATE, country=country, state=name), count, newest)
+
+
+def _list_of(read: "Callable[..., Iterable[AlbumRecord]]", connection: Connection, **rights: bool) -> list[AlbumRecord]:
+    return list(read(connection, **rights))
 
 
 _READERS: Final = {ALBUM: _of_people, FOLDER: _folders, MONTH: _months, STATE: _states}

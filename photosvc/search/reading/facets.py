@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from threading import Lock
 from typing import Any, Final, TypeAlias
 
 from sqlalchemy import (
@@ -28,6 +29,7 @@ from photosvc.models.search_values import camera_or_lens_name
 from photosvc.models.statements import Column, read_tuples
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Filter, Node, conjuncts
+from photosvc.search.limits import waiting_for
 from photosvc.search.reading.compile import context_of, visible_albums
 from photosvc.search.reading.library import CachedValue
 from photosvc.search.reading.people import by_person, names_of_hidden
@@ -122,6 +124,7 @@ class KnownFacets:
 
     def __init__(self) -> None:
         #: The values of all files, and those of the primary ones.
+        self._counting = Lock()
         self._cached: CachedValue[tuple[dict[str, list[FacetValue]], ...]] = CachedValue(lambda *_, **__: ({}, {}))
 
     def count(self, connection: Connection, query: PhotoQuery, facets: Sequence[str]) -> dict[str, list[FacetValue]]:
@@ -129,8 +132,10 @@ class KnownFacets:
         if query.album or not _is_whole(query.node):
             return count_values(connection, query, facets)
         known = self._cached.read(connection, sees_private=query.sees_private)[bool(conjuncts(query.node))]
-        if missing := [name for name in facets if name not in known]:
-            known.update(count_values(connection, query, missing))
+        if any(name not in known for name in facets):
+            with waiting_for(connection, self._counting):
+                if missing := [name for name in facets if name not in known]:
+                    known.update(count_values(connection, query, missing))
         return {name: known[name] for name in facets}
 
 

@@ -8,19 +8,26 @@ import hashlib
 from collections.abc import Callable
 from datetime import date
 from functools import lru_cache
-from typing import TYPE_CHECKING, Generic, TypeVar
+from threading import Lock
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.engine import Dialect
 
+from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import ConflictError
 from photosvc.models import OPEN_STATE, PROJECTION_VERSION, STATE, LibraryState
+from photosvc.models.counters import SETTLED
 from photosvc.models.statements import Prepared, prepare_statement
+from photosvc.search.limits import waiting_for
 
 if TYPE_CHECKING:
     from photosvc.search.reading.request import SearchRequest
 
 Value = TypeVar("Value")
+#: While an index run writes, a cached value serves for so many seconds, or so many times the time of reading it.
+_FRESH_SECONDS: Final = 5.0
+_FRESH_TIMES: Final = 10
 
 
 @lru_cache(maxsize=8)
@@ -41,9 +48,13 @@ def library_state(connection: Connection, *, sees_private: bool = True) -> int:
 
     For callers who do not see private photos, it stays the same after changes of these.
     """
-    name = STATE if sees_private else OPEN_STATE
-    ((state,),) = _state(connection.dialect).run(connection, {"name": name}) or [(0,)]
-    return int(state)
+    return _number(connection, STATE if sees_private else OPEN_STATE)
+
+
+def _number(connection: Connection, name: str) -> int:
+    """Return a number of the library; 0 before it is first set."""
+    ((number,),) = _state(connection.dialect).run(connection, {"name": name}) or [(0,)]
+    return int(number)
 
 
 def state_tag(connection: Connection, *made_of: object, sees_private: bool, today: date) -> str | None:
@@ -74,21 +85,55 @@ def version_of(connection: Connection, expected: str = "", *, sees_private: bool
     return version
 
 
+class _Cached(NamedTuple, Generic[Value]):
+    """A value, the numbers `STATE` and `SETTLED` when it was read, and the time until which it serves an index run."""
+
+    state: int
+    settled: int
+    until: float
+    value: Value
+
+
 class CachedValue(Generic[Value]):
     """A cached value of the library, one for callers who see private photos and one for others.
+
+    One thread reads it, and others that need it wait for that one. While an index run goes on, a value may be
+    `_FRESH_SECONDS` old, or `_FRESH_TIMES` as old as reading it takes.
 
     Args:
         read: takes a connection and the keyword `sees_private`.
     """
 
-    def __init__(self, read: Callable[..., Value]) -> None:
+    def __init__(self, read: Callable[..., Value], clock: Clock = SYSTEM_CLOCK) -> None:
         self._read = read
-        self._cached: dict[bool, tuple[int, Value]] = {}
+        self._clock = clock
+        self._cached: dict[bool, _Cached[Value]] = {}
+        self._reading = {True: Lock(), False: Lock()}
 
     def read(self, connection: Connection, *, sees_private: bool) -> Value:
-        """Return the value for the present state of the library."""
-        state = library_state(connection)
+        """Return the value for the present state of the library.
+
+        Raises:
+            SearchEndedError: the search must end before another thread has read the value.
+        """
+        cached = self._serving(connection, sees_private=sees_private)
+        if cached is None:
+            with waiting_for(connection, self._reading[sees_private]):
+                cached = self._serving(connection, sees_private=sees_private)
+                if cached is None:
+                    state, settled = _number(connection, STATE), _number(connection, SETTLED)
+                    began = self._clock.monotonic()
+                    value = self._read(connection, sees_private=sees_private)
+                    ended = self._clock.monotonic()
+                    until = ended + max(_FRESH_SECONDS, _FRESH_TIMES * (ended - began))
+                    cached = self._cached[sees_private] = _Cached(state, settled, until, value)
+        return cached.value
+
+    def _serving(self, connection: Connection, *, sees_private: bool) -> "_Cached[Value] | None":
+        """Return the cached value if it still serves; without a state number, no change is noticed."""
         cached = self._cached.get(sees_private)
-        if cached is None or cached[0] != state or not state:  # without a state number, no change is noticed
-            self._cached[sees_private] = cached = (state, self._read(connection, sees_private=sees_private))
-        return cached[1]
+        if cached is None or not (state := _number(connection, STATE)):
+            return None
+        in_run = self._clock.monotonic() < cached.until
+        serves = cached.state == state or (in_run and cached.settled == _number(connection, SETTLED))
+        return cached if serves else None

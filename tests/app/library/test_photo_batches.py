@@ -61,11 +61,15 @@ def test_photos_are_archived_and_restored_by_uids(library, batch):
     assert uids(library) == every
 
 
-def test_a_query_must_find_the_expected_number(library, batch):
+def test_a_query_must_find_the_expected_number(library, batch, monkeypatch):
     before = changes(library)
     assert batch("archive", 409, q="iso:0", expected=42)["error"] == "the query finds 5 photos, not 42"
     assert batch("archive", 400, q="iso:0")["details"][0]["field"] == "expected"
     assert batch("archive", 400, q="nonsense:1", expected=5)["code"] == 400
+    monkeypatch.setattr("photosvc.library.batches.MAX_COUNT", 5)
+    capped = batch("archive", 400, q="iso:0", expected=42)
+    assert capped["error"] == "the query finds 5 files or more; narrow it, and change the photos in parts"
+    monkeypatch.undo()
     assert changes(library) == before
     assert batch("archive", q="iso:0", expected=5)["photos"] == 5
     assert uids(library) == []

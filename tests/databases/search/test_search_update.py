@@ -1,10 +1,17 @@
 """Edits update columns of search rows: the rows are those that a rebuild would write."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from threading import Event
+
 import pytest
 from sqlalchemy import select
 
 from photosvc.models import CHANGES, LibraryState, SearchAlbum, SearchText
+from photosvc.models.counters import in_index_run, record_change, settle
+from photosvc.search.reading.library import CachedValue
 from photosvc.search.rows.check import rebuild
+from tests.helpers.clock import MovedClock
 from tests.helpers.library import open_library
 from tests.helpers.pictures import exif, jpeg, xmp
 
@@ -97,3 +104,45 @@ def test_an_edit_counts_as_one_change_of_the_library_and_none_when_it_changes_no
         with indexed_library.session() as session:
             counts.append(session.get(LibraryState, CHANGES).value)
     assert counts == [counts[0], counts[0] + 1, counts[0] + 1]
+
+
+def test_a_value_of_the_library_outlives_the_batches_of_an_index_run_for_some_seconds_but_no_other_change(
+    indexed_library,
+):
+    clock, reads = MovedClock(), []
+    cached = CachedValue(lambda *_, **__: reads.append(1) or len(reads), clock)
+
+    def value(change=lambda _: None, *, run=True, passed=0.0):
+        clock.seconds += passed
+        with indexed_library.session() as session:
+            with in_index_run(session) if run else nullcontext():
+                change(session)
+            session.commit()
+            return cached.read(session.connection(), sees_private=True)
+
+    assert [value(), value(record_change), value(record_change, passed=4.0)] == [1, 1, 1]
+    assert [value(record_change, passed=1.5), value(record_change, run=False), value(record_change)] == [2, 3, 3]
+    assert [value(settle), value()] == [4, 4]
+
+
+def test_threads_wait_for_the_one_that_reads_a_value_of_the_library(indexed_library):
+    begun, going_on, reads = Event(), Event(), []
+
+    def read(*_, **__):
+        reads.append(1)
+        begun.set()
+        assert going_on.wait(10)
+        return len(reads)
+
+    cached = CachedValue(read)
+
+    def value():
+        with indexed_library.session() as session:
+            return cached.read(session.connection(), sees_private=False)
+
+    with ThreadPoolExecutor(3) as threads:
+        values = [threads.submit(value)]
+        assert begun.wait(10)
+        values += [threads.submit(value), threads.submit(value)]
+        going_on.set()
+        assert [one.result() for one in values] == [1, 1, 1]
