@@ -14,8 +14,15 @@ _EXPORTED = {
     "FoundFile": "photosvc.records.results",
     "FoundPhoto": "photosvc.records.results",
     "HostUser": "photosvc.auth.principal",
+    "InvalidValueError": "photosvc.core.errors",
+    "NotFoundError": "photosvc.core.errors",
+    "PermissionDeniedError": "photosvc.core.errors",
     "PhotoService": "photosvc.extension",
+    "PhotosvcError": "photosvc.core.errors",
+    "SchemaError": "photosvc.core.errors",
+    "SearchEndedError": "photosvc.search.limits",
     "SearchResults": "photosvc.web.searching",
+    "SettingError": "photosvc.core.errors",
 }
 
 

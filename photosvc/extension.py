@@ -59,7 +59,7 @@ class PhotoService:
         app: Flask,
         *,
         db: SQLAlchemy,
-        url_prefix: str = "",
+        url_prefix: str | None = None,
         bind_key: str | None = None,
         settings: Settings | None = None,
         environ: Mapping[str, str] | None = None,
@@ -74,10 +74,9 @@ class PhotoService:
 
         Args:
             db: the host's Flask-SQLAlchemy extension, initialised on `app`.
-            url_prefix: prefix of all paths of the API: `/media` for `/media/api/v1/photos`.
+            url_prefix: prefix of all paths: `/media` for `/media/api/v1/photos`; None or empty for none.
             bind_key: key of the host's engine that holds our tables; None for the default one.
-            settings: all settings; by default `PHOTOSVC_*` from `app.config`, else from the environment, else built-in
-                defaults.
+            settings: all settings; by default `PHOTOSVC_*` of `app.config`, else of the environment, else defaults.
             environ: source of the `PHOTOSVC_*` variables; by default the environment of the process.
             clock: the wall clock and the monotonic clock.
             parts: the parts to mount, keys of `photosvc.web.parts.PARTS`; by default all that can be served, but
@@ -111,18 +110,9 @@ class PhotoService:
             url_prefix=prefix,
             address=address,
         )
-        service.warn_of_missing_address()
         app.extensions[EXTENSION] = service
         if with_views:
-            if OAUTH in mounted:
-                from photosvc.api.oauth import OAUTH_EXTENSION, OAuthServer
-
-                app.extensions[OAUTH_EXTENSION] = OAuthServer()
-            if PAGES in mounted:
-                from photosvc.pages.messages import text_for_script
-
-                service.say = text_for_script
-            mount(app, mounted, prefix, settings)
+            _add_views(app, service)
         app.teardown_appcontext(service.end)
         watch_alembic()
         app.cli.add_command(svc)  # `flask` finds the command by its entry point; Flask's test runner does not
@@ -199,6 +189,19 @@ class PhotoService:
         return self._app
 
 
+def _add_views(app: Flask, service: Service) -> None:
+    """Mount the service's parts, with what their views need of the app."""
+    if OAUTH in service.parts:
+        from photosvc.api.oauth import OAUTH_EXTENSION, OAuthServer
+
+        app.extensions[OAUTH_EXTENSION] = OAuthServer()
+    if PAGES in service.parts:
+        from photosvc.pages.messages import text_for_script
+
+        service.say = text_for_script
+    mount(app, service.parts, service.url_prefix, service.settings)
+
+
 def mount(app: Flask, parts: frozenset[str], prefix: str, settings: Settings) -> None:
     """Register the blueprints of these parts; import the views of no other part."""
     for blueprint, path in _blueprints(parts, prefix, settings):
@@ -233,13 +236,15 @@ def mounted_views(app: Flask) -> list[Callable[..., Any]]:
     return [view for endpoint, view in app.view_functions.items() if endpoint.rpartition(".")[0] in own]
 
 
-def checked_prefix(url_prefix: str) -> str:
+def checked_prefix(url_prefix: object) -> str:
     """Return a prefix of paths without a slash at its end; empty for none.
 
     Raises:
         SettingError: it is not a path.
     """
-    prefix = url_prefix.rstrip("/")
+    if url_prefix is None:
+        return ""
+    prefix = url_prefix.rstrip("/") if isinstance(url_prefix, str) else "?"
     if prefix and (not prefix.startswith("/") or "//" in prefix or set(prefix) & set("?#<> \\")):
         raise SettingError(f'url_prefix must be a path such as "/media", not {url_prefix!r:.80}', field="url_prefix")
     return prefix

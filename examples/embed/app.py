@@ -10,8 +10,7 @@ from flask_sqlalchemy import SQLAlchemy
 from flask_wtf import CSRFProtect
 from werkzeug.security import check_password_hash, generate_password_hash
 
-from photosvc import HostUser, PhotoService, samples
-from photosvc.core.errors import PhotosvcError
+from photosvc import HostUser, PhotoService, PhotosvcError, samples
 from photosvc.migrations import include_name
 
 app = Flask(__name__, instance_path=os.environ.get("INSTANCE"))

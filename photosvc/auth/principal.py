@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from photosvc.auth.scopes import ALL, Scope, parse_scope
-from photosvc.core.accounts import HOST_ROLES, VIEWER
+from photosvc.core.accounts import HOST_ROLES, VIEWER, HostRole
 from photosvc.core.errors import PhotosvcError
 from photosvc.models import LOGIN_SESSION
 
@@ -107,7 +107,7 @@ class HostUser:
 
     id: str
     name: str = ""
-    role: str = VIEWER
+    role: HostRole = "viewer"
     sees_private: bool | None = None
     scope: str = ALL
 

@@ -6,7 +6,8 @@ from photosvc.cli.group import LazyGroup, instance_option, version_option
 svc = LazyGroup(
     name="svc",
     help="Photo library: index folders of originals, and manage who may search them.",
-    epilog="Begin with `svc run --photos FOLDER`; a second library needs `--instance FOLDER` with each command.",
+    epilog="Begin with `run --photos FOLDER`; inside another app, with `db upgrade` and `index`. "
+    "A second library needs `--instance FOLDER` with each command.",
     params=[instance_option, version_option],
     commands={
         "albums": "albums",

@@ -126,7 +126,7 @@ def restore(ctx: click.Context, archive: Path, replace: bool, dry_run: bool) -> 
 def _own_instance(ctx: click.Context) -> Path:
     """Return the instance folder; raise `click.UsageError` inside another app, which restores its own database."""
     if not callable(ctx.find_root().obj):
-        msg = "restores only libraries of their own: call `svc restore`, and restore another app by its own means"
+        msg = "it restores only libraries without another app, by `svc` alone: restore this app by its own means"
         raise click.UsageError(msg)
     return make_instance(None, os.environ)
 

@@ -1,11 +1,14 @@
 """`svc db`: the schema of the database, and its copy in another one."""
 
 import click
+from sqlalchemy import inspect
 
 from photosvc.backup.database_copy import copy_library, target_engine
 from photosvc.cli.group import LazyGroup, PlainError, as_called, with_service
+from photosvc.cli.terminal import confirm, yes_option
 from photosvc.core.files import private_umask, readable_by_others
 from photosvc.models import schema
+from photosvc.models.base import TABLE_PREFIX
 from photosvc.models.engine import database_files
 from photosvc.models.schema import schema_version
 from photosvc.search.rows.check import is_stale
@@ -66,6 +69,29 @@ def check(service: Service) -> None:
 
 
 @db.command()
+@yes_option
+@with_service
+def drop(service: Service, yes: bool) -> None:
+    """Remove the library from the database: all tables of photosvc; stop all processes of the service before.
+
+    The tables of an app that contains photosvc stay, and so do the originals, the keys and the cache.
+    """
+    address = service.engine().url.render_as_string(hide_password=True)
+    with service.reading() as connection:
+        count = len(schema.stored_tables(connection))
+    if not count:
+        raise PlainError(f"There are no tables of photosvc in {address}.", 3)
+    what = f"the {count} tables of photosvc, with accounts, albums, edits and their history, from {address}"
+    confirm(f"Remove {what}?", yes=yes)
+    schema.drop(service.engine())
+    click.echo("The library is removed from the database.", err=True)
+    with service.reading() as connection:
+        left = [name for name in inspect(connection).get_table_names() if name.startswith(TABLE_PREFIX)]
+    if left:
+        click.echo(f"Left, as this version does not have these tables: {', '.join(sorted(left))}", err=True)
+
+
+@db.command()
 @click.argument("address")
 @with_service
 def copy(service: Service, address: str) -> None:
@@ -83,4 +109,5 @@ def copy(service: Service, address: str) -> None:
         total = copy_library(service.engine(), engine, lambda line: click.echo(f"  {line}", err=True))
         shown = engine.url.render_as_string(hide_password=True)
     click.echo(f"Copied and compared {total} rows.", err=True)
-    click.echo(f"Now set PHOTOSVC_DATABASE_URI={shown} and start the service again.", err=True)
+    name = "PHOTOSVC_DATABASE_URI" if service.is_alone else "the address of the bind that photosvc uses"
+    click.echo(f"Now set {name}={shown} and start the service again.", err=True)

@@ -12,10 +12,11 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import click
+from flask import current_app
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from photosvc import __version__
-from photosvc.cli.group import LazyGroup, PlainError, with_service
+from photosvc.cli.group import LazyGroup, PlainError, require_alone, with_service
 from photosvc.cli.terminal import Duration, FullPath
 from photosvc.settings import PREFIX, Settings, setting_fields
 from photosvc.web.service import Service
@@ -312,6 +313,11 @@ def show(
     **rest: Any,  # noqa: ANN401
 ) -> None:
     """Print the files for PROGRAM, or write them into a folder."""
+    require_alone(
+        current_app,
+        "`svc deploy show` writes files for",
+        "deploy it as before, with `svc watch` as one more service, and `svc db upgrade` beside its own migrations.",
+    )
     if not re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[\w.-]+):[0-9]{1,5}|unix:(/[\w.-]+)+", rest["bind"], re.ASCII):
         msg = f"{rest['bind']!r} is neither a host with a port, such as {_BIND}, nor unix: with an absolute path"
         raise click.BadParameter(msg, param_hint="--bind")

@@ -7,7 +7,7 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from functools import wraps
 from importlib.abc import InspectLoader
@@ -76,11 +76,31 @@ instance_option: click.Option = click.Option(
 )
 
 
+class _Help(click.HelpFormatter):
+    """Help texts that name commands as this one was called."""
+
+    def write_text(self, text: str) -> None:
+        """Write a paragraph."""
+        super().write_text(as_called(text))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """Write a list of commands or options."""
+        super().write_dl([(name, as_called(text)) for name, text in rows], col_max, col_spacing)
+
+
+class _Context(click.Context):
+    """The context of each of our commands."""
+
+    formatter_class = _Help
+
+
 class LazyGroup(click.Group):
     """A group that imports its commands when they are called.
 
     Exit codes: 0 done or declined, 1 failed, 2 wrong usage or value, 3 not found.
     """
+
+    context_class = _Context
 
     def __init__(self, *, commands: Mapping[str, str] | None = None, **options: Any) -> None:  # noqa: ANN401
         super().__init__(**options, context_settings={"help_option_names": ["-h", "--help"]})
@@ -94,17 +114,21 @@ class LazyGroup(click.Group):
         """Write the list of commands without importing them, as click would to read their help: that takes seconds."""
         names = self.list_commands(ctx)
         room = formatter.width - 6 - max(map(len, names))
-        lazy = {name: click.Command(name, help=_first_line(*self._place(name))) for name in self._lazy}
-        listed = {**self.commands, **lazy}
+        lazy = {name: _first_line(*self._place(name)) for name in self._lazy}
+        texts = {name: command.help or "" for name, command in self.commands.items()} | lazy
+        short = {name: click.Command(name, help=as_called(texts[name])).get_short_help_str(room) for name in names}
         with formatter.section("Commands"):
-            formatter.write_dl([(name, listed[name].get_short_help_str(room)) for name in names])
+            formatter.write_dl(short.items())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return the command."""
-        if cmd_name not in self._lazy:
-            return super().get_command(ctx, cmd_name)
-        module, name = self._place(cmd_name)
-        command: click.Command = getattr(importlib.import_module(module), name)
+        if cmd_name in self._lazy:
+            module, name = self._place(cmd_name)
+            command: click.Command | None = getattr(importlib.import_module(module), name)
+        else:
+            command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            command.context_class = _Context
         return command
 
     def _place(self, command: str) -> tuple[str, str]:
@@ -137,6 +161,9 @@ class LazyGroup(click.Group):
             raise
         except (PlainError, PhotosvcError) as error:
             raise PlainError(as_called(error.message), error.exit_code) from error
+        except click.UsageError as error:
+            error.message = as_called(error.message)  # type: ignore[misc]
+            raise
         except BrokenPipeError:  # the reader of the output has ended; click handles this quietly
             raise
         except OSError as error:
@@ -169,7 +196,8 @@ def _first_line(module: str, function: str) -> str:
 
 def as_called(message: str) -> str:
     """Return a message with its commands as this one was called: `svc …`, or `flask svc …`."""
-    return message if callable(click.get_current_context().find_root().obj) else in_host(message)
+    ctx = click.get_current_context(silent=True)
+    return message if ctx is None or callable(ctx.find_root().obj) else in_host(message)
 
 
 def database_sentence(error: Exception, url: "URL | None") -> str | None:
@@ -217,6 +245,14 @@ def find_app(ctx: click.Context) -> "Flask":
     with app.app_context():
         ctx.meta[DATABASE] = service.engine().url
     return app
+
+
+def require_alone(app: "Flask", does: str, instead: str) -> None:
+    """Refuse a command that works on an app with photosvc alone; `PlainError` names what to do `instead`."""
+    from photosvc.web.service import EXTENSION
+
+    if not app.extensions[EXTENSION].is_alone:
+        raise PlainError(f"{does} photosvc alone, and the app {app.name!r} contains more: {instead}", 2)
 
 
 def _found_by_flask(ctx: click.Context) -> "Flask":

@@ -15,7 +15,7 @@ from flask import Flask
 from photosvc.auth import accounts, credentials, first_account, tokens
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.scopes import parse_scope
-from photosvc.cli.group import PlainError, choose_instance, find_app, operating
+from photosvc.cli.group import PlainError, choose_instance, find_app, operating, require_alone
 from photosvc.cli.originals import choose_folder, replace_option
 from photosvc.cli.terminal import FullPath
 from photosvc.core.files import read_or_create
@@ -123,13 +123,12 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
 
 def _require_alone(app: Flask) -> None:
     """Make sure that the server, which makes an app of its own, serves the library of this app."""
+    require_alone(
+        app,
+        "`svc run` serves",
+        "serve it as before, with `flask run` or a WSGI server, after `svc db upgrade` and `svc index`.",
+    )
     service: Service = app.extensions[EXTENSION]
-    if not service.is_alone:
-        msg = (
-            f"`svc run` serves photosvc alone, and the app {app.name!r} contains more: serve it as before, with "
-            "`flask run` or a WSGI server, after `flask svc db upgrade` and `flask svc index`."
-        )
-        raise PlainError(msg, 2)
     if set_by_app := [name for name, origin in service.settings.origins.items() if origin == "app"]:
         names = ", ".join(f"PHOTOSVC_{name.upper()}" for name in sorted(set_by_app))
         msg = (

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, TypeVar
 import click
 
 from photosvc.auth.operation import Operation
-from photosvc.cli.group import PlainError, operating
+from photosvc.cli.group import PlainError, as_called, operating
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.files import full_path
@@ -127,7 +127,7 @@ def ask(option: str, question: str, check: Callable[[str], object]) -> str:
     if not has_terminal():
         raise click.UsageError(f"{option} is needed when there is no terminal to ask on")
     while True:
-        answer: str = click.prompt(question, err=True)
+        answer: str = click.prompt(as_called(question), err=True)
         try:
             check(answer)
         except PhotosvcError as error:

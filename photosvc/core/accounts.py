@@ -4,7 +4,7 @@ Models, records, services and commands share them, so that their defaults and ch
 """
 
 import re
-from typing import Final
+from typing import Final, Literal, TypeAlias, get_args
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.message import Message
@@ -18,7 +18,8 @@ CLIENT = "client"
 VISITOR = "visitor"
 USER_ROLES = (ADMIN, USER, VIEWER, GUEST)
 #: Roles of users of a host app. They have no account, so that no album can be shared with them.
-HOST_ROLES = (ADMIN, USER, VIEWER)
+HostRole: TypeAlias = Literal["admin", "user", "viewer"]
+HOST_ROLES: tuple[HostRole, ...] = get_args(HostRole)
 #: Roles of accounts that never see private photos.
 WITHOUT_PRIVATE = (VIEWER, GUEST)
 CLIENT_ROLES = (CLIENT, ADMIN)

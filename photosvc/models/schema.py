@@ -6,18 +6,21 @@ neither cascade nor refuse orphans. Only `search.rows` writes and deletes search
 Only this module imports Alembic, and only when it migrates or compares a database, because Alembic loads slowly.
 """
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Column, Connection, Engine, Table, delete, select, text, update
+from sqlalchemy import Column, Connection, Engine, Table, delete, inspect, select, text, update
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from photosvc import __version__
 from photosvc.core.errors import SchemaError
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX
-from photosvc.models.statements import among
+from photosvc.models.engine import BUSY_TIMEOUT
+from photosvc.models.statements import among, run_text
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -26,10 +29,14 @@ if TYPE_CHECKING:
 
 #: What to do with a database of another line of versions.
 WAY_OUT: Final = (
-    "go on with the photosvc that made it, or begin anew: move the database away, then run `svc db upgrade` and "
-    "`svc index` (the originals stay; edits, albums and accounts are lost)"
+    "go on with the photosvc that made it, or begin anew: move the database away, or remove the library from it by "
+    "`svc db drop`, then run `svc db upgrade` and `svc index` (the originals stay; edits, albums and accounts are lost)"
 )
 VERSION_TABLE = TABLE_PREFIX + "schema"
+#: The view that the full-text index of SQLite indexes.
+_WORDS: Final = TABLE_PREFIX + "search_text_terms"
+#: The most dependent things of a host app that an error names.
+_MOST_NAMED: Final = 5
 _MIGRATIONS = Path(__file__).with_name("migrations")
 
 
@@ -171,12 +178,61 @@ def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | N
         return before, schema_version(connection)
 
 
-def downgrade(engine: Engine, revision: str) -> None:
-    """Migrate down to `revision` (`base` removes every table)."""
-    from alembic import command
+def stored_tables(connection: Connection) -> list[str]:
+    """Return the names of our tables in a database: first those that no other one refers to, last that of the version.
 
+    A table of a host app is none of them, whatever its name.
+    """
+    from photosvc.models import Base  # with all tables
+    from photosvc.models.search import WORD_INDEX
+
+    stored = set(inspect(connection).get_table_names())
+    known = (WORD_INDEX, *(table.name for table in reversed(Base.metadata.sorted_tables)), VERSION_TABLE)
+    return [name for name in known if name in stored]
+
+
+def drop(engine: Engine) -> None:
+    """Remove our tables with their indexes, triggers, sequences and views, in one transaction.
+
+    Raises:
+        SchemaError: something of a host app depends on them; nothing is removed.
+    """
     with engine.connect().execution_options(photosvc_writes=True) as connection, connection.begin():
-        command.downgrade(_config(connection), revision)
+        if connection.dialect.name == "postgresql":
+            run_text(connection, f"SET LOCAL lock_timeout = {BUSY_TIMEOUT}", ())
+            _drop_on_postgresql(connection, stored_tables(connection))
+            return
+        driver: Any = connection.connection.driver_connection
+        if not driver.in_transaction:  # the engine of a host begins none for these statements
+            run_text(connection, "BEGIN IMMEDIATE", ())
+        names = stored_tables(connection)
+        _refuse_dependents(connection, names)
+        for statement in (*(f"DROP TABLE {name}" for name in names), f"DROP VIEW IF EXISTS {_WORDS}"):
+            run_text(connection, statement, ())
+
+
+def _drop_on_postgresql(connection: Connection, names: Collection[str]) -> None:
+    try:
+        run_text(connection, f"DROP TABLE {', '.join(names)}", ())
+    except DBAPIError as error:
+        reason: Any = error.orig
+        if getattr(reason, "sqlstate", None) != "2BP01":  # dependent_objects_still_exist
+            raise
+        raise _depended_on((reason.diag.message_detail or "").splitlines()) from error
+
+
+def _refuse_dependents(connection: Connection, names: Collection[str]) -> None:
+    """Refuse if other tables, views or triggers of an SQLite database name one of our tables, as PostgreSQL does."""
+    ours = re.compile(rf"\b({'|'.join(names)})\b", re.IGNORECASE)
+    rows = run_text(connection, "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL", ())
+    others = [f"{kind} {name}" for kind, name, table, sql in rows if table not in {*names, _WORDS} and ours.search(sql)]
+    if others:
+        raise _depended_on(others)
+
+
+def _depended_on(others: Sequence[str]) -> SchemaError:
+    listed = "; ".join(others[:_MOST_NAMED]) + ("; …" if len(others) > _MOST_NAMED else "")
+    return SchemaError(f"Nothing is removed, as the app depends on the tables: {listed}. Remove that first.")
 
 
 def differences(engine: Engine) -> list[str]:

@@ -61,6 +61,7 @@ def _begin_request(*, needs_database: bool) -> Service:
     if needs_database:
         service.require_schema()
         service.follow_key(seldom=True)
+        service.warn_of_missing_address()
         service.warn_of_unread_proxy(request)
     return service
 

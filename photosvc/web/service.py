@@ -22,7 +22,7 @@ from photosvc.auth.signing_keys import SigningKeys
 from photosvc.auth.throttle import Throttle
 from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.logs import START, Outages
+from photosvc.core.logs import Outages
 from photosvc.core.slots import Slots
 from photosvc.core.times import to_local
 from photosvc.models.engine import is_of_schema
@@ -44,7 +44,6 @@ Made = TypeVar("Made")
 Value = TypeVar("Value")
 EXTENSION = "photosvc"
 _LOG = logging.getLogger("photosvc")
-_START = logging.getLogger(START)
 #: Key in `flask.g` of the function that frees the request's place at the admission gate.
 _PLACE: Final = "photosvc_place"
 #: Characters that a path may have unescaped (RFC 3986 section 3.3).
@@ -93,8 +92,11 @@ class Service(Transactions):
     outages: Outages = field(init=False)
     warned_of_proxy: bool = field(default=False, init=False)
     """True if this process has logged that the headers of a proxy are not read."""
+    lacks_address: bool = field(init=False)
+    """True if this process must still log that the OAuth metadata are missing."""
 
     def __post_init__(self) -> None:
+        self.lacks_address = bool(self.parts & {OAUTH, WELL_KNOWN}) and self.known_issuer is None
         self.key_file = KeyFile(self.settings.key_file, self.clock)
         self.signing_keys = SigningKeys(self.reading, self.writing, lambda: self.settings, self.clock)
         self.gate, self.outages = AdmissionGate(self.settings, self.clock), Outages(self.clock)
@@ -187,9 +189,10 @@ class Service(Transactions):
         return known
 
     def warn_of_missing_address(self) -> None:
-        """Log at the start that OAuth metadata will be missing."""
-        if self.parts & {OAUTH, WELL_KNOWN} and self.known_issuer is None:
-            _START.warning(
+        """Log once, at the first request, that OAuth metadata are missing; a process that serves nothing needs none."""
+        if self.lacks_address:
+            self.lacks_address = False
+            _LOG.warning(
                 "PHOTOSVC_BASE_URL is not set: the metadata at %s/.well-known/ are answered 503, and tokens in the "
                 "format jwt are not issued, until it is the public address of the service, such as "
                 "https://photos.example.org%s",

@@ -222,7 +222,7 @@ def test_inside_another_app_it_is_refused(backed_up, library):
     info = ScriptInfo(create_app=lambda: library.app)
     done = CliRunner().invoke(commands, ["restore", str(backed_up.archive)], obj=info)
     assert done.exit_code == 2
-    assert "restores only libraries of their own" in done.output
+    assert "restores only libraries without another app" in done.output
 
 
 def test_a_dry_run_changes_nothing(backed_up, tmp_path):

@@ -79,7 +79,9 @@ def test_tables_of_another_build_are_a_finding(filled, change, finding):
     assert wrong["schema"][0].startswith(finding)
     done = call_svc("db", "upgrade", instance=filled.instance)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "or begin anew: move the database away, then run `svc db upgrade` and `svc index`" in done.stderr
+    assert (
+        "or begin anew: move the database away, or remove the library from it by `svc db drop`, then run" in done.stderr
+    )
 
 
 def test_another_key_missing_originals_and_open_files_are_findings(filled):

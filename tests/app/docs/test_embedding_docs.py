@@ -7,6 +7,7 @@ from pathlib import Path
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 
+import photosvc
 from photosvc import HostUser, PhotoService
 from photosvc.web.parts import PARTS
 
@@ -38,3 +39,10 @@ def test_every_argument_of_init_app_is_named():
 
 def test_every_attribute_of_a_users_record_is_named():
     assert {name.strip("`") for name in rows("## Your users")} - {"HostUser", "---"} == set(HostUser.__slots__)
+
+
+def test_every_error_that_a_host_may_catch_is_named_and_exported():
+    named = {name.strip("`") for name in rows("## Errors")} - {"error", "---"} | {"PhotosvcError", "SettingError"}
+    errors = {name: getattr(photosvc, name) for name in dir(photosvc) if name.endswith("Error")}
+    assert named == set(errors)
+    assert all(issubclass(error, photosvc.PhotosvcError) for error in errors.values())

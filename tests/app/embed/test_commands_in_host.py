@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sqlite3
 import stat
 import subprocess
@@ -99,6 +100,69 @@ def test_svc_run_refuses_to_serve_a_host_and_makes_nothing(tmp_path, monkeypatch
         assert done.exit_code == 2
         assert "`flask svc run` serves photosvc alone, and the app 'host' contains more" in done.output
         assert sorted((tmp_path / "host").iterdir()) == before
+
+
+def test_files_for_deployment_and_restores_are_refused_in_a_host(tmp_path):
+    with open_host(tmp_path / "host") as app:
+        runner = app.test_cli_runner()
+        for program in ("systemd", "nginx", "compose"):
+            done = runner.invoke(args=["svc", "deploy", "show", program])
+            assert (done.exit_code, done.stdout) == (2, "")
+            assert "`flask svc deploy show` writes files for photosvc alone, and the app 'host'" in done.stderr
+            assert "with `flask svc watch` as one more service" in done.stderr
+        done = runner.invoke(args=["svc", "restore", str(tmp_path / "host/host.db")])
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "it restores only libraries without another app, by `svc` alone" in done.stderr
+
+
+def test_help_and_wrong_usage_speak_of_the_commands_of_the_host(tmp_path):
+    with open_host(tmp_path / "host") as app:
+        runner = app.test_cli_runner()
+        shown = {
+            command: " ".join(runner.invoke(args=["svc", *command.split(), "--help"]).output.split())
+            for command in ("", "trash restore", "users", "users logout", "show sizes", "db drop")
+        }
+        wrong = runner.invoke(args=["svc", "thumbs", "--sizes", "nosuch"])
+    assert "an item of `flask svc trash ls`" in shown["trash restore"]
+    assert "`flask svc auth rm ID` ends one" in shown["users logout"]
+    assert "End all login sessions of an account; `flask svc" in shown["users"]
+    assert "whether `flask svc thumbs` makes it" in shown["show sizes"]
+    assert not re.search("`svc", "".join(shown.values()))
+    assert wrong.exit_code == 2
+    assert "`flask svc show sizes` lists them" in wrong.output
+
+
+def test_the_library_is_dropped_from_the_database_of_a_host_whose_own_tables_stay(tmp_path):
+    with open_host(tmp_path / "host") as app:
+        database = tmp_path / "host/host.db"
+        with sqlite3.connect(database) as own:
+            own.executescript(
+                "CREATE TABLE photos (id INTEGER PRIMARY KEY); INSERT INTO photos VALUES (7);"
+                "CREATE TABLE photosvc_notes (id INTEGER REFERENCES photosvc_photos (id)); PRAGMA journal_mode=WAL;"
+            )
+            before = own.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        drop = ["svc", "db", "drop"]
+        runner = app.test_cli_runner()
+        assert runner.invoke(args=drop).exit_code == 2
+        refused = runner.invoke(args=[*drop, "--yes"])
+        assert (refused.exit_code, refused.stderr.splitlines()[-1]) == (
+            1,
+            "Error: Nothing is removed, as the app depends on the tables: table photosvc_notes. Remove that first.",
+        )
+        assert own.execute("SELECT count(*) FROM sqlite_master").fetchone() == before
+        own.executescript("DROP TABLE photosvc_notes; CREATE TABLE photosvc_notes (id INTEGER)")
+        done = runner.invoke(args=[*drop, "--yes"])
+        assert (done.exit_code, done.stdout) == (0, ""), done.output
+        assert "Left, as this version does not have these tables: photosvc_notes" in done.stderr
+        names = own.execute("SELECT name FROM sqlite_master").fetchall()
+        assert sorted(name for (name,) in names) == ["photos", "photosvc_notes", "sqlite_sequence"]
+        assert own.execute("SELECT id FROM photos").fetchall() == [(7,)]
+        own.close()
+        answer = app.test_client().get("/media/api/v1/photos", headers={"X-Auth-Token": "0" * 48})
+        assert (answer.status_code, "run `flask svc db upgrade`" in answer.text) == (503, True)
+        assert runner.invoke(args=[*drop, "--yes"]).exit_code == 3
+        assert sorted(path.name for path in (tmp_path / "host/originals").iterdir()) == sorted(NAMES)
+        assert runner.invoke(args=["svc", "db", "upgrade"]).exit_code == 0
 
 
 def pytest_fails():

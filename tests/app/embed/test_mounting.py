@@ -4,8 +4,9 @@ import subprocess
 import sys
 
 import pytest
-from flask import Flask
+from flask import Flask, url_for
 from flask_sqlalchemy import SQLAlchemy
+from werkzeug.routing import BuildError, Rule
 
 import photosvc
 from photosvc import PhotoService
@@ -78,7 +79,7 @@ def test_parts_that_cannot_be_mounted_are_refused_with_a_sentence(tmp_path, chos
 
 
 def test_without_a_prefix_the_page_at_the_root_is_the_hosts_unless_it_chooses_ours(tmp_path):
-    with open_host(tmp_path / "default", prefix="") as app:
+    with open_host(tmp_path / "default", prefix=None) as app:
         assert app.test_client().get("/sign-in").status_code == 404
         assert app.test_client().get("/api/v1/photos").status_code == 401
     with open_host(tmp_path / "chosen", prefix="", parts=tuple(PARTS)) as app:
@@ -96,7 +97,7 @@ def test_a_slash_at_the_end_of_the_prefix_says_nothing(tmp_path, prefix):
         assert served(app) == set(ADDRESSES)
 
 
-@pytest.mark.parametrize("prefix", ["media", "http://x", "/a//b", "/a?b", "/<lang>"])
+@pytest.mark.parametrize("prefix", ["media", "http://x", "/a//b", "/a?b", "/<lang>", 5, b"/media"])
 def test_a_prefix_that_is_no_path_is_refused_with_a_sentence(tmp_path, prefix):
     app, db = new_app(tmp_path / "host")
     with pytest.raises(SettingError, match='url_prefix must be a path such as "/media", not'):
@@ -184,6 +185,27 @@ def test_the_extension_imports_nothing_that_only_views_and_searches_need():
     rare = "{'marshmallow', 'authlib', 'msgspec', 'PIL', 'babel', 'photosvc.query.parser', 'photosvc.web.contract'}"
     program = f"import sys; from photosvc import PhotoService; print(sorted({rare} & set(sys.modules)))"
     assert subprocess.check_output([sys.executable, "-c", program], text=True).strip() == "[]"
+
+
+def test_an_app_is_made_without_compiling_addresses_of_ours_and_builds_them_when_they_are_used(tmp_path, monkeypatch):
+    compiled, compile_builder = [], Rule._compile_builder
+    monkeypatch.setattr(
+        Rule, "_compile_builder", lambda rule, *given: compiled.append(rule.endpoint) or compile_builder(rule, *given)
+    )
+    app, db = new_app(tmp_path / "host")
+    PhotoService(app, db=db, url_prefix="/media")
+    app.add_url_rule("/own/<name>", "own", lambda name: name)
+    assert set(compiled) == {"static", "own"}
+    with app.test_request_context():
+        for _ in range(2):
+            assert (
+                url_for("photosvc.photos.like_photo", photo_uid="p x", a="b", _anchor="c")
+                == "/media/api/v1/photos/p%20x/like?a=b#c"
+            )
+        assert url_for("own", name="n", rule=1) == "/own/n?rule=1"
+        with pytest.raises(BuildError):
+            url_for("photosvc.photos.like_photo")
+    assert compiled.count("photosvc.photos.like_photo") == 1
 
 
 def test_the_service_alone_chooses_its_parts_too(tmp_path):

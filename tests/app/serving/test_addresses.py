@@ -158,18 +158,26 @@ def test_routes_that_name_the_issuer_are_refused_without_one(nowhere):
         assert check_oauth_error(answer, 503, "temporarily_unavailable")["error_description"] == SENTENCE
 
 
-@pytest.mark.parametrize("prefix", ["", "/media"])
-def test_a_host_reads_in_the_log_of_the_start_that_the_issuer_is_missing(tmp_path, caplog, prefix):
+@pytest.mark.parametrize(
+    ("prefix", "parts", "times"), [("", None, 1), ("/media", None, 1), ("/media", ("search", "media"), 0)]
+)
+def test_a_host_reads_in_the_log_of_its_first_request_that_the_issuer_is_missing(
+    tmp_path, caplog, prefix, parts, times
+):
     app = Flask("host", instance_path=str(tmp_path))
     (tmp_path / "host.db").write_bytes(migrated_database(of_a_host=True))
     app.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{tmp_path}/host.db"
-    with caplog.at_level(logging.WARNING, logger="photosvc.start"):
-        PhotoService(app, db=SQLAlchemy(app), url_prefix=prefix)
-    (line,) = [record.getMessage() for record in caplog.records if record.name == "photosvc.start"]
-    assert line.startswith(f"PHOTOSVC_BASE_URL is not set: the metadata at {prefix}/.well-known/ are answered 503")
-    assert f"such as https://photos.example.org{prefix}" in line
+    with caplog.at_level(logging.WARNING, logger="photosvc"):
+        PhotoService(app, db=SQLAlchemy(app), url_prefix=prefix, parts=parts)
+        assert app.test_cli_runner().invoke(args=["svc", "db", "current"]).exit_code == 0
+        assert caplog.messages == []
+        for _ in range(2):
+            assert app.test_client().get(f"{prefix}/api/v1/photos").status_code == 401
+    sentence = f"PHOTOSVC_BASE_URL is not set: the metadata at {prefix}/.well-known/ are answered 503"
+    assert [line.startswith(sentence) for line in caplog.messages] == [True] * times
+    assert all(f"such as https://photos.example.org{prefix}" in line for line in caplog.messages)
     for path in (f"{prefix}/.well-known/openid-configuration", f"/.well-known/openid-configuration{prefix}"):
-        assert app.test_client().get(path).status_code == 503
+        assert app.test_client().get(path).status_code == (503 if times else 404)
     with app.app_context():
         current_service().engine().dispose()
 

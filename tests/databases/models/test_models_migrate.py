@@ -28,14 +28,28 @@ def own_tables(engine):
     return {name for name in inspect(engine).get_table_names() if name.startswith(TABLE_PREFIX)}
 
 
+def stored(engine):
+    """The names of all things of photosvc in a database: tables, indexes, sequences, views, triggers, functions."""
+    query = "SELECT name FROM sqlite_master WHERE lower(name) LIKE '%photosvc%'"
+    if engine.dialect.name == "postgresql":
+        query = (
+            "SELECT relname FROM pg_class WHERE relname LIKE '%photosvc%' UNION ALL "
+            "SELECT typname FROM pg_type WHERE typname LIKE '%photosvc%' UNION ALL "
+            "SELECT proname FROM pg_proc WHERE proname LIKE '%photosvc%'"
+        )
+    with engine.connect() as connection:
+        return list(connection.scalars(text(query)))
+
+
 def test_tables_go_up_down_and_up_again_and_fit_the_models(engine):
     assert schema.head() == SCHEMA_VERSION
     assert schema.upgrade(engine) == (None, SCHEMA_VERSION)
     assert schema.differences(engine) == []
     assert {table.name for table in Base.metadata.sorted_tables} <= own_tables(engine)
     assert schema.upgrade(engine) == (SCHEMA_VERSION, SCHEMA_VERSION)
-    schema.downgrade(engine, "base")
-    assert own_tables(engine) == {TABLE_PREFIX + "schema"}
+    schema.drop(engine)
+    assert own_tables(engine) == set()
+    assert stored(engine) == []
     assert schema.upgrade(engine)[1] == SCHEMA_VERSION
     assert schema.differences(engine) == []
     with engine.begin() as connection:
@@ -67,7 +81,16 @@ def test_tables_of_a_host_are_left_alone(engine):
         connection.execute(text("INSERT INTO alembic_version VALUES ('the host''s')"))
     schema.upgrade(engine)
     assert schema.differences(engine) == []
-    schema.downgrade(engine, "base")
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE photosvc_hosts (id INTEGER PRIMARY KEY)"))
+        connection.execute(text("CREATE VIEW seen AS SELECT title FROM photosvc_albums"))
+    with pytest.raises(SchemaError, match="Nothing is removed, as the app depends on the tables: view seen"):
+        schema.drop(engine)
+    with engine.begin() as connection:
+        assert {table.name for table in Base.metadata.sorted_tables} <= set(schema.stored_tables(connection))
+        connection.execute(text("DROP VIEW seen"))
+    schema.drop(engine)
+    assert own_tables(engine) == {"photosvc_hosts"}
     with engine.connect() as connection:
         assert connection.execute(text("SELECT id, nick FROM users")).all() == [(1, "host")]
         assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == "the host's"

@@ -45,16 +45,6 @@ def upgrade() -> None:
     _add_unknown()
 
 
-def downgrade() -> None:
-    """Remove all tables."""
-    if op.get_bind().dialect.name == "sqlite":
-        op.execute(f"DROP TABLE {INDEX}")
-        op.execute(f"DROP VIEW {VIEW}")
-    tables = sa.MetaData()
-    tables.reflect(op.get_bind(), only=lambda name, _: name.startswith("photosvc_") and name != "photosvc_schema")
-    tables.drop_all(op.get_bind())
-
-
 def _terms(row: str = "") -> str:
     """Return the SQL text of all words of a row, with the words of each section behind its mark."""
     sections = (f"replace(rtrim({row}{section}), ' ', ' {mark}')" for section, mark in MARKS.items())
