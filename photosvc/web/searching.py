@@ -66,7 +66,10 @@ _HOW: Parameters = {
         "The order of the results; `manual` is that of one album, and its default if its `Order` is `manual`.",
     ),
     "reverse": (_FLAG, "Reverse the order."),
-    "seed": ({"type": "integer", "minimum": 0, "maximum": PRIME - 1}, "The seed of a random order."),
+    "seed": (
+        {"type": "integer", "minimum": 0, "maximum": PRIME - 1},
+        "The seed of a random order; without it, pages by `offset` continue the shuffle of the first one for an hour.",
+    ),
     "merged": (_FLAG, "One result for each photo, with its files in `Files`."),
     "total": (_FLAG, "Count all matches, in `X-Total-Count`."),
 }
