@@ -73,7 +73,7 @@ def test_a_damaged_database_is_one_sentence(tmp_path, damage, caplog):
     done = CliRunner().invoke(svc, ["users", "ls"], obj=lambda: app)
     assert done.exit_code == 1
     assert done.stderr == (
-        "Error: The database cannot be used: its file is damaged or no database; "
+        f"Error: The database {path} cannot be used: its file is damaged or no database; "
         "restore a backup of photosvc.db, or move it away and index again.\n"
     )
     answer = app.test_client().get("/api/v1/status")
