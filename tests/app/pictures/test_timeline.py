@@ -47,11 +47,13 @@ def months(library, token=None, **parameters):
 
 
 def month(library, name, token=None, **parameters):
-    return answered(library.get(parameters, path=f"{PATH}/{name}", token=token))
+    """The columns of a month, or of the months between two in a text such as `2012-05..2014-07`."""
+    path = f"between/{name.replace('..', '/')}" if ".." in name else f"months/{name}"
+    return answered(library.get(parameters, path=f"{PATH}/{path}", token=token))
 
 
 def photos_of(library, name, token=None, **parameters):
-    return answered(library.get(parameters, path=f"{PATH}/{name}/photos", token=token))["photos"]
+    return answered(library.get(parameters, path=f"{PATH}/months/{name}/photos", token=token))["photos"]
 
 
 def answered(answer):
@@ -194,10 +196,10 @@ def own(tmp_path):
 def test_an_answer_has_a_version_and_a_tag_until_the_library_changes(own):
     library, ids = own
     client, token = library.app.test_client(), {"X-Auth-Token": library.token(role="admin")}
-    before, paths = months(library)["version"], (PATH, f"{PATH}/2020-01", f"{PATH}/2020-01/photos")
+    before, paths = months(library)["version"], (PATH, f"{PATH}/months/2020-01", f"{PATH}/months/2020-01/photos")
     assert {answered(library.get({"version": before}, path=path))["version"] for path in paths} == {before}
     tags = {}
-    for path in (*paths, f"{PATH}/2020-01/photos?from=1", f"{PATH}?q=lake"):
+    for path in (*paths, f"{PATH}/months/2020-01/photos?from=1", f"{PATH}?q=lake"):
         tags[path] = client.get(path, headers=token).headers["ETag"]
         assert client.get(path, headers={**token, "If-None-Match": tags[path]}).status_code == 304, path
     assert len(set(tags.values())) == len(tags)
@@ -242,14 +244,24 @@ def test_the_ratio_is_of_the_upright_picture(pictures):
 
 def test_a_bad_value_is_refused_by_name(varied):
     for path, parameters, field in (
-        *((f"/{name}", {}, "month") for name in ("2020", "2020-13", "2020-00", "2020-1", "20-01", "0000-01", "now")),
-        *((f"/{name}", {}, "month") for name in ("2020-01-02", "２０２０-01", "2020-01%0A", "%00", "x" * 500)),
-        ("/2020-1/photos", {}, "month"),
-        *(("/2020-01/photos", {"from": text}, "from") for text in ("-1", "x", "1.5", "2147483648", "9" * 30, "٣")),
-        *(("/2020-01/photos", {"n": text}, "n") for text in ("0", "501", "-1", "1e2", "\0")),
-        *((path, {"order": text}, "order") for path in ("", "/2020-01", "/2020-01/photos") for text in ("added", "x")),
+        *(
+            (f"/months/{name}", {}, "month")
+            for name in ("2020", "2020-13", "2020-00", "2020-1", "20-01", "0000-01", "now")
+        ),
+        *((f"/months/{name}", {}, "month") for name in ("2020-01-02", "２０２０-01", "2020-01%0A", "%00", "x" * 500)),
+        ("/months/2020-1/photos", {}, "month"),
+        *(
+            ("/months/2020-01/photos", {"from": text}, "from")
+            for text in ("-1", "x", "1.5", "2147483648", "9" * 30, "٣")
+        ),
+        *(("/months/2020-01/photos", {"n": text}, "n") for text in ("0", "501", "-1", "1e2", "\0")),
+        *(
+            (path, {"order": text}, "order")
+            for path in ("", "/months/2020-01", "/months/2020-01/photos")
+            for text in ("added", "x")
+        ),
         ("", {"q": "nosuch:1"}, "q"),
-        ("/2020-01", {"color": "mauve"}, "color"),
+        ("/months/2020-01", {"color": "mauve"}, "color"),
     ):
         answer = varied[0].get(parameters, path=PATH + path)
         assert answer.status_code == 400, answer.text
@@ -258,7 +270,7 @@ def test_a_bad_value_is_refused_by_name(varied):
 
 def test_an_album_that_does_not_exist_or_is_private_is_not_found(varied):
     library, _, _, tokens = varied
-    for path in ("", "/2020-01", "/2020-01/photos"):
+    for path in ("", "/months/2020-01", "/months/2020-01/photos"):
         for album, sees, status in ((uid("z", 1), True, 404), (uid("a", 2), False, 404), (uid("a", 2), True, 200)):
             answer = library.get({"s": album}, path=PATH + path, token=tokens[sees])
             assert answer.status_code == status, (path, album, sees)
@@ -267,11 +279,11 @@ def test_an_album_that_does_not_exist_or_is_private_is_not_found(varied):
 def test_months_between_two_have_500_photos_at_most_and_are_known_ones(own, monkeypatch):
     library, _ = own
     every = [name for name, _ in months(library)["months"]]
-    assert library.get({}, path=f"{PATH}/0001-01..9999-12").status_code == 200
-    for name in ("0000-00..2020-01", "2020-01..0000-00", "2020-13..2021-01", "2020-01..", "..", every[0] + "..x"):
-        assert library.get({}, path=f"{PATH}/{name}").status_code == 400, name
+    assert library.get({}, path=f"{PATH}/between/0001-01/9999-12").status_code == 200
+    for name in ("0000-00/2020-01", "2020-01/0000-00", "2020-13/2021-01", every[0] + "/x"):
+        assert library.get({}, path=f"{PATH}/between/{name}").status_code == 400, name
     for limit in ("MOST_SHOWN", "_MOST_ROWS"):
         with monkeypatch.context() as patched:
             patched.setattr(f"photosvc.search.reading.timeline.{limit}", 1)
-            answer = library.get({}, path=f"{PATH}/0001-01..9999-12")
+            answer = library.get({}, path=f"{PATH}/between/0001-01/9999-12")
             assert (answer.status_code, answer.json["details"][0]["field"]) == (400, "months")
