@@ -80,6 +80,8 @@ class ArchiveExport:
                 photos are written, too.
         """
         (self._folder / ORIGINALS).mkdir(parents=True, exist_ok=True)
+        for text in (README, FORMAT):  # first, so that an interrupted export can be continued
+            self._write(text.name, text.content.encode())
         uids: set[str] = set()
         done = 0
         with Session(self._engine) as session, self._writing("photos.jsonl") as target:
@@ -92,8 +94,6 @@ class ArchiveExport:
                 yield done
         self._store_sidecars(photo_ids)
         self._store_records(uids if not whole else None)
-        for text in (README, FORMAT):
-            self._write(text.name, text.content.encode())
         lines = (_line(name, digest) for name, digest in sorted(self._digests.items()))
         self._write(MANIFEST, "".join(lines).encode(errors="surrogateescape"), listed=False)
 

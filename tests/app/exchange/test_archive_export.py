@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+from photosvc.exchange.archive_export import ArchiveExport
+from photosvc.web.service import current_service
 from tests.helpers.library import hashes
 from tests.helpers.pictures import jpeg
 
@@ -127,3 +129,15 @@ def test_a_folder_with_something_else_or_among_the_originals_is_refused(filled, 
     assert export(api, api.library.originals / "out")[0] == 2
     assert export(api, tmp_path / "none", "--verify")[0] == 3
     shutil.rmtree(tmp_path / "mine")
+
+
+def test_an_interrupted_export_is_continued(filled, tmp_path):
+    api, *_ = filled
+    folder = tmp_path / "out"
+    with api.library.app.app_context():
+        interrupted = ArchiveExport(current_service().engine(), api.library.originals, folder)
+        steps = interrupted.run([1, 2, 3, 4], whole=True)
+        next(steps)
+        steps.close()
+    assert not (folder / "manifest-sha256.txt").exists()
+    assert export(api, folder) == (0, "4 photos, 14 files, 0 missing\n", "")
