@@ -168,6 +168,7 @@ def _of_compose(deployment: Deployment) -> dict[str, Any]:
         cache=Path("/var/cache/photosvc"),
         access_log="/dev/stdout",
         bind=f"web:{port}",
+        listen=_EVERYWHERE,
     )
     nginx = _of_nginx(inside)
     settings = {"PHOTOSVC_PROXIES": "1", "PHOTOSVC_BASE_URL": deployment.base_url, **deployment.environment}
@@ -179,7 +180,11 @@ def _of_compose(deployment: Deployment) -> dict[str, Any]:
         **_of_gunicorn(replace(deployment, bind=f"0.0.0.0:{port}")),  # nosec B104
         "version": __version__,
         "service_port": port,
-        "ports": [f"{one}:{one}" for one in (*((80,) if nginx["tls"] else ()), nginx["port"])],
+        "ports": [
+            f"{address}{one}:{one}"
+            for address in ([""] if deployment.listen == _EVERYWHERE else [f"{one}:" for one in deployment.listen])
+            for one in (*((80,) if nginx["tls"] else ()), nginx["port"])
+        ],
         "settings": environment | {name: value for name, value in secrets.items() if name not in _OF_THE_MACHINE},
         "originals": _yaml(deployment.originals),
         "readonly": str(deployment.readonly).lower(),

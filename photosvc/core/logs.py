@@ -129,10 +129,12 @@ class Outages:
         """
         with self._lock:
             now = self._clock.monotonic()
-            is_logged = self._began is None or now - self._last > OUTAGE_SECONDS
-            if self._began is None:
-                self._began, self._failed = now, 0
-            self._last, self._pause = now, pause
+            # Where every request fails now and some succeeded before, it is another outage.
+            is_new = self._began is None or pause < self._pause
+            is_logged = is_new or now - self._last > OUTAGE_SECONDS
+            if is_new:
+                self._began, self._failed, self._pause = now, 0, pause
+            self._last = now
             self._failed += 1
         if is_logged:
             logger.error(message, *arguments)

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Final
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from photosvc.core.errors import PhotosvcError
 
 #: The limits, as the attribute `limit` of errors names them; other refusals count as the last one.
@@ -35,7 +37,8 @@ class Refusals:
         """Count an answer of this status, if it is that of a limit."""
         if status not in _STATUSES:
             return
-        limit = error.limit if isinstance(error, PhotosvcError) else "database"
+        of_database = "database" if isinstance(error, SQLAlchemyError) else ""
+        limit = error.limit if isinstance(error, PhotosvcError) else of_database
         place = _STATUSES.index(HTTPStatus(status)) * len(LIMITS) + LIMITS.index(limit if limit in LIMITS else "other")
         with self._lock:
             self._cells[self._first + place] += 1

@@ -106,3 +106,11 @@ def test_folders_of_deployments_have_templates_for_all_their_files():
     folder = Path(photosvc.__file__).parent / "data/deploy"
     made = {f"{name}.jinja" for names in FILES.values() for name in names}
     assert {path.name for path in folder.iterdir()} - made == {"hardening.jinja"}
+
+
+def test_chosen_addresses_are_those_of_the_machine_and_not_of_the_container():
+    given = Deployment(base_url="https://home.test:8443", listen=("192.0.2.5", "[2001:db8::5]"))
+    files = files_of("compose", given)
+    ports = yaml.safe_load(files["compose.yaml"])["services"]["nginx"]["ports"]
+    assert ports == ["192.0.2.5:80:80", "192.0.2.5:8443:8443", "[2001:db8::5]:80:80", "[2001:db8::5]:8443:8443"]
+    assert "192.0.2.5" not in files["nginx.conf"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
+from werkzeug.exceptions import TooManyRequests
 
 from photosvc.cli import svc
 from photosvc.core.errors import NotFoundError
@@ -161,9 +162,11 @@ def test_processes_of_a_server_count_together_and_an_unknown_limit_is_another_on
     for row in (0, 1, 65):
         counts.use_row(row)
         counts.count(503, NotAdmittedError())
+        counts.count(429, TooManyRequests())  # of an extension of a host
         counts.count(404, NotFoundError())
     counts.count(503, OperationalError("", None, Exception()))
     assert {(status, limit, number) for status, limit, number in counts.totals() if number} == {
+        (429, "other", 3),
         (503, "other", 3),
         (503, "database", 1),
     }

@@ -47,3 +47,21 @@ def test_where_some_requests_succeed_an_outage_ends_a_while_after_the_last_failu
         "it answers again after 8 s (2 requests failed)",
         "database: 5 is away",
     ]
+
+
+def test_an_outage_for_all_after_one_for_some_is_another_one(caplog):
+    clock = MovedClock()
+    outages = Outages(clock)
+    outages.report(LOG, "database: locked", pause=30.0)
+    clock.move(seconds=10)
+    outages.report(LOG, "database: away")
+    clock.move(seconds=6)
+    outages.report(LOG, "database: locked", pause=30.0)
+    outages.report(LOG, "database: away")
+    clock.move(seconds=1)
+    outages.end(LOG, "it answers again")
+    assert caplog.messages == [
+        "database: locked",
+        "database: away",
+        "it answers again after 7 s (3 requests failed)",
+    ]
