@@ -187,8 +187,10 @@ def _write(session: Session, new: dict[int, Estimate | None], zone: str, now: da
     query = select(Photo).where(Photo.id.in_(new), Photo.place_src.in_((AUTO, ESTIMATE)), Photo.quality >= 0)
     photos = session.scalars(query.options(*WITH_ALL).order_by(Photo.id)).all()
     shared_rows = SharedRows(session, zone)
-    for photo in photos:
-        _renew(session, photo, shared_rows, new[photo.id])
+    with session.no_autoflush:  # looking up a cell would write the photos before it one by one
+        shared_rows.load_cells(one.position for one in new.values() if one and one.position)
+        for photo in photos:
+            _renew(session, photo, shared_rows, new[photo.id])
     changes = PhotoChanges(session, shared_rows, now)
     changes.describe(photos)
     changes.project_estimated(photos)

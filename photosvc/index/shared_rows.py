@@ -55,7 +55,7 @@ class SharedRows:
         self._cameras |= {(camera.make, camera.model): camera for camera in self._select(Camera, "model", cameras)}
         if lenses := {file.lens_model for file in files} - {""}:
             self._lenses |= {(lens.make, lens.model): lens for lens in self._select(Lens, "model", lenses)}
-        self._load_cells((file.lat, file.lng) for file in files if file.lat is not None and file.lng is not None)
+        self.load_cells((file.lat, file.lng) for file in files if file.lat is not None and file.lng is not None)
 
     def lens(self, make: str, model: str) -> Lens:
         """Return the lens of this make and model; the unknown lens when the model is empty."""
@@ -68,7 +68,7 @@ class SharedRows:
             self._lenses[make, model] = known
         return known
 
-    def _load_cells(self, positions: Iterable[tuple[float, float]]) -> None:
+    def load_cells(self, positions: Iterable[tuple[float, float]]) -> None:
         """Look up in advance the known cells of these positions."""
         unknown = {_cell_id(lat, lng) for lat, lng in positions} - self._cells.keys()
         if unknown:
@@ -79,7 +79,7 @@ class SharedRows:
         """Return the S2 cell of a position, with its place."""
         cell_id = _cell_id(lat, lng)
         if cell_id not in self._cells:
-            self._load_cells([(lat, lng)])
+            self.load_cells([(lat, lng)])
         known = self._cells[cell_id]
         if known is None:
             place = self._place(Gazetteer.load().lookup(lat, lng))
