@@ -22,6 +22,9 @@ from photosvc.library.storage_errors import typed_errors
 _TIME: Final = "%Y%m%dT%H%M%SZ"
 _DELETION: Final = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}", re.ASCII)
 
+#: Tries to delete a deletion whose files another process restores or deletes at the same time.
+_TRIES: Final = 3
+
 
 @dataclass(frozen=True, slots=True)
 class TrashedFile:
@@ -200,7 +203,7 @@ class Trash:
             return 0
 
     def delete(self, deletion: str) -> None:
-        """Delete all files of a deletion permanently; no link is followed.
+        """Delete all files of a deletion permanently; no link is followed. Another process may be restoring some.
 
         Raises:
             PhotosvcError: the disk refuses it.
@@ -208,6 +211,9 @@ class Trash:
         with typed_errors():
             folder = open_folder(self.originals, TRASH_FOLDER.split("/"))
             try:
-                shutil.rmtree(deletion, dir_fd=folder)
+                for _ in range(_TRIES):
+                    with suppress(FileNotFoundError):
+                        shutil.rmtree(deletion, dir_fd=folder)
+                        return
             finally:
                 os.close(folder)

@@ -344,6 +344,9 @@ def test_files_deleted_while_the_command_asks_stay_in_the_trash(library, monkeyp
     monkeypatch.setattr(click, "confirm", lambda *_, **__: delete("b/2.jpg"))
     assert "1 file with" in svc(library, "trash", "empty").stdout
     assert [row["Name"] for row in listed(library)] == ["b/2.jpg"]
+    monkeypatch.setattr(click, "confirm", lambda *_, **__: svc(library, "trash", "restore", "b/2.jpg"))
+    assert "0 files with" in svc(library, "trash", "empty").stdout
+    assert "b/2.jpg" in uids(library)
 
 
 def test_photos_whose_originals_are_in_the_trash_are_not_purged(library):
