@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -14,7 +15,7 @@ from sqlalchemy import Engine, StaticPool
 from photosvc.auth.principal import HostUser, Principal
 from photosvc.cli import svc
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
-from photosvc.core.errors import SettingError
+from photosvc.core.errors import PhotosvcError, SettingError, in_host
 from photosvc.core.logs import START
 from photosvc.migrations import watch_alembic
 from photosvc.settings import PREFIX, Settings, load_settings
@@ -160,7 +161,7 @@ class PhotoService:
         """
         from photosvc.web.searching import search_library
 
-        with self._host().app_context():  # its own, so that the transaction of a request that calls this stays its own
+        with _in_context(self._host()):
             return search_library(principal, {"q": q, "count": count, **parameters})
 
     def thumbnail_url(self, content_hash: str, size: str, principal: HostUser) -> str:
@@ -177,7 +178,7 @@ class PhotoService:
         """
         from photosvc.web.searching import thumbnail_url
 
-        with self._host().app_context():
+        with _in_context(self._host()):
             return thumbnail_url(content_hash, size, principal)
 
     def _host(self) -> Flask:
@@ -187,6 +188,18 @@ class PhotoService:
         if self._app is None:
             raise RuntimeError("photosvc is not mounted on any app: call init_app first")
         return self._app
+
+
+@contextmanager
+def _in_context(app: Flask) -> Iterator[None]:
+    """Enter a context of its own: the transaction of a calling request stays its own. Errors name `flask svc`."""
+    with app.app_context():
+        try:
+            yield
+        except PhotosvcError as error:
+            error.message = in_host(error.message)
+            error.args = (error.message,)
+            raise
 
 
 def _add_views(app: Flask, service: Service) -> None:

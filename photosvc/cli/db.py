@@ -109,5 +109,5 @@ def copy(service: Service, address: str) -> None:
         total = copy_library(service.engine(), engine, lambda line: click.echo(f"  {line}", err=True))
         shown = engine.url.render_as_string(hide_password=True)
     click.echo(f"Copied and compared {total} rows.", err=True)
-    name = "PHOTOSVC_DATABASE_URI" if service.is_alone else "the address of the bind that photosvc uses"
-    click.echo(f"Now set {name}={shown} and start the service again.", err=True)
+    setting = f"PHOTOSVC_DATABASE_URI={shown}" if service.is_alone else f"the app's engine for photosvc to {shown}"
+    click.echo(f"Now set {setting} and start the service again.", err=True)

@@ -14,7 +14,7 @@ from flask import Flask
 from flask.cli import ScriptInfo
 from flask_sqlalchemy import SQLAlchemy
 
-from photosvc import PhotoService
+from photosvc import PhotoService, SchemaError
 from photosvc.app import create_app
 from photosvc.cli import svc
 from tests.app.embed.host import NAMES, open_host
@@ -158,6 +158,9 @@ def test_the_library_is_dropped_from_the_database_of_a_host_whose_own_tables_sta
         assert sorted(name for (name,) in names) == ["photos", "photosvc_notes", "sqlite_sequence"]
         assert own.execute("SELECT id FROM photos").fetchall() == [(7,)]
         own.close()
+        with pytest.raises(SchemaError, match="yet: run `flask svc db upgrade`") as missing:
+            app.service.search()
+        assert str(missing.value) == missing.value.message
         answer = app.test_client().get("/media/api/v1/photos", headers={"X-Auth-Token": "0" * 48})
         assert (answer.status_code, "run `flask svc db upgrade`" in answer.text) == (503, True)
         assert runner.invoke(args=[*drop, "--yes"]).exit_code == 3
