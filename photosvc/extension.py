@@ -80,12 +80,9 @@ class PhotoService:
             settings: all settings; by default `PHOTOSVC_*` of `app.config`, else of the environment, else defaults.
             environ: source of the `PHOTOSVC_*` variables; by default the environment of the process.
             clock: the wall clock and the monotonic clock.
-            parts: the parts to mount, keys of `photosvc.web.parts.PARTS`; by default all that can be served, but
-                without a prefix not the web page: `/` is the host's.
-            principal_loader: returns the `HostUser` who is signed in to the host in the current request, or None. It
-                is called when a request has no token of photosvc.
-            principal_actions: the actions of the policy that the host's user may take; by default all that are open
-                to users of hosts.
+            parts: keys of `photosvc.web.parts.PARTS`; by default all, but without a prefix no page: `/` is the host's.
+            principal_loader: returns the host's signed-in `HostUser` or None; called if a request has no token of ours.
+            principal_actions: the actions of the policy that this user may take; by default all open to users of hosts.
             address: the URL of the app, used as issuer in OAuth metadata while `PHOTOSVC_BASE_URL` is not set.
             with_views: False for a process that only runs commands or `search`: no routes, no import of the views.
 
