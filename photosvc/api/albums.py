@@ -33,15 +33,9 @@ from photosvc.records.albums import (
     ZipSelectionSchema,
 )
 from photosvc.search.limits import SearchEndedError
-from photosvc.search.reading.albums import (
-    ORDERS,
-    TYPES,
-    AlbumRecord,
-    KnownAlbums,
-    parse_albums_request,
-    with_album_covers,
-)
+from photosvc.search.reading.albums import ORDERS, TYPES, AlbumRecord, KnownAlbums, parse_albums_request
 from photosvc.search.reading.albums_named import kind_of
+from photosvc.search.reading.covers import with_album_covers
 from photosvc.search.reading.guests import sees_album
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.selection import MOST_SELECTED, parse_selection

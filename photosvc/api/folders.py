@@ -9,15 +9,9 @@ from flask import Response
 from photosvc.core.errors import NotFoundError
 from photosvc.library.import_folder import ImportFolder
 from photosvc.records.albums import FolderSchema, MomentSchema
-from photosvc.search.reading.albums import (
-    AlbumsRequest,
-    KnownAlbums,
-    files_in,
-    find_folder,
-    folders_in,
-    with_covers,
-)
+from photosvc.search.reading.albums import AlbumsRequest, KnownAlbums, files_in, find_folder, folders_in
 from photosvc.search.reading.albums_named import FOLDER, MONTH
+from photosvc.search.reading.covers import with_covers
 from photosvc.search.reading.library import state_tag
 from photosvc.search.reading.pages import file_documents as file_records
 from photosvc.web.contract import ETAG, FLAG, TEXT, answers, describe, json_object, read_switch, takes_query

@@ -17,7 +17,7 @@ from photosvc.media.metadata import Region
 from photosvc.models import File, Marker, Photo
 from photosvc.records.people import MarkerEditSchema, NewMarkerSchema, SubjectEditSchema, SubjectSchema
 from photosvc.records.photos import MarkerSchema
-from photosvc.search.reading.albums import with_covers
+from photosvc.search.reading.covers import with_covers
 from photosvc.search.reading.files import files_of_photo, load_file
 from photosvc.search.reading.people import read_people
 from photosvc.web.changes import Editing, change_one, rename_context

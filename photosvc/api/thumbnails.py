@@ -26,9 +26,9 @@ from photosvc.models import SearchRow, photo_keywords
 from photosvc.pictures.originals import open_unbuffered
 from photosvc.pictures.sizes import NAMED, WHOLE, Area, Target, file_name
 from photosvc.pictures.videos import CONVERTED
-from photosvc.search.reading.albums import chosen_cover
 from photosvc.search.reading.albums_named import FOLDER, find_library_album, kind_of, query_below
 from photosvc.search.reading.compile import visible
+from photosvc.search.reading.covers import chosen_cover
 from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_ids, marked_areas, matching_ids
 from photosvc.search.reading.guests import seen, seen_with_hash
 from photosvc.search.reading.people import read_labels

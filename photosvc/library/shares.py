@@ -29,8 +29,9 @@ from photosvc.library.album_photos import remove_photos
 from photosvc.library.albums import album_to_change
 from photosvc.library.links import account_of, maker_of, not_shared
 from photosvc.models import ORIGINALS_ROOT, Album, AlbumPhoto, AlbumShare, File, Photo, UploadedFile, User
-from photosvc.search.reading.albums import AlbumRecord, KnownAlbums, with_album_covers
+from photosvc.search.reading.albums import AlbumRecord, KnownAlbums
 from photosvc.search.reading.compile import visible_albums
+from photosvc.search.reading.covers import with_album_covers
 
 #: Accounts that one album is shared with, and albums that are shared with one account.
 MOST_SHARES: Final = 100

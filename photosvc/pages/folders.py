@@ -28,9 +28,9 @@ from photosvc.search.reading.albums import (
     files_in,
     find_folder,
     folders_in,
-    with_covers,
 )
 from photosvc.search.reading.albums_named import FOLDER, paths_down_to, query_below
+from photosvc.search.reading.covers import with_covers
 from photosvc.search.reading.files import turns_of
 from photosvc.web.contract import uses
 from photosvc.web.protector import principal

@@ -20,7 +20,7 @@ from photosvc.pictures.sizes import Area
 from photosvc.query.fold import fold
 from photosvc.records import limits
 from photosvc.records.people import LabelEditSchema, SubjectEditSchema
-from photosvc.search.reading.albums import with_covers
+from photosvc.search.reading.covers import with_covers
 from photosvc.search.reading.files import turns_of
 from photosvc.search.reading.library import CachedValue
 from photosvc.search.reading.people import (

@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import partial
-from typing import Any, ClassVar, Final, Protocol, TypeVar
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Text, cast, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM as ALBUM_UID
 from photosvc.core.ids import is_uid
 from photosvc.core.times import ZERO_TIME
 from photosvc.models import UNKNOWN_PLACE, Album, File, Place, SearchAlbum, SearchRow
-from photosvc.models.statements import in_portions, unindexed
+from photosvc.models.statements import unindexed
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Everything
 from photosvc.search.limits import Steps, expected_steps, within_steps
@@ -26,6 +26,7 @@ from photosvc.search.reading.albums_named import (
     paths_down_to,
 )
 from photosvc.search.reading.compile import visible, visible_albums, visible_photos
+from photosvc.search.reading.covers import latest
 from photosvc.search.reading.library import CachedValue
 from photosvc.search.reading.photos import PhotoQuery, find_photos
 from photosvc.search.reading.plan import ALL_ROWS
@@ -44,49 +45,6 @@ _DEFAULT_ORDERS: Final = {FOLDER: "path", MONTH: "newest", STATE: "place"}
 #: The most steps (`limits.Steps`) of all searches that count the photos of smart albums for a list, and of one search.
 _MOST_STEPS: Final = 200
 _MOST_OF_ONE: Final = 40
-#: Added to both sort keys, so that each has 19 digits: `newest_at` of photos with and without a date, keys below 2^62.
-_OFFSET: Final = 2 * 10**18
-_DIGITS: Final = 19
-#: An album, folder or person with the packed sort keys of the latest photo.
-
-
-class _HasCover(Protocol):
-    """A frozen dataclass with the fields `latest` and `thumb`."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-    @property
-    def latest(self) -> str: ...
-
-
-Covered = TypeVar("Covered", bound=_HasCover)
-
-
-def latest(rows: type[SearchRow | SearchAlbum] = SearchRow) -> ColumnElement[str]:
-    """Return the aggregate that finds the cover of a group of rows: the file of the latest photo.
-
-    The latest photo is the first in the order `newest`. Its sort keys are packed into one text, so that texts compare
-    like keys. The statement that counts the group then finds the row without sorting the group.
-    """
-    return func.max(cast(rows.taken_at + _OFFSET, Text) + cast(rows.newest_key + _OFFSET, Text))
-
-
-def hashes_of_covers(connection: Connection, packed: Iterable[str], *, sees_private: bool) -> dict[str, str]:
-    """Return the hashes of the files with these packed sort keys, by the keys."""
-    keys = {int(text[_DIGITS:]) - _OFFSET: text for text in packed if text}
-    hashes: dict[str, str] = {}
-    for portion in in_portions(list(keys)):
-        query = select(SearchRow.newest_key, SearchRow.hash)
-        query = query.where(visible(sees_private=sees_private), SearchRow.newest_key.in_(portion))
-        hashes.update((keys[key], content_hash) for key, content_hash in connection.execute(query))
-    return hashes
-
-
-def with_covers(connection: Connection, entries: Iterable[Covered], *, sees_private: bool) -> list[Covered]:
-    """Return the albums, folders or people with the hashes of their covers as `thumb`."""
-    entries = list(entries)
-    hashes = hashes_of_covers(connection, (entry.latest for entry in entries), sees_private=sees_private)
-    return [replace(entry, thumb=hashes.get(entry.latest, "")) for entry in entries]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,42 +75,11 @@ class AlbumRecord:
     deleted_at: datetime | None = None
     photo_count: int = 0
     latest: str = ""
-    """The packed sort keys of the latest photo, of a folder also of those below it; see `latest`."""
+    """The packed sort keys of the latest photo, of a folder also of those below it; see `covers.latest`."""
     thumb: str = ""
     """The hash of the cover, if it was asked for; empty without photos."""
     link_count: int = 0
     """The public links to it, if they were asked for."""
-
-
-def chosen_cover(connection: Connection, uid: str, *, sees_private: bool) -> int | None:
-    """Return the id of the file that a person chose as the cover of an album; None if it may not be seen."""
-    query = _chosen_covers(SearchRow.file_id, sees_private=sees_private).where(Album.uid == uid)
-    file_id: int | None = connection.scalar(query.where(visible_albums(sees_private=sees_private)))
-    return file_id
-
-
-def _chosen_covers(*columns: Any, sees_private: bool) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
-    query = select(*columns).join_from(Album, SearchAlbum, SearchAlbum.album_id == Album.id)
-    query = query.join(SearchRow, SearchRow.file_id == SearchAlbum.file_id)
-    return query.where(SearchRow.photo_uid == Album.cover, visible_photos(sees_private=sees_private))
-
-
-def with_album_covers(
-    connection: Connection, albums: Iterable[AlbumRecord], *, sees_private: bool
-) -> list[AlbumRecord]:
-    """Return the albums with the hashes of their covers.
-
-    A cover is the chosen photo, while it is in the album and may be seen, else the latest photo.
-    """
-    covered = with_covers(connection, albums, sees_private=sees_private)
-    chosen = {album.id: album.cover for album in covered if album.cover}
-    hashes: dict[int, str] = {}
-    for portion in in_portions(list(chosen)):
-        query = _chosen_covers(Album.id, SearchRow.hash, sees_private=sees_private).where(Album.id.in_(portion))
-        hashes |= {row[0]: row[1] for row in connection.execute(query)}
-    return [
-        replace(album, thumb=hashes[album.id]) if album.id in hashes else replace(album, cover="") for album in covered
-    ]
 
 
 #: Order -> its sort key, and whether it runs downwards. Albums with equal keys are sorted by title and UID.
@@ -451,7 +378,7 @@ class Folder:
     total_count: int
     """The number of photos in it and below it."""
     latest: str = ""
-    """The packed sort keys of the latest photo in it or below it; see `latest`."""
+    """The packed sort keys of the latest photo in it or below it; see `covers.latest`."""
     thumb: str = ""
     """The hash of the cover, if it was asked for."""
 

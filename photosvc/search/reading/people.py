@@ -12,8 +12,8 @@ from photosvc.models import Keyword, Marker, Photo, SearchRow, Subject, photo_ke
 from photosvc.models.library import subject_uid
 from photosvc.models.statements import in_portions, unindexed
 from photosvc.query.fold import fold
-from photosvc.search.reading.albums import hashes_of_covers, latest
 from photosvc.search.reading.compile import visible, visible_photos
+from photosvc.search.reading.covers import hashes_of_covers, latest
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Person:
     hidden: bool = False
     """True if lists leave them out."""
     latest: str = ""
-    """The packed sort keys of the latest photo; see `albums.latest`."""
+    """The packed sort keys of the latest photo; see `covers.latest`."""
     added: int = 0
     """Rises with the time of adding: the id of the first of the photos."""
     thumb: str = ""

@@ -257,7 +257,7 @@ def test_a_strange_database_that_takes_too_long_to_check_is_refused(backed_up, t
 
 
 def test_a_folder_or_a_missing_file_is_told_in_a_sentence(tmp_path):
-    for path, words in ((tmp_path, "Is a directory"), (tmp_path / "none", "No such file or directory")):
+    for path, code, words in ((tmp_path, 1, "Is a directory"), (tmp_path / "none", 3, "There is no file")):
         done = svc("restore", str(path), instance=tmp_path / "new")
-        assert (done.returncode, done.stdout) == (1, "")
+        assert (done.returncode, done.stdout) == (code, "")
         assert done.stderr.startswith(f"Error: {words}")
