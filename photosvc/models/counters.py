@@ -91,5 +91,10 @@ def in_index_run(session: Session) -> Iterator[None]:
 
 
 def settle(session: Session) -> None:
-    """Draw a new number `SETTLED` at the end of an index run that changed the library, in a write transaction."""
-    set_counters(session, {SETTLED: secrets.randbits(62)})
+    """Draw a new number `SETTLED` at the end of an index run that changed the library, in a write transaction.
+
+    `STATE` changes with it: answers from older values had its last number in their entity tags.
+    """
+    if read_counter(session, STATE) != read_counter(session, SETTLED):
+        state = secrets.randbits(62)
+        set_counters(session, {STATE: state, SETTLED: state})

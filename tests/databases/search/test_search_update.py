@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from photosvc.models import CHANGES, LibraryState, SearchAlbum, SearchText
 from photosvc.models.counters import in_index_run, record_change, settle
-from photosvc.search.reading.library import CachedValue
+from photosvc.search.reading.library import CachedValue, library_state
 from photosvc.search.rows.check import rebuild
 from tests.helpers.clock import MovedClock
 from tests.helpers.library import open_library
@@ -122,7 +122,13 @@ def test_a_value_of_the_library_outlives_the_batches_of_an_index_run_for_some_se
 
     assert [value(), value(record_change), value(record_change, passed=4.0)] == [1, 1, 1]
     assert [value(record_change, passed=1.5), value(record_change, run=False), value(record_change)] == [2, 3, 3]
-    assert [value(settle), value()] == [4, 4]
+    assert [value(settle), value(), value(settle)] == [4, 4, 4]
+    tags = []
+    for change in (record_change, settle, settle):
+        value(change)
+        with indexed_library.session() as session:
+            tags.append(library_state(session.connection()))
+    assert tags[0] != tags[1] == tags[2]  # an answer of the run is not taken for one after it
 
 
 def test_threads_wait_for_the_one_that_reads_a_value_of_the_library(indexed_library):

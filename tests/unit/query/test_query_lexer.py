@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.query.lexer import LONGEST_QUERY, Token, TokenKind, check_text, tokens
+from photosvc.query.lexer import LONGEST_QUERY, Token, TokenKind, check_text, close_quote, tokens
 from photosvc.query.nodes import InvalidQueryError
 from tests.helpers.examples import examples
 
@@ -81,3 +81,13 @@ def test_characters_that_no_database_stores_are_refused() -> None:
 
 def test_blanks_are_no_control_characters() -> None:
     check_text("a\tb\r\nc", "q")
+
+
+def test_a_page_closes_the_last_quote_of_a_query():
+    for typed, closed in (
+        ('lake "sea', 'lake "sea"'),
+        ('"lake\\', '"lake\\\\"'),
+        ('"lake"', '"lake"'),
+        ("lake", "lake"),
+    ):
+        assert close_quote(typed) == closed
