@@ -180,9 +180,9 @@ def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], shared_r
     chosen = (file for file in shown if file.primary_src == MANUAL and not file.problem)
     primary = next(chosen, shown[primary_index(own)])
     for file in photo.files:
-        file.primary = file is primary
+        file.assign({"primary": file is primary})
     for file in files:
-        file.sidecar = file not in shown
+        file.assign({"sidecar": file not in shown})
     ranked_sidecars = [ranked(sidecars.get(file.id, ())) for file in files]
     sources = with_sidecars(
         merged_metadata(stacked), [one for some in ranked_sidecars for one in some], shared_rows.zone
@@ -192,17 +192,19 @@ def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], shared_r
         areas = named(file, marked(one.extraction.metadata.regions, one.extraction.orientation, beside))
         write_markers(file, [(src, _shown(area, file, shared_rows)) for src, area in areas], now)
         write_added_markers(file, [_shown(area, file, shared_rows) for area in added_areas(file)], now)
-    photo.path, photo.name, _ = split_name(primary.name)
+    folder, base, _ = split_name(primary.name)
+    stack = max(photo.stack, 1) if len(shown) > 1 and photo.stack >= 0 else min(photo.stack, 0)
+    photo.assign({"path": folder, "name": base, "stack": stack})
     if gives_way(photo.type_src, AUTO):
-        photo.type = photo_type(own)
-    photo.stack = max(photo.stack, 1) if len(shown) > 1 and photo.stack >= 0 else min(photo.stack, 0)
+        photo.assign({"type": photo_type(own)})
     _describe_time(photo, sources, own, now, shared_rows.zone)
     _describe_camera(photo, sources, shared_rows)
     _describe_place(photo, sources, shared_rows)
     _describe_picture(photo, metadata, shown, primary)
     _describe_texts(photo, sources, shared_rows, files)
     _describe_flags(photo, sources, now)
-    photo.quality = HIDDEN if all(file.problem for file in shown) else quality_of(photo, edited=metadata.edited)
+    quality = HIDDEN if all(file.problem for file in shown) else quality_of(photo, edited=metadata.edited)
+    photo.assign({"quality": quality})
     _set_times(photo, now)
 
 
@@ -241,9 +243,7 @@ def areas_of(file: File, sidecars: Sequence[StoredSidecar]) -> list[tuple[str, R
 
 def _write(photo: Photo, metadata: Metadata, *names: str) -> None:
     """Write some of `PLAIN_VALUES`, except those that a person set."""
-    for name in names:
-        if getattr(photo, f"{name}_src") != MANUAL:
-            setattr(photo, name, getattr(metadata, name))
+    photo.assign({name: getattr(metadata, name) for name in names if getattr(photo, f"{name}_src") != MANUAL})
 
 
 def _set_times(photo: Photo, now: datetime) -> None:
@@ -251,7 +251,7 @@ def _set_times(photo: Photo, now: datetime) -> None:
         session = object_session(photo)
         if session is not None and session.is_modified(photo):
             photo.updated_at = now
-    photo.checked_at = now
+    photo.assign({"checked_at": now})
 
 
 def _describe_time(
@@ -267,12 +267,12 @@ def _describe_time(
     # The source of the new time does not matter: a time guessed now replaces one that the file no longer contains.
     if not gives_way(photo.taken_src, XMP):
         return
-    photo.taken_at, photo.taken_at_local = when.at, when.local
-    photo.taken_src = sources.source_of("taken_local", "taken_utc") if when.source == META else when.source
-    photo.time_zone = when.zone
+    source = sources.source_of("taken_local", "taken_utc") if when.source == META else when.source
     local = when.local
     known = (local.year, local.month, local.day)[: when.parts]
-    photo.year, photo.month, photo.day = (*known, -1, -1, -1)[:3]
+    year, month, day = (*known, -1, -1, -1)[:3]
+    days = {"year": year, "month": month, "day": day}
+    photo.assign({"taken_at": when.at, "taken_at_local": local, "taken_src": source, "time_zone": when.zone, **days})
 
 
 def _describe_camera(photo: Photo, sources: Sources, shared_rows: SharedRows) -> None:
@@ -281,10 +281,10 @@ def _describe_camera(photo: Photo, sources: Sources, shared_rows: SharedRows) ->
     if gives_way(photo.camera_src, XMP):
         photo.camera = shared_rows.camera(metadata.camera_make, metadata.camera_model)
         photo.lens = shared_rows.lens(metadata.lens_make, metadata.lens_model)
-        photo.camera_serial = metadata.camera_serial
-        photo.camera_src = sources.source_of("camera_model", "camera_make")
+        source = sources.source_of("camera_model", "camera_make")
+        photo.assign({"camera_serial": metadata.camera_serial, "camera_src": source})
     if photo.scan_src != MANUAL:
-        photo.scan = metadata.scan or photo.camera.type == "scanner"
+        photo.assign({"scan": metadata.scan or photo.camera.type == "scanner"})
 
 
 def _describe_place(photo: Photo, sources: Sources, shared_rows: SharedRows) -> None:
@@ -299,41 +299,43 @@ def _describe_place(photo: Photo, sources: Sources, shared_rows: SharedRows) -> 
         return  # `index.place_estimates` renews or removes it
     lat, lng = metadata.lat or 0.0, metadata.lng or 0.0
     cell = shared_rows.cell(lat, lng) if known else shared_rows.nowhere()
-    photo.lat, photo.lng, photo.altitude = lat, lng, metadata.altitude if known else 0
-    photo.cell_id, photo.place = cell.id, named or cell.place
-    photo.place_src = ESTIMATE if named else LOCATION if metadata.unfixed else sources.source_of("lat", "lng")
-    photo.country = photo.place.country
+    photo.place = named or cell.place
+    source = ESTIMATE if named else LOCATION if metadata.unfixed else sources.source_of("lat", "lng")
+    position = {"lat": lat, "lng": lng, "altitude": metadata.altitude if known else 0}
+    photo.assign(position | {"cell_id": cell.id, "place_src": source, "country": photo.place.country})
 
 
 def _describe_picture(photo: Photo, metadata: Metadata, files: list[File], primary: File) -> None:
-    photo.color = max(primary.main_color, 0)
-    photo.duration_ns = max(file.duration_ns for file in files)
+    duration_ns = max(file.duration_ns for file in files)
     pixels = max(file.width * file.height for file in files)
-    photo.resolution = bounded(round(pixels / 1_000_000))
+    resolution = bounded(round(pixels / 1_000_000))
+    photo.assign({"color": max(primary.main_color, 0), "duration_ns": duration_ns, "resolution": resolution})
     if photo.panorama_src != MANUAL:
-        photo.panorama = metadata.panorama or any(
+        is_panorama = metadata.panorama or any(
             file.width > 1000 and file.height > 500 and (bool(file.projection) or file.aspect_ratio > _PANORAMA_RATIO)
             for file in files
             if file.media_type != "video"
         )
+        photo.assign({"panorama": is_panorama})
 
 
 def _describe_texts(photo: Photo, sources: Sources, shared_rows: SharedRows, files: list[File]) -> None:
     metadata = sources.metadata
     if gives_way(photo.description_src, XMP):
-        photo.description = metadata.description
-        photo.description_src = sources.source_of("description")
+        source = sources.source_of("description")
+        photo.assign({"description": metadata.description, "description_src": source})
     _write(photo, metadata, "subject", "artist", "copyright", "license", "notes", "rating")
-    photo.software, photo.document_id = metadata.software, metadata.document_id
+    photo.assign({"software": metadata.software, "document_id": metadata.document_id})
     if photo.original_name_src != MANUAL:
         named = [file for file in files if file.original_name]
         named.sort(key=lambda file: (bool(original_of(split_name(file.name)[1])), not file.primary))
-        photo.original_name = split_name(named[0].original_name if named else metadata.original_name)[1]
+        original_name = split_name(named[0].original_name if named else metadata.original_name)[1]
+        photo.assign({"original_name": original_name})
     if photo.keywords_src != MANUAL:
         photo.keywords = shared_rows.keywords((*metadata.keywords, *metadata.labels))
     if gives_way(photo.title_src, XMP):
-        photo.title = metadata.title or _generated_title(photo, files)
-        photo.title_src = sources.source_of("title")
+        title = metadata.title or _generated_title(photo, files)
+        photo.assign({"title": title, "title_src": sources.source_of("title")})
 
 
 def _describe_flags(photo: Photo, sources: Sources, now: datetime) -> None:

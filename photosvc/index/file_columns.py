@@ -48,15 +48,14 @@ def write_extraction(file: File, extraction: Extraction, sent_name: str = "") ->
     before a former name in its metadata.
     """
     chosen = file.orientation if file.orientation_src == MANUAL else None
-    file.turn = 1
-    for name in _COLUMNS:
-        setattr(file, name, _value(extraction, name))
+    values = {name: _value(extraction, name) for name in _COLUMNS}
     if max(extraction.width, extraction.height) > INT32:  # no picture has this size: the header is wrong
-        file.width = file.height = 0
+        values["width"] = values["height"] = 0
+    file.problem = values.pop("problem")
     # The record holds all metadata; these two are repeated because search rows are made from them.
-    file.instance_id = extraction.metadata.instance_id
-    file.original_name = sent_name or extraction.metadata.original_name
-    file.details = dump_metadata(extraction.metadata)
+    values["instance_id"] = extraction.metadata.instance_id
+    values["original_name"] = sent_name or extraction.metadata.original_name
+    file.assign(values | {"turn": 1, "details": dump_metadata(extraction.metadata)})
     if chosen:
         choose_orientation(file, chosen)
 

@@ -326,7 +326,8 @@ def _move(session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], n
 def new_photo(session: Session, path: str, name: str, now: datetime) -> Photo:
     """Make a photo without files."""
     uid = ids.new_uid(ids.PHOTO, now)
-    photo = Photo.with_defaults(uid=uid, path=path, name=name, keywords=[], created_at=now, updated_at=now)
+    values = {"uid": uid, "path": path, "name": name, "created_at": now, "updated_at": now}
+    photo = Photo.with_defaults(values, keywords=[])
     session.add(photo)
     return photo
 

@@ -132,10 +132,10 @@ class Store:
         file = file or self._new_file(scanned, extraction)
         self._files.put(file, scanned.name, extraction.hash)
         write_extraction(file, extraction, self._sent.sent_name(scanned.name))
-        file.size, file.mtime_ns, file.missing = scanned.size, scanned.mtime_ns, False
+        file.assign({"size": scanned.size, "mtime_ns": scanned.mtime_ns, "missing": False})
         if new or has_moved or self._session.is_modified(file):  # asked before a query flushes the changes
             file.updated_at = self._now
-        file.reader_version = READER_VERSION
+        file.assign({"reader_version": READER_VERSION})
         self._rejections.accept(scanned.name)
         self._sidecars.link(file, new=new)
         if is_new_name:
@@ -415,8 +415,8 @@ class Store:
         return file
 
     def _add_file(self, photo: Photo) -> File:
-        times = {"created_at": self._now, "updated_at": self._now}
         uid = ids.new_uid(ids.FILE, self._now)
-        file = File.with_defaults(uid=uid, root=ORIGINALS_ROOT, photo=photo, markers=[], **times)
+        values = {"uid": uid, "root": ORIGINALS_ROOT, "created_at": self._now, "updated_at": self._now}
+        file = File.with_defaults(values, photo=photo, markers=[])
         self._session.add(file)
         return file

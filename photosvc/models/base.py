@@ -1,5 +1,6 @@
 """The declarative base: one metadata, table names with a prefix, named constraints, and times in UTC."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any, ClassVar, Self
 from sqlalchemy import BigInteger, DateTime, Dialect, Double, Integer, MetaData
 from sqlalchemy import types as sqltypes
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.orm.attributes import instance_state
 from sqlalchemy.types import TypeDecorator
 
 #: The beginning of the names of all our tables, so that they can share a database with a host application.
@@ -72,18 +74,37 @@ class Base(DeclarativeBase):
         super().__init_subclass__(**options)
 
     @classmethod
-    def with_defaults(cls, **values: Any) -> Self:  # noqa: ANN401 - of the columns and relationships
-        """Return a new object that has the defaults of its columns already, not only when it is inserted."""
-        row = cls(**values)
-        for name, default in _defaults_of(cls):
-            vars(row).setdefault(name, default)
+    def with_defaults(cls, values: Mapping[str, Any], **related: Any) -> Self:  # noqa: ANN401 - of the relationships
+        """Return a new object with these values of columns, and the defaults of the others already.
+
+        Args:
+            values: by the names of columns.
+            related: objects by the names of relationships.
+        """
+        row = cls(**related)
+        row.assign(_defaults_of(cls) | values)
         return row
+
+    def assign(self, values: Mapping[str, Any]) -> None:
+        """Set columns of the row by their names.
+
+        Only values that differ count as changed. A row that is not stored yet needs no history of its values, which
+        takes ten times as long to keep as the values.
+        """
+        if instance_state(self).key is None:
+            vars(self).update(values)
+            return
+        for name, value in values.items():
+            if getattr(self, name) != value:
+                setattr(self, name, value)
 
 
 @cache
-def _defaults_of(mapped: type[Base]) -> list[tuple[str, Any]]:
+def _defaults_of(mapped: type[Base]) -> dict[str, Any]:
     columns: Any = mapped.__table__.columns
-    return [(column.key, column.default.arg) for column in columns if column.default is not None]
+    defaults = {column.key: column.default.arg for column in columns if column.default is not None}
+    # SQLAlchemy searches long for a value that a new object does not have.
+    return {column.key: None for column in columns if column.nullable} | defaults
 
 
 class Numbered(Base):

@@ -158,7 +158,8 @@ class File(Numbered, table="files"):
 
     @problem.setter
     def problem(self, problem: Problem | None) -> None:
-        self.error, self.error_detail = (problem.reason.value, problem.detail) if problem else ("", "")
+        error, detail = (problem.reason.value, problem.detail) if problem else ("", "")
+        self.assign({"error": error, "error_detail": detail})
 
     @property
     def aspect_ratio(self) -> float:

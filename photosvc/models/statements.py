@@ -156,7 +156,7 @@ def number_new(session: Session, mapped: type[Numbered]) -> None:
     else:
         ids = count((session.connection().scalar(select(func.max(table.c.id))) or 0) + 1)
     for row, number in zip(new, ids, strict=False):
-        row.id = number
+        row.assign({"id": number})
 
 
 @contextmanager
