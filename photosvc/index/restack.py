@@ -310,7 +310,8 @@ def _move(session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], n
     heirs: dict[int, int] = {}
     for owner, part in moves:
         first = photos[part[0].photo_id]
-        target = photos[owner] if owner else new_photo(session, first.path, first.name, now)
+        target = photos[owner] if owner else new_photo(first.path, first.name, now)
+        session.add(target)
         session.flush()
         changed[target.id] = target
         sources = {row.photo_id: row.quality for row in part if row.photo_id != owner}
@@ -323,13 +324,11 @@ def _move(session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], n
     return Restacked([photo for photo_id, photo in changed.items() if photo_id not in gone], gone)
 
 
-def new_photo(session: Session, path: str, name: str, now: datetime) -> Photo:
-    """Make a photo without files."""
+def new_photo(path: str, name: str, now: datetime) -> Photo:
+    """Make a photo without files, which is not in a session yet."""
     uid = ids.new_uid(ids.PHOTO, now)
     values = {"uid": uid, "path": path, "name": name, "created_at": now, "updated_at": now}
-    photo = Photo.with_defaults(values, keywords=[])
-    session.add(photo)
-    return photo
+    return Photo.with_defaults(values, keywords=[])
 
 
 def unstack(session: Session, shared_rows: SharedRows, file: File, now: datetime) -> Photo:
@@ -346,7 +345,8 @@ def unstack(session: Session, shared_rows: SharedRows, file: File, now: datetime
     changes = PhotoChanges(session, shared_rows, now)
     changes.remember([left])
     folder, base, _ = split_name(file.name)
-    photo = new_photo(session, folder, base, now)
+    photo = new_photo(folder, base, now)
+    session.add(photo)
     session.flush()
     inherit(session, photo, left)
     photo.stack = UNSTACKED

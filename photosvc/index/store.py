@@ -22,7 +22,7 @@ from photosvc.index.agreement import Facts, contradict, is_edit
 from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import read_extraction, write_extraction
 from photosvc.index.identity import Contents, Identity, facts_of
-from photosvc.index.photo_changes import PhotoChanges, mark_cameras
+from photosvc.index.photo_changes import PhotoChanges, is_alone, mark_cameras
 from photosvc.index.quality import hide_photos
 from photosvc.index.rejections import Rejections, stored_reason
 from photosvc.index.restack import copies_of, new_photo, restack, stored_keys, write_keys
@@ -76,6 +76,8 @@ class Store:
         self._changed: dict[Photo, None] = {}
         self._stacked: dict[File, Extraction] = {}
         self._new_photos: dict[tuple[str, str], Photo] = {}
+        self._new: list[File] = []
+        """New files of new photos, which `finish` inserts."""
         folders = folders or Folders(root)
         self._sidecars = Sidecars(session, folders, now, self._contents.is_outdated)
         self._sent = SentFiles(session)
@@ -254,9 +256,10 @@ class Store:
             former: the file that had the name; content that contradicts its facts becomes public.
         """
         folder, base, _ = split_name(name)
-        photo = new_photo(self._session, folder, base, self._now)
+        photo = new_photo(folder, base, self._now)
         photo.private, photo.checked_at = True, self._now
         file = self._add_file(photo)
+        self._session.add(file)
         file.hash, file.size, file.mtime_ns, file.missing = "", 0, 0, True
         write_extraction(file, replace(read_extraction(former), hash="", size=0, mtime_ns=0))
         self._files.put(file, name, "")
@@ -336,13 +339,19 @@ class Store:
         """Stack the changed files, describe and project the photos whose files changed, and return their number."""
         with self._session.no_autoflush:
             self._write_rejections()
-            number_new(self._session, Photo)
-            number_new(self._session, File)
+            number_new(self._session, Photo, dict.fromkeys(file.photo for file in self._new))
+            number_new(self._session, File, self._new)
             keys = self._keys()
             lone = self._lone(keys)
             self._photos.describe_new([file.photo for file in lone])
+            plain = [file for file in lone if is_alone(file)]
+            self._session.add_all(set(self._new).difference(plain))
         self._session.flush()
+        self._photos.insert(plain)
         linked = self._sidecars.finish()
+        for file in plain:
+            if file.photo_id in linked:  # it is loaded instead
+                del self._changed[file.photo]
         self._change(linked)
         self._photos.remember(self._changed)
         stored = write_keys(self._session, {file.id: numbers for file, numbers in keys.items()})
@@ -377,8 +386,7 @@ class Store:
         """
         counts = Counter(chain.from_iterable(keys.values()))
         shared = {key for key, count in counts.items() if count > 1} | stored_keys(self._session, counts)
-        pending = self._session.new  # a new set each time
-        new = [file for file in keys if file in pending and shared.isdisjoint(keys[file])]
+        new = [file for file in self._new if shared.isdisjoint(keys[file])]
         return dict.fromkeys(file for file in new if not self._sidecars.has_companions(file.name))
 
     def _write_rejections(self) -> None:
@@ -407,16 +415,15 @@ class Store:
         is_contributed = self._sent.is_contributed(scanned.name)
         picture = extraction.media_type != "video" and not is_contributed
         shared = self._new_photos.get((folder, base)) if picture else None
-        photo = shared or new_photo(self._session, folder, base, self._now)
+        photo = shared or new_photo(folder, base, self._now)
         if picture:
             self._new_photos[folder, base] = photo
         file = self._add_file(photo)
+        self._new.append(file)
         file.unstacked = file.contributed = is_contributed
         return file
 
     def _add_file(self, photo: Photo) -> File:
         uid = ids.new_uid(ids.FILE, self._now)
         values = {"uid": uid, "root": ORIGINALS_ROOT, "created_at": self._now, "updated_at": self._now}
-        file = File.with_defaults(values, photo=photo, markers=[])
-        self._session.add(file)
-        return file
+        return File.with_defaults(values, photo=photo, markers=[])

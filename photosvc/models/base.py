@@ -74,7 +74,7 @@ class Base(DeclarativeBase):
         super().__init_subclass__(**options)
 
     @classmethod
-    def with_defaults(cls, values: Mapping[str, Any], **related: Any) -> Self:  # noqa: ANN401 - of the relationships
+    def with_defaults(cls, values: dict[str, Any], **related: Any) -> Self:  # noqa: ANN401 - of the relationships
         """Return a new object with these values of columns, and the defaults of the others already.
 
         Args:
@@ -97,6 +97,11 @@ class Base(DeclarativeBase):
         for name, value in values.items():
             if getattr(self, name) != value:
                 setattr(self, name, value)
+
+    def columns(self) -> dict[str, Any]:
+        """Return the values of all columns, which are set, by their names."""
+        values = vars(self)
+        return {column.key: values[column.key] for column in self.__table__.columns}
 
 
 @cache

@@ -139,12 +139,11 @@ def run_many(connection: Connection, statement: Insert | Update, rows: Sequence[
         connection.execute(statement, rows)
 
 
-def number_new(session: Session, mapped: type[Numbered]) -> None:
+def number_new(session: Session, mapped: type[Numbered], new: Collection[Numbered]) -> None:
     """Give new objects of this class the ids that the database would give them in this write transaction.
 
     One statement then inserts all of them; else SQLite would insert each by a statement of its own to learn its id.
     """
-    new: list[Any] = [row for row in session.new if isinstance(row, mapped) and row.id is None]
     table: Any = mapped.__table__
     if not new:
         return
