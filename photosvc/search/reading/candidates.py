@@ -15,9 +15,11 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final
 
 from sqlalchemy import Connection, func, or_, select, text, union_all
+from sqlalchemy.engine import Dialect
 from sqlalchemy.util import memoized_property
 
 from photosvc.models import (
@@ -34,7 +36,7 @@ from photosvc.models import (
 )
 from photosvc.models.search import WORD_TERMS
 from photosvc.models.search_values import RANK_BITS, Term
-from photosvc.models.statements import run_text
+from photosvc.models.statements import Prepared, prepare_statement, run_text
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import (
     And,
@@ -100,6 +102,11 @@ class Candidates:
     """True if the whole index is read to find them."""
 
 
+@lru_cache(maxsize=8)
+def _newest(dialect: Dialect) -> Prepared:
+    return prepare_statement(select(func.max(SearchRow.newest_key)).where(SearchRow.listed), dialect)
+
+
 class CandidateCounter:
     """A counter of candidates up to a limit."""
 
@@ -111,8 +118,8 @@ class CandidateCounter:
     @memoized_property  # without a lock: see `Search.plan`
     def photos(self) -> int:
         """Return the highest photo id, as a measure of the size of the library."""
-        newest = self._connection.scalar(select(func.max(SearchRow.newest_key)).where(SearchRow.listed)) or 0
-        return FileKey.unpack_photo_id(newest)
+        ((newest,),) = _newest(self._connection.dialect).run(self._connection, {})
+        return FileKey.unpack_photo_id(newest or 0)
 
     @memoized_property
     def limit(self) -> int:

@@ -40,7 +40,12 @@ def page_tag(state: int, request: "SearchRequest", *, sees_private: bool) -> str
 
     None also for callers who do not see private photos, as for `state_tag`.
     """
-    return _tag(state, request, today=request.today) if request.repeats and sees_private else None
+    return page_key(state, request, sees_private=True) if request.repeats and sees_private else None
+
+
+def page_key(state: int, request: "SearchRequest", *, sees_private: bool) -> str:
+    """Return the digest of all that a page follows from: the library, the request with its day, and the rights."""
+    return _tag(state, request, sees_private, today=request.today)
 
 
 def library_state(connection: Connection, *, sees_private: bool = True) -> int:

@@ -6,10 +6,13 @@ previous page are counted but not repeated. So each photo comes once and complet
 """
 
 from array import array
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from itertools import chain, groupby, pairwise, repeat
+from threading import Lock
 from typing import Any, NamedTuple
 
 import orjson
@@ -19,8 +22,10 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.ids import PHOTO, alias
 from photosvc.models import FileKey, SearchDocument, SearchRow
 from photosvc.models.statements import run_text
+from photosvc.query.nodes import Everything
 from photosvc.records.public_photos import public_file, public_head, row_ids_of
-from photosvc.search.reading.request import Cursor, SearchRequest
+from photosvc.search.reading.library import page_key
+from photosvc.search.reading.request import UNINDEXED_ORDERS, Cursor, SearchRequest
 from photosvc.search.reading.window import KeyedFile, Search, photo_of, prepare
 
 _TABLE = SearchDocument.__tablename__
@@ -33,6 +38,8 @@ CHUNK = 1000
 #: Results of a piece of a larger answer: few enough to take little memory, and little time from other requests of the
 #: same process.
 PIECE = 200
+#: The most files of known windows, which are 6 MB, and the number that stands for the size of a window without files.
+_MOST_KNOWN, _OF_EACH = 500_000, 100
 
 
 class LibraryChangedError(PhotosvcError):
@@ -187,7 +194,8 @@ class _Window(NamedTuple):
 
     groups: Groups
     files: int
-    last: KeyedFile | None
+    next: Cursor | None
+    """The start of the next page; None when the window is not full."""
 
 
 def _single_files(search: Search) -> _Window:
@@ -197,7 +205,15 @@ def _single_files(search: Search) -> _Window:
         if files:
             groups.add_single([row[0] for row in files])
             last = files[-1]
-    return _Window(groups, len(groups), last)
+    return _window(search, groups, len(groups), last)
+
+
+def _window(search: Search, groups: Groups, count: int, last: KeyedFile | None) -> _Window:
+    request = search.request
+    # A cursor contains the sort keys of a file, among them the time in UTC, which together with the local time tells
+    # the time zone.
+    has_next = count == request.count and not request.without_metadata
+    return _Window(groups, count, search.cursor_behind(last, request.offset + count) if last and has_next else None)
 
 
 def _merged_window(search: Search) -> _Window:
@@ -219,7 +235,7 @@ def _merged_window(search: Search) -> _Window:
                 group = _whole(search, photo_id)
             # The primary file represents the photo in a reversed order, too.
             groups.add(reversed(group) if request.order.is_reversed else group)
-    return _Window(groups, count, last)
+    return _window(search, groups, count, last)
 
 
 def _whole(search: Search, photo_id: int) -> list[int]:
@@ -233,50 +249,94 @@ def find(connection: Connection, request: SearchRequest, *, sees_private: bool) 
     """Return the page that this request asks for."""
     search = prepare(connection, request, sees_private=sees_private)
     total = search.total() if request.total else None
-    pieces: Iterable[str]
     if search.is_plain and not (request.start or request.merged or request.without_metadata) and request.count <= CHUNK:
         files, heads = search.first_results()
-        pieces, count, last = (f"[{join_results(heads)}]",), len(files), files[-1] if files else None
-    else:
-        window = _merged_window(search) if request.merged else _single_files(search)
-        pieces, count, last = _pieces(search, window.groups), window.files, window.last
-    # A cursor contains the sort keys of a file, among them the time in UTC, which together with the local time tells
-    # the time zone.
-    has_next = count == request.count and not request.without_metadata
-    return Page(
-        pieces=pieces,
-        count=count,
-        limit=request.count,
-        offset=request.offset,
-        next=search.cursor_behind(last, request.offset + count) if last and has_next else None,
-        total=total,
-    )
+        window = _window(search, Groups(), len(files), files[-1] if files else None)
+        return _page(request, window, (f"[{join_results(heads)}]",), total)
+    window = _window_of(search)
+    return _page(request, window, _pieces(connection, request, window.groups), total)
 
 
-def _pieces(search: Search, groups: Groups) -> Iterable[str]:
+def _window_of(search: Search) -> _Window:
+    return _merged_window(search) if search.request.merged else _single_files(search)
+
+
+def _page(request: SearchRequest, window: _Window, pieces: Iterable[str], total: int | None = None) -> Page:
+    return Page(pieces, window.files, request.count, request.offset, window.next, total)
+
+
+class KnownWindows:
+    """The windows of the last searches with conditions, for pages that are asked for again.
+
+    Such a search is planned, by counts of its candidates, and may read thousands of rows to find a hundred. A window
+    is known by all that it follows from (see `library.page_key`), so that it ends with the state of the library.
+    """
+
+    def __init__(self) -> None:
+        self._windows: OrderedDict[str, _Window] = OrderedDict()
+        self._size = 0
+        self._lock = Lock()
+
+    def find(self, connection: Connection, request: SearchRequest, state: int, *, sees_private: bool) -> Page:
+        """Return the page like `find`.
+
+        Args:
+            state: the state of the library in the transaction of the connection; 0: unknown.
+        """
+        is_quick = isinstance(request.node, Everything) and not request.album
+        if (
+            not state
+            or request.total
+            or not request.repeats
+            or request.count > CHUNK
+            or (is_quick and request.order.base not in UNINDEXED_ORDERS)
+        ):
+            return find(connection, request, sees_private=sees_private)
+        key = page_key(state, request, sees_private=sees_private)
+        window = self._windows.get(key)
+        if window is None:
+            window = _window_of(prepare(connection, request, sees_private=sees_private))
+            self._keep(key, window)
+        else:
+            with suppress(KeyError):  # another thread has just removed it
+                self._windows.move_to_end(key)
+        return _page(request, window, _pieces(connection, request, window.groups))
+
+    def _keep(self, key: str, window: _Window) -> None:
+        with self._lock:
+            if key in self._windows:
+                return
+            self._windows[key] = window
+            self._size += _OF_EACH + window.files
+            while self._size > _MOST_KNOWN:
+                _, oldest = self._windows.popitem(last=False)
+                self._size -= _OF_EACH + oldest.files
+
+
+def _pieces(connection: Connection, request: SearchRequest, groups: Groups) -> Iterable[str]:
     # The first piece is read now, so that a database error still becomes an error answer.
     if len(groups) <= CHUNK:
-        return (f"[{_records(search, groups.part(0, CHUNK))}]",)
-    return chain(("[" + _records(search, groups.part(0, PIECE)),), _rest(search, groups))
+        return (f"[{_records(connection, request, groups.part(0, CHUNK))}]",)
+    first = "[" + _records(connection, request, groups.part(0, PIECE))
+    return chain((first,), _rest(connection, request, groups))
 
 
-def _rest(search: Search, groups: Groups) -> Iterator[str]:
+def _rest(connection: Connection, request: SearchRequest, groups: Groups) -> Iterator[str]:
     """Yield the pieces after the first.
 
     An error ends the answer before its closing bracket, so that it is not valid JSON.
     """
     for start in range(PIECE, len(groups), PIECE):
-        yield "," + _records(search, groups.part(start, start + PIECE))
+        yield "," + _records(connection, request, groups.part(start, start + PIECE))
     yield "]"
 
 
-def _records(search: Search, groups: Sequence[Sequence[int]]) -> str:
-    connection = search.connection
+def _records(connection: Connection, request: SearchRequest, groups: Sequence[Sequence[int]]) -> str:
     heads = result_heads(connection, [group[0] for group in groups])
-    key, stored = search.request.alias_key, heads
+    key, stored = request.alias_key, heads
     if key:
         heads = [public_head(head, key) for head in stored]
-    if not search.request.merged:
+    if not request.merged:
         return join_results(heads)
     file_ids = list(chain.from_iterable(groups))
     files = iter(file_documents(connection, file_ids))

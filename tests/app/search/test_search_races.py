@@ -80,6 +80,67 @@ def test_what_becomes_private_while_a_search_runs_is_not_shown_by_it(open_it, ne
     assert "secret" not in str(found)
 
 
+@pytest.mark.parametrize(
+    "asked", [{}, {"merged": "true"}, {"count": "4", "offset": "2"}, {"order": "random", "seed": "3"}]
+)
+def test_a_page_asked_for_again_follows_rights_day_library_and_database(open_it, asked):
+    library = open_it()
+    photos = filled(library)
+    admin, viewer = library.token("photos", role="admin"), library.token("photos", role="viewer")
+
+    def seen(token, **further):
+        """What both the first and the next request get, which is what a process that never answered one gets."""
+        answers = [library.get({**asked, **further}, token=token) for _ in range(2)]
+        answers.append(open_it("instance").get({**asked, **further}, token=token))
+        assert len({(answer.data, str(answer.headers)) for answer in answers}) == 1
+        return answers[0].headers["X-Count"], {record["UID"] for record in answers[0].json}
+
+    query = {"q": "n0 | n1 | n2"}
+    before = seen(viewer, **query)
+    assert before == seen(admin, **query)
+    with library.session() as session:
+        edit_photos(session, photos[::2], private=True)
+        private = set(session.scalars(select(Photo.uid).where(Photo.private)))
+    for token, is_shown in ((admin, True), (viewer, False)):
+        shown = seen(token, **query)[1]
+        assert shown.isdisjoint(private) is not is_shown
+        assert seen(token, q="private:true")[1] <= (private if is_shown else set())
+    with library.session() as session:
+        edit_photos(session, photos, private=False)
+    assert seen(viewer, **query) == before
+    other = open_it("another library")
+    assert other.get({**asked, **query}, token=other.token("photos", role="viewer")).json == []
+
+
+def test_a_smart_page_asked_for_again_follows_the_day(open_it):
+    library = open_it()
+    photos = filled(library, 3)
+    with library.session() as session:
+        edit_photos(session, photos, year=NOW.year, month=NOW.month, day=NOW.day)
+    token = library.token("photos", role="viewer")
+    assert [len(library.find(token=token, q="today")) for _ in range(2)] == [len(library.find(token=token))] * 2
+    library.clock.move(days=1)
+    assert [len(library.find(token=token, q="today")) for _ in range(2)] == [0, 0]
+    assert len(library.find(token=token, q="yesterday")) == len(library.find(token=token))
+
+
+def test_an_album_that_becomes_private_is_not_found_although_its_page_was(open_it):
+    library = open_it()
+    photos = filled(library)
+    with library.session() as session:
+        session.add(Album(uid=ALBUMS[0], title="Lake", created_at=NOW, updated_at=NOW))
+        session.flush()
+        album = session.scalars(select(Album.id)).one()
+        session.add_all(AlbumPhoto(album_id=album, photo_id=photo, created_at=NOW) for photo in photos[:3])
+        edit_photos(session, photos[:3], title="lake")
+    admin, viewer = library.token("*", role="admin"), library.token("photos", role="viewer")
+    for _ in range(2):
+        assert library.get({"s": ALBUMS[0]}, token=viewer).status_code == 200
+    library.call("PUT", f"/albums/{ALBUMS[0]}", token=admin, json={"Private": True})
+    assert library.get({"s": ALBUMS[0]}, token=viewer).status_code == 404
+    assert library.get({"s": ALBUMS[0]}, token=admin).status_code == 200
+
+
 def test_a_reader_of_a_hosts_plain_sqlite_sees_one_state(tmp_path):
     engine = create_engine(f"sqlite:///{tmp_path / 'host.db'}")
     with engine.begin() as connection:
