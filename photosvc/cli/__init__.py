@@ -22,7 +22,7 @@ svc = LazyGroup(
         "doctor": "doctor",
         "duplicates": "search",
         "export": "export",
-        "import": "imports:import_folder",
+        "import": "imports:import_group",
         "index": "index",
         "keys": "keys",
         "links": "links",

@@ -4,11 +4,12 @@ import os
 from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 from sqlalchemy.orm import Session
 
-from photosvc.cli.group import PlainError, with_database
+from photosvc.cli.group import LazyGroup, PlainError, with_database
 from photosvc.cli.index import other_jobs_of
 from photosvc.cli.terminal import lines_option, print_json, progress_bar
 from photosvc.core.errors import ConflictError
@@ -21,7 +22,42 @@ from photosvc.library.imports import ImportedFile, ImportOptions, ImportOutcome,
 from photosvc.web.service import Service
 
 
-@click.command("import")
+class _ImportGroup(LazyGroup):
+    """`svc import`: a group whose arguments are those of the import of a folder unless they begin with a command."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the empty name of the import of a folder before its arguments."""
+        is_command = bool(args) and args[0] in self.list_commands(ctx)
+        return super().parse_args(ctx, args if is_command else ["", *args])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; the empty name is that of the import of a folder."""
+        return super().get_command(ctx, cmd_name) if cmd_name else import_folder
+
+
+class _FolderCommand(click.Command):
+    """The import of a folder, which is called by the name of its group alone."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401
+    ) -> click.Context:
+        """Return its context, as if the group were the command."""
+        group = parent
+        if group is not None and not info_name:
+            info_name, parent = group.info_name, group.parent
+        return super().make_context(info_name, args, parent=parent, **extra)
+
+
+@click.command(
+    "import",
+    cls=_FolderCommand,
+    epilog="`svc import photoprism STORAGE` takes over what people entered in PhotoPrism; `svc import undo RUN` takes "
+    "that back. A folder of such a name is ./photoprism.",
+)
 @click.argument("folder", default="")
 @click.option(
     "--move/--copy", "moves", default=False, help="Remove source files after they are imported; default: --copy."
@@ -63,6 +99,11 @@ def import_folder(service: Service, folder: str, moves: bool, dry_run: bool, as_
     _print_counts(counts, dry_run=dry_run, as_json=as_json, damaged=damaged)
     if counts[ImportOutcome.FAILED] or damaged:
         raise click.exceptions.Exit(1)
+
+
+@click.group("import", cls=_ImportGroup, commands={"photoprism": "import_library", "undo": "import_library"})
+def import_group() -> None:
+    """Import pictures and videos of a folder, or what people entered in another program."""
 
 
 def _existing_folder(name: str) -> Path:

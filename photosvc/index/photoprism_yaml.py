@@ -4,9 +4,9 @@ Only what a person entered, or a file said, is read; PhotoPrism's own guesses ar
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from itertools import islice
-from typing import Final
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing
+from typing import Final, TypeAlias
 
 import yaml
 
@@ -27,15 +27,16 @@ from photosvc.records import limits
 
 #: Bytes of a file; the longest texts of PhotoPrism together are shorter.
 MAX_YAML: Final = 1 << 16
-#: Parts of a file, each a text or the beginning or end of a list or mapping.
-_MOST_EVENTS: Final = 1000
+#: Lists and mappings in each other.
+_DEEPEST: Final = 8
 #: UIDs of photos begin with `p`, those of albums with `a`.
 _UID: Final = re.compile(r"p[a-z0-9]{1,31}", re.ASCII)
 #: The sources of values that a person entered.
-_ENTERED: Final = frozenset(("manual", "batch", "admin", "xmp"))
+ENTERED: Final = frozenset(("manual", "batch", "admin", "xmp"))
 #: Sources of values that PhotoPrism did not make up.
-_STATED: Final = _ENTERED | {"meta"}
+STATED: Final = ENTERED | {"meta"}
 _NUMBER: Final = re.compile(r"-?\d{1,9}(?:\.\d{1,20})?(?:e-?\d{1,2})?", re.ASCII)
+Tree: TypeAlias = "str | list[Tree] | dict[str, Tree]"
 #: No zone is known.
 _ZONELESS: Final = frozenset(("", "Local"))
 
@@ -46,17 +47,26 @@ def read_photoprism(content: bytes) -> Metadata | None:
     Raises:
         ValueError: it is no YAML, too long, or refers to other parts of itself.
     """
+    record = read_record(content)
+    return None if record is None else metadata_of(record)
+
+
+def read_record(content: bytes) -> dict[str, str] | None:
+    """Return the texts of a photo's record, those of a mapping in it by `name.name`; as `read_photoprism`."""
     record = _read_texts(content)
-    if not _UID.fullmatch(record.get("UID", "")):
-        return None
+    return record if _UID.fullmatch(record.get("UID", "")) else None
+
+
+def metadata_of(record: Mapping[str, str], sources: Collection[str] = STATED) -> Metadata:
+    """Return the metadata in a record: values from these sources, and those that have none."""
     date = _date(record)
     lat, lng = None, None
-    if record.get("PlaceSrc") in _STATED:
+    if record.get("PlaceSrc") in sources:
         lat, lng = valid_position(_number(record, "Lat"), _number(record, "Lng"))
     altitude = valid_altitude(_number(record, "Altitude") or 0.0) if lat is not None else 0
-    has_title = record.get("TitleSrc") in _STATED
-    has_keywords = record.get("Details.KeywordsSrc") in _ENTERED
-    has_subject = record.get("Details.SubjectSrc") in _STATED
+    has_title = record.get("TitleSrc") in sources
+    has_keywords = record.get("Details.KeywordsSrc") in ENTERED
+    has_subject = record.get("Details.SubjectSrc") in sources
     return Metadata(
         taken_local=date.local,
         utc_offset=date.offset,
@@ -65,13 +75,13 @@ def read_photoprism(content: bytes) -> Metadata | None:
         lng=lng,
         altitude=altitude,
         title=clean(record.get("Title", ""), limits.TITLE) if has_title else "",
-        description=clean_text(_entered(record, "Caption") or _entered(record, "Description")),
+        description=clean_text(_entered(record, sources, "Caption") or _entered(record, sources, "Description")),
         keywords=text.keywords([record.get("Details.Keywords", "")], split=True) if has_keywords else (),
         subject=clean(record.get("Details.Subject", "")) if has_subject else "",
-        notes=clean_text(_entered(record, "Details.Notes")),
-        artist=clean(_entered(record, "Details.Artist")),
-        copyright=clean(_entered(record, "Details.Copyright")),
-        license=clean(_entered(record, "Details.License")),
+        notes=clean_text(_entered(record, sources, "Details.Notes")),
+        artist=clean(_entered(record, sources, "Details.Artist")),
+        copyright=clean(_entered(record, sources, "Details.Copyright")),
+        license=clean(_entered(record, sources, "Details.License")),
         original_name=clean(record.get("OriginalName", "")),
         favorite=record.get("Favorite") == "true",
         archived=bool(record.get("DeletedAt")),
@@ -79,9 +89,9 @@ def read_photoprism(content: bytes) -> Metadata | None:
     )
 
 
-def _entered(record: Mapping[str, str], name: str) -> str:
+def _entered(record: Mapping[str, str], sources: Collection[str], name: str) -> str:
     """Return a text that PhotoPrism does not generate, unless a program wrote it; old records have no source of it."""
-    return record.get(name, "") if record.get(f"{name}Src", "") in _STATED | {""} else ""
+    return record.get(name, "") if record.get(f"{name}Src", "") in {*sources, ""} else ""
 
 
 def _number(record: Mapping[str, str], name: str) -> float | None:
@@ -91,7 +101,7 @@ def _number(record: Mapping[str, str], name: str) -> float | None:
 
 def _date(record: Mapping[str, str]) -> WrittenDate:
     """Return the wall time that a person entered, with its offset; the year, or year and month, of a partial date."""
-    if record.get("TakenSrc") not in _ENTERED:
+    if record.get("TakenSrc") not in ENTERED:
         return WrittenDate()
     local, _ = text.parse_date(record.get("TakenAtLocal", ""))
     utc, _ = text.parse_date(record.get("TakenAt", ""))
@@ -106,40 +116,50 @@ def _date(record: Mapping[str, str]) -> WrittenDate:
 
 
 def _read_texts(content: bytes) -> dict[str, str]:
-    """Return the texts of a mapping by their names, and those of a mapping in it by `name.name`; lists are left out.
+    """Return the texts of a mapping by their names, and those of a mapping in it by `name.name`; lists are left out."""
+    tree = read_tree(content, MAX_YAML)
+    texts = {name: value for name, value in tree.items() if isinstance(value, str)}
+    for outer, part in tree.items():
+        if isinstance(part, dict):
+            texts |= {f"{outer}.{name}": value for name, value in part.items() if isinstance(value, str)}
+    return texts
 
-    The file is read as a sequence of events: nothing is made of tags, anchors or nested parts.
+
+def read_tree(content: bytes, most: int) -> dict[str, Tree]:
+    """Return the texts in a mapping, and its mappings and lists; empty if the file has no mapping.
+
+    The file is read as a sequence of events: nothing is made of tags or anchors.
+
+    Raises:
+        ValueError: it is no YAML, longer than `most` bytes, refers to other parts of itself, or is deeply nested.
     """
-    if len(content) > MAX_YAML:
+    if len(content) > most:
         raise ValueError
     try:
-        return dict(_texts(islice(yaml.parse(content, Loader=_LOADER), _MOST_EVENTS)))
+        with closing(yaml.parse(content, Loader=_LOADER)) as events:
+            for event in events:
+                if isinstance(event, yaml.NodeEvent):
+                    tree = _node(event, events)
+                    return tree if isinstance(tree, dict) else {}
     except yaml.YAMLError as error:
         raise ValueError from error
+    return {}
 
 
-def _texts(events: Iterator[yaml.Event]) -> Iterator[tuple[str, str]]:
-    path: list[str | None] = []
-    """The name to which the next value belongs in each open mapping; None before a name and in lists."""
-    lists: list[bool] = []
-    for event in events:
-        if isinstance(event, yaml.AliasEvent):
-            raise ValueError  # noqa: TRY004 - of the content
-        if isinstance(event, yaml.CollectionStartEvent):
-            lists.append(isinstance(event, yaml.SequenceStartEvent))
-            path.append(None)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            lists.pop()
-            path.pop()
-            if path:
-                path[-1] = None
-        elif isinstance(event, yaml.ScalarEvent) and path and not any(lists):
-            if path[-1] is None:
-                path[-1] = event.value
-            else:
-                if len(path) <= 2:
-                    yield ".".join(map(str, path)), event.value
-                path[-1] = None
+def _node(event: yaml.Event, events: Iterator[yaml.Event], depth: int = 0) -> Tree:
+    """Return the text, list or mapping that begins with an event; keys that are no texts are left out."""
+    if isinstance(event, yaml.ScalarEvent):
+        return str(event.value)
+    if isinstance(event, yaml.AliasEvent) or depth > _DEEPEST:
+        raise ValueError
+    parts: list[Tree] = []
+    for inner in events:
+        if isinstance(inner, yaml.CollectionEndEvent):
+            break
+        parts.append(_node(inner, events, depth + 1))
+    if isinstance(event, yaml.SequenceStartEvent):
+        return parts
+    return {name: value for name, value in zip(parts[::2], parts[1::2], strict=True) if isinstance(name, str)}
 
 
 _LOADER: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)

@@ -32,6 +32,7 @@ from photosvc.models.counters import (
     read_counter,
     set_counters,
 )
+from photosvc.models.imports import Imported, ImportRun
 from photosvc.models.jobs import DavLock, DavProperty, Job, JobFailure, Upload, UploadedFile, ZipSelection
 from photosvc.models.library import (
     UNKNOWN_ID,
@@ -124,6 +125,8 @@ __all__ = [
     "DistinctPhoto",
     "File",
     "FileKey",
+    "ImportRun",
+    "Imported",
     "Job",
     "JobFailure",
     "Keyword",

@@ -84,6 +84,8 @@ GONE = (
     "clients rm nothing --yes",
     "import /nonexistent",
     "import",
+    "import photoprism /nonexistent",
+    "import undo 7 --yes",
     "index nowhere",
     "links ls nothing",
     "links add nothing",
@@ -352,7 +354,7 @@ def test_each_command_with_json_has_the_short_option_and_the_other_formats():
         if "--json" in options:
             found[" ".join(path)] = options & {"-j", "-c", "--csv"}
     streams = {name for name, options in found.items() if options == {"-j"}}
-    assert streams == {"export archive", "export xmp", "index", "import", "watch"}
+    assert streams == {"export archive", "export xmp", "index", "watch"}
     rest = {frozenset(options) for name, options in found.items() if name not in streams}
     assert rest == {frozenset({"-j", "-c", "--csv"})}
 

@@ -110,6 +110,12 @@ def _create_tables() -> None:
         key="path name")
     index("dav_properties", "user_uid size")
     table("disks", *each(TEXT, "folder"), key="folder")
+    table("import_runs", *each(ROW_ID, "id"), *each(TEXT, "source"), *each(BIG, "batch"), *each(TIME, "created_at"),
+        *each(TIME, "undone_at", nullable=True), key="id", sqlite_autoincrement=True)
+    table("imported", *each(ROW_ID, "run_id"), *each(TEXT, "key uid"), *each(NUMBER, "made"), *each(JSON, "members"),
+        *each(TIME, "album_updated_at", nullable=True), key="run_id key", refers=[("run_id", "import_runs.id",
+        "CASCADE")])
+    index("imported", "key")
     table("keywords", *each(ROW_ID, "id"), *each(TEXT, "word folded"), *each(FLAG, "favorite favorite_open",
         server_default=sa.false()), key="id", unique=["folded"])
     table("lenses", *each(ROW_ID, "id"), *each(TEXT, "make model"), key="id", unique=["make model"])

@@ -1,0 +1,134 @@
+"""`svc import photoprism` and `svc import undo`: what people entered in another program."""
+
+from dataclasses import asdict
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import click
+
+from photosvc.cli.group import PlainError, with_database
+from photosvc.cli.terminal import (
+    FullPath,
+    chosen_format,
+    confirm,
+    format_options,
+    print_figures,
+    print_json,
+    print_list,
+    progress_bar,
+    yes_option,
+)
+from photosvc.core.files import clean_name
+from photosvc.core.message import counted
+from photosvc.exchange.import_runs import undo_run
+from photosvc.exchange.imported import Outcome, Report
+from photosvc.exchange.library_import import LibraryImport, Preference
+from photosvc.exchange.photoprism_folder import PhotoprismFolder
+from photosvc.web.service import Service
+
+_COLUMNS = {"value": "Value"} | {outcome.value: outcome.value.replace("_", " ").capitalize() for outcome in Outcome}
+#: Names of photos and records that a table is followed by.
+_SHOWN = 20
+
+
+class FolderMap(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """A folder of the other program and the same folder below our originals, `THEIRS=OURS`."""
+
+    name = "folders"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:  # noqa: ANN401
+        """Return both below the originals; an absolute folder of theirs is that of the originals."""
+        if isinstance(value, tuple):
+            return value
+        theirs, equals, ours = str(value).partition("=")
+        if not equals or ".." in PurePosixPath(theirs).parts + PurePosixPath(ours).parts or ours.startswith("/"):
+            self.fail(
+                f"{value!r} is no THEIRS=OURS, such as /mnt/photos=family: OURS is below the originals", param, ctx
+            )
+        return "" if theirs.startswith("/") else _clean(theirs), _clean(ours)
+
+
+def _clean(path: str) -> str:
+    return clean_name("/".join(part for part in path.split("/") if part not in ("", ".")))
+
+
+@click.command()
+@click.argument("storage", type=FullPath())
+@click.option(
+    "--map", "folders", type=FolderMap(), multiple=True, metavar="THEIRS=OURS",
+    help="A folder of PhotoPrism's originals and the same one below ours, such as /mnt/photos=family.",
+)  # fmt: skip
+@click.option(
+    "--prefer", type=click.Choice(["ours", "theirs", "newest"]), default="ours", show_default=True,
+    help="Which value stays if a person set another one here.",
+)  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Only print what would change.")
+@format_options
+@with_database
+def photoprism(
+    service: Service, storage: Path, folders: tuple[tuple[str, str], ...], prefer: Preference, dry_run: bool
+) -> None:
+    """Take over what people entered in PhotoPrism, from the YAML files in its folder STORAGE.
+
+    These have titles, captions, dates, places, keywords, rights, notes, favorites, private and archived photos, and
+    albums. Photos are found by their paths below the originals, which must be indexed here. Values that a person set
+    here stay. A second run changes nothing.
+    """
+    folder = PhotoprismFolder(storage, dict(folders))
+    if not folder.is_there:
+        msg = f"{storage} has no folder sidecar, albums or backup/albums: name the storage folder of PhotoPrism."
+        raise PlainError(msg, 3)
+    run = LibraryImport(
+        service.engine(), service.clock, service.settings.timezone, folder, prefer=prefer, dry_run=dry_run
+    )
+    with progress_bar("Importing") as progress:
+        done, total = 0, folder.count() if progress else 0
+        for count in run.run():
+            done += count
+            if progress:
+                progress(done, total)
+    _print(run.report, dry_run=dry_run)
+
+
+def _print(report: Report, *, dry_run: bool) -> None:
+    rows = [
+        {"value": name} | {outcome.value: counts[outcome] for outcome in Outcome}
+        for name, counts in sorted(report.counts.items(), key=lambda one: (one[0] != "photo", one[0]))
+    ]
+    unreadable = [asdict(record) for record in report.unreadable]
+    if chosen_format() == "json":
+        lists = {"unmatched": report.unmatched, "unreadable": unreadable}
+        print_json({"run": report.run, "dry_run": dry_run, "values": rows, **lists})
+        return
+    print_list(_COLUMNS, rows)
+    sentences = [*report.unmatched, *(f"{record.name}: {record.reason}" for record in report.unreadable)]
+    for sentence in sentences[:_SHOWN]:
+        click.echo(sentence, err=True)
+    if len(sentences) > _SHOWN:
+        click.echo(f"… and {len(sentences) - _SHOWN} more; --json lists them.", err=True)
+    if dry_run:
+        click.echo("Nothing was changed: this was a dry run.", err=True)
+    elif report.run is None:
+        click.echo("Nothing had to be changed.", err=True)
+    else:
+        click.echo(f"This was import {report.run}: `svc import undo {report.run}` takes it back.", err=True)
+
+
+@click.command()
+@click.argument("run", type=click.IntRange(1, (1 << 31) - 1))
+@yes_option
+@format_options
+@with_database
+def undo(service: Service, run: int, yes: bool) -> None:
+    """Take back what the import with the number RUN did.
+
+    Values that somebody changed since stay, and so do albums that the import made and somebody changed since.
+    """
+    confirm(f"Take back import {run}?", yes=yes)
+    undone = undo_run(service.engine(), service.clock, service.settings.timezone, run)
+    if not print_figures(asdict(undone)):
+        click.echo(
+            f"{counted(undone.photos, 'photo')} restored, {counted(undone.changed_since, 'photo')} changed since; "
+            f"{counted(undone.albums, 'album')} deleted, {counted(undone.kept_albums, 'album')} changed since; "
+            f"{counted(undone.album_photos, 'photo')} taken out of other albums"
+        )

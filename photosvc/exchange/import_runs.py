@@ -1,0 +1,129 @@
+"""The runs of imports: their numbers, and their undoing."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Engine, delete, func, select, update
+from sqlalchemy.orm import Session
+
+from photosvc.core.clock import Clock
+from photosvc.core.errors import ConflictError, NotFoundError
+from photosvc.exchange.imported import Report
+from photosvc.library.album_photos import remove_photos
+from photosvc.library.albums import delete_album
+from photosvc.library.batches import undo_batch
+from photosvc.library.journal import Author, Change
+from photosvc.models import Album, Imported, ImportRun, Photo
+from photosvc.models.engine import write_session
+
+#: Photos of one transaction.
+_PORTION: Final = 300
+_ACTION: Final = "photos.update"
+
+
+class RunOfImport:
+    """A run, whose row is made with its first change."""
+
+    def __init__(self, source: str, report: Report) -> None:
+        """Begin without a number."""
+        self.source = source
+        self.report = report
+        self.change = Change(_ACTION, _actor(source))
+
+    def number(self, session: Session, now: datetime) -> int:
+        """Return the number of the run in a write transaction that changes something."""
+        if self.report.run is None:
+            row = ImportRun(source=self.source, batch=self.change.batch, created_at=now)
+            session.add(row)
+            session.flush()
+            self.report.run = row.id
+        return self.report.run
+
+
+@dataclass(slots=True)
+class Undone:
+    """What the undoing of a run did."""
+
+    photos: int = 0
+    """Photos that have their former values."""
+    changed_since: int = 0
+    """Photos that stay because somebody changed the same values since."""
+    albums: int = 0
+    """Albums that the run made, and that are deleted."""
+    kept_albums: int = 0
+    """Albums that the run made, and that stay because somebody changed them since."""
+    album_photos: int = 0
+    """Photos that are taken out of other albums."""
+
+
+def undo_run(engine: Engine, clock: Clock, zone: str, number: int) -> Undone:
+    """Take back what a run did; one that was interrupted goes on.
+
+    Raises:
+        NotFoundError: there is no such run.
+        ConflictError: it is undone already.
+    """
+    with Session(engine) as session:
+        run = session.get(ImportRun, number)
+        if run is None:
+            last = session.scalar(select(func.max(ImportRun.id)))
+            hint = f"the last one is {last}" if last else "nothing has been imported from another program"
+            raise NotFoundError(f"there is no import {number}: {hint}", field="RUN")
+        if run.undone_at is not None:
+            raise ConflictError(f"import {number} was undone already", field="RUN")
+        batch, change = run.batch, Change(_ACTION, _actor(run.source))
+        keys = session.scalars(select(Imported.key).where(Imported.run_id == number).order_by(Imported.key)).all()
+    undone = Undone()
+    for start in range(0, len(keys), _PORTION):
+        with write_session(engine, library=True) as session:
+            of_portion = Imported.run_id == number, Imported.key.in_(keys[start : start + _PORTION])
+            uids = select(Imported.uid).where(*of_portion)
+            photo_ids = session.scalars(select(Photo.id).where(Photo.uid.in_(uids))).all()
+            if not photo_ids:
+                continue
+            restored, changed_since = undo_batch(session, photo_ids, batch, change, clock(), zone)
+            undone.photos += restored
+            undone.changed_since += changed_since
+            session.execute(delete(Imported).where(*of_portion, Imported.album_updated_at.is_(None)))
+    with Session(engine) as session:
+        albums = session.scalars(select(Imported.key).where(Imported.run_id == number)).all()
+    for key in albums:
+        while not _undo_album(engine, clock, number, key, undone):
+            pass
+    with write_session(engine) as session:
+        session.execute(update(ImportRun).where(ImportRun.id == number).values(undone_at=clock()))
+    return undone
+
+
+def _undo_album(engine: Engine, clock: Clock, number: int, key: str, undone: Undone) -> bool:
+    """Delete an album that a run made, or take the run's photos out of it; return whether that is complete."""
+    now = clock()
+    with write_session(engine, library=True) as session:
+        row = session.get_one(Imported, (number, key))
+        album = session.scalars(select(Album).where(Album.uid == row.uid, Album.deleted_at.is_(None))).first()
+        if album is not None:
+            is_own = album.updated_at == row.album_updated_at
+            if row.made and is_own:
+                if not delete_album(session, album, now):
+                    return False
+                undone.albums += 1
+            elif row.made:
+                undone.kept_albums += 1
+            else:
+                some, row.members = row.members[:_PORTION], row.members[_PORTION:]
+                photo_ids = session.scalars(select(Photo.id).where(Photo.uid.in_(some))).all()
+                undone.album_photos += len(remove_photos(session, album, photo_ids, now))
+                if is_own:  # an earlier run may still delete the album
+                    session.execute(
+                        update(Imported).where(Imported.uid == album.uid).values(album_updated_at=album.updated_at)
+                    )
+                if row.members:
+                    return False
+        session.delete(row)
+    return True
+
+
+def _actor(source: str) -> Author:
+    """Return the author of the changes of an import."""
+    return Author("", f"import: {source}")
