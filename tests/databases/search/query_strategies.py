@@ -81,6 +81,7 @@ VALUES = {
     ValueKind.STATE: ("favorite", "!raw", "geo|video", "title", "!description", "album", "private", "archived"),
     ValueKind.COUNTRY: ("de", "fj|zz", "!zz", "germany", '"Fiji"', "uk"),
     ValueKind.COLOR: ("black", "red|blue", "!grey", "gray"),
+    ValueKind.TYPE: ("raw", "image|video", "!live", "r*", "animated"),
     ValueKind.INTEGER: ("3", "100-400", "-400", "12-", "!24", "0", ">24", "0..100", "<=400", "!<400"),
     ValueKind.SIGNED: ("-10", "0-600", "*-0", "519", "<5", "-20..600", "!*-600", "0"),
     ValueKind.BYTES: ("1000", ">1001", "1kb-2mb", "1kib", "<1002|1003", "!1..1002"),

@@ -68,7 +68,7 @@ def test_a_rebuild_writes_no_row_that_is_right(filled):
         ((before,),) = connection.exec_driver_sql("SELECT total_changes()")
         rebuild(session)
         ((after,),) = session.connection().exec_driver_sql("SELECT total_changes()")
-    assert after - before < 10
+    assert after - before < 16  # counters of the library; each photo has three rows
 
 
 def test_rows_of_another_version_are_stale(filled):
