@@ -13,7 +13,7 @@ from photosvc.core.vocabulary import DOCUMENT, MOMENT, NAMES, parse_kinds
 from photosvc.records.accounts import FEATURES, ConfigSchema, OptionsSchema, PublicConfigSchema, SettingsSchema
 from photosvc.settings import Settings
 from photosvc.web.client_config import client_config, public_config
-from photosvc.web.contract import ETAG, answers, is_mounted, public
+from photosvc.web.contract import ETAG, answers, for_visitors, is_mounted, public
 from photosvc.web.openapi import document
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -62,6 +62,7 @@ def _show_public_config() -> Response:
 @config.get("/config")
 @require("config.view", anonymous=_show_public_config)
 @answers(ConfigSchema, "The configuration; without a credential, name, version, edition and way to log in alone.")
+@for_visitors
 def read_config() -> Response:
     """Show the configuration: tokens for links, sizes of thumbnails, addresses, and the size of the library."""
     service, who = current_service(), principal()

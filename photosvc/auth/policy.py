@@ -119,7 +119,7 @@ _TABLE = (
     Rule("folders.view", "folders read", _ANY, _MEMBERS, "List folders of the originals"),
     Rule("moments.view", "moments read", _ANY, _MEMBERS, "List the months of photos"),
     Rule("places.view", "places read", _ANY, _MEMBERS, "See photos on a map"),
-    Rule("config.view", "config read", _ANY, _MEMBERS, "Read what clients need to know"),
+    Rule("config.view", "config read", _ANY_OR_VISIT, _EVERYONE, "Read what clients need to know"),
     Rule("config.options", "config read", _ANY, _ADMIN, "Read the options", needs_private=True),
     Rule("settings.view", "settings read", _ANY, _MEMBERS, "Read the settings of interfaces"),
     Rule("services.search", "services read", _ANY, _MEMBERS, "List connected services"),

@@ -45,7 +45,7 @@ MOST_VISITS: Final = 500
 #: Visits beyond `MOST_VISITS` that a further visit ends at most.
 _MOST_ENDED: Final = 5
 #: The scope of visits; the policy also limits what visitors may do.
-_SCOPE: Final = "albums files photos sessions"
+_SCOPE: Final = "albums config files photos sessions"
 _LONGEST_SLUG: Final = 100
 #: Albums in one statement.
 _PORTION: Final = 500

@@ -236,7 +236,7 @@ class PublicConfigSchema(Schema):
 class ConfigSchema(PublicConfigSchema):
     """The configuration of the service for clients.
 
-    `count` is null in the answer to a log-in if counting takes too long, and for visitors.
+    `count` is null in the answer to a log-in if counting takes too long, and for visitors and guests.
     """
 
     downloadToken = fields.String(attribute="download_token")  # noqa: N815

@@ -27,21 +27,18 @@ def client_config(service: Service, who: Principal, api_uri: str) -> dict[str, A
     Raises:
         SearchEndedError: counting takes too long.
     """
-    count = _count(service, who)
-    return _config(service, who, api_uri, _years(service, who), count)
+    return _config(service, who, api_uri, *_size(service, who))
 
 
 def session_config(service: Service, who: Principal, api_uri: str) -> dict[str, Any]:
-    """Return the configuration for the answer to a log-in of this principal; a visitor learns no counts and years.
+    """Return the configuration for the answer to a log-in of this principal.
 
     The log-in is stored by now, and a code of the second factor spent, so that no search may make it fail.
     """
-    years: Sequence[int] = ()
-    count: Counts | None = None
+    size: tuple[Sequence[int], Counts | None] = (), None
     with suppress(SearchEndedError):
-        if who.shared is None:
-            years, count = _years(service, who), _count(service, who)
-    return _config(service, who, api_uri, years, count)
+        size = _size(service, who)
+    return _config(service, who, api_uri, *size)
 
 
 def _config(
@@ -75,13 +72,12 @@ def public_config(service: Service) -> dict[str, Any]:
     }
 
 
-def _years(service: Service, who: Principal) -> Sequence[int]:
+def _size(service: Service, who: Principal) -> tuple[Sequence[int], Counts | None]:
+    """Return the years and counts of the photos; visitors and guests, who see only shared albums, learn none."""
+    if who.shared is not None:
+        return (), None
     with searching(who.owner_uid, "config") as connection:
-        return service.cached(read_years).read(connection, sees_private=who.sees_private)
-
-
-def _count(service: Service, who: Principal) -> Counts:
-    with searching(who.owner_uid, "config") as connection:
+        years = service.cached(read_years).read(connection, sees_private=who.sees_private)
         count = service.cached(read_counts).read(connection, sees_private=who.sees_private)
         people = service.cached(read_people).read(connection, sees_private=who.sees_private)
-    return replace(count, people=sum(not person.hidden for person in people))
+    return years, replace(count, people=sum(not person.hidden for person in people))

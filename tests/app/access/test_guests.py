@@ -97,6 +97,13 @@ def test_a_share_opens_nothing_while_its_album_or_its_maker_may_not_share(shared
         assert send(shared, "GET", f"/api/v1/dl/{content_hash}", guest[2]).status_code == 404, (path, body)
 
 
+def test_the_configuration_of_a_guest_is_that_of_the_log_in_without_the_size_of_the_library(shared, guest):
+    share(shared, guest)
+    login = shared.api.call("POST", "/session", json={"username": guest[0], "password": PASSWORD}).json
+    assert shared.api.call("GET", "/config", login["access_token"]).json == login["config"]
+    assert (login["config"]["count"], login["config"]["years"]) == (None, [])
+
+
 def test_a_guest_searches_all_shared_albums_or_one_by_s(shared, guest):
     assert found_by(shared, guest[2]) == []
     share(shared, guest)
@@ -137,7 +144,7 @@ def test_app_passwords_and_clients_of_a_guest_are_confined_too(shared, guest):
     tokens.append(next(value for value in app.json.values() if isinstance(value, str) and value.count("-") == 3))
     for token in tokens:
         assert found_by(shared, token) == shared.inside
-        for path in ("/photos/facets?by=year", "/albums", "/suggest?q=a", "/audit", "/trash", "/config", "/geo"):
+        for path in ("/photos/facets?by=year", "/albums", "/suggest?q=a", "/audit", "/trash", "/settings", "/geo"):
             assert send(shared, "GET", f"/api/v1{path}", token).status_code == 403, path
 
 

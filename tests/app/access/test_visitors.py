@@ -49,6 +49,7 @@ OPEN = {
         for method, name in product(("GET", "DELETE"), ("session", "sessions"))
     },
     "POST /shared/<album_uid>/photos": (403, 403),  # unless the link takes files
+    "GET /config": (200, 200),
     "GET /credential": (403, 403),
     "GET /": (303, 303),
     "GET /sign-in": (303, 303),

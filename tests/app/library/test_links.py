@@ -81,6 +81,8 @@ def test_a_visit_lasts_a_day_or_until_the_end_of_its_link_or_its_visitor_ends_it
     short, later, ended, shortened = opened["access_token"], *(sharing.visit(plain) for _ in range(3))
     assert opened["expires_in"] == 3600
     assert sharing.call("GET", "/session", ended).json["user"]["Role"] == "visitor"
+    assert sharing.call("GET", "/config", short).json == opened["config"]
+    assert (opened["config"]["count"], opened["config"]["years"]) == (None, [])
     assert sharing.call("DELETE", "/session", ended).status_code == 200
     assert sharing.sees(ended) == 401
     sharing.api.clock.move(minutes=59)

@@ -82,7 +82,7 @@ def test_users_of_a_host_app_have_the_rights_of_an_app_password_of_their_role_ex
 
 def test_guests_see_albums_shared_with_them_and_manage_their_session():
     shared, session = ("list", "leave", "add", "remove"), ("read", "end", "confirm")
-    pictures = {"photos.search", "photos.preview", "photos.download", "albums.view"}
+    pictures = {"photos.search", "photos.preview", "photos.download", "albums.view", "config.view"}
     assert allowed(role="guest") == pictures | {f"shared.{v}" for v in shared} | {f"session.{v}" for v in session}
 
 
