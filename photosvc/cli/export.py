@@ -12,13 +12,13 @@ from sqlalchemy.orm import Session
 from photosvc.cli.group import LazyGroup, with_database
 from photosvc.cli.terminal import FullPath, confirm, lines_option, print_json, progress_bar, yes_option
 from photosvc.exchange.archive_export import ArchiveExport, Originals, check_archive
-from photosvc.exchange.sidecar_export import ExportedSidecar, Outcome, SidecarExport
+from photosvc.exchange.sidecar_export import ExportedSidecar, SidecarExport, SidecarOutcome
 from photosvc.library.thumbnail_jobs import matching_files
 from photosvc.models import File, Photo
 from photosvc.models.statements import in_portions
 from photosvc.web.service import Service
 
-_BAD = (Outcome.KEPT, Outcome.FAILED)
+_BAD = (SidecarOutcome.KEPT, SidecarOutcome.FAILED)
 
 
 @click.group(cls=LazyGroup)
@@ -49,7 +49,7 @@ def xmp(service: Service, query: str, into: Path | None, beside: bool, remove: b
     if not remove:
         folder.mkdir(parents=True, exist_ok=True)
     ids = _photo_ids(service, query)
-    counts: Counter[Outcome] = Counter()
+    counts: Counter[SidecarOutcome] = Counter()
     with progress_bar("Sidecars") as progress:
         done = 0
         for results in SidecarExport(service.engine(), folder, removes=remove).run(ids):
@@ -58,7 +58,7 @@ def xmp(service: Service, query: str, into: Path | None, beside: bool, remove: b
             done = min(done + SidecarExport.PORTION, len(ids))
             if progress:
                 progress(done, len(ids))
-    by_name = {outcome.value: counts[outcome] for outcome in Outcome}
+    by_name = {outcome.value: counts[outcome] for outcome in SidecarOutcome}
     _print_counts(by_name, as_json=as_json)
     if any(counts[outcome] for outcome in _BAD):
         raise click.exceptions.Exit(1)

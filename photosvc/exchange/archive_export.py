@@ -21,7 +21,7 @@ from photosvc.core.errors import ConflictError, NotFoundError, PhotosvcError
 from photosvc.core.files import disk_name, open_folder, open_inside
 from photosvc.exchange import archive_records as records
 from photosvc.exchange.archive_texts import FORMAT, README
-from photosvc.exchange.sidecar_export import Outcome, SidecarExport
+from photosvc.exchange.sidecar_export import SidecarExport, SidecarOutcome
 from photosvc.library.trash.folder import Trash
 from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, file_sidecars
 from photosvc.models.statements import in_portions
@@ -143,9 +143,9 @@ class ArchiveExport:
         for results in SidecarExport(self._engine, self._folder / ORIGINALS).run(photo_ids):
             for result in results:
                 name = f"{ORIGINALS}/{disk_name(result.name)}"
-                if result.outcome in (Outcome.FAILED, Outcome.KEPT):
+                if result.outcome in (SidecarOutcome.FAILED, SidecarOutcome.KEPT):
                     self.missing.append(Missing(name, result.reason))
-                elif result.outcome is not Outcome.REMOVED:
+                elif result.outcome is not SidecarOutcome.REMOVED:
                     self._digests[name] = _digest_of(self._folder, name)
 
     def _store_sidecar(self, original: Original) -> None:

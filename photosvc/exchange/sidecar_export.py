@@ -37,7 +37,7 @@ _FLAGS: Final = os.O_NOFOLLOW | os.O_CLOEXEC
 _NOTHING: Final = Metadata()
 
 
-class Outcome(StrEnum):
+class SidecarOutcome(StrEnum):
     """What became of the sidecar of a file."""
 
     WRITTEN = "written"
@@ -55,7 +55,7 @@ class ExportedSidecar:
 
     name: str
     """Path relative to the folder."""
-    outcome: Outcome
+    outcome: SidecarOutcome
     reason: str = ""
 
 
@@ -129,7 +129,7 @@ class SidecarExport:
             reason = "the present sidecar is no XMP that can be changed"
         except OSError as error:
             reason = error.strerror or str(error)
-        return ExportedSidecar(wanted.name, Outcome.FAILED, reason)
+        return ExportedSidecar(wanted.name, SidecarOutcome.FAILED, reason)
 
     def _write(self, wanted: _Wanted, properties: Mapping[str, Sequence[Element]]) -> ExportedSidecar | None:
         """Write or remove one sidecar.
@@ -155,13 +155,13 @@ class SidecarExport:
             others = packet.changed_by_others()
             if others and not self._removes:
                 reason = f"another program changed {', '.join(others)}"
-                return ExportedSidecar(wanted.name, Outcome.KEPT, reason)
+                return ExportedSidecar(wanted.name, SidecarOutcome.KEPT, reason)
             if self._removes:
                 packet.take_away()
             elif not packet.put(wanted.values, properties):
-                return ExportedSidecar(wanted.name, Outcome.UNCHANGED)
+                return ExportedSidecar(wanted.name, SidecarOutcome.UNCHANGED)
             outcome = _replace(folder, base, present, b"" if packet.is_empty else packet.content())
-            reason = "another program changes it now" if outcome is Outcome.KEPT else ""
+            reason = "another program changes it now" if outcome is SidecarOutcome.KEPT else ""
             return ExportedSidecar(wanted.name, outcome, reason)
         finally:
             os.close(folder)
@@ -198,7 +198,7 @@ def _read(folder: int, base: str) -> _Present | None:
         return _Present(file.read(MAX_PACKET + 1), status)
 
 
-def _replace(folder: int, base: str, present: _Present | None, content: bytes) -> Outcome:
+def _replace(folder: int, base: str, present: _Present | None, content: bytes) -> SidecarOutcome:
     """Replace a sidecar by this content, or remove it without one, unless it changed since it was read.
 
     Raises:
@@ -213,15 +213,15 @@ def _replace(folder: int, base: str, present: _Present | None, content: bytes) -
             file.flush()
             os.fsync(descriptor)
         if not _is_same(folder, base, present):
-            return Outcome.KEPT
+            return SidecarOutcome.KEPT
         if not content:
             os.unlink(base, dir_fd=folder)
-            return Outcome.REMOVED
+            return SidecarOutcome.REMOVED
         os.rename(unfinished, base, src_dir_fd=folder, dst_dir_fd=folder)
     finally:
         with suppress(FileNotFoundError):
             os.unlink(unfinished, dir_fd=folder)
-    return Outcome.CHANGED if present else Outcome.WRITTEN
+    return SidecarOutcome.CHANGED if present else SidecarOutcome.WRITTEN
 
 
 def _is_same(folder: int, base: str, present: _Present | None) -> bool:

@@ -391,13 +391,7 @@ def find_changes(
         pause()
         if isinstance(scanned, Unreachable):
             summary.add(Outcome.of_problem(scanned.name, scanned.problem))
-            reason = scanned.problem.reason
-            has_vanished = reason is Reason.VANISHED
-            may_be_file = has_vanished or (reason.severity is Severity.FAILED and reason not in _OF_FOLDERS)
-            if may_be_file and merged.take(scanned.name):
-                work.add_absent(scanned.name, gone=False)
-            elif has_vanished or reason in _OF_FOLDERS:
-                merged.pass_within(scanned.name and scanned.name + "/")
+            _pass_unreachable(scanned, merged, work)
         elif is_sidecar(scanned.name) and not is_read(scanned.name):
             summary.add(Outcome.of_problem(scanned.name, Problem(Reason.SIDECAR)))
         elif not (is_read(scanned.name) or may_have_pixels(scanned.name)):
@@ -423,6 +417,17 @@ def find_changes(
     work.found_any = work.found_any or exclusions.count > 0 or (folder != "" and _has_pictures(root))
     for name, problem in work.settle_duplicates():
         summary.add(Outcome(name, Status.SKIPPED, problem))
+
+
+def _pass_unreachable(scanned: Unreachable, merged: "_Merged", work: Worklist) -> None:
+    """Keep what is known of a file or folder that could not be looked at; a vanished file is absent."""
+    reason = scanned.problem.reason
+    has_vanished = reason is Reason.VANISHED
+    may_be_file = has_vanished or (reason.severity is Severity.FAILED and reason not in _OF_FOLDERS)
+    if may_be_file and merged.take(scanned.name):
+        work.add_absent(scanned.name, gone=False)
+    elif has_vanished or reason in _OF_FOLDERS:
+        merged.pass_within(scanned.name and scanned.name + "/")
 
 
 def _may_be_written(scanned: ScannedFile, before: KnownFile | None, now: datetime, settle: float) -> bool:

@@ -154,7 +154,7 @@ class Packet:
         tree.position = lambda: parser.parser.CurrentByteIndex
         try:
             parser.feed(body)
-        except _CompleteError as complete:
+        except _RootEndedError as complete:
             end = body.find(b">", complete.position) + 1
             if not end:  # the only tag, and an empty one
                 raise NotXmpError from None
@@ -224,7 +224,7 @@ class Packet:
         return _digest(self._descriptions)
 
 
-class _CompleteError(Exception):
+class _RootEndedError(Exception):
     """The root element has ended; some programs leave the end of a longer packet behind the new one."""
 
     def __init__(self, root: Element, position: int) -> None:
@@ -267,7 +267,7 @@ class _WholeTree(TreeBuilder):
         self._depth -= 1
         element = super().end(tag)
         if not self._depth:
-            raise _CompleteError(element, self.position())
+            raise _RootEndedError(element, self.position())
         return element
 
 
