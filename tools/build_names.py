@@ -100,8 +100,9 @@ _STATES: Final = {
 }  # fmt: skip
 #: Names of cities that free text knows although they are frequent in English texts, or short.
 _KEPT: Final = {
-    "bombay", "firenze", "frankfurt", "genf", "kiev", "leningrad", "lisboa", "milano", "napoli", "peking", "philly",
-    "rom", "saigon", "torino", "vegas",
+    "antwerp", "bangalore", "berne", "bombay", "calcutta", "cologne", "firenze", "frankfurt", "genf", "ghent",
+    "gothenburg", "hanover", "kiev", "leningrad", "lisboa", "madras", "marseilles", "mecca", "milano", "napoli",
+    "niza", "nuremberg", "padua", "peking", "philly", "rom", "saigon", "torino", "vegas",
 }  # fmt: skip
 #: Inhabitants from which free text knows a city by a name of so many Latin letters; other such names are often words.
 _LEAST_BY_LENGTH: Final = {4: 1_000_000, 5: 300_000}

@@ -21,6 +21,8 @@ _NAMED: Final = """
     SELECT kind, country, own, lat, lng, inhabitants, in_text FROM name JOIN place ON place.id = name.place
     WHERE folded = ? ORDER BY inhabitants DESC, place.id LIMIT 40
 """
+#: Inhabitants with which a city is meant by a frequent word that is its name in another language, such as `cologne`.
+_LARGE_CITY: Final = 500_000
 _FREQUENT: Final = "SELECT 1 FROM frequent WHERE folded = ?"
 _COUNTRY: Final = "SELECT name FROM country WHERE language = ? AND code = ?"
 _MOST_LANGUAGES: Final = 8
@@ -77,7 +79,8 @@ def country_named(name: str) -> str | None:
 
 def is_frequent_word(name: str) -> bool:
     """Return whether a name is a frequent English word and the name of small places only, such as `lakes`."""
-    return bool(_TABLE.connection.execute(_FREQUENT, (name,)).fetchone())
+    large = any(place.inhabitants >= _LARGE_CITY for place in places_named(name))
+    return not large and bool(_TABLE.connection.execute(_FREQUENT, (name,)).fetchone())
 
 
 def country_in(languages: Sequence[str], code: str) -> str | None:

@@ -52,7 +52,8 @@ _FORMS: Final = tuple(
     )
 )
 #: Folded words before the name of a place or the title of an album.
-_NEAR: Final = (("near",), ("nahe",), ("bei",), ("pres", "de"), ("cerca", "de"))
+_NEAR: Final = (("near",), ("nahe", "von"), ("nahe",), ("bei",), ("pres", "de"), ("cerca", "de"))
+_OF_ELIDED: Final = re.compile("d['\u2019]", re.IGNORECASE)
 _IN_ALBUM: Final = (("in", "album"), ("im", "album"), ("dans", "album"), ("en", "album"), ("en", "el", "album"))
 _FIRST: Final = frozenset((*FIRST_WORDS, *_KINDS, "iso", "galaxy", *(words[0] for words in (*_NEAR, *_IN_ALBUM))))
 #: Words that mean a filter by themselves.
@@ -103,6 +104,8 @@ def read_spoken(typed: Sequence[str], today: date) -> Meaning | None:
     if before := _beginning_of(plain, _NEAR):
         near = _near(typed[before - 1 :])
         return near and near._replace(words=near.words + before - 1)
+    if plain[0] == "pres" and (of := _OF_ELIDED.match(" ".join(typed[1:2]))):  # près d'Avignon
+        return _near([typed[0], typed[1][of.end() :], *typed[2:]])
     text = " ".join(plain)
     for form, query in _FORMS:
         if match := form.match(text):
