@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Engine, select
@@ -10,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, InvalidValueError
-from photosvc.exchange.import_runs import RunOfImport
+from photosvc.exchange.import_runs import RunOfImport, follow_album
 from photosvc.exchange.imported import ImportedAlbum, Outcome
 from photosvc.library.album_photos import MOST_AT_ONCE, add_photos
 from photosvc.library.albums import album_to_change, change_album, make_album, uids_by_title
@@ -113,28 +112,25 @@ class AlbumImport:
         now, uid = self._clock(), place.uid
         if not uid:
             with write_session(self._engine, library=True) as session:
-                made = make_album(session, _values(album), now)
-                uid = made.uid
-                self._note(session, album, made, now, made=1)
+                uid = self._place(session, album).uid  # another import may have made it
+                if not uid:
+                    made = make_album(session, _values(album), now)
+                    uid = made.uid
+                    self._note(session, album, made, made=1)
         for portion in in_portions(missing, MOST_AT_ONCE):
             with write_session(self._engine, library=True) as session:
                 ours = album_to_change(session, uid, sees_private=True)
+                former = ours.updated_at
                 added = add_photos(session, ours, portion, now)
-                self._note(session, album, ours, now, added=added)
+                follow_album(session, ours, former)
+                self._note(session, album, ours, added=added)
         return uid
 
     def _note(
-        self,
-        session: Session,
-        album: ImportedAlbum,
-        ours: Album,
-        now: datetime,
-        *,
-        made: int = 0,
-        added: Sequence[int] = (),
+        self, session: Session, album: ImportedAlbum, ours: Album, *, made: int = 0, added: Sequence[int] = ()
     ) -> None:
         """Store what the run did to an album, in the transaction that does it."""
-        number = self._run.number(session, now)
+        number = self._run.number(session, self._clock())
         row = session.get(Imported, (number, album.key))
         if row is None:
             row = Imported(run_id=number, key=album.key, uid=ours.uid, made=made, members=[])
@@ -157,7 +153,7 @@ class AlbumImport:
                 report.count("album cover", Outcome.EQUAL)
                 return
             rows = session.scalars(select(Imported).where(Imported.uid == uid)).all()
-            is_own = ours is None or any(row.album_updated_at == ours.updated_at for row in rows if rows[0].made)
+            is_own = ours is None or any(row.album_updated_at == ours.updated_at for row in rows if row.made)
         if not is_own:
             report.count("album cover", Outcome.KEPT)
             return
@@ -165,13 +161,15 @@ class AlbumImport:
             now = self._clock()
             with write_session(self._engine, library=True) as session:
                 changed = album_to_change(session, uid, sees_private=True)
+                former = changed.updated_at
                 try:
                     change_album(session, changed, {"thumb": album.cover, "thumb_src": "manual"}, now)
                 except InvalidValueError:  # a search does not show the photo, such as an archived one
                     session.rollback()
                     report.count("album cover", Outcome.NO_HOME)
                     return
-                self._note(session, album, changed, now)
+                follow_album(session, changed, former)
+                self._note(session, album, changed)
         report.count("album cover", Outcome.TAKEN)
 
 

@@ -100,11 +100,13 @@ def _undo_album(engine: Engine, clock: Clock, number: int, key: str, undone: Und
     """Delete an album that a run made, or take the run's photos out of it; return whether that is complete."""
     now = clock()
     with write_session(engine, library=True) as session:
-        row = session.get_one(Imported, (number, key))
+        row = session.get(Imported, (number, key))
+        if row is None:  # another process undoes the run, too
+            return True
         album = session.scalars(select(Album).where(Album.uid == row.uid, Album.deleted_at.is_(None))).first()
         if album is not None:
-            is_own = album.updated_at == row.album_updated_at
-            if row.made and is_own:
+            former = album.updated_at
+            if row.made and former == row.album_updated_at:
                 if not delete_album(session, album, now):
                     return False
                 undone.albums += 1
@@ -114,14 +116,22 @@ def _undo_album(engine: Engine, clock: Clock, number: int, key: str, undone: Und
                 some, row.members = row.members[:_PORTION], row.members[_PORTION:]
                 photo_ids = session.scalars(select(Photo.id).where(Photo.uid.in_(some))).all()
                 undone.album_photos += len(remove_photos(session, album, photo_ids, now))
-                if is_own:  # an earlier run may still delete the album
-                    session.execute(
-                        update(Imported).where(Imported.uid == album.uid).values(album_updated_at=album.updated_at)
-                    )
+                follow_album(session, album, former)
                 if row.members:
                     return False
         session.delete(row)
     return True
+
+
+def follow_album(session: Session, album: Album, former: datetime) -> None:
+    """Note that an import or undo changed an album, so that runs that see no change of a person still see none.
+
+    Args:
+        former: `Album.updated_at` before that.
+    """
+    session.flush()
+    unchanged = update(Imported).where(Imported.uid == album.uid, Imported.album_updated_at == former)
+    session.execute(unchanged.values(album_updated_at=album.updated_at))
 
 
 def _actor(source: str) -> Author:

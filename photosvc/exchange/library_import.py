@@ -29,7 +29,7 @@ from photosvc.query.fold import fold
 from photosvc.records import limits
 
 #: Photos of one transaction.
-PORTION: Final = 300
+PORTION: Final = 100
 Preference: TypeAlias = Literal["ours", "theirs", "newest"]
 #: Decimals in which positions are compared.
 _PLACES: Final = {"lat": 7, "lng": 7}
@@ -105,9 +105,12 @@ class LibraryImport:
     def _write(self, session: Session, records: Mapping[int, ImportedPhoto], now: datetime) -> None:
         """Change photos in a write transaction; `records` has what the other program says by id of photo."""
         shared_rows, photos = SharedRows(session, self._zone), load_photos(session, list(records))
-        with changing(session, shared_rows, photos, self._run.change, now) as touched:
+        edits = {photo.id: self._edit(photo, records[photo.id]) for photo in photos}
+        shared_rows.load_cells((edit["lat"], edit["lng"]) for edit in edits.values() if "lat" in edit)
+        shared_rows.keywords(word for edit in edits.values() for word in edit.get("keywords", ()))
+        with changing(session, shared_rows, photos, self._run.change, now) as touched, session.no_autoflush:
             for photo in photos:
-                values = self._edit(photo, records[photo.id])
+                values = edits[photo.id]
                 if "archived_at" in values:
                     photo.archived_at, photo.archived_src = values.pop("archived_at") or now, MANUAL
                 try:

@@ -20,8 +20,8 @@ from photosvc.media.text import clean, clean_text, parse_date
 from photosvc.records import limits
 from photosvc.records.edits import TYPES
 
-#: Bytes of the record of an album; one of 100,000 photos has 10 MB.
-_MAX_ALBUM: Final = 1 << 24
+#: Bytes of the record of an album; one of 100,000 photos has 7 MB.
+_MAX_ALBUM: Final = 1 << 23
 _ALBUM_UID: Final = re.compile(r"a[a-z0-9]{1,31}", re.ASCII)
 _HASH: Final = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -330,3 +330,43 @@ def test_people_see_a_table_and_how_to_take_it_back(indexed, storage):
     done = indexed.svc("import", "photoprism", str(storage))
     assert re.search(r"^ photo +10 +2 +0 +0 +0", done.stdout, re.MULTILINE)
     assert done.stderr.endswith("This was import 1: `svc import undo 1` takes it back.\n")
+
+
+def test_undo_of_all_runs_deletes_an_album_unless_a_person_changed_it_in_between(indexed, storage):
+    def grow(member):
+        indexed.clock.move(seconds=5)
+        record = yaml.safe_load((storage / "backup/albums/album/as2.yml").read_text())
+        record["Photos"].append({"UID": UIDS[member]})
+        write(storage / "backup/albums/album/as2.yml", record)
+        indexed.clock.move(seconds=5)
+        assert counts(run(indexed, storage), "album photo")["taken"] == 1
+
+    def undo(number):
+        indexed.clock.move(seconds=5)
+        done = json.loads(indexed.svc("import", "undo", str(number), "--yes", "--json").stdout)
+        return done["albums"], done["kept_albums"], done["album_photos"]
+
+    run(indexed, storage)
+    grow("kind")
+    assert (undo(2), undo(1), titles(indexed)) == ((0, 0, 1), (3, 0, 0), [])
+    run(indexed, storage)
+    small = next(one for one in indexed.library.call("GET", "/albums?count=9") if one["PhotoCount"] == 2)
+    assert small["Title"] == "Sommer"
+    indexed.clock.move(seconds=5)
+    for album in indexed.library.call("GET", "/albums?count=9"):
+        indexed.library.call("PUT", f"/albums/{album['UID']}", json={"Notes": "mine"})
+    grow("time")
+    assert (undo(4), undo(3)) == ((0, 0, 1), (0, 3, 0))
+
+
+def test_what_a_person_took_out_or_deleted_does_not_come_back(indexed, storage):
+    run(indexed, storage)
+    albums = indexed.library.call("GET", "/albums?count=9")
+    summer = next(one for one in albums if one["PhotoCount"] == 2)
+    taken_out = shown(indexed, "place")["UID"]
+    indexed.library.call("DELETE", f"/albums/{summer['UID']}/photos", json={"photos": [taken_out]})
+    smart = next(one for one in albums if one["Title"] == "Klug")
+    indexed.library.call("DELETE", f"/albums/{smart['UID']}")
+    report = run(indexed, storage)
+    assert (report["run"], counts(report, "album")) == (None, {"equal": 2, "kept": 1})
+    assert titles(indexed) == ["Sommer", "Sommer"]
