@@ -260,8 +260,10 @@ def list_album_photos(album_uid: str) -> Response:
 def arrange_album_photos(body: dict[str, Any], album_uid: str) -> Response:
     """Move photos of an album, in the order given, before the photo `before`, to the beginning, or to the end."""
     service, who = current_service(), principal()
-    if len(body["photos"]) > MOST_SELECTED or not all(is_uid(uid, PHOTO) for uid in body["photos"]):
+    if len(body["photos"]) > MOST_SELECTED:
         raise InvalidValueError(f"photos: send at most {MOST_SELECTED:,} photo UIDs", field="photos")
+    if not all(is_uid(uid, PHOTO) for uid in body["photos"]):
+        raise InvalidValueError("photos: send photo UIDs", field="photos")
     if not (body["before"] is None or is_uid(body["before"], PHOTO)):
         raise InvalidValueError("before: send a photo UID", field="before")
     with service.writing(library=True) as session:

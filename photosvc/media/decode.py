@@ -54,6 +54,11 @@ _READERS: Final = {
     "psd": ("", "PSD"),
     "jxl": ("", "JXL"),
 }
+#: Compressions of TIFF that libvips or its libtiff knows: of the standard, old ones of fax and scanners, and of SGI,
+#: JPEG 2000, LERC, LZMA, Zstandard and WebP.
+_VIPS_PACKINGS: Final = frozenset((
+    *range(1, 9), 32766, 32771, 32773, 32809, 32946, 33003, 33005, 34676, 34677, 34712, 34887, 34925, 50000, 50001,
+))  # fmt: skip
 #: Readers of colour profiles that Pillow leaves out.
 _PROFILES: Final = {
     "JPEG2000": profile_of_jp2, "BMP": profile_of_bmp, "AVIF": profile_of_heif, "HEIF": profile_of_heif,
@@ -197,13 +202,16 @@ def _opened(source: BinaryIO, row: Format, longest: int) -> Image.Image:
 
 
 def _may_be_read_by_vips(source: BinaryIO) -> bool:
-    """Return whether libvips reads samples of this size.
+    """Return whether libvips reads samples of this size and packing.
 
-    It ignores a predictor that it does not know, and takes a plane of transparency for grey.
+    It shows a packing that it does not know as black, ignores a predictor that it does not know, and takes a plane of
+    transparency for grey.
     """
     opened = open_tiff(source)
     tags = Directory() if opened is None else opened[1]
-    bits, samples, planes = (tags.integer(tag) or 1 for tag in (258, 277, 284))
+    bits, packing, samples, planes = (tags.integer(tag) or 1 for tag in (258, 259, 277, 284))
+    if packing not in _VIPS_PACKINGS:
+        return False
     return (bits in (8, 16, 32, 64) or (bits in (1, 2, 4) and predictor_of(tags) == 1)) and not (samples == planes == 2)
 
 

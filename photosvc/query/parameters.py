@@ -12,13 +12,14 @@ from photosvc.query.nodes import Everything, Filter, InvalidQueryError, Node, No
 from photosvc.query.parser import BINDERS, MOST_TERMS, parse_query, top_filters
 from photosvc.query.reader import read_filter
 
-#: Values by which clients say that a parameter is not set; the numbers only where a name or text is expected.
+#: Values by which clients say that a parameter is not set; the numbers only of names, texts, days and areas.
 _NO_VALUE: Final = frozenset({"null", "nil"})
 _NO_NAME: Final = _NO_VALUE | {"0", "-1"}
 _NAMING: Final = frozenset({
     ValueKind.TEXT, ValueKind.PATH, ValueKind.NAME, ValueKind.WORDS, ValueKind.WHOLE_WORDS, ValueKind.ID_OR_WORDS,
     ValueKind.EXTENSION, ValueKind.COUNTRY, ValueKind.COLOR, ValueKind.PROSE, ValueKind.UID, ValueKind.PHOTO,
-    ValueKind.NEAR, ValueKind.STATE, ValueKind.ABSENT, ValueKind.TYPE,
+    ValueKind.NEAR, ValueKind.STATE, ValueKind.ABSENT, ValueKind.TYPE, ValueKind.TAKEN, ValueKind.BEFORE,
+    ValueKind.AFTER, ValueKind.SINCE, ValueKind.BOX, ValueKind.CELL, ValueKind.PLUS_CODE,
 })  # fmt: skip
 Pairs: TypeAlias = Mapping[str, Sequence[str]] | Iterable[tuple[str, str]]
 
@@ -27,8 +28,8 @@ def parse_parameters(pairs: Pairs) -> Node:
     """Parse the GET parameters that name a filter, and return the conjunction of their conditions.
 
     In the value of a parameter, blanks and parentheses need no quotes. Other names and empty values are ignored, like
-    `null` and `nil`, and `0` and `-1` where a name or text is expected; in quotes they are texts. If a parameter is
-    repeated, also by an alias, its last value that counts is taken.
+    `null` and `nil`, and `0` and `-1` where a name, text, day or area is expected; in quotes they are texts. If a
+    parameter is repeated, also by an alias, its last value that counts is taken.
 
     Raises:
         InvalidQueryError: a value is not valid; the error names its parameter.

@@ -315,8 +315,8 @@ def tiff(
 ) -> bytes:
     """A TIFF of two columns: samples of `bits`, `kind` 1 for integers and 3 for floating point.
 
-    `planes`: the values of each sample lie together; `colours` is the photometric interpretation; `packing` is 1 for
-    none, 5 for LZW and 8 for Deflate; `tiles`: in place of strips; `more`: further tags.
+    `planes`: the values of each sample lie together; `colours` is the photometric interpretation; `packing` is 5 for
+    LZW and 8 for Deflate, others pack nothing; `tiles`: in place of strips; `more`: further tags.
     """
     across = 2 if planes else 2 * samples
     rows = [values[at : at + across] for at in range(0, len(values), across)]
@@ -326,7 +326,7 @@ def tiff(
         rows = [[*row, *[0] * (7 * across)] for row in rows]
     packed = [_samples(row, bits, kind, order) for row in rows]
     parts = [
-        {1: bytes, 5: _lzw, 8: zlib.compress}[packing](
+        {5: _lzw, 8: zlib.compress}.get(packing, bytes)(
             b"".join(packed[at : at + height]) + bytes(len(packed[0]) * (16 - height) * tiles)
         )
         for at in range(0, strips * height, height)

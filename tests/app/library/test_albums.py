@@ -110,6 +110,7 @@ def test_people_order_photos_by_hand(call, lake, uids):
         {"photos": [a], "before": b, "last": True}, {"photos": [a], "last": "perhaps"},
     ):  # fmt: skip
         call("PUT", f"/albums/{lake}/photos", 400, json=body)
+    assert call("PUT", f"/albums/{lake}/photos", 400, json={"photos": ["x"]})["error"] == "photos: send photo UIDs"
     assert call("GET", f"/albums/{lake}/photos") == {"photos": [a, d, c, b]}
     call("PUT", f"/albums/{lake}/photos", json={"photos": [d, a], "last": True})
     assert call("GET", f"/albums/{lake}/photos") == {"photos": [c, b, d, a]}

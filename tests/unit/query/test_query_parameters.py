@@ -52,7 +52,8 @@ def test_parameters_are_filters() -> None:
         ),
         ([(name, value) for name in NAMES for value in ("null", "nil")], Everything()),
         (
-            [(name, "0") for name in ("title", "description", "uid", "similar", "near", "is", "face", "category")],
+            [(name, "0") for name in ("title", "description", "uid", "similar", "near", "is", "face", "category")]
+            + [(name, "-1") for name in ("taken", "before", "after", "added", "updated", "s2", "olc", "latlng")],
             Everything(),
         ),
         ([("state", "a"), ("state", "null")], title("a")),

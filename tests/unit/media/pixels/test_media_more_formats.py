@@ -186,6 +186,7 @@ def test_a_tiff_of_few_bits_keeps_its_palette_transparency_inks_and_orientation(
         (tiff([1, 2] * 8, bits=24, kind=3), "bits 24, sample format 3, photometric 1, compression 1"),
         (tiff([1, 2] * 8, bits=12, colours=3, more=[(320, [0] * 300)]),
          "bits 12, sample format 1, photometric 3, compression 1"),
+        (tiff([1, 2] * 8, bits=8, packing=9999), "bits 8, sample format 1, photometric 1, compression 9999"),
     ],
 )  # fmt: skip
 def test_a_tiff_that_is_not_read_is_refused_with_its_layout(data, problem):
