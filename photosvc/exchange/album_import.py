@@ -12,11 +12,12 @@ from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.exchange.import_runs import RunOfImport, follow_album
 from photosvc.exchange.imported import ImportedAlbum, Outcome
 from photosvc.library.album_photos import MOST_AT_ONCE, add_photos
-from photosvc.library.albums import album_to_change, change_album, make_album, uids_by_title
-from photosvc.models import Album, AlbumPhoto, File, Imported, ImportRun, Photo
+from photosvc.library.albums import album_to_change, change_album, check_values, make_album, uids_by_title
+from photosvc.models import Album, AlbumPhoto, Imported, ImportRun, Photo, SearchRow
 from photosvc.models.engine import write_session
 from photosvc.models.statements import in_portions
 from photosvc.query.fold import fold
+from photosvc.search.reading.compile import visible_photos
 from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL
 
 
@@ -67,6 +68,8 @@ class AlbumImport:
             members, missing = [], []
         report.count("album photo", Outcome.NO_MATCH, 0 if is_smart else len(album.members) - len(members))
         try:
+            if not place.uid:
+                check_values(_values(album), self._clock(), smart=is_smart)
             uid = place.uid if self._dry_run else self._write(album, place, missing)
         except (InvalidValueError, ConflictError) as error:  # its query, or too many albums
             report.count("album", Outcome.NO_HOME)
@@ -143,13 +146,13 @@ class AlbumImport:
         """Choose the cover in an album that an import made and nobody changed since."""
         report = self._run.report
         with Session(self._engine) as session:
-            photo_id = session.scalar(select(File.photo_id).where(File.hash == album.cover, File.missing.is_(False)))
+            shown = select(SearchRow.photo_id, SearchRow.photo_uid).where(SearchRow.hash == album.cover)
+            photo = session.execute(shown.where(visible_photos(sees_private=True))).first()
             ours = session.scalars(select(Album).where(Album.uid == uid)).first()
-            if photo_id not in members:
+            if photo is None or photo.photo_id not in members:
                 report.count("album cover", Outcome.NO_MATCH)
                 return
-            photo_uid = session.scalar(select(Photo.uid).where(Photo.id == photo_id))
-            if ours is not None and ours.cover == photo_uid:
+            if ours is not None and ours.cover == photo.photo_uid:
                 report.count("album cover", Outcome.EQUAL)
                 return
             rows = session.scalars(select(Imported).where(Imported.uid == uid)).all()

@@ -112,7 +112,7 @@ class LibraryImport:
             for photo in photos:
                 values = edits[photo.id]
                 if "archived_at" in values:
-                    photo.archived_at, photo.archived_src = values.pop("archived_at") or now, MANUAL
+                    photo.archived_at, photo.archived_src = values.pop("archived_at"), MANUAL
                 try:
                     apply(photo, values, shared_rows)
                 except InvalidValueError as error:

@@ -25,7 +25,7 @@ _MAX_ALBUM: Final = 1 << 23
 _ALBUM_UID: Final = re.compile(r"a[a-z0-9]{1,31}", re.ASCII)
 _HASH: Final = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_RECORDS: Final = (".yml", ".yaml")
+_RECORDS: Final = ".yml"
 #: Records of albums that a person made; folders, months, states and moments follow from the photos.
 _MADE: Final = "album"
 
@@ -103,7 +103,7 @@ def _records(folder: Path) -> Iterator[str]:
         except OSError:  # it is gone, or is no folder
             continue
         waiting += [f"{path}{entry.name}/" for entry in reversed(found) if entry.is_dir(follow_symlinks=False)]
-        yield from (f"{path}{entry.name}" for entry in found if entry.name.lower().endswith(_RECORDS))
+        yield from (f"{path}{entry.name}" for entry in found if entry.name.endswith(_RECORDS))
 
 
 def _content(file: Path, most: int) -> bytes:
@@ -142,9 +142,9 @@ def _photo(record: Mapping[str, str]) -> ImportedPhoto:
         texts["time"] = _time(metadata, metadata.taken_local, record.get("TimeZone", ""))
     if metadata.lat is not None:
         texts["position"] = {"lat": metadata.lat, "lng": metadata.lng, "altitude": metadata.altitude}
-    if metadata.archived:
-        archived, _ = parse_date(record.get("DeletedAt", ""))
-        texts["archived"] = {"archived_at": archived.replace(tzinfo=UTC) if archived else None}
+    archived, _ = parse_date(record.get("DeletedAt", ""))
+    if archived is not None:
+        texts["archived"] = {"archived_at": archived.replace(tzinfo=UTC)}
     edited, _ = parse_date(record.get("EditedAt", ""))
     return ImportedPhoto(
         key=record["UID"],

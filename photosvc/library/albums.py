@@ -109,7 +109,7 @@ def make_album(session: Session, values: Mapping[str, Any], now: datetime, owner
     title = clean_line(values.get("title", ""))  # uploads and commands give titles of their own
     if not title:
         raise InvalidValueError(_NO_TITLE, field="Title")
-    _check(values, now, smart=bool(values.get("filter")))
+    check_values(values, now, smart=bool(values.get("filter")))
     _check_number(session, owner_uid, smart=bool(values.get("filter")))
     uid = ids.new_uid(ids.ALBUM, now)
     given = {**_without_cover(values), "title": title}
@@ -140,7 +140,7 @@ def change_album(
     if "filter" in changed and not (changed["filter"] and album.filter):
         msg = "Filter: an album cannot become a smart album, or a smart album an album of chosen photos; make a new one"
         raise InvalidValueError(msg, field="Filter")
-    _check(changed, now, smart=bool(album.filter))
+    check_values(changed, now, smart=bool(album.filter))
     was_private = album.private
     for name, value in changed.items():
         setattr(album, name, value)
@@ -286,7 +286,8 @@ def _check_number(session: Session, owner_uid: str, *, smart: bool) -> None:
             raise ConflictError(msg)
 
 
-def _check(values: Mapping[str, Any], now: datetime, *, smart: bool) -> None:
+def check_values(values: Mapping[str, Any], now: datetime, *, smart: bool) -> None:
+    """Raise `InvalidValueError` for an order or a query that no album has."""
     locate(parse_query(values.get("filter", ""), now.date(), "Filter"))
     orders = [order for order in ALBUM_ORDERS if not smart or order != MANUAL.name]
     if "order" in values and values["order"] not in orders:

@@ -44,6 +44,7 @@ RECORDS = {
     "kind": {"Type": "animated", "TypeSrc": "manual"},
     "drawing": {"Type": "vector", "TypeSrc": "manual", "Stack": -1},
     "archived": {"DeletedAt": "2024-05-05T05:05:05Z"},
+    "there": {"DeletedAt": "0001-01-01T00:00:00Z"},
 }  # fmt: skip
 #: What the library shows of them.
 SHOWN = {
@@ -142,7 +143,7 @@ def test_each_kind_of_value_is_taken_and_nothing_that_photoprism_derived(indexed
     details = indexed.library.call("GET", f"/photos/{shown(indexed, 'details')['UID']}")["Details"]
     assert {key: details[key] for key in DETAILS} == DETAILS
     assert (report["run"], report["unmatched"], report["unreadable"]) == (1, [], [])
-    assert counts(report, "photo") == {"taken": 10, "equal": 2}
+    assert counts(report, "photo") == {"taken": 10, "equal": 3}
     assert counts(report, "title") == {"taken": 1}
     assert counts(report, "type") == {"taken": 1, "no_home": 1}
     assert counts(report, "stack") == {"no_home": 1}
@@ -179,7 +180,13 @@ def test_a_second_run_changes_nothing(indexed, storage):
 
 def test_a_dry_run_reports_the_same_and_writes_nothing(indexed, storage):
     before = rows(indexed)
+    cover = {"UID": "asabc120000000009", "Type": "album", "Title": "x", "Thumb": "0" * 40, "ThumbSrc": "manual"}
+    write(storage / "backup/albums/album/as9.yml", {**cover, "Photos": [{"UID": UIDS["time"]}]})
+    write(storage / "backup/albums/album/as10.yml", {
+        "UID": "asabc120000000010", "Type": "album", "Title": "bad", "Filter": "lat:(",
+    })  # fmt: skip
     dry = run(indexed, storage, "--dry-run")
+    assert (counts(dry, "album")["no_home"], counts(dry, "album cover")["no_match"]) == (1, 1)
     assert (dry["run"], dry["dry_run"], rows(indexed)) == (None, True, before)
     assert dry["values"] == run(indexed, storage)["values"]
 
@@ -199,7 +206,7 @@ def test_undo_restores_the_photos_and_deletes_the_albums(indexed, storage):
         }
     assert titles(indexed) == []
     assert indexed.svc("import", "undo", "1", "--yes").returncode == 1
-    assert counts(run(indexed, storage), "photo") == {"taken": 10, "equal": 2}
+    assert counts(run(indexed, storage), "photo") == {"taken": 10, "equal": 3}
 
 
 def test_undo_keeps_what_a_person_changed_since(indexed, storage):
@@ -266,7 +273,7 @@ def test_a_run_that_was_killed_is_completed_by_the_next(indexed, storage, monkey
     finally:
         event.remove(UnitOfWork, "before_commit", fail)
     run(indexed, storage)
-    assert counts(run(indexed, storage), "photo") == {"equal": 12}
+    assert counts(run(indexed, storage), "photo") == {"equal": 13}
     assert titles(indexed) == ["Klug", "Sommer", "Sommer"]
     summers = [one for one in indexed.library.call("GET", "/albums?count=9") if one["Title"] == "Sommer"]
     assert sorted((one["PhotoCount"], one["ThumbSrc"]) for one in summers) == [(1, ""), (2, "manual")]
@@ -306,7 +313,7 @@ def test_hostile_records_are_listed_and_harm_nothing(indexed, storage, tmp_path)
     names = {record["name"] for record in report["unreadable"]}
     photos = {f"sidecar/{name}.yml" for name in (*HOSTILE, "huge", "link", "pipe")}
     assert names == photos | {f"albums/album/{name}.yml" for name in HOSTILE}
-    assert counts(report, "photo") == {"taken": 10, "equal": 2}
+    assert counts(report, "photo") == {"taken": 10, "equal": 3}
 
 
 @pytest.mark.parametrize(
@@ -328,7 +335,7 @@ def test_wrong_calls_get_a_sentence(api, arguments, code, sentence):
 
 def test_people_see_a_table_and_how_to_take_it_back(indexed, storage):
     done = indexed.svc("import", "photoprism", str(storage))
-    assert re.search(r"^ photo +10 +2 +0 +0 +0", done.stdout, re.MULTILINE)
+    assert re.search(r"^ photo +10 +3 +0 +0 +0", done.stdout, re.MULTILINE)
     assert done.stderr.endswith("This was import 1: `svc import undo 1` takes it back.\n")
 
 
