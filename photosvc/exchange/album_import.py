@@ -97,7 +97,7 @@ class AlbumImport:
             uid = "".join(named)
         found = session.scalars(select(Album).where(Album.uid == uid)).first() if uid else None
         if found is None:
-            return _Place(known=known)
+            return _Place(deleted=bool(rows))
         return _Place(uid, known, not found.filter, found.deleted_at is not None)
 
     def _missing(self, session: Session, place: _Place, members: Sequence[int]) -> list[int]:

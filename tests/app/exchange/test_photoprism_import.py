@@ -7,9 +7,10 @@ from itertools import count
 
 import pytest
 import yaml
-from sqlalchemy import event
+from sqlalchemy import delete, event
 
 from photosvc.exchange import library_import
+from photosvc.models import Album
 from photosvc.models.engine import UnitOfWork
 from tests.helpers.clock import NOW
 from tests.helpers.pictures import exif, jpeg
@@ -258,7 +259,7 @@ def test_photos_go_into_the_album_of_this_title_and_undo_takes_them_out(indexed,
     assert [record["UID"] for record in indexed.library.find(count=9, s=made)] == [uid]
 
 
-@pytest.mark.parametrize("failing", range(1, 9))
+@pytest.mark.parametrize("failing", range(1, 11))
 def test_a_run_that_was_killed_is_completed_by_the_next(indexed, storage, monkeypatch, failing):
     monkeypatch.setattr(library_import, "PORTION", 4)
     numbers = count(1)
@@ -377,3 +378,6 @@ def test_what_a_person_took_out_or_deleted_does_not_come_back(indexed, storage):
     report = run(indexed, storage)
     assert (report["run"], counts(report, "album")) == (None, {"equal": 2, "kept": 1})
     assert titles(indexed) == ["Sommer", "Sommer"]
+    with indexed.library.session() as session:
+        session.execute(delete(Album).where(Album.uid == smart["UID"]))
+    assert run(indexed, storage)["run"] is None
