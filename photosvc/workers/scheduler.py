@@ -16,7 +16,7 @@ import queue
 import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
@@ -297,6 +297,8 @@ class SchedulerPool(Generic[Item, Result]):
         Raises:
             SchedulerError: the scheduler is gone, or there has been no worker to use for too long.
         """
+        from distributed.client import ClosedClientError
+
         source, has_more = iter(items), True
         try:
             while True:
@@ -320,7 +322,8 @@ class SchedulerPool(Generic[Item, Result]):
                     yield from self._outcome(finished)
         finally:
             for task in self._running.values():
-                task.future.cancel()
+                with suppress(ClosedClientError):  # the scheduler has gone, and its tasks with it
+                    task.future.cancel()
             self._running.clear()
             self._again.clear()
 

@@ -52,7 +52,7 @@ def reports():
 def fill(library, count=24):
     for number in range(count):
         library.put(f"{number % 3}/{number}.jpg", jpeg(64 + number, 48))
-    library.put("broken.jpg", b"\xff\xd8\xff\xe0nothing")
+    library.put("broken.jpg", jpeg(99, 48)[:300])
     library.close()
 
 

@@ -29,7 +29,7 @@ def test_a_thumbnail_that_is_not_ready_is_asked_for_again(sharing):
         for path in ("", f"/picture/{sharing.photos[0]}"):
             page.goto(f"{base}/s/{make(sharing, ShowMetadata=True)['Token']}{path}")
             page.wait_for_function("() => document.images[0].naturalWidth")
-    assert min(tried.count(address) for address in tried[:2]) == 2
+    assert min(tried.count(address) for address in tried[:2]) >= 2  # more while the server makes it
     assert {re.search("quiet=([^&]+)", address)[1] for address in tried} == {"waits"}
 
 
