@@ -5,6 +5,7 @@ that `sha256sum --check` reads. Accounts, passwords, tokens and links stay out o
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from photosvc.pictures.originals import Original, OriginalChangedError, open_ori
 ORIGINALS: Final = "originals"
 MANIFEST: Final = "manifest-sha256.txt"
 _UNFINISHED: Final = ".unfinished"
+_ESCAPE: Final = re.compile(r"\\(.)")
 _CHUNK: Final = 1 << 20
 
 
@@ -171,7 +173,12 @@ class ArchiveExport:
             self._write("albums.json", _json(listed))
             for album in listed:
                 members = [names[member["UID"]] for member in album["Photos"] if member["UID"] in names]
-                lines = ["#EXTM3U", f"#PLAYLIST:{album['Title']}", *(f"../{ORIGINALS}/{name}" for name in members)]
+                shown = [name for name in members if "\n" not in disk_name(name)]  # a playlist has one a line
+                lines = [
+                    "#EXTM3U",
+                    f"#PLAYLIST:{album['Title']}",
+                    *(f"../{ORIGINALS}/{disk_name(one)}" for one in shown),
+                ]
                 self._write(f"albums/{album['UID']}.m3u8", "\n".join([*lines, ""]).encode(errors="surrogateescape"))
             self._write("people.json", _json(records.people(session)))
             self._write("labels.json", _json(records.labels(session)))
@@ -259,7 +266,7 @@ def _listed(manifest: Path) -> Iterator[tuple[str, str]]:
         for line in manifest.read_bytes().decode(errors="surrogateescape").split("\n")[:-1]:
             digest, _, name = line.partition("  ")
             if digest.startswith("\\"):
-                name = name.replace("\\n", "\n").replace("\\\\", "\\")
+                name = _ESCAPE.sub(lambda match: "\n" if match[1] == "n" else match[1], name)
             yield name, digest.removeprefix("\\")
 
 
@@ -280,9 +287,14 @@ def _digest(file: BinaryIO) -> str:
     return file_digest(content, "sha256").hexdigest()
 
 
+def _unfinished(base: str) -> str:
+    """Return the name of a file while it is written; it fits wherever the lasting name does."""
+    return f".{sha256(os.fsencode(base)).hexdigest()[:24]}{_UNFINISHED}"
+
+
 def _link(source: BinaryIO, folder: int, base: str) -> None:
     """Give an open file a further name; another file of that name is replaced."""
-    unfinished = f"{base[:200]}{_UNFINISHED}"
+    unfinished = _unfinished(base)
     with suppress(FileNotFoundError):
         os.unlink(unfinished, dir_fd=folder)
     os.link(f"/proc/self/fd/{source.fileno()}", unfinished, dst_dir_fd=folder, follow_symlinks=True)
@@ -291,7 +303,7 @@ def _link(source: BinaryIO, folder: int, base: str) -> None:
 
 def _copy(source: BinaryIO, folder: int, base: str, mtime_ns: int) -> str:
     """Copy an open file, with its time, and return its SHA-256."""
-    unfinished = f"{base[:200]}{_UNFINISHED}"
+    unfinished = _unfinished(base)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(unfinished, flags, 0o666, dir_fd=folder), "wb") as file:
         target = _Digesting(file)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
-from xml.etree.ElementTree import Element, ParseError, SubElement, TreeBuilder, indent
+from xml.etree.ElementTree import Element, ParseError, ProcessingInstruction, SubElement, TreeBuilder, indent
 from xml.sax.saxutils import escape, quoteattr
 
 from defusedxml import DefusedXmlException
@@ -21,7 +21,7 @@ from photosvc.media.xmp_tree import MAX_DEPTH, MAX_PACKET, MAX_SEEN, NAMESPACES,
 from photosvc.media.xmp_writer import list_property
 
 _RDF, _DESCRIPTION, _ABOUT = tag("rdf:RDF"), tag("rdf:Description"), tag("rdf:about")
-_LIST: Final = "mwg-rs:RegionList"
+_REGIONS, _LIST = "mwg-rs:Regions", "mwg-rs:RegionList"
 #: Types of regions of the Metadata Working Group that mark no person.
 _THINGS: Final = frozenset(("pet", "focus", "barcode"))
 _WRITTEN: Final = "svc:Written"
@@ -104,7 +104,10 @@ class Packet:
         """Remove the properties that were put in and that nobody changed."""
         changed = set(self.changed_by_others())
         for name in set(self._written) - changed:
+            things = self._things(name)
             self._remove(name)
+            if things:
+                self._descriptions[0].append(_regions_of(things))
         self._note({})
 
     @property
@@ -200,9 +203,15 @@ class Packet:
     def _keep_things(self, name: str, element: Element) -> None:
         """Add the present regions that mark no person to those that replace them."""
         box = element.find(f"{tag(_LIST)}/{tag('rdf:Bag')}")
-        if name == "mwg-rs:Regions" and box is not None:
-            present = (item for old in self._elements(name) for held in old.iter(tag(_LIST)) for item in items(held))
-            box.extend(item for item in present if attribute(item, "mwg-rs:Type").strip().lower() in _THINGS)
+        if box is not None:
+            box.extend(self._things(name))
+
+    def _things(self, name: str) -> list[Element]:
+        """Return the regions of a property that mark no person."""
+        if name != _REGIONS:
+            return []
+        present = (item for old in self._elements(name) for held in old.iter(tag(_LIST)) for item in items(held))
+        return [item for item in present if attribute(item, "mwg-rs:Type").strip().lower() in _THINGS]
 
     def _remove_contradictions(self, values: Metadata, properties: Mapping[str, Sequence[Element]]) -> None:
         """Remove properties of others because of which the packet would not give the values that were put in."""
@@ -224,6 +233,13 @@ class Packet:
         return _digest(self._descriptions)
 
 
+def _regions_of(regions: Iterable[Element]) -> Element:
+    """Return the property that lists these regions."""
+    element = Element(tag(_REGIONS), {tag("rdf:parseType"): "Resource"})
+    SubElement(SubElement(element, tag(_LIST)), tag("rdf:Bag")).extend(regions)
+    return element
+
+
 class _RootEndedError(Exception):
     """The root element has ended; some programs leave the end of a longer packet behind the new one."""
 
@@ -243,7 +259,7 @@ class _WholeTree(TreeBuilder):
     """
 
     def __init__(self, prefixes: dict[str, str]) -> None:
-        super().__init__(insert_comments=True)
+        super().__init__(insert_comments=True, insert_pis=True)
         self._declared = prefixes
         self._depth = self._seen = 0
         self.position: Callable[[], int] = int
@@ -288,6 +304,11 @@ def _plain(element: Element) -> tuple[Any, ...]:
     return element.tag, sorted(element.attrib.items()), "" if children else text, children
 
 
+def _escaped(text: str | None) -> str:
+    """Return the text of an element for XML, whose readers would turn a bare carriage return into a line feed."""
+    return escape(text or "", {"\r": "&#13;"})
+
+
 def _is_comment(element: Element) -> bool:
     tag: object = element.tag  # that of a comment is a function
     return not isinstance(tag, str)
@@ -296,7 +317,8 @@ def _is_comment(element: Element) -> bool:
 def _serialize(root: Element, prefixes: Mapping[str, str], declared: str, parts: list[str]) -> None:
     """Append the XML of an element, without what follows it."""
     if _is_comment(root):
-        parts.append(f"<!--{root.text}-->")
+        kind: object = root.tag
+        parts.append(f"<?{root.text}?>" if kind is ProcessingInstruction else f"<!--{root.text}-->")
         return
     name = _prefixed(root.tag, prefixes)
     attributes = "".join(f" {_prefixed(key, prefixes)}={quoteattr(value)}" for key, value in root.attrib.items())
@@ -304,10 +326,10 @@ def _serialize(root: Element, prefixes: Mapping[str, str], declared: str, parts:
     if not len(root) and not root.text:
         parts.append("/>")
         return
-    parts.append(">" + escape(root.text or ""))
+    parts.append(">" + _escaped(root.text))
     for child in root:
         _serialize(child, prefixes, "", parts)
-        parts.append(escape(child.tail or ""))
+        parts.append(_escaped(child.tail))
     parts.append(f"</{name}>")
 
 

@@ -26,7 +26,7 @@ DARKTABLE = (
 @pytest.fixture
 def filled(api):
     library = api.library
-    for number, name in enumerate(("a/lake.jpg", "b/tree.jpg", "old.jpg", "line\nbreak\\.jpg")):
+    for number, name in enumerate(("a/lake.jpg", "b/tree.jpg", "old.jpg", "line\nbreak\\new.jpg", "写" * 82 + ".jpg")):
         library.put(name, jpeg(60 + number))
     library.put("b/tree.jpg.xmp", DARKTABLE.encode())
     library.index()
@@ -48,7 +48,7 @@ def export(api, folder, *arguments):
 def test_an_archive_has_originals_sidecars_and_all_values_and_needs_no_program_of_ours(filled, tmp_path):
     api, uids, album = filled
     folder = tmp_path / "out"
-    assert export(api, folder) == (0, "4 photos, 14 files, 0 missing\n", "")
+    assert export(api, folder) == (0, "5 photos, 15 files, 0 missing\n", "")
     assert {path.name for path in folder.iterdir() if path.is_file()} == FILES
     photos = {one["UID"]: one for one in map(json.loads, (folder / "photos.jsonl").read_text().splitlines())}
     tree = photos[uids["b/tree.jpg"]]
@@ -83,7 +83,7 @@ def test_a_second_export_writes_the_same_bytes_and_a_third_follows_the_library(f
     api.library.call("PUT", f"/photos/{uids['b/tree.jpg']}", json={"Title": "Eiche"})
     assert export(api, folder)[0] == 0
     assert "Eiche" in (folder / "originals/b/tree.jpg.xmp").read_text()
-    assert export(api, folder, "--verify") == (0, "14 files, 0 damaged\n", "")
+    assert export(api, folder, "--verify") == (0, "15 files, 0 damaged\n", "")
 
 
 def test_damage_is_found_and_a_missing_original_is_named(filled, tmp_path):
@@ -92,12 +92,12 @@ def test_damage_is_found_and_a_missing_original_is_named(filled, tmp_path):
     (api.library.originals / "a/lake.jpg").unlink()
     assert export(api, folder) == (
         1,
-        "4 photos, 13 files, 1 missing\n",
+        "5 photos, 14 files, 1 missing\n",
         "missing originals/a/lake.jpg: it is gone, or changed since it was indexed\n",
     )
     (folder / "originals/b/tree.jpg").write_bytes(b"x")
     assert export(api, folder, "--verify") == (
-        1, "13 files, 1 damaged\n", "originals/b/tree.jpg: it is damaged: its content is another one\n",
+        1, "14 files, 1 damaged\n", "originals/b/tree.jpg: it is damaged: its content is another one\n",
     )  # fmt: skip
 
 
@@ -136,8 +136,8 @@ def test_an_interrupted_export_is_continued(filled, tmp_path):
     folder = tmp_path / "out"
     with api.library.app.app_context():
         interrupted = ArchiveExport(current_service().engine(), api.library.originals, folder)
-        steps = interrupted.run([1, 2, 3, 4], whole=True)
+        steps = interrupted.run([1, 2, 3, 4, 5], whole=True)
         next(steps)
         steps.close()
     assert not (folder / "manifest-sha256.txt").exists()
-    assert export(api, folder) == (0, "4 photos, 14 files, 0 missing\n", "")
+    assert export(api, folder) == (0, "5 photos, 15 files, 0 missing\n", "")

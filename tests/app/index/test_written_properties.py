@@ -491,7 +491,7 @@ def test_bombs_are_refused_with_one_reason_and_hide_no_picture(library):
         library.put(f"{number}/{name.partition('.')[0]}.jpg", jpeg(61 + number))
         library.put(f"{number}/{name}", content)
     run = library.index()
-    failed = [f"{number}/{name}" for number, name in enumerate(BOMBS) if name not in ("deep.yml", "tags.yml")]
+    failed = [f"{number}/{name}" for number, name in enumerate(BOMBS) if name != "tags.yml"]
     assert reasons(run.failed) == [(name, "the sidecar cannot be read") for name in failed]
     assert len(library.find()) == len(BOMBS)
 

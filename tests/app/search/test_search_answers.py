@@ -96,6 +96,7 @@ def test_a_smart_album_is_what_its_filter_finds(copied_library):
         photo = session.scalar(select(Photo).where(Photo.title == "Zebra"))
         taken_out, number = photo.uid, photo.id
         session.add(AlbumPhoto(album_id=2, photo_id=number, hidden=True, created_at=NOW))
+        record_change(session)
     assert taken_out not in {record["UID"] for record in copied_library.find(s=ALBUMS["smart"])}
 
 

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import delete, event
 
 from photosvc.models import Album
+from photosvc.models.counters import record_change
 from photosvc.web.service import current_service
 from tests.helpers.clock import NOW
 
@@ -34,6 +35,7 @@ def add_albums(library, **filters):
             Album(uid=uid(title), title=title, filter=query, created_at=NOW, updated_at=NOW)
             for title, query in filters.items()
         )
+        record_change(session)
 
 
 @contextmanager

@@ -110,6 +110,16 @@ def test_regions_that_mark_no_person_stay_beside_those_of_people():
     focus = focus[: focus.index(b"<svc:Written>")] + focus[focus.index(b"</svc:Written>") + 14 :]
     content = put(Metadata(regions=(Region("Ann", "face", 0.5, 0.5, 0.2, 0.2),)), focus)
     assert (content.count(b">Focus<"), content.count(b">Face<")) == (1, 1)
+    packet = Packet(content)
+    packet.take_away()
+    assert (packet.content().count(b">Focus<"), packet.content().count(b">Face<")) == (1, 0)
+
+
+def test_line_breaks_and_instructions_stay_as_they_were():
+    values = Metadata(description="a\r\nb")
+    assert Packet(put(values)).changed_by_others() == []
+    content = put(Metadata(rating=5), DARKTABLE.replace(b"<!-- by hand -->", b"<?keep me?><dt:note>a&#xD;b</dt:note>"))
+    assert (b"<?keep me?>" in content, b"a&#13;b" in content) == (True, True)
 
 
 @pytest.mark.parametrize(
