@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.cli.group import LazyGroup, with_database
 from photosvc.cli.terminal import FullPath, confirm, lines_option, print_json, progress_bar, yes_option
+from photosvc.core.locks import exclusive_lock
 from photosvc.exchange.archive_export import ArchiveExport, Originals, check_archive
 from photosvc.exchange.sidecar_export import ExportedSidecar, SidecarExport, SidecarOutcome
 from photosvc.library.thumbnail_jobs import matching_files
@@ -45,12 +47,12 @@ def xmp(service: Service, query: str, into: Path | None, beside: bool, remove: b
         raise click.UsageError("give either --into FOLDER or --beside")
     folder = into or _originals(service, yes=yes, remove=remove)
     if into is not None:
-        _check_apart(service, into)
+        _check_apart(service, into, "--into")
     if not remove:
         folder.mkdir(parents=True, exist_ok=True)
     ids = _photo_ids(service, query)
     counts: Counter[SidecarOutcome] = Counter()
-    with progress_bar("Sidecars") as progress:
+    with _only_export(service), progress_bar("Sidecars") as progress:
         done = 0
         for results in SidecarExport(service.engine(), folder, removes=remove).run(ids):
             counts.update(result.outcome for result in results)
@@ -88,10 +90,10 @@ def archive(service: Service, folder: Path, query: str, mode: str, *, verify: bo
     if verify:
         _verify(folder, as_json=as_json)
         return
-    _check_apart(service, folder)
+    _check_apart(service, folder, "FOLDER")
     ids = _photo_ids(service, query)
     run = ArchiveExport(service.engine(), service.settings.originals, folder, mode=Originals(mode))
-    with progress_bar("Photos") as progress:
+    with _only_export(service), progress_bar("Photos") as progress:
         for done in run.run(ids, whole=not query.strip()):
             if progress:
                 progress(done, len(ids))
@@ -139,11 +141,18 @@ def _originals(service: Service, *, yes: bool, remove: bool) -> Path:
     return settings.originals
 
 
-def _check_apart(service: Service, folder: Path) -> None:
-    """Refuse a folder among the originals: its sidecars would accompany no picture, or other ones."""
-    if folder.resolve().is_relative_to(service.settings.originals.resolve()):
-        msg = "the folder is among the originals; give one outside of them, or --beside"
-        raise click.BadParameter(msg, param_hint="--into")
+def _check_apart(service: Service, folder: Path, hint: str) -> None:
+    """Refuse a folder that contains the originals or files of the service, or is among them."""
+    target = folder.resolve()
+    for own, what in ((service.settings.originals, "the originals"), (service.instance, "the files of the service")):
+        if target.is_relative_to(own.resolve()) or own.resolve().is_relative_to(target):
+            msg = f"the folder is among {what}, or around them; name one apart from them"
+            raise click.BadParameter(msg, param_hint=hint)
+
+
+def _only_export(service: Service) -> AbstractContextManager[list[str]]:
+    """Hold the lock of exports: two at once would write into the same unfinished files."""
+    return exclusive_lock(service.instance / "export.lock", "another export is running; wait until it has ended")
 
 
 def _photo_ids(service: Service, query: str) -> Sequence[int]:

@@ -209,6 +209,8 @@ def _replace(folder: int, base: str, present: _Present | None, content: bytes) -
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _FLAGS, mode, dir_fd=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
+            if present:
+                os.fchmod(descriptor, mode)  # the mask of the process does not apply
             file.write(content)
             file.flush()
             os.fsync(descriptor)

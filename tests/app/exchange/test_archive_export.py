@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from photosvc.core.locks import exclusive_lock
 from photosvc.exchange.archive_export import ArchiveExport
 from photosvc.web.service import current_service
 from tests.helpers.library import hashes
@@ -126,7 +127,15 @@ def test_a_folder_with_something_else_or_among_the_originals_is_refused(filled, 
     (tmp_path / "mine/file").touch()
     code, _, error = export(api, tmp_path / "mine")
     assert (code, "name a new or empty folder" in error) == (1, True)
-    assert export(api, api.library.originals / "out")[0] == 2
+    for own in (
+        api.library.originals / "out",
+        api.library.originals,
+        api.library.instance,
+        api.library.instance.parent,
+    ):
+        assert export(api, own)[0] == 2, own
+    with exclusive_lock(api.library.instance / "export.lock", ""):
+        assert export(api, tmp_path / "out")[::2] == (1, "Error: another export is running; wait until it has ended\n")
     assert export(api, tmp_path / "none", "--verify")[0] == 3
     shutil.rmtree(tmp_path / "mine")
 

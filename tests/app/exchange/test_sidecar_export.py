@@ -112,9 +112,10 @@ def test_a_sidecar_of_another_program_is_merged_and_its_later_change_is_kept(edi
         '<rdf:Description xmlns:dt="http://darktable.sf.net/" dt:xmp_version="5" dt:history_end="2"/>'
         "</rdf:RDF></x:xmpmeta>"
     )
+    sidecar.chmod(0o664)
     before = [line for line in structure_of(sidecar) if "[XMP-dt]" in line]
     assert export(edited, "texts", "--beside", "--yes")[1] == {"texts.jpg.xmp": "changed"}
-    assert "XMP-dc" in " ".join(structure_of(sidecar))
+    assert ("XMP-dc" in " ".join(structure_of(sidecar)), sidecar.stat().st_mode & 0o777) == (True, 0o664)
     assert [line for line in structure_of(sidecar) if "[XMP-dt]" in line] == before
     sidecar.write_text(sidecar.read_text().replace("Am See", "Am Meer"))
     code, results, _ = export(edited, "texts", "--beside", "--yes")
