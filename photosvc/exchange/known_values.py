@@ -16,7 +16,7 @@ from photosvc.index.file_columns import read_extraction
 from photosvc.index.gazetteer import zone_at
 from photosvc.media.metadata import DAY, MONTH, YEAR, Metadata, Region, whole_picture
 from photosvc.media.xmp_regions import upright
-from photosvc.models import File, Photo
+from photosvc.models import UNKNOWN_ID, File, Photo
 
 #: Sources of values that somebody wrote: a person here, a program into a sidecar, a camera into the file.
 _STATED: Final = frozenset((MANUAL, XMP, META))
@@ -88,10 +88,11 @@ def _place(photo: Photo, own: Metadata) -> dict[str, Any]:
 def _camera(photo: Photo, own: Metadata) -> dict[str, Any]:
     if photo.camera_src not in _STATED:
         return {}
-    values = {
-        "camera_make": photo.camera.make, "camera_model": photo.camera.model, "camera_serial": photo.camera_serial,
-        "lens_make": photo.lens.make, "lens_model": photo.lens.model,
-    }  # fmt: skip
+    values = {"camera_serial": photo.camera_serial}
+    if photo.camera.id != UNKNOWN_ID:
+        values |= {"camera_make": photo.camera.make, "camera_model": photo.camera.model}
+    if photo.lens.id != UNKNOWN_ID:
+        values |= {"lens_make": photo.lens.make, "lens_model": photo.lens.model}
     return {name: value for name, value in values.items() if value != getattr(own, name)}
 
 

@@ -49,7 +49,8 @@ EDITS = {
 @pytest.fixture
 def edited(api):
     for number, name in enumerate((*EDITS, "plain.jpg")):
-        api.library.put(name, jpeg(64 + number, 48, exif=exif(camera={0x9003: "2020:05:06 07:08:09"})))
+        maker = {0x010F: "Canon", 0x0110: "EOS R"} if name == "plain.jpg" else {}  # a camera without a lens
+        api.library.put(name, jpeg(64 + number, 48, exif=exif(maker, {0x9003: "2020:05:06 07:08:09"})))
     api.library.index()
     for name, values in EDITS.items():
         api.library.call("PUT", f"/photos/{uid_of(api, name)}", json=values)
