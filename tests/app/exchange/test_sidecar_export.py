@@ -22,6 +22,8 @@ OWN = {
     "Files",
     "InstanceID",
     "Quality",
+    "CameraID",
+    "LensID",
 }
 #: Sources: a value that a person set here comes from a sidecar there.
 SOURCES = {"TitleSrc", "DescriptionSrc", "CaptionSrc", "TakenSrc", "PlaceSrc", "CameraSrc", "TypeSrc"}
