@@ -161,7 +161,7 @@ def test_after_a_reload_half_a_file_continues_or_is_given_up_and_whole_ones_are_
         page.goto(base)  # what was interrupted is shown on every page that uploads
         line(page, "whole.jpg", ".sent").wait_for()
         left = page.locator(".uploads li.left", has_text="49 %: choose the file again to continue")
-        left.first.wait_for()
+        left.nth(1).wait_for()
         assert left.count() == 2
         seen = pieces(page, lambda _: False)
         page.get_by_role("button", name="Cancel half.jpg").click()
