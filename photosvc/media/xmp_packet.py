@@ -88,7 +88,7 @@ class Packet:
         before = self._state()
         wanted = {self._name(element): element for group in properties.values() for element in group}
         for name in set(self._written) - set(wanted):
-            self._remove(name)
+            self._remove_own(name)
         written = {name: digest for name, digest in self._written.items() if name in wanted}
         for name, element in wanted.items():
             self._keep_things(name, element)
@@ -104,10 +104,7 @@ class Packet:
         """Remove the properties that were put in and that nobody changed."""
         changed = set(self.changed_by_others())
         for name in set(self._written) - changed:
-            things = self._things(name)
-            self._remove(name)
-            if things:
-                self._descriptions[0].append(_regions_of(things))
+            self._remove_own(name)
         self._note({})
 
     @property
@@ -200,6 +197,13 @@ class Packet:
             for element in description.findall(wanted):
                 description.remove(element)
 
+    def _remove_own(self, name: str) -> None:
+        """Remove a property that was put in, but not the regions in it that mark no person."""
+        things = self._things(name)
+        self._remove(name)
+        if things:
+            self._descriptions[0].append(_regions_of(things))
+
     def _keep_things(self, name: str, element: Element) -> None:
         """Add the present regions that mark no person to those that replace them."""
         box = element.find(f"{tag(_LIST)}/{tag('rdf:Bag')}")
@@ -215,6 +219,8 @@ class Packet:
 
     def _remove_contradictions(self, values: Metadata, properties: Mapping[str, Sequence[Element]]) -> None:
         """Remove properties of others because of which the packet would not give the values that were put in."""
+        if self._is_new:
+            return
         read = read_xmp_sidecar(self.content()) or _NOTHING
         for first, group in properties.items():
             fields, names = _ROWS[first]

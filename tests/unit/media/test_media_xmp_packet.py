@@ -113,6 +113,8 @@ def test_regions_that_mark_no_person_stay_beside_those_of_people():
     packet = Packet(content)
     packet.take_away()
     assert (packet.content().count(b">Focus<"), packet.content().count(b">Face<")) == (1, 0)
+    without_people = put(Metadata(title="Lake"), content)
+    assert (without_people.count(b">Focus<"), without_people.count(b">Face<")) == (1, 0)
 
 
 def test_line_breaks_and_instructions_stay_as_they_were():
