@@ -45,11 +45,11 @@ _PATIENCE, _MOST_BYTES = 5.0, 1 << 16
 
 
 class Diagnosis(NamedTuple):
-    """What a check has found."""
+    """The finding of a check."""
 
     finding: str
     todo: str = ""
-    """What to do about it; empty if nothing is wrong."""
+    """The remedy; empty if nothing is wrong."""
 
 
 Check: TypeAlias = Callable[[Service], Diagnosis]

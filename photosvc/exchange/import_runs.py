@@ -43,7 +43,7 @@ class RunOfImport:
 
 @dataclass(slots=True)
 class Undone:
-    """What the undoing of a run did."""
+    """The effects of the undoing of a run."""
 
     photos: int = 0
     """Photos that have their former values."""

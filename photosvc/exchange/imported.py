@@ -1,4 +1,4 @@
-"""What readers of other programs' libraries return, and the report of an import."""
+"""The records that readers of other programs' libraries return, and the report of an import."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _MOST_NAMES: Final = 1000
 
 
 class Outcome(StrEnum):
-    """What becomes of a value."""
+    """The end of a value in an import."""
 
     TAKEN = "taken"
     EQUAL = "equal"
@@ -66,7 +66,7 @@ class Unreadable:
 
 @dataclass(slots=True)
 class Report:
-    """What an import does, or would do."""
+    """The effects of an import, or those that it would have."""
 
     run: int | None = None
     """Number of the run; None if nothing changed."""

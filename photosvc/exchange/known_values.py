@@ -1,6 +1,6 @@
 """The values of a photo that its files do not say by themselves: those that people set, and those of sidecars.
 
-Derived values, such as a title made from the place, or an estimated place, are left out: they are made anew.
+Derived values, such as a title made from the place, or an estimated place, are left out: each library derives its own.
 """
 
 from dataclasses import replace

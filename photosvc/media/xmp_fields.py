@@ -61,7 +61,7 @@ _PICKS: Final = (
 
 
 class XmpForm(StrEnum):
-    """How the values of a property are written."""
+    """The written form of the values of a property."""
 
     TEXT = "text"
     ALT = "Alt"

@@ -55,7 +55,7 @@ def read_marks(root: Element, people: Iterable[str], size: tuple[float, float]) 
 
 
 def regions_of(standards: Iterable[Iterable[Mark]]) -> tuple[tuple[Region, ...], tuple[str, ...]]:
-    """Return the first `MAX_REGIONS` distinct valid regions, and the names of what is marked besides people.
+    """Return the first `MAX_REGIONS` distinct valid regions, and the names of other marked things.
 
     Programs write the same areas by several standards, not always equally well: of each name the first one counts.
     """

@@ -246,7 +246,7 @@ SOURCES = {"sidecar": "xmp", "embedded": "meta"}
 
 
 def shown(library, name):
-    """What the search and the photo's own address say of a photo."""
+    """The values of a photo by the search and by its own address."""
     (record,) = library.find(q=f'filename:"{name}"', merged="true")
     photo = library.call("GET", f"/photos/{record['UID']}")
     details, file = photo["Details"], record["Files"][0]
