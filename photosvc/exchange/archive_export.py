@@ -21,10 +21,10 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import ConflictError, NotFoundError, PhotosvcError
 from photosvc.core.files import disk_name, open_folder, open_inside
 from photosvc.exchange import archive_records as records
-from photosvc.exchange.archive_texts import FORMAT, README
-from photosvc.exchange.sidecar_export import SidecarExport, SidecarOutcome
+from photosvc.exchange.archive_records import FORMAT, README
+from photosvc.exchange.sidecar_export import SidecarExport, SidecarOutcome, unfinished_name
 from photosvc.library.trash.folder import Trash
-from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, file_sidecars
+from photosvc.models import GONE, ORIGINALS_ROOT, File, Photo, Sidecar, file_sidecars
 from photosvc.models.statements import in_portions
 from photosvc.pictures.originals import Original, OriginalChangedError, open_original
 
@@ -36,7 +36,7 @@ _CHUNK: Final = 1 << 20
 
 
 class Originals(StrEnum):
-    """What becomes of the originals."""
+    """The way of the originals into the archive."""
 
     COPY = "copy"
     LINK = "link"
@@ -136,12 +136,12 @@ class ArchiveExport:
 
     def _store_sidecars(self, photo_ids: Sequence[int]) -> None:
         """Copy the sidecars of other programs, and write what people entered into these and into further ones."""
-        with Session(self._engine) as session:
-            for portion in in_portions(photo_ids):
+        for portion in in_portions(photo_ids) if self._mode is not Originals.NONE else ():
+            with Session(self._engine) as session:
                 query = select(Sidecar).join(file_sidecars).join(File).where(File.photo_id.in_(portion)).distinct()
-                for sidecar in session.scalars(query.order_by(Sidecar.id)):
-                    if self._mode is not Originals.NONE and sidecar.size >= 0:
-                        self._store_sidecar(Original(self._source, sidecar.name, "", sidecar.size, sidecar.mtime_ns))
+                sidecars = session.scalars(query.where(Sidecar.size != GONE).order_by(Sidecar.id)).all()
+            for sidecar in sidecars:  # copied outside of a transaction
+                self._store_sidecar(Original(self._source, sidecar.name, "", sidecar.size, sidecar.mtime_ns))
         for results in SidecarExport(self._engine, self._folder / ORIGINALS).run(photo_ids):
             for result in results:
                 name = f"{ORIGINALS}/{disk_name(result.name)}"
@@ -287,14 +287,9 @@ def _digest(file: BinaryIO) -> str:
     return file_digest(content, "sha256").hexdigest()
 
 
-def _unfinished(base: str) -> str:
-    """Return the name of a file while it is written; it fits wherever the lasting name does."""
-    return f".{sha256(os.fsencode(base)).hexdigest()[:24]}{_UNFINISHED}"
-
-
 def _link(source: BinaryIO, folder: int, base: str) -> None:
     """Give an open file a further name; another file of that name is replaced."""
-    unfinished = _unfinished(base)
+    unfinished = unfinished_name(base)
     with suppress(FileNotFoundError):
         os.unlink(unfinished, dir_fd=folder)
     os.link(f"/proc/self/fd/{source.fileno()}", unfinished, dst_dir_fd=folder, follow_symlinks=True)
@@ -303,7 +298,7 @@ def _link(source: BinaryIO, folder: int, base: str) -> None:
 
 def _copy(source: BinaryIO, folder: int, base: str, mtime_ns: int) -> str:
     """Copy an open file, with its time, and return its SHA-256."""
-    unfinished = _unfinished(base)
+    unfinished = unfinished_name(base)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(unfinished, flags, 0o666, dir_fd=folder), "wb") as file:
         target = _Digesting(file)

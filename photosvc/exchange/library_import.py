@@ -1,7 +1,7 @@
 """The import of what people entered in another program, as edits of an actor such as `import: photoprism`.
 
 Each value is taken, equal already, or kept because a person set another one here. A run writes portions of photos in
-transactions of their own, so that one that was killed is completed by the next. `exchange.import_undo` takes it back.
+transactions of their own, so that one that was killed is completed by the next. `exchange.import_runs` takes it back.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,8 +23,8 @@ from photosvc.library.edits import Each, apply, is_shown_as
 from photosvc.library.unit_of_work import changing, load_photos
 from photosvc.models import Imported, ImportRun, Photo
 from photosvc.models.engine import many_pages, write_session
-from photosvc.models.photo import WITH_ALL
-from photosvc.models.statements import among, in_portions
+from photosvc.models.photo import load_whole
+from photosvc.models.statements import in_portions
 from photosvc.query.fold import fold
 from photosvc.records import limits
 
@@ -95,8 +95,7 @@ class LibraryImport:
         if self._dry_run:
             with Session(self._engine) as session:
                 records = self._match(session, portion)
-                query = select(Photo).where(among(session, Photo.id, list(records))).options(*WITH_ALL)
-                for photo in session.scalars(query):
+                for photo in load_whole(session, list(records)):
                     self._count_photo(bool(self._edit(photo, records[photo.id])))
             return
         with write_session(self._engine, library=True) as session, many_pages(session):

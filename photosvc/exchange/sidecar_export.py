@@ -15,7 +15,7 @@ from stat import S_IMODE, S_ISREG
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from photosvc.core.files import disk_name, open_folder
@@ -28,17 +28,15 @@ from photosvc.media.xmp_packet import NotXmpError, Packet
 from photosvc.media.xmp_tree import MAX_PACKET
 from photosvc.media.xmp_writer import properties_to_write
 from photosvc.models import ORIGINALS_ROOT, File, Photo
-from photosvc.models.photo import WITH_ALL
+from photosvc.models.photo import load_whole
 from photosvc.models.statements import in_portions
 
-#: Ending of a sidecar that is being written; its name is hidden, so that no index reads it.
-_UNFINISHED: Final = ".photosvc-unfinished"
 _FLAGS: Final = os.O_NOFOLLOW | os.O_CLOEXEC
 _NOTHING: Final = Metadata()
 
 
 class SidecarOutcome(StrEnum):
-    """What became of the sidecar of a file."""
+    """The end of the export of a file's sidecar."""
 
     WRITTEN = "written"
     CHANGED = "changed"
@@ -71,9 +69,8 @@ class _Wanted:
 
 def sidecar_contents(session: Session, photo_ids: Sequence[int]) -> dict[int, bytes]:
     """Return the content of a new sidecar by the id of each file of these photos; empty without values for it."""
-    query = select(Photo).where(Photo.id.in_(photo_ids)).options(*WITH_ALL)
     contents: dict[int, bytes] = {}
-    for photo in session.scalars(query):
+    for photo in load_whole(session, photo_ids):
         own = own_values(photo)
         for file in photo.files:
             values, packet = known_values(photo, file, own), Packet()
@@ -107,8 +104,7 @@ class SidecarExport:
         """
         for portion in in_portions(photo_ids, self.PORTION):
             with Session(self._engine) as session:
-                query = select(Photo).where(Photo.id.in_(portion)).options(*WITH_ALL).order_by(Photo.id)
-                photos, sidecars = session.scalars(query).all(), sidecars_of(session, portion)
+                photos, sidecars = load_whole(session, portion), sidecars_of(session, portion)
                 wanted = [one for photo in photos for one in self._wanted(photo, sidecars)]
             yield [result for one in wanted if (result := self._export(one)) is not None]
 
@@ -198,13 +194,18 @@ def _read(folder: int, base: str) -> _Present | None:
         return _Present(file.read(MAX_PACKET + 1), status)
 
 
+def unfinished_name(base: str) -> str:
+    """Return the name of a file while it is written: hidden from index runs, and as short as every folder takes."""
+    return f".{sha256(os.fsencode(base)).hexdigest()[:24]}.photosvc-unfinished"
+
+
 def _replace(folder: int, base: str, present: _Present | None, content: bytes) -> SidecarOutcome:
     """Replace a sidecar by this content, or remove it without one, unless it changed since it was read.
 
     Raises:
         OSError: it cannot be written.
     """
-    unfinished = f".{sha256(os.fsencode(base)).hexdigest()[:24]}{_UNFINISHED}"
+    unfinished = unfinished_name(base)
     mode = S_IMODE(present.status.st_mode) if present else 0o666
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _FLAGS, mode, dir_fd=folder)
     try:

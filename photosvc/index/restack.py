@@ -26,7 +26,7 @@ from photosvc.index.shared_rows import SharedRows
 from photosvc.index.stack_rules import MAX_FILES, Member, divide, name_key
 from photosvc.media.formats import split_name
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, RejectedFile, StackKey
-from photosvc.models.photo import PLAIN_VALUES, WITH_ALL
+from photosvc.models.photo import PLAIN_VALUES, load_whole
 from photosvc.models.schema import delete_cascading
 from photosvc.models.statements import UNLOADED, among, unindexed
 
@@ -302,8 +302,7 @@ def _owners(parts: Sequence[Sequence[Row]]) -> list[int | None]:
 def _move(session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], now: datetime) -> Restacked:
     rows = [row for _, part in moves for row in part]
     photo_ids = {row.photo_id for row in rows} | {owner for owner, _ in moves if owner}
-    query = select(Photo).where(Photo.id.in_(photo_ids)).options(*WITH_ALL)
-    photos = {photo.id: photo for photo in session.scalars(query)}
+    photos = {photo.id: photo for photo in load_whole(session, photo_ids)}
     files = {file.id: file for photo in photos.values() for file in photo.files}
     mark_cameras(session, {photo.camera_id for photo in photos.values() if photo.camera_id})
     changed = dict(photos)

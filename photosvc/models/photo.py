@@ -1,6 +1,6 @@
 """The tables of photos and what refers to them: files, markers, sidecars, rejected files, albums, look-alikes."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -14,6 +14,7 @@ from sqlalchemy import (
     Table,
     UniqueConstraint,
     false,
+    select,
 )
 from sqlalchemy.orm import Mapped, Session, joinedload, mapped_column, relationship, selectinload
 
@@ -31,6 +32,7 @@ from photosvc.models.library import (
     renamed_uids,
     subject_uid,
 )
+from photosvc.models.statements import among
 from photosvc.query.fold import fold
 
 #: `FileRoot` of originals.
@@ -332,6 +334,12 @@ WITH_ALL: Final = (
     selectinload(Photo.keywords),
     selectinload(Photo.files).selectinload(File.markers),
 )
+
+
+def load_whole(session: Session, photo_ids: Collection[int]) -> Sequence[Photo]:
+    """Return the photos with these ids, by id, with everything that their records and search rows show."""
+    query = select(Photo).where(among(session, Photo.id, photo_ids)).options(*WITH_ALL).order_by(Photo.id)
+    return session.scalars(query).all()
 
 
 class Sidecar(Numbered, table="sidecars"):
