@@ -74,7 +74,7 @@ def photoprism(
     albums. Photos are found by their paths below the originals, which must be indexed here. Values that a person set
     here stay. A second run changes nothing.
     """
-    folder = PhotoprismFolder(storage, dict(folders))
+    folder = PhotoprismFolder(storage, folders)
     if not folder.is_there:
         msg = f"{storage} has no folder sidecar, albums or backup/albums: name the storage folder of PhotoPrism."
         raise PlainError(msg, 3)

@@ -7,7 +7,7 @@ transactions of their own, so that one that was killed is completed by the next.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
@@ -17,7 +17,7 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.core.vocabulary import MANUAL
 from photosvc.exchange.album_import import AlbumImport
 from photosvc.exchange.import_runs import RunOfImport
-from photosvc.exchange.imported import ImportedAlbum, ImportedPhoto, Outcome, Report, Unreadable
+from photosvc.exchange.imported import ImportedPhoto, Outcome, Reader, Report, Unreadable
 from photosvc.index.shared_rows import SharedRows
 from photosvc.library.edits import Each, apply, is_shown_as
 from photosvc.library.unit_of_work import changing, load_photos
@@ -35,18 +35,6 @@ Preference: TypeAlias = Literal["ours", "theirs", "newest"]
 _PLACES: Final = {"lat": 7, "lng": 7}
 #: Value in the report -> the column with its source, if that is not its name with `_src`.
 _SOURCES: Final = {"time": "taken_src", "position": "place_src"}
-
-
-class Reader(Protocol):
-    """A reader of another program's library."""
-
-    SOURCE: str
-
-    def photos(self) -> Iterator[ImportedPhoto | Unreadable]:
-        """Yield its photos."""
-
-    def albums(self) -> Iterator[ImportedAlbum | Unreadable]:
-        """Yield its albums."""
 
 
 class LibraryImport:

@@ -5,7 +5,7 @@ Only what a person entered is read; see `index.photoprism_yaml` for the records 
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Final
 
 from photosvc.core.files import clean_name
 from photosvc.core.times import is_zone
-from photosvc.exchange.imported import ImportedAlbum, ImportedPhoto, Unreadable
+from photosvc.exchange.imported import ImportedAlbum, ImportedPhoto, Reader, Unreadable, in_our_folder
 from photosvc.index.photoprism_yaml import ENTERED, MAX_YAML, Tree, metadata_of, read_record, read_tree
 from photosvc.media.metadata import DAY, YEAR, Metadata
 from photosvc.media.text import clean, clean_text, parse_date
@@ -30,22 +30,22 @@ _RECORDS: Final = ".yml"
 _MADE: Final = "album"
 
 
-class PhotoprismFolder:
+class PhotoprismFolder(Reader):
     """A storage folder of PhotoPrism."""
 
     SOURCE = "photoprism"
 
-    def __init__(self, storage: Path, folders: Mapping[str, str]) -> None:
+    def __init__(self, storage: Path, folders: Sequence[tuple[str, str]]) -> None:
         """Prepare reading.
 
         Args:
             storage: the folder.
-            folders: a folder below PhotoPrism's originals -> the same folder below ours; empty for the originals.
+            folders: as for `in_our_folder`.
         """
         old, backup = storage / "albums", storage / "backup" / "albums"
         self._sidecars = storage / "sidecar"
         self._albums = old if old.is_dir() else backup
-        self._folders = sorted(folders.items(), key=lambda one: -len(one[0]))
+        self._folders = folders
 
     @property
     def is_there(self) -> bool:
@@ -53,7 +53,7 @@ class PhotoprismFolder:
         return self._sidecars.is_dir() or self._albums.is_dir()
 
     def count(self) -> int:
-        """Return the number of records of photos, read or not."""
+        """Return the number of records of photos."""
         return sum(1 for _ in _records(self._sidecars))
 
     def photos(self) -> Iterator[ImportedPhoto | Unreadable]:
@@ -68,7 +68,7 @@ class PhotoprismFolder:
                 yield Unreadable(clean_name(f"sidecar/{name}"), "no record of a photo")
             else:
                 path, _, base = clean_name(name.rpartition(".")[0]).rpartition("/")
-                yield replace(_photo(record), path=self._path(path), name=base)
+                yield replace(_photo(record), path=in_our_folder(path, self._folders), name=base)
 
     def albums(self) -> Iterator[ImportedAlbum | Unreadable]:
         """Yield the records of albums that are not deleted and that a person made."""
@@ -83,13 +83,6 @@ class PhotoprismFolder:
                 yield Unreadable(clean_name(f"albums/{name}"), "no record of an album")
             elif record.get("Type") == _MADE and not record.get("DeletedAt"):
                 yield album
-
-    def _path(self, path: str) -> str:
-        """Return a folder below our originals for one below those of PhotoPrism."""
-        for theirs, ours in self._folders:
-            if not theirs or path == theirs or path.startswith(f"{theirs}/"):
-                return "/".join(filter(None, (ours, path[len(theirs) :].strip("/"))))
-        return path
 
 
 def _records(folder: Path) -> Iterator[str]:
