@@ -8,8 +8,7 @@ from typing import Any, Final
 from flask import Response, request
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.library.edits import keep_keywords
-from photosvc.library.labels import add_label, check_label_name, label_of, remove_label
+from photosvc.library.labels import add_label, check_label_name, confirm, remove_label
 from photosvc.library.renames import QueuedRename, change_label, remove_labels
 from photosvc.records.people import (
     LabelEditSchema,
@@ -142,14 +141,16 @@ def label_photo(body: dict[str, Any], photo_uid: str) -> Response:
 @takes(PhotoLabelEditSchema, any_type=True)
 @answers(PhotoSchema, "The changed photo.", refuses=(400, 404, 412))
 def confirm_label(body: dict[str, Any], photo_uid: str, label_id: str) -> Response:
-    """Keep the label, even if the files say something else later; an `Uncertainty` of 100 removes it from the photo."""
+    """Keep the label, even if the files say something else later; an `Uncertainty` of 100 removes it from the photo.
+
+    A label that was seen in the picture becomes a keyword.
+    """
 
     def change(editing: Editing) -> None:
         if body["uncertainty"] == _ABSENT:
             remove_label(editing.shared_rows, editing.photo, label_id)
         else:
-            label_of(editing.photo.keywords, label_id)
-            keep_keywords(editing.photo)
+            confirm(editing.shared_rows, editing.photo, label_id)
 
     return answer_changed(photo_uid, "photos.label", change)
 
@@ -158,7 +159,7 @@ def confirm_label(body: dict[str, Any], photo_uid: str, label_id: str) -> Respon
 @require("photos.update")
 @answers(PhotoSchema, "The changed photo.", refuses=(404, 412))
 def unlabel_photo(photo_uid: str, label_id: str) -> Response:
-    """Remove a label from a photo; it stays away when the files are read again."""
+    """Remove a label from a photo; it stays away when the files are read, or the picture is looked at, again."""
     return answer_changed(
         photo_uid, "photos.label", lambda editing: remove_label(editing.shared_rows, editing.photo, label_id)
     )

@@ -34,6 +34,7 @@ svc = LazyGroup(
         "search": "search",
         "shares": "shares",
         "show": "show",
+        "sight": "sight",
         "status": "status",
         "thumbs": "thumbs",
         "trash": "trash",

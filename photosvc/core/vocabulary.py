@@ -16,6 +16,8 @@ UNKNOWN_PLACE: Final = "zz"
 COLOR_NUMBERS = {name: number for number, name in enumerate(COLORS)} | {"gray": COLORS.index("grey")}
 AUTO, DEFAULT, ESTIMATE, NAME, LOCATION = "", "default", "estimate", "name", "location"
 META, XMP, MANUAL, ADMIN = "meta", "xmp", "manual", "admin"
+#: The source of labels that a model saw in a picture; no value of a photo has it.
+IMAGE = "image"
 PRIORITY = {
     AUTO: 1, DEFAULT: 1, ESTIMATE: 2, NAME: 4, LOCATION: 8, META: 16, XMP: 32, MANUAL: 64, ADMIN: 128,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Tables shipped with the service: places, country names, common passwords. See NOTICE for their sources."""
+"""Tables and models shipped with the service. See NOTICE for their sources."""
 
 import sqlite3
 from functools import cache
@@ -10,6 +10,9 @@ PLACES = Path(__file__).with_name("places.sqlite")
 
 #: Names of places in other languages, an SQLite file; `tools/build_names.py` in the source repository describes it.
 NAMES = Path(__file__).with_name("names.sqlite")
+
+#: The model that finds labels, in ONNX.
+LABEL_MODEL = Path(__file__).parent / "models" / "efficientnet-lite2-int8.onnx"
 
 #: Bytes of a table that connections read through the page cache of the system.
 _MAPPED = 2**24

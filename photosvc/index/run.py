@@ -31,7 +31,7 @@ from photosvc.index.worklist import Conditions, Worklist, find_changes, known_fi
 from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease
 from photosvc.jobs.queue import INDEX, QueuedJob
-from photosvc.models.counters import in_index_run
+from photosvc.models.counters import SIGHT, in_index_run, read_counter
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.pictures.cache import PictureCache
 from photosvc.search.rows.check import is_stale, rebuild
@@ -96,9 +96,19 @@ def run_index(
                 _Run(session, settings, clock, options, summary, pauses, observers).index()
                 estimate_places(session, clock, settings.timezone, lease, wanted=settings.estimate_places)
                 session.rollback()
+                _request_sight(session, clock)
             recorder.done(folder)
     summary.seconds = clock.monotonic() - started
     return summary
+
+
+def _request_sight(session: Session, clock: Clock) -> None:
+    """Request a look at the pictures that are due, if sight is on."""
+    wanted = read_counter(session, SIGHT)
+    session.rollback()
+    if wanted:
+        with write_session(session.get_bind().engine) as writing:
+            queue.add(writing, queue.SIGHT, "", clock(), {}, large=True)
 
 
 @dataclass(slots=True)

@@ -57,11 +57,13 @@ IMPORT: Final = JobKind("import", most_waiting=100, most_ended=50)
 LOOK_ALIKES: Final = JobKind("look_alikes", most_waiting=1, most_ended=20)
 #: Making the usual thumbnails of all pictures.
 THUMBNAILS: Final = JobKind("thumbnails", most_waiting=1, most_ended=5)
+#: Looking at the pictures that are due.
+SIGHT: Final = JobKind("sight", most_waiting=1, most_ended=5)
 #: Changes of labels and people on many photos.
 NAMES: Final = JobKind("names", most_waiting=20, most_ended=100)
 #: Putting uploaded files into albums once they are indexed; of a large import, each 200 files are a job.
 ALBUMS: Final = JobKind("albums", most_waiting=2000, most_ended=20)
-KINDS: Final = {kind.name: kind for kind in (INDEX, UPKEEP, IMPORT, LOOK_ALIKES, THUMBNAILS, NAMES, ALBUMS)}
+KINDS: Final = {kind.name: kind for kind in (INDEX, UPKEEP, IMPORT, LOOK_ALIKES, THUMBNAILS, SIGHT, NAMES, ALBUMS)}
 EXCLUSIVE: Final = [kind.name for kind in KINDS.values() if kind.is_exclusive]
 
 

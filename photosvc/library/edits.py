@@ -73,6 +73,7 @@ FIELDS: Final = (
     Field("private", is_plain=True),
     Field("approved"),
     Field("stack", is_plain=True),
+    Field("rejected_labels", is_plain=True),
 )
 _KINDS: Final[Mapping[str, type[Camera | Lens | Place]]] = {"camera": Camera, "lens": Lens, "place": Place}
 _RELATED: Final = {field.column: field.relation for field in FIELDS if field.relation}

@@ -15,7 +15,17 @@ from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease, new_owner, release_dead
-from photosvc.jobs.queue import ALBUMS, IMPORT, LOOK_ALIKES, NAMES, THUMBNAILS, JobKind, QueuedJob, RunCancelledError
+from photosvc.jobs.queue import (
+    ALBUMS,
+    IMPORT,
+    LOOK_ALIKES,
+    NAMES,
+    SIGHT,
+    THUMBNAILS,
+    JobKind,
+    QueuedJob,
+    RunCancelledError,
+)
 from photosvc.library.album_jobs import can_go_on, put_into_albums
 from photosvc.library.import_jobs import import_in_portions
 from photosvc.library.look_alikes import search_look_alikes
@@ -23,6 +33,7 @@ from photosvc.library.renames import change_by_job
 from photosvc.library.thumbnail_jobs import make_all
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.settings import Settings
+from photosvc.sight.runs import look_by_job
 
 _LOG = logging.getLogger("photosvc")
 #: Seconds of one step of a job.
@@ -36,6 +47,7 @@ HANDLERS: Final[dict[JobKind, Handler]] = {
     IMPORT: import_in_portions,
     LOOK_ALIKES: search_look_alikes,
     THUMBNAILS: make_all,
+    SIGHT: look_by_job,
     NAMES: change_by_job,
     ALBUMS: put_into_albums,
 }

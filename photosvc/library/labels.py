@@ -1,6 +1,6 @@
 """Labels: keywords that are renamed, merged and removed in all photos that have them, as edits of these photos."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -15,7 +15,7 @@ from photosvc.index.shared_rows import SharedRows
 from photosvc.library.edits import apply, keep_keywords
 from photosvc.library.journal import Author, Change
 from photosvc.library.unit_of_work import changing, load_photos, store_and_project
-from photosvc.models import Keyword, Photo, photo_keywords
+from photosvc.models import Keyword, Photo, SeenLabel, photo_keywords
 from photosvc.models.counters import record_change
 from photosvc.query.fold import fold
 from photosvc.records import limits
@@ -155,24 +155,38 @@ def add_label(shared_rows: SharedRows, photo: Photo, name: str) -> None:
     keep_keywords(photo)
 
 
+def confirm(shared_rows: SharedRows, photo: Photo, label: str) -> None:
+    """Keep a keyword of a photo whatever its files say, or make a seen label one, inside `changing`.
+
+    Raises:
+        NotFoundError: the photo has no label with this id or UID.
+        ConflictError: the photo has the largest number of labels.
+    """
+    add_label(shared_rows, photo, _label_of(photo, label).word)
+
+
 def remove_label(shared_rows: SharedRows, photo: Photo, label: str) -> None:
-    """Remove a keyword, by its id or UID, from a photo, inside `changing`.
+    """Remove a keyword or a seen label, by its id or UID, from a photo, inside `changing`.
 
     Raises:
         NotFoundError: the photo does not have it.
     """
-    removed = label_of(photo.keywords, label)
-    words = [keyword.word for keyword in photo.keywords if keyword is not removed]
-    apply(photo, {"keywords": words}, shared_rows)
+    removed = _label_of(photo, label)
+    values: dict[str, object] = {"keywords": [keyword.word for keyword in photo.keywords if keyword is not removed]}
+    if photo.seen_labels:  # else the picture would give back what was taken away
+        rejected = dict.fromkeys((*photo.rejected_labels.split("\n"), removed.folded))
+        values["rejected_labels"] = "\n".join(filter(None, rejected))
+    apply(photo, values, shared_rows)
 
 
-def label_of(keywords: Iterable[Keyword], label: str) -> Keyword:
-    """Return the keyword with this id or UID.
+def _label_of(photo: Photo, label: str) -> Keyword | SeenLabel:
+    """Return the label of a photo with this id or UID.
 
     Raises:
         NotFoundError: there is none.
     """
-    match = next((keyword for keyword in keywords if label in {str(keyword.id), keyword.uid}), None)
+    labels: list[Keyword | SeenLabel] = [*photo.keywords, *photo.seen]
+    match = next((one for one in labels if label in {str(one.id), one.uid}), None)
     if match is None:
         raise NotFoundError("the photo has no such label", field="label_id")
     return match

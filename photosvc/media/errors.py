@@ -42,7 +42,9 @@ class StorageError(PhotosvcError):
 
 
 #: Extra -> the module that it installs.
-MODULES = {"heic": "pillow_heif", "jxl": "pylibjxl", "raw": "rawpy", "video": "av", "vips": "pyvips"}
+MODULES = {
+    "heic": "pillow_heif", "jxl": "pylibjxl", "labels": "onnxruntime", "raw": "rawpy", "video": "av", "vips": "pyvips",
+}  # fmt: skip
 
 
 def load_extra(extra: str) -> Any:  # noqa: ANN401 - the libraries are untyped

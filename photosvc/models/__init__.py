@@ -79,6 +79,7 @@ from photosvc.models.search import (
     SearchText,
 )
 from photosvc.models.search_values import NOWHERE, SORT_KEYS, FileKey
+from photosvc.models.sight import SeenLabel, SightRun
 
 __all__ = [
     "ACCESS_TOKEN",
@@ -144,7 +145,9 @@ __all__ = [
     "SearchDocument",
     "SearchRow",
     "SearchText",
+    "SeenLabel",
     "Sidecar",
+    "SightRun",
     "StackKey",
     "StoredKey",
     "Subject",

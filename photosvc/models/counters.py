@@ -26,11 +26,13 @@ _IN_RUN: Final = "photosvc_in_run"
 #: Name of the projection version by which the search rows were written.
 PROJECTION = "projection"
 #: Increment it whenever the projection would give other rows for the same library; older rows are stale.
-PROJECTION_VERSION = 12
+PROJECTION_VERSION = 13
 #: Name of the number that stands for the rules by which files were stacked; see `index.restack`.
 STACKING = "stacking"
 #: Name of a number: 1 if places are estimated, 0 if not; see `index.place_estimates`.
 ESTIMATES = "estimates"
+#: Name of a number: 1 if pictures are looked at after index runs; see `sight`.
+SIGHT: Final = "sight"
 #: Name of the time of the last backup, in seconds since 1970.
 BACKED_UP: Final = "backed_up_at"
 #: Name of the time at which the watcher looked last, in seconds since 1970.

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 
+import orjson
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -32,6 +33,7 @@ from photosvc.models.library import (
     renamed_uids,
     subject_uid,
 )
+from photosvc.models.sight import SeenLabel
 from photosvc.models.statements import among
 from photosvc.query.fold import fold
 
@@ -312,6 +314,10 @@ class Photo(Numbered, table="photos"):
     software: Mapped[str] = mapped_column(Text, default="")
     document_id: Mapped[str] = mapped_column(Text, default="", index=True)
     keywords_src: Mapped[str] = mapped_column(Text, default="", server_default="")
+    seen_labels: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """What the picture shows: a JSON object of the words of `data.subjects` and their scores, 0 to 1; see `sight`."""
+    rejected_labels: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """The folded words of seen labels that a person took away, one a line: they never return."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
     edited_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
@@ -324,6 +330,15 @@ class Photo(Numbered, table="photos"):
     lens: Mapped[Lens] = relationship()
     place: Mapped[Place] = relationship()
     keywords: Mapped[list[Keyword]] = relationship(secondary=photo_keywords, order_by=Keyword.word)
+
+    @property
+    def seen(self) -> Sequence[SeenLabel]:
+        """Return what the picture surely shows, the surest first, without keywords of the photo."""
+        if not self.seen_labels:
+            return ()
+        left_out = {*self.rejected_labels.split("\n"), *(keyword.folded for keyword in self.keywords)}
+        labels = (SeenLabel(word, score) for word, score in orjson.loads(self.seen_labels).items())
+        return [label for label in labels if label.is_sure and label.folded not in left_out]
 
 
 #: Options of a query that load photos with everything that their records and search rows show.

@@ -188,12 +188,14 @@ class SearchText(Base, table="search_texts"):
         RowId, ForeignKey(TABLE_PREFIX + "photos.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
     )
     words: Mapped[str] = mapped_column(Text)
-    """Word text of everything that free text searches."""
+    """Word text of everything that free text searches but `seen`."""
     title: Mapped[str] = mapped_column(Text)
     keywords: Mapped[str] = mapped_column(Text)
     people: Mapped[str] = mapped_column(Text)
     description: Mapped[str] = mapped_column(Text)
     place: Mapped[str] = mapped_column(Text)
     """City, state and country."""
+    seen: Mapped[str] = mapped_column(Text)
+    """What the picture shows, in all languages; not in `words`."""
     description_key: Mapped[str] = mapped_column(Text)
     """The folded description, for patterns; the only column that is no word text."""

@@ -25,7 +25,10 @@ Term: TypeAlias = Word | Phrase
 _BREAK: Final = " , "
 
 #: The full-text index has each word of a section once more, after this character. No word contains one.
-MARKS: Final = {"title": "\ue001", "keywords": "\ue002", "people": "\ue003", "description": "\ue004", "place": "\ue005"}
+MARKS: Final = {
+    "title": "\ue001", "keywords": "\ue002", "people": "\ue003", "description": "\ue004", "place": "\ue005",
+    "seen": "\ue006",
+}  # fmt: skip
 
 
 #: The most characters of all words of a photo, and of one section: PostgreSQL indexes a megabyte of UTF-8 together.

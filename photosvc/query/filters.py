@@ -184,7 +184,7 @@ _ROWS = (
           'description:"at sunset"', kind=ValueKind.PROSE, aliases=("caption",)),
     _words("keywords", "keywords",
            "Words among the keywords.", "keywords:beach&sun", aliases=("keyword", "tags", "tag")),
-    _words("label", "keywords", "Whole words among the keywords, which are called labels elsewhere.",
+    _words("label", "labels", "Whole words among the keywords, and words for what the picture shows.",
            "label:cat|dog", ValueKind.WHOLE_WORDS, ("labels",)),
     # People and albums
     _words("subject", "subjects",

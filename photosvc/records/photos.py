@@ -308,12 +308,15 @@ class FileEntitySchema(FileSchema):
 
 
 class PhotoLabelSchema(Schema):
-    """A keyword of a photo, dumped from the pair of both."""
+    """A keyword of a photo, or a label that was seen in its picture, dumped from the photo and the label."""
 
     PhotoID = fields.Function(lambda pair: pair[0].id, metadata=NUMBER)
     LabelID = fields.Function(lambda pair: pair[1].id, metadata=NUMBER)
-    LabelSrc = fields.Function(lambda pair: pair[0].keywords_src, metadata=TEXT)
-    Uncertainty = constant(0)
+    LabelSrc = fields.Function(lambda pair: getattr(pair[1], "src", pair[0].keywords_src), metadata=TEXT)
+    Uncertainty = fields.Function(
+        lambda pair: getattr(pair[1], "uncertainty", 0),
+        metadata={"type": "integer", "description": "Percent; 0 for keywords."},
+    )
     Label = fields.Function(lambda pair: _label(pair[1]), metadata={"type": "object"})
 
 
@@ -341,6 +344,8 @@ class PhotoSchema(PhotoResultSchema):
     Place = fields.Nested(PlaceSchema, attribute="photo.place")
     Albums = fields.List(fields.Nested(AlbumSchema), attribute="albums")
     Labels = fields.Function(
-        lambda entity: [_dump_photo_label((entity.photo, keyword)) for keyword in entity.photo.keywords],
+        lambda entity: [
+            _dump_photo_label((entity.photo, label)) for label in (*entity.photo.keywords, *entity.photo.seen)
+        ],
         metadata={"type": "array", "items": {"type": "object"}},
     )

@@ -188,8 +188,9 @@ def _any(spec: FilterSpec, items: tuple[Operand, ...], context: Context) -> Cond
             return _in_public_album(context) if True in items else not_(_in_public_album(context))
         case "subjects":
             return _shows(items, context)
-        case "keywords" | "place" as section:
-            return or_(*(words.contains(section, item, context) for item in items if isinstance(item, Word | Phrase)))
+        case "keywords" | "labels" | "place" as column:
+            terms = [item for item in items if isinstance(item, Word | Phrase)]
+            return or_(*(words.contains(part, term, context) for part in words.SECTIONS[column] for term in terms))
         case "nothing":
             return false()
         case "faces" if UNNAMED in items:

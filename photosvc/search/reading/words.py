@@ -35,9 +35,11 @@ from photosvc.search.reading.columns import Condition, Context
 #: Operator of an index between two wanted queries -> the operator before a query whose photos are left out.
 _BUT_NOT = {" AND ": " NOT ", " & ": " & !"}
 #: Filters with these columns compare columns of `SearchText`; the last one only words, no patterns.
-_TEXT_COLUMNS = frozenset({"keywords", "subjects", "description", "place", "title"})
-#: The sections of words that filters compare, by the names of their columns.
-_SECTIONS = {"subjects": "people"} | {section: section for section in MARKS if section != "people"}
+_TEXT_COLUMNS = frozenset({"keywords", "labels", "subjects", "description", "place", "title"})
+#: The sections of words that filters compare, by the names of their columns; the words may stand in any of them.
+SECTIONS = {"subjects": ("people",), "labels": ("keywords", "seen")} | {
+    section: (section,) for section in MARKS if section not in {"people", "seen"}
+}
 
 
 class _TsQuery(UserDefinedType[str]):
@@ -122,9 +124,10 @@ def _needed(part: Node) -> Node | None:
     match part:
         case Word() | Phrase():
             return part
-        case Filter(name, Choice(any_of)) if any_of and (section := _SECTIONS.get(FILTERS[name].columns[0])):
-            terms = [in_section(operand, section) for operand in any_of if isinstance(operand, Word | Phrase)]
-            return disjunction(terms) if len(terms) == len(any_of) else None
+        case Filter(name, Choice(any_of)) if any_of and (sections := SECTIONS.get(FILTERS[name].columns[0])):
+            terms = [operand for operand in any_of if isinstance(operand, Word | Phrase)]
+            every = [in_section(term, section) for term in terms for section in sections]
+            return disjunction(every) if len(terms) == len(any_of) else None
         case And(parts):
             return needed(parts)
         case Or(parts):
@@ -145,7 +148,7 @@ def is_words(node: Node) -> bool:
             return True
         case And(parts) | Or(parts):
             return all(map(is_words, parts))
-        case Filter(name, Choice(any_of, ())) if any_of and FILTERS[name].columns[0] in _SECTIONS:
+        case Filter(name, Choice(any_of, ())) if any_of and FILTERS[name].columns[0] in SECTIONS:
             return all(isinstance(operand, Word) for operand in any_of)
         case _:
             return False
@@ -191,7 +194,8 @@ def found_by_index(term: Term, context: Context) -> Condition:
     indexed = by_index(term, context)
     if isinstance(term, Word):
         return indexed
-    return and_(indexed, of_photo(_has_term(SearchText.words, term, context)))
+    texts = (SearchText.words, SearchText.seen)
+    return and_(indexed, of_photo(or_(*(_has_term(text, term, context) for text in texts))))
 
 
 def of_photo(condition: Condition) -> Condition:
@@ -204,9 +208,11 @@ def contains(section: str, term: Term, context: Context) -> Condition:
     """Return the condition on `SearchText` that a section of a photo's words contains a term.
 
     Args:
-        section: a column of `SearchText`, such as `words` (all of them) or `title`.
+        section: a column of `SearchText`, such as `title`, or `words` for all of them.
     """
     condition = _has_term(getattr(SearchText, section), term, context)
+    if section == "words":
+        condition = or_(condition, _has_term(SearchText.seen, term, context))
     if not context.words_as_sets:
         return condition
     return and_(by_index(in_section(term, section) if section in MARKS else term, context), condition)
@@ -242,7 +248,7 @@ def has_part(text: Any, part: str, context: Context) -> Condition:  # noqa: ANN4
 #: Terms that count for the rank; further ones only decide whether a photo matches.
 MOST_RANKED = 16
 #: The points of a longer word that begins with a term, in each section.
-_BEGUN = {"title": 3, "keywords": 2, "people": 2, "words": 1}
+_BEGUN = {"title": 3, "keywords": 2, "people": 2, "words": 1, "seen": 0}
 #: The points of a term as a whole word, in each section. One whole word more outweighs the places of all other terms,
 #: at most `MOST_RANKED`.
 _WHOLE = {section: most + 2 * MOST_RANKED + 1 for section, most in _BEGUN.items()}
@@ -265,7 +271,8 @@ def points(ranked: Iterable[Term], context: Context) -> ColumnElement[int]:
     """Return the rank of a photo, the sum of the points of each term, as an expression on `SearchText`.
 
     A term as a whole word has more points than the beginning of a longer word. Among whole words, and among beginnings,
-    a term has most points in the title, fewer in keywords and names of people, and fewest elsewhere.
+    a term has most points in the title, fewer in keywords and names of people, and fewer elsewhere; photos that only
+    show it come last.
     """
     score: Any = 0
     for term in list(ranked)[:MOST_RANKED]:

@@ -12,6 +12,7 @@ import orjson
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from photosvc.data.subjects import subjects
 from photosvc.models import (
     SEARCH_COLUMNS,
     UNKNOWN_ID,
@@ -91,6 +92,7 @@ def search_text(photo: Photo) -> dict[str, object]:
         "people": word_text(people),
         "description": word_text((photo.description,)),
         "place": word_text(_place(photo)),
+        "seen": word_text(word for label in photo.seen for word in subjects()[label.key].words),
         "description_key": fold(photo.description),
     }
 

@@ -24,7 +24,8 @@ from photosvc.query.filters import FILTERS
 #: Column names of filters that are not answered by search rows but by words, albums, cameras and lenses.
 #: `weekday` and `hour` are computed from the photo.
 ELSEWHERE = {
-    "nothing", "place", "description", "keywords", "subjects", "albums", "camera_text", "lens_text", "weekday", "hour",
+    "nothing", "place", "description", "keywords", "labels", "subjects", "albums", "camera_text", "lens_text",
+    "weekday", "hour",
 }  # fmt: skip
 
 #: Columns that neither a filter nor an order compares: keys, and what conditions on who sees what and where need.

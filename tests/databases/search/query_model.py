@@ -148,6 +148,7 @@ class Matcher:
         local = photo.taken_at_local
         values = {
             "keywords": [keyword.word for keyword in photo.keywords],
+            "labels": [keyword.word for keyword in photo.keywords],
             "subjects": [name for name in people(photo) if name],
             "has_album": [any(photo.id in chosen for album, chosen in self.albums if not album.filter)],
             "camera_text": spellings(f"{camera.make} {camera.model}"),

@@ -26,7 +26,10 @@ INDEX = "photosvc_search_text_index"
 VIEW = "photosvc_search_text_terms"
 #: Words of a section are indexed once more behind a character that no word contains, so that the words of a title are
 #: found without reading texts.
-MARKS = {"title": "\ue001", "keywords": "\ue002", "people": "\ue003", "description": "\ue004", "place": "\ue005"}
+MARKS = {
+    "title": "\ue001", "keywords": "\ue002", "people": "\ue003", "description": "\ue004", "place": "\ue005",
+    "seen": "\ue006",
+}  # fmt: skip
 #: PostgreSQL takes a megabyte of words, of at most four bytes a character.
 LONGEST = 260_000
 
@@ -48,7 +51,7 @@ def upgrade() -> None:
 def _terms(row: str = "") -> str:
     """Return the SQL text of all words of a row, with the words of each section behind its mark."""
     sections = (f"replace(rtrim({row}{section}), ' ', ' {mark}')" for section, mark in MARKS.items())
-    return " || ".join((f"rtrim({row}words)", *sections))
+    return " || ".join((f"rtrim({row}words)", f"rtrim({row}seen)", *sections))
 
 
 def _create_text_index() -> None:
@@ -194,10 +197,10 @@ def _create_tables() -> None:
         server_default=""), *each(TEXT, "artist"), *each(TEXT, "artist_src", server_default=""), *each(TEXT,
         "copyright"), *each(TEXT, "copyright_src", server_default=""), *each(TEXT, "license"), *each(TEXT,
         "license_src", server_default=""), *each(TEXT, "notes"), *each(TEXT, "notes_src", server_default=""),
-        *each(TEXT, "software document_id"), *each(TEXT, "keywords_src", server_default=""), *each(TIME,
-        "created_at updated_at"), *each(TIME, "edited_at checked_at archived_at", nullable=True), *each(TEXT,
-        "archived_src", server_default=""), key="id", unique=["uid"], refers=[("camera_id", "cameras.id", None),
-        ("lens_id", "lenses.id", None), ("place_id", "places.id", None)])
+        *each(TEXT, "software document_id"), *each(TEXT, "keywords_src seen_labels rejected_labels",
+        server_default=""), *each(TIME, "created_at updated_at"), *each(TIME, "edited_at checked_at archived_at",
+        nullable=True), *each(TEXT, "archived_src", server_default=""), key="id", unique=["uid"],
+        refers=[("camera_id", "cameras.id", None), ("lens_id", "lenses.id", None), ("place_id", "places.id", None)])
     index("photos", "camera_id camera_serial taken_at_local", name="ix_photosvc_photos_camera")
     index("photos", "document_id")
     index("photos", "lens_id")
@@ -274,11 +277,13 @@ def _create_tables() -> None:
         *each(ROW_ID, "photo_id"), *each(SMALL, "distance"), key="number place", refers=[("photo_id", "photos.id",
         "CASCADE")])
     index("look_alikes", "photo_id")
+    table("sight_runs", *each(ROW_ID, "photo_id", autoincrement=False), *each(TEXT, "model file_hash failure"),
+        *each(TIME, "done_at"), key="photo_id", refers=[("photo_id", "photos.id", "CASCADE")])
     table("photo_keywords", *each(ROW_ID, "photo_id keyword_id"), key="photo_id keyword_id", refers=[("photo_id",
         "photos.id", "CASCADE"), ("keyword_id", "keywords.id", "CASCADE")])
     index("photo_keywords", "keyword_id")
     table("search_texts", *each(ROW_ID, "photo_id", autoincrement=False), *each(TEXT,
-        "words title keywords people description place description_key"), key="photo_id", refers=[("photo_id",
+        "words title keywords people description place seen description_key"), key="photo_id", refers=[("photo_id",
         "photos.id", "CASCADE")])
     table("copy_sidecars", *each(TEXT, "name"), *each(ROW_ID, "sidecar_id file_id"), key="name sidecar_id",
         refers=[("sidecar_id", "sidecars.id", "CASCADE"), ("file_id", "files.id", "CASCADE")])
