@@ -154,6 +154,11 @@ def test_an_account_that_does_not_exist_has_no_owner_and_a_credential_without_an
     assert not may(principal(LOGIN_SESSION, user_uid=None), "users.passcode", owner_uid=None)
 
 
+def test_an_account_owns_itself_and_no_other_one():
+    for owner in ("u1", "u2", "u3"):
+        assert may(principal(LOGIN_SESSION, user_uid="u2"), "users.passcode", owner_uid=owner) == (owner == "u2")
+
+
 def test_an_error_of_the_scope_names_the_needed_scope():
     with pytest.raises(InsufficientScopeError) as caught:
         decide(principal(scope="albums"), "photos.search")

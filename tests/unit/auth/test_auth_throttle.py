@@ -59,6 +59,14 @@ def test_subjects_and_allowances_do_not_share(session):
     assert takes(session, Charge(LOGIN_BY_ADDRESS, "x"), 1) == [0]
 
 
+def test_the_units_that_are_left_are_those_of_the_subject_alone(session):
+    takes(session, Charge(THREE, "x"), 2)
+    now = NOW + 59 * SECOND
+    left = {subject: buckets.units_left(session, Charge(THREE, subject), now) for subject in "wxy"}
+    assert left == {"w": 3, "x": 1, "y": 3}
+    assert buckets.units_left(session, Charge(THREE, "x"), NOW + 60 * SECOND) == 2
+
+
 def test_a_charge_that_was_given_back_can_be_taken_again(session):
     charge = Charge(THREE, "x")
     takes(session, charge, 3)
