@@ -12,13 +12,15 @@ from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.message import counted
 from photosvc.index.shared_rows import SharedRows
+from photosvc.index.stack_rules import MAX_FILES
 from photosvc.library import batches
 from photosvc.library.batches import Flagging, change_flags, change_in_portions, selected_photos, undo_batch
 from photosvc.library.edits import Each, apply
 from photosvc.library.journal import Author, Change, find_own, first_of_batch
+from photosvc.library.stacks import stack
 from photosvc.library.trash.deletion import Deletion, trash_photos
 from photosvc.library.unit_of_work import changing, load_photos
-from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
+from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, StackingSchema, UndoBatchSchema
 from photosvc.web.changes import rename_context, taking_originals
 from photosvc.web.contract import LONG_BODY, NUMBER, answers, outcome, takes
 from photosvc.web.parts import OwnBlueprint
@@ -125,6 +127,35 @@ def undo_edit(body: dict[str, Any]) -> Response:
         return undone
 
     return _batch(body, take_back, "taken back", most=MOST_EDITED, more=lambda: {"left": left})
+
+
+@batch.post("/batch/photos/stack")
+@require("photos.update")
+@takes(StackingSchema, any_type=True, max_body=LONG_BODY)
+@answers(_EDITED, "Number of stacked photos.", refuses=(400, 404, 409))
+def stack_photos(body: dict[str, Any]) -> Response:
+    """Put photos together into the first one, also for later index runs; its file shows the stack.
+
+    To undo it, send `change` of the answer to `POST /batch/photos/undo` with the first photo; `POST
+    /photos/<uid>/files/<file_uid>/unstack` takes one photo out.
+    """
+    service, who, entry = current_service(), principal(), Change("photos.stack", Author.of(principal()))
+    uids = list(dict.fromkeys(body["photos"] or ()))
+    with service.writing(library=True) as session:
+        selection = {"photos": uids, "q": None}
+        photo_ids = selected_photos(
+            session.connection(), selection, service.today(), most=MAX_FILES, sees_private=who.sees_private
+        )
+        photos = sorted(load_photos(session, photo_ids), key=lambda photo: uids.index(photo.uid))
+        if len(photos) < len(uids):
+            raise NotFoundError("one of these photos does not exist", field="photos")
+        shared_rows = SharedRows(session, service.settings.timezone)
+        stack(session, shared_rows, photos, entry, service.now())
+        number = first_of_batch(session, uids[:1], entry)
+    count = len(photos)
+    return json_answer(
+        {"code": 200, "message": f"{counted(count, 'photo')} stacked", "photos": count, "change": number}
+    )
 
 
 @batch.post("/batch/photos/delete")

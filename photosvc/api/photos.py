@@ -16,10 +16,10 @@ from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index.file_columns import choose_orientation
-from photosvc.index.restack import unstack
 from photosvc.index.shared_rows import SharedRows
-from photosvc.library.edits import FILES, apply, approve, undo
-from photosvc.library.journal import Author, Change, changes_of, find_change, record, values_of, wire_values
+from photosvc.library import stacks
+from photosvc.library.edits import FILES, apply, approve
+from photosvc.library.journal import Author, Change, changes_of, find_change, record, wire_values
 from photosvc.library.trash.deletion import trash_file
 from photosvc.models import File, Photo
 from photosvc.records.edits import ChangeSchema, OrientationSchema, PhotoEditSchema, yaml_text
@@ -172,7 +172,7 @@ def undo_change(photo_uid: str, number: str) -> Response:
 
     def change(editing: Editing) -> int:
         undone = find_change(editing.session, photo_uid, number, sees_private=principal().sees_private)
-        undo(editing.shared_rows, editing.photo, values_of(undone.before), values_of(undone.after))
+        stacks.undo_change(editing.shared_rows, editing.photo, undone, current_service().now())
         return undone.id
 
     return _wrapped(photo_uid, "photos.undo", change)
@@ -220,12 +220,15 @@ def turn_file(values: dict[str, Any], photo_uid: str, file_uid: str) -> Response
 @require("photos.update")
 @answers(PhotoSchema, "The photo that the file left.", refuses=(404, 409, 412))
 def unstack_file(photo_uid: str, file_uid: str) -> Response:
-    """Take a file out of its stack: it becomes a photo of its own, which no index run stacks again."""
+    """Take a file out of its stack: it becomes a photo of its own, which no index run stacks again.
+
+    A photo that a person stacked gets all its files back, with what people entered about it.
+    """
 
     def leave(session: Session, file: File) -> None:
         service = current_service()
         now, shared_rows = service.now(), SharedRows(session, service.settings.timezone)
-        photo = unstack(session, shared_rows, file, now)
+        photo = stacks.unstack(session, shared_rows, file, now)
         record(session, Change("photos.unstack", Author.of(principal())), now, {photo.uid: ({}, {FILES: [file.name]})})
 
     return _without(photo_uid, file_uid, "photos.unstack", leave)

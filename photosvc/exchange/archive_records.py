@@ -21,9 +21,10 @@ from photosvc.search.reading.compile import visible_albums
 
 _PORTION: Final = 200
 #: Values of a snapshot that name rows or files by numbers of this database, or that stand with the files.
-_INTERNAL: Final = frozenset(
-    ("camera_id", "lens_id", "place_id", "cell_id", "primary", "files", "orientations", "names", "areas", "keywords")
-)
+_INTERNAL: Final = frozenset((
+    "camera_id", "lens_id", "place_id", "cell_id", "primary", "files", "orientations", "names", "areas", "keywords",
+    "stacked",
+))  # fmt: skip
 _ALBUM: Final = {
     "Title": "title", "Description": "description", "Category": "category", "Location": "location", "Notes": "notes",
     "Filter": "filter", "Order": "order", "Favorite": "favorite", "Private": "private", "Cover": "cover",
@@ -32,7 +33,7 @@ _FILE: Final = {
     "Name": "name", "SHA1": "hash", "Size": "size", "OriginalName": "original_name", "MediaType": "media_type",
     "Width": "width", "Height": "height", "Orientation": "orientation", "OrientationSrc": "orientation_src",
     "Primary": "primary", "PrimarySrc": "primary_src", "Sidecar": "sidecar", "Missing": "missing",
-    "Unstacked": "unstacked",
+    "Unstacked": "unstacked", "StackedFrom": "stacked_from",
 }  # fmt: skip
 _AREA: Final = {"Type": "type", "Src": "src", "Name": "name", "X": "x", "Y": "y", "W": "w", "H": "h"}
 
@@ -76,6 +77,7 @@ photos.jsonl     UID; the values with the names of the API; a field that ends in
                  DeletedAt is the time at which the photo was archived. Stack: 1 stacked, 0 may be, -1 never.
   Files          Name is the path below originals/, in bytes of UTF-8; SHA1 of the content; Primary shows the photo;
                  PrimarySrc and OrientationSrc are manual if a person chose; Orientation is that of Exif, 1 to 8.
+                 StackedFrom has the UIDs of the photos that a file was before people stacked it, the last one last.
   Areas          boxes on the upright picture, as shares of its width and height from the top left; Type face or empty.
 albums.json      Filter is the query of a smart album; Cover the UID of the chosen photo; Photos in the order by hand;
                  Hidden: removed from a smart album by hand.

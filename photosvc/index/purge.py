@@ -105,8 +105,10 @@ def survey(session: Session, settings: Settings) -> Survey:
     surveyed.photos = [photo_id for photo_id in surveyed.photos if photo_id not in with_moved]
     named = select(File.name).where(File.id.in_(surveyed.files[:_EXAMPLES])).order_by(File.photo_id, File.id)
     surveyed.examples.extend(session.scalars(named))
-    without_files = select(Photo.id).where(Photo.id.not_in(select(File.photo_id)))
-    surveyed.photos.extend(session.scalars(without_files))
+    stacked = session.scalars(select(File.stacked_from).where(File.stacked_from != "").distinct())
+    waiting = {uid for chain in stacked for uid in chain.split()}  # they get files back when the stack is taken apart
+    without_files = session.execute(select(Photo.id, Photo.uid).where(Photo.id.not_in(select(File.photo_id))))
+    surveyed.photos.extend(row.id for row in without_files if row.uid not in waiting)
     for ids in in_portions(surveyed.photos):
         photos = select(func.count()).select_from(Photo).where(Photo.id.in_(ids))
         surveyed.edited += session.scalar(photos.where(Photo.edited_at.is_not(None))) or 0

@@ -1,7 +1,8 @@
 """Stacking: putting the files of the library into photos by `stack_rules`, when files or the rules changed.
 
 Keys in the database link a changed file with the files that may share its photo. When all files of a photo join another
-one, that one inherits people's decisions. A file that a person took out of its photo is never stacked again.
+one, that one inherits people's decisions. Files that a person stacked stay one photo; a file that a person took out of
+its photo is never stacked again.
 """
 
 from collections import defaultdict
@@ -15,14 +16,12 @@ from sqlalchemy import delete, func, insert, literal_column, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core import ids
-from photosvc.core.errors import ConflictError
 from photosvc.core.problems import Reason
 from photosvc.core.vocabulary import AUTO, MANUAL, PRIORITY
 from photosvc.index.agreement import Facts
 from photosvc.index.file_columns import load_metadata
 from photosvc.index.name_groups import is_moving_part, is_preview
-from photosvc.index.photo_changes import PhotoChanges, mark_cameras
-from photosvc.index.shared_rows import SharedRows
+from photosvc.index.photo_changes import mark_cameras
 from photosvc.index.stack_rules import MAX_FILES, Member, divide, name_key
 from photosvc.media.formats import split_name
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, RejectedFile, StackKey
@@ -34,8 +33,8 @@ from photosvc.models.statements import UNLOADED, among, unindexed
 #: beyond keep their photos.
 MAX_COMPARED: Final = 20 * MAX_FILES
 _COLUMNS: Final = (
-    File.id, File.name, File.media_type, File.duration_ns, File.missing, File.unstacked, File.primary, File.photo_id,
-    Photo.quality, Photo.stack, File.hash, File.details, File.colors, File.luminance,
+    File.id, File.name, File.media_type, File.duration_ns, File.missing, File.unstacked, File.stacked_from,
+    File.primary, File.photo_id, Photo.quality, Photo.stack, File.hash, File.details, File.colors, File.luminance,
     File.look_1, File.look_2, File.look_3, File.look_4,
 )  # fmt: skip
 _KEY: Final = (StackKey.key, StackKey.file_id)
@@ -49,10 +48,6 @@ _VALUES: Final = {
     "place_src": ("lat", "lng", "altitude", "cell_id", "place", "country"),
     **{f"{name}_src": (name,) for name in PLAIN_VALUES},
 }
-#: `Photo.stack` of a photo that a person took out of stacks.
-UNSTACKED = -1
-
-
 #: A row of `_COLUMNS`: a file with the quality of its photo, and `stack`, which is -1 when a person took that out of
 #: stacks.
 Row: TypeAlias = Any
@@ -149,6 +144,7 @@ def members_of(
             named=own in keys,
             keys=frozenset(keys - {own} - places.keys()),
             closed=row.photo_id if row.stack < 0 else 0,
+            stacked=row.photo_id if row.stacked_from else 0,
             unstacked=row.unstacked,
         )
 
@@ -328,29 +324,3 @@ def new_photo(path: str, name: str, now: datetime) -> Photo:
     uid = ids.new_uid(ids.PHOTO, now)
     values = {"uid": uid, "path": path, "name": name, "created_at": now, "updated_at": now}
     return Photo.with_defaults(values, keywords=[])
-
-
-def unstack(session: Session, shared_rows: SharedRows, file: File, now: datetime) -> Photo:
-    """Make a photo of its own of this file, in the session's write transaction, and return that photo.
-
-    It begins with people's decisions about the photo that the file leaves: private stays private, albums keep both.
-
-    Raises:
-        ConflictError: the file is the only one of its photo.
-    """
-    left = file.photo
-    if not any(other is not file and not other.missing and not other.sidecar for other in left.files):
-        raise ConflictError("the file is the only one of its photo")
-    changes = PhotoChanges(session, shared_rows, now)
-    changes.remember([left])
-    folder, base, _ = split_name(file.name)
-    photo = new_photo(folder, base, now)
-    session.add(photo)
-    session.flush()
-    inherit(session, photo, left)
-    photo.stack = UNSTACKED
-    file.photo, file.unstacked = photo, True
-    session.flush()
-    changes.describe([left, photo])
-    changes.project([left, photo])
-    return photo

@@ -187,6 +187,8 @@ class Member:
     """The keys of `keys_of` that are not made of its names, except keys that too many files share."""
     closed: int = 0
     """The id of its photo if a person took that photo out of stacks: only files of the same names may join it."""
+    stacked: int = 0
+    """The id of its photo if a person stacked it: all such files of the photo stay one photo."""
     unstacked: bool = False
     """True if a person took this file out of its photo: it is a photo of its own."""
 
@@ -236,7 +238,7 @@ def divide(members: Iterable[Member], kinds: Collection[str]) -> list[list[int]]
         for key in member.keys if member.id not in closed else ():
             by_key[key].append(member)
     photos = _Photos(ordered)
-    photos.unite(_by_closed_photo(ordered))
+    photos.unite(_by_decision(ordered))
     photos.unite_agreeing(_pairs_by_names(buckets, kinds))
     named = photos.numbers()
     photos.unite_agreeing(_pairs_by_keys(by_key, (StackLink.NAME, StackLink.MOMENT, StackLink.EXACT, StackLink.LOOK)))
@@ -296,12 +298,12 @@ def _pairs_of_sure_keys(by_key: Mapping[int, Sequence[Member]]) -> Iterator[_Pai
                 yield members[0], member, False
 
 
-def _by_closed_photo(members: Iterable[Member]) -> Iterator[_Pair]:
-    """Yield pairs of files of one closed photo: people's decisions about it stay."""
+def _by_decision(members: Iterable[Member]) -> Iterator[_Pair]:
+    """Yield pairs of files that people's decisions keep in one photo."""
     first: dict[int, Member] = {}
     for member in members:
-        if member.closed:
-            yield first.setdefault(member.closed, member), member, False
+        if photo_id := member.closed or member.stacked:
+            yield first.setdefault(photo_id, member), member, False
 
 
 def _pairs_by_names(buckets: Mapping[_Name, _Bucket], kinds: Collection[str]) -> Iterator[_Pair]:

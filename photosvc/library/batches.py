@@ -24,8 +24,9 @@ from photosvc.core.message import Message, counted
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index.quality import quality_after_edit
 from photosvc.index.shared_rows import SharedRows
-from photosvc.library.edits import difference, undo
-from photosvc.library.journal import Author, Change, entries_of_batch, record, values_of
+from photosvc.library.edits import difference
+from photosvc.library.journal import Author, Change, entries_of_batch, record
+from photosvc.library.stacks import undo_change
 from photosvc.library.unit_of_work import changing, load_photos
 from photosvc.models import Photo, SearchRow
 from photosvc.models.engine import Writing, many_pages
@@ -163,7 +164,7 @@ def undo_batch(
         for photo in photos:
             if (entry := entries.get(photo.uid)) is not None:
                 try:
-                    undo(shared_rows, photo, values_of(entry.before), values_of(entry.after))
+                    undo_change(shared_rows, photo, entry, now)
                 except ConflictError:  # raised before anything is written
                     changed_since += 1
     return len(touched), changed_since

@@ -54,6 +54,8 @@ ORIENTATIONS: Final = "orientations"
 NAMES: Final = "names"
 #: The areas that a person added, by the UIDs of the files.
 AREAS: Final = "areas"
+#: Where the files that a person stacked came from, by the UIDs of the files: `File.stacked_from`.
+STACKED: Final = "stacked"
 #: All values in the columns of photos.
 FIELDS: Final = (
     Field("title", "title_src", is_plain=True),
@@ -356,7 +358,9 @@ def snapshot(photo: Photo) -> dict[str, Any]:
     areas = {file.uid: list(map(asdict, added_areas(file))) for file in photo.files if file.added_areas}
     keywords = sorted(keyword.word for keyword in photo.keywords)
     files = sorted(file.name for file in photo.files if not file.missing)
+    stacked = {file.uid: file.stacked_from for file in photo.files if file.stacked_from}
     values |= {KEYWORDS: keywords, PRIMARY: chosen, ORIENTATIONS: turned, NAMES: names, AREAS: areas, FILES: files}
+    values[STACKED] = stacked
     return values
 
 

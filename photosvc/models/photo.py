@@ -103,6 +103,9 @@ class File(Numbered, table="files"):
     missing: Mapped[bool] = mapped_column(default=False)
     unstacked: Mapped[bool] = mapped_column(default=False, server_default=false())
     """True if it is never stacked: a person removed it from its photo, or a visitor or contributor sent it."""
+    stacked_from: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """UIDs of the photos that it belonged to before a person stacked it, the last one at the end, each after a blank;
+    files of the photo that the stack began with have its UID. See `library.stacks`."""
     contributed: Mapped[bool] = mapped_column(default=False, server_default=false())
     """True if a visitor or contributor sent it: it never takes the place of another file with its content."""
     error: Mapped[str] = mapped_column(Text, default="")

@@ -59,6 +59,7 @@ _TEXTS: Final[dict[str, Text]] = {
     "askUnarchive": P_("Unarchive %(num)s photo?", "Unarchive %(num)s photos?"),
     "archived": P_("%(num)s photo archived", "%(num)s photos archived"),
     "unarchived": P_("%(num)s photo unarchived", "%(num)s photos unarchived"),
+    "stack": N_("Stack"), "stacked": P_("%(num)s photo stacked", "%(num)s photos stacked"),
     "approved": P_("%(num)s photo approved", "%(num)s photos approved"),
     "favored": P_("%(num)s photo made a favorite", "%(num)s photos made favorites"),
     "unfavored": P_("%(num)s photo no longer a favorite", "%(num)s photos no longer favorites"),

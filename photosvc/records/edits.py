@@ -182,6 +182,12 @@ class BatchSchema(AnyCaseSchema):
     expected = whole_number_field("The number of photos that `q` must find; otherwise nothing is changed.", 0)
 
 
+class StackingSchema(AnyCaseSchema):
+    """The photos of a stack."""
+
+    photos = texts("UIDs of two photos or more, the one that shows the stack first.", PHOTO_UID)
+
+
 class PrivateBatchSchema(BatchSchema):
     """A batch that makes photos private or public."""
 

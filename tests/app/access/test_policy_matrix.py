@@ -64,7 +64,7 @@ READ_SESSION = row(200, "sessions read", PERSON, EVERYBODY)
 END_SESSION = row(200, "sessions write", SESSION, EVERYBODY)
 LOG_IN = Row(400, body=[])
 TURNED = {"Orientation": 6}
-BATCH_VERBS = ("archive", "restore", "approve", "private", "edit", "undo", "delete")
+BATCH_VERBS = ("archive", "restore", "approve", "private", "edit", "stack", "undo", "delete")
 SESSIONS = ("/session", "/sessions", "/session/<session_id>", "/sessions/<session_id>")
 #: Routes that answer less, but no error, without a credential.
 ANONYMOUS = {"GET /config"}

@@ -11,10 +11,10 @@ from sqlalchemy import select
 from photosvc.core.vocabulary import KINDS
 from photosvc.index import stack_rules
 from photosvc.index.batches import restack_library
-from photosvc.index.restack import unstack
 from photosvc.index.scan import ScannedFile
 from photosvc.index.shared_rows import SharedRows
 from photosvc.index.store import Store
+from photosvc.library.stacks import unstack
 from photosvc.media.metadata import Metadata
 from photosvc.models import STACKING, Album, AlbumPhoto, File, LibraryState, Photo, SearchRow
 from tests.helpers.clock import NOW

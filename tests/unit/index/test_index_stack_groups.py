@@ -133,6 +133,9 @@ def test_what_a_person_took_apart_stays_apart():
     assert stacks(*files, member(3, "c.jpg", 5, closed=9), member(4, "c.dng", 5)) == [[1, 2], [3, 4]]
     assert stacks(member(1, "IMG_1000.jpg", closed=9), member(2, "IMG_E1000.jpg", closed=9)) == [[1, 2]]
     assert stacks(member(1, "IMG_1000.jpg", closed=9), member(2, "IMG_E1000.jpg")) == [[1], [2]]
+    assert stacks(member(1, "a.jpg", 5, stacked=9), member(2, "b.jpg", 6, stacked=9), member(3, "c.jpg", 6)) == [
+        [1, 2, 3]
+    ]
 
 
 def test_a_photo_that_would_have_too_many_files_is_divided_by_names():

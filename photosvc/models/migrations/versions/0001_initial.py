@@ -260,9 +260,9 @@ def _create_tables() -> None:
         *each(TEXT, "projection color_profile"), *each(SMALL, "main_color"), *each(TEXT, "colors luminance"),
         *each(NUMBER, "diff"), *each(SMALL, "chroma"), *each(NUMBER, "look_1 look_2 look_3 look_4",
         server_default="-1"), *each(TEXT, "instance_id details"),
-        *each(SMALL, "reader_version", server_default="0"), *each(TEXT, "chosen_names added_areas",
-        server_default=""), *each(TIME, "created_at updated_at"), key="id", unique=["root name", "uid"],
-        refers=[("photo_id", "photos.id", None)])
+        *each(SMALL, "reader_version", server_default="0"), *each(TEXT,
+        "chosen_names added_areas stacked_from", server_default=""), *each(TIME, "created_at updated_at"), key="id",
+        unique=["root name", "uid"], refers=[("photo_id", "photos.id", None)])
     index("files", "hash")
     index("files", "instance_id")
     index("files", "look_1")

@@ -15,6 +15,7 @@ export const ACTIONS = {
   private: about("update", "privateKey", "lock"),
   album: about("albums", "albumKey", "add-to-album"),
   edit: about("update", "editKey", "edit"),
+  stack: about("update", "stack", "stack"),
   remove: about("remove", "removeKey", "remove"),
   approve: about("update", "approve", "check", !site.review),
   archive: about("update", IN_ARCHIVE ? "unarchiveKey" : "archiveKey", "archive"),
@@ -128,6 +129,17 @@ export class Actions {
       follow();
       return told;
     }));
+  }
+
+  // Puts photos together into the first one.
+  async stack(chosen) {
+    const photos = uids(chosen), [first] = photos;
+    const {photos: num, change} = await post("/batch/photos/stack", {photos});
+    this.#gone(first);
+    this.say(t("stacked", {num}), async () => {
+      await post("/batch/photos/undo", {photos: [first], change});
+      this.#follow(first);
+    });
   }
 
   // Removes photos from the album of the page.

@@ -8,7 +8,7 @@ import {locale, t} from "./words.js";
 const COUNT = 10;
 const when = new Intl.DateTimeFormat(locale, {dateStyle: "medium", timeStyle: "short"});
 // Values that only follow from others, or say where they come from.
-const BEHIND = /Src$|^(CellID|PlaceID|Year|Month|Day|CameraSerial)$/;
+const BEHIND = /Src$|^(CellID|PlaceID|Year|Month|Day|CameraSerial|Stacked)$/;
 // The Exif orientation of a picture that is turned to the right by a quarter.
 const RIGHT = {1: 6, 2: 7, 3: 8, 4: 5, 5: 2, 6: 3, 7: 4, 8: 1};
 
