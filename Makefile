@@ -144,8 +144,9 @@ bench: $(SUBJECTS:%=bench-%) ## Measure SUBJECTS, or one as in `make bench-queri
 bench-queries: build/bench-$(SIZE)/postgres ## Measure searches on both databases
 	$(BIN)/python -m bench.queries build/bench-$(SIZE) $<
 
-bench-peers: build/bench-$(SIZE) build/datasette ## Measure pages and tokens beside a bare Flask app, Datasette and Authlib's example
+bench-peers: build/bench-$(SIZE) build/datasette ## Measure pages, a mix of clients and tokens beside a bare Flask app, Datasette and Authlib's example
 	DATASETTE=build/datasette/bin/datasette $(BIN)/python -m bench.pages $<
+	$(BIN)/python -m bench.distinct $<
 	$(BIN)/python -m bench.tokens
 
 bench-index: $(VENV)/.dev ## Measure index runs beside ExifTool and the least that they must do

@@ -1,7 +1,7 @@
 """The peers of the search benchmark, as short as a Flask app can be: no accounts, filters or orders.
 
-`/photos` reads the 59 columns of a photo result for each row and dumps them with orjson; its page begins at `offset`.
-`/memory` sends the same bytes as the service, kept in memory. `/hello`
+`/photos` reads the 59 columns of a photo result for each row and dumps them with orjson; its page begins at `offset`,
+or after the row with the keys `taken` and `id`. `/memory` sends the same bytes as the service, kept in memory. `/hello`
 reads nothing.
 """
 
@@ -22,6 +22,7 @@ for opened in (database, library):
 names = [row[1] for row in database.execute("PRAGMA table_info(results)")]
 selected, order = f"SELECT {', '.join(names)} FROM results", "ORDER BY TakenAt DESC, ID DESC LIMIT ?"
 query = f"{selected} {order} OFFSET ?"
+behind = f"{selected} WHERE (TakenAt, ID) < (?, ?) {order}"
 stored = """
     SELECT result_head FROM photosvc_search_rows AS row JOIN photosvc_search_documents AS document USING (file_id)
     WHERE row.listed = 1 ORDER BY row.taken_at DESC, row.newest_key DESC LIMIT ?
@@ -34,7 +35,10 @@ kept: dict[int, bytes] = {}
 @app.get("/photos")
 def photos() -> Response:
     count, offset = request.args.get("count", 100, int), request.args.get("offset", 0, int)
-    rows = database.execute(query, (count, offset)).fetchall()
+    if taken := request.args.get("taken"):
+        rows = database.execute(behind, (taken, request.args.get("id", ""), count)).fetchall()
+    else:
+        rows = database.execute(query, (count, offset)).fetchall()
     body = orjson.dumps([dict(zip(names, row, strict=True)) for row in rows])
     return Response(body, content_type="application/json", headers={"X-Count": str(len(rows))})
 

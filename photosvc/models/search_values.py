@@ -8,7 +8,7 @@ import math
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from sqlalchemy import FromClause
@@ -57,6 +57,8 @@ LAST_RANK = (1 << RANK_BITS) - 1
 _MICROSECOND = timedelta(microseconds=1)
 #: More microseconds than between the years 1 and 9999.
 _BEYOND: Final = 4 * 10**17
+#: The most microseconds between the time of a photo in UTC and the beginning of its local day.
+_FROM_DAY: Final = timedelta(days=2) // _MICROSECOND
 
 
 def word_text(sections: Iterable[str], longest: int = LONGEST_SECTION) -> str:
@@ -212,12 +214,27 @@ def newest_at(source: PhotoSource) -> int:
 
     Undated photos have the time of their file, which only says in which order they come among themselves.
     """
-    return microseconds(source.photo.taken_at) - (0 if source.photo.year > 0 else _BEYOND)
+    return _time_near_day(source.photo) - (0 if source.photo.year > 0 else _BEYOND)
 
 
 def oldest_at(source: PhotoSource) -> int:
     """Return the time at which a photo was taken like `newest_at`; of undated photos, one after all times."""
-    return microseconds(source.photo.taken_at) + (0 if source.photo.year > 0 else _BEYOND)
+    return _time_near_day(source.photo) + (0 if source.photo.year > 0 else _BEYOND)
+
+
+def _time_near_day(photo: Photo) -> int:
+    """Return the time at which a photo was taken, near its local day: `times_around` relies on it."""
+    taken = microseconds(photo.taken_at)
+    if min(photo.year, photo.month, photo.day) <= 0:
+        return taken
+    low, high = times_around(date(photo.year, photo.month, photo.day))
+    return min(max(taken, low), high)
+
+
+def times_around(day: date) -> tuple[int, int]:
+    """Return times that lie before and after those of all photos of a local day, by far enough for any time zone."""
+    begins = microseconds(datetime(day.year, day.month, day.day, tzinfo=UTC))
+    return begins - _FROM_DAY, begins + _FROM_DAY
 
 
 def last_changed(photo: Any) -> int:  # noqa: ANN401 - a photo, or a row with its times

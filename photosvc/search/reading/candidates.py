@@ -139,7 +139,7 @@ class CandidateCounter:
         return replace(candidates, photos=select_ids(ids, context)), len(ids)
 
 
-def _days_of(part: Node) -> Days | None:
+def days_of(part: Node) -> Days | None:
     """Return the days of a conjunct that asks for one range of days; None for other conjuncts."""
     match part:
         case Filter("taken" | "before" | "after", Choice((Days() as days,))):
@@ -248,7 +248,7 @@ def _photos(part: Node, context: Context) -> Any:  # noqa: ANN401 - the select t
             return select(SearchRow.photo_id).where(or_(*_identified(item for item in any_of if isinstance(item, Uid))))
         case _ if context.opened:  # the other indexes contain listed rows only
             return None
-        case Filter() if (days := _days_of(part)) is not None:
+        case Filter() if (days := days_of(part)) is not None:
             return keys.where(SearchRow.listed, in_days(SearchRow.timeline_day, days))
         case Filter() if _is_pattern(part):
             return select(SearchRow.oldest_key // 2**RANK_BITS).where(SearchRow.listed, compile_query(part, context))

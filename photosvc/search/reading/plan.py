@@ -15,8 +15,8 @@ rows that are compared with many values take longer, so that the limit grows wit
 candidates reads n rows, each in a random place, which costs about four times as much. Timed in libraries of 10,000 and
 100,000 files, sorting was faster up to n = limit, walking from n = 1.5 * limit.
 
-The estimate assumes that the matching rows are spread evenly over the order. Days and years in orders by time are not:
-a walk that does not reach them ends at its limit.
+The estimate assumes that the matching rows are spread evenly over the order. Days in orders by time are not: such an
+order is walked between the times of the days, whose photos are not counted.
 
 The plan is that of the first row that applies. On SQLite:
 
@@ -53,7 +53,7 @@ from typing import ClassVar, Final
 from sqlalchemy import Connection, and_
 
 from photosvc.models import SORT_KEYS, SearchRow
-from photosvc.models.search_values import Term
+from photosvc.models.search_values import Term, times_around
 from photosvc.query.nodes import Choice, Filter, Node, conjuncts
 from photosvc.query.nodes import terms as count_terms
 from photosvc.search.reading import words as full_text
@@ -62,6 +62,7 @@ from photosvc.search.reading.candidates import (
     CandidateCounter,
     Candidates,
     Tier,
+    days_of,
     few_with_words,
     found_by_any,
     is_scanned,
@@ -79,6 +80,8 @@ from photosvc.search.reading.request import MANUAL
 #: `rows_needed` of a plan that reads everything that matches: up to 20,000 candidates in a library of 200,000 photos
 #: are found one by one as fast as all rows are read.
 ALL_ROWS: Final = 10_000
+#: Orders by the time at which photos were taken.
+_BY_TIME: Final = frozenset(("newest", "oldest"))
 #: Orders that albums have an index for.
 _BY_ALBUM = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_album)
 
@@ -109,6 +112,8 @@ class Plan:
     """If the order is by rank and the words may also mean a filter, the photos with and without ranks."""
     walk: "Walk | None" = None
     """The limited walk along its order; None: to its end."""
+    span: tuple[int | None, int | None] = (None, None)
+    """The lowest and the highest value of the order's first key; None where nothing bounds it."""
 
     @property
     def sorts(self) -> bool:
@@ -164,6 +169,8 @@ class _Planner(ABC):
         self._others = tuple(part for part in self._parts if part is not album_part)
         self._shown = visible(sees_private=context.sees_private, opened=context.opened)
         self._counter = CandidateCounter(connection, reading.rows_needed, sum(map(count_terms, self._others)))
+        by_time = reading.in_order and reading.order in _BY_TIME and self._album is None
+        self._dated = [part for part in self._parts if by_time and days_of(part)]
 
     @abstractmethod
     def plan(self) -> Plan:
@@ -174,6 +181,12 @@ class _Planner(ABC):
         rest = [part for part in self._parts if part not in candidates.exact]
         conditions = SearchRow.photo_id.in_(candidates.photos), self._shown, compile_all(rest, self._context)
         return Plan(self.candidates_driver, conditions, arranged=self._album if self._arranged else None)
+
+    def _span(self) -> tuple[int | None, int | None]:
+        """Return the times between which all photos of the days lie that the query asks for."""
+        days = [asked for part in self._dated if (asked := days_of(part))]
+        first = max((times_around(asked.start)[0] for asked in days if asked.start), default=None)
+        return first, min((times_around(asked.end)[1] for asked in days if asked.end), default=None)
 
     def _sort_ranked(self) -> Plan | None:
         candidates = with_words(self._parts, self._context) if self._reading.ranked else None
@@ -202,7 +215,7 @@ class _SqlitePlanner(_Planner):
         if self._reading.in_order and self._reading.order in BY_VALUE:
             valued = [part for part in self._parts if value_column(part)]
         return (
-            self._sort_most_selective(valued)
+            self._sort_most_selective([*valued, *self._dated])
             or self._sort_ranked()
             or self._walk_ranks()
             or self._walk_album()
@@ -222,13 +235,13 @@ class _SqlitePlanner(_Planner):
         """Return the plan that walks the order, within the values of these conjuncts if there are any."""
         within = [compile_query(part, replace(self._context, may_use_index=True)) for part in valued]
         others = tuple(part for part in self._parts if part not in valued)
-        shown, limited = self._shown, None
+        shown, limited, span = self._shown, None, self._span()
         if self._reading.in_order:
-            limited = self._limited_walk(within) if others else None
+            limited = self._limited_walk(within) if any(part not in self._dated for part in others) else None
         elif not (valued or (self._reading.by_values and all(is_scanned(part, self._context) for part in self._parts))):
             shown = visible(sees_private=self._context.sees_private, opened=self._context.opened, by_index=False)
         driver = Driver.WALK_VALUE if valued else Driver.WALK_ORDER
-        return Plan(driver, (shown, *within, compile_all(others, self._context)), walk=limited)
+        return Plan(driver, (shown, *within, compile_all(others, self._context)), walk=limited, span=span)
 
     def _limited_walk(self, within: Sequence[Condition]) -> Walk | None:
         """Return the limited walk along the order, within these values; None: to its end."""
@@ -250,7 +263,7 @@ class _PostgresqlPlanner(_Planner):
             or self._look_up_few()
             or self._sort_ranked()
             or self._walk_ranks()
-            or Plan(Driver.DATABASE, (self._shown, compile_all(self._parts, self._context)))
+            or Plan(Driver.DATABASE, (self._shown, compile_all(self._parts, self._context)), span=self._span())
         )
 
     def _look_up_few(self) -> Plan | None:

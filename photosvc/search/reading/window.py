@@ -148,10 +148,18 @@ class Search:
         return self._sorted(query, keys).limit(count)
 
     def _behind(self, keys: list[Column]) -> Iterator[ColumnElement[bool]]:
-        """Yield the condition on the keys that the cursor demands, if there is one."""
-        if cursor := self.request.cursor:
+        """Yield the conditions on the keys that the cursor and the span of the plan demand, if there are any.
+
+        A cursor lies within the span, and the database would begin its walk at either.
+        """
+        cursor, falling, (low, high) = self.request.cursor, self.request.order.falling, self.plan.span
+        if cursor:
             here, there = tuple_(*map(self._compared, keys)), tuple_(*cursor.values)
-            yield here < there if self.request.order.falling else here > there
+            yield here < there if falling else here > there
+        if low is not None and (falling or not cursor):
+            yield keys[0] >= low
+        if high is not None and not (falling and cursor):
+            yield keys[0] <= high
 
     def first_results(self) -> tuple[Sequence[KeyedFile], list[str]]:
         """Return the first window of a plain search and its result heads, by one statement."""

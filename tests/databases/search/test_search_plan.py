@@ -237,6 +237,22 @@ def test_what_was_added_or_changed_since_a_day_is_looked_up(connection):
         assert [step for step in steps if f"ix_photosvc_search_rows_{index} (" in step], name
 
 
+def test_orders_by_time_are_walked_between_the_times_of_days_that_are_not_counted(connection):
+    for order, index, column in (("newest", "taken", "taken_at"), ("oldest", "oldest", "oldest_at")):
+        for query, span in (
+            ("before:2012-05-06", f"{column}<?"),
+            ("after:2012-05-06", f"{column}>?"),
+            ("taken:2012-05", f"{column}>? AND {column}<?"),
+        ):
+            steps = window(connection, order=order, q=query, count="1")
+            assert f"INDEX ix_photosvc_search_rows_{index} ({span})" in steps[0], (order, query)
+        asked = statements(connection, order=order, q="before:2012-05-06")
+        assert len([text for text in asked if "FROM photosvc_search_rows" in text]) == 1
+    page = find(connection, parse_request({"order": "newest", "count": "1"}), sees_private=False)
+    steps = window(connection, q="before:2012-05-06", cursor=str(page.next), count="1")
+    assert "((taken_at,newest_key)<(?,?))" in steps[0]
+
+
 def test_few_days_are_looked_up_in_the_index_of_the_timeline(connection):
     steps = window(connection, order="added", q="taken:1999-01-01")
     assert [step for step in steps if "ix_photosvc_search_rows_timeline (timeline_day>? AND timeline_day<?)" in step]
