@@ -32,6 +32,8 @@ from photosvc.pages.thumbnails import ThumbnailAddresses
 from photosvc.pictures.cache import cache_use
 from photosvc.search.reading.files import turns_of
 from photosvc.search.reading.statistics import read_statistics
+from photosvc.sight.labels import SightUnavailableError
+from photosvc.sight.runs import read_status, turn_off, turn_on
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal
 from photosvc.web.service import current_service
@@ -50,6 +52,8 @@ _OVERVIEW_DONE: Final = {
     "waits": N_("This is waiting: no indexer is running. Start svc watch or svc run."),
     "stopping": N_("The index run is stopping. Files that are already indexed stay."),
     "thumbnails": N_("The thumbnails are made in the background."),
+    "seeing": N_("Labels are looked for in the background."),
+    "unseeing": N_("No labels are looked for. Those that were found stay."),
     "idle": N_("No index run was active. Waiting folders are still indexed."),
 }
 _STATES: Final = {
@@ -138,6 +142,22 @@ def make_thumbnails() -> Response:
     return see_other(url_for(".library", done="thumbnails" if begins else "waits"))
 
 
+@pages.post(f"{_OVERVIEW_PATH}/labels")
+@administration_page("library.tidy")
+def turn_sight() -> Response:
+    """Let indexers look for labels in pictures, or not."""
+    service, wanted = current_service(), bool(read_form().get("on"))
+    try:
+        with service.writing() as session:
+            (turn_on if wanted else turn_off)(session, service.clock)
+    except SightUnavailableError as error:
+        return _library(error)
+    if not wanted:
+        return see_other(url_for(".library", done="unseeing"))
+    begins = wake_indexer(service) is not Indexer.NONE
+    return see_other(url_for(".library", done="seeing" if begins else "waits"))
+
+
 def _check_folder(path: Path) -> None:
     """Check that this is a folder."""
     with suppress(OSError, ValueError):
@@ -170,6 +190,7 @@ def _library(error: PhotosvcError | None = None, *, values: dict[str, str] | Non
             statistics=statistics,
             disk=disk_of(service.settings.originals),
             thumbnails=last_progress(session),
+            sight=read_status(session.connection(), service.clock),
             cache=cache_use(service.picture_cache),
             trash=trash_use(Trash(service.settings.originals)),
         )

@@ -252,6 +252,18 @@ def test_thumbnails_are_asked_for_beforehand_and_their_progress_is_told(ann, api
     assert "All made just now : 4 new thumbnails." in text_of(shown(ann, LIBRARY))
 
 
+def test_labels_from_pictures_are_turned_on_and_off(ann, api):
+    api.library.put("a.jpg", jpeg(64, 48))
+    api.library.index()
+    begun = followed(ann, f"{LIBRARY}/labels", {"on": "1"})
+    assert "Labels are looked for in the background." in text_of(begun)
+    assert "0 of 1 pictures are looked at." in text_of(begun)
+    assert api.svc("sight", "run").stdout == "1 looked at, 0 failed\n"
+    assert "All pictures are looked at." in text_of(shown(ann, LIBRARY))
+    ended = followed(ann, f"{LIBRARY}/labels", {})
+    assert "No labels are looked for. Those that were found stay." in text_of(ended)
+
+
 def test_the_first_page_after_the_first_account_offers_thumbnails_to_administrators(ann, api):
     page = shown(ann, "/?welcome=1")
     assert f'action="{LIBRARY}/thumbnails"' in page.text
