@@ -20,7 +20,7 @@ from photosvc.core.process import usable_cores
 from photosvc.jobs import queue
 from photosvc.jobs.lease import Lease
 from photosvc.jobs.queue import SIGHT, QueuedJob
-from photosvc.models import File, Photo, SearchRow, SightRun, counters, read_counter, set_counters
+from photosvc.models import File, Photo, SearchRow, SearchText, SightRun, counters, read_counter, set_counters
 from photosvc.models.engine import open_reader, write_session
 from photosvc.models.statements import UNLOADED, in_portions, insert_into
 from photosvc.pictures.cache import PictureCache
@@ -60,7 +60,7 @@ class SightStatus:
     due: int
     """Pictures that are left."""
     labelled: int
-    """Photos with a label that is shown, or may be."""
+    """Photos with a label that is shown."""
 
 
 def is_on(session: Session | Connection) -> bool:
@@ -96,7 +96,7 @@ def read_status(connection: Connection, clock: Clock) -> SightStatus:
     looked = _shown(func.count(), func.count(SightRun.photo_id).filter(SightRun.failure != "")).where(_LOOKED_AT)
     done, failed = connection.execute(looked).one()
     due = connection.scalar(_shown(func.count()).where(_IS_PICTURE, _is_due(clock))) or 0
-    labelled = connection.scalar(select(func.count()).select_from(Photo).where(Photo.seen_labels != "")) or 0
+    labelled = connection.scalar(select(func.count()).select_from(SearchText).where(SearchText.seen != "")) or 0
     return SightStatus(is_on(connection), done - failed, failed, due, labelled)
 
 
