@@ -29,6 +29,10 @@ from photosvc.web.service import Service
 _COLUMNS = {"value": "Value"} | {outcome.value: outcome.value.replace("_", " ").capitalize() for outcome in Outcome}
 #: Names of photos and records that a table is followed by.
 _SHOWN = 20
+prefer_option = click.option(
+    "--prefer", type=click.Choice(["ours", "theirs", "newest"]), default="ours", show_default=True,
+    help="Which value stays if a person set another one here.",
+)  # fmt: skip
 
 
 class FolderMap(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -58,10 +62,7 @@ def _clean(path: str) -> str:
     "--map", "folders", type=FolderMap(), multiple=True, metavar="THEIRS=OURS",
     help="A folder of PhotoPrism's originals and the same one below ours, such as /mnt/photos=family.",
 )  # fmt: skip
-@click.option(
-    "--prefer", type=click.Choice(["ours", "theirs", "newest"]), default="ours", show_default=True,
-    help="Which value stays if a person set another one here.",
-)  # fmt: skip
+@prefer_option
 @click.option("--dry-run", is_flag=True, help="Only print what would change.")
 @format_options
 @with_database
@@ -87,10 +88,11 @@ def photoprism(
             done += count
             if progress:
                 progress(done, total)
-    _print(run.report, dry_run=dry_run)
+    print_report(run.report, dry_run=dry_run)
 
 
-def _print(report: Report, *, dry_run: bool) -> None:
+def print_report(report: Report, *, dry_run: bool) -> None:
+    """Print the counts of an import, and what was not found."""
     rows = [
         {"value": name} | {outcome.value: counts[outcome] for outcome in Outcome}
         for name, counts in sorted(report.counts.items(), key=lambda one: (one[0] != "photo", one[0]))
@@ -108,9 +110,9 @@ def _print(report: Report, *, dry_run: bool) -> None:
         click.echo(f"… and {len(sentences) - _SHOWN} more; --json lists them.", err=True)
     if dry_run:
         click.echo("Nothing was changed: this was a dry run.", err=True)
-    elif report.run is None:
+    elif report.run is None and not any(counts[Outcome.TAKEN] for counts in report.counts.values()):
         click.echo("Nothing had to be changed.", err=True)
-    else:
+    elif report.run is not None:
         click.echo(f"This was import {report.run}: `svc import undo {report.run}` takes it back.", err=True)
 
 

@@ -55,8 +55,9 @@ class _FolderCommand(click.Command):
 @click.command(
     "import",
     cls=_FolderCommand,
-    epilog="`svc import photoprism STORAGE` takes over what people entered in PhotoPrism; `svc import undo RUN` takes "
-    "that back. A folder of such a name is ./photoprism.",
+    epilog="`svc import photoprism STORAGE` takes over what people entered in PhotoPrism, and `svc import archive "
+    "FOLDER` what `svc export archive` wrote; `svc import undo RUN` takes that back. A folder of such a name is "
+    "./photoprism.",
 )
 @click.argument("folder", default="")
 @click.option(
@@ -93,7 +94,7 @@ def import_folder(service: Service, folder: str, moves: bool, dry_run: bool, as_
                 progress(done, total)
     damaged = 0
     if not dry_run:
-        _index_imported(service)
+        index_imported(service)
         damaged = _print_damaged(service, began, as_json=as_json)
         counts[ImportOutcome.IMPORTED] -= damaged
     _print_counts(counts, dry_run=dry_run, as_json=as_json, damaged=damaged)
@@ -101,7 +102,15 @@ def import_folder(service: Service, folder: str, moves: bool, dry_run: bool, as_
         raise click.exceptions.Exit(1)
 
 
-@click.group("import", cls=_ImportGroup, commands={"photoprism": "import_library", "undo": "import_library"})
+@click.group(
+    "import",
+    cls=_ImportGroup,
+    commands={
+        "archive": "import_archive",
+        "photoprism": "import_library",
+        "undo": "import_library",
+    },
+)
 def import_group() -> None:
     """Import pictures and videos of a folder, or what people entered in another program."""
 
@@ -130,7 +139,7 @@ def _default_folder(service: Service) -> Path:
     return folder
 
 
-def _index_imported(service: Service) -> None:
+def index_imported(service: Service) -> None:
     """Index the imported files, also those of killed runs, unless another process is indexing."""
     other_jobs = other_jobs_of(service)
     with suppress(ConflictError), indexer_lock(service.settings, other_jobs.owner) as former:

@@ -76,6 +76,8 @@ class AlbumImport:
             report.list_unmatched(f"album {album.values['title']}: {error.message}")
             return
         report.count("album", Outcome.EQUAL if place.uid else Outcome.TAKEN)
+        for name in album.homeless:
+            report.count(name, Outcome.NO_HOME)
         report.count("album photo", Outcome.TAKEN, len(missing))
         report.count("album photo", Outcome.EQUAL, len(members) - len(missing))
         if album.cover:

@@ -18,21 +18,24 @@ import orjson
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from photosvc.core.errors import ConflictError, NotFoundError, PhotosvcError
-from photosvc.core.files import disk_name, open_folder, open_inside
+from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PhotosvcError
+from photosvc.core.files import clamped_time, disk_name, open_folder, open_inside
 from photosvc.exchange import archive_records as records
 from photosvc.exchange.archive_records import FORMAT, README
 from photosvc.exchange.sidecar_export import SidecarExport, SidecarOutcome, unfinished_name
+from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library.trash.folder import Trash
 from photosvc.models import GONE, ORIGINALS_ROOT, File, Photo, Sidecar, file_sidecars
 from photosvc.models.statements import in_portions
 from photosvc.pictures.originals import Original, OriginalChangedError, open_original
 
-ORIGINALS: Final = "originals"
+ORIGINALS, TRASH = "originals", "trash"
 MANIFEST: Final = "manifest-sha256.txt"
 _UNFINISHED: Final = ".unfinished"
 _ESCAPE: Final = re.compile(r"\\(.)")
 _CHUNK: Final = 1 << 20
+#: Bytes of a line of the manifest: a digest and a path.
+_MOST_LINE: Final = 1 << 14
 
 
 class Originals(StrEnum):
@@ -70,7 +73,7 @@ class ArchiveExport:
         self._folder = folder
         self._mode = mode
         self._digests: dict[str, str] = {}
-        self._known = dict(_listed(folder / MANIFEST))
+        self._known = dict(listed(folder / MANIFEST))
         self.missing: list[Missing] = []
 
     def run(self, photo_ids: Sequence[int], *, whole: bool) -> Iterator[int]:
@@ -112,8 +115,8 @@ class ArchiveExport:
             if file.root == ORIGINALS_ROOT and not file.missing:
                 self._store(Original(self._source, file.name, file.hash, file.size, file.mtime_ns))
 
-    def _store(self, original: Original) -> None:
-        name = f"{ORIGINALS}/{disk_name(original.name)}"
+    def _store(self, original: Original, top: str = ORIGINALS) -> None:
+        name = f"{top}/{disk_name(original.name.removeprefix(f'{TRASH_FOLDER}/'))}"
         try:
             with open_original(original) as source, self._opened_folder(name) as (folder, base):
                 if self._is_stored(folder, base, original):
@@ -169,9 +172,9 @@ class ArchiveExport:
         """Write albums, people, labels, trash and history: all of them, or those of these photos."""
         with Session(self._engine) as session:
             names = {row[0]: row[1] for row in session.execute(_SHOWN)}
-            listed = list(records.albums(session, photo_uids))
-            self._write("albums.json", _json(listed))
-            for album in listed:
+            albums = list(records.albums(session, photo_uids))
+            self._write("albums.json", _json(albums))
+            for album in albums:
                 members = [names[member["UID"]] for member in album["Photos"] if member["UID"] in names]
                 shown = [name for name in members if "\n" not in disk_name(name)]  # a playlist has one a line
                 lines = [
@@ -186,9 +189,16 @@ class ArchiveExport:
                 for change in records.history(session, photo_uids):
                     target.write(orjson.dumps(change) + b"\n")
         if photo_uids is None:
-            trashed = Trash(self._source).every_file()
-            rows = [{"Name": file.name, "Size": file.size, "At": file.deleted_at} for file in trashed]
+            trashed = list(Trash(self._source).every_file())
+            rows = [
+                {"Name": file.name, "Size": file.size, "At": file.deleted_at, "Deletion": file.deletion}
+                for file in trashed
+            ]
             self._write("trash.json", _json(rows))
+            for file in trashed if self._mode is not Originals.NONE else ():
+                with suppress(OSError):  # a person deletes or restores it now
+                    mtime_ns = clamped_time(os.lstat(self._source / disk_name(file.path)))
+                    self._store(Original(self._source, file.path, "", file.size, mtime_ns), TRASH)
 
     def _write(self, name: str, content: bytes, *, listed: bool = True) -> None:
         with self._writing(name, listed=listed) as target:
@@ -252,7 +262,7 @@ def check_archive(folder: Path) -> Iterator[tuple[str, str]]:
     """
     if not (folder / MANIFEST).exists():
         raise NotFoundError(f"{folder} is no archive of photosvc, or an unfinished one: it has no {MANIFEST}")
-    for name, digest in _listed(folder / MANIFEST):
+    for name, digest in listed(folder / MANIFEST):
         try:
             wrong = "" if _digest_of(folder, name) == digest else "it is damaged: its content is another one"
         except (OSError, NotFoundError) as error:
@@ -260,11 +270,19 @@ def check_archive(folder: Path) -> Iterator[tuple[str, str]]:
         yield name, wrong
 
 
-def _listed(manifest: Path) -> Iterator[tuple[str, str]]:
-    """Yield the files of a manifest with their digests."""
-    if manifest.exists():
-        for line in manifest.read_bytes().decode(errors="surrogateescape").split("\n")[:-1]:
-            digest, _, name = line.partition("  ")
+def listed(manifest: Path) -> Iterator[tuple[str, str]]:
+    """Yield the files of a manifest with their digests.
+
+    Raises:
+        InvalidValueError: a line is too long.
+    """
+    if not manifest.exists():
+        return
+    with manifest.open("rb") as file:
+        while line := file.readline(_MOST_LINE + 1):
+            if len(line) > _MOST_LINE:
+                raise InvalidValueError(f"{MANIFEST}: a line has more than {_MOST_LINE} bytes", field="FOLDER")
+            digest, _, name = os.fsdecode(line.removesuffix(b"\n")).partition("  ")
             if digest.startswith("\\"):
                 name = _ESCAPE.sub(lambda match: "\n" if match[1] == "n" else match[1], name)
             yield name, digest.removeprefix("\\")

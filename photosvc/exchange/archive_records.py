@@ -4,17 +4,32 @@ Each record is plain JSON in the words of the API, in an order that does not cha
 are equal.
 """
 
+from array import array
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from photosvc.index.file_columns import added_areas, chosen_names
 from photosvc.library.edits import snapshot, wire_name
 from photosvc.library.journal import wire_values
-from photosvc.models import Album, AlbumPhoto, File, Keyword, Photo, PhotoChange, Subject, SubjectName
+from photosvc.models import (
+    Album,
+    AlbumPhoto,
+    Camera,
+    File,
+    Keyword,
+    Lens,
+    Photo,
+    PhotoChange,
+    Place,
+    Subject,
+    SubjectName,
+)
 from photosvc.models.photo import load_whole
 from photosvc.models.statements import in_portions
 from photosvc.search.reading.compile import visible_albums
@@ -22,20 +37,23 @@ from photosvc.search.reading.compile import visible_albums
 _PORTION: Final = 200
 #: Values of a snapshot that name rows or files by numbers of this database, or that stand with the files.
 _INTERNAL: Final = frozenset((
-    "camera_id", "lens_id", "place_id", "cell_id", "primary", "files", "orientations", "names", "areas", "keywords",
-    "stacked",
+    "camera_id", "lens_id", "place_id", "primary", "files", "orientations", "names", "areas", "keywords", "stacked",
 ))  # fmt: skip
-_ALBUM: Final = {
+#: Value of a change that names a row by its number -> its name in the archive, and the class of the row.
+_NUMBERED: Final[dict[str, tuple[str, type[Camera | Lens | Place]]]] = {
+    "CameraID": ("Camera", Camera), "LensID": ("Lens", Lens), "PlaceID": ("Place", Place),
+}  # fmt: skip
+ALBUM: Final = {
     "Title": "title", "Description": "description", "Category": "category", "Location": "location", "Notes": "notes",
     "Filter": "filter", "Order": "order", "Favorite": "favorite", "Private": "private", "Cover": "cover",
 }  # fmt: skip
-_FILE: Final = {
+FILE: Final = {
     "Name": "name", "SHA1": "hash", "Size": "size", "OriginalName": "original_name", "MediaType": "media_type",
     "Width": "width", "Height": "height", "Orientation": "orientation", "OrientationSrc": "orientation_src",
     "Primary": "primary", "PrimarySrc": "primary_src", "Sidecar": "sidecar", "Missing": "missing",
     "Unstacked": "unstacked", "StackedFrom": "stacked_from",
 }  # fmt: skip
-_AREA: Final = {"Type": "type", "Src": "src", "Name": "name", "X": "x", "Y": "y", "W": "w", "H": "h"}
+AREA: Final = {"Type": "type", "Src": "src", "Name": "name", "X": "x", "Y": "y", "W": "w", "H": "h"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +75,12 @@ photos.jsonl          all values of each photo, one photo a line, as JSON
 albums.json           the albums and the photos in them; albums/ has each as a playlist (.m3u8)
 people.json           people with a chosen name or a mark
 labels.json           labels that are favorites
-trash.json            files that wait in the trash (the files are not here)
+trash.json            files that wait in the trash; trash/ has them if the originals are here
 history.jsonl         the changes that people made, the oldest first
 manifest-sha256.txt   digests of all files: `sha256sum --check manifest-sha256.txt` finds damaged ones
 
 FORMAT.txt explains the fields. Accounts, passwords, access tokens and public links are not in this archive.
+`svc import archive FOLDER` brings all of this into another photosvc.
 """,
 )
 FORMAT: Final = Text(
@@ -79,9 +98,13 @@ photos.jsonl     UID; the values with the names of the API; a field that ends in
                  PrimarySrc and OrientationSrc are manual if a person chose; Orientation is that of Exif, 1 to 8.
                  StackedFrom has the UIDs of the photos that a file was before people stacked it, the last one last.
   Areas          boxes on the upright picture, as shares of its width and height from the top left; Type face or empty.
+                 AddedAreas are those that people drew, and ChosenNames the names that they gave to areas of the file
+                 (kind, x, y, width, height, name in the file, chosen name), both before a person turned the picture.
 albums.json      Filter is the query of a smart album; Cover the UID of the chosen photo; Photos in the order by hand;
                  Hidden: removed from a smart album by hand.
-history.jsonl    Before and After have the values that changed.
+trash.json       Deletion is the folder below trash/ that has the file under its former name.
+history.jsonl    Before and After have the values that changed; the lines of one action have the same Batch. Undoes is
+                 the number of the line that a change undoes.
 """,
 )
 
@@ -101,9 +124,9 @@ def _photo(photo: Photo) -> dict[str, Any]:
         "UID": photo.uid,
         **{wire_name(name): value for name, value in values.items() if name not in _INTERNAL},
         "Keywords": values["keywords"],
-        "Camera": {"Make": photo.camera.make, "Model": photo.camera.model},
-        "Lens": {"Make": photo.lens.make, "Model": photo.lens.model},
-        "Place": {"Label": photo.place.label, "City": photo.place.city, "State": photo.place.state},
+        "Camera": _described(photo.camera),
+        "Lens": _described(photo.lens),
+        "Place": _described(photo.place),
         "CreatedAt": _time(photo.created_at),
         "EditedAt": _time(photo.edited_at),
         "Files": [_file(file) for file in photo.files],
@@ -111,8 +134,18 @@ def _photo(photo: Photo) -> dict[str, Any]:
 
 
 def _file(file: File) -> dict[str, Any]:
-    areas = [{"UID": marker.uid} | _fields(marker, _AREA) for marker in file.markers]
-    return {"UID": file.uid, **_fields(file, _FILE), "CreatedAt": _time(file.created_at), "Areas": areas}
+    areas = [{"UID": marker.uid} | _fields(marker, AREA) for marker in file.markers]
+    chosen = {"AddedAreas": list(map(asdict, added_areas(file))), "ChosenNames": chosen_names(file)}
+    return {"UID": file.uid, **_fields(file, FILE), "CreatedAt": _time(file.created_at), "Areas": areas, **chosen}
+
+
+def _described(row: Camera | Lens | Place) -> dict[str, str]:
+    """Return the values of a row that photos share, whose number is one of this database alone."""
+    if isinstance(row, Place):
+        return {"ID": row.id} | {
+            name.capitalize(): getattr(row, name) for name in ("label", "city", "state", "country")
+        }
+    return {"Make": row.make, "Model": row.model}
 
 
 def albums(session: Session, photo_uids: Collection[str] | None) -> Iterator[dict[str, Any]]:
@@ -131,7 +164,7 @@ def albums(session: Session, photo_uids: Collection[str] | None) -> Iterator[dic
         ]
         if members or photo_uids is None:
             times = {"CreatedAt": _time(album.created_at), "UpdatedAt": _time(album.updated_at)}
-            yield {"UID": album.uid, **_fields(album, _ALBUM), **times, "Photos": members}
+            yield {"UID": album.uid, **_fields(album, ALBUM), **times, "Photos": members}
 
 
 def people(session: Session) -> Iterator[dict[str, Any]]:
@@ -151,16 +184,32 @@ def labels(session: Session) -> Iterator[dict[str, Any]]:
 def history(session: Session, photo_uids: Collection[str] | None) -> Iterator[dict[str, Any]]:
     """Yield the changes of these photos, the oldest first; None for all, also of deleted photos."""
     query = select(PhotoChange).order_by(PhotoChange.id).execution_options(yield_per=_PORTION)
+    numbers = array("q")
     for change in session.scalars(query):
         if photo_uids is None or change.photo_uid in photo_uids:
+            undone = bisect_left(numbers, change.undoes) if change.undoes is not None else len(numbers)
+            is_listed = undone < len(numbers) and numbers[undone] == change.undoes
+            numbers.append(change.id)
             yield {
                 "PhotoUID": change.photo_uid,
                 "Action": change.action,
                 "Actor": change.actor_name,
                 "At": _time(change.created_at),
-                "Before": wire_values(change.before),
-                "After": wire_values(change.after),
+                "Batch": str(change.batch),
+                "Undoes": undone + 1 if is_listed else None,
+                "Before": _without_numbers(session, wire_values(change.before)),
+                "After": _without_numbers(session, wire_values(change.after)),
             }
+
+
+def _without_numbers(session: Session, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a change with rows in place of their numbers."""
+    result: dict[str, Any] = {}
+    for name, value in values.items():
+        known, mapped = _NUMBERED.get(name, ("", None))
+        row: Any = session.get(mapped, value) if mapped is not None else None
+        result |= {known: _described(row)} if row is not None else {name: value}
+    return result
 
 
 def _fields(row: object, names: dict[str, str]) -> dict[str, Any]:

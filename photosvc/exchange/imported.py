@@ -122,6 +122,8 @@ class ImportedAlbum:
     """The key of the photo on the chosen cover, or the SHA-1 of its file; empty without one."""
     members: tuple[str, ...] = ()
     """The keys of its photos in their order."""
+    homeless: tuple[str, ...] = ()
+    """Names of values that the library has nothing for, such as comments."""
 
 
 @dataclass(frozen=True, slots=True)

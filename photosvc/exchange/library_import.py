@@ -41,14 +41,16 @@ class LibraryImport:
     """One run of an import."""
 
     def __init__(
-        self, engine: Engine, clock: Clock, zone: str, reader: Reader, *, prefer: Preference, dry_run: bool
-    ) -> None:
+        self, engine: Engine, clock: Clock, zone: str, reader: Reader, *, prefer: Preference, dry_run: bool,
+        report: Report | None = None,
+    ) -> None:  # fmt: skip
         """Prepare a run.
 
         Args:
             zone: time zone of photos without a zone and a position of their own.
             prefer: which of two values of people is kept.
             dry_run: only report.
+            report: counts go into this one, which others count in, too; by default into a new one.
         """
         self._engine = engine
         self._clock = clock
@@ -56,7 +58,7 @@ class LibraryImport:
         self._reader = reader
         self._prefer = prefer
         self._dry_run = dry_run
-        self.report = Report()
+        self.report = report or Report()
         self._run = RunOfImport(reader.SOURCE, self.report)
         self._matched: dict[str, int] = {}
         """Key of a photo -> id of ours."""

@@ -33,8 +33,8 @@ class TakeoutParts:
             folder: path relative to the root.
         """
         names = folder.split("/")
-        depth = next((depth for depth, name in enumerate(names, 1) if _TOP.fullmatch(name)), None)
-        if depth is None:
+        depth = _depth(names)
+        if not depth:
             return (folder,)
         top = "/".join(names[:depth])
         if top not in self._tops:
@@ -55,6 +55,17 @@ class TakeoutParts:
                 return sorted(clean_name(entry.name) for entry in entries if entry.is_dir(follow_symlinks=False))
         except OSError:  # the scan reports it
             return []
+
+
+def inside_takeout(name: str) -> str:
+    """Return the path of a file within the tree of its Takeout; the same one if no folder around it is a part."""
+    *folders, base = name.split("/")
+    return "/".join((*folders[_depth(folders) :], base))
+
+
+def _depth(names: list[str]) -> int:
+    """Return the number of folders up to the one that is a part of a Takeout; 0 if none is."""
+    return next((depth for depth, name in enumerate(names, 1) if _TOP.fullmatch(name)), 0)
 
 
 def _series(archive: str) -> str:

@@ -45,7 +45,7 @@ _MOST_FILES: Final = 32
 _MOST_BYTES: Final = 256 << 20
 #: Seconds for which a run waits for files that are still being written.
 _PATIENCE: Final = 1800.0
-_REFUSAL: Final = "Another import is running; wait until it ends."
+REFUSAL: Final = "Another import is running; wait until it ends."
 
 
 class ImportOutcome(StrEnum):
@@ -160,7 +160,7 @@ class ImportRun:
         with UnitOfWork(self.engine) as session:
             self._sizes = known_sizes(session)
         with (
-            exclusive_lock(self.settings.cache / "import.lock", _REFUSAL),
+            exclusive_lock(self.settings.cache / "import.lock", REFUSAL),
             inspection_pool(self.settings) as self._pool,
             closing(self._readable_groups()) as readable,
         ):

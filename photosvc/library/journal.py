@@ -64,7 +64,7 @@ def record(session: Session, change: Change, now: datetime, differences: Mapping
     shared: dict[str, Any] = {"actor_uid": change.actor.uid, "actor_name": change.actor.name}
     shared |= {"action": change.action, "undoes": change.undoes, "batch": change.batch, "created_at": now}
     entries = [
-        {"photo_uid": photo_uid, "before": _as_text(before), "after": _as_text(after), **shared}
+        {"photo_uid": photo_uid, "before": stored_text(before), "after": stored_text(after), **shared}
         for photo_uid, (before, after) in differences.items()
     ]
     run_many(session.connection(), insert_of(PhotoChange), entries)
@@ -157,5 +157,6 @@ def values_of(text: str) -> dict[str, Any]:
     return values
 
 
-def _as_text(values: Mapping[str, Any]) -> str:
+def stored_text(values: Mapping[str, Any]) -> str:
+    """Return the text that the journal stores for values."""
     return orjson.dumps(values).decode()

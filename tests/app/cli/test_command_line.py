@@ -84,6 +84,7 @@ GONE = (
     "clients rm nothing --yes",
     "import /nonexistent",
     "import",
+    "import archive /nonexistent",
     "import photoprism /nonexistent",
     "import undo 7 --yes",
     "index nowhere",

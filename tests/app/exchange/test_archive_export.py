@@ -49,7 +49,7 @@ def export(api, folder, *arguments):
 def test_an_archive_has_originals_sidecars_and_all_values_and_needs_no_program_of_ours(filled, tmp_path):
     api, uids, album = filled
     folder = tmp_path / "out"
-    assert export(api, folder) == (0, "5 photos, 15 files, 0 missing\n", "")
+    assert export(api, folder) == (0, "5 photos, 16 files, 0 missing\n", "")
     assert {path.name for path in folder.iterdir() if path.is_file()} == FILES
     photos = {one["UID"]: one for one in map(json.loads, (folder / "photos.jsonl").read_text().splitlines())}
     tree = photos[uids["b/tree.jpg"]]
@@ -65,7 +65,8 @@ def test_an_archive_has_originals_sidecars_and_all_values_and_needs_no_program_o
     ]  # fmt: skip
     sidecar = (folder / "originals/b/tree.jpg.xmp").read_text()
     assert ("Baum" in sidecar, "dt:xmp_version" in sidecar) == (True, True)
-    assert json.loads((folder / "trash.json").read_text())[0]["Name"] == "old.jpg"
+    [trashed] = json.loads((folder / "trash.json").read_text())
+    assert (folder / "trash" / trashed["Deletion"] / "old.jpg").read_bytes() == jpeg(62)
     actions = [json.loads(line)["Action"] for line in (folder / "history.jsonl").read_text().splitlines()]
     assert actions == ["photos.update", "photos.update", "photos.delete"]
     checked = subprocess.run(["sha256sum", "--check", "--quiet", "manifest-sha256.txt"], cwd=folder, check=False)
@@ -84,7 +85,7 @@ def test_a_second_export_writes_the_same_bytes_and_a_third_follows_the_library(f
     api.library.call("PUT", f"/photos/{uids['b/tree.jpg']}", json={"Title": "Eiche"})
     assert export(api, folder)[0] == 0
     assert "Eiche" in (folder / "originals/b/tree.jpg.xmp").read_text()
-    assert export(api, folder, "--verify") == (0, "15 files, 0 damaged\n", "")
+    assert export(api, folder, "--verify") == (0, "16 files, 0 damaged\n", "")
 
 
 def test_damage_is_found_and_a_missing_original_is_named(filled, tmp_path):
@@ -93,12 +94,12 @@ def test_damage_is_found_and_a_missing_original_is_named(filled, tmp_path):
     (api.library.originals / "a/lake.jpg").unlink()
     assert export(api, folder) == (
         1,
-        "5 photos, 14 files, 1 missing\n",
+        "5 photos, 15 files, 1 missing\n",
         "missing originals/a/lake.jpg: it is gone, or changed since it was indexed\n",
     )
     (folder / "originals/b/tree.jpg").write_bytes(b"x")
     assert export(api, folder, "--verify") == (
-        1, "14 files, 1 damaged\n", "originals/b/tree.jpg: it is damaged: its content is another one\n",
+        1, "15 files, 1 damaged\n", "originals/b/tree.jpg: it is damaged: its content is another one\n",
     )  # fmt: skip
 
 
@@ -149,4 +150,4 @@ def test_an_interrupted_export_is_continued(filled, tmp_path):
         next(steps)
         steps.close()
     assert not (folder / "manifest-sha256.txt").exists()
-    assert export(api, folder) == (0, "5 photos, 15 files, 0 missing\n", "")
+    assert export(api, folder) == (0, "5 photos, 16 files, 0 missing\n", "")
