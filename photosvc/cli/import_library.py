@@ -99,11 +99,15 @@ def print_report(report: Report, *, dry_run: bool) -> None:
     ]
     unreadable = [asdict(record) for record in report.unreadable]
     if chosen_format() == "json":
-        lists = {"unmatched": report.unmatched, "unreadable": unreadable}
+        lists = {"by_name": report.by_name, "unmatched": report.unmatched, "unreadable": unreadable}
         print_json({"run": report.run, "dry_run": dry_run, "values": rows, **lists})
         return
     print_list(_COLUMNS, rows)
-    sentences = [*report.unmatched, *(f"{record.name}: {record.reason}" for record in report.unreadable)]
+    sentences = [
+        *report.by_name,
+        *report.unmatched,
+        *(f"{record.name}: {record.reason}" for record in report.unreadable),
+    ]
     for sentence in sentences[:_SHOWN]:
         click.echo(sentence, err=True)
     if len(sentences) > _SHOWN:
@@ -132,5 +136,6 @@ def undo(service: Service, run: int, yes: bool) -> None:
         click.echo(
             f"{counted(undone.photos, 'photo')} restored, {counted(undone.changed_since, 'photo')} changed since; "
             f"{counted(undone.albums, 'album')} deleted, {counted(undone.kept_albums, 'album')} changed since; "
-            f"{counted(undone.album_photos, 'photo')} taken out of other albums"
+            f"{counted(undone.album_photos, 'photo')} taken out of other albums; "
+            f"{counted(undone.marks, 'mark')} of people and labels taken back"
         )

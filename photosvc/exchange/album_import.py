@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, or_, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.exchange.import_runs import RunOfImport, follow_album
 from photosvc.exchange.imported import ImportedAlbum, Outcome
+from photosvc.exchange.photo_matches import PhotoMatches
 from photosvc.library.album_photos import MOST_AT_ONCE, add_photos
 from photosvc.library.albums import album_to_change, change_album, check_values, make_album, uids_by_title
 from photosvc.models import Album, AlbumPhoto, Imported, ImportRun, Photo, SearchRow
@@ -38,10 +39,8 @@ class _Place:
 class AlbumImport:
     """The albums of one run of an import."""
 
-    def __init__(
-        self, engine: Engine, clock: Clock, run: RunOfImport, photos: Mapping[str, int], *, dry_run: bool
-    ) -> None:
-        """Prepare the albums; `photos` has the ids of our photos by the keys of the other program."""
+    def __init__(self, engine: Engine, clock: Clock, run: RunOfImport, photos: PhotoMatches, *, dry_run: bool) -> None:
+        """Prepare the albums; `photos` has our photos by the keys of the other program."""
         self._engine = engine
         self._clock = clock
         self._run = run
@@ -52,7 +51,9 @@ class AlbumImport:
     def take(self, album: ImportedAlbum) -> None:
         """Make an album, or add its photos to the one here."""
         report = self._run.report
-        members = list(dict.fromkeys(self._photos[key] for key in album.members if key in self._photos))
+        matched = self._photos.ids(album.members)
+        lost = sum(key not in matched for key in album.members)
+        members = list(dict.fromkeys(matched[key] for key in album.members if key in matched))
         with Session(self._engine) as session:
             place = self._place(session, album)
             missing = self._missing(session, place, members)
@@ -66,7 +67,7 @@ class AlbumImport:
         is_smart = bool(album.values.get("filter")) if not place.uid else not place.has_photos_of_its_own
         if is_smart:
             members, missing = [], []
-        report.count("album photo", Outcome.NO_MATCH, 0 if is_smart else len(album.members) - len(members))
+        report.count("album photo", Outcome.NO_MATCH, 0 if is_smart else lost)
         try:
             if not place.uid:
                 check_values(_values(album), self._clock(), smart=is_smart)
@@ -148,8 +149,11 @@ class AlbumImport:
         """Choose the cover in an album that an import made and nobody changed since."""
         report = self._run.report
         with Session(self._engine) as session:
-            shown = select(SearchRow.photo_id, SearchRow.photo_uid).where(SearchRow.hash == album.cover)
-            photo = session.execute(shown.where(visible_photos(sees_private=True))).first()
+            shown = select(SearchRow.photo_id, SearchRow.photo_uid, SearchRow.hash)
+            shown = shown.where(visible_photos(sees_private=True)).order_by(SearchRow.hash != album.cover)
+            by_key = self._photos.ids([album.cover]).get(album.cover, 0)
+            is_cover = or_(SearchRow.hash == album.cover, SearchRow.photo_id == by_key)
+            photo = session.execute(shown.where(is_cover)).first()
             ours = session.scalars(select(Album).where(Album.uid == uid)).first()
             if photo is None or photo.photo_id not in members:
                 report.count("album cover", Outcome.NO_MATCH)
@@ -168,7 +172,7 @@ class AlbumImport:
                 changed = album_to_change(session, uid, sees_private=True)
                 former = changed.updated_at
                 try:
-                    change_album(session, changed, {"thumb": album.cover, "thumb_src": "manual"}, now)
+                    change_album(session, changed, {"thumb": photo.hash, "thumb_src": "manual"}, now)
                 except InvalidValueError:  # a search does not show the photo, such as an archived one
                     session.rollback()
                     report.count("album cover", Outcome.NO_HOME)

@@ -1,21 +1,25 @@
 """The runs of imports: their numbers, and their undoing."""
 
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Final
+from datetime import date, datetime
+from typing import Any, Final
 
 from sqlalchemy import Engine, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, NotFoundError
+from photosvc.core.ids import LABEL, SUBJECT, is_uid
 from photosvc.exchange.imported import Report
 from photosvc.library.album_photos import remove_photos
 from photosvc.library.albums import delete_album
 from photosvc.library.batches import undo_batch
 from photosvc.library.journal import Author, Change
-from photosvc.models import Album, Imported, ImportRun, Photo
+from photosvc.library.labels import mark_favorite
+from photosvc.library.people import mark_person, spellings
+from photosvc.models import Album, Imported, ImportRun, Keyword, Photo, Subject
 from photosvc.models.engine import write_session
+from photosvc.search.reading.people import Person
 
 #: Photos of one transaction.
 _PORTION: Final = 300
@@ -55,6 +59,8 @@ class Undone:
     """Albums that the run made, and that stay because somebody changed them since."""
     album_photos: int = 0
     """Photos that are taken out of other albums."""
+    marks: int = 0
+    """Marks of people and labels, such as favorites and birth dates, that have their former values."""
 
 
 def undo_run(engine: Engine, clock: Clock, zone: str, number: int) -> Undone:
@@ -87,10 +93,13 @@ def undo_run(engine: Engine, clock: Clock, zone: str, number: int) -> Undone:
             undone.changed_since += changed_since
             session.execute(delete(Imported).where(*of_portion, Imported.album_updated_at.is_(None)))
     with Session(engine) as session:
-        albums = session.scalars(select(Imported.key).where(Imported.run_id == number)).all()
-    for key in albums:
-        while not _undo_album(engine, clock, number, key, undone):
-            pass
+        rest = session.execute(select(Imported.key, Imported.uid).where(Imported.run_id == number)).all()
+    for key, uid in rest:
+        if is_uid(uid, SUBJECT) or is_uid(uid, LABEL):
+            undone.marks += _undo_marks(engine, clock, number, key)
+        else:
+            while not _undo_album(engine, clock, number, key, undone):
+                pass
     with write_session(engine) as session:
         session.execute(update(ImportRun).where(ImportRun.id == number).values(undone_at=clock()))
     return undone
@@ -121,6 +130,33 @@ def _undo_album(engine: Engine, clock: Clock, number: int, key: str, undone: Und
                     return False
         session.delete(row)
     return True
+
+
+def _undo_marks(engine: Engine, clock: Clock, number: int, key: str) -> int:
+    """Take back the marks of a person or label that nobody changed since; return their number."""
+    undone = 0
+    with write_session(engine, library=True) as session:
+        row = session.get(Imported, (number, key))
+        if row is None:  # another process undoes the run, too
+            return 0
+        subject = session.scalars(select(Subject).where(Subject.uid == row.uid)).first()
+        for member in row.members:
+            name, new, former = member.split(" ")
+            if is_uid(row.uid, LABEL):
+                folded = select(Keyword).where(Keyword.favorite)
+                label = next((one for one in session.scalars(folded) if one.uid == row.uid), None)
+                if label is not None:
+                    mark_favorite(session, label.id, favorite=False)
+                    undone += 1
+            elif subject is not None and str(getattr(subject, name)) == new:
+                names = spellings(session.connection(), {subject.folded})
+                values: dict[str, Any] = {name: False}
+                if name == "birth_date":
+                    values[name] = former and date.fromisoformat(former)
+                mark_person(session, Person(subject.uid, subject.name, 0, names), clock(), **values)
+                undone += 1
+        session.delete(row)
+    return undone
 
 
 def follow_album(session: Session, album: Album, former: datetime) -> None:

@@ -162,11 +162,11 @@ def undo_batch(
     entries = entries_of_batch(session, [photo.uid for photo in photos], batch)
     with changing(session, shared_rows, photos, change, now) as touched:
         for photo in photos:
-            if (entry := entries.get(photo.uid)) is not None:
-                try:
+            try:
+                for entry in entries.get(photo.uid, ()):
                     undo_change(shared_rows, photo, entry, now)
-                except ConflictError:  # raised before anything is written
-                    changed_since += 1
+            except ConflictError:  # raised before anything of an entry is written
+                changed_since += 1
     return len(touched), changed_since
 
 

@@ -128,10 +128,13 @@ def first_of_batch(session: Session, photo_uids: Sequence[str], change: Change) 
     return min((number for number in numbers if number), default=None)
 
 
-def entries_of_batch(session: Session, photo_uids: Sequence[str], batch: int) -> dict[str, PhotoChange]:
-    """Return the entries of a change by the UIDs of these photos, some hundreds at most."""
+def entries_of_batch(session: Session, photo_uids: Sequence[str], batch: int) -> dict[str, list[PhotoChange]]:
+    """Return the entries of a change by the UIDs of these photos, some hundreds at most; the last ones come first."""
     query = select(PhotoChange).where(PhotoChange.photo_uid.in_(photo_uids), PhotoChange.batch == batch)
-    return {entry.photo_uid: entry for entry in session.scalars(query.order_by(PhotoChange.id.desc()))}
+    entries: dict[str, list[PhotoChange]] = {}
+    for entry in session.scalars(query.order_by(PhotoChange.id.desc())):
+        entries.setdefault(entry.photo_uid, []).append(entry)
+    return entries
 
 
 def find_own(session: Session, number: int, actor: Author) -> PhotoChange:

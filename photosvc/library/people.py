@@ -5,9 +5,9 @@ Names come from files, so `SubjectName` stores the chosen name of each name in f
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.orm import Session
@@ -52,7 +52,7 @@ def choose_person_name(
     old, new = fold(person.name), fold(name)
     subject = session.scalars(select(Subject).where(Subject.uid == person.uid)).first()
     other = session.scalars(select(Subject).where(Subject.folded == new)).first()
-    if other is None and new != old and _spellings(session.connection(), {new}):
+    if other is None and new != old and spellings(session.connection(), {new}):
         other = _add_subject(session, subject_uid(new), name, now)
     if other is None or other is subject:
         remaining = subject or _add_subject(session, person.uid, name, now)
@@ -64,10 +64,11 @@ def choose_person_name(
             session.execute(move)
             remaining.favorite = remaining.favorite or subject.favorite
             remaining.favorite_open = remaining.favorite_open or subject.favorite_open
+            remaining.birth_date = remaining.birth_date or subject.birth_date
             session.execute(delete(Subject).where(Subject.id == subject.id))
     remaining.name, remaining.folded, remaining.updated_at = name, new, now
     connection = session.connection()
-    private = not photos_of_people(connection, _spellings(connection, {old, new}), sees_private=False)
+    private = not photos_of_people(connection, spellings(connection, {old, new}), sees_private=False)
     if favorite is not None:
         remaining.favorite, remaining.favorite_open = favorite, favorite and not private
     session.flush()
@@ -113,7 +114,7 @@ class PersonChange:
         if person is None:
             return frozenset()
         owned = connection.scalars(select(SubjectName.folded).where(SubjectName.subject_id == person.id))
-        return _spellings(connection, {self.earlier, person.folded, *owned}) - {person.name}
+        return spellings(connection, {self.earlier, person.folded, *owned}) - {person.name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ class SeenPersonChange:
 
     def prepare(self, connection: Connection, actor: Author, zone: str) -> tuple[Sequence[int], ChangeSome]:
         """Return the ids of the photos that are left to change, and the function that changes some hundreds of them."""
-        names = _spellings(connection, {self.earlier}) - {self.name}
+        names = spellings(connection, {self.earlier}) - {self.name}
         change = Change("people.rename", actor)
         photo_ids = photos_of_people(connection, names, sees_private=False)
         return photo_ids, partial(rename_seen, names=names, name=self.name, change=change, zone=zone)
@@ -154,22 +155,34 @@ class SeenPersonChange:
             record_change(session)
 
 
-def _spellings(connection: Connection, folded: Collection[str]) -> frozenset[str]:
+def spellings(connection: Connection, folded: Collection[str]) -> frozenset[str]:
     """Return the names of markers that equal one of these without case and accents."""
     names = connection.scalars(select(Marker.name).where(Marker.name != "").distinct())
     return frozenset(name for name in names if fold(name) in folded)
 
 
 def mark_person(
-    session: Session, person: Person, now: datetime, *, favorite: bool | None = None, hidden: bool | None = None
+    session: Session,
+    person: Person,
+    now: datetime,
+    *,
+    favorite: bool | None = None,
+    hidden: bool | None = None,
+    birth_date: date | Literal[""] | None = None,
 ) -> None:
-    """Make a person a favourite or hidden, or not, in a write transaction; None changes nothing."""
+    """Make a person a favourite or hidden, or not, in a write transaction; None changes nothing.
+
+    Args:
+        birth_date: their birth date; an empty text removes it.
+    """
     subject = session.scalars(select(Subject).where(Subject.uid == person.uid)).first()
     subject = subject or _add_subject(session, person.uid, person.name, now)
     private = not photos_of_people(session.connection(), person.names, sees_private=False)
     if favorite is not None:
         subject.favorite, subject.favorite_open = favorite, favorite and not private
     subject.hidden = subject.hidden if hidden is None else hidden
+    if birth_date is not None:
+        subject.birth_date = birth_date or None
     subject.updated_at = now
     record_change(session, private=private)
 

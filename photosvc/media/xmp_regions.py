@@ -65,7 +65,7 @@ def regions_of(standards: Iterable[Iterable[Mark]]) -> tuple[tuple[Region, ...],
     known: set[str] = set()
     for marks in standards:
         new = [mark for mark in marks if clean(mark.name).casefold() not in known]
-        found = [*filter(None, (_region(mark.name, mark.kind, mark.box) for mark in new if mark.box))]
+        found = [*filter(None, (region_within(mark.name, mark.kind, mark.box) for mark in new if mark.box))]
         labels += [clean(mark.name) for mark in new if not mark.is_person]
         areas += found
         people += [whole_picture(clean(mark.name)) for mark in new if mark.is_person and not mark.box]
@@ -179,7 +179,7 @@ def _boundary(item: Element, size: tuple[float, float]) -> _Box | None:
     return x / wide, y / high, w / wide, h / high
 
 
-def _region(name: str, kind: str, box: _Box) -> Region | None:
+def region_within(name: str, kind: str, box: _Box) -> Region | None:
     """Return the part of the area that lies within the picture; None when there is none."""
     if not all(map(math.isfinite, box)):
         return None

@@ -22,7 +22,7 @@ class ImportRun(Numbered, table="import_runs"):
 
 
 class Imported(Base, table="imported"):
-    """A photo or album that a run changed; an undone one leaves no row."""
+    """A photo, album, person or label that a run changed; an undone one leaves no row."""
 
     run_id: Mapped[int] = mapped_column(
         RowId, ForeignKey(TABLE_PREFIX + "import_runs.id", ondelete="CASCADE"), primary_key=True
@@ -34,6 +34,7 @@ class Imported(Base, table="imported"):
     made: Mapped[int] = mapped_column(Integer, default=0)
     """1 for an album that the run made."""
     members: Mapped[list[str]] = mapped_column(JSON, default=list)
-    """UIDs of the photos that the run put into the album."""
+    """What the run added: to an album the UIDs of photos; to a photo keywords and people without case and accents, as
+    `keyword berg`; to a person or label marks with their former values, as `birth_date 1950-01-02 1951-01-02`."""
     album_updated_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
     """`Album.updated_at` after the last import or undo; another value means that a person changed the album since."""

@@ -4,10 +4,10 @@ Names of people come from files; their chosen names and marks are in tables of t
 """
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 
-from sqlalchemy import BigInteger, ForeignKey, Integer, UniqueConstraint, false, select
+from sqlalchemy import BigInteger, Date, ForeignKey, Integer, UniqueConstraint, false, select
 from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
 from photosvc.core.ids import LABEL, SUBJECT, computed_uid
@@ -120,6 +120,7 @@ class Subject(Numbered, table="subjects"):
     """True for a favorite that was made while a photo of them was not private: others must not notice another."""
     hidden: Mapped[bool] = mapped_column(default=False, server_default=false())
     """True if they are left out of lists, facets and suggestions."""
+    birth_date: Mapped[date | None] = mapped_column(Date)
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
 

@@ -197,7 +197,7 @@ def test_undo_restores_the_photos_and_deletes_the_albums(indexed, storage):
     run(indexed, storage)
     done = indexed.svc("import", "undo", "1", "--yes", "--json")
     assert json.loads(done.stdout) == {
-        "photos": 10, "changed_since": 0, "albums": 3, "kept_albums": 0, "album_photos": 0,
+        "photos": 10, "changed_since": 0, "albums": 3, "kept_albums": 0, "album_photos": 0, "marks": 0,
     }  # fmt: skip
     after = {record["FileName"]: record for record in records(indexed)}
     changing = {"EditedAt", "UpdatedAt", "Files", "Quality"}

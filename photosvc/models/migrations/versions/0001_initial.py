@@ -137,8 +137,8 @@ def _create_tables() -> None:
     table("signing_keys", *each(NUMBER, "number", autoincrement=False), *each(TEXT, "sealed"), *each(TIME,
         "created_at"), key="number")
     table("subjects", *each(ROW_ID, "id"), *each(TEXT, "uid name folded"), *each(FLAG,
-        "favorite favorite_open hidden", server_default=sa.false()), *each(TIME, "updated_at"), key="id",
-        unique=["folded", "uid"])
+        "favorite favorite_open hidden", server_default=sa.false()), *each(sa.Date, "birth_date", nullable=True),
+        *each(TIME, "updated_at"), key="id", unique=["folded", "uid"])
     table("throttle", *each(TEXT, "key"), *each(BIG, "full_at"), key="key")
     index("throttle", "full_at")
     table("users", *each(ROW_ID, "id"), *each(TEXT, "uid name display_name email role password_hash"), *each(NUMBER,
