@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -18,12 +18,15 @@ from photosvc.cli.terminal import (
     progress_bar,
     yes_option,
 )
+from photosvc.core.errors import PhotosvcError
 from photosvc.core.files import clean_name
 from photosvc.core.message import counted
 from photosvc.exchange.import_runs import undo_run
-from photosvc.exchange.imported import Outcome, Report
+from photosvc.exchange.imported import Outcome, Reader, Report
 from photosvc.exchange.library_import import LibraryImport, Preference
+from photosvc.exchange.photoprism_api import PhotoprismApi
 from photosvc.exchange.photoprism_folder import PhotoprismFolder
+from photosvc.exchange.remote import read_key
 from photosvc.web.service import Service
 
 _COLUMNS = {"value": "Value"} | {outcome.value: outcome.value.replace("_", " ").capitalize() for outcome in Outcome}
@@ -41,7 +44,7 @@ class FolderMap(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     name = "folders"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:  # noqa: ANN401
-        """Return both below the originals; an absolute folder of theirs is that of the originals."""
+        """Return both without needless slashes."""
         if isinstance(value, tuple):
             return value
         theirs, equals, ours = str(value).partition("=")
@@ -49,45 +52,87 @@ class FolderMap(click.ParamType):  # type: ignore[type-arg, unused-ignore]
             self.fail(
                 f"{value!r} is no THEIRS=OURS, such as /mnt/photos=family: OURS is below the originals", param, ctx
             )
-        return "" if theirs.startswith("/") else _clean(theirs), _clean(ours)
+        return ("/" if theirs.startswith("/") else "") + _clean(theirs), _clean(ours)
 
 
 def _clean(path: str) -> str:
     return clean_name("/".join(part for part in path.split("/") if part not in ("", ".")))
 
 
+prefer_option = click.option(
+    "--prefer", type=click.Choice(["ours", "theirs", "newest"]), default="ours", show_default=True,
+    help="Which value stays if a person set another one here.",
+)  # fmt: skip
+dry_run_option = click.option("--dry-run", is_flag=True, help="Only print what would change.")
+
+
 @click.command()
-@click.argument("storage", type=FullPath())
+@click.argument("storage", type=FullPath(), required=False)
+@click.option("--url", help="Address of a running PhotoPrism, instead of STORAGE; it also knows people and labels.")
+@click.option("--token-file", type=FullPath(), help="File whose first line is an access token of PhotoPrism.")
 @click.option(
     "--map", "folders", type=FolderMap(), multiple=True, metavar="THEIRS=OURS",
     help="A folder of PhotoPrism's originals and the same one below ours, such as /mnt/photos=family.",
 )  # fmt: skip
 @prefer_option
-@click.option("--dry-run", is_flag=True, help="Only print what would change.")
+@dry_run_option
 @format_options
 @with_database
 def photoprism(
-    service: Service, storage: Path, folders: tuple[tuple[str, str], ...], prefer: Preference, dry_run: bool
+    service: Service,
+    storage: Path | None,
+    url: str | None,
+    token_file: Path | None,
+    folders: tuple[tuple[str, str], ...],
+    prefer: Preference,
+    dry_run: bool,
 ) -> None:
-    """Take over what people entered in PhotoPrism, from the YAML files in its folder STORAGE.
+    """Take over what people entered in PhotoPrism: from the YAML files in its folder STORAGE, or from its API.
 
-    These have titles, captions, dates, places, keywords, rights, notes, favorites, private and archived photos, and
-    albums. Photos are found by their paths below the originals, which must be indexed here. Values that a person set
-    here stay. A second run changes nothing.
+    YAML files have titles, captions, dates, places, keywords, rights, notes, favorites, private and archived photos,
+    and albums. The API also has people with their areas, labels, turned pictures, and favorites of people and labels.
+    Photos are found by their content or by their paths below the originals, which must be indexed here. Values that a
+    person set here stay. A second run changes nothing.
     """
-    folder = PhotoprismFolder(storage, folders)
+    folders = tuple(("" if theirs.startswith("/") else theirs, ours) for theirs, ours in folders)
+    run_import(service, _reader(service, storage, url, token_file, folders), prefer, dry_run=dry_run)
+
+
+def _reader(
+    service: Service,
+    storage: Path | None,
+    url: str | None,
+    token_file: Path | None,
+    folders: tuple[tuple[str, str], ...],
+) -> Reader:
+    if (url is None) != (token_file is None):
+        raise click.UsageError("--url and --token-file belong together.")
+    if (storage is None) == (url is None):
+        raise click.UsageError("Name either the storage folder of PhotoPrism, or its address by --url.")
+    if url is not None and token_file is not None:
+        return PhotoprismApi(url, read_key(token_file), service.clock, folders)
+    folder = PhotoprismFolder(cast("Path", storage), folders)
     if not folder.is_there:
         msg = f"{storage} has no folder sidecar, albums or backup/albums: name the storage folder of PhotoPrism."
         raise PlainError(msg, 3)
+    return folder
+
+
+def run_import(service: Service, reader: Reader, prefer: Preference, *, dry_run: bool) -> None:
+    """Import what a reader reads, and print the report, also of a run that ends early."""
     run = LibraryImport(
-        service.engine(), service.clock, service.settings.timezone, folder, prefer=prefer, dry_run=dry_run
+        service.engine(), service.clock, service.settings.timezone, reader, prefer=prefer, dry_run=dry_run
     )
-    with progress_bar("Importing") as progress:
-        done, total = 0, folder.count() if progress else 0
-        for count in run.run():
-            done += count
-            if progress:
-                progress(done, total)
+    try:
+        with progress_bar("Importing") as progress:
+            done, total = 0, reader.count() if progress else 0
+            for count in run.run():
+                done += count
+                if progress:
+                    progress(done, max(total, done))
+    except PhotosvcError:
+        print_report(run.report, dry_run=dry_run)
+        raise
     print_report(run.report, dry_run=dry_run)
 
 

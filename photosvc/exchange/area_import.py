@@ -52,7 +52,7 @@ class PeopleUnion:
         """Add or name the people of a record; yield the folded name and the outcome of each."""
         files = _present(self.photo)
         names = {fold(marker.name) for file in files for marker in file.markers if marker.name}
-        claimed: set[int] = set()
+        claimed: dict[int, str] = {}
         for one in record.people:
             name = self.shared_rows.person(one.area.name)
             folded, file = fold(name), _file_of(files, one)
@@ -67,11 +67,17 @@ class PeopleUnion:
                     names.add(folded)
                 yield folded, outcome
 
-    def _unite(self, file: File, area: Region, claimed: set[int], *, is_known: bool) -> Outcome:
-        """Return what happens to an area of the picture as it is shown; `claimed` has the ids of markers taken."""
-        if any(one is file and fold(own.name) == fold(area.name) and _share(area, own) for one, own in self._added):
+    def _unite(self, file: File, area: Region, claimed: dict[int, str], *, is_known: bool) -> Outcome:
+        """Return what happens to an area of the picture as it is shown.
+
+        Args:
+            claimed: ids of markers -> the folded names of the areas of this record that are the same.
+        """
+        folded = fold(area.name)
+        if any(one is file and fold(own.name) == folded and _share(area, own) for one, own in self._added):
             return Outcome.EQUAL
-        marker = None if area.is_whole else _same(area, (one for one in file.markers if id(one) not in claimed))
+        free = (one for one in file.markers if claimed.get(id(one), folded) == folded)
+        marker = None if area.is_whole else _same(area, free)
         if marker is None:
             if area.is_whole and is_known:
                 return Outcome.EQUAL
@@ -81,11 +87,11 @@ class PeopleUnion:
                 return Outcome.NO_HOME
             self._added.append((file, area))
             for one in [one for one in file.markers if one.src == MANUAL and _is_whole(one)]:
-                if fold(one.name) == fold(area.name):  # now it is known where they are
+                if fold(one.name) == folded:  # now it is known where they are
                     remove_added(file, one)
             return Outcome.TAKEN
-        claimed.add(id(marker))
-        if fold(marker.name) == fold(area.name):
+        claimed[id(marker)] = folded
+        if fold(marker.name) == folded:
             return Outcome.EQUAL
         if _is_named_by_a_person(file, marker) and not self.wins:
             return Outcome.KEPT

@@ -91,7 +91,8 @@ def undo_run(engine: Engine, clock: Clock, zone: str, number: int) -> Undone:
             restored, changed_since = undo_batch(session, photo_ids, batch, change, clock(), zone)
             undone.photos += restored
             undone.changed_since += changed_since
-            session.execute(delete(Imported).where(*of_portion, Imported.album_updated_at.is_(None)))
+            of_photos = Imported.uid.in_(select(Photo.uid).where(Photo.id.in_(photo_ids)))
+            session.execute(delete(Imported).where(*of_portion, of_photos))
     with Session(engine) as session:
         rest = session.execute(select(Imported.key, Imported.uid).where(Imported.run_id == number)).all()
     for key, uid in rest:

@@ -168,6 +168,9 @@ class Reader:
         """Yield the albums that a person made."""
         yield from ()
 
+    def close(self) -> None:
+        """Close connections and temporary files."""
+
 
 def levels_of(tag: str) -> tuple[str, ...]:
     """Return the keywords of a tag whose levels are separated by slashes: each level, the last one first, and the path.

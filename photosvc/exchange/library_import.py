@@ -81,7 +81,7 @@ class LibraryImport:
 
     def run(self) -> Iterator[int]:
         """Import photos, then what refers to them; yield the number of photos after each portion."""
-        with closing(self._matches):
+        with closing(self._matches), closing(self._reader):
             photos = self._reader.photos()
             while portion := list(islice(photos, PORTION)):
                 self._take(list(self._readable(portion)))

@@ -53,8 +53,13 @@ def read_photoprism(content: bytes) -> Metadata | None:
 
 def read_record(content: bytes) -> dict[str, str] | None:
     """Return the texts of a photo's record, those of a mapping in it by `name.name`; as `read_photoprism`."""
-    record = _read_texts(content)
-    return record if _UID.fullmatch(record.get("UID", "")) else None
+    record = texts_of(read_tree(content, MAX_YAML))
+    return record if is_photo(record) else None
+
+
+def is_photo(record: Mapping[str, str]) -> bool:
+    """Return whether these texts are those of a photo."""
+    return bool(_UID.fullmatch(record.get("UID", "")))
 
 
 def metadata_of(record: Mapping[str, str], sources: Collection[str] = STATED) -> Metadata:
@@ -115,9 +120,8 @@ def _date(record: Mapping[str, str]) -> WrittenDate:
     return WrittenDate(local, round((local - utc).total_seconds() / 60))
 
 
-def _read_texts(content: bytes) -> dict[str, str]:
+def texts_of(tree: Mapping[str, Tree]) -> dict[str, str]:
     """Return the texts of a mapping by their names, and those of a mapping in it by `name.name`; lists are left out."""
-    tree = read_tree(content, MAX_YAML)
     texts = {name: value for name, value in tree.items() if isinstance(value, str)}
     for outer, part in tree.items():
         if isinstance(part, dict):

@@ -1,0 +1,301 @@
+"""`svc import photoprism --url`: people, labels, albums and all else from the API of a running PhotoPrism."""
+
+import hashlib
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from sqlalchemy import event
+
+from photosvc.exchange import library_import
+from photosvc.models.engine import UnitOfWork
+from tests.app.exchange.test_photoprism_import import counts, shown, titles
+from tests.helpers.pictures import exif, jpeg
+
+TOKEN = "abcdefabcdefabcdefabcdefabcdef"
+ANN, BOB = "jsabc12000000001", "jsabc12000000002"
+FACE = {"Type": "face", "SubjSrc": "manual", "Name": "Ann", "SubjUID": ANN, "X": 0.25, "Y": 0.25, "W": 0.5, "H": 0.5}
+
+
+class PhotoPrism:
+    """A server that answers as PhotoPrism does, and fails as often as it is told."""
+
+    def __init__(self, photos, **lists):
+        self.photos = {photo["UID"]: photo for photo in photos}
+        self.lists = {"subjects": [], "labels": [], "albums": [], **lists}
+        self.members = {}
+        self.failures = {}
+        self.answers = {}
+        self.asked = []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                server.asked.append(self.path)
+                status, body, headers = server.answer(self.path, self.headers["X-Auth-Token"])
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.handle_error = lambda *_: None  # the client hangs up
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True)
+        self.thread.start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def answer(self, path, token):
+        number = len(self.asked)
+        if number in self.failures:
+            status, headers = self.failures[number]
+            return status, b"", headers
+        if token != TOKEN:
+            return 401, b"{}", {}
+        parts = urlsplit(path)
+        name = parts.path.removeprefix("/api/v1/")
+        if name in self.answers:
+            return 200, self.answers[name], {}
+        given = {key: values[0] for key, values in parse_qs(parts.query).items()}
+        found = self.page(name, given) if "/" not in name else self.photos.get(name.removeprefix("photos/"))
+        return (404, b"{}", {}) if found is None else (200, json.dumps(found).encode(), {})
+
+    def page(self, name, given):
+        if "s" in given:
+            rows = [{"UID": uid} for uid in self.members.get(given["s"], ())]
+        elif name == "photos":
+            rows = [
+                {"UID": uid} for uid, one in self.photos.items() if bool(one.get("DeletedAt")) == ("archived" in given)
+            ]
+        else:
+            rows = self.lists[name]
+        return rows[int(given["offset"]) :][: int(given["count"])]
+
+
+def photo(number, content=b"", **values):
+    digest = hashlib.sha1(content).hexdigest() if content else f"{number:040x}"
+    file = {"Hash": digest, "Root": "/", "Name": f"x/{number}.jpg", "Primary": True, "Size": len(content)}
+    file |= values.pop("File", {})
+    return {"UID": f"psabc12{number:09}", "Files": [file], **values}
+
+
+@pytest.fixture
+def pictures(api):
+    contents = {}
+    for number, name in enumerate(("faces", "labels", "turned", "moved", "secret")):
+        contents[name] = jpeg(64 + number, 48, exif=exif(camera={0x9003: "2020:05:06 07:08:09"}))
+        api.library.put(f"{name}.jpg", contents[name])
+    api.library.index()
+    return contents
+
+
+@pytest.fixture
+def prism(pictures):
+    faces = [
+        FACE, {**FACE, "Name": "Bob", "SubjUID": BOB, "X": 0.8, "W": 0.4}, {**FACE, "SubjSrc": "", "Name": "Guess"},
+        {**FACE, "Invalid": True, "Name": "Wrong"}, {**FACE, "X": 0.26, "SubjSrc": "marker"},
+    ]  # fmt: skip
+    labels = [
+        {"LabelSrc": "manual", "Uncertainty": 0, "Label": {"Name": "Kuchen"}},
+        {"LabelSrc": "image", "Uncertainty": 9, "Label": {"Name": "dog"}},
+        {"LabelSrc": "manual", "Uncertainty": 100, "Label": {"Name": "removed"}},
+    ]
+    size = len(pictures["moved"])
+    server = PhotoPrism(
+        [
+            photo(1, pictures["faces"], Title="Am See", TitleSrc="manual", File={"Markers": faces}),
+            photo(2, pictures["labels"], Labels=labels, Details={"Keywords": "berg", "KeywordsSrc": "manual"}),
+            photo(3, pictures["turned"], File={"Orientation": 6, "OrientationSrc": "manual", "Markers": [FACE]}),
+            photo(4, Favorite=True, TakenAtLocal="2020-05-06T07:08:09Z", File={"Size": size, "Name": "a/MOVED.jpg"}),
+            photo(5, pictures["secret"], Private=True, DeletedAt="2024-05-05T05:05:05Z"),
+            photo(6, Title="elsewhere", TitleSrc="manual", File={"Name": "../../etc/passwd"}),
+        ],
+        subjects=[
+            {"UID": ANN, "Name": "Ann", "Favorite": True, "About": "x"},
+            {"UID": BOB, "Name": "Bob Jr", "Hidden": True},
+            {"UID": "jsabc12000000003", "Name": "Nobody", "Favorite": True},
+        ],
+        labels=[{"UID": "lsabc12000000001", "Name": "Kuchen", "Favorite": True}, {"UID": "lsabc12000000002"}],
+        albums=[
+            {"UID": "asabc12000000001", "Type": "album", "Title": "Sommer", "Category": "Ferien",
+             "Thumb": hashlib.sha1(pictures["labels"]).hexdigest(), "ThumbSrc": "manual"},
+        ],
+    )  # fmt: skip
+    server.members = {"asabc12000000001": [f"psabc12{number:09}" for number in (2, 1, 6)]}
+    yield server
+    server.server.shutdown()
+    server.server.server_close()
+
+
+@pytest.fixture
+def run(api, prism, tmp_path):
+    token = tmp_path / "token"
+    token.write_text(f"{TOKEN}\n")
+
+    def run(*arguments, code=0):
+        done = api.svc("import", "photoprism", "--url", prism.url, "--token-file", str(token), *arguments, "--json")
+        assert code is None or done.returncode == code, done.stderr
+        return json.loads(done.stdout) if code == 0 else done.stderr
+
+    return run
+
+
+def file_of(api, name):
+    return api.library.call("GET", f"/photos/{shown(api, name)['UID']}")["Files"][0]
+
+
+def areas(api, name):
+    markers = file_of(api, name)["Markers"]
+    return sorted((area["Name"], area["X"], area["Y"], area["W"], area["H"]) for area in markers)
+
+
+def subjects(api):
+    listed = [one for hidden in ("", "&hidden=yes") for one in api.library.call("GET", f"/subjects?count=9{hidden}")]
+    return {one["Name"]: (one["Favorite"], one["Hidden"]) for one in listed}
+
+
+def test_people_labels_marks_turns_and_albums_are_taken_once(api, run):
+    dry = run("--dry-run")
+    report = run()
+    assert dry["values"] == report["values"]
+    assert areas(api, "faces") == [("Ann", 0.25, 0.25, 0.5, 0.5), ("Bob Jr", 0.8, 0.25, 0.2, 0.5)]
+    assert subjects(api) == {"Ann": (True, False), "Bob Jr": (False, True)}
+    assert [one["Name"] for one in api.library.call("GET", "/labels?count=9&all=true") if one["Favorite"]] == ["Kuchen"]
+    details = api.library.call("GET", f"/photos/{shown(api, 'labels')['UID']}")["Details"]
+    assert details["Keywords"] == "Kuchen, berg"
+    assert areas(api, "turned") == [("Ann", 0.25, 0.25, 0.5, 0.5)]
+    assert file_of(api, "turned")["Orientation"] == 6
+    assert shown(api, "moved")["Favorite"]
+    assert titles(api) == ["Sommer"]
+    assert counts(report, "people") == {"taken": 3, "equal": 1}
+    assert counts(report, "orientation") == counts(report, "photo by name") == {"taken": 1}
+    assert counts(report, "recognised people") == counts(report, "person about") == {"no_home": 1}
+    assert counts(report, "person favorite") == {"taken": 1, "no_match": 1}
+    assert counts(report, "album cover") == {"taken": 1}
+    assert report["by_name"] == ["a/MOVED: found by name, size and time alone"]
+    again = run()
+    assert (again["run"], {name for row in again["values"] for name, value in row.items() if value}) == (
+        None, {"value", "equal", "no_home", "no_match"},
+    )  # fmt: skip
+
+
+def test_undo_takes_back_areas_turns_labels_and_marks(api, run):
+    before = {name: areas(api, name) for name in ("faces", "turned")}
+    run()
+    undone = json.loads(api.svc("import", "undo", "1", "--yes", "--json").stdout)
+    assert undone == {
+        "photos": 5, "changed_since": 0, "albums": 1, "kept_albums": 0, "album_photos": 0, "marks": 3,
+    }  # fmt: skip
+    assert {name: areas(api, name) for name in before} == before
+    assert file_of(api, "turned")["Orientation"] == 1
+    assert (subjects(api), titles(api)) == ({}, [])
+    assert counts(run(), "photo")["taken"] == 5
+
+
+def test_what_a_person_took_away_or_chose_here_stays(api, run):
+    box = {"FileUID": file_of(api, "faces")["UID"], "Name": "Carla", "X": 0.2, "Y": 0.2, "W": 0.5, "H": 0.5}
+    api.library.call("POST", "/markers", json=box)
+    assert counts(run(), "people") == {"taken": 2, "kept": 2}
+    assert [name for name, *_ in areas(api, "faces")] == ["Bob Jr", "Carla"]
+    bob = next(marker for marker in file_of(api, "faces")["Markers"] if marker["Name"] == "Bob Jr")
+    api.library.call("PUT", f"/markers/{bob['UID']}", json={"Invalid": True})
+    for uid in [one["UID"] for one in api.library.call("GET", "/subjects?count=9")]:
+        api.library.call("DELETE", f"/subjects/{uid}/like")
+    api.library.call("DELETE", f"/photos/{shown(api, 'labels')['UID']}/label/{label(api, 'Kuchen')['ID']}")
+    report = run()
+    assert (report["run"], [name for name, *_ in areas(api, "faces")]) == (None, ["Carla"])
+    assert counts(report, "person favorite") == {"kept": 1, "no_match": 1}
+    assert counts(report, "keywords") == {"kept": 1}
+
+
+def label(api, name):
+    return next(one for one in api.library.call("GET", "/labels?count=9&all=true") if one["Name"] == name)
+
+
+def test_a_thousand_photos_come_in_pages_although_the_server_fails_in_between(api, prism, run):
+    prism.photos |= {one["UID"]: one for one in (photo(number) for number in range(10, 1004))}
+    again = ((429, {"Retry-After": "7"}), (500, {}), (503, {"Retry-After": "x"}))
+    prism.failures = dict(zip((2, 3, 9, 40, 41, 42, 500), again * 3, strict=False))
+    report = run()
+    assert counts(report, "photo") == {"taken": 5, "no_match": 995}
+    assert sum("/photos/" in path for path in prism.asked) >= 1000
+    assert titles(api) == ["Sommer"]
+
+
+HOSTILE = {
+    "long": b'["' + b"x" * (17 << 20) + b'"]',
+    "deep": b"[" * 100_000,
+    "no JSON": b"<html>",
+    "no list": b"{}",
+    "no records": b"[1, null, {}, [[[]]]]",
+    "wrong UIDs": b'[{"UID": "../../etc"}, {"UID": 5}, {"UID": ""}]',
+    "the same page": json.dumps([{"UID": "psabc12000000001"}]).encode(),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_answers_end_in_a_sentence_or_are_listed(prism, run, name):
+    prism.answers["photos"] = HOSTILE[name]
+    if name in ("no records", "wrong UIDs"):
+        assert len(run()["unreadable"]) in (12, 16)
+    elif name == "the same page":
+        assert counts(run(), "photo") == {"taken": 1}
+    else:
+        error = run(code=1)
+        assert error.startswith("Error: 127.0.0.1/api/v1/photos ")
+        assert TOKEN not in error
+
+
+@pytest.mark.parametrize(
+    ("record", "sentence"),
+    [
+        (b'{"UID": "psabc12000000001", "Files": 5}', "no record of a photo"),
+        (b'{"UID": "psabc12000000002"}', "no record of a photo"),
+        (b"{}", "no record of a photo"),
+        (b'{"UID": "psabc12000000001", "Files": [{"Markers": [{"X": "nan"}]}]}', None),
+    ],
+)
+def test_a_hostile_photo_is_listed_and_the_others_are_taken(prism, run, record, sentence):
+    prism.answers["photos/psabc12000000001"] = record
+    report = run()
+    listed = {"name": "photo psabc12000000001", "reason": sentence}
+    assert report["unreadable"] == ([listed] if sentence else [])
+    assert counts(report, "photo")["taken"] == 4
+
+
+def test_wrong_tokens_and_redirects_get_a_sentence(prism, run, tmp_path):
+    prism.failures = {1: (302, {"Location": "http://127.0.0.1:1/"})}
+    assert "that is a redirect: name the address to which it leads" in run(code=1)
+    (tmp_path / "token").write_text("wrong")
+    assert "answers 401: the key is not valid" in run(code=1)
+    (tmp_path / "token").write_text("")
+    assert "has no key in its first line" in run(code=2)
+
+
+@pytest.mark.parametrize("failing", range(1, 21, 3))
+def test_a_run_that_was_killed_is_completed_by_the_next(api, prism, run, monkeypatch, failing):
+    monkeypatch.setattr(library_import, "PORTION", 2)
+    numbers = count(1)
+
+    def fail(_session):
+        if next(numbers) == failing:
+            raise KeyboardInterrupt
+
+    event.listen(UnitOfWork, "before_commit", fail)
+    try:
+        run(code=None)
+    finally:
+        event.remove(UnitOfWork, "before_commit", fail)
+    run()
+    assert run()["run"] is None
+    assert areas(api, "faces") == [("Ann", 0.25, 0.25, 0.5, 0.5), ("Bob Jr", 0.8, 0.25, 0.2, 0.5)]
+    assert subjects(api) == {"Ann": (True, False), "Bob Jr": (False, True)}
