@@ -17,6 +17,7 @@ from weakref import finalize
 import orjson
 from flask import Response, has_request_context, request, url_for
 from sqlalchemy import Connection
+from sqlalchemy.orm import Session
 
 from photosvc.auth.link_tokens import preview_token
 from photosvc.auth.policy import decide
@@ -30,7 +31,7 @@ from photosvc.query.filters import FILTERS, NAMES, FilterSpec, ValueKind
 from photosvc.query.lexer import LONGEST_QUERY
 from photosvc.records.results import FoundPhoto
 from photosvc.search.limits import RunningSearch, SearchTooLongError, begin_limits, end_limits, ended_by_limit
-from photosvc.search.reading.library import library_state, page_tag
+from photosvc.search.reading.library import highest_file, library_state, page_tag
 from photosvc.search.reading.pages import KnownWindows, Page, find
 from photosvc.search.reading.request import (
     ALBUM_ORDERS,
@@ -187,7 +188,7 @@ def answer_page(
     """
     service, who, headers = current_service(), protector.principal(), link_headers()
     pairs = tuple(request.args.items(multi=True))
-    asked = asked if asked.repeats else replace(asked, seed=_seed_of_pages(service, who, asked))
+    asked = asked if asked.repeats else _of_one_shuffle(service, who, asked)
     with searching(who.owner_uid) as connection:
         state = library_state(connection)
         etag = page_tag(state, asked, sees_private=who.sees_private) if cached else None
@@ -199,20 +200,29 @@ def answer_page(
         return _send(page, pieces(page), [*headers, *caching, *_headers_of(service, page, path, pairs)])
 
 
-def _seed_of_pages(service: Service, who: Principal, asked: SearchRequest) -> int:
-    """Return the seed of a random page that names none: drawn for the first page, and the same for those behind it.
+def _of_one_shuffle(service: Service, who: Principal, asked: SearchRequest) -> SearchRequest:
+    """Return the request for a random page that names no seed, with that of the first page and without newer files.
 
     Clients that page by `offset` alone know no seed. A key of the search is stored until a time that is random enough
-    to make one; a credential has 256 keys at most. Where nothing can be written, the seed changes each minute.
+    to make one, and another one until as many milliseconds later as the highest id of a file; a credential has 256 keys
+    of each kind at most. Where nothing can be written, the seed changes each minute.
     """
     search = digest(repr((asked.order.name, asked.merged, asked.album, asked.node)))
     key, now = f"shuffle:{who.owner_uid}:{who.credential_uid}:{search[:2]}", service.now()
+    key_of_files = f"{key}:files"
     if not asked.offset:
         until = now + _SHUFFLED + timedelta(milliseconds=asked.seed % _MILLISECONDS)
-        service.write_if_free(lambda session: remember(session, key, until), lasting=False)
+
+        def begin(session: Session) -> None:
+            remember(session, key, until)
+            remember(session, key_of_files, until + timedelta(milliseconds=highest_file(session)))
+
+        service.write_if_free(begin, lasting=False)
     with service.reading() as connection:
-        moment = remembered_until(connection, key, now) or int(now.timestamp()) // 60
-    return int(digest(f"{key}{search}{moment}"), 16) % PRIME
+        stored = remembered_until(connection, key, now)
+        newest_file = remembered_until(connection, key_of_files, now) - stored if stored else None
+    moment = stored or int(now.timestamp()) // 60
+    return replace(asked, seed=int(digest(f"{key}{search}{moment}"), 16) % PRIME, newest_file=newest_file)
 
 
 def _send(page: Page, pieces: Iterable[str], headers: list[tuple[str, str]]) -> Response:

@@ -11,12 +11,13 @@ from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, func, select
 from sqlalchemy.engine import Dialect
+from sqlalchemy.orm import Session
 
 from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import ConflictError
-from photosvc.models import OPEN_STATE, PROJECTION_VERSION, STATE, LibraryState
+from photosvc.models import OPEN_STATE, PROJECTION_VERSION, STATE, LibraryState, SearchRow
 from photosvc.models.counters import SETTLED
 from photosvc.models.statements import Prepared, prepare_statement
 from photosvc.search.limits import waiting_for
@@ -54,6 +55,11 @@ def library_state(connection: Connection, *, sees_private: bool = True) -> int:
     For callers who do not see private photos, it stays the same after changes of these.
     """
     return _number(connection, STATE if sees_private else OPEN_STATE)
+
+
+def highest_file(session: Session) -> int:
+    """Return the highest id of a file that searches can find; 0 if there is none."""
+    return session.scalar(select(func.max(SearchRow.file_id))) or 0
 
 
 def _number(connection: Connection, name: str) -> int:

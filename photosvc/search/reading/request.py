@@ -231,6 +231,8 @@ class SearchRequest:
     """The key of the ids in records without metadata (see `reading.guests`); empty for complete records."""
     repeats: bool = True
     """True if the same request gives the same page again; False if its seed was drawn."""
+    newest_file: int | None = None
+    """The highest id of the files that it finds; None: of all files."""
 
     @property
     def without_metadata(self) -> bool:

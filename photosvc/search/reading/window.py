@@ -220,6 +220,8 @@ class Search:
     def matching(self, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         """Return the query for these columns of all files that match, in no order."""
         query = matching(self.plan, *columns)
+        if self.request.newest_file is not None:
+            query = query.where(unindexed(SearchRow.file_id) <= self.request.newest_file)
         return query.where(_FIRST) if self.one_each else query
 
     def _end_of(self, walk: Walk) -> Sequence[Any] | None:

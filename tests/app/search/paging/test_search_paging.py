@@ -215,6 +215,17 @@ def test_random_pages_by_offset_without_a_seed_repeat_nothing_and_begin_anew_eac
     assert more == shuffles[1][-7:]  # another search has a shuffle of its own
 
 
+def test_random_pages_by_offset_repeat_nothing_although_files_are_added_between_them(new_library):
+    library = new_library(12)
+    before, found = ids(library.find(count=100)), []
+    for number, start in enumerate(range(0, len(before), 4)):
+        found += ids(library.find(order="random", count=4, offset=start))
+        with library.session() as session:
+            add_photos(session, 9, NOW, first=12 + number * 9)
+    assert sorted(found) == sorted(before)
+    assert set(ids(library.find(order="random", count=100))) > set(before)
+
+
 def test_random_pages_by_offset_repeat_nothing_while_others_write(paged_library):
     token = paged_library.token()
     with paged_library.session() as session:
