@@ -54,7 +54,7 @@ def xmp(service: Service, query: str, into: Path | None, beside: bool, remove: b
     counts: Counter[SidecarOutcome] = Counter()
     with _only_export(service), progress_bar("Sidecars") as progress:
         done = 0
-        for results in SidecarExport(service.engine(), folder, removes=remove).run(ids):
+        for results in SidecarExport(service.engine(), folder, removes=remove, beside=beside).run(ids):
             counts.update(result.outcome for result in results)
             _print(results, as_json=as_json)
             done = min(done + SidecarExport.PORTION, len(ids))
@@ -83,9 +83,9 @@ def xmp(service: Service, query: str, into: Path | None, beside: bool, remove: b
 def archive(service: Service, folder: Path, query: str, mode: str, *, verify: bool, as_json: bool) -> None:
     """Write all that people entered into FOLDER, with the originals, so that no program of ours is needed to read it.
 
-    FOLDER is new or empty, or has an archive from before, which is brought up to date. QUERY limits it to the photos
-    that a search finds. Accounts, passwords, tokens and links stay out. The exit code is 1 if a file is missing or
-    damaged.
+    FOLDER is new or empty, or has an archive from before, which is brought up to date; the originals in it stay. QUERY
+    limits it to the photos that a search finds. Accounts, passwords, tokens and links stay out. The exit code is 1 if a
+    file is missing, damaged, or not one of the archive.
     """
     if verify:
         _verify(folder, as_json=as_json)

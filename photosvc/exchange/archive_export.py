@@ -19,10 +19,10 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PhotosvcError
-from photosvc.core.files import clamped_time, disk_name, open_folder, open_inside
+from photosvc.core.files import clamped_time, clean_name, disk_name, open_folder, open_inside
 from photosvc.exchange import archive_records as records
 from photosvc.exchange.archive_records import FORMAT, README
-from photosvc.exchange.sidecar_export import SidecarExport, SidecarOutcome, unfinished_name
+from photosvc.exchange.sidecar_export import SidecarExport, SidecarOutcome, open_unfinished, unfinished_name
 from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library.trash.folder import Trash
 from photosvc.models import GONE, ORIGINALS_ROOT, File, Photo, Sidecar, file_sidecars
@@ -32,6 +32,7 @@ from photosvc.pictures.originals import Original, OriginalChangedError, open_ori
 ORIGINALS, TRASH = "originals", "trash"
 MANIFEST: Final = "manifest-sha256.txt"
 _UNFINISHED: Final = ".unfinished"
+_PLAYLIST: Final = re.compile(r"albums/[a-z0-9]+\.m3u8", re.ASCII)
 _ESCAPE: Final = re.compile(r"\\(.)")
 _CHUNK: Final = 1 << 20
 #: Bytes of a line of the manifest: a digest and a path.
@@ -79,12 +80,18 @@ class ArchiveExport:
     def run(self, photo_ids: Sequence[int], *, whole: bool) -> Iterator[int]:
         """Write the archive; yield the number of photos that are done.
 
+        Raises:
+            ConflictError: the originals cannot be linked into the folder.
+
         Args:
             photo_ids: the photos, by id.
             whole: whether they are all photos, so that albums without photos, the trash and the history of deleted
                 photos are written, too.
         """
         (self._folder / ORIGINALS).mkdir(parents=True, exist_ok=True)
+        if self._mode is Originals.LINK and self._folder.stat().st_dev != self._source.stat().st_dev:
+            msg = "files are linked on their own file system alone: copy the originals, or name a folder beside them"
+            raise ConflictError(msg, field="originals")
         for text in (README, FORMAT):  # first, so that an interrupted export can be continued
             self._write(text.name, text.content.encode())
         uids: set[str] = set()
@@ -99,6 +106,7 @@ class ArchiveExport:
                 yield done
         self._store_sidecars(photo_ids)
         self._store_records(uids if not whole else None)
+        self._keep_former()
         lines = (_line(name, digest) for name, digest in sorted(self._digests.items()))
         self._write(MANIFEST, "".join(lines).encode(errors="surrogateescape"), listed=False)
 
@@ -106,6 +114,14 @@ class ArchiveExport:
     def files(self) -> int:
         """Return the number of files in the archive."""
         return len(self._digests)
+
+    def _keep_former(self) -> None:
+        """List originals of former exports, too, and remove their playlists of albums that are not exported now."""
+        for name in self._known.keys() - self._digests.keys():
+            if name.startswith((f"{ORIGINALS}/", f"{TRASH}/")) and os.path.lexists(self._folder / name):
+                self._digests[name] = self._known[name]
+            elif _PLAYLIST.fullmatch(name):
+                (self._folder / name).unlink(missing_ok=True)
 
     def _store_files(self, photo: Photo) -> None:
         """Bring the originals of a photo into the archive."""
@@ -127,7 +143,7 @@ class ArchiveExport:
                 else:
                     self._digests[name] = _copy(source, folder, base, original.mtime_ns)
         except (OSError, PhotosvcError) as error:
-            self.missing.append(Missing(name, reason_of(error)))
+            self.missing.append(Missing(clean_name(name), reason_of(error)))
 
     @staticmethod
     def _is_stored(folder: int, base: str, original: Original) -> bool:
@@ -149,7 +165,7 @@ class ArchiveExport:
             for result in results:
                 name = f"{ORIGINALS}/{disk_name(result.name)}"
                 if result.outcome in (SidecarOutcome.FAILED, SidecarOutcome.KEPT):
-                    self.missing.append(Missing(name, result.reason))
+                    self.missing.append(Missing(clean_name(name), result.reason))
                 elif result.outcome is not SidecarOutcome.REMOVED:
                     self._digests[name] = _digest_of(self._folder, name)
 
@@ -166,7 +182,7 @@ class ArchiveExport:
                     _copy(source, folder, base, original.mtime_ns)
             self._digests[name] = _digest_of(self._folder, name)
         except (OSError, PhotosvcError) as error:
-            self.missing.append(Missing(name, reason_of(error)))
+            self.missing.append(Missing(clean_name(name), reason_of(error)))
 
     def _store_records(self, photo_uids: set[str] | None) -> None:
         """Write albums, people, labels, trash and history: all of them, or those of these photos."""
@@ -176,15 +192,15 @@ class ArchiveExport:
             self._write("albums.json", _json(albums))
             for album in albums:
                 members = [names[member["UID"]] for member in album["Photos"] if member["UID"] in names]
-                shown = [name for name in members if "\n" not in disk_name(name)]  # a playlist has one a line
+                shown = [name for name in members if not {"\n", "\r"} & {*disk_name(name)}]  # a playlist has one a line
                 lines = [
                     "#EXTM3U",
                     f"#PLAYLIST:{album['Title']}",
                     *(f"../{ORIGINALS}/{disk_name(one)}" for one in shown),
                 ]
                 self._write(f"albums/{album['UID']}.m3u8", "\n".join([*lines, ""]).encode(errors="surrogateescape"))
-            self._write("people.json", _json(records.people(session)))
-            self._write("labels.json", _json(records.labels(session)))
+            self._write("people.json", _json(records.people(session, photo_uids)))
+            self._write("labels.json", _json(records.labels(session, photo_uids)))
             with self._writing("history.jsonl") as target:
                 for change in records.history(session, photo_uids):
                     target.write(orjson.dumps(change) + b"\n")
@@ -210,12 +226,15 @@ class ArchiveExport:
         path = self._folder / name
         path.parent.mkdir(exist_ok=True)
         unfinished = path.with_name(f"{path.name}{_UNFINISHED}")
-        with unfinished.open("wb") as file:
-            target = _Digesting(file)
-            yield target
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
+        try:
+            with unfinished.open("wb") as file:
+                target = _Digesting(file)
+                yield target
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
         if listed:
             self._digests[name] = target.digest.hexdigest()
 
@@ -255,19 +274,27 @@ def reason_of(error: OSError | PhotosvcError) -> str:
 
 
 def check_archive(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield each file that the manifest of an archive lists, with what is wrong about it; empty for nothing.
+    """Yield each file of an archive, with what is wrong about it; empty for nothing.
 
     Raises:
         NotFoundError: the folder is no archive.
     """
     if not (folder / MANIFEST).exists():
         raise NotFoundError(f"{folder} is no archive of photosvc, or an unfinished one: it has no {MANIFEST}")
+    known = {MANIFEST}
     for name, digest in listed(folder / MANIFEST):
+        known.add(name)
         try:
             wrong = "" if _digest_of(folder, name) == digest else "it is damaged: its content is another one"
         except (OSError, NotFoundError) as error:
             wrong = error.message if isinstance(error, NotFoundError) else error.strerror or str(error)
-        yield name, wrong
+        yield clean_name(name), wrong
+    for parent, folders, files in os.walk(folder):
+        links = [one for one in folders if os.path.islink(f"{parent}/{one}")]  # noqa: PTH114 - a link to a folder
+        for base in sorted((*files, *links)):
+            name = os.path.relpath(f"{parent}/{base}", folder)
+            if name not in known:
+                yield clean_name(name), "it is not listed: no export wrote it"
 
 
 def listed(manifest: Path) -> Iterator[tuple[str, str]]:
@@ -295,7 +322,7 @@ def _line(name: str, digest: str) -> str:
 
 
 def _digest_of(folder: Path, name: str) -> str:
-    with os.fdopen(open_inside(folder, name), "rb") as file:
+    with os.fdopen(open_inside(folder, clean_name(name)), "rb") as file:
         return _digest(file)
 
 
@@ -317,15 +344,18 @@ def _link(source: BinaryIO, folder: int, base: str) -> None:
 def _copy(source: BinaryIO, folder: int, base: str, mtime_ns: int) -> str:
     """Copy an open file, with its time, and return its SHA-256."""
     unfinished = unfinished_name(base)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    with os.fdopen(os.open(unfinished, flags, 0o666, dir_fd=folder), "wb") as file:
-        target = _Digesting(file)
-        while chunk := source.read(_CHUNK):
-            target.write(chunk)
-        file.flush()
-        os.fsync(file.fileno())
-    os.utime(unfinished, ns=(mtime_ns, mtime_ns), dir_fd=folder)
-    os.rename(unfinished, base, src_dir_fd=folder, dst_dir_fd=folder)
+    try:
+        with open_unfinished(folder, unfinished) as file:
+            target = _Digesting(file)
+            while chunk := source.read(_CHUNK):
+                target.write(chunk)
+            file.flush()
+            os.fsync(file.fileno())
+        os.utime(unfinished, ns=(mtime_ns, mtime_ns), dir_fd=folder)
+        os.rename(unfinished, base, src_dir_fd=folder, dst_dir_fd=folder)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(unfinished, dir_fd=folder)
     return target.digest.hexdigest()
 
 

@@ -24,14 +24,16 @@ from photosvc.models import (
     File,
     Keyword,
     Lens,
+    Marker,
     Photo,
     PhotoChange,
     Place,
     Subject,
     SubjectName,
 )
-from photosvc.models.photo import load_whole
+from photosvc.models.photo import load_whole, photo_keywords
 from photosvc.models.statements import in_portions
+from photosvc.query.fold import fold
 from photosvc.search.reading.compile import visible_albums
 
 _PORTION: Final = 200
@@ -167,18 +169,30 @@ def albums(session: Session, photo_uids: Collection[str] | None) -> Iterator[dic
             yield {"UID": album.uid, **_fields(album, ALBUM), **times, "Photos": members}
 
 
-def people(session: Session) -> Iterator[dict[str, Any]]:
-    """Yield the people with a chosen name or a mark; others are the names of areas alone."""
+def people(session: Session, photo_uids: Collection[str] | None) -> Iterator[dict[str, Any]]:
+    """Yield the people on these photos, None for all, with a chosen name or a mark; others are names of areas alone."""
+    shown = select(Marker.name).join(File).join(Photo)
+    names = None if photo_uids is None else {fold(name) for name in _of_photos(session, shown, photo_uids)}
     for subject in session.scalars(select(Subject).order_by(Subject.uid)):
-        names = select(SubjectName.folded).where(SubjectName.subject_id == subject.id).order_by(SubjectName.folded)
-        marks = {"Favorite": subject.favorite, "Hidden": subject.hidden}
-        yield {"UID": subject.uid, "Name": subject.name, "OtherNames": list(session.scalars(names)), **marks}
+        owned = select(SubjectName.folded).where(SubjectName.subject_id == subject.id).order_by(SubjectName.folded)
+        others = list(session.scalars(owned))
+        if names is None or not names.isdisjoint((subject.folded, *others)):
+            marks = {"Favorite": subject.favorite, "Hidden": subject.hidden}
+            yield {"UID": subject.uid, "Name": subject.name, "OtherNames": others, **marks}
 
 
-def labels(session: Session) -> Iterator[dict[str, Any]]:
-    """Yield the labels with a mark; others are the keywords of photos alone."""
+def labels(session: Session, photo_uids: Collection[str] | None) -> Iterator[dict[str, Any]]:
+    """Yield the labels of these photos, None for all, with a mark; others are the keywords of photos alone."""
+    shown = select(photo_keywords.c.keyword_id).join(Photo)
+    ids = None if photo_uids is None else set(_of_photos(session, shown, photo_uids))
     for keyword in session.scalars(select(Keyword).where(Keyword.favorite).order_by(Keyword.folded)):
-        yield {"UID": keyword.uid, "Name": keyword.word, "Favorite": True}
+        if ids is None or keyword.id in ids:
+            yield {"UID": keyword.uid, "Name": keyword.word, "Favorite": True}
+
+
+def _of_photos(session: Session, query: Any, photo_uids: Collection[str]) -> Iterator[Any]:  # noqa: ANN401 - any column
+    for portion in in_portions(list(photo_uids)):
+        yield from session.scalars(query.where(Photo.uid.in_(portion)).distinct())
 
 
 def history(session: Session, photo_uids: Collection[str] | None) -> Iterator[dict[str, Any]]:

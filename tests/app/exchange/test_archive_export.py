@@ -27,7 +27,9 @@ DARKTABLE = (
 @pytest.fixture
 def filled(api):
     library = api.library
-    for number, name in enumerate(("a/lake.jpg", "b/tree.jpg", "old.jpg", "line\nbreak\\new.jpg", "写" * 82 + ".jpg")):
+    for number, name in enumerate(
+        ("a/lake.jpg", "b/tree.jpg", "old.jpg", "%FFline\nbreak\\new.jpg", "写" * 82 + ".jpg")
+    ):
         library.put(name, jpeg(60 + number))
     library.put("b/tree.jpg.xmp", DARKTABLE.encode())
     library.index()
@@ -88,6 +90,30 @@ def test_a_second_export_writes_the_same_bytes_and_a_third_follows_the_library(f
     assert export(api, folder, "--verify") == (0, "16 files, 0 damaged\n", "")
 
 
+def test_originals_of_former_exports_stay_and_other_additional_files_are_found(filled, tmp_path):
+    api, uids, album = filled
+    folder = tmp_path / "out"
+    export(api, folder)
+    api.library.call("DELETE", f"/albums/{album}")
+    moved = {"photos": [uids["a/lake.jpg"]]}
+    api.library.call("POST", "/batch/photos/delete", json=moved, token=api.library.token(role="admin"))
+    assert export(api, folder)[:2] == (0, "5 photos, 14 files, 0 missing\n")
+    assert ((folder / "originals/a/lake.jpg").exists(), list((folder / "albums").iterdir())) == (True, [])
+    assert export(api, folder, "--verify") == (0, "14 files, 0 damaged\n", "")
+    (folder / "originals/\x1b.jpg").touch()
+    (folder / "link").symlink_to("/etc")
+    manifest = folder / "manifest-sha256.txt"
+    manifest.write_bytes(manifest.read_bytes().replace(b"  people.json\n", b"  ../people.json\n"))
+    code, counts, sentences = export(api, folder, "--verify")
+    assert (code, counts) == (1, "17 files, 4 damaged\n")
+    assert sentences.splitlines() == [
+        "../people.json: No such file in the library.",
+        "link: it is not listed: no export wrote it",
+        "people.json: it is not listed: no export wrote it",
+        "originals/%FF%1B.jpg: it is not listed: no export wrote it",
+    ]
+
+
 def test_damage_is_found_and_a_missing_original_is_named(filled, tmp_path):
     api, *_ = filled
     folder = tmp_path / "out"
@@ -116,10 +142,17 @@ def test_originals_are_linked_or_left_out(filled, tmp_path, mode):
 
 def test_a_query_limits_the_archive(filled, tmp_path):
     api, uids, _ = filled
+    for name, words in (("写" * 82 + ".jpg", "Ann"), ("b/tree.jpg", "Bob")):
+        uid = uids[name]
+        file = api.library.call("GET", f"/photos/{uid}")["Files"][0]["UID"]
+        area = {"Name": words, "X": 0.1, "Y": 0.2, "W": 0.3, "H": 0.2, "Type": "face", "FileUID": file}
+        person = api.library.call("POST", "/markers", json=area)["SubjUID"]
+        api.library.call("POST", f"/subjects/{person}/like")
     assert export(api, tmp_path / "out", "Baum", "--originals", "none")[1].startswith("1 photos")
+    assert [one["Name"] for one in json.loads((tmp_path / "out/people.json").read_text())] == ["Bob"]
     [record] = (tmp_path / "out/photos.jsonl").read_text().splitlines()
     assert json.loads(record)["UID"] == uids["b/tree.jpg"]
-    assert len((tmp_path / "out/history.jsonl").read_text().splitlines()) == 1
+    assert len((tmp_path / "out/history.jsonl").read_text().splitlines()) == 2
 
 
 def test_a_folder_with_something_else_or_among_the_originals_is_refused(filled, tmp_path):
