@@ -46,11 +46,14 @@ class PhotoprismFolder(Reader):
 
     def count(self) -> int:
         """Return the number of records of photos."""
-        return sum(1 for _ in _records(self._sidecars))
+        return sum(1 for _ in _records(self._sidecars, "sidecar"))
 
     def photos(self) -> Iterator[ImportedPhoto | Unreadable]:
         """Yield the records of photos in the order of their paths."""
-        for name in _records(self._sidecars):
+        for name in _records(self._sidecars, "sidecar"):
+            if isinstance(name, Unreadable):
+                yield name
+                continue
             try:
                 record = read_record(_content(self._sidecars / name, MAX_YAML))
             except (ValueError, OSError) as error:
@@ -64,7 +67,10 @@ class PhotoprismFolder(Reader):
 
     def albums(self) -> Iterator[ImportedAlbum | Unreadable]:
         """Yield the records of albums that are not deleted and that a person made."""
-        for name in _records(self._albums):
+        for name in _records(self._albums, "albums"):
+            if isinstance(name, Unreadable):
+                yield name
+                continue
             try:
                 record = read_tree(_content(self._albums / name, _MAX_ALBUM), _MAX_ALBUM)
             except (ValueError, OSError) as error:
@@ -77,18 +83,25 @@ class PhotoprismFolder(Reader):
                 yield album
 
 
-def _records(folder: Path) -> Iterator[str]:
-    """Yield the names of YAML files below a folder, sorted within each folder; no link is followed."""
+def _records(folder: Path, kind: str) -> Iterator[str | Unreadable]:
+    """Yield the names of YAML files below a folder, sorted within each folder; no link is followed.
+
+    A folder that cannot be read is one record, whose name begins with `kind`.
+    """
     waiting = [""]
     while waiting:
         path = waiting.pop()
         try:
             with os.scandir(folder / path) as entries:
                 found = sorted(entries, key=lambda entry: entry.name)
-        except OSError:  # it is gone, or is no folder
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            yield Unreadable(clean_name(f"{kind}/{path}"), _reason(error))
             continue
         waiting += [f"{path}{entry.name}/" for entry in reversed(found) if entry.is_dir(follow_symlinks=False)]
-        yield from (f"{path}{entry.name}" for entry in found if entry.name.endswith(_RECORDS))
+        files = (entry for entry in found if not entry.is_dir(follow_symlinks=False))
+        yield from (f"{path}{entry.name}" for entry in files if entry.name.endswith(_RECORDS))
 
 
 def _content(file: Path, most: int) -> bytes:
