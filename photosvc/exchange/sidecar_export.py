@@ -5,14 +5,16 @@ changed since it was written, or while it is written.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import secrets
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from errno import EACCES, ENAMETOOLONG
 from hashlib import sha256
 from pathlib import Path
 from stat import S_IMODE, S_ISREG
-from typing import Final
+from typing import BinaryIO, Final
 from xml.etree.ElementTree import Element
 
 from sqlalchemy import Engine
@@ -20,7 +22,8 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.files import disk_name, open_folder
 from photosvc.core.orientation import swaps_sides
-from photosvc.exchange.known_values import known_values, own_values
+from photosvc.exchange.known_values import entered_values, known_values, own_values
+from photosvc.index.sidecar_formats import SidecarKind
 from photosvc.index.sidecar_links import sidecars_of
 from photosvc.index.sidecar_values import StoredSidecar
 from photosvc.media.metadata import Metadata
@@ -28,6 +31,8 @@ from photosvc.media.xmp_packet import NotXmpError, Packet
 from photosvc.media.xmp_tree import MAX_PACKET
 from photosvc.media.xmp_writer import properties_to_write
 from photosvc.models import ORIGINALS_ROOT, File, Photo
+from photosvc.models.counters import LIBRARY, read_counter, set_counters
+from photosvc.models.engine import write_session
 from photosvc.models.photo import load_whole
 from photosvc.models.statements import in_portions
 
@@ -65,15 +70,18 @@ class _Wanted:
     values: Metadata
     size: tuple[int, int]
     """Width and height of the picture as stored, in pixels."""
+    entered: Collection[str]
+    """The result of `entered_values`."""
 
 
 def sidecar_contents(session: Session, photo_ids: Sequence[int]) -> dict[int, bytes]:
     """Return the content of a new sidecar by the id of each file of these photos; empty without values for it."""
     contents: dict[int, bytes] = {}
+    sidecars = sidecars_of(session, photo_ids)
     for photo in load_whole(session, photo_ids):
         own = own_values(photo)
         for file in photo.files:
-            values, packet = known_values(photo, file, own), Packet()
+            values, packet = known_values(photo, file, own, sidecars), Packet()
             is_written = packet.put(values, properties_to_write(values, _stored_size(file)))
             contents[file.id] = packet.content() if is_written else b""
     return contents
@@ -85,17 +93,21 @@ class SidecarExport:
     PORTION: Final = 200
     """Photos that are in memory at a time."""
 
-    def __init__(self, engine: Engine, folder: Path, *, removes: bool = False) -> None:
+    def __init__(self, engine: Engine, folder: Path, *, removes: bool = False, beside: bool = False) -> None:
         """Prepare an export.
 
         Args:
             engine: the database of the library.
             folder: that of the originals, or another one, which gets the same folders below it.
             removes: take away what was written before, instead of writing.
+            beside: the folder is that of the originals, whose index does not take the written values for those of
+                another program.
         """
         self._engine = engine
         self._folder = folder
         self._removes = removes
+        self._beside = beside
+        self._library = None if removes else _library(engine) if beside else ""
 
     def run(self, photo_ids: Sequence[int]) -> Iterator[list[ExportedSidecar]]:
         """Write the sidecars of these photos; yield the results for some hundreds of photos at a time.
@@ -109,19 +121,30 @@ class SidecarExport:
             yield [result for one in wanted if (result := self._export(one)) is not None]
 
     def _wanted(self, photo: Photo, sidecars: Mapping[int, Sequence[StoredSidecar]]) -> Iterator[_Wanted]:
-        own = _NOTHING if self._removes else own_values(photo)
+        names = {f"{file.name}.xmp".lower() for file in photo.files}
+        of_photo = {sidecar.name: sidecar for file in photo.files for sidecar in sidecars.get(file.id, ())}
+        # IMG.xmp stays, and its program may change it: a copy of its values would hide that.
+        others = [
+            sidecar
+            for name, sidecar in of_photo.items()
+            if self._beside and sidecar.kind is SidecarKind.XMP and name.lower() not in names
+        ]
+        own = _NOTHING if self._removes else own_values(photo, others)
         for file in photo.files:
             if not file.is_present or file.root != ORIGINALS_ROOT:
                 continue
             name = f"{file.name}.xmp"
             present = (sidecar.name for sidecar in sidecars.get(file.id, ()) if sidecar.name.lower() == name.lower())
-            values = _NOTHING if self._removes else known_values(photo, file, own)
-            yield _Wanted(next(present, name), values, _stored_size(file))
+            values = _NOTHING if self._removes else known_values(photo, file, own, sidecars, others)
+            yield _Wanted(next(present, name), values, _stored_size(file), entered_values(photo, file))
 
     def _export(self, wanted: _Wanted) -> ExportedSidecar | None:
+        properties = properties_to_write(wanted.values, wanted.size)
         try:
-            return self._write(wanted, properties_to_write(wanted.values, wanted.size))
+            return self._write(wanted, properties)
         except NotXmpError:
+            if not properties:  # nor did we write into it before
+                return None
             reason = "the present sidecar is no XMP that can be changed"
         except OSError as error:
             reason = error.strerror or str(error)
@@ -145,16 +168,15 @@ class SidecarExport:
             present = _read(folder, base)
             if not (present or properties):
                 return None
-            packet = Packet(present.content if present else b"")
+            packet = Packet(present.content if present else b"", self._library)
             if not (packet.has_written or properties):
                 return None
-            others = packet.changed_by_others()
-            if others and not self._removes:
-                reason = f"another program changed {', '.join(others)}"
-                return ExportedSidecar(wanted.name, SidecarOutcome.KEPT, reason)
             if self._removes:
                 packet.take_away()
-            elif not packet.put(wanted.values, properties):
+            elif others := packet.changed_by_others(wanted.values, properties):
+                reason = f"another program changed {', '.join(others)}"
+                return ExportedSidecar(wanted.name, SidecarOutcome.KEPT, reason)
+            elif not packet.put(wanted.values, properties, wanted.entered):
                 return ExportedSidecar(wanted.name, SidecarOutcome.UNCHANGED)
             outcome = _replace(folder, base, present, b"" if packet.is_empty else packet.content())
             reason = "another program changes it now" if outcome is SidecarOutcome.KEPT else ""
@@ -187,6 +209,10 @@ def _read(folder: int, base: str) -> _Present | None:
         descriptor = os.open(base, os.O_RDONLY | os.O_NONBLOCK | _FLAGS, dir_fd=folder)
     except FileNotFoundError:
         return None
+    except OSError as error:
+        if error.errno == ENAMETOOLONG:  # no file has this name
+            return None
+        raise
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not S_ISREG(status.st_mode):
@@ -199,22 +225,41 @@ def unfinished_name(base: str) -> str:
     return f".{sha256(os.fsencode(base)).hexdigest()[:24]}.photosvc-unfinished"
 
 
+def open_unfinished(folder: int, name: str) -> BinaryIO:
+    """Open a new file of this name in a folder, in place of one that an interrupted export left."""
+    with suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=folder)
+    return os.fdopen(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o666, dir_fd=folder), "wb")
+
+
+def _library(engine: Engine) -> str:
+    """Return the number that stands for the library, and draw it before its first sidecar."""
+    with write_session(engine) as session:
+        number = read_counter(session, LIBRARY)
+        if number is None:
+            number = secrets.randbits(62)
+            set_counters(session, {LIBRARY: number})
+    return str(number)
+
+
 def _replace(folder: int, base: str, present: _Present | None, content: bytes) -> SidecarOutcome:
     """Replace a sidecar by this content, or remove it without one, unless it changed since it was read.
 
     Raises:
         OSError: it cannot be written.
     """
+    if present and not os.access(base, os.W_OK, dir_fd=folder, effective_ids=True):  # a rename would not ask
+        raise PermissionError(EACCES, os.strerror(EACCES))
     unfinished = unfinished_name(base)
-    mode = S_IMODE(present.status.st_mode) if present else 0o666
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _FLAGS, mode, dir_fd=folder)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with open_unfinished(folder, unfinished) as file:
             if present:
-                os.fchmod(descriptor, mode)  # the mask of the process does not apply
+                with suppress(PermissionError):
+                    os.fchown(file.fileno(), present.status.st_uid, present.status.st_gid)
+                os.fchmod(file.fileno(), S_IMODE(present.status.st_mode))  # the mask of the process does not apply
             file.write(content)
             file.flush()
-            os.fsync(descriptor)
+            os.fsync(file.fileno())
         if not _is_same(folder, base, present):
             return SidecarOutcome.KEPT
         if not content:
@@ -234,5 +279,5 @@ def _is_same(folder: int, base: str, present: _Present | None) -> bool:
     except FileNotFoundError:
         return present is None
     before = present.status if present else None
-    names = ("st_ino", "st_size", "st_mtime_ns")
+    names = ("st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
     return before is not None and all(getattr(status, name) == getattr(before, name) for name in names)

@@ -189,7 +189,7 @@ def describe(photo: Photo, sidecars: Mapping[int, list[StoredSidecar]], shared_r
     )
     metadata = sources.metadata
     for file, one, beside in zip(files, stacked, ranked_sidecars, strict=True):
-        areas = named(file, marked(one.extraction.metadata.regions, one.extraction.orientation, beside))
+        areas = named(file, _areas(file, one.extraction, beside))
         write_markers(file, [(src, _shown(area, file, shared_rows)) for src, area in areas], now)
         write_added_markers(file, [_shown(area, file, shared_rows) for area in added_areas(file)], now)
     folder, base, _ = split_name(primary.name)
@@ -235,10 +235,19 @@ def _shown(area: Region, file: File, shared_rows: SharedRows) -> Region:
     return replace(upright(area, file.turn), name=shared_rows.person(area.name))
 
 
+def _placed(area: Region) -> tuple[str, float, float, float, float]:
+    return area.name, round(area.x, 4), round(area.y, 4), round(area.w, 4), round(area.h, 4)
+
+
 def areas_of(file: File, sidecars: Sequence[StoredSidecar]) -> list[tuple[str, Region]]:
     """Return the marked areas in a stored file and its sidecars, each with its source, before the file is turned."""
-    extraction = read_extraction(file)
-    return list(marked(extraction.metadata.regions, extraction.orientation, ranked(sidecars)))
+    return _areas(file, read_extraction(file), ranked(sidecars))
+
+
+def _areas(file: File, extraction: Extraction, sidecars: Sequence[StoredSidecar]) -> list[tuple[str, Region]]:
+    added = {_placed(area) for area in added_areas(file)}  # a sidecar may repeat them
+    areas = marked(extraction.metadata.regions, extraction.orientation, sidecars)
+    return [(src, area) for src, area in areas if _placed(area) not in added]
 
 
 def _write(photo: Photo, metadata: Metadata, *names: str) -> None:

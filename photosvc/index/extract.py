@@ -81,6 +81,10 @@ class Extraction:
     problem: Problem | None = None
     """The reason why the file cannot be shown."""
     metadata: Metadata = field(default_factory=Metadata)
+    library: str = ""
+    """The library that wrote a part of a sidecar; empty if it is not known."""
+    others: Metadata = field(default_factory=Metadata)
+    """The metadata of that sidecar without what people entered in that library."""
 
 
 class FileChangedError(FileProblemError):
@@ -221,7 +225,8 @@ def _with_sidecar(base: Extraction, file: BinaryIO) -> Extraction:
         return replace(base, problem=error.problem)
     if content is None:
         return replace(base, problem=Problem(Reason.UNRELATED))
-    return replace(base, codec=content.kind, metadata=content.metadata)
+    metadata, others = content.metadata, content.others
+    return replace(base, codec=content.kind, metadata=metadata, library=content.library, others=others)
 
 
 def _with_video(base: Extraction, file: BinaryIO) -> Extraction:

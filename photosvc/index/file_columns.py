@@ -21,7 +21,9 @@ from photosvc.media.xmp_regions import MAX_REGIONS, upright
 from photosvc.models import File, Marker
 
 #: Fields of an extraction that have a column of the same name. The problem has two columns, behind one property.
-_COLUMNS: Final = tuple(name for name in Extraction.__dataclass_fields__ if name != "metadata")
+_COLUMNS: Final = tuple(
+    name for name in Extraction.__dataclass_fields__ if name not in ("metadata", "library", "others")
+)
 _FIELDS: Final = tuple(Metadata.__dataclass_fields__)
 _UNSET: Final = Metadata()
 INT16, INT32, INT64 = 2**15 - 1, 2**31 - 1, 2**63 - 1

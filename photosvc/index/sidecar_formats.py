@@ -21,6 +21,7 @@ from photosvc.index.photoprism_yaml import read_photoprism
 from photosvc.media.metadata import Metadata, valid_altitude, valid_position, whole_picture
 from photosvc.media.text import clean, clean_text, is_plausible
 from photosvc.media.xmp import read_xmp_sidecar
+from photosvc.media.xmp_packet import written_by
 from photosvc.media.xmp_tree import MAX_PACKET
 from photosvc.records import limits
 
@@ -145,6 +146,10 @@ class SidecarContent:
     kind: SidecarKind
     metadata: Metadata
     """For an album, only title and description."""
+    library: str = ""
+    """The library that wrote a part of it, see `media.xmp_packet`; empty if it is not known."""
+    others: Metadata = Metadata()
+    """The metadata without what people entered in that library."""
 
 
 def read_sidecar(content: bytes, file_type: str) -> SidecarContent | None:
@@ -172,7 +177,7 @@ def read_sidecar(content: bytes, file_type: str) -> SidecarContent | None:
     metadata = read_xmp_sidecar(content)
     if metadata is None:
         raise FileProblemError(Reason.BAD_SIDECAR)
-    return SidecarContent(SidecarKind.XMP, metadata)
+    return SidecarContent(SidecarKind.XMP, metadata, *written_by(content))
 
 
 def _read_yaml(content: bytes) -> SidecarContent | None:

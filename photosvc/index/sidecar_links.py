@@ -27,6 +27,7 @@ from photosvc.index.takeout_albums import FolderAlbums
 from photosvc.index.takeout_parts import TakeoutParts
 from photosvc.media.metadata import Metadata
 from photosvc.models import GONE, ORIGINALS_ROOT, File, RejectedFile, Sidecar, copy_sidecars, file_sidecars
+from photosvc.models.counters import LIBRARY, read_counter
 from photosvc.models.statements import among, in_portions, insert_into
 
 #: Folders that stay in memory. Batches are sorted by name, so that few folders are in use at a time.
@@ -111,6 +112,7 @@ class Sidecars:
         self._is_outdated = is_outdated
         self._folders = folders
         self._now = now
+        self._library = read_counter(session, LIBRARY)
         self._known: dict[str, Sidecar | None] = {}
         self._saved: dict[str, tuple[Sidecar, Metadata | None]] = {}
         self._files: dict[File, bool] = {}
@@ -129,11 +131,12 @@ class Sidecars:
         return bool(self._folders.companions(name))
 
     def save(self, scanned: ScannedFile, extraction: Extraction) -> bool:
-        """Store a sidecar that could be read, and return whether it is new."""
+        """Store a sidecar that could be read, without entries of this library's people; return whether it is new."""
         if scanned.name not in self._known:
             self.load([scanned.name])
         row = self._known[scanned.name]
-        details = dump_metadata(extraction.metadata)
+        is_own = extraction.library != "" and extraction.library == str(self._library)
+        details = dump_metadata(extraction.others if is_own else extraction.metadata)
         moved = self._moved_album(details) if row is None and extraction.codec == SidecarKind.ALBUM else None
         new = moved is None and (row is None or row.size == GONE)
         row = row or moved

@@ -5,7 +5,9 @@ properties that were put in, each with a digest of its value, so that a change b
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final
 from xml.etree.ElementTree import Element, ParseError, ProcessingInstruction, SubElement, TreeBuilder, indent
@@ -14,17 +16,25 @@ from xml.sax.saxutils import escape, quoteattr
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import XMLParser
 
-from photosvc.media.metadata import Metadata
+from photosvc.media.metadata import SAME_MOMENT, Metadata, Region
+from photosvc.media.text import utc_of
 from photosvc.media.xmp import read_xmp_sidecar
 from photosvc.media.xmp_fields import FIELDS, XmpForm
 from photosvc.media.xmp_tree import MAX_DEPTH, MAX_PACKET, MAX_SEEN, NAMESPACES, attribute, items, tag
-from photosvc.media.xmp_writer import list_property
+from photosvc.media.xmp_writer import list_property, text_property
 
 _RDF, _DESCRIPTION, _ABOUT = tag("rdf:RDF"), tag("rdf:Description"), tag("rdf:about")
 _REGIONS, _LIST = "mwg-rs:Regions", "mwg-rs:RegionList"
 #: Types of regions of the Metadata Working Group that mark no person.
 _THINGS: Final = frozenset(("pet", "focus", "barcode"))
 _WRITTEN: Final = "svc:Written"
+#: The library that wrote them, and those that people entered in it, which are no values of another program for it.
+_LIBRARY: Final = "svc:Library"
+#: The name of a property; another text in `svc:Written` was not put there by us.
+_NAME: Final = re.compile(r"([A-Za-z0-9-]+):[A-Za-z0-9]+", re.ASCII)
+#: Attributes that belong to the form of XMP, not to its values.
+_OF_FORM: Final = frozenset((_ABOUT, tag("rdf:parseType")))
+_LISTS: Final = frozenset(map(tag, ("rdf:Bag", "rdf:Seq", "rdf:Alt")))
 #: Further properties with people, which must not contradict those that are written.
 _PEOPLE: Final = (
     "mwg-rs:Regions", "MP:RegionInfo", "Iptc4xmpExt:PersonInImage", "Iptc4xmpExt:PersonInImageWDetails",
@@ -35,13 +45,15 @@ _ROWS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "regions": (("regions",), _PEOPLE),
 }
 # What may stand before and after the root element: blanks, comments, and instructions such as `xpacket`.
-_AROUND: Final = re.compile(r"\ufeff?(?:\s|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
+_AROUND: Final = re.compile(r"\ufeff?(?:\s+|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
 #: The declaration of an encoding, which is UTF-8 from now on.
 _ENCODING: Final = re.compile(r"""(?i)\s+encoding=(?!.utf-8.)(?:"[^"]*"|'[^']*')""")
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 #: Hexadecimal characters of a digest.
 _DIGEST: Final = 16
 _NOTHING: Final = Metadata()
+#: Decimals in which shares of sides are compared: a turn rounds them twice.
+_PLACES: Final = 4
 _USUAL: Final = {uri: prefix for prefix, uri in NAMESPACES.items()}
 
 
@@ -52,15 +64,23 @@ class NotXmpError(ValueError):
 class Packet:
     """A packet that properties are put into.
 
+    Args:
+        content: that of a sidecar; empty for a new one.
+        library: name of the library that puts them in, as properties of its own; those of another library are those of
+            another program. Empty for a sidecar for others; None counts those of all libraries as own ones.
+
     Raises:
         NotXmpError: the content is not one.
     """
 
-    def __init__(self, content: bytes = b"") -> None:
+    def __init__(self, content: bytes = b"", library: str | None = "") -> None:
         self._before = self._after = ""
         self._prefixes: dict[str, str] = {}
         self._is_new = not content
+        self._says = _NOTHING
+        """The values that it gave when it was read."""
         if content:
+            self._says = read_xmp_sidecar(content) or _NOTHING
             self._root = self._parse(content)
         else:
             self._root = Element(tag("x:xmpmeta"))
@@ -68,43 +88,76 @@ class Packet:
         rdf = next(self._root.iter(_RDF), None)
         if rdf is None:
             raise NotXmpError
-        self._descriptions = rdf.findall(_DESCRIPTION) or [SubElement(rdf, _DESCRIPTION, {_ABOUT: ""})]
+        listed = [description for one in self._root.iter(_RDF) for description in one.iterfind(_DESCRIPTION)]
+        self._descriptions = listed or [SubElement(rdf, _DESCRIPTION, {_ABOUT: ""})]
         noted = (text.rpartition(" ") for text in self._texts(_WRITTEN))
-        self._written = {name: digest for name, _, digest in noted if name}
+        self._library = library
+        is_own = library is None or library == self.library
+        self._written = {name: digest for name, _, digest in noted if is_own and _is_known(name)}
 
-    def changed_by_others(self) -> list[str]:
-        """Return the properties that were put in and that another program has changed or removed since."""
-        return [name for name, digest in self._written.items() if self._digest(name) != digest]
+    @property
+    def library(self) -> str:
+        """Return the library that put properties in before; empty if it is not known."""
+        return next(iter(self._noted_library()), "")
 
-    def put(self, values: Metadata, properties: Mapping[str, Sequence[Element]]) -> bool:
+    def _noted_library(self) -> list[str]:
+        return next(((element.text or "").split() for element in self._elements(_LIBRARY)), [])
+
+    def changed_by_others(self, values: Metadata, properties: Mapping[str, Sequence[Element]]) -> list[str]:
+        """Return the properties that were put in and that another program has changed or removed since.
+
+        Those that give these values nevertheless are left out; the arguments are those of `put`.
+        """
+        equal = {
+            self._name(element)
+            for first, group in properties.items()
+            if _agrees(self._says, values, first)
+            for element in group
+        }
+        return [name for name in self._changed() if name not in equal]
+
+    def put(self, values: Metadata, properties: Mapping[str, Sequence[Element]], entered: Collection[str] = ()) -> bool:
         """Put properties in, in place of those that were put in before; return whether anything changed.
 
-        Properties of others stay, but for those that contradict.
+        Properties of others stay, but for those that contradict. Where they give a value, nothing is put in for it.
 
         Args:
             values: the values that the packet shall give.
             properties: those of `xmp_writer.properties_to_write` for these values.
+            entered: the rows of these properties, by their first fields, that people entered in the library.
         """
         before = self._state()
-        wanted = {self._name(element): element for group in properties.values() for element in group}
-        for name in set(self._written) - set(wanted):
+        own = set(self._written) - set(self._changed())
+        groups = {first: {self._name(element): element for element in group} for first, group in properties.items()}
+        put = {
+            first: group
+            for first, group in groups.items()
+            if not own.isdisjoint(group) or self._is_new or not _agrees(self._says, values, first)
+        }
+        wanted = {name: element for group in put.values() for name, element in group.items()}
+        for name in own.difference(*groups.values()):
             self._remove_own(name)
-        written = {name: digest for name, digest in self._written.items() if name in wanted}
+        written: dict[str, str] = {}
         for name, element in wanted.items():
             self._keep_things(name, element)
-            if self._digest(name) != _digest([element]):
+            digest = _digest([element])
+            if self._digest(name) != digest:
                 self._remove(name)
                 self._descriptions[0].append(element)
-                written[name] = _digest([element])
-        self._remove_contradictions(values, properties)
-        self._note(written)
+                written[name] = digest
+            elif name in self._written:
+                written[name] = digest
+        self._remove_contradictions(values, put)
+        by_people = {name for first, group in put.items() if first in entered for name in group if name in written}
+        if written != self._written or (written and self._library and by_people != {*self._noted_library()[1:]}):
+            self._note(written, by_people)
         return self._state() != before
 
-    def take_away(self) -> None:
-        """Remove the properties that were put in and that nobody changed."""
-        changed = set(self.changed_by_others())
-        for name in set(self._written) - changed:
-            self._remove_own(name)
+    def take_away(self, *, only_entered: bool = False) -> None:
+        """Remove the properties that were put in and that nobody changed; all, or those that people entered."""
+        for name in set(self._written) - set(self._changed()):
+            if not only_entered or name in self._noted_library()[1:]:
+                self._remove_own(name)
         self._note({})
 
     @property
@@ -187,6 +240,9 @@ class Packet:
     def _texts(self, name: str) -> list[str]:
         return [item.text or "" for element in self._elements(name) for item in items(element)]
 
+    def _changed(self) -> list[str]:
+        return [name for name, digest in self._written.items() if self._digest(name) != digest]
+
     def _digest(self, name: str) -> str:
         return _digest(self._elements(name))
 
@@ -217,22 +273,32 @@ class Packet:
         present = (item for old in self._elements(name) for held in old.iter(tag(_LIST)) for item in items(held))
         return [item for item in present if attribute(item, "mwg-rs:Type").strip().lower() in _THINGS]
 
-    def _remove_contradictions(self, values: Metadata, properties: Mapping[str, Sequence[Element]]) -> None:
+    def _remove_contradictions(self, values: Metadata, put: Mapping[str, Mapping[str, Element]]) -> None:
         """Remove properties of others because of which the packet would not give the values that were put in."""
         if self._is_new:
             return
         read = read_xmp_sidecar(self.content()) or _NOTHING
-        for first, group in properties.items():
-            fields, names = _ROWS[first]
-            if any(getattr(read, name) != getattr(values, name) for name in fields):
-                for name in set(names) - {self._name(element) for element in group}:
+        for first, group in put.items():
+            if not _agrees(read, values, first):
+                for name in set(_ROWS[first][1]) - set(group):
                     self._remove(name)
+        if "taken_local" in put and read.taken_utc and not _is_at(values, read.taken_utc):
+            self._remove_row("taken_utc")
+        if "lat" in put and read.altitude != values.altitude:
+            self._remove_row("altitude")
 
-    def _note(self, written: Mapping[str, str]) -> None:
-        self._remove(_WRITTEN)
+    def _remove_row(self, first: str) -> None:
+        for name in _ROWS[first][1]:
+            self._remove(name)
+
+    def _note(self, written: Mapping[str, str], by_people: Iterable[str] = ()) -> None:
+        for name in (_WRITTEN, _LIBRARY):
+            self._remove(name)
         if written:
             noted = [f"{name} {digest}" for name, digest in sorted(written.items())]
             self._descriptions[0].append(list_property(_WRITTEN, XmpForm.BAG, noted))
+            if self._library:
+                self._descriptions[0].append(text_property(_LIBRARY, " ".join((self._library, *sorted(by_people)))))
         self._written = dict(written)
 
     def _state(self) -> str:
@@ -244,6 +310,19 @@ def _regions_of(regions: Iterable[Element]) -> Element:
     element = Element(tag(_REGIONS), {tag("rdf:parseType"): "Resource"})
     SubElement(SubElement(element, tag(_LIST)), tag("rdf:Bag")).extend(regions)
     return element
+
+
+def written_by(content: bytes) -> tuple[str, Metadata]:
+    """Return the library that wrote into a sidecar, and the metadata without what people entered in it; else empty."""
+    if NAMESPACES["svc"].encode() not in content:
+        return "", _NOTHING
+    try:
+        packet = Packet(content, None)
+    except NotXmpError:
+        return "", _NOTHING
+    library = packet.library
+    packet.take_away(only_entered=True)
+    return library, read_xmp_sidecar(packet.content()) or _NOTHING
 
 
 class _RootEndedError(Exception):
@@ -298,16 +377,56 @@ def _in_utf8(before: str) -> str:
     return _ENCODING.sub("", before.removeprefix("\ufeff"))
 
 
+def _is_known(name: str) -> bool:
+    match = _NAME.fullmatch(name)
+    return match is not None and match[1] in NAMESPACES
+
+
+def _agrees(read: Metadata, values: Metadata, first: str) -> bool:
+    """Return whether a packet that is read so gives the values of a row, by its first field."""
+    if first == "keywords":  # labels are keywords, too, wherever they are written
+        wanted = {word.casefold() for word in (*values.keywords, *values.labels)}
+        given, labels = ({word.casefold() for word in words} for words in (read.keywords, read.labels))
+        return given | labels == wanted | labels
+    if first == "regions":
+        return _rounded(read.regions) == _rounded(values.regions)
+    if first == "taken_local" and read.utc_offset is None:  # it follows from the place
+        values = replace(values, utc_offset=None)
+    return all(getattr(read, name) == getattr(values, name) for name in _ROWS[first][0])
+
+
+def _rounded(regions: Iterable[Region]) -> list[tuple[Any, ...]]:
+    return sorted(
+        (one.name, one.kind, *(round(side, _PLACES) for side in (one.x, one.y, one.w, one.h))) for one in regions
+    )
+
+
+def _is_at(values: Metadata, utc: datetime) -> bool:
+    """Return whether a time in UTC is that of a wall time."""
+    local, offset = values.taken_local, values.utc_offset
+    return local is not None and offset is not None and abs(utc_of(local, offset) - utc) < SAME_MOMENT
+
+
 def _digest(elements: Iterable[Element]) -> str:
-    """Return a digest of elements, whatever blanks and prefixes they are written with."""
+    """Return a digest of elements, whatever blanks, prefixes and equal forms of XMP they are written with."""
     listed = list(map(_plain, elements))
     return sha256(repr(listed).encode()).hexdigest()[:_DIGEST] if listed else ""
 
 
 def _plain(element: Element) -> tuple[Any, ...]:
-    text = element.text or ""
-    children = [_plain(child) for child in element if not _is_comment(child)]
-    return element.tag, sorted(element.attrib.items()), "" if children else text, children
+    """Return the name of a property, its text, and its items or fields.
+
+    The fields of a structure are attributes or elements, in any order, and may stand in a nested Description.
+    """
+    children = [child for child in element if not _is_comment(child)]
+    fields: list[tuple[Any, ...]] = [
+        (name, value, []) for name, value in element.attrib.items() if name not in _OF_FORM
+    ]
+    for child in children:
+        plain = _plain(child)
+        fields += plain[2] if child.tag == _DESCRIPTION else [plain]
+    text = "" if children else element.text or ""
+    return element.tag, text, fields if element.tag in _LISTS else sorted(fields)
 
 
 def _escaped(text: str | None) -> str:

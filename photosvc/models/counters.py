@@ -33,6 +33,8 @@ STACKING = "stacking"
 ESTIMATES = "estimates"
 #: Name of a number: 1 if pictures are looked at after index runs; see `sight`.
 SIGHT: Final = "sight"
+#: Name of a random number that stands for the library in the sidecars that it wrote beside its originals.
+LIBRARY: Final = "library"
 #: Name of the time of the last backup, in seconds since 1970.
 BACKED_UP: Final = "backed_up_at"
 #: Name of the time at which the watcher looked last, in seconds since 1970.

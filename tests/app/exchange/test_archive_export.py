@@ -97,15 +97,15 @@ def test_originals_of_former_exports_stay_and_other_additional_files_are_found(f
     api.library.call("DELETE", f"/albums/{album}")
     moved = {"photos": [uids["a/lake.jpg"]]}
     api.library.call("POST", "/batch/photos/delete", json=moved, token=api.library.token(role="admin"))
-    assert export(api, folder)[:2] == (0, "5 photos, 14 files, 0 missing\n")
+    assert export(api, folder)[:2] == (0, "5 photos, 16 files, 0 missing\n")
     assert ((folder / "originals/a/lake.jpg").exists(), list((folder / "albums").iterdir())) == (True, [])
-    assert export(api, folder, "--verify") == (0, "14 files, 0 damaged\n", "")
+    assert export(api, folder, "--verify") == (0, "16 files, 0 damaged\n", "")
     (folder / "originals/\x1b.jpg").touch()
     (folder / "link").symlink_to("/etc")
     manifest = folder / "manifest-sha256.txt"
     manifest.write_bytes(manifest.read_bytes().replace(b"  people.json\n", b"  ../people.json\n"))
     code, counts, sentences = export(api, folder, "--verify")
-    assert (code, counts) == (1, "17 files, 4 damaged\n")
+    assert (code, counts) == (1, "19 files, 4 damaged\n")
     assert sentences.splitlines() == [
         "../people.json: No such file in the library.",
         "link: it is not listed: no export wrote it",

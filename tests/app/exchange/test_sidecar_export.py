@@ -1,11 +1,18 @@
 """`svc export xmp`: what people entered, in sidecars from which another library has the same values."""
 
 import json
+import os
+import re
 import shutil
 import subprocess
 
 import pytest
 
+from photosvc.exchange.sidecar_export import unfinished_name
+from photosvc.media.metadata import Metadata, Region
+from photosvc.media.xmp_packet import Packet
+from photosvc.media.xmp_writer import properties_to_write
+from tests.helpers.api_client import ApiClient
 from tests.helpers.library import hashes, open_library
 from tests.helpers.pictures import exif, jpeg
 
@@ -95,7 +102,53 @@ def test_a_new_library_has_the_same_values_from_originals_and_exported_sidecars(
         if after[name].get(key) != value and not (name == "country.jpg" and key.startswith("Place"))
     }
     assert differing == {}
+    exported = sidecars_in(other / "originals")
+    assert export(ApiClient(library), "--into", str(tmp_path / "again"))[0] == 0
+    assert sidecars_in(tmp_path / "again") == exported
+    assert export(ApiClient(library), "--beside", "--yes")[2]["unchanged"] == len(EDITS)
     library.close()
+
+
+def sidecars_in(folder):
+    return {path.name: path.read_text() for path in folder.rglob("*.xmp")}
+
+
+def test_entries_of_people_are_no_values_of_another_program_for_their_library(edited):
+    library, uid = edited.library, uid_of(edited, "texts.jpg")
+    file = library.call("GET", f"/photos/{uid}")["Files"][0]["UID"]
+    area = {"Name": "Ann", "X": 0.1, "Y": 0.2, "W": 0.3, "H": 0.25, "Type": "face", "FileUID": file}
+    marker = library.call("POST", "/markers", json=area)["UID"]
+    export(edited, "--beside", "--yes")
+    before = comparable(library)
+    library.index()
+    assert (comparable(library), len(library.call("GET", f"/photos/{uid}")["Files"][0]["Markers"])) == (before, 1)
+    assert export(edited, "--beside", "--yes")[2]["unchanged"] == len(EDITS)
+    library.call("PUT", f"/markers/{marker}", json={"Invalid": True})
+    library.call("PUT", f"/photos/{uid}", json={"Title": None, "Favorite": False})
+    photo = library.call("GET", f"/photos/{uid}")
+    assert (photo["Title"], photo["TitleSrc"], photo["Files"][0]["Markers"]) == ("Texts / 2020", "", [])
+    export(edited, "--beside", "--yes")
+    sidecar = (library.originals / "texts.jpg.xmp").read_text()
+    assert [name for name in ("dc:title", "mwg-rs:Regions", "favorite>", "Am See") if name in sidecar] == []
+    assert "Zwei" in sidecar
+
+
+def test_areas_of_another_program_stay_when_people_add_some(edited):
+    library, uid = edited.library, uid_of(edited, "plain.jpg")
+    bob = Metadata(regions=(Region("Bob", "face", 0.6, 0.6, 0.2, 0.2),))
+    packet = Packet()
+    packet.put(bob, properties_to_write(bob, (74, 48)))
+    content = re.sub(rb"<svc:Written>.*</svc:Written>", b"", packet.content(), flags=re.DOTALL)
+    library.put("plain.jpg.xmp", content)
+    library.index()
+    file = library.call("GET", f"/photos/{uid}")["Files"][0]["UID"]
+    area = {"Name": "Ann", "X": 0.1, "Y": 0.2, "W": 0.3, "H": 0.25, "Type": "face", "FileUID": file}
+    library.call("POST", "/markers", json=area)
+    for outcome in ("changed", "unchanged"):
+        assert export(edited, "plain", "--beside", "--yes")[1] == {"plain.jpg.xmp": outcome}
+        library.index()
+        markers = library.call("GET", f"/photos/{uid}")["Files"][0]["Markers"]
+        assert sorted(one["Name"] for one in markers) == ["Ann", "Bob"]
 
 
 def test_a_second_export_changes_nothing_and_removal_leaves_nothing(edited, tmp_path):
@@ -178,3 +231,41 @@ def test_no_link_is_followed_and_a_file_that_is_no_sidecar_is_reported(edited, t
     failed = {name for name, outcome in results.items() if outcome == "failed"}
     assert (code, failed) == (1, {"texts.jpg.xmp", "times.jpg.xmp", "details/d.jpg.xmp"})
     assert ((tmp_path / "secret").read_text(), (tmp_path / "d.jpg.xmp").exists()) == ("secret", False)
+
+
+def test_the_owner_stays_and_a_file_for_reading_alone_too(edited, monkeypatch):
+    sidecar = edited.library.originals / "texts.jpg.xmp"
+    sidecar.write_bytes(Packet().content())
+    if os.geteuid() == 0:
+        os.chown(sidecar, 4711, 4712)
+    owner = sidecar.stat().st_uid, sidecar.stat().st_gid
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)  # root may write every file
+    code, results, _ = export(edited, "texts", "--beside", "--yes")
+    assert (code, results, "Am See" in sidecar.read_text()) == (1, {"texts.jpg.xmp": "failed"}, False)
+    monkeypatch.undo()
+    assert export(edited, "texts", "--beside", "--yes")[1] == {"texts.jpg.xmp": "changed"}
+    assert ((sidecar.stat().st_uid, sidecar.stat().st_gid), "Am See" in sidecar.read_text()) == (owner, True)
+
+
+def test_what_lies_under_the_name_of_an_unfinished_file_is_replaced_and_bad_sidecars_without_need_are_left(edited):
+    folder = edited.library.originals
+    os.mkfifo(folder / unfinished_name("texts.jpg.xmp"))
+    (folder / unfinished_name("times.jpg.xmp")).symlink_to(folder / "plain.jpg")
+    edited.library.put("plain.jpg.xmp", b"no XMP")
+    edited.library.put(f"{'z' * 248}.jpg", jpeg(99))
+    edited.library.index()
+    before = (folder / "plain.jpg").read_bytes()
+    code, results, _ = export(edited, "--beside", "--yes")
+    assert (code, set(results.values()), len(results)) == (0, {"written"}, len(EDITS))
+    assert list(folder.glob(".*unfinished")) == []
+    assert (folder / "plain.jpg").read_bytes() == before
+
+
+def test_values_of_the_short_sidecar_name_are_not_repeated_beside_it(edited):
+    edited.library.put("plain.xmp", Packet().content().replace(b'about=""/>', b'about="" xmp:Rating="2"/>').replace(
+        b"<x:xmpmeta", b'<x:xmpmeta xmlns:xmp="http://ns.adobe.com/xap/1.0/"'))  # fmt: skip
+    edited.library.index()
+    assert export(edited, "plain", "--beside", "--yes")[1] == {}
+    assert export(edited, "plain", "--into", str(edited.library.instance.parent / "out"))[1] == {
+        "plain.jpg.xmp": "written"
+    }

@@ -9,7 +9,8 @@ import pytest
 
 from photosvc.media.metadata import Metadata, Region, whole_picture
 from photosvc.media.xmp import read_xmp_sidecar
-from photosvc.media.xmp_packet import NotXmpError, Packet
+from photosvc.media.xmp_packet import NotXmpError, Packet, written_by
+from photosvc.media.xmp_tree import NAMESPACES
 from photosvc.media.xmp_writer import properties_to_write
 
 SIZE = 400, 300
@@ -45,9 +46,9 @@ DARKTABLE = b"""<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def put(values, content=b""):
-    packet = Packet(content)
-    changed = packet.put(values, properties_to_write(values, SIZE))
+def put(values, content=b"", library="", entered=()):
+    packet = Packet(content, library)
+    changed = packet.put(values, properties_to_write(values, SIZE), entered)
     return packet.content() if changed else content
 
 
@@ -99,10 +100,99 @@ def test_properties_of_others_stay_with_their_prefixes_but_for_what_contradicts(
 def test_changes_of_other_programs_are_noticed_and_stay():
     written = put(Metadata(rating=5, title="Lake")).replace(b">Lake<", b">Sea<")
     packet = Packet(written)
-    assert packet.changed_by_others() == ["dc:title"]
+    assert packet.changed_by_others(Metadata(rating=5), {}) == ["dc:title"]
+    sea = Metadata(rating=5, title="Sea")
+    assert packet.changed_by_others(sea, properties_to_write(sea, SIZE)) == []
+    assert Packet(put(sea, written)).changed_by_others(Metadata(), {}) == []
     packet.take_away()
     read = read_xmp_sidecar(packet.content())
     assert (read.title, read.rating) == ("Sea", 0)
+
+
+def described(inner):
+    declared = "".join(f" xmlns:{prefix}='{uri}'" for prefix, uri in NAMESPACES.items() if prefix != "xml")
+    rdf = f"<rdf:RDF><rdf:Description rdf:about=''>{inner}</rdf:Description></rdf:RDF>"
+    return f"<x:xmpmeta{declared}>{rdf}</x:xmpmeta>".encode()
+
+
+#: Values, and the form in which another program writes them.
+FORMS = {
+    Metadata(title="A"): "<dc:title><rdf:Alt><rdf:li xml:lang='de'>B</rdf:li><rdf:li xml:lang='x-default'>A</rdf:li>"
+    "</rdf:Alt></dc:title>",
+    Metadata(taken_local=TAKEN, utc_offset=60): "<exif:DateTimeOriginal>2020:01:02 03:04:05</exif:DateTimeOriginal>",
+    Metadata(keywords=("Red", "lake")): "<xmp:Label>Red</xmp:Label><dc:subject><rdf:Bag><rdf:li>lake</rdf:li>"
+    "<rdf:li>darktable|format|cr2</rdf:li></rdf:Bag></dc:subject>",
+    Metadata(rating=-1): "<digiKam:PickLabel>1</digiKam:PickLabel><xmp:Rating>3</xmp:Rating>",
+    Metadata(lat=47.5, lng=8.5, altitude=12): "<exif:GPSLatitude>47,30,0N</exif:GPSLatitude>"
+    "<exif:GPSLongitude>8,30.0E</exif:GPSLongitude><exif:GPSAltitude>120/10</exif:GPSAltitude>",
+    Metadata(regions=(Region("Ann", "face", 0.1, 0.2, 0.3, 0.4),)): "<MP:RegionInfo><rdf:Description><MPRI:Regions>"
+    "<rdf:Bag><rdf:li><rdf:Description MPReg:Rectangle='0.1,0.2,0.3,0.4' MPReg:PersonDisplayName='Ann'/></rdf:li>"
+    "</rdf:Bag></MPRI:Regions></rdf:Description></MP:RegionInfo>",
+}
+
+
+@pytest.mark.parametrize(("values", "inner"), FORMS.items())
+def test_a_value_that_another_program_wrote_stays_in_its_form(values, inner):
+    content = described(inner)
+    assert put(values, content) == content
+    assert put(replace(values, favorite=True), content).count(b"<svc:Written>") == 1
+
+
+def test_times_of_satellites_and_altitudes_of_another_place_go():
+    inner = "<exif:GPSTimeStamp>2020-01-02T02:04:05Z</exif:GPSTimeStamp><exif:GPSAltitude>500/1</exif:GPSAltitude>"
+    same = put(Metadata(taken_local=TAKEN, utc_offset=60), described(inner))
+    other = put(Metadata(taken_local=TAKEN.replace(year=2019), utc_offset=60, lat=1.0, lng=2.0), described(inner))
+    assert (b"GPSTimeStamp" in same, b"GPSAltitude" in same, b"GPSTimeStamp" in other, b"GPSAltitude" in other) == (
+        True, True, False, False,
+    )  # fmt: skip
+
+
+def test_what_another_library_wrote_is_that_of_another_program():
+    content = put(Metadata(title="A", rating=3), library="1", entered={"title"})
+    assert written_by(content) == ("1", Metadata(rating=3))
+    assert put(Metadata(title="A"), content, "2") == content
+    changed = put(Metadata(title="B"), content, "2", {"title"})
+    library, others = written_by(changed)
+    assert (library, others.title, others.rating, read_xmp_sidecar(changed).title) == ("2", "", 3, "B")
+
+
+@pytest.mark.parametrize("name", ["none:x", "dc:", "dc:title\x9b", "x", "rdf:RDF", "xml:lang"])
+def test_names_in_the_list_of_written_properties_do_no_harm(name):
+    packet = Packet(put(Metadata(title="A")).replace(b"<rdf:li>dc:title ", f"<rdf:li>{name} ".encode()))
+    assert [one for one in packet.changed_by_others(Metadata(), {}) if one not in {"rdf:RDF", "xml:lang"}] == []
+    packet.take_away()
+    assert read_xmp_sidecar(packet.content()).title == "A"
+
+
+def test_properties_in_several_blocks_are_one_packet():
+    content = described("<dc:title>A</dc:title>").replace(
+        b"</rdf:RDF>", b"</rdf:RDF><rdf:RDF><rdf:Description xmp:Rating='1'/></rdf:RDF>"
+    )
+    assert (read_xmp_sidecar(content).rating, put(Metadata(title="A", rating=1), content)) == (1, content)
+    changed = put(Metadata(title="A", rating=2), content)
+    assert (read_xmp_sidecar(changed).rating, changed.count(b"Rating")) == (2, 3)
+
+
+#: The form in which Adobe's library writes structures.
+COMPACT = b"""<mwg-rs:Regions><rdf:Description>
+ <mwg-rs:AppliedToDimensions stDim:h="300" stDim:w="400" stDim:unit="pixel"/>
+ <mwg-rs:RegionList><rdf:Bag><rdf:li><rdf:Description mwg-rs:Type="Face" mwg-rs:Name="Ann"><mwg-rs:Area stArea:x="0.25"
+ stArea:y="0.4" stArea:w="0.3" stArea:h="0.4" stArea:unit="normalized"/></rdf:Description></rdf:li></rdf:Bag>
+ </mwg-rs:RegionList></rdf:Description></mwg-rs:Regions>"""
+
+
+def test_other_programs_may_write_the_same_values_in_another_form(tmp_path):
+    values = replace(EVERYTHING, regions=EVERYTHING.regions[:1])
+    content = put(values)
+    begin, end = content.index(b"<mwg-rs:Regions"), content.index(b"</mwg-rs:Regions>") + 17
+    compact = content[:begin] + COMPACT + content[end:]
+    path = tmp_path / "a.xmp"
+    path.write_bytes(content)
+    subprocess.run(["exiftool", "-q", "-overwrite_original", "-XMP-dc:Source=x", path], check=True, **CAPTURED)
+    for form in (compact, path.read_bytes()):
+        assert read_xmp_sidecar(form) == replace(read_xmp_sidecar(content), software=read_xmp_sidecar(form).software)
+        assert Packet(form).changed_by_others(Metadata(), {}) == []
+        assert put(values, form) == form
 
 
 def test_regions_that_mark_no_person_stay_beside_those_of_people():
@@ -119,7 +209,7 @@ def test_regions_that_mark_no_person_stay_beside_those_of_people():
 
 def test_line_breaks_and_instructions_stay_as_they_were():
     values = Metadata(description="a\r\nb")
-    assert Packet(put(values)).changed_by_others() == []
+    assert Packet(put(values)).changed_by_others(values, {}) == []
     content = put(Metadata(rating=5), DARKTABLE.replace(b"<!-- by hand -->", b"<?keep me?><dt:note>a&#xD;b</dt:note>"))
     assert (b"<?keep me?>" in content, b"a&#13;b" in content) == (True, True)
 
