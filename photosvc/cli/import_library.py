@@ -32,10 +32,6 @@ from photosvc.web.service import Service
 _COLUMNS = {"value": "Value"} | {outcome.value: outcome.value.replace("_", " ").capitalize() for outcome in Outcome}
 #: Names of photos and records that a table is followed by.
 _SHOWN = 20
-prefer_option = click.option(
-    "--prefer", type=click.Choice(["ours", "theirs", "newest"]), default="ours", show_default=True,
-    help="Which value stays if a person set another one here.",
-)  # fmt: skip
 
 
 class FolderMap(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -118,11 +114,18 @@ def _reader(
     return folder
 
 
-def run_import(service: Service, reader: Reader, prefer: Preference, *, dry_run: bool) -> None:
-    """Import what a reader reads, and print the report, also of a run that ends early."""
+def run_import(
+    service: Service, reader: Reader, prefer: Preference, *, dry_run: bool, report: Report | None = None
+) -> None:
+    """Import what a reader reads, and print the report, also of a run that ends early.
+
+    Args:
+        report: further counts go into this one, which others count in, too.
+    """
     run = LibraryImport(
-        service.engine(), service.clock, service.settings.timezone, reader, prefer=prefer, dry_run=dry_run
-    )
+        service.engine(), service.clock, service.settings.timezone, reader, prefer=prefer, dry_run=dry_run,
+        report=report,
+    )  # fmt: skip
     try:
         with progress_bar("Importing") as progress:
             done, total = 0, reader.count() if progress else 0
@@ -131,7 +134,8 @@ def run_import(service: Service, reader: Reader, prefer: Preference, *, dry_run:
                 if progress:
                     progress(done, max(total, done))
     except PhotosvcError:
-        print_report(run.report, dry_run=dry_run)
+        if run.report.counts:
+            print_report(run.report, dry_run=dry_run)
         raise
     print_report(run.report, dry_run=dry_run)
 

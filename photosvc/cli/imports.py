@@ -55,9 +55,9 @@ class _FolderCommand(click.Command):
 @click.command(
     "import",
     cls=_FolderCommand,
-    epilog="`svc import photoprism STORAGE` takes over what people entered in PhotoPrism, and `svc import archive "
-    "FOLDER` what `svc export archive` wrote; `svc import undo RUN` takes that back. A folder of such a name is "
-    "./photoprism.",
+    epilog="`svc import photoprism STORAGE` and `svc import immich URL` take over what people entered there, and "
+    "`svc import archive FOLDER` what `svc export archive` wrote; `svc import undo RUN` takes that back. A folder of "
+    "such a name is ./photoprism.",
 )
 @click.argument("folder", default="")
 @click.option(
@@ -107,6 +107,7 @@ def import_folder(service: Service, folder: str, moves: bool, dry_run: bool, as_
     cls=_ImportGroup,
     commands={
         "archive": "import_archive",
+        "immich": "import_immich",
         "photoprism": "import_library",
         "undo": "import_library",
     },

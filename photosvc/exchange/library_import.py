@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.times import to_utc
 from photosvc.core.vocabulary import MANUAL
 from photosvc.exchange.album_import import AlbumImport
 from photosvc.exchange.area_import import PeopleUnion, take_orientations
@@ -23,6 +24,7 @@ from photosvc.exchange.import_runs import RunOfImport
 from photosvc.exchange.imported import ImportedPhoto, Outcome, Reader, Report, Unreadable
 from photosvc.exchange.name_import import NameImport, Names
 from photosvc.exchange.photo_matches import MatchedPhoto, PhotoMatches
+from photosvc.exchange.stack_import import StackImport
 from photosvc.index.shared_rows import SharedRows
 from photosvc.library.edits import Each, apply, is_shown_as
 from photosvc.library.unit_of_work import changing, load_photos
@@ -86,6 +88,9 @@ class LibraryImport:
             while portion := list(islice(photos, PORTION)):
                 self._take(list(self._readable(portion)))
                 yield len(portion)
+            stacks = StackImport(self._engine, self._clock, self._zone, self._run, self._matches, dry_run=self._dry_run)
+            for stack in self._readable(self._reader.stacks()):
+                stacks.take(stack)
             names = NameImport(self._engine, self._clock, self._run, self._named, self._prefer, dry_run=self._dry_run)
             for person in self._readable(self._reader.people()):
                 names.take_person(person)
@@ -201,4 +206,9 @@ class LibraryImport:
 def _is_equal(photo: Photo, values: Mapping[str, Any]) -> bool:
     if "archived_at" in values:
         return photo.archived_at is not None
+    zone = values.get("time_zone", "")
+    if zone.startswith("Etc/") and photo.time_zone:  # a named zone says more than the same offset
+        local = values["taken_at_local"].replace(tzinfo=None)
+        if to_utc(local, zone) == to_utc(local, photo.time_zone):
+            values = {name: value for name, value in values.items() if name != "time_zone"}
     return all(is_shown_as(getattr(photo, name), value, _PLACES.get(name, 2)) for name, value in values.items())

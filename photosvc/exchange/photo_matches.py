@@ -52,6 +52,12 @@ class PhotoMatches:
             found |= dict(self._store.execute(query, portion))
         return found
 
+    def move(self, photos: Mapping[int, int]) -> None:
+        """Let keys of photos be those of other photos, which have their files now."""
+        self._store.executemany(
+            "UPDATE matches SET photo_id = ? WHERE photo_id = ?", [(to, of) for of, to in photos.items()]
+        )
+
     def match(self, session: Session, portion: Iterable[ImportedPhoto]) -> dict[int, MatchedPhoto]:
         """Return id of our photo -> the records that are it; the others are reported."""
         records: dict[str, ImportedPhoto] = {}

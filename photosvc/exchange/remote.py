@@ -21,7 +21,7 @@ from urllib.parse import urlencode, urlsplit
 import msgspec
 
 from photosvc.core.clock import Clock
-from photosvc.core.errors import InvalidValueError, PhotosvcError
+from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
 
 #: Bytes of an answer in JSON, unless the caller names more; 1,000 photos with their faces have 5 MB.
 MAX_ANSWER: Final = 16 << 20
@@ -36,16 +36,30 @@ _TRIES: Final = 6
 _MOST_WAIT: Final = 60.0
 _AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _KEY: Final = re.compile(r"[!-~]{1,4096}", re.ASCII)
+#: Pairs of surrogates and other escapes, which stay, or one surrogate: programs cut texts inside of an emoji.
+_SURROGATES: Final = re.compile(
+    rb"(\\[^u]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
 Answer = TypeVar("Answer")
 _BLANKS: Final = re.compile(r"[\x00-\x20\x7f]")
 
 
 class RemoteError(PhotosvcError):
-    """The other program cannot be read."""
+    """The other program cannot be read.
+
+    Args:
+        answer: the status of its answer; 0 without one.
+    """
 
     status = HTTPStatus.BAD_GATEWAY
-    answer: int = 0
-    """The status of its answer; 0 without one."""
+
+    def __init__(self, message: str, *, answer: int = 0) -> None:
+        super().__init__(message)
+        self.answer = answer
+
+
+class CutOffError(RemoteError):
+    """A transfer broke off; another try may succeed."""
 
 
 class _AgainError(Exception):
@@ -66,11 +80,14 @@ def read_key(file: Path) -> str:
     """Return the key in the first line of a file.
 
     Raises:
-        InvalidValueError: there is no such file, or no key in it.
+        NotFoundError: there is no such file.
+        InvalidValueError: it cannot be read, or has no key.
     """
     try:
         with file.open("rb") as opened:
             line = opened.readline(8192)
+    except FileNotFoundError:
+        raise NotFoundError(f"There is no file {file}.") from None
     except OSError as error:
         raise InvalidValueError(f"{file} cannot be read: {error.strerror}.") from None
     key = line.decode("ascii", "replace").strip()
@@ -147,32 +164,31 @@ class RemoteApi:
         return self._json("POST", path, msgspec.json.encode(body), kind, MAX_ANSWER)
 
     def pieces(self, path: str, most_bytes: int) -> Iterator[bytes]:
-        """Yield the bytes of a file, read as they come; a transfer that breaks off is a `RemoteError`.
-
-        Only the beginning is asked for again: the caller begins anew after an error.
+        """Yield the bytes of a file as they come. After the first byte, nothing is asked again: the caller begins anew.
 
         Raises:
-            RemoteError: as `get`; or the file has more than `most_bytes`, is cut off, or comes too slowly.
+            CutOffError: the transfer broke off, or was too slow.
+            RemoteError: as `get`; or the file has more than `most_bytes`.
         """
         for attempt in range(1, _TRIES + 1):
             with self._tried(attempt):
                 response = self._ask("GET", path, None)
                 break
         began, done = self.clock.monotonic(), 0
-        stated = response.length
+        stated, named = response.length, self._named(path)
         try:
             while piece := response.read1(_PIECE):
                 done += len(piece)
                 if done > most_bytes:
-                    raise RemoteError(f"{path} has more than {most_bytes:,} bytes")
+                    raise RemoteError(f"{named} has more than {most_bytes:,} bytes")
                 yield piece
                 seconds = self.clock.monotonic() - began
                 if seconds > _LONGEST and done < seconds * _SLOWEST:
-                    raise RemoteError(f"{path} comes too slowly")
+                    raise CutOffError(f"{named} comes too slowly")
             if stated is not None and done < stated:
-                raise RemoteError(f"{path} was cut off after {done:,} bytes")
+                raise CutOffError(f"{named} was cut off after {done:,} bytes")
         except (OSError, http.client.HTTPException):
-            raise RemoteError(f"{path} was cut off after {done:,} bytes") from None
+            raise CutOffError(f"{named} was cut off after {done:,} bytes") from None
         finally:
             if not response.isclosed():  # the rest of it would be read as the next answer
                 self.close()
@@ -182,11 +198,12 @@ class RemoteApi:
             with self._tried(attempt):
                 content = self._content(self._ask(method, path, body), path, most)
                 break
+        content = _SURROGATES.sub(lambda match: match[1] or rb"\ufffd", content)
         try:
             return msgspec.json.decode(content, type=kind)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             msg = f"{self._named(path)} is not answered as expected: is this the address of the right program?"
-            raise RemoteError(msg) from None
+            raise RemoteError(msg, answer=HTTPStatus.OK) from None
 
     @contextmanager
     def _tried(self, attempt: int) -> Iterator[None]:
@@ -196,9 +213,8 @@ class RemoteApi:
         except _AgainError as error:
             self.close()
             if attempt == _TRIES:
-                failure = RemoteError(f"{error.sentence}, {_TRIES} times: try again later")
-                failure.answer = error.answer
-                raise failure from None
+                msg = f"{error.sentence}, {_TRIES} times: try again later"
+                raise RemoteError(msg, answer=error.answer) from None
             wait = 2.0 ** (attempt - 1) if error.wait is None else error.wait
             self.clock.sleep(min(wait, _MOST_WAIT))
 
@@ -240,9 +256,7 @@ class RemoteApi:
         sentence = sentences.get(status, "that is not expected")
         if 300 <= status < 400:
             sentence = "that is a redirect: name the address to which it leads"
-        error = RemoteError(f"{named} answers {status}: {sentence}")
-        error.answer = status
-        return error
+        return RemoteError(f"{named} answers {status}: {sentence}", answer=status)
 
     def _wait(self, response: http.client.HTTPResponse) -> float | None:
         """Return the seconds of Retry-After (RFC 9110 section 10.2.3); None without a valid one."""

@@ -30,10 +30,11 @@ from photosvc.library.edits import (
     snapshot,
     undo,
 )
-from photosvc.library.journal import Change, record, values_of
+from photosvc.library.journal import Change, values_of
 from photosvc.library.unit_of_work import changing
 from photosvc.media.formats import split_name
 from photosvc.models import File, Photo, PhotoChange
+from photosvc.models.statements import in_portions
 
 #: `Photo.stack` of a photo that a person took out of stacks.
 UNSTACKED: Final = -1
@@ -65,7 +66,6 @@ def stack(session: Session, shared_rows: SharedRows, photos: Sequence[Photo], ch
         )
     changes = PhotoChanges(session, shared_rows, now)
     changes.remember(others)
-    left = {photo.uid: sorted(file.name for file in photo.files if not file.missing) for photo in others}
     with changing(session, shared_rows, [target], change, now):
         shown = next((file for file in target.files if file.primary), None)
         for file in files:
@@ -84,7 +84,6 @@ def stack(session: Session, shared_rows: SharedRows, photos: Sequence[Photo], ch
         session.flush()
     changes.describe(others)
     changes.project(others)
-    record(session, change, now, {uid: ({FILES: names}, {FILES: []}) for uid, names in left.items()})
 
 
 def unstack(session: Session, shared_rows: SharedRows, file: File, now: datetime) -> Photo:
@@ -137,6 +136,19 @@ def undo_change(shared_rows: SharedRows, photo: Photo, entry: PhotoChange, now: 
     restore_values(photo, restored, shared_rows)  # such as private, which the others get from this photo
     _take_apart(shared_rows.session, shared_rows, photo, files, now)
     restore_values(photo, primary, shared_rows)
+
+
+def stacked_photos(session: Session) -> dict[int, int]:
+    """Return the id of each photo without files that a person stacked -> the id of the photo that has its files."""
+    stacks: dict[str, int] = {}
+    for photo_id, chain in session.execute(select(File.photo_id, File.stacked_from).where(File.stacked_from != "")):
+        stacks |= dict.fromkeys(chain.split(), photo_id)
+    found: dict[int, int] = {}
+    for uids in in_portions(list(stacks)):
+        for photo_id, uid in session.execute(select(Photo.id, Photo.uid).where(Photo.uid.in_(uids))):
+            if photo_id != stacks[uid]:
+                found[photo_id] = stacks[uid]
+    return found
 
 
 def _take_apart(

@@ -85,6 +85,7 @@ GONE = (
     "import /nonexistent",
     "import",
     "import archive /nonexistent",
+    "import immich http://127.0.0.1:9 --key-file /nonexistent",
     "import photoprism /nonexistent",
     "import undo 7 --yes",
     "index nowhere",
