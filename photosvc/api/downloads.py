@@ -3,10 +3,8 @@
 GET /albums/<uid>/dl sends the archive of an album. POST /zip stores a selection, and GET /zip/<name> sends its archive.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from datetime import datetime
-from http import HTTPStatus
 from typing import Any, Final
 
 from flask import Response, request
@@ -15,21 +13,21 @@ from sqlalchemy import Connection, Engine
 from photosvc.auth import policy, tokens
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.principal import HOST_USER, Principal
-from photosvc.core.errors import NotFoundError, PermissionDeniedError, PhotosvcError
+from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import ALBUM, is_uid
-from photosvc.core.message import Message, counted
+from photosvc.core.message import counted
 from photosvc.exchange.sidecar_export import sidecar_contents
 from photosvc.library.content import check_disk
 from photosvc.library.thumbnail_jobs import original_of_file
 from photosvc.models.engine import open_reader, session_on
-from photosvc.pictures.archives import StoredSelection, ZipEntry, find_selection, store_selection, stream_zip
+from photosvc.pictures.archives import StoredSelection, ZipEntry, find_selection, stream_zip
 from photosvc.pictures.download_names import download_name, safe_name
 from photosvc.pictures.originals import open_unbuffered
 from photosvc.records.albums import ZipSelectionSchema
 from photosvc.search.reading.albums_named import find_album
 from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_ids
-from photosvc.search.reading.guests import seen, seen_with_hash, sees_album, shared_ids
-from photosvc.search.reading.selection import Selection, album_ids, bytes_of, parse_selection, selected_ids
+from photosvc.search.reading.guests import seen, seen_with_hash, sees_album
+from photosvc.search.reading.selection import album_ids, parse_selection
 from photosvc.web.contract import (
     BINARY,
     LONG_BODY,
@@ -58,12 +56,10 @@ from photosvc.web.protector import principal, require, require_download
 from photosvc.web.responses import ReadyResponse, json_answer
 from photosvc.web.searching import searching
 from photosvc.web.service import Service, current_service
+from photosvc.web.zips import MOST_FILES, check_size, select_for_zip
 
 downloads = OwnBlueprint("downloads", __name__)
 
-#: The most files in one archive.
-MOST_FILES: Final = 50_000
-_MIB: Final = 1 << 20
 #: Files whose rows are read, and their visibility checked, at once while an archive is sent.
 _PORTION: Final = 50
 _STORED: Final = outcome(filename=TEXT, count=NUMBER, size=NUMBER)
@@ -158,7 +154,7 @@ def _harmless(media_type: str) -> str:
 def select_files(body: dict[str, Any]) -> Response:
     """Select files to download as one archive, with the same credential or its download token."""
     selection = parse_selection(body)
-    waiting, filename, size = _select(selection, body)
+    waiting, filename, size = select_for_zip(selection, body)
     count = len(waiting.file_ids)
     message = f"{counted(count, 'file')} selected"
     return json_answer({"code": 200, "message": message, "filename": filename, "count": count, "size": size})
@@ -197,56 +193,11 @@ def download_album(album_uid: str) -> Response:
     return _send_archive(StoredSelection(album.title, file_ids))
 
 
-def _select(selection: Selection, body: Mapping[str, Any]) -> tuple[StoredSelection, str, int]:
-    """Store a selection of files; return it with the name of its archive and its size in bytes."""
-    service, who = current_service(), principal()
-    now, today, sees_private = service.now(), service.today(), who.sees_private
-    if who.shared is not None and (selection.query or not all(sees_album(who, uid) for uid in selection.albums)):
-        raise PermissionDeniedError
-    with searching(who.owner_uid) as connection:
-        file_ids = selected_ids(connection, selection, limit=MOST_FILES + 1, sees_private=sees_private, today=today)
-        if who.shared is not None:
-            among = shared_ids(connection, file_ids, who.shared, today)
-            file_ids = [file_id for file_id in file_ids if file_id in among]
-        if not file_ids:
-            msg = "none of the selected items exists"
-            raise NotFoundError(msg, field=next(name for name in ("photos", "files", "albums", "q") if body[name]))
-        size = _check_size(service, connection, file_ids)
-        title = _title(connection, selection, now, sees_private=sees_private)
-    waiting = StoredSelection(title, file_ids)
-    with service.writing() as session:
-        return waiting, store_selection(session, now, who.credential_uid, waiting), size
-
-
-def _title(connection: Connection, selection: Selection, now: datetime, *, sees_private: bool) -> str:
-    """Return the title of the archive: that of the only selected album, or else the time."""
-    if len(selection.albums) == 1 and not (selection.photos or selection.files or selection.query):
-        album = find_album(connection, selection.albums[0], sees_private=sees_private)
-        if album is not None:
-            return album.title
-    return f"photos-{now:%Y%m%d-%H%M%S}"
-
-
-def _check_size(service: Service, connection: Connection, file_ids: Sequence[int]) -> int:
-    """Return the total size of the files in bytes."""
-    if len(file_ids) > MOST_FILES:
-        msg = Message("more than {most} files are selected: select fewer", most=MOST_FILES)
-        raise PhotosvcError(msg, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-    size = bytes_of(connection, file_ids)
-    if size > service.settings.zip_size * _MIB:
-        found, most = -(-size // _MIB), service.settings.zip_size
-        msg = Message(
-            "the selected files have {found} MiB, an archive may have {most} MiB: select fewer", found=found, most=most
-        )
-        raise PhotosvcError(msg, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-    return size
-
-
 def _send_archive(waiting: StoredSelection) -> Response:
     service, who = current_service(), principal()
     with_details = read_switch("details") and who.shared is None
     with service.reading(orm=True) as session:
-        _check_size(service, session.connection(), waiting.file_ids)
+        check_size(service, session.connection(), waiting.file_ids)
         check_disk(session, service.settings)
     headers = [
         ("Content-Type", "application/zip"),

@@ -188,7 +188,7 @@ def _contributes(body: dict[str, Any]) -> bool:
 @require("links.list")
 @answers(LinkSchema, "The links, the latest first.", many=True, refuses=(404, 409))
 def list_album_links(album_uid: str) -> Response:
-    """List the public links of an album; their tokens are not stored."""
+    """List the public links of an album, without their tokens."""
     with current_service().reading(orm=True) as session:
         album_of_people(session, album_uid, sees_private=principal().sees_private)
         return json_answer([_link_schema.dump(link) for link in list_links(session, album_uid)])
@@ -206,7 +206,7 @@ def add_album_link(body: dict[str, Any], album_uid: str) -> Response:
     password_hash = new_password_hash(body)
     with operating() as operation:
         album = album_of_people(operation.session, album_uid, sees_private=principal().sees_private)
-        new_link = add_link(operation, album, body, password_hash)
+        new_link = add_link(operation, album, body, password_hash, current_service().settings)
         return json_answer({**_link_schema.dump(new_link.link), "Token": new_link.token})
 
 

@@ -15,9 +15,11 @@ from typing import Final
 from flask import Response, request
 from sqlalchemy import select
 
+from photosvc.auth.policy import decide
 from photosvc.core.errors import NotFoundError
 from photosvc.core.problems import FileProblemError, Problem
 from photosvc.library.thumbnail_jobs import original_of_file
+from photosvc.library.trash.own import deleted_file
 from photosvc.media.formats import FORMATS, split_name
 from photosvc.media.motion_photo import find_embedded
 from photosvc.media.mp4 import read_tracks
@@ -33,7 +35,7 @@ from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_i
 from photosvc.search.reading.guests import seen, seen_with_hash
 from photosvc.search.reading.people import read_labels
 from photosvc.search.reading.request import parse_request
-from photosvc.web.contract import BINARY, answers, for_visitors
+from photosvc.web.contract import BINARY, answers, for_visitors, uses
 from photosvc.web.errors import accepts, is_quiet, or_icon, quiet
 from photosvc.web.files import (
     CACHED,
@@ -107,6 +109,22 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
     # Browsers of visitors ask each time, because their link may have ended.
     may_keep = request.args.get("turn", "1") == str(seen_file.turn) and who.shared is None
     return _show(seen_file, target, keep=keep, cached=CACHED if may_keep else CHECKED)
+
+
+@thumbnails.get("/trash/t/<content_hash>/<token>/<size>", strict_slashes=False)
+@or_icon
+@quiet
+@require_link_token
+@uses("trash.view")
+@answers(BINARY, "The thumbnail.", media_type="image/*", refuses=(403, 404, 410, 412, 422, 503))
+def trashed_thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: ARG001 - `require_link_token`
+    """Send a thumbnail of a file in the trash; the token is a preview or download token."""
+    decide(principal(), "trash.view")
+    with current_service().reading() as connection:
+        file = deleted_file(connection, content_hash.lower())
+    if file is None:
+        raise NotFoundError("there is no such file in the trash", field="hash")
+    return show_cover(file, size)
 
 
 def show_cover(seen_file: SeenFile, size: str) -> Response:

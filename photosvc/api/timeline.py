@@ -36,6 +36,7 @@ from photosvc.search.reading.timeline import (
     write_month,
 )
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, Parameters, answers, json_object, takes_query
+from photosvc.web.paging import POSITIONS
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.responses import cached_answer, json_answer, require_modified
@@ -90,19 +91,12 @@ _CLUSTERS = json_object(
 _VERSION: Final[Parameters] = {
     "version": (TEXT, "The version in an earlier answer; 409 if the library has changed since."),
 }
-_POSITIONS: Final[Parameters] = {
-    "from": ({"type": "integer", "minimum": 0, "default": 0}, "The first position."),
-    "n": (
-        {"type": "integer", "minimum": 1, "maximum": MOST_SHOWN, "default": DEFAULT_SHOWN},
-        "The number of positions.",
-    ),
-}
 
 
 def _parameters(*, positions: bool = False) -> list[dict[str, Any]]:
     orders = {"type": "string", "enum": [NEWEST, OLDEST], "default": NEWEST}
     order: Parameters = {"order": (orders, "The order of the months and of the photos in them.")}
-    return overview_parameters({**order, **_VERSION, **(_POSITIONS if positions else {})})
+    return overview_parameters({**order, **_VERSION, **(POSITIONS if positions else {})})
 
 
 @timeline.get("/photos/state")
@@ -237,7 +231,7 @@ def _sequence_parameters() -> list[dict[str, Any]]:
             {"type": "integer", "minimum": 0, "maximum": PRIME - 1},
             "The seed of the order `random`, which needs one.",
         ),
-        **_POSITIONS,
+        **POSITIONS,
         "cursor": (TEXT, "`next` of an earlier answer that ends at or before `from`: spares counting up to there."),
         "locate": (TEXT, "The UID of a photo, in place of `from`: the positions begin with it."),
         "total": ({"type": "boolean", "default": False}, "Count all photos of the search."),

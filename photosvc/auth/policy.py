@@ -88,6 +88,7 @@ _TABLE = (
     Rule("photos.delete", "photos write", _ANY, _WRITERS, "Remove photos from the library"),
     Rule("trash.view", "photos read", _ANY, _EDITORS, "List deleted originals", needs_private=True),
     Rule("trash.restore", "photos write", _ANY, _EDITORS, "Restore deleted originals", needs_private=True),
+    Rule("trash.delete", "photos write", _ANY, _EDITORS, "Delete photos that one deleted for good", needs_private=True),
     Rule("trash.empty", "files write", _ANY, _ADMIN, "Empty the trash", needs_private=True),
     Rule("photos.history", "photos read", _ANY, _WRITERS, "See who changed a photo"),
     Rule("albums.search", "albums read", _ANY, _MEMBERS, "List albums"),

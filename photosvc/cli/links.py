@@ -102,7 +102,8 @@ def add(
     values = _values(given)
     password_hash = new_password_hash(_with_password(values, ask=asks, from_stdin=password_stdin))
     with operating() as operation:
-        new_link = add_link(operation, album_named(operation.session, uid), values, password_hash, account=account)
+        shared = album_named(operation.session, uid)
+        new_link = add_link(operation, shared, values, password_hash, service.settings, account=account)
         address = f"{service.settings.base_url or service.url_prefix}{path_of(new_link)}"
         record = {**LinkSchema().dump(new_link.link), "Token": new_link.token, "Address": address}
     with printing_secret(lambda operation: end_link(operation, find_link(operation.session, record["UID"]))):

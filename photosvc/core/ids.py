@@ -118,9 +118,10 @@ def is_access_token(text: str) -> bool:
     return bool(_ACCESS_TOKEN.match(text))
 
 
-def new_link_token() -> str:
-    """Return a new token of a public link: 26 base-36 characters (134 random bits)."""
-    return random_text(26, BASE36)
+def link_token(key: bytes) -> str:
+    """Return the token of a public link from a key of its own, 32 bytes: 26 base-36 characters (134 bits)."""
+    number = int.from_bytes(key, "big")
+    return "".join(BASE36[number // 36**place % 36] for place in range(26))
 
 
 def is_link_token(text: str) -> bool:

@@ -1,6 +1,7 @@
 """Public links to albums: people make, change and end them, and visitors without an account open them.
 
-Only the digest of a link's token is stored, so that neither a copy of the database nor a list of links opens an album.
+Only the digest of a link's token is stored, so that a copy of the database opens no album. The token is derived from
+the service key, so that those who may share an album find its address again; not after the key was replaced.
 The operations write their entries of the security log.
 
 If a link allows uploads, the files of visitors count in the quota of the account that made it. Their limits are buckets
@@ -26,6 +27,7 @@ from photosvc.auth.operation import Operation
 from photosvc.auth.passwords import hash_password
 from photosvc.auth.policy import SHARERS
 from photosvc.auth.principal import Origin, Principal
+from photosvc.auth.service_key import derive_key
 from photosvc.auth.throttle import Allowance, Charge, seconds_to_wait, take, units_left
 from photosvc.core import ids
 from photosvc.core.accounts import NO_LIMIT, VISIT_SECONDS
@@ -37,6 +39,7 @@ from photosvc.records import limits
 from photosvc.records.photos import slug
 from photosvc.search.reading.albums import AlbumRecord
 from photosvc.search.reading.compile import visible_albums
+from photosvc.settings import Settings
 
 #: Links of one album.
 MOST_LINKS: Final = 100
@@ -135,7 +138,13 @@ def check_link_password(password: str) -> str:
 
 
 def add_link(
-    operation: Operation, album: Album, values: Mapping[str, Any], password_hash: str | None, *, account: str = ""
+    operation: Operation,
+    album: Album,
+    values: Mapping[str, Any],
+    password_hash: str | None,
+    settings: Settings,
+    *,
+    account: str = "",
 ) -> NewLink:
     """Make a link to an album, with these values as `LinkEditSchema` loads them.
 
@@ -160,9 +169,10 @@ def add_link(
     if owner is not None and owner.role not in SHARERS:
         msg = f"{owner.name}: this account may not share albums, so its links would open nothing"
         raise InvalidValueError(msg, field="account")
-    token = ids.new_link_token()
+    uid = ids.new_uid(ids.LINK, now)
+    token = _token(settings, uid)
     link = Link(
-        uid=ids.new_uid(ids.LINK, now),
+        uid=uid,
         digest=ids.digest(token),
         slug=_slug(album.title),
         album_uid=album.uid,
@@ -215,6 +225,16 @@ def end_link(operation: Operation, link: Link) -> None:
 def path_of(made: NewLink) -> str:
     """Return the path of a new link's page below the address of the service."""
     return f"/s/{made.token}/{quote(made.link.slug)}".rstrip("/")
+
+
+def address_of(settings: Settings, link: Link) -> str:
+    """Return the path of a link's page below the address of the service; empty after the service key was replaced."""
+    token = _token(settings, link.uid)
+    return path_of(NewLink(link, token)) if ids.digest(token) == link.digest else ""
+
+
+def _token(settings: Settings, uid: str) -> str:
+    return ids.link_token(derive_key(settings.secret_key, f"token of the link {uid}"))
 
 
 def find_open(connection: Connection, token: str, now: datetime) -> FoundLink | None:

@@ -14,6 +14,7 @@ from photosvc.pages import (  # noqa: F401 - each module adds its routes to the 
     settings,
     sign_in,
 )
+from photosvc.pages import trash as own_trash  # noqa: F401
 from photosvc.pages.administration import (  # noqa: F401
     accounts,
     clients,

@@ -6,7 +6,7 @@ from datetime import date
 from itertools import groupby
 from typing import Any, Final
 
-from flask import url_for
+from flask import request, url_for
 from sqlalchemy import Connection
 
 from photosvc.auth.link_tokens import preview_token
@@ -36,7 +36,8 @@ _BADGES: Final = {_LIVE: N_("Live"), _ANIMATED: "GIF", "raw": "RAW"}
 #: The names that the scripts have for rights, with the actions that each needs.
 _RIGHTS: Final = {
     "update": ("photos.update",), "albums": ("albums.update", "albums.create"), "download": ("photos.download",),
-    "upload": ("files.upload",), "delete": ("photos.delete",), "untrash": ("trash.restore",),
+    "share": ("links.make", "albums.create"), "upload": ("files.upload",),
+    "delete": ("photos.delete",), "untrash": ("trash.restore",),
 }  # fmt: skip
 _TIMELINE: Final = "/photos/timeline"
 _DIGITS: Final = "0123456789abcdef"
@@ -166,6 +167,52 @@ def first_positions(records: Sequence[Record], turns: Mapping[str, int], *, vers
     return {"version": version, "total": total, **_columns(records), "photos": photos}
 
 
+def shared_positions(
+    records: Sequence[Record], turns: Mapping[str, int], own: Collection[str], *, start: int, total: int
+) -> dict[str, Any]:
+    """Return these photos of a shared album from the position `start` on, in the form of `GET /photos/sequence`.
+
+    The number of photos is their version: that of the library would tell visitors when it changes.
+    """
+    photos = [{**_shared_photo(record, turns), "own": record["UID"] in own} for record in records]
+    return {"version": str(total), "total": total, "from": start, "next": "", **_columns(records), "photos": photos}
+
+
+def _shared_photo(record: Record, turns: Mapping[str, int]) -> dict[str, Any]:
+    """Return a photo as the viewer shows it to visitors: without file, folder, people, keywords and marks."""
+    place = str(record["PlaceLabel"])
+    about = taken_label(record), "" if place in {UNKNOWN_PLACE, UNKNOWN} else place
+    return {
+        "uid": record["UID"],
+        "hash": record["Hash"],
+        "duration": record.get("Duration", 0),
+        "favorite": False,
+        "private": False,
+        "width": record["Width"],
+        "height": record["Height"],
+        "turn": turns.get(record["Hash"], 1),
+        "text": alt_text(record),
+        "title": title_of(record),
+        "about": " · ".join(filter(None, about)),
+        "description": record["Description"].strip(),
+        "camera": camera_text(record),
+    }
+
+
+def camera_text(record: Record) -> str:
+    """Return camera and exposure in one line: `Sony A6400 · ƒ/8 · 1/125 s · ISO 100 · 24 mm`."""
+    model = str(record["CameraModel"])
+    make = "" if model.lower().startswith(str(record["CameraMake"]).lower()) else record["CameraMake"]
+    parts = [
+        "" if model in {"", UNKNOWN} else f"{make} {model}".strip(),
+        f"ƒ/{record['FNumber']:g}" if record["FNumber"] > 0 else "",
+        f"{record['Exposure']} s" if record["Exposure"] else "",
+        f"ISO {record['Iso']}" if record["Iso"] > 0 else "",
+        f"{record['FocalLength']} mm" if record["FocalLength"] > 0 else "",
+    ]
+    return " · ".join(filter(None, parts))
+
+
 def _month_columns(name: str, photos: Sequence[Record]) -> dict[str, Any]:
     days = [(day, len(list(same))) for day, same in groupby(max(photo["Day"], 0) for photo in photos)]
     return {"name": name, "days": days, **_columns(photos)}
@@ -201,13 +248,23 @@ def _ratio(record: Record) -> int:
     return (round(100 * width / height) or 100) if width > 0 and height > 0 else 100
 
 
+def media_data(who: Principal) -> dict[str, str]:
+    """Return the addresses of thumbnails and videos for the scripts of a grid, and what one action takes."""
+    token = preview_token(current_service().settings, who)
+    return {
+        "thumbs": url_for("photosvc.thumbnails.thumbnail", content_hash="HASH", token=token, size="SIZE", quiet=1),
+        "videos": url_for("photosvc.videos.video", content_hash="HASH", token=token, video_format="avc"),
+        "portion": str(ITEMS),
+        "mostphotos": str(MOST_SELECTED),
+    }
+
+
 def grid_data(who: Principal, search: SearchState, *, of_album: Collection[str] = ()) -> dict[str, str]:
     """Return the data attributes of the grid for its scripts.
 
     `of_album` are further rights of principals that may change albums.
     """
     settings = current_service().settings
-    token = preview_token(settings, who)
     in_archive = "archived:true" in search.whole.lower().split()
     rights = [name for name, actions in _RIGHTS.items() if all(may(who, action) for action in actions)]
     if may(who, "albums.update"):
@@ -218,8 +275,7 @@ def grid_data(who: Principal, search: SearchState, *, of_album: Collection[str] 
         rights = [name for name in rights if name != "delete"]
     return {
         "api": url_for("photosvc.timeline.timeline").removesuffix(_TIMELINE),
-        "thumbs": url_for("photosvc.thumbnails.thumbnail", content_hash="HASH", token=token, size="SIZE", quiet=1),
-        "videos": url_for("photosvc.videos.video", content_hash="HASH", token=token, video_format="avc"),
+        **media_data(who),
         "photo": url_for(".photo", uid="UID") + search.where,
         "photos": url_for(".photos"),
         "places": url_for(".places"),
@@ -233,8 +289,7 @@ def grid_data(who: Principal, search: SearchState, *, of_album: Collection[str] 
         "review": "1" if search.shelf == "review" else "",
         "deletes": "trash" if settings.delete_originals else "",
         "trashdays": str(settings.trash_days),
+        "link": current_service().address_of(request, "/s/TOKEN"),
         "user": who.user_uid or "",
-        "portion": str(ITEMS),
-        "mostphotos": str(MOST_SELECTED),
         "mostbytes": str(settings.max_file_size << 20),
     }

@@ -182,6 +182,7 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
         "settings": who is not None and may(who, "users.view", owner_uid=who.user_uid),
         "administration": next((section.endpoint for section in sections_of(who)), ""),
         "api_docs": API_DOCUMENT in current_app.view_functions,
+        "trash_seen": who is not None and settings.delete_originals and may(who, "trash.view"),
         "reviews": who is not None and may(who, "photos.update"),
         "uploads": who is not None and who.user_id is not None and may(who, "files.upload") and not settings.readonly,
         "guest": who is not None and who.role == GUEST,

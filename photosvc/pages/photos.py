@@ -42,10 +42,12 @@ BY_TIME, IN_ORDER = (
     tuple(
         f"grid/{name}.js"
         for name in f"main {kind} list window api tile layouts span rows words elements beside "
-        "tools scrubber selection actions line keys viewing suggest upload news".split()
+        "tools scrubber selection actions line keys viewing library suggest upload news".split()
     )
     for kind in ("timeline", "sequence")
 )
+#: Those of pages that show the library, not one album to visitors.
+OF_LIBRARY: Final = tuple(f"grid/{name}.js" for name in ("library", "suggest", "upload", "news"))
 _HIDDEN: Final = Filter("hidden", True)
 #: The most files that a page contains for its scripts.
 _COUNT: Final = 120

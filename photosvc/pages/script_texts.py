@@ -50,7 +50,26 @@ _TEXTS: Final[dict[str, Text]] = {
     "editKey": N_("Edit (e)"), "removeKey": N_("Remove from this album (Delete)"), "archiveKey": N_("Archive (a)"),
     "unarchiveKey": N_("Unarchive (a)"), "deleteKey": N_("Delete (Delete)"), "downloadKey": N_("Download (d)"),
     "detailsKey": N_("Details (i)"), "closeKey": N_("Close (Esc)"), "zoomKey": N_("Zoom (z)"),
-    "playKey": N_("Play the moving picture (Space)"),
+    "playKey": N_("Play the moving picture (Space)"), "slideshow": N_("Slideshow"),
+    "slideshowKey": N_("Slideshow (Shift S)"), "held": N_("Paused. Space continues."),
+    "keySlideshow": N_("slideshow; Space holds it"), "takeOut": N_("Take out of the album"),
+    # The trash.
+    "restoreKey": N_("Restore (r)"), "keyRestore": N_("restore from the trash"), "deleteNow": N_("Delete now"),
+    "days": P_("%(num)s day", "%(num)s days"), "lastDay": N_("Last day"),
+    "restored": P_("%(num)s photo restored", "%(num)s photos restored"),
+    "askPurge": P_(
+        "Delete %(num)s photo for good? This cannot be undone.",
+        "Delete %(num)s photos for good? This cannot be undone.",
+    ),
+    "purged": P_("%(num)s photo deleted for good", "%(num)s photos deleted for good"),
+    # The dialog that makes a link.
+    "share": N_("Share"), "shareKey": N_("Share (s)"), "keyShare": N_("share by a link"), "makeLink": N_("Make a link"),
+    "sharePhotos": P_("Share %(num)s photo", "Share %(num)s photos"), "sharedTitle": N_("Photos, %(day)s"),
+    "shareBecomes": N_("Everybody with the link sees the photos. They also become an album of yours."),
+    "shows": N_("Visitors see"), "pictures": N_("The pictures"), "metadata": N_("Pictures and their details"),
+    "downloads": N_("Details and downloads"), "lasts": N_("Ends"), "in7": N_("In 7 days"), "in30": N_("In 30 days"),
+    "in365": N_("In a year"), "never": N_("Never"), "linkMade": N_("The link is ready"), "copy": N_("Copy"),
+    "copied": N_("Copied"), "linkCopied": N_("Link copied"), "linkAddress": N_("Address of the link"),
     # The bar of selected photos, and what became of them.
     "clear": N_("Clear selection"), "selection": N_("Selected photos"), "selected": P_("selected", "selected"),
     "selecting": N_("Selecting…"), "first": N_("First %(most)s of this search"),
@@ -130,6 +149,7 @@ _TEXTS: Final[dict[str, Text]] = {
     "letters": N_("Single letters are keys"),
     "lettersKept": N_("This browser remembers it. With the focus on a photo, ? always opens this list."),
     # Uploads.
+    "sending": N_("Sending: %(percent)s %%"),
     "because": N_("%(field)s: %(message)s"),
     "added": N_("Added"), "duplicate": N_("In the library already"), "refused": N_("Refused"),
     "damaged": N_("Stored, but damaged"), "not_shown": N_("Stored, but cannot be shown"),

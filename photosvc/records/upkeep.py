@@ -166,6 +166,12 @@ class RestoreSchema(LenientSchema):
     all = Flag(load_default=False, metadata=about("Everything in the trash."))
 
 
+class TrashedPhotosSchema(LenientSchema):
+    """A request to delete photos in the trash for good."""
+
+    photos = texts("UIDs of photos that the own account deleted.", PHOTO_UID, most=limits.ITEMS)
+
+
 class EmptySchema(LenientSchema):
     """A request to empty the trash."""
 

@@ -26,6 +26,7 @@ from photosvc.library.renames import RenameContext
 from photosvc.library.staging import require_writable
 from photosvc.library.trash.deletion import Deletion, deleting
 from photosvc.library.trash.folder import Trash, TrashedFile
+from photosvc.library.trash.own import delete_own
 from photosvc.library.trash.restoring import PORTION, Emptied, Restored, empty_in_request, restore_in_request
 from photosvc.library.unit_of_work import changing, load_for_change
 from photosvc.models import Photo
@@ -168,6 +169,19 @@ def empty_files(trash: Trash, before: datetime, expected: int | None) -> Emptied
     service.end_reading()  # the store may take long
     with one_batch():
         return empty_in_request(service.writing, trash, before, service.clock, expected=expected)
+
+
+def delete_own_files(trash: Trash, photos: Sequence[str]) -> Emptied:
+    """Delete photos of the trash for good that the principal deleted, as many as one request may.
+
+    Raises:
+        NotAdmittedError: the principal changes many photos already, or too many others do.
+        PhotosvcError: the disk or the store refuses it.
+    """
+    service = current_service()
+    service.end_reading()  # the store may take long
+    with one_batch() if len(photos) > PORTION else nullcontext():
+        return delete_own(service.writing, trash, Author.of(principal()).uid, photos, service.clock)
 
 
 def change_photos(album_uid: str, selection: Selection, change: PhotosChange) -> tuple[dict[int, str], list[int]]:

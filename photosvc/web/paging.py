@@ -9,6 +9,7 @@ from typing import Final
 from flask import Response, request
 
 from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_number, parse_request
+from photosvc.search.reading.timeline import DEFAULT_SHOWN, MOST_SHOWN
 from photosvc.web.contract import Header, Parameters
 from photosvc.web.contract import Headers as HeaderDocs
 from photosvc.web.service import current_service
@@ -17,6 +18,14 @@ from photosvc.web.service import current_service
 _MOST_OF_LOG: Final = 1000
 _USUAL_OF_LOG: Final = 100
 _LAST: Final = 10**10 - 1
+#: The parameters of answers by position.
+POSITIONS: Final[Parameters] = {
+    "from": ({"type": "integer", "minimum": 0, "default": 0}, "The first position."),
+    "n": (
+        {"type": "integer", "minimum": 1, "maximum": MOST_SHOWN, "default": DEFAULT_SHOWN},
+        "The number of positions.",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ PAGES = {
     "a photo": "/photos/{uid}?q=year:2023",
     "favorites": "/favorites",
     "the archive": "/archive",
+    "photos that one deleted": "/trash",
     "photos in review": "/review",
     "nothing in the archive that matches": "/archive?q=year:1900",
     "filters": "/filters?q=year:2023",

@@ -1,10 +1,24 @@
 """Albums in Chromium: selected photos become an album and leave it, photos are dragged, all of it by keys alone."""
 
 import re
+import zipfile
 
 import pytest
 
-from tests.browser.chromium import FAILS, FIRST, enter, open_page, says, selected, shows, tab_to, until, viewed
+from tests.browser.chromium import (
+    FAILS,
+    FIRST,
+    downloaded,
+    enter,
+    focus_at,
+    open_page,
+    says,
+    selected,
+    shows,
+    tab_to,
+    until,
+    viewed,
+)
 from tests.browser.conftest import FEW
 from tests.helpers.api_client import PASSWORD
 from tests.helpers.pictures import exif, jpeg
@@ -140,6 +154,96 @@ def test_an_album_is_made_changed_arranged_and_deleted_by_keys_alone(page, own):
     assert page.locator(".albums >> text=By keys").count() == 0
     enter(page, ".undo button", then="text=Album restored.")
     assert shown(page, FEW) == [before[2], *before[:2], *before[3:]]
+
+
+def linked(own, **values):
+    """The path of a link to an album of all photos."""
+    token = own.api.app_password("alice")
+    photos = [photo["UID"] for photo in own.api.call("GET", "/photos?order=oldest", token).json]
+    album = own.api.call("POST", "/albums", token, json={"Title": "Lake"}).json["UID"]
+    own.api.call("POST", f"/albums/{album}/photos", token, json={"photos": photos})
+    return f"/s/{own.api.call('POST', f'/albums/{album}/links', token, json=values).json['Token']}"
+
+
+def swipe(page):
+    """Move a finger to the left."""
+    touch = page.context.new_cdp_session(page)
+    for kind, x in (("touchStart", 340), ("touchMove", 260), ("touchMove", 120), ("touchEnd", None)):
+        points = [] if x is None else [{"x": x, "y": 420}]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+def test_visitors_of_a_link_have_the_viewer_and_a_slideshow_and_download_what_they_select(own, chromium):
+    path = linked(own, ShowMetadata=True, CanDownload=True)
+    with open_page(chromium, own.base, path, name="", width=390, height=844, has_touch=True) as page:
+        shows(page, FEW)
+        page.tap(f"{FIRST} a")
+        viewed(page, 1, FEW)
+        assert page.url.startswith(f"{own.base}{path}/picture/p")
+        assert page.locator(".pswp__caption").inner_text() == "1 May 2023"
+        page.keyboard.press("ArrowRight")  # repeated once the viewer is open, which touches need
+        viewed(page, 2, FEW)
+        swipe(page)
+        viewed(page, 3, FEW)
+        page.keyboard.press("i")
+        page.wait_for_selector(".panel:has-text('Canon EOS 5D')")
+        page.go_back()
+        page.wait_for_selector(".pswp", state="detached")
+        assert page.url == own.base + path
+        focus_at(page, 3)
+        page.go_forward()
+        viewed(page, 3, FEW)
+        page.reload()
+        viewed(page, 3, FEW)
+        page.go_back()
+        shows(page, FEW)
+        page.click("[data-slideshow]")
+        page.wait_for_selector(".playing")
+        page.wait_for_selector(f".pswp__position:text-is('2 of {FEW}')")
+        page.keyboard.press("Space")
+        page.wait_for_selector(".held:text-is('Paused. Space continues.')")
+        page.keyboard.press("Escape")
+        page.wait_for_selector(".pswp:not(.playing)")
+        page.keyboard.press("Escape")
+        page.wait_for_selector(".pswp", state="detached")
+        page.keyboard.press("x")
+        page.keyboard.press("Shift+ArrowRight")
+        selected(page, 2)
+        assert page.locator(".actions button:visible").count() == 3  # clear, all, download
+        archive = downloaded(page, lambda: page.click(".actions [aria-label^=Download]"))
+        assert len(zipfile.ZipFile(archive).namelist()) == 2
+
+
+def test_a_link_without_scripts_has_a_page_for_each_picture(own, chromium):
+    path = linked(own)
+    with open_page(chromium, own.base, path, name="", java_script_enabled=False) as page:
+        assert page.locator(".grid li img").count() == FEW
+        page.click(".grid a >> nth=1")
+        page.click("a[rel=next]")
+        assert page.is_visible("figure img")
+        page.click("a.up")
+        assert page.url == own.base + path
+
+
+def test_photos_are_shared_from_where_they_are_in_two_steps(own, chromium):
+    allowed = {"permissions": ["clipboard-read", "clipboard-write"]}
+    with open_page(chromium, own.base, **allowed) as page:
+        shows(page, FEW)
+        page.click(f"{FIRST} a")
+        viewed(page, 1, FEW)
+        page.click(".pswp [aria-label='Share (s)']")
+        page.fill("#share-title", "For Ada")
+        page.click("dialog .primary")
+        says(page, "Link copied")
+        address = page.evaluate("navigator.clipboard.readText()")
+        assert re.fullmatch(rf"{re.escape(own.base)}/s/[0-9a-z]{{26}}/for-ada", address)
+        page.goto(f"{own.base}/albums")
+        page.click("text=For Ada")
+        page.click("main a:text-is('Share')")
+        assert page.input_value(".again input") == address
+    with open_page(chromium, own.base, address.removeprefix(own.base), name="") as page:
+        shows(page, 1)
+        assert page.inner_text("h1") == "For Ada"
 
 
 def test_uploads_into_an_album_are_in_it(page, own, tmp_path):

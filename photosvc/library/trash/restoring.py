@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from sqlalchemy import delete, func, literal, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, delete, func, literal, select, update
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
@@ -29,7 +30,7 @@ from photosvc.library.trash.deletion import finish_deletions, forget_sidecars
 from photosvc.library.trash.folder import Trash, TrashedFile, deletion_prefix, is_deletion, time_of
 from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, UploadedFile, file_sidecars
 from photosvc.models.engine import Writing
-from photosvc.models.statements import UNLOADED, begins, in_portions
+from photosvc.models.statements import UNLOADED, among, begins, in_portions
 from photosvc.settings import Settings
 
 #: Files that are restored in one transaction.
@@ -55,7 +56,7 @@ def open_trash(writing: Writing, settings: Settings) -> Trash:
     return Trash(settings.originals)
 
 
-def _patience(clock: Clock) -> Callable[[], bool]:
+def patience(clock: Clock) -> Callable[[], bool]:
     """Return a function that returns whether the request may begin a further part of its work."""
     end = clock.monotonic() + _PATIENCE
     return lambda: clock.monotonic() < end
@@ -216,7 +217,7 @@ def restore_in_request(
     writing: Writing, settings: Settings, files: Sequence[TrashedFile], actor: Author, clock: Clock
 ) -> Restored:
     """Restore at most `MOST_RESTORED` of the files as `restore_files` does, beginning no portion after 20 seconds."""
-    done = restore_files(writing, settings, files[:MOST_RESTORED], actor, clock(), goes_on=_patience(clock))
+    done = restore_files(writing, settings, files[:MOST_RESTORED], actor, clock(), goes_on=patience(clock))
     done.is_complete = done.is_complete and len(files) <= MOST_RESTORED
     return done
 
@@ -339,7 +340,7 @@ def empty_trash(
             break
         files = list(trash.files(deletion))
         with writing(library=True) as session:
-            _forget(session, deletion)
+            _forget(session, partial(begins, prefix=deletion_prefix(deletion)))
         trash.delete(deletion)
         total.files, total.size = total.files + len(files), total.size + sum(file.size for file in files)
     return total
@@ -363,15 +364,21 @@ def empty_in_request(
             "Nothing was deleted: there are {found} files by now, not {expected}.", found=number, expected=expected
         )
         raise ConflictError(msg, field="expected")
-    return empty_trash(writing, trash, deletions, goes_on=_patience(clock))
+    return empty_trash(writing, trash, deletions, goes_on=patience(clock))
 
 
-def _forget(session: Session, deletion: str) -> None:
-    """Free the names of the rows, and count the files in no quota."""
-    counted = delete(UploadedFile).where(begins(UploadedFile.name, deletion_prefix(deletion)))
+def forget_files(session: Session, paths: Sequence[str]) -> None:
+    """Do for these names in the trash what `empty_trash` does in a transaction."""
+    for portion in in_portions(paths):
+        _forget(session, partial(among, session, values=portion))
+
+
+def _forget(session: Session, which: Callable[[InstrumentedAttribute[str]], ColumnElement[bool]]) -> None:
+    """Free the names of the rows, and count the files in no quota; `which` returns the condition of a name."""
+    counted = delete(UploadedFile).where(which(UploadedFile.name))
     session.execute(counted, execution_options=UNLOADED)
-    gone = update(File).where(begins(File.name, deletion_prefix(deletion)))
-    forget_sidecars(session, begins(Sidecar.name, deletion_prefix(deletion)))
+    gone = update(File).where(which(File.name))
+    forget_sidecars(session, which(Sidecar.name))
     gone = gone.values(name=literal(GONE_FOLDER) + func.substr(File.name, len(TRASH_FOLDER) + 1))
     session.execute(gone, execution_options=UNLOADED)
 

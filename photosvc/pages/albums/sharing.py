@@ -8,7 +8,16 @@ from flask import Response, request, url_for
 from photosvc.core.accounts import CONTRIBUTOR, SHARE_ROLES
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.library.albums import album_of_people
-from photosvc.library.links import add_link, change_link, end_link, find_link, list_links, new_password_hash, path_of
+from photosvc.library.links import (
+    add_link,
+    address_of,
+    change_link,
+    end_link,
+    find_link,
+    list_links,
+    new_password_hash,
+    path_of,
+)
 from photosvc.library.shares import change_share, end_share, find_share, list_shares, share_album
 from photosvc.models import AlbumShare, Link
 from photosvc.pages import wording
@@ -58,7 +67,7 @@ def make_link(uid: str) -> Response:
         password_hash = new_password_hash(values)
         with operating() as operation:
             album = album_of_people(operation.session, uid, sees_private=principal().sees_private)
-            made = add_link(operation, album, values, password_hash)
+            made = add_link(operation, album, values, password_hash, current_service().settings)
             path = path_of(made)
     except (InvalidValueError, ConflictError) as error:
         return _show(uid, error=error, values=form)
@@ -187,12 +196,15 @@ def _show(
         links: list[Link] = list(list_links(session, uid))
         shares: list[AlbumShare] = list(list_shares(session, uid))
         session.expunge_all()
+    service.follow_key(seldom=True)
+    paths = {link.uid: address_of(service.settings, link) for link in links}
     return show_form(
         "links",
         error,
         done_texts=_DONE,
         shown=album,
         links=links,
+        addresses={uid: service.address_of(request, path) for uid, path in paths.items() if path},
         shares=shares,
         account=account,
         roles=SHARE_ROLES,

@@ -58,6 +58,15 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
+// The share sheet of the system, where there is one.
+for (const button of navigator.share ? document.querySelectorAll("[data-share]") : []) {
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const {value} = document.getElementById(button.dataset.share);
+    navigator.share({url: value[0] === "/" ? location.origin + value : value}).catch(() => {});
+  });
+}
+
 // Progress: its part of the page is loaded again until the end, then the whole page.
 const live = document.querySelector("[data-live]");
 async function renew() {

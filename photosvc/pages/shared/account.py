@@ -6,7 +6,7 @@ Every account sees them as a guest does. Contributors add pictures by a form and
 from collections.abc import Sequence
 from typing import Final
 
-from flask import Response, request, url_for
+from flask import Response, g, request, url_for
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.library.admission import ADDED, Admitted
@@ -14,13 +14,22 @@ from photosvc.library.shares import find_shared, leave_album, own_photos, shared
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.layout import page, pages, see_other, show
-from photosvc.pages.shared.pictures import Way, download_of, only_album, picture_of, pictures_of
+from photosvc.pages.shared.pictures import (
+    Way,
+    download_of,
+    download_of_some,
+    only_album,
+    picture_of,
+    pictures_of,
+    sequence_of,
+)
 from photosvc.pages.thumbnails import ThumbnailAddresses
 from photosvc.search.reading.albums import KnownAlbums
 from photosvc.search.reading.guests import narrowed
 from photosvc.web.auditing import operating
 from photosvc.web.contract import uses
 from photosvc.web.protector import principal
+from photosvc.web.responses import json_answer
 from photosvc.web.searching import searching
 from photosvc.web.service import current_service
 from photosvc.web.uploads import contribute
@@ -65,6 +74,30 @@ def show_shared_picture(uid: str, photo: str) -> Response:
     return show("shared-picture", own=own, **values)
 
 
+@pages.get("/shared/<uid>/photos/sequence", endpoint="shared_album_sequence")
+@page("shared.list")
+@uses("photos.preview")
+def list_pictures(uid: str) -> Response:
+    """List pictures of an album that is shared with the account, for the grid."""
+    service, who = current_service(), principal()
+    with service.reading() as connection:
+        share = find_shared(connection, user_id_of(who), uid)
+        own = own_photos(connection, user_id_of(who), uid) if share.contributes else ()
+    return json_answer(sequence_of(service, narrowed(who, uid), own))
+
+
+@pages.get("/shared/<uid>/original/<content_hash>", endpoint="shared_album_original")
+@page("shared.list")
+@uses("photos.download")
+def download_one(uid: str, content_hash: str) -> Response:
+    """Lead to an original of an album that is shared with the account, with a fresh token that opens it."""
+    service, who = current_service(), principal()
+    with service.reading() as connection:
+        find_shared(connection, user_id_of(who), uid)
+    confined = narrowed(who, uid)
+    return see_other(download_of(service, confined, "photosvc.downloads.download_file", content_hash=content_hash))
+
+
 @pages.get("/shared/<uid>/pictures.zip", endpoint="shared_album_zip")
 @page("shared.list")
 @uses("photos.download")
@@ -75,6 +108,18 @@ def download_shared_album(uid: str) -> Response:
         find_shared(connection, user_id_of(who), uid)
     target = download_of(service, narrowed(who, uid), "photosvc.downloads.download_album", album_uid=uid)
     return see_other(target or url_for(".shared_album", uid=uid))
+
+
+@pages.post("/shared/<uid>/pictures.zip", endpoint="shared_album_zip_of_some")
+@page("shared.list")
+@uses("photos.download")
+def download_some(uid: str) -> Response:
+    """Lead to the archive of the pictures of the album that the form names."""
+    service, who = current_service(), principal()
+    with service.reading() as connection:
+        find_shared(connection, user_id_of(who), uid)
+    g.photosvc_principal = confined = narrowed(who, uid)  # the archive has pictures of this album alone
+    return see_other(download_of_some(service, confined) or url_for(".shared_album", uid=uid))
 
 
 @pages.post("/shared/<uid>/leave", endpoint="leave_shared_album")
@@ -126,11 +171,12 @@ def _show(
     with searching(who.owner_uid, "uid") as connection:
         share = find_shared(connection, user_id_of(who), uid)
         album = only_album(service, connection, confined)
-        values = pictures_of(service, connection, confined, album, _way(uid), page_number())
+        own = own_photos(connection, user_id_of(who), uid) if share.contributes else ()
+        values = pictures_of(service, connection, confined, album, _way(uid), page_number(), own)
     return show_form(
         "shared-album",
         error,
-        **{**values, "cover": ""},
+        **values,
         share=share,
         adds=share.contributes and not service.settings.readonly,
         added=added,
@@ -147,4 +193,5 @@ def _way(uid: str) -> Way:
         page=lambda page="": url_for(".shared_album", uid=uid, page=page or None),
         picture=lambda photo: url_for(".shared_album_picture", uid=uid, photo=photo),
         zip=url_for(".shared_album_zip", uid=uid),
+        original=lambda content_hash: url_for(".shared_album_original", uid=uid, content_hash=content_hash),
     )

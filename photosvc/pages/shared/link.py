@@ -29,10 +29,20 @@ from photosvc.pages.errors import show_form, title_of
 from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.language import _
 from photosvc.pages.layout import pages, public_page, see_other, show
-from photosvc.pages.shared.pictures import NoPictureError, Way, download_of, only_album, picture_of, pictures_of
+from photosvc.pages.shared.pictures import (
+    NoPictureError,
+    Way,
+    download_of,
+    download_of_some,
+    only_album,
+    picture_of,
+    pictures_of,
+    sequence_of,
+)
 from photosvc.pages.wording import day
 from photosvc.web.contract import uses
 from photosvc.web.cookie import is_secure
+from photosvc.web.responses import json_answer
 from photosvc.web.searching import searching
 from photosvc.web.service import Service, current_service
 from photosvc.web.uploads import contribute
@@ -117,6 +127,32 @@ def show_picture(link_token: str, uid: str) -> Response:
     return show("shared-picture", **picture_of(service, who, uid, _way(link_token)))
 
 
+@pages.get("/s/<link_token>/photos/sequence", endpoint="shared_sequence")
+@_for_visitors
+@uses("photos.search", "photos.preview")
+def list_pictures(link_token: str) -> Response:
+    """List pictures of a public link for the grid; 401 without a visit, which opening the link begins."""
+    service = current_service()
+    who = _visitor(service, link_token)
+    if who is None or who.shared is None:
+        find_shared(service, link_token)
+        return Response(status=401)
+    return json_answer(sequence_of(service, who))
+
+
+@pages.get("/s/<link_token>/original/<content_hash>", endpoint="shared_original")
+@_for_visitors
+@uses("photos.download")
+def download_one(link_token: str, content_hash: str) -> Response:
+    """Lead to an original, with a fresh token that opens it."""
+    service = current_service()
+    who = _visitor(service, link_token)
+    if who is None:
+        return _lead_to_link(service, link_token)
+    target = download_of(service, who, "photosvc.downloads.download_file", content_hash=content_hash)
+    return see_other(target) if target else _lead_to_link(service, link_token)
+
+
 @pages.get("/s/<link_token>/pictures/add", endpoint="may_add_by_link")
 @_for_visitors
 def may_add(link_token: str) -> Response:
@@ -167,6 +203,17 @@ def download_all(link_token: str) -> Response:
     return see_other(target) if target else _lead_to_link(service, link_token)
 
 
+@pages.post("/s/<link_token>/pictures.zip", endpoint="shared_zip_of_some")
+@_for_visitors
+@uses("photos.download")
+def download_some(link_token: str) -> Response:
+    """Lead to the archive of the pictures that the form names."""
+    service = current_service()
+    who = _visitor(service, link_token)
+    target = download_of_some(service, who) if who is not None and who.shared is not None else ""
+    return see_other(target) if target else _lead_to_link(service, link_token)
+
+
 def _lead_to_link(service: Service, link_token: str) -> Response:
     """Lead to the page of a link, or raise an error if the link does not exist."""
     find_shared(service, link_token)
@@ -178,6 +225,7 @@ def _way(link_token: str) -> Way:
         page=lambda page="": url_for(".shared", link_token=link_token, page=page or None),
         picture=lambda uid: url_for(".shared_picture", link_token=link_token, uid=uid),
         zip=url_for(".shared_zip", link_token=link_token),
+        original=lambda content_hash: url_for(".shared_original", link_token=link_token, content_hash=content_hash),
     )
 
 
@@ -213,8 +261,9 @@ def _show(
     return show_form(
         "shared",
         error,
-        **{**values, "cover": service.address_of(request, cover) if cover and service.settings.base_url else ""},
+        **values,
         card=card,
+        card_picture=service.address_of(request, cover) if cover and service.settings.base_url else "",
         owner=owner or "",
         until="" if until is None else day(until),
         adding=url_for(".add_by_link", link_token=link_token) if takes else "",

@@ -19,7 +19,8 @@ from photosvc.search.reading.compile import visible_albums, visible_in_any_state
 from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.window import prepare
 
-_COLUMNS: tuple[Any, ...] = (
+#: The columns of `SeenFile`, of a file joined with its photo.
+FILE_COLUMNS: tuple[Any, ...] = (
     File.id, File.photo_id, File.uid, File.hash, File.name, File.original_name, File.size, File.mtime_ns,
     File.file_type, File.media_type, File.mime, File.codec, File.width, File.height, File.turn, File.motion,
     File.duration_ns, File.primary, File.error, File.error_detail, Photo.uid.label("photo_uid"), Photo.type,
@@ -116,7 +117,7 @@ def _prepared(dialect: Dialect, column: _Text, *, sees_private: bool) -> Prepare
 
 def _query(*, sees_private: bool) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
     return (
-        select(*_COLUMNS)
+        select(*FILE_COLUMNS)
         .select_from(SearchRow)
         .join(File, File.id == SearchRow.file_id)
         .join(Photo, Photo.id == SearchRow.photo_id)

@@ -36,7 +36,7 @@ _MOST_ROWS: Final = 20 * MOST_SHOWN
 _MONTH_ROWS: Final = 100
 _DAYS: Final = 100
 _DIGITS: Final = "0123456789abcdef"
-_LONGEST_TEXT: Final = 200
+LONGEST_TEXT: Final = 200
 #: Titles that say nothing about a picture.
 _NO_TEXT: Final = frozenset({"", UNKNOWN})
 _MONTH: Final = re.compile(r"(?!0000)\d{4}-(0[1-9]|1[0-2])|0000-00", re.ASCII)
@@ -211,7 +211,7 @@ def details(connection: Connection, file_ids: Sequence[int]) -> Mapping[int, Tim
     )  # fmt: skip
     shown: dict[int, TimelinePhoto] = {}
     for file_id, uid, content_hash, duration, favorite, private, width, height, turn, *texts in rows:
-        text = next((text.strip() for text in texts if text.strip() not in _NO_TEXT), "")[:_LONGEST_TEXT]
+        text = next((text.strip() for text in texts if text.strip() not in _NO_TEXT), "")[:LONGEST_TEXT]
         shown[file_id] = TimelinePhoto(uid, content_hash, duration, favorite, private, width, height, turn, text)
     return shown
 

@@ -63,6 +63,42 @@ def test_a_deletion_an_item_or_all_is_restored(library):
     assert call(library, "POST", "/trash/restore", json={"all": True})["files"] == []
 
 
+def own(library, role, query=""):
+    return call(library, "GET", f"/trash/photos{query}", role=role)
+
+
+def test_an_account_sees_what_it_deleted_last_and_ends_that_alone(library):
+    known = uids(library)
+    by_admin, by_user = [known["b/0.jpg"], known["b/1.jpg"]], [known["b/2.jpg"]]
+    call(library, "POST", "/batch/photos/delete", json={"photos": by_admin})
+    library.clock.move(days=28.5)
+    call(library, "POST", "/batch/photos/delete", role="user", json={"photos": [by_admin[0], *by_user]})
+    listed = own(library, "admin")
+    assert [photo["uid"] for photo in listed["photos"]] == by_admin[::-1]
+    assert listed["photos"][0] == {
+        "uid": by_admin[1], "hash": listed["photos"][0]["hash"], "duration": 0, "favorite": False, "private": False,
+        "width": 71, "height": 48, "turn": 1, "text": "", "days": 2,
+    }  # fmt: skip
+    assert (listed["total"], listed["ratio"], listed["type"], listed["next"]) == (2, [148, 146], "00", "")
+    assert [(photo["uid"], photo["days"]) for photo in own(library, "user")["photos"]] == [(by_user[0], 30)]
+    located = own(library, "admin", f"?locate={by_admin[0]}&n=1")
+    assert (located["from"], len(located["photos"])) == (1, 1)
+    call(library, "GET", f"/trash/photos?locate={by_user[0]}", 404)
+    preview = call(library, "GET", "/session")["config"]["previewToken"]
+    shown = library.app.test_client().get(f"/api/v1/trash/t/{listed['photos'][0]['hash']}/{preview}/fit_720")
+    assert (shown.status_code, shown.mimetype) == (200, "image/jpeg")
+    for wrong in ({}, {"photos": []}, {"photos": ["x"]}, {"photos": [7]}):
+        call(library, "POST", "/trash/delete", 400, json=wrong)
+    call(library, "POST", "/trash/delete", 404, json={"photos": [known["a/lake.jpg"], *by_user]})
+    ended = call(library, "POST", "/trash/delete", json={"photos": [*by_admin, *by_user]})
+    assert (ended["files"], ended["complete"]) == (2, True)
+    assert names(call(library, "GET", "/trash")) == ["b/2.jpg"]
+    assert own(library, "admin")["total"] == 0
+    call(library, "POST", "/trash/restore", 404, json={"photos": by_admin})
+    assert call(library, "POST", "/trash/restore", json={"photos": by_user})["photos"] == by_user
+    assert own(library, "user")["total"] == 0
+
+
 def test_an_unknown_item_is_looked_for_in_its_own_deletion_alone(library, monkeypatch):
     asked, find = [], Trash.find
     monkeypatch.setattr(Trash, "find", lambda trash, item: asked.append(item) or find(trash, item))

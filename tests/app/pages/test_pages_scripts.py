@@ -16,7 +16,7 @@ VENDORED = json.loads((ASSETS / "vendor/VENDORED.json").read_text())
 IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*"(\.[^"]+\.js)"(\))?""")
 KB = 1000
 #: Dialogs, panels and lists that no page and no viewer loads before somebody opens them, each with what it imports.
-ASKED_FOR = {"albums.js", "dialog.js", "editing.js", "help.js", "panel.js", "transfer.js", "uploads.js"}
+ASKED_FOR = {"albums.js", "dialog.js", "editing.js", "help.js", "panel.js", "sharing.js", "transfer.js", "uploads.js"}
 
 
 def loaded(name, *, lazily, asked_for=False):
@@ -66,18 +66,18 @@ def test_no_file_is_vendored_unseen():
 
 def at_once(kind):
     """The scripts of a grid by time or in another order that are loaded at once."""
-    names = ("grid/main.js", f"grid/{kind}.js", "grid/tools.js", "page.js")
+    names = ("grid/main.js", f"grid/{kind}.js", "grid/tools.js", "grid/library.js", "page.js")
     return set.union(*(loaded(name, lazily=False) for name in names))
 
 
 @pytest.mark.parametrize(("kind", "other"), [("timeline", "sequence"), ("sequence", "timeline")])
-def test_the_grid_is_at_most_40_kb_of_scripts_and_with_the_viewer_65(kind, other):
+def test_the_grid_is_at_most_45_kb_of_scripts_and_with_the_viewer_70(kind, other):
     grid = at_once(kind)
     assert not any("vendor" in path.parts for path in grid)
-    assert packed(grid) <= 40 * KB
+    assert packed(grid) <= 45 * KB
     whole = grid | loaded("grid/main.js", lazily=True) - {(ASSETS / f"grid/{other}.js").resolve()}
     assert any(path.name == "photoswipe.js" for path in whole)
-    assert packed(whole) <= 65 * KB
+    assert packed(whole) <= 70 * KB
 
 
 @pytest.mark.parametrize("name", sorted(ASKED_FOR))

@@ -6,6 +6,7 @@ import {Line} from "./line.js";
 import {locale, t} from "./words.js";
 
 const MANY = 500;      // photos from which on archiving asks first
+const SHOWN = 50;      // photos that a link to restored ones names
 const IN_ARCHIVE = site.archive === "1";
 // The right that an action needs, and its button.
 const about = (right, label, picture, isHidden = false) => ({right, label: t(label), picture, isHidden});
@@ -14,15 +15,19 @@ export const ACTIONS = {
   favorite: about("update", "favoriteKey", "heart"),
   private: about("update", "privateKey", "lock"),
   album: about("albums", "albumKey", "add-to-album"),
+  share: about("share", "shareKey", "share"),
   edit: about("update", "editKey", "edit"),
   stack: about("update", "stack", "stack"),
   remove: about("remove", "removeKey", "remove"),
   approve: about("update", "approve", "check", !site.review),
   archive: about("update", IN_ARCHIVE ? "unarchiveKey" : "archiveKey", "archive"),
   delete: about("delete", may("remove") ? "delete" : "deleteKey", "bin"),
+  restore: about("restore", "restoreKey", "restore"),
+  purge: about("purge", "deleteNow", "bin"),
+  takeout: about("takeout", "takeOut", "remove"),
   download: about("download", "downloadKey", "download"),
 };
-const ASKING = new Set(["album", "edit", "delete"]);  // these open a dialog, one at a time
+const ASKING = new Set(["album", "share", "edit", "delete", "purge"]);  // these open a dialog, one at a time
 
 export class Actions {
   #timeline; #grid; #done;
@@ -117,6 +122,12 @@ export class Actions {
       added.length && (() => change(takeOut, added)), open);
   }
 
+  // Makes a link to photos, which become an album.
+  async share(chosen) {
+    const {sharing} = await import("./sharing.js"), shared = await sharing(uids(chosen), this.#timeline);
+    if (shared) this.say(shared.text, shared.undo, {href: shared.address, textContent: t("open")});
+  }
+
   async edit(chosen) {
     const {editing} = await import("./editing.js"), list = uids(chosen);
     const done = await editing(list, (change) => this.#timeline.changing(change));
@@ -153,7 +164,55 @@ export class Actions {
     });
   }
 
+  // Brings photos back from the trash.
+  async restore(chosen) {
+    const list = uids(chosen), next = this.#next(new Set(list)), {restore} = await import("./trash.js");
+    const told = await restore({sent: list});
+    this.#gone(next);
+    const where = {href: `${site.photos}?q=uid:${list.slice(0, SHOWN).join("|")}`, textContent: t("show")};
+    this.say(told || t("restored", {num: list.length}), async () => {
+      const deleted = await send(list, "delete", {});
+      this.#follow(next);
+      return whole(deleted);
+    }, where);
+  }
+
+  async purge(chosen) {
+    const list = uids(chosen), next = this.#next(new Set(list));
+    if (!(await confirmed(t("askPurge", {num: list.length}), t("deleteNow"), true))) return;
+    const {purge} = await import("./trash.js");
+    try {
+      await purge(list);
+    } finally {
+      this.#gone(next);
+    }
+    this.say(t("purged", {num: list.length}));
+  }
+
+  // Takes own photos out of an album that others share.
+  async takeout(chosen) {
+    for (const {uid} of chosen.filter(({own}) => own)) await post(`/picture/${uid}/take-out`);
+    this.#gone(this.#next(new Set(uids(chosen))));
+    this.say(t("removed", {num: chosen.length}));
+  }
+
+  // Visitors get one original by its address, and several by a form.
+  #downloadShared(chosen) {
+    const [{hash}] = chosen, one = make("a", {href: site.original.replace("HASH", hash), download: "", hidden: true});
+    const fields = uids(chosen).map((value) => make("input", {type: "hidden", name: "photo", value}));
+    const form = make("form", {method: "post", action: site.zip, hidden: true}, ...fields);
+    document.body.append(one, form);
+    if (chosen.length > 1) form.submit();
+    else one.click();
+    one.remove();
+    form.remove();
+  }
+
   async download(chosen) {
+    if (site.visitor) {
+      this.#downloadShared(chosen);
+      return;
+    }
     const {data} = await call("/zip", {method: "POST", body: {photos: uids(chosen)}});
     const link = make("a", {href: `${site.api}/zip/${encodeURIComponent(data.filename)}`, download: ""});
     document.body.append(link);

@@ -3,7 +3,7 @@
 import {t} from "./words.js";
 
 // The page's data: addresses, rights, and the search that it shows.
-export const site = {...document.querySelector("form.search, form.sending")?.dataset};
+export const site = {...document.querySelector("[data-api]")?.dataset};
 const allowed = new Set((site.may || "").split(" "));
 export const may = (action) => allowed.has(action);
 
@@ -89,6 +89,9 @@ export function thumbnail({hash, turn = 1}, size) {
  */
 export const SIZES = [["fit_360", 360, 360], ["fit_720", 720, 720], ["fit_1280", 1280, 1024], ["fit_1920", 1920, 1200],
   ["fit_2560", 2560, 1600], ["fit_3840", 3840, 2400], ["fit_7680", 7680, 4320]];
+
+// The list of the page in an order other than by time.
+export const SEQUENCE = site.sequence || "/photos/sequence";
 
 export const video = (hash) => site.videos.replace("HASH", hash);
 export const photoPage = (uid) => site.photo.replace("UID", uid);

@@ -1,13 +1,13 @@
 // Opens the viewer for the address of a photo; loaded if the page of a photo led to the grid.
 
-import {photoPage} from "./api.js";
+import {SEQUENCE, photoPage} from "./api.js";
 
 // The photo in the address of a grid and its kind: `viewer` if the entry before this one is the grid.
 const ledTo = (hash) => (/^#(photo|viewer)=(p\w+)$/.exec(hash) || []).slice(1);
 
 // The position of a photo among those of the search.
 export async function positionOf(uid, timeline) {
-  const {from} = await timeline.read("/photos/sequence", {locate: uid, n: 1}), {month, index} = timeline.at(from);
+  const {from} = await timeline.read(SEQUENCE, {locate: uid, n: 1}), {month, index} = timeline.at(from);
   await timeline.need(month, index, index + 1);
   if (timeline.photo(month, index)?.uid === uid) return from;
   // The sequence is by universal time, months by local days; photos without a date come last.

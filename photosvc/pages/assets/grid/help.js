@@ -1,6 +1,6 @@
 // The keys, in a dialog.
 
-import {may} from "./api.js";
+import {may, site} from "./api.js";
 import {show} from "./dialog.js";
 import {make} from "./elements.js";
 import {countLetters, lettersCount} from "./keys.js";
@@ -19,10 +19,13 @@ const KEYS = [
   ["a", "keyArchive", "update"],
   ["l", "keyAlbum", "albums"],
   ["e", "keyEdit", "update"],
-  ["keysDelete", ...(may("remove") ? ["keyRemove"] : ["keyDelete", "delete"])],
+  ["s", "keyShare", "share"],
+  ["keysDelete", ...(may("remove") ? ["keyRemove"] : may("purge") ? ["deleteNow"] : ["keyDelete", "delete"])],
   ["d", "keyDownload", "download"],
+  ["r", "keyRestore", "restore"],
   ["keysUndo", "keyUndo", "update"],
-  ["/", "keySearch"],
+  ...(site.visitor ? [] : [["/", "keySearch"]]),
+  ["S", "keySlideshow"],
   ["keysViewer", "keyViewer"],
 ];
 

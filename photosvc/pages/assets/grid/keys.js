@@ -22,8 +22,8 @@ export function isShortcut(event) {
 
 // The action that a key means, in the grid and in the viewer.
 const ACTIONS = {f: "favorite", p: "private", a: "archive", A: "archive", d: "download", D: "download", l: "album",
-  e: "edit"};
-export const actionOf = (key) => (key === "Delete" ? (may("remove") ? "remove" : "delete") : ACTIONS[key]);
+  e: "edit", s: "share", r: "restore"};
+export const actionOf = (key) => (key === "Delete" ? ["remove", "purge"].find(may) ?? "delete" : ACTIONS[key]);
 
 // Keys to the next and the previous month and year.
 const JUMPS = {m: "ArrowDown", M: "ArrowUp", y: "PageDown", Y: "PageUp"};

@@ -193,7 +193,9 @@ export class List extends EventTarget {
   }
 }
 
-// Photos as a page contains them.
-export const unpacked = (photos) =>
-  photos.map(([uid, hash, duration, favorite, private_, turn, text]) =>
-  ({uid, hash, duration, favorite, private: private_, turn, text}));
+// Photos as a page contains them; shared albums have them as the API does.
+export const unpacked = (photos) => photos.map((photo) => {
+  if (!Array.isArray(photo)) return photo;
+  const [uid, hash, duration, favorite, private_, turn, text] = photo;
+  return {uid, hash, duration, favorite, private: private_, turn, text};
+});

@@ -10,13 +10,15 @@ async function start(root, first) {
   if (!name) timeline.begin(first);
   history.scrollRestoration = "manual";
   let grid = timeline.months.length ? new Window(root, timeline) : null;
+  // Visitors have no bar above their photos.
   const bar = document.querySelector(".search");
-  const measure = new ResizeObserver(() => {
-    const height = bar.offsetHeight;
+  const measure = () => {
+    const height = bar?.offsetHeight ?? 0;
     if (grid) grid.top = height;
     document.documentElement.style.setProperty("--head", `${height}px`);
-  });
-  measure.observe(bar);
+  };
+  measure();
+  if (bar) new ResizeObserver(measure).observe(bar);
   grid?.goTo(0, 0);
   grid?.focus(0, 0, {show: false, take: false});
   const names = timeline.months.map(([month]) => month);
@@ -31,13 +33,14 @@ async function start(root, first) {
     grid.reset({month: at, offset});
   } else {
     grid = new Window(root, timeline);
-    grid.top = bar.offsetHeight;
+    measure();
     grid.show(timeline.spot(name, above));
   }
   attach(root, timeline, grid);
+  (await library)?.follow(timeline);
 }
 
-const root = document.querySelector("#grid");
+const root = document.querySelector("#grid"), library = root?.dataset.visitor ? null : import("./library.js");
 if (root) {
   start(root, JSON.parse(root.dataset.first)).catch((error) => {
     console.warn(`photos: ${error.message}`);
@@ -45,4 +48,4 @@ if (root) {
     root.classList.add("failed");
     root.replaceChildren();
   });
-} else import("./tools.js");
+}

@@ -22,7 +22,7 @@ export class Selection {
     this.#timeline = timeline;
     this.#grid = grid;
     this.#actions = new Actions(timeline, grid, () => this.clear());
-    this.#bar = new Bar((action) => this.#run(action), () => this.all());
+    this.#bar = new Bar((action) => this.run(action), () => this.all());
     grid.decorate = (tile, photo) => {
       const chosen = this.#chosen.has(photo.uid);
       tile.item.classList.toggle("picked", chosen);
@@ -102,7 +102,7 @@ export class Selection {
     }
   }
 
-  #run(action) {
+  run(action) {
     if (action === "clear") this.clear();
     else this.#actions.run(action, this.#chosen.size ? [...this.#chosen.values()] : [this.focused].filter(Boolean));
   }
@@ -116,6 +116,12 @@ export class Selection {
   #click(event) {
     const tile = this.#grid.tileOf(event.target);
     if (!tile || !this.#root.contains(tile.item) || event.button) return;
+    const act = event.target.closest(".act");
+    if (act && tile.photo) {
+      event.stopPropagation();
+      this.#actions.run(act.classList.contains("purge") ? "purge" : "restore", [tile.photo]);
+      return;
+    }
     const box = event.target.closest(".pick"), began = this.#touch === -1;
     this.#touch = 0;
     if (event.ctrlKey || event.metaKey) {
@@ -165,7 +171,7 @@ export class Selection {
     const tile = this.#grid.tileOf(document.activeElement), action = actionOf(key);
     if (key === "x" && tile) return () => this.toggle(tile);
     if (key === "X" && tile) return () => this.extend(tile);
-    return action && (this.#chosen.size || this.focused) ? () => this.#run(action) : undefined;
+    return action && (this.#chosen.size || this.focused) ? () => this.run(action) : undefined;
   }
 }
 
@@ -196,6 +202,7 @@ class Bar {
     this.#all.hidden = size >= Math.min(total, most);
     this.#all.textContent = t(total > most ? "first" : "all", {most, total});
     for (const mark of ["favorite", "private"]) this.#buttons[mark]?.setAttribute("aria-pressed", every(mark));
+    if (this.#buttons.takeout) this.#buttons.takeout.hidden = !every("own");
   }
 
   working(text) {

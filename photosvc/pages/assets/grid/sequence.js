@@ -1,13 +1,12 @@
 // The photos of a search in an order other than by time, in slices of equal length. The service counts from the cursor
 // after the nearest slice that was read before, so that scrolling costs the same at any depth.
 
-import {Failure, queryString, get, search, site} from "./api.js";
+import {Failure, SEQUENCE, queryString, get, search, site} from "./api.js";
 import {List, unpacked} from "./list.js";
 import {t} from "./words.js";
 
 const LENGTH = 120;  // the number of photos in a page
 const MOST = 480;    // photos of a selection in one request
-const PATH = "/photos/sequence";
 const PARTS = 10;
 // Orders in which a changed photo may get another place.
 const MOVING = /^-?(edited|updated|title|relevance|archived)$/;
@@ -56,7 +55,7 @@ export class Sequence extends List {
   }
 
   async load(month, name) {
-    const data = await this.read(PATH, {...this.#from(this.begins[month]), n: LENGTH});
+    const data = await this.read(SEQUENCE, {...this.#from(this.begins[month]), n: LENGTH});
     if (!data) return null;
     this.photos.set(name, data.photos);
     if (data.next) this.#cursors.set(this.begins[month] + data.photos.length, data.next);
@@ -69,7 +68,7 @@ export class Sequence extends List {
   renew(name = "") {
     return this.reread(async (list) => {
       const from = LENGTH * Math.max(0, this.#sliceOf(name));
-      const data = await get(PATH + queryString({...search(), from: String(from), n: 2 * LENGTH, total: true}));
+      const data = await get(SEQUENCE + queryString({...search(), from: String(from), n: 2 * LENGTH, total: true}));
       list.version = data.version;
       list.#know(data.total);
       list.#take(from, data);
@@ -83,7 +82,7 @@ export class Sequence extends List {
   }
 
   async adopt(moved) {
-    const {total, version} = await get(PATH + queryString({...search(), n: 1, total: true}));
+    const {total, version} = await get(SEQUENCE + queryString({...search(), n: 1, total: true}));
     this.version = version;
     if (moved || total !== this.total || MOVING.test(search().order)) this.moved(moved);
   }
@@ -107,7 +106,7 @@ export class Sequence extends List {
     const found = [], {version} = this, end = Math.min(last + 1, first + most);
     while (first + found.length < end) {
       const at = first + found.length,
-        data = await get(PATH + queryString({...search(), ...this.#from(at), n: Math.min(MOST, end - at), version}));
+        data = await get(SEQUENCE + queryString({...search(), ...this.#from(at), n: Math.min(MOST, end - at), version}));
       if (!data.photos.length) throw new Failure(409, t("libraryChanged"));
       found.push(...data.photos);
       if (data.next) this.#cursors.set(first + found.length, data.next);
@@ -120,7 +119,7 @@ export class Sequence extends List {
       const index = list.findIndex((photo) => photo.uid === uid);
       if (index >= 0) return Number(name) - 1 + index;
     }
-    const data = await this.read(PATH, {locate: uid, n: 1}).catch(() => null);
+    const data = await this.read(SEQUENCE, {locate: uid, n: 1}).catch(() => null);
     return data ? data.from : -1;
   }
 }

@@ -1,6 +1,6 @@
 // A photo of the grid: an item of the list with a link, a box to select it, and badges. Tiles are used again.
 
-import {SIZES, photoPage, thumbnail} from "./api.js";
+import {SIZES, may, photoPage, site, thumbnail} from "./api.js";
 import {icon, make, place} from "./elements.js";
 import {dayPlain, playing, t} from "./words.js";
 
@@ -29,6 +29,8 @@ export class Tile {
     this.badges = make("span", {className: "badges"});
     this.item = make("li", {}, this.link, make("label", {className: "pick"}, this.box), this.badges);
     this.item.tile = this;
+    if (site.trash) for (const action of ["restore", "purge"].filter(may)) this.item.append(make("button",
+      {type: "button", className: `act ${action}`, tabIndex: -1}, icon(action === "purge" ? "bin" : action)));
   }
 
   // Moves it to its place in the layout of its month, as number `position` of all `total` photos.
@@ -54,6 +56,11 @@ export class Tile {
     this.link.href = photoPage(photo.uid);
     this.image.alt = photo.text
       || [t(this.kind === VIDEO ? "video" : "photo"), dayPlain(name, day)].filter(Boolean).join(", ");
+    for (const act of this.item.querySelectorAll(".act")) {
+      const label = t(act.classList.contains("purge") ? "deleteNow" : "restoreKey");
+      act.title = label;
+      act.setAttribute("aria-label", `${label}: ${this.image.alt}`);
+    }
     this.box.setAttribute("aria-label", t("select", {photo: this.image.alt}));
     this.#load(photo);
     const badges = [];
@@ -61,6 +68,8 @@ export class Tile {
     if (photo.private) badges.push(make("span", {className: "badge", title: t("private")}, icon("lock")));
     if (this.kind === VIDEO) badges.push(make("span", {className: "badge"}, icon("play"), playing(photo.duration)));
     else if (TYPES[this.kind]) badges.push(make("span", {className: "badge"}, TYPES[this.kind]));
+    if (photo.days) badges.push(make("span", {className: `badge days-left${photo.days === 1 ? " last-day" : ""}`},
+      t(photo.days === 1 ? "lastDay" : "days", {num: photo.days})));
     if (badges.length || this.badges.firstChild) this.badges.replaceChildren(...badges);
   }
 

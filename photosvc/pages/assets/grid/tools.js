@@ -3,26 +3,10 @@
 import {tileKeys, pageKeys} from "./keys.js";
 import {Scrubber} from "./scrubber.js";
 import {Selection} from "./selection.js";
-import {site} from "./api.js";
 import {make} from "./elements.js";
-import {isBusy, watchLibrary} from "./news.js";
-import "./suggest.js";
 import {isMoving} from "./tile.js";
-import {uploading} from "./upload.js";
 import {viewing} from "./viewing.js";
 import {photos, t} from "./words.js";
-
-let renew = null;
-// Without a grid, the page is loaded again when the list of uploads is closed.
-uploading((ended) => {
-  if (renew) renew();
-  else if (ended) location.reload();
-});
-
-// A page without photos is loaded again when the library gets some.
-if (!document.querySelector("#grid[data-first]")) {
-  watchLibrary(() => site.version, () => { if (document.querySelector(".empty") && !isBusy()) location.reload(); });
-}
 
 export function attach(root, timeline, grid) {
   const scrubber = new Scrubber(root, timeline, grid);
@@ -39,8 +23,12 @@ export function attach(root, timeline, grid) {
     timeline.want(spot.month).then(() => grid.show(spot));
   });
   const selection = new Selection(root, timeline, grid), {actions} = selection;
+  const emptying = document.querySelector("[data-empty]");
+  if (emptying) {
+    emptying.hidden = false;
+    emptying.addEventListener("click", () => selection.all().then(() => selection.run("purge")));
+  }
   following(root, timeline, grid, scrubber, actions);
-  watchLibrary(() => timeline.version, () => timeline.moved());
   tileKeys(root, timeline, grid, selection);
   pageKeys(scrubber);
   // Loaded with the first video that has the pointer or the focus.
@@ -54,15 +42,15 @@ export function attach(root, timeline, grid) {
   };
   for (const name of ["pointerover", "focusin"]) root.addEventListener(name, play);
   viewing(root, timeline, grid, actions);
-  renew = () => timeline.moved();
   // A page from the browser's back/forward cache may show photos that are gone or no longer allowed.
   addEventListener("pageshow", ({persisted}) => { if (persisted) timeline.changing(async () => {}); });
 }
 
 // Shows the same place of a changed library. `next` is the photo that gets the focus, `kept` the photo of the viewer.
 function following(root, timeline, grid, scrubber, actions) {
-  const empty = make("div", {className: "empty", hidden: true}, make("p", {textContent: t("noneLeft")}));
-  root.after(empty);
+  const empty = document.querySelector(".nothing")
+    ?? make("div", {className: "empty", hidden: true}, make("p", {textContent: t("noneLeft")}));
+  if (!empty.isConnected) root.after(empty);
   const name = ({month}) => timeline.months[month]?.[0];
   // Keys may move the window while the new library is read.
   let place, anchor, month;

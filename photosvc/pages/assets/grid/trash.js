@@ -1,4 +1,4 @@
-// Undoing a deletion.
+// The trash: undoing a deletion, and ending it.
 
 import {portions, post} from "./api.js";
 import {t} from "./words.js";
@@ -20,4 +20,18 @@ export async function restore(deletion) {
     }
   }
   return taken.size ? t("undoneTaken", {num: taken.size, file: [...taken][0]}) : "";
+}
+
+// Deletes photos in the trash for good, in portions.
+export async function purge(list) {
+  for (const photos of portions(list)) {
+    for (let complete = false; !complete;) {
+      try {
+        ({complete} = await post("/trash/delete", {photos}));
+      } catch (error) {
+        if (error.status !== 404) throw error;  // the rest is gone already
+        complete = true;
+      }
+    }
+  }
 }

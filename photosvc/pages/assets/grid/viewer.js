@@ -3,17 +3,18 @@
 import PhotoSwipe from "../vendor/photoswipe/photoswipe.js";
 
 import {ACTIONS} from "./actions.js";
-import {SIZES, may, photoPage, thumbnail, video} from "./api.js";
+import {SIZES, may, photoPage, site, thumbnail, video} from "./api.js";
 import {icon, isStill, make} from "./elements.js";
 import {actionOf, isShortcut, isTyping, lettersCount} from "./keys.js";
 import {LIVE, VIDEO} from "./tile.js";
 import {t} from "./words.js";
 
 // Actions with a button, in this order.
-const SHOWN = ["favorite", "private", "approve", "archive", "album", "download", "delete"];
+const SHOWN = ["favorite", "private", "share", "approve", "archive", "album", "takeout", "download", "restore", "purge", "delete"];
 const PANEL = 340, BELOW = 0.55;  // pixels beside the picture, or a share of the screen below it
 const OPEN = "photosvc-panel";  // whether the panel is open, also with the next photo that is opened
 const SITE = document.title.slice(document.title.lastIndexOf(" · "));  // the end of every title
+const IDLE = 3000;  // milliseconds without movement after which the buttons fade
 const EARLY = {Escape: "close", ArrowLeft: "prev", ArrowRight: "next"};
 
 export class Viewer {
@@ -21,7 +22,9 @@ export class Viewer {
   #swipe = null;
   #panel = null;
   #open = false;
-  #counter; #info; #playing;
+  #counter; #info; #playing; #caption;
+  #slideshow = null;
+  #idle = 0;
   #buttons = {};
   #early = [];
   #shown = {};
@@ -118,8 +121,35 @@ export class Viewer {
     // PhotoSwipe would take the focus only when it has opened, perhaps from a field that somebody types in.
     swipe.element.focus();
     this.#actions.line.standIn(swipe.element);
+    for (const name of ["pointermove", "pointerdown", "keydown", "focusin"])
+      swipe.element.addEventListener(name, () => this.#wake(swipe.element));
+    this.#wake(swipe.element);
     swipe.element.setAttribute("aria-modal", "true");
     swipe.element.setAttribute("aria-label", t("photo"));
+  }
+
+  // Shows the buttons until the pointer rests, but not while one of them has the focus.
+  #wake(element) {
+    clearTimeout(this.#idle);
+    element.classList.remove("idle");
+    this.#idle = setTimeout(() => {
+      if (!element.querySelector(":is(button, .panel *):focus-visible")) element.classList.add("idle");
+    }, IDLE);
+  }
+
+  // Begins a slideshow with the present photo, or ends it.
+  async play() {
+    const swipe = this.#swipe;
+    if (this.#slideshow) {
+      this.#slideshow.stop();
+      return;
+    }
+    const {Slideshow} = await import("./slideshow.js");
+    if (this.#swipe !== swipe || !swipe || this.#slideshow) return;
+    this.#panel?.close();
+    this.#info.setAttribute("aria-pressed", "false");
+    swipe.updateSize(true);
+    this.#slideshow = new Slideshow(swipe, () => { this.#slideshow = null; });
   }
 
   // Closes the viewer, with an open dialog about its photo.
@@ -194,14 +224,19 @@ export class Viewer {
       element.setAttribute("role", "status");
       element.setAttribute("aria-live", "polite");
     }});
-    add("moving", 7, t("playKey"), "play", () => this.#live(), {onInit: (element) => { this.#playing = element; }});
+    if (!site.trash) add("slideshow", 7.5, t("slideshowKey"), "play", () => this.play(),
+      {onInit: (element) => element.append(make("span", {textContent: t("slideshow")}))});
+    add("moving", 7, t("playKey"), "live", () => this.#live(), {onInit: (element) => { this.#playing = element; }});
     for (const action of SHOWN) {
       const {right, label, picture, isHidden} = ACTIONS[action];
       if (isHidden || !may(right)) continue;
       const onInit = (element) => { this.#buttons[action] = element; };
       add(action, 8, label, picture, () => this.#run(action), {onInit});
     }
-    add("info", 9, t("detailsKey"), "info", () => this.#details(), {onInit: (element) => {
+    if (site.visitor) swipe.ui.registerElement({name: "caption", appendTo: "root", onInit: (element) => {
+      this.#caption = element;
+    }});
+    if (!site.trash) add("info", 9, t("detailsKey"), "info", () => this.#details(), {onInit: (element) => {
       this.#info = element;
       element.setAttribute("aria-pressed", false);
       if (sessionStorage.getItem(OPEN) === "1") this.#details();
@@ -212,7 +247,7 @@ export class Viewer {
   async #details(edit = false) {
     const swipe = this.#swipe;
     try {
-      const {Panel} = await import("./panel.js");
+      const {Panel} = await (site.visitor ? import("./about.js") : import("./panel.js"));
       if (this.#swipe !== swipe) return;
       this.#panel ??= new Panel(this.#timeline, () => this.#swipe.updateSize(true),
         (uid, text) => this.#unsaved(uid, text));
@@ -282,6 +317,7 @@ export class Viewer {
     this.#shown = {uid: photo.uid, name: this.#timeline.nameOf(month, index)};
     document.title = `${photo.text || this.#grid.tile(month, index)?.image.alt || t("photo")}${SITE}`;
     if (inViewer()) history.replaceState({viewer: currIndex}, "", photoPage(photo.uid));
+    this.#caption?.replaceChildren(...[make("b", {textContent: photo.title, dir: "auto"}), photo.about].filter(Boolean));
     this.#panel?.show(photo);
     this.#marks();
   }
@@ -291,6 +327,7 @@ export class Viewer {
     if (!photo) return;
     for (const mark of ["favorite", "private"]) this.#buttons[mark]?.setAttribute("aria-pressed", photo[mark]);
     if (this.#playing) this.#playing.hidden = !this.#swipe.currSlide?.data.live;
+    if (this.#buttons.takeout) this.#buttons.takeout.hidden = !photo.own;
   }
 
   // Slides that were empty boxes become pictures.
@@ -324,6 +361,10 @@ export class Viewer {
   #typing(event) {
     const {originalEvent: key} = event, field = key.target.closest?.("input, textarea, select, dialog");
     if (key.key.length === 1 && key.key !== " " && !lettersCount()) event.preventDefault();
+    if (key.key === "Escape" && this.#slideshow) {
+      event.preventDefault();
+      this.#slideshow.stop();
+    }
     if (!field) return;
     event.preventDefault();
     if (key.key === "Escape" && field.tagName !== "DIALOG" && !field.closest("dialog")) field.blur();
@@ -346,14 +387,18 @@ export class Viewer {
     if (action === "edit" && may("update")) return () => this.#details(true);
     if (action) return () => this.#run(action);
     if (!opener.isOpen && !opener.isClosing && EARLY[key]) return () => this.#early.push(EARLY[key]);
-    if (key === "i") return () => this.#details();
-    return key === " " && !event.target.closest?.("button, a, video") ? () => this.#live() : undefined;
+    if (key === "i" && this.#info) return () => this.#details();
+    if (key === "S" && this.#info) return () => this.play();
+    if (key !== " " || event.target.closest?.("button, a, video")) return undefined;
+    return () => (this.#slideshow ? this.#slideshow.hold() : this.#live());
   }
 
   #closed() {
     document.title = this.#title;
     const at = this.#swipe.currIndex;
     this.#actions.line.standIn(document.body);
+    clearTimeout(this.#idle);
+    this.#caption = null;
     this.#swipe = null;
     this.#open = false;
     const {month, index} = this.#place(Math.min(at, this.#timeline.total - 1));

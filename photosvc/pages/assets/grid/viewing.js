@@ -1,6 +1,7 @@
 // From the grid to the viewer and back.
 
 import {messageOf} from "./api.js";
+import {isShortcut} from "./keys.js";
 
 // The viewer is loaded with the first photo that is opened; Back closes it, Forward opens it again.
 export function viewing(root, timeline, grid, actions) {
@@ -16,17 +17,33 @@ export function viewing(root, timeline, grid, actions) {
     viewer ??= new Viewer(timeline, grid, actions);
     return viewer;
   };
-  root.addEventListener("click", async (event) => {
-    const tile = grid.tileOf(event.target);
-    if (!tile || !event.target.closest("a") || event.button || event.ctrlKey || event.metaKey || event.shiftKey
-      || event.defaultPrevented) return;
-    event.preventDefault();
-    const {month, index} = tile;
+  const open = async (month, index) => {
     try {
       await (await load()).show(month, index);
     } catch (error) {
       actions.say(messageOf(error));
     }
+  };
+  root.addEventListener("click", (event) => {
+    const tile = grid.tileOf(event.target);
+    if (!tile || !event.target.closest("a") || event.button || event.ctrlKey || event.metaKey || event.shiftKey
+      || event.defaultPrevented) return;
+    event.preventDefault();
+    open(tile.month, tile.index);
+  });
+  // A slideshow begins with the photo that has the focus, else with the first one.
+  const play = async ([month, index]) => {
+    if (!timeline.total || viewer?.isOpen) return;
+    await open(month, index);
+    viewer?.play();
+  };
+  for (const start of document.querySelectorAll("[data-slideshow]")) {
+    start.hidden = false;
+    start.addEventListener("click", () => play([0, 0]));
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "S" || event.ctrlKey || event.metaKey || event.altKey || !isShortcut(event)) return;
+    play(root.contains(document.activeElement) && grid.held ? grid.held : [0, 0]);
   });
   root.addEventListener("pointerover", () => load().catch(() => {}), {once: true});
   addEventListener("popstate", async ({state}) => {

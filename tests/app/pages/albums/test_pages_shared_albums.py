@@ -74,7 +74,7 @@ def test_a_guest_sees_the_shared_album_and_nothing_else(sharing):
     assert (one.status_code, "Download" in text_of(one), "Take out" in text_of(one)) == (200, True, False)
     assert guest.open(f"/shared/{sharing.album}/picture/{sharing.photos[2]}").status_code == 404
     assert guest.open(f"/photos/{sharing.photos[0]}").status_code == 403
-    assert "Add pictures" not in text_of(album)
+    assert "Add photos" not in text_of(album)
     archive = guest.open(f"/shared/{sharing.album}/pictures.zip")
     assert guest.open(archive.headers["Location"], buffered=True).status_code == 200
     assert guest.open("/settings/account").status_code == 200

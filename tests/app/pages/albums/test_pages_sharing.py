@@ -53,21 +53,23 @@ def test_a_link_shows_the_pictures_of_its_album_and_no_way_into_the_library(shar
     link = make(sharing, Expires=86_400)
     answer = visitor.open(f"/s/{link['Token']}/{link['Slug']}")
     assert answer.status_code == 200
-    assert "124 pictures · until" in text_of(answer)
-    assert "Summer By the sea." in text_of(answer)
+    assert "Summer 124 photos · until" in text_of(answer)
+    assert "By the sea." in text_of(answer)
     found = pictures(answer)
     assert len(found) == 120
     assert (
         visitor.open(found[0][1].replace("&amp;", "&"), headers={"Accept": "image/*"}, buffered=True).status_code == 200
     )
-    assert not re.search(r"<nav aria-label=\"Main|sign-in|manifest|data-api", answer.text)
-    assert re.findall(r"<script[^>]*?(\w+\.js)", answer.text) == ["page.js"]
+    assert not re.search(r"<nav aria-label=\"Main|sign-in|manifest|/api/v1/photos", answer.text)
+    assert re.findall(r"<script[^>]*?([\w-]+\.js)", answer.text) == ["adding.js", "main.js", "page.js"]
+    assert not re.search(r"(library|suggest|upload|news)\.js", answer.text)
     assert 'name="robots" content="noindex, nofollow"' in answer.text
     assert answer.headers["X-Robots-Tag"] == "noindex, nofollow, noarchive"
     assert answer.headers["Referrer-Policy"] == "strict-origin"
     assert answer.headers["Cache-Control"] == "no-store"
+    shown = re.sub(r"<script type=.application.*?</script>", "", answer.text)
     for word in ("Maplecam", "wave", "Berlin", "alice", "Download"):
-        assert word not in answer.text, word
+        assert word not in shown, word
 
 
 def test_pages_follow_each_other_and_pictures_lead_to_their_neighbours(sharing, visitor):
@@ -89,6 +91,32 @@ def test_pages_follow_each_other_and_pictures_lead_to_their_neighbours(sharing, 
         assert uid not in first.text + one.text
     for uid in ("x", "ptb7yo0000000000", "%00"):
         assert visitor.open(f"{path}/picture/{uid}").status_code == 404
+
+
+def test_the_grid_reads_what_a_link_shows_by_position_and_no_more(sharing, visitor):
+    path = f"/s/{make(sharing)['Token']}"
+    assert visitor.open(f"{path}/photos/sequence").status_code == 401  # no visit
+    shown = [uid.rpartition("/")[2] for uid, _ in pictures(visitor.open(path))]
+    first = visitor.open(f"{path}/photos/sequence?from=2&n=3").json
+    assert [first[name] for name in ("from", "total", "type", "next")] == [2, 124, "000", ""]
+    assert [photo["uid"] for photo in first["photos"]] == shown[2:5]
+    assert first["photos"][0] == {
+        "uid": shown[2], "hash": first["photos"][0]["hash"], "duration": 0, "favorite": False, "private": False,
+        "width": 162, "height": 120, "turn": 1, "text": "Photo, 1 July 2021", "title": "", "about": "1 July 2021",
+        "description": "", "camera": "", "own": False,
+    }  # fmt: skip
+    located = visitor.open(f"{path}/photos/sequence?locate={shown[7]}&n=1").json
+    assert (located["from"], located["photos"][0]["uid"]) == (7, shown[7])
+    for wrong in (sharing.photos[0], sharing.photos[-1], "x", "%00"):
+        assert visitor.open(f"{path}/photos/sequence?locate={wrong}").status_code == 404
+    for odd in ("from=-1&n=0", "from=x&n=9999999&q=wave&s=all&order=name", "from=%00"):
+        assert len(visitor.open(f"{path}/photos/sequence?{odd}").json["photos"]) == 120
+    assert visitor.open(f"{path}/photos/sequence?from=2147483647").json["photos"] == []
+    detailed = f"/s/{make(sharing, ShowMetadata=True)['Token']}"
+    visitor.open(detailed)
+    photo = visitor.open(f"{detailed}/photos/sequence?n=1").json["photos"][0]
+    assert (photo["about"].startswith("1 July 2021 · "), photo["camera"], photo["title"]) == (True, "Maplecam", "")
+    assert "wave" not in str(photo)
 
 
 def test_the_cookie_of_a_visit_is_that_of_one_link_alone(sharing, visitor):
@@ -210,20 +238,33 @@ def test_everything_is_downloaded_as_one_archive_if_the_link_allows_it(sharing, 
     archive = visitor.open(moved.headers["Location"], buffered=True)
     assert len(zipfile.ZipFile(BytesIO(archive.data)).namelist()) == 124
     one = visitor.open(pictures(page)[0][0])
-    original = re.search(r'href="(/api/v1/dl/[^"]+)" download', one.text)[1].replace("&amp;", "&")
-    assert b"Maplecam" in visitor.open(original, buffered=True).data
+    original = re.search(rf'href="({path}/original/[^"]+)" download', one.text)[1]
+    assert b"Maplecam" in visitor.open(visitor.open(original).headers["Location"], buffered=True).data
+    some = {"photo": [uid.rpartition("/")[2] for uid, _ in pictures(page)[:3]] + [sharing.photos[-1]]}
+    chosen = visitor.open(visitor.send(f"{path}/pictures.zip", some).headers["Location"], buffered=True)
+    assert len(zipfile.ZipFile(BytesIO(chosen.data)).namelist()) == 3
+    assert visitor.send(f"{path}/pictures.zip", {"photo": sharing.photos[-1]}).status_code == 404
+    assert visitor.send(f"{path}/pictures.zip", {}).headers["Location"] == path
     bare = f"/s/{make(sharing)['Token']}"
     visitor.open(bare)
-    assert visitor.open(f"{bare}/pictures.zip").headers["Location"].endswith(bare)
+    known = pictures(page)[0][0].rpartition("/")[2]
+    for answer in (
+        visitor.open(f"{bare}/pictures.zip"),
+        visitor.send(f"{bare}/pictures.zip", {"photo": known}),
+        visitor.open(original.replace(path, bare)),
+    ):
+        assert answer.headers["Location"] == bare
 
 
 def test_the_size_of_the_archive_stands_beside_its_link(sharing, visitor, monkeypatch):
     path = f"/s/{make(sharing, CanDownload=True, ShowMetadata=True)['Token']}"
     sizes = (file.stat().st_size for file in (sharing.library.originals / "beach").iterdir())
     outside = (sharing.library.originals / "beach" / "wave124.jpg").stat().st_size
-    assert f"Download all, {size_text(sum(sizes) - outside)}" in text_of(visitor.open(path))
+    assert "Download ·" not in text_of(visitor.open(path))
+    monkeypatch.setattr("photosvc.pages.shared.pictures._TOLD", 1)
+    assert f"Download · {size_text(sum(sizes) - outside)}" in text_of(visitor.open(path))
     monkeypatch.setattr("photosvc.pages.shared.pictures._MIB", 1)  # more than the largest archive
-    assert "Download all" not in visitor.open(path).text
+    assert "Download" not in text_of(visitor.open(path))
 
 
 def card_of(answer):
@@ -279,7 +320,7 @@ def test_an_owner_makes_a_link_and_sees_its_visits(sharing, owner, visitor):
     assert made.headers["Cache-Control"] == "no-store"
     assert visitor.send(address, {"password": "open sesame"}).status_code == 303
     shown = owner.open(f"/albums/{sharing.album}/links")
-    assert address.split("/")[2] not in shown.text
+    assert f'value="https://photos.example.org{address}" readonly' in shown.text  # to copy it again
     entry = next(part for part in shown.text.split("<li>") if "For Ada" in part)
     assert "1 of 7 visits, the last" in " ".join(re.sub("<[^>]*>", "", entry).split())
     uid = re.search(r"/links/(s[0-9a-z]{15})/end", entry)[1]
