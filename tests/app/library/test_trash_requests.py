@@ -85,7 +85,8 @@ def test_an_account_sees_what_it_deleted_last_and_ends_that_alone(library):
     assert (located["from"], len(located["photos"])) == (1, 1)
     call(library, "GET", f"/trash/photos?locate={by_user[0]}", 404)
     preview = call(library, "GET", "/session")["config"]["previewToken"]
-    shown = library.app.test_client().get(f"/api/v1/trash/t/{listed['photos'][0]['hash']}/{preview}/fit_720")
+    picture = f"/api/v1/trash/t/{listed['photos'][0]['hash']}/{preview}/fit_720"
+    shown = library.app.test_client().get(picture, buffered=True)
     assert (shown.status_code, shown.mimetype) == (200, "image/jpeg")
     for wrong in ({}, {"photos": []}, {"photos": ["x"]}, {"photos": [7]}):
         call(library, "POST", "/trash/delete", 400, json=wrong)
