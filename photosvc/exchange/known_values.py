@@ -97,9 +97,9 @@ def _time(photo: Photo, own: Metadata, said: Metadata) -> dict[str, Any]:
     if photo.taken_src not in _STATED or photo.year == -1 or (photo.taken_src != MANUAL and is_own):
         return {}
     by_position = zone_at(photo.lat, photo.lng) if photo.cell_id != UNKNOWN_PLACE else ""
-    # A zone that follows from the written offset is not named, unless a person chose it in place of another one.
-    fixed = fixed_zone(offset or 0) if photo.taken_src != MANUAL else ""
-    named = photo.time_zone not in ("", by_position, fixed)
+    # A zone that follows from the written offset is not named, unless somebody chose it in place of another one.
+    is_chosen = photo.taken_src == MANUAL or photo.time_zone == said.zone
+    named = photo.time_zone not in ("", by_position, "" if is_chosen else fixed_zone(offset or 0))
     return {
         "taken_local": local, "utc_offset": offset, "date_parts": parts, "zone": photo.time_zone if named else "",
     }  # fmt: skip
@@ -123,12 +123,13 @@ def _place(photo: Photo, own: Metadata) -> dict[str, Any]:
 def _camera(photo: Photo, own: Metadata) -> dict[str, Any]:
     if photo.camera_src not in _STATED:
         return {}
-    values = {"camera_serial": photo.camera_serial}
+    groups = [{"camera_serial": photo.camera_serial}]
     if photo.camera.id != UNKNOWN_ID:
-        values |= {"camera_make": photo.camera.make, "camera_model": photo.camera.model}
+        groups.append({"camera_make": photo.camera.make, "camera_model": photo.camera.model})
     if photo.lens.id != UNKNOWN_ID:
-        values |= {"lens_make": photo.lens.make, "lens_model": photo.lens.model}
-    return {name: value for name, value in values.items() if value != getattr(own, name)}
+        groups.append({"lens_make": photo.lens.make, "lens_model": photo.lens.model})
+    differing = [group for group in groups if any(value != getattr(own, name) for name, value in group.items())]
+    return {name: value for group in differing for name, value in group.items()}  # readers take a group as a whole
 
 
 def _flags(photo: Photo, own: Metadata, said: Metadata) -> dict[str, bool]:

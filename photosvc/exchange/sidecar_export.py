@@ -258,8 +258,9 @@ def _replace(folder: int, base: str, present: _Present | None, content: bytes) -
                     os.fchown(file.fileno(), present.status.st_uid, present.status.st_gid)
                 os.fchmod(file.fileno(), S_IMODE(present.status.st_mode))  # the mask of the process does not apply
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+            if present:  # a new one that a loss of power leaves empty is written again by the next export
+                file.flush()
+                os.fsync(file.fileno())
         if not _is_same(folder, base, present):
             return SidecarOutcome.KEPT
         if not content:

@@ -138,16 +138,18 @@ class Packet:
         for name in own.difference(*groups.values()):
             self._remove_own(name)
         written: dict[str, str] = {}
+        is_put = False
         for name, element in wanted.items():
             self._keep_things(name, element)
             digest = _digest([element])
             if self._digest(name) != digest:
                 self._remove(name)
                 self._descriptions[0].append(element)
-                written[name] = digest
+                written[name], is_put = digest, True
             elif name in self._written:
                 written[name] = digest
-        self._remove_contradictions(values, put)
+        read = (read_xmp_sidecar(self.content()) or _NOTHING) if is_put and not self._is_new else self._says
+        self._remove_contradictions(values, put, read)
         by_people = {name for first, group in put.items() if first in entered for name in group if name in written}
         if written != self._written or (written and self._library and by_people != {*self._noted_library()[1:]}):
             self._note(written, by_people)
@@ -273,11 +275,12 @@ class Packet:
         present = (item for old in self._elements(name) for held in old.iter(tag(_LIST)) for item in items(held))
         return [item for item in present if attribute(item, "mwg-rs:Type").strip().lower() in _THINGS]
 
-    def _remove_contradictions(self, values: Metadata, put: Mapping[str, Mapping[str, Element]]) -> None:
+    def _remove_contradictions(
+        self, values: Metadata, put: Mapping[str, Mapping[str, Element]], read: Metadata
+    ) -> None:
         """Remove properties of others because of which the packet would not give the values that were put in."""
         if self._is_new:
             return
-        read = read_xmp_sidecar(self.content()) or _NOTHING
         for first, group in put.items():
             if not _agrees(read, values, first):
                 for name in set(_ROWS[first][1]) - set(group):

@@ -52,13 +52,16 @@ EDITS = {
         "Rating": 3,
     },
     "flags.jpg": {"Scan": True, "Panorama": True, "Private": True},
+    "model.jpg": {"CameraModel": "EOS R6", "TakenAtLocal": "2019-07-02T10:30:00Z", "TimeZone": "Etc/GMT-2"},
 }  # fmt: skip
 
 
 @pytest.fixture
 def edited(api):
     for number, name in enumerate((*EDITS, "plain.jpg")):
-        maker = {0x010F: "Canon", 0x0110: "EOS R"} if name == "plain.jpg" else {}  # a camera without a lens
+        maker = (
+            {0x010F: "Canon", 0x0110: "EOS R"} if name in {"plain.jpg", "model.jpg"} else {}
+        )  # a camera without a lens
         api.library.put(name, jpeg(64 + number, 48, exif=exif(maker, {0x9003: "2020:05:06 07:08:09"})))
     api.library.index()
     for name, values in EDITS.items():
