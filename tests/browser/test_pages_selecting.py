@@ -87,6 +87,22 @@ def test_archived_photos_go_the_focus_moves_to_the_next_and_all_come_back(own, p
     assert page.is_hidden(".empty")
 
 
+def test_selected_photos_are_stacked_and_taken_apart(own, page):
+    press_at(page, 2, "x")
+    page.click(".actions [aria-label=Stack]")
+    says(page, "select at least two photos")
+    press_at(page, 1, "x")
+    selected(page, 2)
+    page.click(".actions [aria-label=Stack]")
+    says(page, "2 photos stacked")
+    shows(page, FEW - 1)
+    assert [len(one["Files"]) for one in own.library.find(q="stack:true", merged=True)] == [2]
+    page.keyboard.press("Control+z")
+    says(page, "Undone")
+    shows(page, FEW)
+    assert count(own, "stack:true") == 0
+
+
 def test_all_of_a_search_are_downloaded_and_added_to_an_album(own, page):
     page.keyboard.press("Control+a")
     selected(page, FEW)
