@@ -222,14 +222,16 @@ def turn_file(values: dict[str, Any], photo_uid: str, file_uid: str) -> Response
 def unstack_file(photo_uid: str, file_uid: str) -> Response:
     """Take a file out of its stack: it becomes a photo of its own, which no index run stacks again.
 
-    A photo that a person stacked gets all its files back, with what people entered about it.
+    A photo that a person stacked gets all its files back, with what people entered about it. If the file is one of the
+    photo that the stack begins with, the other photos leave.
     """
 
     def leave(session: Session, file: File) -> None:
         service = current_service()
         now, shared_rows = service.now(), SharedRows(session, service.settings.timezone)
         photo = stacks.unstack(session, shared_rows, file, now)
-        record(session, Change("photos.unstack", Author.of(principal())), now, {photo.uid: ({}, {FILES: [file.name]})})
+        names = sorted(one.name for one in photo.files if not one.missing)
+        record(session, Change("photos.unstack", Author.of(principal())), now, {photo.uid: ({}, {FILES: names})})
 
     return _without(photo_uid, file_uid, "photos.unstack", leave)
 

@@ -145,7 +145,7 @@ def members_of(
             keys=frozenset(keys - {own} - places.keys()),
             closed=row.photo_id if row.stack < 0 else 0,
             stacked=row.photo_id if row.stacked_from else 0,
-            unstacked=row.unstacked,
+            unstacked=row.unstacked and not row.stacked_from,
         )
 
 

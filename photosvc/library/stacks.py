@@ -67,21 +67,7 @@ def stack(session: Session, shared_rows: SharedRows, photos: Sequence[Photo], ch
     changes = PhotoChanges(session, shared_rows, now)
     changes.remember(others)
     with changing(session, shared_rows, [target], change, now):
-        shown = next((file for file in target.files if file.primary), None)
-        for file in files:
-            _push(file, target)
-            file.unstacked = False
-            if file is shown:
-                file.primary_src = MANUAL
-            elif file.primary_src:
-                file.primary_src = _CHOSEN_BEFORE
-        target.stack = max(target.stack, 0)
-        for other in others:
-            other.stack = max(other.stack, 0)
-            inherit(session, target, other)
-            for file in list(other.files):
-                file.photo = target
-        session.flush()
+        _join(session, target, others)
     changes.describe(others)
     changes.project(others)
 
@@ -89,9 +75,9 @@ def stack(session: Session, shared_rows: SharedRows, photos: Sequence[Photo], ch
 def unstack(session: Session, shared_rows: SharedRows, file: File, now: datetime) -> Photo:
     """Take a file out of its photo, in the session's write transaction, and return the photo that it becomes.
 
-    A file that a person stacked goes back to its former photo, with the other files of that. Another file becomes a
-    photo of its own, which begins with people's decisions about the photo that it leaves: private stays private,
-    albums keep both.
+    A file that a person stacked goes back to its former photo, with the other files of that. If it is one of the photo
+    that the stack begins with, the others go back, and stay a stack. Another file becomes a photo of its own, which
+    begins with people's decisions about the photo that it leaves: private stays private, albums keep both.
 
     Raises:
         ConflictError: the file is the only one of its photo.
@@ -99,9 +85,16 @@ def unstack(session: Session, shared_rows: SharedRows, file: File, now: datetime
     left = file.photo
     if not any(other is not file and not other.missing and not other.sidecar for other in left.files):
         raise ConflictError("the file is the only one of its photo")
-    if _last(file) not in ("", left.uid):
-        files = [other for other in left.files if _last(other) == _last(file)]
-        return _take_apart(session, shared_rows, left, files, now)[0]
+    leaving = [other for other in left.files if file.stacked_from and _last(other) not in ("", left.uid)]
+    if leaving:
+        files = [other for other in leaving if _last(file) in (left.uid, _last(other))]
+        first, *others = _take_apart(session, shared_rows, left, files, now)
+        if others:
+            _join(session, first, others)
+            changes = PhotoChanges(session, shared_rows, now)
+            changes.describe([first, *others])
+            changes.project([first, *others])
+        return first
     changes = PhotoChanges(session, shared_rows, now)
     changes.remember([left])
     photo = _photo_of(session, file, left, now)
@@ -191,10 +184,22 @@ def _photo_of(session: Session, file: File, left: Photo, now: datetime) -> Photo
     return photo
 
 
-def _push(file: File, target: Photo) -> None:
-    """Note the photo of a file that joins a stack, or that the stack begins with."""
-    if file.photo is not target or not file.stacked_from:
-        file.stacked_from = f"{file.stacked_from} {file.photo.uid}".lstrip()
+def _join(session: Session, target: Photo, others: Sequence[Photo]) -> None:
+    """Move the files of photos into another one, which shows what it showed."""
+    for photo in (target, *others):
+        for file in photo.files:
+            if photo is not target or not file.stacked_from:
+                file.stacked_from = f"{file.stacked_from} {photo.uid}".lstrip()
+            if file.primary and photo is target:
+                file.primary_src = MANUAL
+            elif file.primary_src:
+                file.primary_src = _CHOSEN_BEFORE
+    for other in others:
+        inherit(session, target, other)
+        for file in list(other.files):
+            file.photo = target
+    target.stack = max(target.stack, 0)
+    session.flush()
 
 
 def _settle(photo: Photo) -> None:

@@ -88,6 +88,20 @@ def test_a_file_goes_back_to_its_photo_and_the_rest_stays_stacked(library, send,
     assert "stack changed since" in send("POST", f"/photos/{lake}/history/{change['ID']}/undo", 409)["error"]
 
 
+def test_the_first_photo_leaves_the_others_as_a_stack(library, send, uids):
+    lake, boat, _ = uids
+    send("POST", "/batch/photos/stack", body={"photos": uids})
+    (own,) = (file["UID"] for file in send("GET", f"/photos/{lake}")["Files"] if "lake" in file["Name"])
+    assert [file["UID"] for file in send("POST", f"/photos/{lake}/files/{own}/unstack")["Files"]] == [own]
+    library.index(force=True)
+    assert stacks(library) == [["boat", "town"], ["lake"]]
+    assert {one["UID"]: one["Stack"] for one in library.find(primary=True)} == {lake: 0, boat: 1}
+    (other,) = (file["UID"] for file in send("GET", f"/photos/{boat}")["Files"] if "town" in file["Name"])
+    send("POST", f"/photos/{boat}/files/{other}/unstack")
+    library.index(force=True)
+    assert sorted(one["UID"] for one in library.find()) == sorted(uids)
+
+
 @pytest.mark.parametrize(
     ("photos", "status", "error"),
     [
