@@ -69,19 +69,19 @@ def read_subject(subject_uid: str) -> Response:
 @answers(SubjectSchema, "The changed person.", refuses=(400, 404, 429))
 @or_answers(JOB)
 def rename_subject(body: dict[str, Any], subject_uid: str) -> Response:
-    """Rename a person, make them a favourite, or hide them.
+    """Rename a person, make them a favourite, hide them, or set their birth date.
 
     The name of another person merges the two under the UID of that person. A name outlives every index run: files
     with an earlier name show this person. Hidden people are left out of lists, facets
     and suggestions. If over 1,000 photos show the person, a job does it.
     """
-    name, favorite, hidden = body.get("name"), body.get("favorite"), body.get("hidden")
-    if name is None and favorite is None and hidden is None:
-        raise InvalidValueError("Name: send a name, Favorite or Hidden", field="Name")
+    name, marks = body.get("name"), {mark: body.get(mark) for mark in ("favorite", "hidden", "birth_date")}
+    if name is None and all(value is None for value in marks.values()):
+        raise InvalidValueError("Name: send a name, Favorite, Hidden or BirthDate", field="Name")
     if name is not None:
         check_person_name(name)
     context = rename_context("subject_uid")
-    changed = change_person(context, context.find_person(subject_uid), name, favorite=favorite, hidden=hidden)
+    changed = change_person(context, context.find_person(subject_uid), name, **marks)
     return answer_job(changed.job_id) if isinstance(changed, QueuedRename) else _answer(changed)
 
 

@@ -249,7 +249,7 @@ class ArchiveImport:
     def _add_person(self, session: Session, record: PersonRecord) -> None:
         subject = Subject(
             uid=record.UID, name=record.Name, folded=fold(record.Name), favorite=record.Favorite, hidden=record.Hidden,
-            updated_at=self._clock(),
+            birth_date=record.BirthDate, updated_at=self._clock(),
         )  # fmt: skip
         session.add(subject)
         session.flush()

@@ -45,7 +45,13 @@ class ArchiveReader(Reader):
         """Yield the people who were here."""
         for person in self._archive.listed("people.json"):
             if person.UID not in self._done.new_people:
-                yield ImportedPerson(key=person.UID, name=person.Name, favorite=person.Favorite, hidden=person.Hidden)
+                yield ImportedPerson(
+                    key=person.UID,
+                    name=person.Name,
+                    favorite=person.Favorite,
+                    hidden=person.Hidden,
+                    birth_date=person.BirthDate,
+                )
 
     def albums(self) -> Iterator[ImportedAlbum]:
         """Yield the albums that were here."""

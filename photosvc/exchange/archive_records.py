@@ -177,7 +177,8 @@ def people(session: Session, photo_uids: Collection[str] | None) -> Iterator[dic
         owned = select(SubjectName.folded).where(SubjectName.subject_id == subject.id).order_by(SubjectName.folded)
         others = list(session.scalars(owned))
         if names is None or not names.isdisjoint((subject.folded, *others)):
-            marks = {"Favorite": subject.favorite, "Hidden": subject.hidden}
+            birth_date = subject.birth_date.isoformat() if subject.birth_date else None
+            marks = {"Favorite": subject.favorite, "Hidden": subject.hidden, "BirthDate": birth_date}
             yield {"UID": subject.uid, "Name": subject.name, "OtherNames": others, **marks}
 
 

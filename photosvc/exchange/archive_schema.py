@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -157,6 +157,7 @@ class PersonRecord(Struct):
     OtherNames: Annotated[list[Line], Meta(max_length=10_000)]
     Favorite: bool
     Hidden: bool
+    BirthDate: date | None = None
 
 
 class LabelRecord(Struct):

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from datetime import date
 from hashlib import sha256
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import Connection
 from sqlalchemy.orm import Session
@@ -144,8 +145,11 @@ def change_person(
     *,
     favorite: bool | None = None,
     hidden: bool | None = None,
+    birth_date: date | Literal[""] | None = None,
 ) -> str | QueuedRename:
-    """Rename a person, make them a favorite or not, or hide them; the name of another person makes one of both.
+    """Rename a person, make them a favorite or not, hide them, or set their birth date; an empty one removes it.
+
+    The name of another person makes one of both, who keeps the birth date of the other one, if it is known.
 
     Return the UID of the person, or the job that renames them on their photos.
 
@@ -157,6 +161,9 @@ def change_person(
         people.check_person_name(name)
     if hidden is not None and name not in {None, person.name}:  # the name may make them another person
         raise InvalidValueError("Hidden: send it without another name", field="Hidden")
+    if birth_date is not None and (birth_date or None) != person.birth_date:
+        with context.writing(library=True) as session:
+            mark_person(session, person, context.now, birth_date=birth_date)
     uid = person.uid if name is None else _rename_person(context, person, name, favorite)
     if isinstance(uid, QueuedRename) or (favorite is None and hidden is None):
         return uid

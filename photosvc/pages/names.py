@@ -32,7 +32,7 @@ from photosvc.search.reading.people import (
     with_covers_of_labels,
 )
 from photosvc.web.changes import rename_context
-from photosvc.web.contract import load_values
+from photosvc.web.contract import InvalidBodyError, load_values
 from photosvc.web.indexer import wake_indexer
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
@@ -229,18 +229,24 @@ def _save(kind: NameKind, named: Named) -> Response:
     """Save the form of a name, and lead to the list."""
     form, who = read_form(), principal()
     typed, favorite = form.get("name", ""), form.get("favorite") == "yes"
+    birth_date = {"BirthDate": form["birth_date"].strip()} if "birth_date" in form and kind is PEOPLE else {}
     try:
-        name: str = load_values(kind.schema, {"Name": typed})["name"]
+        values = load_values(kind.schema, {"Name": typed, **birth_date})
+        name: str = values.pop("name")
         with searching(who.owner_uid) as connection:
             every: Sequence[Named] = kind.kept().read(connection, sees_private=who.sees_private)
         other = next((known for known in every if known.uid != named.uid and fold(known.name) == fold(name)), None)
         if other is not None and form.get("merge") != other.uid:
             return _form(kind, named, typed=name, favorite=favorite, other=other)
-        by_job = isinstance(kind.change(rename_context("q"), named, name, favorite=favorite), QueuedRename)
+        by_job = isinstance(kind.change(rename_context("q"), named, name, favorite=favorite, **values), QueuedRename)
     except NotFoundError:  # it is gone meanwhile, or has only archived photos
         return _leave(kind, "saved", by_job=False)
-    except InvalidValueError:
-        return _form(kind, named, typed=typed, favorite=favorite, error=_in_words(kind, typed))
+    except InvalidValueError as error:
+        if isinstance(error, InvalidBodyError) and error.details[0]["field"] == "BirthDate":
+            wrong: PhotosvcError = InvalidValueError(N_("Type a date such as 1950-12-31."), field="birth_date")
+        else:
+            wrong = _in_words(kind, typed)
+        return _form(kind, named, typed=typed, favorite=favorite, error=wrong)
     return _leave(kind, "merged" if other else "saved", by_job=by_job)
 
 
@@ -269,6 +275,9 @@ def _form(
     error: PhotosvcError | None = None,
 ) -> Response:
     """Show the form of a name with the typed values. `other` has the typed name already: the form offers to merge."""
+    birth_date = getattr(named, "birth_date", None) or ""
+    if request.method == "POST":
+        birth_date = read_form().get("birth_date", "")
     answer = show_form(
         "name-edit",
         error,
@@ -276,6 +285,7 @@ def _form(
         named=named,
         typed=named.name if typed is None else typed,
         favorite=named.favorite if favorite is None else favorite,
+        birth_date=birth_date,
         other=other,
         photos=url_for(".photos", q=with_value(kind.filter, named.name)),
         removable=kind is LABELS,

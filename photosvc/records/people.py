@@ -1,5 +1,7 @@
 """Records of people and labels, and of requests to change them."""
 
+import re
+from datetime import date
 from typing import Any, Final
 
 from marshmallow import Schema, ValidationError, fields, validate
@@ -23,6 +25,10 @@ from photosvc.records.photos import slug
 
 #: The least width and height of a marked area; the address of its thumbnail counts in this unit.
 _SMALLEST: Final = 0.001
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+_BIRTH_DATE: Final = {
+    "type": "string", "description": "The birth date; empty if it is unknown.", "example": "1950-12-31",
+}  # fmt: skip
 
 
 def _length(name: str, least: float, most: float, example: float) -> Decimal:
@@ -44,6 +50,21 @@ class _NamedSchema(Schema):
     DeletedAt: fields.Field[Any] = fields.Constant(None, metadata=TEXT)
 
 
+class _Date(fields.Field[Any]):
+    """A day; an empty text is none."""
+
+    def _serialize(self, value: date | None, attr: str | None, obj: Any, **kwargs: Any) -> str:  # noqa: ANN401, ARG002
+        return value.isoformat() if value else ""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> date | str:  # noqa: ANN401, ARG002
+        try:
+            if value == "" or _DAY.fullmatch(value):
+                return value and date.fromisoformat(value)
+        except (TypeError, ValueError):
+            pass
+        raise ValidationError("use a date such as 1950-12-31, or an empty text for none")
+
+
 class SubjectSchema(_NamedSchema):
     """A person."""
 
@@ -52,6 +73,7 @@ class SubjectSchema(_NamedSchema):
     Alias = constant("")
     About = constant("")
     Hidden = fields.Boolean(attribute="hidden")
+    BirthDate = _Date(attribute="birth_date", metadata=_BIRTH_DATE)
     Private = constant(False)
     Excluded = constant(False)
     FileCount = fields.Function(lambda person: person.photo_count, metadata=NUMBER)
@@ -81,9 +103,10 @@ class _NamedEditSchema(AnyCaseSchema):
 
 
 class SubjectEditSchema(_NamedEditSchema):
-    """Changes of a person: the name, and the marks as a favourite and as hidden."""
+    """Changes of a person: the name, the birth date, and the marks as a favourite and as hidden."""
 
     Hidden = Flag(attribute="hidden", metadata=about("True leaves the person out of lists, facets and suggestions."))
+    BirthDate = _Date(attribute="birth_date", metadata=_BIRTH_DATE)
 
 
 class _LabelName(Line):

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any
 
 from sqlalchemy import Connection, Select, Text, cast, func, select
@@ -28,6 +29,7 @@ class Person:
     favorite: bool = False
     hidden: bool = False
     """True if lists leave them out."""
+    birth_date: date | None = None
     latest: str = ""
     """The packed sort keys of the latest photo; see `covers.latest`."""
     added: int = 0
@@ -95,7 +97,7 @@ def read_people(connection: Connection, *, sees_private: bool) -> list[Person]:
     query = query.where(unindexed(Marker.name) != "", visible(sees_private=sees_private, by_index=False))
     marked = by_person(connection.execute(query.group_by(unindexed(Marker.name))))
     favorite = (Subject.favorite if sees_private else Subject.favorite_open).label("favorite")
-    stored = select(Subject.folded, Subject.uid, Subject.name, favorite, Subject.hidden)
+    stored = select(Subject.folded, Subject.uid, Subject.name, favorite, Subject.hidden, Subject.birth_date)
     chosen = {row.folded: row for row in connection.execute(stored)}
     listed = [
         Person(
@@ -105,6 +107,7 @@ def read_people(connection: Connection, *, sees_private: bool) -> list[Person]:
             frozenset(person.spellings),
             folded in chosen and chosen[folded].favorite,
             folded in chosen and chosen[folded].hidden,
+            chosen[folded].birth_date if folded in chosen else None,
             person.latest,
             min(map(int, person.ids)),
         )

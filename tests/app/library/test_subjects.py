@@ -237,6 +237,19 @@ def test_a_renamed_person_stays_hidden_and_one_who_becomes_another_is_shown_as_t
     assert people(call("GET", "/subjects")) == {"Ada": 2, "Robert": 2}
 
 
+def test_a_birth_date_stays_with_the_person_until_it_is_removed(call, uid_of):
+    uid = uid_of("Bob")
+    assert call("GET", f"/subjects/{uid}")["BirthDate"] == ""
+    assert call("PUT", f"/subjects/{uid}", json={"BirthDate": "1950-12-31"})["BirthDate"] == "1950-12-31"
+    assert call("PUT", f"/subjects/{uid}", json={"Name": "Robert"})["BirthDate"] == "1950-12-31"
+    for wrong in ("19501231", "1950-13-01", "yesterday", 5, None, "0000-01-01"):
+        answer = call("PUT", f"/subjects/{uid}", json={"BirthDate": wrong}, status=400)
+        assert answer["error"].startswith("BirthDate: "), wrong
+    call("PUT", f"/subjects/{uid_of('Bobby')}", json={"Name": "Robert"})
+    assert call("GET", f"/subjects/{uid_of('Robert')}")["BirthDate"] == "1950-12-31"
+    assert call("PUT", f"/subjects/{uid_of('Robert')}", json={"BirthDate": ""})["BirthDate"] == ""
+
+
 def test_a_person_is_hidden_only_by_a_boolean_and_without_a_new_name(call, uid_of):
     for values in (
         {"Hidden": "yes"},

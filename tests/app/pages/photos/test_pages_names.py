@@ -180,6 +180,18 @@ def test_a_name_that_is_not_there_has_no_form(alice):
         assert alice.send(path, {"name": "x"}).status_code == 404
 
 
+def test_a_person_has_a_birth_date_that_the_form_changes_and_checks(api, alice):
+    uid = uid_of(api, "subjects", "Bob")
+    path, name = f"/people/{uid}", {"name": "Bob"}
+    assert alice.send(path, {**name, "birth_date": "1950-12-31"}).status_code == 303
+    assert 'type="date" value="1950-12-31"' in alice.open(path, headers=OWN).text
+    wrong = alice.send(path, {**name, "birth_date": "31.12.1950"})
+    assert (wrong.status_code, "Type a date such as 1950-12-31." in wrong.text) == (400, True)
+    assert 'value="31.12.1950" aria-invalid="true"' in wrong.text
+    assert alice.send(path, {**name, "birth_date": ""}).status_code == 303
+    assert 'type="date" value=""' in alice.open(path, headers=OWN).text
+
+
 def test_a_person_is_hidden_by_the_form_and_shown_again_by_undo_or_from_the_hidden_ones(api, alice):
     uid = uid_of(api, "subjects", "Bob")
     assert "Hide person" in text_of(alice.open(f"/people/{uid}", headers=OWN))
