@@ -25,7 +25,8 @@ from photosvc.exchange.import_runs import undo_run
 from photosvc.exchange.imported import Outcome, Reader, Report
 from photosvc.exchange.library_import import LibraryImport, Preference
 from photosvc.exchange.photoprism_api import PhotoprismApi
-from photosvc.exchange.photoprism_folder import PhotoprismFolder
+from photosvc.exchange.photoprism_dump import PhotoprismDump
+from photosvc.exchange.photoprism_folder import PhotoprismFolder, WithFolder
 from photosvc.exchange.remote import read_key
 from photosvc.web.service import Service
 
@@ -60,8 +61,9 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Only print what w
 
 @click.command()
 @click.argument("storage", type=FullPath(), required=False)
-@click.option("--url", help="Address of a running PhotoPrism, instead of STORAGE; it also knows people and labels.")
+@click.option("--url", help="Address of a running PhotoPrism, which also knows people and labels.")
 @click.option("--token-file", type=FullPath(), help="File whose first line is an access token of PhotoPrism.")
+@click.option("--dump", type=FullPath(), help="SQL dump of PhotoPrism's database, which knows as much.")
 @click.option(
     "--map", "folders", type=FolderMap(), multiple=True, metavar="THEIRS=OURS",
     help="A folder of PhotoPrism's originals and the same one below ours, such as /mnt/photos=family.",
@@ -75,19 +77,21 @@ def photoprism(
     storage: Path | None,
     url: str | None,
     token_file: Path | None,
+    dump: Path | None,
     folders: tuple[tuple[str, str], ...],
     prefer: Preference,
     dry_run: bool,
 ) -> None:
-    """Take over what people entered in PhotoPrism: from the YAML files in its folder STORAGE, or from its API.
+    """Take over what people entered in PhotoPrism: from its folder STORAGE, its API, or its database.
 
-    YAML files have titles, captions, dates, places, keywords, rights, notes, favorites, private and archived photos,
-    and albums. The API also has people with their areas, labels, turned pictures, and favorites of people and labels.
+    YAML files in STORAGE have titles, captions, dates, places, keywords, rights, notes, favorites, private and archived
+    photos, and albums. API and database also have people with their areas, labels, turned pictures, and favorites of
+    people and labels; of STORAGE, if it is named, too, what they lack is added.
     Photos are found by their content or by their paths below the originals, which must be indexed here. Values that a
     person set here stay. A second run changes nothing.
     """
     folders = tuple(("" if theirs.startswith("/") else theirs, ours) for theirs, ours in folders)
-    run_import(service, _reader(service, storage, url, token_file, folders), prefer, dry_run=dry_run)
+    run_import(service, _reader(service, storage, url, token_file, dump, folders), prefer, dry_run=dry_run)
 
 
 def _reader(
@@ -95,19 +99,27 @@ def _reader(
     storage: Path | None,
     url: str | None,
     token_file: Path | None,
+    dump: Path | None,
     folders: tuple[tuple[str, str], ...],
 ) -> Reader:
     if (url is None) != (token_file is None):
         raise click.UsageError("--url and --token-file belong together.")
-    if (storage is None) == (url is None):
-        raise click.UsageError("Name either the storage folder of PhotoPrism, or its address by --url.")
-    if url is not None and token_file is not None:
-        return PhotoprismApi(url, read_key(token_file), service.clock, folders)
-    folder = PhotoprismFolder(cast("Path", storage), folders)
-    if not folder.is_there:
+    if url is not None and dump is not None:
+        raise click.UsageError("Name either --url or --dump.")
+    folder = PhotoprismFolder(storage, folders) if storage is not None else None
+    if folder is not None and not folder.is_there:
         msg = f"{storage} has no folder sidecar, albums or backup/albums: name the storage folder of PhotoPrism."
         raise PlainError(msg, 3)
-    return folder
+    whole: PhotoprismApi | PhotoprismDump | None = None
+    if url is not None and token_file is not None:
+        whole = PhotoprismApi(url, read_key(token_file), service.clock, folders)
+    elif dump is not None:
+        whole = PhotoprismDump(dump, folders)
+    if whole is None and folder is None:
+        raise click.UsageError("Name the storage folder of PhotoPrism, its address by --url, or a dump by --dump.")
+    if whole is not None and folder is not None:
+        return WithFolder(whole, folder, whole.has)
+    return cast("Reader", whole or folder)
 
 
 def run_import(

@@ -130,6 +130,12 @@ class PhotoprismApi(Reader):
                 members = {one.UID: None for one in photos if isinstance(one, _Listed)}
             yield replace(album, members=tuple(members))
 
+    def has(self, uid: str) -> bool:
+        """Return whether it lists this photo."""
+        self.count()
+        query = "SELECT 1 FROM photos WHERE uid = ?"
+        return self._listed is not None and bool(self._listed.execute(query, (uid,)).fetchone())
+
     def close(self) -> None:
         """Close the connection, and forget the list of photos."""
         self._api.close()

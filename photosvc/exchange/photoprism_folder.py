@@ -4,22 +4,28 @@ Only what a person entered is read; see `index.photoprism_yaml` for the records 
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from photosvc.core.files import clean_name
-from photosvc.exchange.imported import ImportedAlbum, ImportedPhoto, Reader, Unreadable, in_our_folder
-from photosvc.exchange.photoprism_records import album_of, photo_of
+from photosvc.exchange.imported import (
+    ImportedAlbum,
+    ImportedLabel,
+    ImportedPerson,
+    ImportedPhoto,
+    Reader,
+    Unreadable,
+    in_our_folder,
+)
+from photosvc.exchange.photoprism_records import MADE, album_of, photo_of
 from photosvc.index.photoprism_yaml import MAX_YAML, read_record, read_tree
 
 #: Bytes of the record of an album; one of 100,000 photos has 7 MB.
 _MAX_ALBUM: Final = 1 << 23
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _RECORDS: Final = ".yml"
-#: Records of albums that a person made; folders, months, states and moments follow from the photos.
-_MADE: Final = "album"
 
 
 class PhotoprismFolder(Reader):
@@ -79,7 +85,52 @@ class PhotoprismFolder(Reader):
             album = album_of(record)
             if album is None:
                 yield Unreadable(clean_name(f"albums/{name}"), "no record of an album")
-            elif record.get("Type") == _MADE and not record.get("DeletedAt"):
+            elif record.get("Type") == MADE and not record.get("DeletedAt"):
+                yield album
+
+
+class WithFolder(Reader):
+    """All that PhotoPrism knows, then the records of a storage folder that it lacks."""
+
+    SOURCE = "photoprism"
+
+    def __init__(self, whole: Reader, folder: PhotoprismFolder, has: Callable[[str], bool]) -> None:
+        """Prepare reading; `has` returns whether `whole` has a photo with this UID."""
+        self._whole = whole
+        self._folder = folder
+        self._has = has
+
+    def count(self) -> int:
+        """Return the number of photos that PhotoPrism knows."""
+        return self._whole.count()
+
+    def people(self) -> Iterator[ImportedPerson | Unreadable]:
+        """Yield all people."""
+        return self._whole.people()
+
+    def labels(self) -> Iterator[ImportedLabel | Unreadable]:
+        """Yield the favorite labels."""
+        return self._whole.labels()
+
+    def close(self) -> None:
+        """Close connections and temporary files."""
+        self._whole.close()
+
+    def photos(self) -> Iterator[ImportedPhoto | Unreadable]:
+        """Yield the photos."""
+        yield from self._whole.photos()
+        for photo in self._folder.photos():
+            if isinstance(photo, Unreadable) or not self._has(photo.key):
+                yield photo
+
+    def albums(self) -> Iterator[ImportedAlbum | Unreadable]:
+        """Yield the albums."""
+        seen = set()
+        for album in self._whole.albums():
+            seen.add("" if isinstance(album, Unreadable) else album.key)
+            yield album
+        for album in self._folder.albums():
+            if isinstance(album, Unreadable) or album.key not in seen:
                 yield album
 
 

@@ -24,6 +24,8 @@ from photosvc.records.edits import TYPES
 
 _ALBUM_UID: Final = re.compile(r"a[a-z0-9]{1,31}", re.ASCII)
 _HASH: Final = re.compile(r"[0-9a-f]{40}", re.ASCII)
+#: Type of the albums that a person made; folders, months, states and moments follow from the photos.
+MADE: Final = "album"
 #: The sources of the names on areas that a person gave.
 _NAMED: Final = ENTERED | {"marker"}
 #: The uncertainty of a label that a person took away.

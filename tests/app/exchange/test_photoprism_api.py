@@ -2,9 +2,10 @@
 
 import hashlib
 import json
+import sqlite3
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import count
+from itertools import count, groupby
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -12,7 +13,7 @@ from sqlalchemy import event
 
 from photosvc.exchange import library_import
 from photosvc.models.engine import UnitOfWork
-from tests.app.exchange.test_photoprism_import import counts, shown, titles
+from tests.app.exchange.test_photoprism_import import counts, shown, titles, write
 from tests.helpers.pictures import exif, jpeg
 
 TOKEN = "abcdefabcdefabcdefabcdefabcdef"
@@ -299,3 +300,119 @@ def test_a_run_that_was_killed_is_completed_by_the_next(api, prism, run, monkeyp
     assert run()["run"] is None
     assert areas(api, "faces") == [("Ann", 0.25, 0.25, 0.5, 0.5), ("Bob Jr", 0.8, 0.25, 0.2, 0.5)]
     assert subjects(api) == {"Ann": (True, False), "Bob Jr": (False, True)}
+
+
+#: Table -> the columns of PhotoPrism's database, and the values of `PhotoPrism` for each.
+COLUMNS = {
+    "photos": "id photo_uid photo_title title_src photo_favorite photo_private deleted_at taken_at_local",
+    "details": "photo_id keywords keywords_src",
+    "files": "file_uid photo_uid file_hash file_root file_name file_primary file_size file_orientation "
+    "file_orientation_src",
+    "markers": "marker_uid file_uid marker_type marker_name subj_uid subj_src x y w h marker_invalid embeddings_json",
+    "subjects": "subj_uid subj_name subj_favorite subj_hidden subj_about",
+    "labels": "id label_uid label_name label_favorite",
+    "photos_labels": "photo_id label_id label_src uncertainty",
+    "albums": "album_uid album_type album_title album_category thumb thumb_src album_notes",
+    "photos_albums": "photo_uid album_uid order hidden",
+    "cells": "id",
+}
+
+
+def rows_of(prism):
+    """Yield table and values of each row of a database with what a server has."""
+    for number, one in enumerate(prism.photos.values(), 1):
+        uid, details = one["UID"], one.get("Details", {})
+        yield "photos", [
+            number, uid, one.get("Title"), one.get("TitleSrc"), int(one.get("Favorite", False)),
+            int(one.get("Private", False)), one.get("DeletedAt"), one.get("TakenAtLocal"),
+        ]  # fmt: skip
+        yield "details", [number, details.get("Keywords"), details.get("KeywordsSrc")]
+        file = one["Files"][0]
+        names = ("Hash", "Root", "Name", "Primary", "Size", "Orientation", "OrientationSrc")
+        yield "files", [f"f{number}", uid, *(file.get(name) for name in names)]
+        for area in file.get("Markers", ()):
+            names = ("Type", "Name", "SubjUID", "SubjSrc", "X", "Y", "W", "H")
+            values = [area.get(name) for name in names]
+            yield "markers", ["m", f"f{number}", *values, int(area.get("Invalid", False)), "[0.5]" * 50_000]
+        for label_id, label in enumerate(one.get("Labels", ()), 1):
+            yield "labels", [label_id, f"lsabc1200000000{label_id}", label["Label"]["Name"], int(label_id == 1)]
+            yield "photos_labels", [number, label_id, label["LabelSrc"], label["Uncertainty"]]
+    for one in prism.lists["subjects"]:
+        marks = (int(one.get("Favorite", False)), int(one.get("Hidden", False)))
+        yield "subjects", [one["UID"], one["Name"], *marks, one.get("About")]
+    for one in prism.lists["albums"]:
+        notes = "it's; (a)\n-- 'b' /* c"
+        yield "albums", [*(one[name] for name in ("UID", "Type", "Title", "Category", "Thumb", "ThumbSrc")), notes]
+    for number, uid in enumerate(prism.members["asabc12000000001"]):
+        yield "photos_albums", [uid, "asabc12000000001", number, 0]
+    yield "photos_albums", [next(iter(prism.photos)).replace("1", "4"), "asabc12000000001", 9, 1]
+    yield "cells", ["s2:1"]
+
+
+def sqlite_dump(prism):
+    database = sqlite3.connect(":memory:")
+    for table, columns in COLUMNS.items():
+        database.execute(
+            f'CREATE TABLE "{table}" ({", ".join(f"`{name}`" for name in columns.split())}, CHECK (1 = 1))'
+        )
+    for table, values in rows_of(prism):
+        database.execute(f'INSERT INTO "{table}" VALUES ({", ".join("?" * len(values))})', values)
+    return "PRAGMA foreign_keys=OFF;\n" + "\n".join(database.iterdump())
+
+
+def mysql_dump(prism):
+    def quoted(value):
+        if value is None or isinstance(value, int | float):
+            return "NULL" if value is None else str(value)
+        escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n")
+        return f"_binary '{escaped}'" if len(value) == 40 else f"'{escaped}'"
+
+    yield "-- MariaDB dump 10.19\n/*!40101 SET NAMES utf8mb4 */;\n"
+    for table, columns in COLUMNS.items():
+        names = ",\n".join(f"  `{name}` varbinary(42) DEFAULT 'a,)b'" for name in columns.split())
+        yield f"DROP TABLE IF EXISTS `{table}`;\n"
+        yield f"CREATE TABLE `{table}` (\n{names},\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB;\n"
+    for table, rows in groupby(rows_of(prism), key=lambda row: row[0]):
+        values = ",".join(f"({','.join(map(quoted, row))})" for _, row in rows)
+        yield f"LOCK TABLES `{table}` WRITE;\nINSERT INTO `{table}` VALUES {values};\nUNLOCK TABLES;\n"
+
+
+@pytest.mark.parametrize("dump", [sqlite_dump, mysql_dump])
+def test_a_dump_of_the_database_says_as_much_as_the_api(api, prism, run, tmp_path, dump):
+    file = tmp_path / "2026-01-01.sql"
+    file.write_text("".join(dump(prism)))
+    report = json.loads(api.svc("import", "photoprism", "--dump", str(file), "--json").stdout)
+    assert (counts(report, "photo"), report["unreadable"]) == ({"taken": 5, "no_match": 1}, [])
+    assert counts(report, "album photo") == {"taken": 2, "no_match": 1}
+    album = api.library.call("GET", "/albums?count=1")[0]
+    assert (album["Category"], album["Notes"]) == ("Ferien", "it's; (a)\n-- 'b' /* c")
+    again = run()
+    assert (again["run"], counts(again, "people")) == (None, {"equal": 4})
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "has no photos of PhotoPrism"),
+        (b"\xff\x00\xfe" * 1000, "has no photos"),
+        (b"PRAGMA x; CREATE TABLE photos (id, photo_uid); INSERT INTO photos VALUES (1,'psa", "is cut off"),
+        (b"PRAGMA x; INSERT INTO photos VALUES (1);", "is no SQL dump"),
+        (b"PRAGMA x; CREATE TABLE photos (id); INSERT INTO photos VALUES (1, 2);", "is no SQL dump"),
+        (b"/*" + b"x" * (20 << 20), "is no SQL dump"),
+        (b"INSERT INTO photos (a) VALUES (" + b"(" * 100_000, "is cut off"),
+        (b"CREATE TABLE photos (id);" + b"INSERT INTO cells VALUES (1);" * 1000, "has no photos"),
+    ],
+)
+def test_hostile_dumps_get_a_sentence(api, tmp_path, content, sentence):
+    (tmp_path / "dump.sql").write_bytes(content)
+    done = api.svc("import", "photoprism", "--dump", str(tmp_path / "dump.sql"))
+    assert (done.returncode, sentence in done.stderr, done.stderr.count("\n")) == (2, True, 1)
+
+
+def test_records_of_a_folder_add_what_a_server_lacks(api, prism, run, tmp_path):
+    write(tmp_path / "storage/sidecar/moved.yml", {"UID": "psabc12000000099", "Title": "Mine", "TitleSrc": "manual"})
+    write(tmp_path / "storage/sidecar/faces.yml", {"UID": "psabc12000000001", "Title": "Old", "TitleSrc": "manual"})
+    del prism.photos["psabc12000000004"]
+    report = run(str(tmp_path / "storage"))
+    assert counts(report, "title") == {"taken": 2, "no_match": 1}
+    assert (shown(api, "moved")["Title"], shown(api, "faces")["Title"]) == ("Mine", "Am See")
