@@ -56,6 +56,10 @@ def _clean(path: str) -> str:
     return clean_name("/".join(part for part in path.split("/") if part not in ("", ".")))
 
 
+prefer_option = click.option(
+    "--prefer", type=click.Choice(["ours", "theirs", "newest"]), default="ours", show_default=True,
+    help="Which value stays if a person set another one here.",
+)  # fmt: skip
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only print what would change.")
 
 
