@@ -257,23 +257,6 @@ def test_uploads_into_an_album_are_in_it(page, own, tmp_path):
     shows(page, FEW + 1)
 
 
-def test_two_tabs_that_change_one_album_do_not_overwrite_each_other(own, chromium):
-    with open_page(chromium, own.base, "/albums", expected="409") as page:
-        create(page, own.base, "Tabs")
-        page.click("text=Edit")
-        page.wait_for_url("**/edit")
-        other = page.context.new_page()
-        other.goto(page.url)
-        other.fill("#title", "Theirs")
-        other.click("text=Save")
-        other.wait_for_selector("text=Album saved.")
-        page.fill("#title", "Mine")
-        page.click("button:text-is('Save')")
-        page.wait_for_selector(".present q:text-is('Theirs')")
-        page.click("button:text-is('Save')")
-        page.wait_for_selector("h1:text-is('Mine')")
-
-
 def test_a_form_that_is_left_asks_and_has_its_values_again_when_it_could_not_be_sent(page, own):
     places, asked = "nav[aria-label=Main] a >> text=Places", []
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))

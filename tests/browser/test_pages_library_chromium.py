@@ -7,6 +7,7 @@ import pytest
 
 from tests.browser.chromium import FIRST, open_page, tab_to, view_closes
 from tests.helpers.api_client import open_api
+from tests.helpers.factories.accounts import add_client, add_user
 from tests.helpers.pictures import clouds, encoded, exif, jpeg
 from tests.helpers.programs.server import serve
 
@@ -17,6 +18,7 @@ HOSTILE = '"><img src=x onerror=alert(1)>' + "\u202e" + "w" * 150
 LONG = "<img src=x onerror=alert(1)>" + "w" * 150
 PAGES = (
     LIBRARY, f"{LIBRARY}/failures", f"{LIBRARY}/trash", f"{LIBRARY}/trash/empty", ALIKE, "/administration/statistics",
+    *(f"/administration/{page}" for page in ("accounts", "clients", "devices", "security-log", "confirm")),
 )  # fmt: skip
 
 
@@ -31,6 +33,9 @@ def base(tmp_path, request):
             api.library.put(f"{HOSTILE}/{width}.jpg", encoded(picture, "JPEG", exif=camera))
         api.library.put(f"{HOSTILE}/damaged.jpg", jpeg(90, 60)[:400])
         api.library.put(f"2023/{LONG}/plain.jpg", jpeg(90, 60))
+        with api.library.session() as session:
+            add_user(session, name="q" * 60, display_name=HOSTILE)
+            add_client(session, name=HOSTILE)
         if "indexed" in request.fixturenames:
             api.library.index()
         with serve(api.library.instance, workers=1, threads=8) as address:
@@ -71,33 +76,6 @@ def test_an_index_run_is_started_by_keyboard_and_told_until_it_ends(chromium, ba
         page.wait_for_selector(".runs .state.done")
         assert page.inner_text(".runs li:first-child h3") == "All originals Read again"
         assert page.inner_text(".runs li:first-child .what p") == "4 new, 1 failed"
-
-
-def test_a_page_that_tells_of_a_run_leads_to_the_log_in_when_its_session_has_ended(chromium, base):
-    with open_page(chromium, base, name="ann", expected="401") as page:
-        page.goto(base + LIBRARY)
-        page.click("text=Index…")
-        page.click("button.primary:visible >> text=Index")
-        page.wait_for_selector("#live [role=status]")
-        page.context.clear_cookies()
-        page.wait_for_url(f"{base}/sign-in?next={LIBRARY}**")
-
-
-def test_look_alikes_are_found_archived_and_brought_back_by_keyboard(chromium, indexed):
-    base = indexed
-    with open_page(chromium, base, name="ann") as page:
-        page.goto(base + ALIKE)
-        focus(page, "Search for")
-        page.keyboard.press("Enter")
-        page.wait_for_selector(".alike", timeout=60_000)
-        assert page.locator(".alike li").count() == 3
-        focus(page, "Archive selected")
-        page.keyboard.press("Enter")
-        page.wait_for_selector(".undo")
-        assert page.locator(".alike").count() == 0
-        focus(page, "Undo")
-        page.keyboard.press("Enter")
-        page.wait_for_selector(".alike")
 
 
 def test_pages_with_hostile_names_are_text_and_as_wide_as_the_window(chromium, indexed):

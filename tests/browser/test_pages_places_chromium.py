@@ -165,22 +165,6 @@ def test_tiles_cover_the_outline_and_learn_nothing_but_the_origin(chromium, plac
     assert not any("Cookie" in headers for _, headers in tiles.asked)
 
 
-def test_tiles_that_lead_to_another_server_are_not_loaded_from_there(chromium, placed):
-    with (
-        serve_tiles() as other,
-        serve_tiles(elsewhere=other.address) as tiles,
-        serve_with(placed, tiles.template) as base,
-        open_page(
-            chromium, base, "/albums", expected=f"Content Security Policy|{tiles.address}|{other.address}"
-        ) as page,
-    ):
-        with page.expect_console_message(lambda message: "img-src" in message.text):
-            page.goto(base + VIEW)
-        page.wait_for_selector(".spot a")
-    assert tiles.asked
-    assert other.asked == []
-
-
 def test_without_the_map_server_the_outline_is_the_map(chromium, placed):
     dead = free_address()
     with (
