@@ -79,13 +79,6 @@ def test_photos_are_added_and_removed_and_searches_follow_at_once(library, call,
     assert uids[3] in found(library, q="unsorted:true")
 
 
-def test_a_deleted_album_leaves_its_photos_unsorted(library, call, lake, uids):
-    call("POST", f"/albums/{lake}/photos", json={"photos": uids[:3]})
-    call("DELETE", f"/albums/{lake}")
-    assert set(uids[:3]) <= found(library, q="unsorted:true")
-    assert library.get({"s": lake}).status_code == 404
-
-
 def test_photos_are_added_by_a_query_and_by_other_albums(library, call, lake, uids):
     call("POST", f"/albums/{lake}/photos", json={"q": "path:a"})
     assert found(library, s=lake) == found(library, q="path:a")

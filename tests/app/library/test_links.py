@@ -1,13 +1,10 @@
 """Public links to albums: making, listing, changing and ending them, and what opens a visit."""
 
-from datetime import timedelta
-
 from sqlalchemy import func, select, update
 
 from photosvc.auth.throttle import Allowance
 from photosvc.core import ids
-from photosvc.library.links import MOST_LINKS, MOST_VISITS
-from photosvc.models import Client, Credential, Link, User, Visit
+from photosvc.models import Client, Link, User, Visit
 from photosvc.web import visits
 from tests.helpers.api_client import PASSWORD, check_error
 
@@ -59,19 +56,6 @@ def test_a_token_is_shown_once_and_stored_as_its_digest(sharing):
         stored = session.scalars(select(Link)).one()
         assert stored.digest == ids.digest(link["Token"])
         assert link["Token"] not in str(vars(stored))
-
-
-def test_visits_and_the_last_one_are_counted_and_limited(sharing):
-    link = sharing.link(MaxViews=2)
-    first = sharing.visit(link)
-    sharing.api.clock.move(minutes=5)
-    sharing.visit(link)
-    check_error(sharing.open(link), 404)
-    assert sharing.sees(first) == 200
-    (listed,) = sharing.links().json
-    assert (listed["Views"], listed["MaxViews"], listed["LastViewAt"]) == (2, 2, "2026-03-01T12:05:00Z")
-    sharing.change(link, MaxViews=0)
-    sharing.visit(link)
 
 
 def test_a_visit_lasts_a_day_or_until_the_end_of_its_link_or_its_visitor_ends_it(sharing):
@@ -290,22 +274,6 @@ def test_a_link_belongs_to_its_album(sharing):
     for method, path, album in (("PUT", link["UID"], other), ("DELETE", link["UID"], other), ("DELETE", "no", None)):
         check_error(sharing.links(method, f"/{path}", album=album), 404)
     assert len(sharing.links().json) == 1
-
-
-def test_the_number_of_links_and_of_open_visits_is_limited(sharing):
-    link, now = sharing.link(), sharing.api.clock()
-    with sharing.api.library.session() as session:
-        stored = session.scalars(select(Link)).one()
-        values = {"kind": "visit", "scope": "photos", "created_at": now, "expires_at": now + timedelta(hours=1)}
-        visits = [Credential(uid=f"sess{number:08}", digest=str(number), **values) for number in range(MOST_VISITS)]
-        session.add_all(visits)
-        session.flush()
-        session.add_all(Visit(credential_id=visit.id, link_id=stored.id) for visit in visits)
-        values = {name: getattr(stored, name) for name in ("slug", "album_uid", "created_at", "updated_at")}
-        session.add_all(Link(uid=f"s{n:015}", digest=str(n), **values) for n in range(MOST_LINKS - 1))
-    sharing.visit(link)
-    assert count(sharing, Visit) == MOST_VISITS
-    check_error(sharing.links("POST"), 409)
 
 
 def test_the_security_log_names_the_accounts_that_made_changed_and_ended_a_link(sharing):

@@ -62,15 +62,6 @@ def test_a_new_name_reaches_searches_and_titles_and_outlives_index_runs(library,
         library.index(force=True)
 
 
-def test_the_name_of_another_person_makes_one_person_of_both(library, call, uid_of):
-    bobby = uid_of("Bobby")
-    merged = call("PUT", f"/subjects/{uid_of('Bob')}", json={"Name": "Bobby"})
-    assert (merged["UID"], merged["PhotoCount"]) == (bobby, 2)
-    library.index(force=True)
-    assert people(call("GET", "/subjects")) == {"Ada": 2, "Bobby": 2}
-    assert library.names(q="people:bobby") == ["a/two.jpg", "b/three.jpg"]
-
-
 def test_a_person_renamed_twice_and_merged_keeps_all_photos(library, call, uid_of):
     for old, new in (("Bob", "Robert"), ("Robert", "Rob"), ("Bobby", "Rob")):
         call("PUT", f"/subjects/{uid_of(old)}", json={"Name": new})

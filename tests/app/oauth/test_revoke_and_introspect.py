@@ -7,7 +7,7 @@ from photosvc.auth.clients import change, remove, remove_all
 from photosvc.auth.scopes import parse_scope
 from photosvc.auth.tokens import verify
 from photosvc.models import Client, Credential
-from tests.app.oauth.oauth_client import GRANT, Pair, check_oauth_error
+from tests.app.oauth.oauth_client import Pair, check_oauth_error
 from tests.helpers.clock import NOW
 from tests.helpers.factories.accounts import add_token, add_user
 from tests.unit.auth.operations import by_command
@@ -171,18 +171,6 @@ def test_a_client_enabled_again_gets_new_tokens_and_not_its_old_ones(oauth, clie
         act(oauth, change, client.client_id, {"enabled": enabled})
     assert not oauth.is_alive(token)
     assert oauth.is_alive(oauth.token(client))
-
-
-def test_a_new_secret_replaces_the_old_one(oauth, client):
-    secret = act(oauth, change, client.client_id, {}, new_secret=True).secret
-    check_oauth_error(oauth.post("/token", GRANT, client), 401, "invalid_client")
-    assert oauth.ask(Pair(client.client_id, secret)).status_code == 200
-
-
-def test_tokens_within_a_narrowed_scope_live_on(oauth, client):
-    inside, beyond = oauth.token(client, scope="photos"), oauth.token(client)
-    act(oauth, change, client.client_id, {"scope": parse_scope("photos")})
-    assert (oauth.is_alive(inside), oauth.is_alive(beyond)) == (True, False)
 
 
 def test_the_oldest_token_gives_way_to_a_new_one_and_to_a_lower_limit(oauth):

@@ -1,13 +1,13 @@
 import pytest
 
 from photosvc.auth import accounts
-from photosvc.auth.errors import InvalidCredentialsError, LastAdminError
+from photosvc.auth.errors import InvalidCredentialsError
 from photosvc.auth.passwords import new_hash, verify_password
 from photosvc.auth.second_factor import find_proven, prove_password
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import User
 from tests.helpers.clock import NOW
-from tests.unit.auth.operations import by_anonymous, by_command, by_user
+from tests.unit.auth.operations import by_anonymous, by_command
 
 PASSWORD = "correct horse"
 
@@ -62,33 +62,6 @@ def test_accounts_are_listed_by_name_and_found_by_prefix_or_role(session):
     assert [user.name for user in accounts.list_users(session, search="CA")] == ["carol"]
     assert [user.name for user in accounts.list_users(session, search="viewer")] == ["bob"]
     assert list(accounts.list_users(session, search="%")) == []
-
-
-def test_the_last_enabled_administrator_stays_one(session):
-    admin = add(session, "root", role="admin")
-    add(session, "old", role="admin")
-    accounts.change(by_command(session), "old", disabled=True)
-    session.commit()
-    for change in ({"role": "user"}, {"disabled": True}, {"role": "viewer", "disabled": True}):
-        with pytest.raises(LastAdminError) as caught:
-            accounts.change(by_user(session, admin), admin.uid, **change)
-        assert caught.value.status == 409, change
-        session.rollback()
-        assert (admin.role, admin.disabled) == ("admin", False)
-    accounts.change(by_command(session), "old", disabled=False)
-    accounts.change(by_user(session, admin), admin.uid, role="user")
-
-
-def test_only_commands_remove_the_last_enabled_administrator(session):
-    admin = add(session, "root", role="admin")
-    add(session)
-    accounts.change(by_user(session, admin), admin.uid, email="r@example.org", role="admin", disabled=False)
-    with pytest.raises(LastAdminError):
-        accounts.remove(by_anonymous(session), admin.uid)
-    session.rollback()
-    accounts.remove(by_anonymous(session), "alice")
-    accounts.remove(by_command(session), admin.uid)
-    assert accounts.list_users(session) == []
 
 
 def test_an_account_that_was_removed_meanwhile_is_not_found(session):

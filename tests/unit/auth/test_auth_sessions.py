@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pyotp
 import pytest
-from sqlalchemy import insert, select
+from sqlalchemy import insert
 
 from photosvc.auth import passwords, policy, second_factor
 from photosvc.auth.accounts import set_password
@@ -19,7 +19,7 @@ from photosvc.auth.errors import (
 from photosvc.auth.login import check_app_password, read_proof, sign_proof
 from photosvc.auth.login import log_in as open_session
 from photosvc.auth.passwords import hash_password
-from photosvc.auth.principal import APP_SESSION, Origin
+from photosvc.auth.principal import APP_SESSION
 from photosvc.auth.scopes import EVERYTHING, parse_scope
 from photosvc.auth.tokens import verify
 from photosvc.core import ids
@@ -29,19 +29,6 @@ from tests.helpers.api_client import HASH, PASSWORD
 from tests.helpers.clock import NOW, SECOND
 from tests.helpers.factories.accounts import add_client, add_credential, add_user, log_in
 from tests.unit.auth.operations import by_anonymous, by_command
-
-
-def test_a_log_in_gives_a_session_with_all_rights_of_its_user(session, settings, alice):
-    origin = Origin.of("192.0.2.7", "Frame\0/1.0")
-    login = log_in(session, settings, NOW, username=" ALICE ", password=PASSWORD, origin=origin)
-    assert ids.is_access_token(login.secret)
-    principal = verify(session.connection(), login.secret, NOW)
-    assert principal == login.principal
-    assert (principal.kind, principal.standing, str(principal.scope)) == (LOGIN_SESSION, LOGIN_SESSION, "*")
-    assert principal.expires_in(NOW) == 1_209_600
-    row = session.scalars(select(Credential)).one()
-    assert (row.last_ip, row.user_agent) == ("192.0.2.7", "Frame/1.0")
-    assert session.get(User, alice.id).login_at == NOW
 
 
 def test_names_that_do_not_exist_cost_the_same_hash(session, settings, alice, service_hasher, monkeypatch):

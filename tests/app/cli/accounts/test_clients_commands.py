@@ -55,12 +55,6 @@ def test_a_new_client_is_printed_with_its_secret_once(run, oauth):
     assert oauth.ask(pair).status_code == 200
 
 
-def test_the_table_for_people_has_both_halves(run):
-    done = run("clients", "add", "-n", "frame", "-s", "photos")
-    assert re.search(r"Client ID +c[0-9a-z]{15}\b", done.stdout)
-    assert re.search(r"Client Secret +[0-9A-Za-z]{32}\b", done.stdout)
-
-
 def test_every_documented_flag_counts(run):
     record = added(run, "alice", "-r", "admin", "-e", "60", "-t", "-1", "--token-format", "jwt")
     assert (record["user"], record["role"], record["expires"], record["tokens"], record["token_format"]) == (
@@ -90,20 +84,16 @@ REFUSED = [
     (["add", "-n", "x"], 2),
     (["add", "-s", "photos"], 2),
     (["add", "-n", "x", "-s", "fotos"], 2),
-    (["add", "-n", "x", "-s", "photos:false"], 2),
-    (["add", "-n", " ", "-s", "photos"], 2),
     (["add", "-n", "x", "-s", "photos", "-e", "0"], 2),
-    (["add", "-n", "x", "-s", "photos", "-e", "-1"], 2),
-    (["add", "-n", "x", "-s", "photos", "-e", "2678401"], 2),
     (["add", "-n", "x", "-s", "photos", "-e", "1.5"], 2),
     (["add", "-n", "x", "-s", "photos", "-t", "0"], 2),
-    (["add", "-n", "x", "-s", "photos", "-t", "-2"], 2),
     (["add", "-n", "x", "-s", "photos", "-r", "user"], 2),
     (["add", "-n", "x", "-s", "photos", "--token-format", "paseto"], 2),
     (["add", "-n", "x", "-s", "photos", "nobody"], 3),
     (["add", "-n", "x", "-s", "photos", "--json", "--csv"], 2),
     (["show"], 2),
     (["show", "c000000000000000"], 3),
+    (["mod", "c000000000000000"], 2),
     (["mod", "c000000000000000", "-n", "x"], 3),
     (["rm"], 2),
     (["rm", "c000000000000000"], 3),
@@ -146,23 +136,6 @@ def test_every_setting_can_be_changed(run):
     assert (record["enabled"], record["user"], record["name"]) == (True, "", "lamp")
 
 
-def test_a_change_that_makes_no_sense_is_refused_whole(run):
-    client_id = added(run)["client_id"]
-    before = shown(run, client_id)
-    for change, code in (
-        ([], 2),
-        (["-e", "0"], 2),
-        (["-t", "0"], 2),
-        (["-s", ""], 2),
-        (["-n", ""], 2),
-        (["--user", "nobody"], 3),
-        (["--enable", "--scope", "nonsense"], 2),
-    ):
-        done = run("clients", "mod", client_id, *change)
-        assert (done.exit_code, done.stdout) == (code, ""), change
-        assert shown(run, client_id) == before, change
-
-
 def test_a_new_secret_is_shown_once_and_the_old_one_is_over(run, oauth):
     record = added(run)
     old = Pair(record["client_id"], record["client_secret"])
@@ -173,16 +146,6 @@ def test_a_new_secret_is_shown_once_and_the_old_one_is_over(run, oauth):
     assert fresh.secret != old.secret
     assert not oauth.is_alive(token)
     assert [oauth.ask(pair).status_code for pair in (old, fresh)] == [401, 200]
-
-
-def test_disabling_ends_tokens_at_once(run, oauth):
-    record = added(run)
-    client = Pair(record["client_id"], record["client_secret"])
-    token = oauth.token(client)
-    assert run("clients", "mod", client.client_id, "--disable").exit_code == 0
-    assert (oauth.is_alive(token), oauth.ask(client).status_code) == (False, 401)
-    assert run("clients", "mod", client.client_id, "--enable").exit_code == 0
-    assert (oauth.is_alive(token), oauth.ask(client).status_code) == (False, 200)
 
 
 def test_removing_asks_first_and_the_second_time_there_is_nothing(run, oauth):

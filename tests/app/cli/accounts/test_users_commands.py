@@ -55,17 +55,6 @@ def test_accounts_are_listed_and_shown_in_every_format_without_secrets(api, user
             assert "argon2" not in done.stdout
 
 
-def test_a_change_holds_for_sessions_that_are_open(api, users):
-    own = api.session_of()
-    assert json.loads(users("mod", "alice", "-r", "admin", "--json").stdout)["Role"] == "admin"
-    assert api.call("GET", "/users", own).status_code == 200
-    assert users("mod", "alice", "--disable").returncode == 0
-    assert not api.is_alive(own)
-    assert users("mod", "alice", "--enable").returncode == 0
-    assert api.log_in().status_code == 200
-    assert users("mod", "alice").returncode == 2
-
-
 def test_the_owner_of_the_machine_may_take_the_last_administrator_away(users):
     assert users("mod", "ann", "--role", "user").returncode == 0
     assert users("rm", "ann", "--yes").returncode == 0
