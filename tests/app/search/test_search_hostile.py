@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
@@ -12,7 +12,7 @@ from photosvc.models import File
 from photosvc.query.filters import NAMES
 from photosvc.search.reading.request import ORDERS
 from tests.databases.search.query_strategies import ANY_QUERIES
-from tests.databases.search.varied_library import fill_varied_library, visible_to_all
+from tests.databases.search.varied_library import fill_varied_library, uid, visible_to_all
 from tests.helpers.examples import examples
 from tests.helpers.library import Library, open_library
 
@@ -56,7 +56,9 @@ class Searcher:
         assert answer.status_code in {200, 400, 404}, (parameters, answer.text)
         if answer.status_code == 200:
             if isinstance(answer.json, list):
-                assert files_of(answer.json) <= self.visible, parameters
+                found = files_of(answer.json)
+                assert found <= self.visible, parameters
+                assert answer.headers.get("X-Total-Count", str(len(found))) == str(len(found)), parameters
         else:
             assert answer.json["error"]
         return answer
@@ -107,6 +109,12 @@ SEARCHED = (st.sampled_from(["q", "filter"]), st.sampled_from(sorted(ORDERS)), s
 
 @QUICK
 @given(st.one_of(st.lists(TEXT, max_size=4).map(":".join), ANY_QUERIES), *SEARCHED)
+@example("private:true | lake", "q", "newest", "true")
+@example("-(private:false)", "q", "added", "true")
+@example("archived:true | hidden:true | error:true", "q", "name", "false")
+@example("-(hidden:false lake) | -(-archived:true)", "q", "random", "true")
+@example(f"album:{uid('a', 2)} | album:secret", "filter", "relevance", "true")
+@example("near:p000000000000002 dist:20038 | private:true", "q", "oldest", "false")
 def test_any_query_is_refused_or_shows_what_a_viewer_may_see(viewer, query, name, order, merged):
-    asked = {name: query, "order": order, "merged": merged, "total": "true"}
+    asked = {name: query, "order": order, "merged": merged, "total": "true", "count": "1000"}
     viewer.ask(urlencode(asked, errors="surrogatepass"))

@@ -165,38 +165,6 @@ def test_aiophotoprism_reads_photos_and_the_configuration(served):
 # Requests of other clients
 
 
-def test_photoprism_client_downloads_a_file(served):
-    login = served.log_in(headers={"User-Agent": "Photoprism Python Client"})  # no Content-Type
-    headers = {"X-Session-ID": login.json()["id"]}
-    (found,) = served.call("/photos?count=100&q=name:large&offset=0&order=newest", headers=headers).json()
-    answer = served.call(f"/dl/{found['Hash']}", headers=headers)
-    assert answer.headers["Content-Type"].split("; ")[0].split("/") == ["image", "jpeg"]
-    name = answer.headers["Content-Disposition"].split("; ")[1].split("=")[1].strip('"')
-    assert name.endswith(".jpg")
-    assert answer.content == LARGE
-
-
-def test_photoprysm_finds_the_photo_of_a_file_and_downloads_it(served):
-    login = served.log_in()
-    headers = {"Authorization": f"Bearer {login.json()['id']}"}
-    session = served.call("/session", headers=headers).json()
-    assert session["config"]["downloadToken"]
-    assert session["config"]["previewToken"]
-    uid = served.call(f"/files/{hashlib.sha1(LARGE).hexdigest()}", headers=headers).json()["PhotoUID"]
-    photo = served.call(f"/photos/{uid}", headers=headers).json()
-    assert (photo["UID"], photo["Files"][0]["PhotoUID"], photo["Path"]) == (uid, uid, "2023")
-    assert served.call(f"/photos/{uid}/dl", headers=headers).content == LARGE
-    served.call("/session", method="DELETE", headers=headers)
-    served.call(f"/photos/{uid}", headers=headers, status=401)
-
-
-def test_migrators_read_when_a_photo_was_taken(served):
-    login = served.log_in(headers={"Content-Type": "application/json"})
-    headers = {"X-Session-ID": login.json()["id"]}
-    (found,) = served.call("/photos?count=100000&type=image&q=tower", headers=headers).json()
-    assert served.call(f"/photos/{found['UID']}", headers=headers).json()["TakenAt"] == "2021-07-04T16:30:15Z"
-
-
 def test_the_android_gallery_shows_photos_videos_and_a_map(served):
     body = {"username": "alice", "password": PASSWORD, "code": None}
     session = served.call("/session", method="POST", json=body).json()
@@ -234,37 +202,6 @@ def test_home_assistant_shows_a_slideshow(served):
     assert sorted(pixels(thumb.content) for thumb in shown) == [(320, 240), (1800, 1200)]
 
 
-def test_a_magic_mirror_shows_the_first_file_of_each_photo(served):
-    headers = {"Authorization": f"Bearer {served.app_password}"}
-    answer = served.call("/photos?count=1000&offset=0&s=&merged=true&order=oldest", headers=headers)
-    preview, download = answer.headers["x-preview-token"], answer.headers["x-download-token"]
-    assert answer.json()
-    for photo in answer.json():
-        content_hash = photo["Files"][0]["Hash"]
-        assert served.call(f"/t/{content_hash}/{preview}/fit_720").headers["Content-Type"] == "image/jpeg"
-        assert served.call(f"/dl/{content_hash}?t={download}").content
-
-
-def test_a_slideshow_may_end_the_address_of_a_thumbnail_with_a_slash(served):
-    headers = {"X-Auth-Token": served.app_password}
-    answer = served.call("/photos?q=name:large", headers=headers)
-    content_hash, preview = answer.json()[0]["Hash"], answer.headers["X-Preview-Token"]
-    assert pixels(served.call(f"/t/{content_hash}/{preview}/fit_1920/").content) == (1800, 1200)
-    served.call(f"/t/{content_hash}/slideshow/fit_1920/", status=403)  # opens pictures of public libraries only
-
-
-def test_the_captioner_downloads_each_picture_of_a_view_until_a_page_is_empty(served):
-    headers, found, offset = {"X-Auth-Token": served.app_password}, [], 0
-    while page := served.call(f"/photos/view?order=oldest&count=2&offset={offset}", headers=headers).json():
-        found += page
-        offset += 2
-    assert len({photo["UID"] for photo in found}) == 3
-    for photo in found:
-        assert set(photo) >= {"UID", "Title", "TakenAtLocal", "Favorite", "DownloadUrl", "Thumbs"}
-    originals = [requests.get(served.address + photo["DownloadUrl"], timeout=30).content for photo in found]
-    assert sorted(map(len, originals)) == sorted(map(len, (PLAIN, LARGE, served.clip)))
-
-
 def test_the_go_client_reads_a_photo_and_downloads_it(served):
     content = {"Content-Type": "application/json; charset=utf-8"}
     login = served.log_in(headers=content)
@@ -285,14 +222,3 @@ def test_the_mobile_app_logs_in_with_text_and_opens_thumbnails_of_the_configurat
     (photo,) = served.call("/photos?count=1000&q=name:large", headers=headers).json()
     assert pixels(served.call(f"/t/{photo['Hash']}/{config['previewToken']}/tile_224").content) == (224, 224)
     assert served.call(f"/dl/{photo['Hash']}?t={config['downloadToken']}").content == LARGE
-
-
-def test_an_assistant_reads_the_configuration_and_a_photo(served):
-    login = served.log_in(headers={"Content-Type": "application/json"})
-    headers = {"Authorization": f"Bearer {login.json()['id']}"}
-    config = served.call("/config", headers=headers).json()
-    assert config["version"]
-    assert config["edition"]
-    assert config["count"]["photos"] == 2
-    (found,) = served.call("/photos?q=tower&count=10", headers=headers).json()
-    assert served.call(f"/photos/{found['UID']}", headers=headers).json()["Title"] == "Paris / France / 2021"

@@ -15,7 +15,7 @@ from photosvc.search.rows.write import project
 from tests.app.search.paging import paging
 from tests.app.search.paging.paging import next_query
 from tests.helpers.clock import NOW
-from tests.helpers.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
+from tests.helpers.factories.photos import edit_photos, new_extraction, store_extractions
 from tests.helpers.library import open_library
 
 PHOTOS, FILES = 40, 47
@@ -115,13 +115,6 @@ def test_a_reversed_order_is_the_exact_reverse_on_pages_too(paged_library):
         for further in ({}, {"reverse": "true"}):
             assert ids(paged_library.find(cursor=cursor, count=10, **further, **asked)) == backwards[10:20], order
         assert paged_library.get({"cursor": cursor, "order": order, **asked}).status_code == 400
-
-
-def test_words_by_relevance_are_reversed_too(paged_library):
-    found = ids(paged_library.find(q="apples | tree", order="relevance", count=1000))
-    assert len(found) > 10
-    assert ids(paged_library.find(q="apples | tree", order="relevance", count=1000, reverse="true")) == found[::-1]
-    assert ids(by_cursor(paged_library, "relevance", 5, q="apples | tree", reverse="true")) == found[::-1]
 
 
 def test_the_primary_file_represents_a_photo_in_a_reversed_order(paged_library):
@@ -296,23 +289,6 @@ def test_a_cursor_of_another_order_or_seed_is_refused(paged_library):
     cursor = next_query(paged_library.get({"order": "random", "seed": 4, "count": 2}))["cursor"]
     for parameters in ({"order": "newest"}, {"seed": 5}, {"offset": 2}):
         assert paged_library.get({"cursor": cursor, **parameters}).status_code == 400
-
-
-def test_both_databases_give_the_same_pages(new_postgres, tmp_path):
-    sides = []
-    for name, uri in (("lite", f"sqlite:///{tmp_path / 'lite.db'}"), ("post", new_postgres())):
-        library = open_library(tmp_path / name, settings={"PHOTOSVC_DATABASE_URI": uri})
-        with library.session() as session:
-            add_photos(session, 30, NOW)
-        sides.append(
-            {
-                order: [record["FileName"] for record in library.find(order=order, count=1000)]
-                for order in ORDERS
-                if order != "random"  # by the random parts of UIDs
-            }
-        )
-        library.close()
-    assert sides[0] == sides[1]
 
 
 def test_a_cursor_is_not_shifted_by_what_is_added(new_library):
