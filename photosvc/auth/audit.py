@@ -308,6 +308,20 @@ _LATEST: Final = 100
 _LATEST_REFUSALS = (
     select(AuditEntry.id).where(AuditEntry.part == REFUSALS).order_by(AuditEntry.id.desc()).limit(_LATEST).subquery()
 )
+_EQUAL_VALUES = ("event", "address", "credential", "detail")
+_EQUAL = select(func.max(AuditEntry.id)).where(
+    AuditEntry.id.in_(select(_LATEST_REFUSALS.c.id)),
+    AuditEntry.created_at.between(bindparam("window_began"), bindparam("refused_at")),
+    *(getattr(AuditEntry, name) == bindparam(f"of_{name}") for name in _EQUAL_VALUES),
+)
+_SAME_SUBJECT = AuditEntry.subject_uid == bindparam("of_subject_uid")
+#: Counts a refusal in an equal one, which has a subject as long as all concern the same one.
+_COUNT = update(AuditEntry).where(AuditEntry.id == _EQUAL.scalar_subquery()).returning(AuditEntry.id)
+_COUNT = _COUNT.values(
+    times=AuditEntry.times + 1,
+    subject=case((_SAME_SUBJECT, AuditEntry.subject), else_=""),
+    subject_uid=case((_SAME_SUBJECT, AuditEntry.subject_uid), else_=""),
+)
 
 
 def log_after_commit(session: Session, entries: Sequence[Entry]) -> None:
@@ -364,15 +378,9 @@ def add_refusal(session: Session, entry: Entry, *, keep: int) -> bool:
     if entry.event in {Event.LOGIN_REFUSED, Event.CLIENT_REFUSED} and not entry.detail:
         add(session, [entry], keep=keep)
         return True
-    equal = select(func.max(AuditEntry.id)).where(
-        AuditEntry.id.in_(select(_LATEST_REFUSALS.c.id)),
-        AuditEntry.created_at.between(entry.created_at - WINDOW, entry.created_at),
-        *(getattr(AuditEntry, name) == getattr(entry, name) for name in ("event", "address", "credential", "detail")),
-    )
-    same_account = AuditEntry.subject_uid == entry.subject_uid
-    subject = {name: case((same_account, getattr(AuditEntry, name)), else_="") for name in ("subject", "subject_uid")}
-    counted = update(AuditEntry).where(AuditEntry.id == equal.scalar_subquery()).returning(AuditEntry.id)
-    if session.connection().execute(counted.values(times=AuditEntry.times + 1, **subject)).first() is not None:
+    values = {f"of_{name}": getattr(entry, name) for name in (*_EQUAL_VALUES, "subject_uid")}
+    values |= {"window_began": entry.created_at - WINDOW, "refused_at": entry.created_at}
+    if session.connection().execute(_COUNT, values).first() is not None:
         return False
     add(session, [entry], keep=keep)
     return True

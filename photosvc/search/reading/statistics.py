@@ -32,6 +32,8 @@ _LIVE, _VIDEO = "live", "video"
 _DAYS: Final = 100
 #: No key of a row is higher.
 _MOST: Final = 2**63 - 1
+#: Made once, because an alias copies every column of the table.
+_Following = aliased(SearchRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ def _differing(
         step: of numbers that are equal when divided by it, one is enough.
         tie: the column of the index behind several columns, so that equal combinations are not read one by one.
     """
-    keys, row = (*columns, *tie), aliased(SearchRow)
+    keys = (*columns, *tie)
 
     def behind(values: Sequence[Any], *wanted: InstrumentedAttribute[Any]) -> Any:  # noqa: ANN401
         last = tuple_(*values, *(_MOST for _ in tie))
@@ -148,8 +150,8 @@ def _differing(
     known = select(behind([first] * len(columns), *columns).subquery()).cte(recursive=True)
     # As expressions: of columns of texts, SQLite would compare only the first in the index.
     last = [unindexed(value) if step == 1 else value // step * step + step - 1 for value in known.c]
-    following = row.file_id == behind(last, SearchRow.file_id).scalar_subquery()
-    names = (getattr(row, column.key) for column in columns)
+    following = _Following.file_id == behind(last, SearchRow.file_id).scalar_subquery()
+    names = (getattr(_Following, column.key) for column in columns)
     return connection.execute(select(known.union_all(select(*names).join(known, following)))).all()
 
 
