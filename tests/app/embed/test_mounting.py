@@ -35,7 +35,7 @@ def served(app):
 
 @pytest.mark.parametrize(
     "chosen",
-    [None, ("search",), ("search", "media"), ["session", "dav"], {"oauth", "well_known"}, ("dav",), tuple(ADDRESSES)],
+    [None, ("search",), ["session", "dav"], {"oauth", "well_known"}],
 )
 def test_a_host_mounts_the_parts_that_it_chooses(tmp_path, chosen):
     with open_host(tmp_path / "host", parts=chosen) as app:

@@ -22,12 +22,12 @@ from tests.helpers.parsing import parse_request
 QUERIES = ("-iso:1-", "faces:3")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def engine(new_database):
     engine = create_engine(new_database())
     configure_engine(engine)
     with Session(engine) as session:
-        add_photos(session, 400, NOW)
+        add_photos(session, 100, NOW)
         session.commit()
     yield engine
     engine.dispose()
