@@ -15,7 +15,7 @@ from photosvc.search.rows.write import project
 from tests.app.search.paging import paging
 from tests.app.search.paging.paging import next_query
 from tests.helpers.clock import NOW
-from tests.helpers.factories.photos import edit_photos, new_extraction, store_extractions
+from tests.helpers.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
 from tests.helpers.library import open_library
 
 PHOTOS, FILES = 40, 47
