@@ -32,7 +32,7 @@ from photosvc.query.lexer import LONGEST_QUERY
 from photosvc.records.results import FoundPhoto
 from photosvc.search.limits import RunningSearch, SearchTooLongError, begin_limits, end_limits, ended_by_limit
 from photosvc.search.reading.library import highest_file, library_state, page_tag
-from photosvc.search.reading.pages import KnownWindows, Page, find
+from photosvc.search.reading.pages import KnownSearches, Page, find
 from photosvc.search.reading.request import (
     ALBUM_ORDERS,
     DEFAULT_ORDER,
@@ -193,7 +193,7 @@ def answer_page(
         state = library_state(connection)
         etag = page_tag(state, asked, sees_private=who.sees_private) if cached else None
         require_modified(etag, headers)
-        page = service.only(KnownWindows).find(connection, asked, state, sees_private=who.sees_private)
+        page = service.only(KnownSearches).find(connection, asked, state, sees_private=who.sees_private)
         if hint and not page.count and not asked.offset and asked.cursor is None:
             page = replace(page, hint=hint(connection))
         caching = cache_headers(etag) if cached else [("Cache-Control", "no-store")]

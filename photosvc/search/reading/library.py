@@ -49,6 +49,11 @@ def page_key(state: int, request: "SearchRequest", *, sees_private: bool) -> str
     return _tag(state, request, sees_private, today=request.today)
 
 
+def plan_key(state: int, *made_of: object) -> str:
+    """Return the digest of all that a plan follows from: the library, the resolved query and how its rows are read."""
+    return _digest(state, *made_of)
+
+
 def library_state(connection: Connection, *, sees_private: bool = True) -> int:
     """Return the state number of the library, a random number that differs after each change.
 
@@ -80,7 +85,11 @@ def state_tag(connection: Connection, *made_of: object, sees_private: bool, toda
 
 def _tag(state: int, *made_of: object, today: date) -> str:
     # The filter of a smart album may say `last week`.
-    text = repr((state, today.toordinal(), PROJECTION_VERSION, *made_of))
+    return _digest(state, today.toordinal(), *made_of)
+
+
+def _digest(*made_of: object) -> str:
+    text = repr((PROJECTION_VERSION, *made_of))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

@@ -8,12 +8,11 @@ previous page are counted but not repeated. So each photo comes once and complet
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from itertools import chain, groupby, pairwise, repeat
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
 from sqlalchemy import Connection, select
@@ -22,13 +21,16 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.ids import PHOTO, alias
 from photosvc.models import FileKey, SearchDocument, SearchRow
 from photosvc.models.statements import run_text
-from photosvc.query.nodes import Everything
+from photosvc.query.nodes import Everything, terms
 from photosvc.records.public_photos import public_file, public_head, row_ids_of
-from photosvc.search.reading.library import page_key
+from photosvc.search.reading.library import page_key, plan_key
+from photosvc.search.reading.plan import Plan
 from photosvc.search.reading.request import UNINDEXED_ORDERS, Cursor, SearchRequest
+from photosvc.search.reading.resolve import MOST_TERMS_KEPT
 from photosvc.search.reading.window import KeyedFile, Search, photo_of, prepare
 
 _TABLE = SearchDocument.__tablename__
+Value = TypeVar("Value")
 #: One parameter for any number of files, so that the text of the statement stays the same.
 _BY_IDS = {"sqlite": "file_id IN (SELECT value FROM json_each(?))", "postgresql": "file_id = ANY(%s)"}
 #: The text after the head in the result of one file, and in a merged result up to its files.
@@ -39,7 +41,9 @@ CHUNK = 1000
 #: same process.
 PIECE = 200
 #: The most files of known windows, which are 6 MB, and the number that stands for the size of a window without files.
-_MOST_KNOWN, _OF_EACH = 500_000, 100
+_MOST_FILES, _OF_EACH = 500_000, 100
+#: The most known plans: each takes some KB, or 140 KB with the photos of a pattern in a million files.
+_MOST_PLANS = 128
 
 
 class LibraryChangedError(PhotosvcError):
@@ -265,17 +269,41 @@ def _page(request: SearchRequest, window: _Window, pieces: Iterable[str], total:
     return Page(pieces, window.files, request.count, request.offset, window.next, total)
 
 
-class KnownWindows:
-    """The windows of the last searches with conditions, for pages that are asked for again.
+class _Known(Generic[Value]):
+    """The last values that were kept, as many as their sizes allow."""
 
-    Such a search is planned, by counts of its candidates, and may read thousands of rows to find a hundred. A window
-    is known by all that it follows from (see `library.page_key`), so that it ends with the state of the library.
+    def __init__(self, most: int) -> None:
+        self._values: OrderedDict[str, tuple[Value, int]] = OrderedDict()
+        self._left = most
+        self._lock = Lock()
+
+    def get(self, key: str) -> Value | None:
+        with self._lock:
+            if key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key][0]
+
+    def keep(self, key: str, value: Value, size: int) -> None:
+        with self._lock:
+            _, former = self._values.pop(key, (None, 0))
+            self._values[key] = value, size
+            self._left += former - size
+            while self._left < 0:
+                _, (_, oldest) = self._values.popitem(last=False)
+                self._left += oldest
+
+
+class KnownSearches:
+    """The last searches with conditions: windows for pages that are asked for again, and plans for further pages.
+
+    Planning such a search by counts of its candidates takes about half of the time of a page. Windows and plans are
+    known by all that they follow from (see `library.page_key`), so that they end with the state of the library.
     """
 
     def __init__(self) -> None:
-        self._windows: OrderedDict[str, _Window] = OrderedDict()
-        self._size = 0
-        self._lock = Lock()
+        self._windows = _Known[_Window](_MOST_FILES)
+        self._plans = _Known[Plan](_MOST_PLANS)
 
     def find(self, connection: Connection, request: SearchRequest, state: int, *, sees_private: bool) -> Page:
         """Return the page like `find`.
@@ -295,22 +323,20 @@ class KnownWindows:
         key = page_key(state, request, sees_private=sees_private)
         window = self._windows.get(key)
         if window is None:
-            window = _window_of(prepare(connection, request, sees_private=sees_private))
-            self._keep(key, window)
-        else:
-            with suppress(KeyError):  # another thread has just removed it
-                self._windows.move_to_end(key)
+            window = self._find(prepare(connection, request, sees_private=sees_private), state)
+            self._windows.keep(key, window, _OF_EACH + window.files)
         return _page(request, window, _pieces(connection, request, window.groups))
 
-    def _keep(self, key: str, window: _Window) -> None:
-        with self._lock:
-            if key in self._windows:
-                return
-            self._windows[key] = window
-            self._size += _OF_EACH + window.files
-            while self._size > _MOST_KNOWN:
-                _, oldest = self._windows.popitem(last=False)
-                self._size -= _OF_EACH + oldest.files
+    def _find(self, search: Search, state: int) -> _Window:
+        """Return the window of a search, by the plan of its former pages if they are known."""
+        if search.is_plain or terms(search.node) > MOST_TERMS_KEPT:
+            return _window_of(search)
+        key = plan_key(state, search.node, search.reading, search.context)
+        if (plan := self._plans.get(key)) is not None:
+            search.follow(plan)
+        window = _window_of(search)
+        self._plans.keep(key, search.plan, 1)  # the plan of the end, if a limited walk did not fill the page
+        return window
 
 
 def _pieces(connection: Connection, request: SearchRequest, groups: Groups) -> Iterable[str]:

@@ -149,6 +149,7 @@ class Reading:
     """
     by_values: bool = False
     """True if only columns of the index of values are read, out of order: then it is read in place of the rows."""
+    is_reversed: bool = False
 
 
 class _Planner(ABC):

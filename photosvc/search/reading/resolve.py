@@ -82,7 +82,7 @@ MOST_SMART_ALBUMS = 20
 _MOST_CONDITIONS = 500
 #: The most terms of a query whose compiled statements are cached. Clients choose the queries, and each term takes 6 KB:
 #: the 500 statements that a process caches would take a gigabyte if all were of the longest queries.
-_MOST_TERMS_KEPT = 8
+MOST_TERMS_KEPT = 8
 #: Places that one filter may name: each is looked for in the whole gazetteer.
 _MOST_TOWNS = 4
 #: Photos that one filter may compare with all others; further ones are left out.
@@ -112,7 +112,7 @@ def resolve(node: Node, album: str, connection: Connection, *, sees_private: boo
     if levels(resolved) > _MOST_LEVELS:
         msg = "the query and the smart albums in it have too many groups inside each other"
         raise InvalidValueError(msg, field="s" if album else "q")
-    if terms(resolved) > _MOST_TERMS_KEPT:
+    if terms(resolved) > MOST_TERMS_KEPT:
         connection.execution_options(compiled_cache=None)
     return resolved
 

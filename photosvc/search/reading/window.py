@@ -91,11 +91,20 @@ class Search:
     @memoized_property  # that of Python 3.11 holds a lock of all searches while this one asks the database
     def plan(self) -> Plan:
         """Return the plan that finds its rows."""
-        request = self.request
-        reading = Reading(request.order.base, request.count + request.start, request.ranked)
-        plan = make_plan(self.node, reading, self.context, self.connection)
+        plan = make_plan(self.node, self.reading, self.context, self.connection)
         # A reversed order begins with the last of the tiers, so all of them are looked for.
-        return replace(plan, tiers=plan.tiers[::-1]) if request.order.is_reversed else plan
+        return replace(plan, tiers=plan.tiers[::-1]) if self.reading.is_reversed else plan
+
+    def follow(self, plan: Plan) -> None:
+        """Read the further rows by this plan, which fits the search too."""
+        self.__dict__["plan"] = plan
+
+    @property
+    def reading(self) -> Reading:
+        """Return the way in which its rows are read."""
+        request = self.request
+        order = request.order
+        return Reading(order.base, request.count + request.start, request.ranked, is_reversed=order.is_reversed)
 
     @property
     def is_plain(self) -> bool:
@@ -127,7 +136,7 @@ class Search:
             rows = self.connection.execute(self._within(query, end)).all()
             if len(rows) == count:
                 return iter((rows,))
-            self.__dict__["plan"] = walk.beyond
+            self.follow(walk.beyond)
             query = self.window_query(offset, count)
         return read_tuples(self.connection, query, _CHUNK)  # no order has a key of a type that is converted
 

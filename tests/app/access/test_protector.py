@@ -95,7 +95,7 @@ def test_a_database_that_is_locked_is_503_with_a_time_to_try_again(api, monkeypa
     def locked(*_arguments, **_options):
         raise OperationalError("SELECT secret", {}, sqlite3.OperationalError("database is locked"))
 
-    monkeypatch.setattr("photosvc.search.reading.pages.KnownWindows.find", locked)
+    monkeypatch.setattr("photosvc.search.reading.pages.KnownSearches.find", locked)
     answer = api.call("GET", "/photos", api.access_token())
     assert "secret" not in answer.text
     check_error(answer, 503)

@@ -151,7 +151,7 @@ def test_a_new_form_of_records_is_sent_although_the_library_is_unchanged(copied_
 
 def test_a_304_is_given_without_searching(copied_library, monkeypatch):
     first = copied_library.get({"q": "zebra"}, token=copied_library.token(role="admin"))
-    monkeypatch.setattr("photosvc.search.reading.pages.KnownWindows.find", None)
+    monkeypatch.setattr("photosvc.search.reading.pages.KnownSearches.find", None)
     assert ask_again(copied_library, first, {"q": "zebra"}).status_code == 304
 
 

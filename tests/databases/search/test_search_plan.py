@@ -10,7 +10,7 @@ from photosvc.models import SORT_KEYS, Album, AlbumPhoto, Photo
 from photosvc.models.engine import configure_engine
 from photosvc.search.reading.clusters import find_towns
 from photosvc.search.reading.files import file_with_hash, files_of_photo
-from photosvc.search.reading.pages import find
+from photosvc.search.reading.pages import KnownSearches, find
 from photosvc.search.reading.selection import Selection, selected_ids
 from photosvc.search.reading.timeline import read_slice
 from photosvc.search.rows.write import project
@@ -206,6 +206,31 @@ def test_the_photos_of_a_rare_value_are_counted_in_an_index(connection):
 def test_a_page_without_conditions_is_one_statement_and_a_merged_one_three(connection):
     for merged in ("true", "false"):
         assert len(statements(connection, order="newest", merged=merged)) == (3 if merged == "true" else 1)
+
+
+def test_further_pages_of_a_query_follow_its_plan_in_the_same_state_for_the_same_rights(connection):
+    known, asked = KnownSearches(), {"q": "n0*", "order": "size", "count": "5"}
+
+    def counts(state, *, sees_private=False, **further):
+        """How often a page counts candidates, and the page."""
+        request = parse_request(asked | further)
+        pages = []
+        seen = asked_by(
+            connection, lambda: pages.append(known.find(connection, request, state, sees_private=sees_private))
+        )
+        expected = find(connection, request, sees_private=sees_private)
+        assert (pages[0].body, pages[0].next) == (expected.body, expected.next)
+        return len([text for text in seen if "count(*)" in text]), str(pages[0].next)
+
+    first, cursor = counts(1)
+    assert first > 0
+    assert counts(1, cursor=cursor)[0] == 0
+    assert counts(1)[0] == 0
+    for state, further in (
+        (2, {}), (0, {}), (1, {"sees_private": True}), (1, {"order": "name"}), (1, {"order": "-size"}),
+        (1, {"count": "6"}), (1, {"q": "n1*"}), (1, {"s": ALBUM}), (1, {"q": "n0"}),
+    ):  # fmt: skip
+        assert counts(state, **further)[0] >= first, further
 
 
 def test_any_of_many_words_is_looked_up_once(connection):
