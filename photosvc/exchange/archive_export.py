@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import file_digest, sha256
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, BinaryIO, Final
 
 import orjson
@@ -157,10 +158,11 @@ class ArchiveExport:
         """Copy the sidecars of other programs, and write what people entered into these and into further ones."""
         for portion in in_portions(photo_ids) if self._mode is not Originals.NONE else ():
             with Session(self._engine) as session:
-                query = select(Sidecar).join(file_sidecars).join(File).where(File.photo_id.in_(portion)).distinct()
-                sidecars = session.scalars(query.where(Sidecar.size != GONE).order_by(Sidecar.id)).all()
-            for sidecar in sidecars:  # copied outside of a transaction
-                self._store_sidecar(Original(self._source, sidecar.name, "", sidecar.size, sidecar.mtime_ns))
+                query = select(Sidecar.id, Sidecar.name).join(file_sidecars).join(File).distinct()
+                query = query.where(File.photo_id.in_(portion), Sidecar.size != GONE).order_by(Sidecar.id)
+                names = [row.name for row in session.execute(query)]
+            for name in names:  # copied outside of a transaction
+                self._store_sidecar(name)
         for results in SidecarExport(self._engine, self._folder / ORIGINALS).run(photo_ids):
             for result in results:
                 name = f"{ORIGINALS}/{disk_name(result.name)}"
@@ -169,17 +171,21 @@ class ArchiveExport:
                 elif result.outcome is not SidecarOutcome.REMOVED:
                     self._digests[name] = _digest_of(self._folder, name)
 
-    def _store_sidecar(self, original: Original) -> None:
-        """Copy a sidecar, unless the archive has it from before with our values in it."""
-        name = f"{ORIGINALS}/{disk_name(original.name)}"
+    def _store_sidecar(self, clean: str) -> None:
+        """Copy a sidecar as it is now, unless the archive has it from before with our values in it."""
+        name = f"{ORIGINALS}/{disk_name(clean)}"
         try:
-            with open_original(original) as source, self._opened_folder(name) as (folder, base):
+            descriptor = open_inside(self._source, clean)
+            with os.fdopen(descriptor, "rb") as source, self._opened_folder(name) as (folder, base):
+                status = os.fstat(descriptor)
+                if not S_ISREG(status.st_mode):
+                    raise NotFoundError("it is no regular file")
                 try:
                     stored = os.stat(base, dir_fd=folder, follow_symlinks=False).st_mtime_ns
                 except FileNotFoundError:
                     stored = -1
-                if stored < original.mtime_ns:
-                    _copy(source, folder, base, original.mtime_ns)
+                if stored < status.st_mtime_ns:
+                    _copy(source, folder, base, status.st_mtime_ns)
             self._digests[name] = _digest_of(self._folder, name)
         except (OSError, PhotosvcError) as error:
             self.missing.append(Missing(clean_name(name), reason_of(error)))

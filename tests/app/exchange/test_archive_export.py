@@ -85,8 +85,11 @@ def test_a_second_export_writes_the_same_bytes_and_a_third_follows_the_library(f
     export(api, folder)
     assert {name: line.split()[0] for name, line in hashes(folder).items()} == first
     api.library.call("PUT", f"/photos/{uids['b/tree.jpg']}", json={"Title": "Eiche"})
+    changed = DARKTABLE.replace('"5"', '"6"')  # since the last index run
+    api.library.put("b/tree.jpg.xmp", changed.encode(), age=-1e8)
     assert export(api, folder)[0] == 0
-    assert "Eiche" in (folder / "originals/b/tree.jpg.xmp").read_text()
+    sidecar = (folder / "originals/b/tree.jpg.xmp").read_text()
+    assert ("Eiche" in sidecar, 'dt:xmp_version="6"' in sidecar) == (True, True)
     assert export(api, folder, "--verify") == (0, "16 files, 0 damaged\n", "")
 
 
