@@ -14,9 +14,11 @@ from photosvc.api import (
     health,
     index_runs,
     labels,
+    memories,
     metrics,
     oauth,
     photos,
+    places,
     resumable,
     search,
     session,
@@ -41,9 +43,9 @@ from photosvc.web.responses import add_security_headers, tag_by_body
 #: The blueprints of each part; those of the empty name are always mounted.
 _RESOURCES = {
     parts.SEARCH: (
-        search.search, viewer.viewer, timeline.timeline, folders.folders, photos.photos, batch.batch, albums.albums,
-        shares.links, shares.shares, subjects.subjects, labels.labels, uploads.uploads, resumable.resumable,
-        index_runs.index_runs, index_runs.imports, trash.trash,
+        search.search, viewer.viewer, timeline.timeline, memories.memories, places.places,
+        folders.folders, photos.photos, batch.batch, albums.albums, shares.links, shares.shares, subjects.subjects,
+        labels.labels, uploads.uploads, resumable.resumable, index_runs.index_runs, index_runs.imports, trash.trash,
     ),
     parts.SESSION: (session.session, users.users, audit.audit),
     parts.OAUTH: (oauth.oauth,),

@@ -20,7 +20,7 @@ from photosvc.search.reading.request import (
     parse_number,
     parse_request,
 )
-from photosvc.search.reading.suggest import KINDS, MOST_SUGGESTED, read_names, suggest
+from photosvc.search.reading.suggest import KINDS, MOST_SUGGESTED, PLACE, read_names, suggest
 from photosvc.web.contract import (
     ETAG,
     FLAG,
@@ -42,10 +42,12 @@ search = OwnBlueprint("search", __name__)
 
 _VALUE = json_object(value={"type": ["string", "integer"]}, label=TEXT, count=NUMBER)
 _FACETS = {"type": "object", "additionalProperties": {"type": "array", "items": _VALUE}}
-_KINDS: Final = {"type": "string", "enum": ["filter", "value", *KINDS]}
+_KINDS: Final = {"type": "string", "enum": ["filter", "value", PLACE, *KINDS]}
+_AREA: Final = {"type": ["array", "null"], "items": {"type": "number"}, "minItems": 4, "maxItems": 4}
 _SUGGESTION: Final = json_object(
-    kind=_KINDS, text=TEXT, label=TEXT, help=TEXT, count={"type": ["integer", "null"]}, more=FLAG
-)
+    kind=_KINDS, text=TEXT, label=TEXT, help=TEXT, count={"type": ["integer", "null"]}, more=FLAG, hash=TEXT,
+    turn=NUMBER, area=_AREA,
+)  # fmt: skip
 _HINT: Final = json_object(
     kind={"type": "string", "enum": ["word", "part"]}, text=TEXT, label=TEXT, count=NUMBER, more=FLAG
 )
@@ -131,6 +133,7 @@ def suggest_values() -> Response:
 
     `text` replaces the typed text, and `label` is the text to show. `count` is the number of photos with exactly this
     value that the caller may see; the search may find more. `more` is true if there are more photos than were counted.
+    `hash` is a photo with it, of people, places, albums and keywords, and `area` the face of a person on that.
 
     `hints` are queries that find photos, if there are no suggestions and `q` finds nothing.
     """

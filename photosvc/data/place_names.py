@@ -30,7 +30,7 @@ _TOWN: Final = """
     SELECT 1 FROM town WHERE folded = :name OR :long AND folded > :name || ' ' AND folded < :name || '!' LIMIT 1
 """
 _REGION: Final = "SELECT state FROM region"
-_TABLE: Final = PlacesTable(NAMES)
+NAMES_TABLE: Final = PlacesTable(NAMES)
 _GAZETTEER: Final = PlacesTable()
 
 
@@ -56,7 +56,7 @@ def places_named(name: str) -> Sequence[PlaceName]:
     """Return the places that have a name, given by its folded words; the largest city comes first."""
     if len(name) > _LONGEST:
         return ()
-    return tuple(PlaceName(*row) for row in _TABLE.connection.execute(_NAMED, (name,)))
+    return tuple(PlaceName(*row) for row in NAMES_TABLE.connection.execute(_NAMED, (name,)))
 
 
 def own_names(name: str, kind: str) -> list[str]:
@@ -80,7 +80,7 @@ def country_named(name: str) -> str | None:
 def is_frequent_word(name: str) -> bool:
     """Return whether a name is a frequent English word and the name of small places only, such as `lakes`."""
     large = any(place.inhabitants >= _LARGE_CITY for place in places_named(name))
-    return not large and bool(_TABLE.connection.execute(_FREQUENT, (name,)).fetchone())
+    return not large and bool(NAMES_TABLE.connection.execute(_FREQUENT, (name,)).fetchone())
 
 
 def country_in(languages: Sequence[str], code: str) -> str | None:
@@ -95,7 +95,7 @@ def country_in(languages: Sequence[str], code: str) -> str | None:
             return None
         chinese = ["zh-hant"] if parts[0] == "zh" and {"hant", "tw", "hk", "mo"} & {*parts} else []
         for language in (*chinese, parts[0]):
-            if row := _TABLE.connection.execute(_COUNTRY, (language, code)).fetchone():
+            if row := NAMES_TABLE.connection.execute(_COUNTRY, (language, code)).fetchone():
                 return str(row[0])
     return None
 

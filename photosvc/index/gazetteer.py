@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import tzfpy
 
@@ -19,7 +20,7 @@ from photosvc.core.geo import bounding_boxes, distance_m, is_position
 from photosvc.core.ids import BASE62
 from photosvc.core.vocabulary import UNKNOWN
 from photosvc.data import PlacesTable
-from photosvc.data.place_names import country_named, own_names, places_named, states
+from photosvc.data.place_names import NAMES_TABLE, country_named, own_names, places_named, states
 from photosvc.query.fold import word_line
 
 
@@ -31,6 +32,16 @@ def zone_at(lat: float, lng: float) -> str:
 # Most positions have a place within the smallest radius, whose box holds the fewest rows.
 _RADII_M = (5_000.0, 25_000.0, 100_000.0)
 _COUNTRY_RADIUS_M = 500_000.0
+#: Places of which the names begin as typed, the largest first; and all of them, in alphabetical order.
+_LARGE = """
+    SELECT DISTINCT lat, lng FROM name JOIN place ON place.id = name.place
+    WHERE folded >= :begun AND folded < :end AND kind = 'city' ORDER BY inhabitants DESC LIMIT :most
+"""
+_SMALL = (
+    "SELECT lat / 1000.0, lng / 1000.0 FROM town WHERE folded >= :begun AND folded < :end ORDER BY folded LIMIT :most"
+)
+#: The most places of a name that are compared, as of the many called San José.
+_MOST_COMPARED = 40
 _IN_BOX = """
     SELECT lat / 1000.0, lng / 1000.0, country, state, name FROM place JOIN region ON region.id = place.region
     WHERE lat BETWEEN ? * 1000 AND ? * 1000 AND lng BETWEEN ? * 1000 AND ? * 1000
@@ -49,6 +60,14 @@ class NamedPlace:
     state: str
     country: str
     """ISO 3166-1 code of two lower-case letters."""
+
+
+class Town(NamedTuple):
+    """A place and its position in degrees."""
+
+    place: NamedPlace
+    lat: float
+    lng: float
 
 
 class Gazetteer:
@@ -74,20 +93,44 @@ class Gazetteer:
         for radius in _RADII_M:
             nearest = min(self._within(lat, lng, radius), default=None)
             if nearest is not None:
-                _, country, state, city = nearest
+                _, country, state, city, *_ = nearest
                 return place_of(city, state, country)
         if zone_at(lat, lng).startswith("Etc/"):  # open sea
             return None
-        countries = {country for _, country, _, _ in self._within(lat, lng, _COUNTRY_RADIUS_M)}
+        countries = {country for _, country, *_ in self._within(lat, lng, _COUNTRY_RADIUS_M)}
         return place_of("", "", countries.pop()) if len(countries) == 1 else None
 
-    def _within(self, lat: float, lng: float, radius_m: float) -> Iterator[tuple[float, str, str, str]]:
-        """Yield the distance in metres, country, state and name of each place in a circle."""
+    def near(self, lat: float, lng: float, most: int) -> list["Town"]:
+        """Return the nearest places within 25 km, at most so many."""
+        nearest = sorted(self._within(lat, lng, _RADII_M[1]))[:most]
+        return [Town(place_of(city, state, country), *at) for _, country, state, city, *at in nearest]
+
+    def named(self, typed: str, most: int) -> list["Town"]:
+        """Return places of which the name begins with a text, in any language; the largest first, at most so many.
+
+        Behind a comma the text may name the state or the country.
+        """
+        begun, _, within = typed.partition(",")
+        begun = word_line(begun)
+        if not begun:
+            return []
+        values = {"begun": begun, "end": f"{begun}\U0010ffff", "most": _MOST_COMPARED}
+        tables = ((NAMES_TABLE, _LARGE), (self._table, _SMALL))
+        found = dict[str, Town]()
+        for table, query in tables:
+            for lat, lng in table.connection.execute(query, values).fetchall():
+                place = self.lookup(lat, lng)
+                if place is not None and word_line(within) in word_line(place.label):
+                    found.setdefault(place.id, Town(place, lat, lng))
+        return list(found.values())[:most]
+
+    def _within(self, lat: float, lng: float, radius_m: float) -> Iterator[tuple[float, str, str, str, float, float]]:
+        """Yield the distance in metres, country, state, name and position of each place in a circle."""
         for box in bounding_boxes(lat, lng, radius_m):
             for place_lat, place_lng, country, state, name in self._table.connection.execute(_IN_BOX, box):
                 distance = distance_m(lat, lng, place_lat, place_lng)
                 if distance <= radius_m:
-                    yield distance, country, state, name
+                    yield distance, country, state, name, place_lat, place_lng
 
 
 @lru_cache(4096)

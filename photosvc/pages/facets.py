@@ -8,6 +8,7 @@ from flask import Response, request
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.vocabulary import COLORS
+from photosvc.pages.filter_words import STARS
 from photosvc.pages.language import N_, _, country_label, month_names
 from photosvc.pages.layout import page, pages, show_cacheable
 from photosvc.pages.search_state import SearchState, chips_of, read_search, with_condition, with_value
@@ -24,7 +25,6 @@ from photosvc.web.service import current_service
 #: Values of a group that are shown at once, and after a click.
 _FIRST: Final = 12
 _MOST: Final = 200
-_STARS: Final = {str(stars): "★" * stars for stars in range(1, 6)} | {"0": N_("Not rated"), "-1": N_("Rejected")}
 _PRIMARY: Final = Filter("primary", True)
 
 
@@ -59,6 +59,7 @@ class FacetChoice:
 class FacetGroup:
     """A group as its template shows it."""
 
+    facet: str
     title: str
     choices: Sequence[FacetChoice]
     rest: Sequence[FacetChoice]
@@ -86,7 +87,7 @@ _GROUPS: Final = (
     Facet(N_("Camera"), "camera"),
     Facet(N_("Lens"), "lens"),
     Facet(N_("Color"), "color", lambda value: _(COLOR_LABELS[value.label]), foreign=False),
-    Facet(N_("Rating"), "rating", _table(_STARS), in_order=lambda value: -_number(value), foreign=False),
+    Facet(N_("Rating"), "rating", _table(STARS), in_order=lambda value: -_number(value), foreign=False),
 )
 
 
@@ -129,7 +130,8 @@ def _shown(search: SearchState, group: Facet, values: Sequence[FacetValue]) -> F
     if group.in_order is not None:
         values = sorted(values, key=group.in_order)
     choices = list(filter(None, (_choice(search, group, value) for value in values)))
-    return FacetGroup(group.title, choices[:_FIRST], choices[_FIRST:_MOST], max(0, len(choices) - _MOST), group.foreign)
+    shown, rest, more = choices[:_FIRST], choices[_FIRST:_MOST], max(0, len(choices) - _MOST)
+    return FacetGroup(group.facet, group.title, shown, rest, more, group.foreign)
 
 
 def _choice(search: SearchState, group: Facet, value: FacetValue) -> FacetChoice | None:

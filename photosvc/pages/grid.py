@@ -14,6 +14,7 @@ from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
 from photosvc.core.vocabulary import TYPES, UNKNOWN, UNKNOWN_PLACE
 from photosvc.pages.language import N_, _, date_text
+from photosvc.pages.layout import asset
 from photosvc.pages.search_state import SearchState
 from photosvc.pages.thumbnails import ThumbnailAddresses
 from photosvc.pictures.sizes import NAMED, thumbnail_size
@@ -38,6 +39,7 @@ _RIGHTS: Final = {
     "update": ("photos.update",), "albums": ("albums.update", "albums.create"), "download": ("photos.download",),
     "share": ("links.make", "albums.create"), "upload": ("files.upload",),
     "delete": ("photos.delete",), "untrash": ("trash.restore",),
+    "people": ("people.update", "people.search"),
 }  # fmt: skip
 _TIMELINE: Final = "/photos/timeline"
 _DIGITS: Final = "0123456789abcdef"
@@ -279,6 +281,7 @@ def grid_data(who: Principal, search: SearchState, *, of_album: Collection[str] 
         "photo": url_for(".photo", uid="UID") + search.where,
         "photos": url_for(".photos"),
         "places": url_for(".places"),
+        "outline": asset("vendor/world-atlas/world.svg"),
         "albumpage": url_for(".album", uid="UID"),
         "query": search.whole,
         "album": search.album,

@@ -19,8 +19,15 @@ from photosvc.models import SearchRow
 from photosvc.pages.grid import first_months, first_positions, grid_data, records_of
 from photosvc.pages.language import N_
 from photosvc.pages.layout import page, pages, public_page, see_other, show, show_cacheable
-from photosvc.pages.search_state import DEFAULT_ORDER, Chip, SearchState, chips_of, read_search, usual_order
-from photosvc.query.lexer import close_quote
+from photosvc.pages.search_state import (
+    DEFAULT_ORDER,
+    Chip,
+    SearchState,
+    asked_query,
+    read_chips,
+    read_search,
+    usual_order,
+)
 from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits import SearchEndedError, SearchTooLongError
 from photosvc.search.reading.files import files_of_photo
@@ -105,7 +112,7 @@ def show_photos() -> Response:
     """Show the photos of a search; lead guests to the albums that are shared with them."""
     if principal().shared is not None:
         return see_other(url_for(".shared_albums"))
-    usual = usual_order(close_quote(request.args.get("q", "").strip()))
+    usual = usual_order(asked_query(request.args))
     # The first account leads to this once.
     offers = request.args.get("welcome") == "1" and may(principal(), "library.tidy")
     return show_search("photos", usual=usual, orders=ORDERS, offers_thumbnails=offers)
@@ -131,12 +138,12 @@ def show_search(
         folder: the path of the folder of which this is the album; empty: none.
         context: further values of the template, among them `orders`: keys and labels of the orders to choose from.
     """
-    query, order, seed = (request.args.get(name, "").strip() for name in ("q", "order", "seed"))
-    search = SearchState(close_quote(query), order, seed, album, usual, shelf, folder)
-    found, message, status, chips = None, "", 200, list[Chip]()
+    order, seed = (request.args.get(name, "").strip() for name in ("order", "seed"))
+    search = SearchState(asked_query(request.args), order, seed, album, usual, shelf, folder)
+    found, message, status, chips, typed = None, "", 200, list[Chip](), search.query
     try:
         search_request = parse_request(search.pairs(count=_COUNT), current_service().today())
-        chips = chips_of(search.query)
+        chips, typed = read_chips(search.query)
         found = find_page(search_request, principal(), hinted=() if shelf else search.pairs())
         seed = str(search_request.seed) if search_request.order.base == "random" else ""
         search = replace(search, order=search_request.order.name, seed=seed)
@@ -151,6 +158,7 @@ def show_search(
         data=grid_data(principal(), search, of_album=rights),
         scripts=BY_TIME if found and found.by_time else IN_ORDER,
         chips=chips,
+        typed=typed,
         found=found,
         message=message,
         link=search.link,

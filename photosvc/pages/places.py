@@ -14,7 +14,7 @@ from photosvc.index.gazetteer import country_name
 from photosvc.pages.grid import grid_data
 from photosvc.pages.language import languages
 from photosvc.pages.layout import allow_pictures, page, pages, show_cacheable
-from photosvc.pages.search_state import Chip, SearchState, chips_of, narrowed, read_search
+from photosvc.pages.search_state import Chip, SearchState, narrowed, read_chips, read_search
 from photosvc.query.lexer import quote
 from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.clusters import CountedTown, find_towns
@@ -103,9 +103,10 @@ def show_places() -> Response:
     """Show the photos of a search on a map, and by country and town."""
     search = read_search(request.args)
     countries, message, status, chips, within = list[Country](), "", 200, list[Chip](), ""
+    typed = search.query
     try:
         search_request = parse_request(search.pairs(), current_service().today())
-        chips, within = chips_of(search.query), narrowed(search.query)
+        (chips, typed), within = read_chips(search.query), narrowed(search.query)
         query = PhotoQuery(search_request.node, search_request.album, principal().sees_private, search_request.today)
         with searching(principal().owner_uid) as connection:
             countries = countries_of(find_towns(connection, query), within, languages())
@@ -120,6 +121,7 @@ def show_places() -> Response:
         data=_map_data(search, within, source) if not message else {},
         source=source,
         chips=chips,
+        typed=typed,
         countries=countries,
         message=message,
         link=lambda **changes: search.link(**changes).replace(search.address, url_for(".places"), 1),

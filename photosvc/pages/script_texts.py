@@ -33,6 +33,19 @@ _TEXTS: Final[dict[str, Text]] = {
     "Panorama": N_("Panorama"), "0": N_("Not rated"), "-1": N_("Rejected"), "image": N_("Picture"), "raw": N_("RAW"),
     "live": N_("Live photo"), "video": N_("Video"), "animated": N_("Animated picture"), "true": N_("Yes"),
     "false": N_("No"),
+    # The panel: its lines, and what it asks and tells.
+    "aboutPhoto": N_("About this photo"), "Taken": N_("Date and time"), "Place": N_("Place"), "Camera": N_("Camera"),
+    "Rights": N_("Rights and notes"), "addTitle": N_("Add a title"), "addDescription": N_("Add a description"),
+    "editOf": N_("Edit %(names)s"), "photosLike": N_("Photos with %(name)s"), "whoIsThis": N_("Who is this?"),
+    "stars": P_("%(num)s star", "%(num)s stars"), "saved": N_("%(field)s saved"),
+    "placeByName": N_("Place by name"), "placeExample": N_("Bellagio, Italy"), "pinOnMap": N_("Pin on the map"),
+    "takePlace": N_("Use this place"), "originalName": N_("Name before the import"),
+    "rated": P_("%(num)s photo rated %(stars)s", "%(num)s photos rated %(stars)s"),
+    "unrated": P_("%(num)s photo no longer rated", "%(num)s photos no longer rated"),
+    # Memories.
+    "memories": N_("Memories"), "closeMemories": N_("Close the memories for today"), "onThisDay": N_("On this day"),
+    "yearsAgo": P_("%(num)s year ago", "%(num)s years ago"), "inYears": P_("%(num)s year", "%(num)s years"),
+    "bestOf": N_("Best of %(month)s"), "trip": N_("A trip"),
     # Names of further values, in the history of a photo.
     "TakenAt": N_("Time"), "Lat": N_("Latitude"), "Lng": N_("Longitude"), "CameraID": N_("Camera"),
     "LensID": N_("Lens"), "Primary": N_("Main file"), "Files": N_("Files"), "Orientations": N_("Orientation"),
@@ -44,7 +57,7 @@ _TEXTS: Final[dict[str, Text]] = {
     "of": N_("%(at)s of %(total)s"), "undo": N_("Undo"), "undone": N_("Undone"), "again": N_("Try again"),
     "cancel": N_("Cancel"), "close": N_("Close"), "open": N_("Open"), "add": N_("Add"), "album": N_("Album"),
     "delete": N_("Delete"), "bytes": N_("bytes"), "kB": N_("kB"), "suggestions": N_("Suggestions"),
-    "details": N_("Details"), "history": N_("History"), "previous": N_("Previous"), "next": N_("Next"),
+    "history": N_("History"), "previous": N_("Previous"), "next": N_("Next"),
     # Actions, with their keys.
     "favoriteKey": N_("Favorite (f)"), "privateKey": N_("Private (p)"), "albumKey": N_("Add to album (l)"),
     "editKey": N_("Edit (e)"), "removeKey": N_("Remove from this album (Delete)"), "archiveKey": N_("Archive (a)"),
@@ -95,7 +108,7 @@ _TEXTS: Final[dict[str, Text]] = {
     "removed": P_("%(num)s photo removed from this album", "%(num)s photos removed from this album"),
     "packed": P_("%(num)s file in one archive", "%(num)s files in one archive"),
     "withDetails": N_("Download with details"),
-    "askDiscard": N_("Discard what you typed?"), "discard": N_("Discard"), "saveMine": N_("Save mine"),
+    "saveMine": N_("Save mine"),
     "unsaved": N_("Not saved. %(error)s"), "typeTime": N_("Type a whole date and time."),
     "butNot": N_("%(text)s, but %(rest)s not: %(error)s"), "noneLeft": N_("No photos left."),
     # Connections and the library.
@@ -123,9 +136,7 @@ _TEXTS: Final[dict[str, Text]] = {
     "typeNumber": N_("%(field)s: type a number."),
     "typePosition": N_("Type latitude and longitude, such as 47.56903, 9.37510."),
     # The viewer, its panel, and files.
-    "factTaken": N_("Taken"), "factPlace": N_("Place"), "factPosition": N_("Position"), "factCamera": N_("Camera"),
-    "factLens": N_("Lens"), "factExposure": N_("Exposure"), "factDuration": N_("Duration"),
-    "factRating": N_("Rating"), "factPeople": N_("People"), "factAlbums": N_("Albums"), "factLabels": N_("Labels"),
+    "factPosition": N_("Position"), "factDuration": N_("Duration"), "factPeople": N_("People"),
     "onMap": N_("On the map"), "dateUnknown": N_("The date is not known"),
     "downloadFile": N_("Download %(file)s"), "showCurrent": N_("Show the current version"),
     "somebodyElse": N_("Somebody else changed this photo."), "undoOf": N_("Undo the change of %(names)s"),
@@ -133,7 +144,8 @@ _TEXTS: Final[dict[str, Text]] = {
     "unstack": N_("Unstack"),
     "askUnstack": N_("Make a photo of its own of %(file)s? Later index runs do not stack it again."),
     "noPicture": N_("The picture is not available yet."), "noDetails": N_("The details cannot be loaded. Try again."),
-    "noVideo": N_("This video cannot be played here yet. It may still be converted; try again soon."),
+    "noVideo": N_("This video cannot be played here."), "preparing": N_("Preparing…"),
+    "preparingShare": N_("Preparing… %(percent)s"),
     "moving": N_("The moving picture of this photo"), "noMoving": N_("The moving picture cannot be played yet."),
     # The list of keys.
     "keys": N_("Keys"), "Enter": N_("Enter"), "keysMove": N_("Arrows, Home, End, Page Up, Page Down"),
@@ -153,7 +165,7 @@ _TEXTS: Final[dict[str, Text]] = {
     "because": N_("%(field)s: %(message)s"),
     "added": N_("Added"), "duplicate": N_("In the library already"), "refused": N_("Refused"),
     "damaged": N_("Stored, but damaged"), "not_shown": N_("Stored, but cannot be shown"),
-    "stored": N_("Stored; it appears once it is indexed"),
+    "stored": N_("Stored; it appears once it is indexed"), "lowQuality": N_("set aside: low quality"),
     "stopped": N_("Stopped"), "left": N_("Not complete"), "cancelled": N_("Cancelled"),
     "earlier": N_("Uploaded earlier"), "uploads": N_("Uploads"), "closeUploads": N_("Close the list of uploads"),
     "cancelAll": N_("Cancel all"), "cancelFile": N_("Cancel %(file)s"), "filesToUpload": N_("Files to upload"),
@@ -167,6 +179,11 @@ _TEXTS: Final[dict[str, Text]] = {
     "fileGone": N_("The file cannot be read any more: it was changed, moved or deleted."),
     "storedNothing": N_("The server stored nothing."),
     "chooseAgain": N_("The server does not have the file any more: choose it again."),
+    # The search field.
+    "recent": N_("Recent"), "Places": N_("Places"), "years": N_("Years"), "forget": N_("Forget this search"),
+    "suggestionsFound": P_("%(num)s suggestion", "%(num)s suggestions"), "didYouMean": N_("Did you mean this?"),
+    "inWords": N_("“%(words)s” in words"), "inWordsOf": N_("Titles, descriptions, file names, keywords"),
+    "showFound": P_("Show %(num)s photo", "Show %(num)s photos"), "filters": N_("Filters"), "place": N_("Place"),
     # The kinds of suggestions.
     "filter": N_("Filter"), "camera": N_("Camera"), "lens": N_("Lens"), "city": N_("City"), "state": N_("State"),
     "country": N_("Country"), "person": N_("Person"), "keyword": N_("Keyword"), "color": N_("Color"),

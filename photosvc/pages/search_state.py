@@ -12,6 +12,8 @@ from werkzeug.datastructures import MultiDict
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM, is_uid
 from photosvc.core.vocabulary import UNKNOWN, UNKNOWN_PLACE
+from photosvc.pages.filter_words import filter_words
+from photosvc.pages.language import _
 from photosvc.pages.messages import message_text
 from photosvc.query.lexer import TokenKind, close_quote, quote
 from photosvc.query.parser import read_tokens, split_order, understand
@@ -94,10 +96,15 @@ def usual_order(query: str) -> str:
     return DEFAULT_ORDER
 
 
+def asked_query(parameters: MultiDict[str, str]) -> str:
+    """Return the query of the parameters of a page: the parts of a field with chips, one after the other."""
+    return close_quote(" ".join(filter(None, (part.strip() for part in parameters.getlist("q")))))
+
+
 def read_search(parameters: MultiDict[str, str]) -> SearchState:
     """Read the search from the parameters of a photo's page; an invalid album counts as none."""
-    query, order, seed, album, shelf = (parameters.get(name, "").strip() for name in ("q", "order", "seed", "s", "in"))
-    query, album = close_quote(query), album if is_uid(album, ALBUM) else ""
+    order, seed, album, shelf = (parameters.get(name, "").strip() for name in ("order", "seed", "s", "in"))
+    query, album = asked_query(parameters), album if is_uid(album, ALBUM) else ""
     shelf = shelf if shelf in SHELVES and not album else ""
     return SearchState(query, order, seed, album, DEFAULT_ORDER if album or shelf else usual_order(query), shelf)
 
@@ -137,37 +144,44 @@ def query_string(pairs: Mapping[str, object]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A filter of the query, or words that mean one."""
+    """A filter of the query, or words that mean one, in plain words."""
 
-    name: str
-    """The name of the filter, or the words."""
-    value: str
-    """The value of the filter, or the query that the words mean."""
-    negated: bool
+    label: str
+    part: str
+    """Its text in the query."""
     rest: str
     """The query without this filter; for words, the query with the words in quotes, so that they mean no filter."""
-    spoken: bool = False
-    """True for words."""
+    meaning: str = ""
+    """The meaning of words; empty for a filter."""
 
 
 def chips_of(query: str) -> list[Chip]:
     """Return the filters of a valid query, and words that mean filters, in order; none of groups or alternatives."""
-    chips, depth = list[Chip](), 0
+    return read_chips(query)[0]
+
+
+def read_chips(query: str) -> tuple[list[Chip], str]:
+    """Return the chips of a valid query as `chips_of` does, and what is left of the query beside them."""
+    chips, depth, left, passed = list[Chip](), 0, list[str](), 0
     tokens = read_tokens(query)
     meanings = {meaning.start: meaning for meaning in understand(query, current_service().today())}
     if any(token.kind is TokenKind.EITHER for token in tokens):
-        return []
+        return [], query
     for before, token in zip([None, *tokens], tokens, strict=False):
         depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
-        if depth or len(chips) == _MOST:
+        meant = meanings.get(token.start)
+        if depth or len(chips) == _MOST or not (meant or token.kind is TokenKind.FILTER):
             continue
         sign = before if before and before.kind is TokenKind.NEGATE else None
-        if meant := meanings.get(token.start):
-            words = query[meant.start : meant.end]
-            rest = f"{query[: meant.start]}{quote(words, always=True)}{query[meant.end :]}"
-            chips.append(Chip(words, message_text(meant.meaning.text), sign is not None, rest, True))
-        elif token.kind is TokenKind.FILTER:
-            start = sign.start if sign else token.start
-            rest = f"{query[:start].rstrip()} {query[token.end :].lstrip()}".strip()
-            chips.append(Chip(token.key, token.text[len(token.key) + 1 :], sign is not None, rest))
-    return chips
+        start, end = sign.start if sign else token.start, meant.end if meant else token.end
+        words = query[token.start : end]
+        if meant:
+            label, rest = words, f"{query[: meant.start]}{quote(words, always=True)}{query[meant.end :]}"
+        else:
+            label = filter_words(token.key, token.text[len(token.key) + 1 :])
+            rest = f"{query[:start].rstrip()} {query[end:].lstrip()}".strip()
+        label = _("not %(filter)s", filter=label) if sign else label
+        chips.append(Chip(label, query[start:end], rest, message_text(meant.meaning.text) if meant else ""))
+        left.append(query[passed:start].strip())
+        passed = end
+    return chips, " ".join(filter(None, (*left, query[passed:].strip())))

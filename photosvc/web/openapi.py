@@ -101,7 +101,7 @@ TAGS: Final = (
     Tag("OAuth2", "Tokens of OAuth2 clients.", ("oauth",)),
     Tag("people", "People, and the faces that were found in photos.", ("subjects", "faces", "markers")),
     Tag("photos", "Search, timeline and map; one photo, its values, files and history.", (
-        "photos", "files", "suggest", "geo", "moments",
+        "photos", "files", "suggest", "geo", "moments", "memories", "places",
     )),
     Tag("security log", "Who signed in, was refused, or changed accounts and credentials.", ("audit",)),
     Tag("service", "Settings for clients, health, figures, and this document.", (

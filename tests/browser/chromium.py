@@ -119,7 +119,7 @@ def open_panel(page: Any, *, by: str = f"{FIRST} a") -> None:
     page.wait_for_selector(".pswp--ui-visible")
     if page.evaluate("sessionStorage.getItem('photosvc-panel')") != "1":
         page.keyboard.press("i")
-    page.wait_for_selector(".panel dl")
+    page.wait_for_selector(".panel .files summary")
 
 
 def tab_to(page: Any, selector: str) -> None:

@@ -124,7 +124,7 @@ def test_photos_are_dragged_to_another_place_and_the_album_is_shown_so(page, own
     after = [*before[2:4], before[5], before[0], before[4], before[1]]
     assert boxes(page) == after
     page.click(".up")
-    page.wait_for_selector("#order option:checked:text-is('By hand')", state="attached")
+    page.wait_for_selector(".order summary:has-text('By hand')", state="attached")
     assert shown(page, FEW) == after
 
 

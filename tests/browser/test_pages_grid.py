@@ -228,19 +228,38 @@ def test_each_order_has_all_photos_at_their_positions(page, site):
     assert page.query_selector(FIRST) is None
 
 
-def test_suggestions_complete_a_filter_and_its_value(page):
+def test_a_suggestion_searches_at_once_its_chip_is_in_words_and_the_search_is_offered_again(page):
     press(page, "/")
-    page.keyboard.type("came")
-    page.wait_for_selector(".suggestions li")
-    press(page, "ArrowDown", "Enter")
-    page.wait_for_selector(".suggestions .name:text-is('Canon EOS 5D')")
-    assert page.inner_text(".suggestions .help") == str(TOTAL)
+    page.wait_for_selector(".suggestions .years [role=option]:text-is('2023')")
+    page.keyboard.type("eos")
+    page.wait_for_selector(f".suggestions .line:has-text('Canon EOS 5D'):has-text('{TOTAL}')")
     press(page, "ArrowDown")
-    assert page.get_attribute(".search input", "aria-activedescendant") == "suggestion-0"
-    press(page, "Enter")
-    assert page.input_value(".search input") == 'camera:"Canon EOS 5D" '
+    assert page.get_attribute(".search [type=search]", "aria-activedescendant") == "suggestion-0"
     press(page, "Enter")
     page.wait_for_url("**/?q=camera*")
+    shows(page, TOTAL)
+    assert (page.inner_text(".search .chips"), page.input_value(".search [type=search]")) == ("Canon EOS 5D", "")
+    press(page, "/")
+    page.wait_for_selector(".suggestions [role=group] .line:has-text('Canon EOS 5D')")
+    press(page, "Backspace")
+    assert page.input_value(".search [type=search]") == 'camera:"Canon EOS 5D" '
+    press(page, "Escape", "Enter")
+    shows(page, TOTAL)
+    assert page.url.endswith("/?q=camera%3A%22Canon+EOS+5D%22")
+
+
+def test_filters_are_a_drawer_that_stays_open_while_values_are_chosen(page):
+    page.click(".filters-button")
+    page.click(".drawer .by-year a:has-text('2019')")
+    page.wait_for_url("**/?q=year*")
+    shows(page, 3)
+    page.wait_for_selector(".drawer .by-month a:has-text('July')")
+    assert page.inner_text(".drawer footer") == "Show 3 photos"
+    page.focus(".drawer")
+    press(page, "Escape")
+    page.wait_for_selector(".drawer", state="detached")
+    assert page.evaluate("document.activeElement.className") == "filters-button"
+    page.click(".search .chips a")
     shows(page, TOTAL)
 
 
@@ -256,7 +275,7 @@ def test_who_may_only_look_is_offered_no_changes(site, chromium):
         page.click(f"{FIRST} a")
         page.wait_for_selector(".pswp--ui-visible")
         press(page, "i")
-        page.wait_for_selector(".panel dl")
+        page.wait_for_selector(".panel .files summary")
         assert page.query_selector(".panel input, .history li") is None
 
 

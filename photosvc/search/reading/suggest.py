@@ -7,7 +7,7 @@ photos. A count is the number of photos with exactly this value: the filter may 
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -20,6 +20,7 @@ from photosvc.models import (
     Album,
     AlbumPhoto,
     Camera,
+    File,
     Keyword,
     Lens,
     Marker,
@@ -135,6 +136,13 @@ KINDS: Final[dict[str, ValueSource]] = {
 }
 
 
+#: The kind of a place that is a city, state or country of one name, and these kinds.
+PLACE: Final = "place"
+_PLACE_KINDS: Final = ("city", "state", "country")
+#: Kinds whose values have a picture.
+COVERED: Final = frozenset({*_PLACE_KINDS, "person", "album", "keyword"})
+
+
 def compare(connection: Connection, kind: str, keys: Sequence[object], most: int, *, sees_private: bool) -> int:
     """Count the photos or files that have one of these values, but at most `most`.
 
@@ -192,6 +200,19 @@ def _counting(dialect: Dialect, name: str, *, sees_private: bool) -> Prepared:
         query = _having(kind, kind.owner).where(shown).distinct()
     matching = query.limit(bindparam("most")).subquery()
     return prepare_statement(select(func.count()).select_from(matching), dialect)
+
+
+@lru_cache(maxsize=64)
+def _covering(dialect: Dialect, name: str, *, sees_private: bool) -> Prepared:
+    kind = KINDS[name]
+    area = (Marker.x, Marker.y, Marker.w, Marker.h) if kind.of_file else ()
+    query = _having(kind, SearchRow.hash, File.turn, *area)
+    if kind.owner.table is not SearchRow.__table__:
+        same = SearchRow.file_id == kind.owner if kind.of_file else SearchRow.photo_id == kind.owner
+        query = query.join_from(kind.owner.table, SearchRow, same)
+    query = query.join(File, File.id == SearchRow.file_id)
+    query = query.where(visible(sees_private=sees_private, by_index=False)).limit(1)
+    return prepare_statement(query if kind.of_file else query.where(SearchRow.is_first), dialect)
 
 
 @lru_cache(maxsize=64)
@@ -334,6 +355,12 @@ class Suggestion:
     """The number of photos with this value; None where they are not counted."""
     more: bool = False
     """True if there are more photos than `count`."""
+    hash: str = ""
+    """A photo with this value, of `COVERED` kinds; empty for others."""
+    turn: int = 1
+    """The Exif orientation that a person gave that photo."""
+    area: tuple[float, float, float, float] | None = None
+    """The face of a person on it: left, top, width and height, in fractions of the sides."""
 
 
 def suggest(connection: Connection, typed: Fragment, names: Names, *, sees_private: bool) -> list[Suggestion]:
@@ -346,7 +373,20 @@ def suggest(connection: Connection, typed: Fragment, names: Names, *, sees_priva
     if not words(typed.text):
         return filters
     values = _most_frequent(connection, tuple(KINDS), typed.text, names, sees_private=sees_private)
-    return [*filters, *values][:MOST_SUGGESTED]
+    return [*filters, *_each_place_once(values)][:MOST_SUGGESTED]
+
+
+def _each_place_once(suggestions: Iterable[Suggestion]) -> list[Suggestion]:
+    """Join a city, state and country of one name, such as Lisbon; the smaller lie within the larger."""
+    found: dict[object, Suggestion] = {}
+    for number, one in enumerate(suggestions):
+        key = fold(one.label) if one.kind in _PLACE_KINDS else number
+        if first := found.get(key):
+            larger = max(first, one, key=lambda place: (place.count or 0, place.more))
+            found[key] = replace(larger, kind=PLACE, text=f"place:{quote(one.label)}", hash=first.hash)
+        else:
+            found[key] = one
+    return list(found.values())
 
 
 def _filters(text: str) -> list[FilterSpec]:
@@ -425,4 +465,26 @@ def _counted(
         text = quote(value.value)
         more = photos is not None and photos > MOST_COUNTED
         shown = MOST_COUNTED if more else photos
-        yield Suggestion(kind, text if key else f"{KINDS[kind].filter}:{text}", value.label, "", shown, more)
+        yield Suggestion(
+            kind,
+            text if key else f"{KINDS[kind].filter}:{text}",
+            value.label,
+            "",
+            shown,
+            more,
+            *_cover(connection, kind, value, sees_private=sees_private),
+        )
+
+
+def _cover(
+    connection: Connection, kind: str, value: NamedValue, *, sees_private: bool
+) -> tuple[str, int, tuple[float, float, float, float] | None]:
+    """Return the hash and turn of any photo with a value that the caller may see, and the face of a person on it."""
+    if kind not in COVERED or not value.keys:
+        return "", 1, None
+    keys = dict(zip(_KEYS, [*value.keys, *[value.keys[0]] * MOST_KEYS], strict=False))
+    for content_hash, turn, *area in _covering(connection.dialect, kind, sees_private=sees_private).run(
+        connection, keys
+    ):
+        return content_hash, turn, (area[0], area[1], area[2], area[3]) if area else None
+    return "", 1, None

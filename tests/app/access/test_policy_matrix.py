@@ -90,6 +90,8 @@ BY_PATH = {
     "GET /photos/timeline/between/<first>/<last>": row(400, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/timeline/months/<month>/photos": row(400, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/clusters": row(200, "photos read", ANYTHING, EVERYBODY),
+    "GET /memories": row(200, "photos read", ANYTHING, EVERYBODY),
+    "GET /places/named": row(200, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/sequence": row(200, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/view": row(200, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/<photo_uid>": row(404, "photos read", ANYTHING, EVERYBODY),

@@ -16,7 +16,10 @@ VENDORED = json.loads((ASSETS / "vendor/VENDORED.json").read_text())
 IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*"(\.[^"]+\.js)"(\))?""")
 KB = 1000
 #: Dialogs, panels and lists that no page and no viewer loads before somebody opens them, each with what it imports.
-ASKED_FOR = {"albums.js", "dialog.js", "editing.js", "help.js", "panel.js", "sharing.js", "transfer.js", "uploads.js"}
+ASKED_FOR = {
+    "about.js", "albums.js", "converting.js", "dialog.js", "editing.js", "filters.js", "help.js", "panel.js",
+    "sharing.js", "slideshow.js", "transfer.js", "trash.js", "uploads.js",
+}  # fmt: skip
 
 
 def loaded(name, *, lazily, asked_for=False):

@@ -76,6 +76,21 @@ export class Actions {
       async () => whole(await set(result.sent, !value)));
   }
 
+  // Gives photos this number of stars; 0 takes them away.
+  rate(chosen, stars) {
+    if (!chosen.length || !may("update")) return null;
+    return this.line.after(async () => {
+      const {send: edit} = await import("./editing.js"), list = uids(chosen), shown = new Set(list);
+      const changing = async (change) => {
+        const told = await this.#timeline.changing(change);
+        this.#timeline.change(shown, {});
+        return told;
+      };
+      const {undo} = await edit(list, {values: {Rating: stars}}, changing);
+      this.say(t(stars ? "rated" : "unrated", {num: list.length, stars: "★".repeat(stars)}), undo);
+    });
+  }
+
   async archive(chosen) {
     const list = uids(chosen), back = site.archive === "1", to = back ? "restore" : "archive",
       from = back ? "archive" : "restore";

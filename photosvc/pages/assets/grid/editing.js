@@ -11,7 +11,7 @@ const STAYS = t("unchanged");
 const ADD = {name: "add_keywords", label: t("addKeywords"), attributes: {placeholder: t("keywordsExample")}};
 const REMOVE = {name: "remove_keywords", label: t("removeKeywords"), attributes: {}};
 const SHIFT = {name: "shift", label: t("shift"), attributes: {placeholder: "-1.5", inputMode: "decimal"}};
-const FIRST = [...MAIN, ADD, REMOVE, TIME, SHIFT];
+const FIRST = [...MAIN, ADD, REMOVE, TIME[0], SHIFT];
 
 // Edits photos; returns the change {photos, title, moved, undo}, or null.
 export async function editing(list, change) {
@@ -84,7 +84,7 @@ function values(typed) {
 }
 
 // Changes all photos or none: after an error, the changes made so far are undone.
-async function send(list, body, change) {
+export async function send(list, body, change) {
   const edits = [];
   let total = 0;
   const undo = () => change(async () => {

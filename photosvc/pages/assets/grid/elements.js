@@ -18,6 +18,14 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
+// A picture that is not seen before it is loaded, as thumbnails may have to be made first.
+export function picture(properties) {
+  const image = make("img", {alt: "", decoding: "async", ...properties});
+  image.classList.add("late");
+  image.addEventListener("load", () => image.classList.remove("late"));
+  return image;
+}
+
 // A button that sends no form, but calls `act` when it is pressed.
 export function button(properties, act, ...children) {
   const element = make("button", {type: "button", ...properties}, ...children);

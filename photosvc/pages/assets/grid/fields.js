@@ -1,6 +1,7 @@
 // The values of photos that users change: how a form asks for each, and how each is read from records and sent.
 
 import {make} from "./elements.js";
+import {UNKNOWN} from "./when.js";
 import {t, texts} from "./words.js";
 
 // The schema of the API: by the name of a value its kind, its most characters or its choices, and its part of a record.
@@ -8,7 +9,6 @@ const SCHEMA = texts.fields;
 const TEXTS = new Set(["line", "lines", "keywords"]);
 const options = (...values) => values.map((value) => [value, t(value)]);
 const STARS = [["5", "★★★★★"], ["4", "★★★★"], ["3", "★★★"], ["2", "★★"], ["1", "★"], ...options("0", "-1")];
-const UNKNOWN = new Set(["Unknown", "zz"]);
 const EXACT = 5;  // decimals of a position that a form shows: a metre
 
 // A field of the form, with the attributes of its element.
@@ -23,24 +23,16 @@ function field(name, attributes = {}) {
 }
 
 export const KEYWORDS = field("Keywords", {maxLength: 65536});
-export const TIME = field("TakenAtLocal", {type: "datetime-local", step: 1});
-export const MAIN = [field("Title"), field("Description"), {...field("Rating"), options: STARS}];
 const POSITION = {
   name: "Position", kind: "position", label: t("Position"), attributes: {placeholder: "47.56903, 9.37510"},
 };
-export const GROUPS = [
-  [t("group1"), [
-    POSITION, field("Altitude", {placeholder: "395"}), field("Country", {maxLength: 2, placeholder: "ch"}),
-    field("TimeZone", {placeholder: "Europe/Zurich"}),
-  ]],
-  [t("group2"), ["Subject", "Artist", "Copyright", "License", "Notes"].map((name) => field(name))],
-  [t("group3"), [
-    ...["CameraMake", "CameraModel", "LensMake", "LensModel"].map((name) => field(name)),
-    field("Iso", {placeholder: "400"}), field("FocalLength", {placeholder: "50"}),
-    field("FNumber", {placeholder: "2.8"}), field("Exposure", {placeholder: "1/250"}),
-    field("Type"), field("Scan"), field("Panorama"),
-  ]],
-];
+export const MAIN = [field("Title"), field("Description"), {...field("Rating"), options: STARS}];
+export const TIME = [field("TakenAtLocal", {type: "datetime-local", step: 1}), field("TimeZone")];
+export const PLACE = [POSITION, field("Altitude"), field("Country", {maxLength: 2})];
+export const RIGHTS = ["Artist", "Copyright", "License", "Subject", "Notes"].map((name) => field(name));
+export const CAMERA = ["CameraMake", "CameraModel", "LensMake", "LensModel", "Iso", "FocalLength", "FNumber", "Exposure",
+  "Type", "Scan", "Panorama"].map((name) => field(name));
+export const GROUPS = [[t("group1"), [...PLACE, TIME[1]]], [t("group2"), RIGHTS], [t("group3"), CAMERA]];
 
 // An error with a message for the field of this name, in the form of the API.
 export class Wrong extends Error {

@@ -6,19 +6,21 @@ import {button, make} from "./elements.js";
 import {locale, t} from "./words.js";
 
 const COUNT = 10;
+const day = new Intl.DateTimeFormat(locale, {dateStyle: "medium"});
 const when = new Intl.DateTimeFormat(locale, {dateStyle: "medium", timeStyle: "short"});
 // Values that only follow from others, or say where they come from.
 const BEHIND = /Src$|^(CellID|PlaceID|Year|Month|Day|CameraSerial|Stacked)$/;
 // The Exif orientation of a picture that is turned to the right by a quarter.
 const RIGHT = {1: 6, 2: 7, 3: 8, 4: 5, 5: 2, 6: 3, 7: 4, 8: 1};
 
-// The element of the history of a photo; empty without changes. `undo(send, names)` takes one back that changed values
-// of these names, and shows the photo that is the answer.
+// The history of a photo: its `summary` and the `list` of changes; null without changes. `undo(send, names)` takes one
+// back that changed values of these names, and shows the photo that is the answer.
 export async function historyOf(uid, undo) {
-  const changes = await get(`/photos/${uid}/history?count=${COUNT}`).catch(() => []);
-  if (!changes.length) return "";
-  return make("div", {className: "history"}, make("h3", {textContent: t("history")}),
-    make("ul", {}, ...changes.map((change) => line(uid, change, undo))));
+  const changes = await get(`/photos/${uid}/history?count=${COUNT}`).catch(() => []), [last] = changes;
+  if (!last) return null;
+  const about = [last.ActorName, day.format(new Date(last.CreatedAt))].filter(Boolean).join(", ");
+  return {summary: [t("history"), make("small", {textContent: ` · ${about}`})],
+    list: make("ul", {}, ...changes.map((change) => line(uid, change, undo)))};
 }
 
 /** @param {ChangeRecord} change */

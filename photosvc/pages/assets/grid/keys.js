@@ -5,7 +5,7 @@ import {may} from "./api.js";
 // Returns whether a key is typed into a field or belongs to a dialog.
 export const isTyping = (event) =>
   Boolean(document.querySelector("dialog[open]")
-  || event.target.closest?.("input:not([type=checkbox]), textarea, select"));
+  || event.target.closest?.("input:not([type=checkbox], [type=radio]), textarea, select"));
 
 // Letters are keys where photos or nothing have the focus, unless the user turned that off.
 const PHOTOS = "#grid, .scrubber, .actions, .pswp", OFF = "photosvc-keys";

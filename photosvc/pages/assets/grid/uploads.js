@@ -240,12 +240,14 @@ export class Queue {
     this.#tell();
     try {
       const files = new Map((await this.#add(bundle.token, sent[0].transfer.album)).map((file) => [file.token, file]));
+      const stored = new Map();
       for (const item of sent) {
         const file = files.get(item.transfer.token);
         if (file?.PhotoUID) this.#link(item, file.PhotoUID);
         if (file) {
           const isUnindexed = file.status === "added" && file.indexed === false;
           this.#end(item, isUnindexed ? "stored" : file.status, file.reason);
+          if (["added", "stored", "duplicate"].includes(item.state)) stored.set(file.hash, item);
         } else if (!item.file.slice) {  // the page was left before the answer arrived
           this.#end(item, "earlier");
         } else {  // another answer had it, and was lost
@@ -254,12 +256,23 @@ export class Queue {
         }
       }
       if (sent.some(({state}) => STORED.includes(state))) this.#added();
+      const {follow} = await import("./arrived.js");
+      follow([...stored.keys()], (hash, uid, found) => this.#indexed(stored.get(hash), uid, found)).catch(() => {});
     } catch (error) {
       for (const item of sent) {
         if (error.status === 404) item.transfer.album = "";  // it was deleted: the next try is without it
         this.#fail(item, error, error.status === 404);
       }
     }
+  }
+
+  // Tells what indexing found about a file.
+  #indexed(item, uid, found) {
+    const state = item.state === "stored" ? "added" : item.state;
+    if (state !== item.state) this.#added();
+    this.#become(item, state, [t(state), ...found].join(" · "));
+    this.#link(item, uid);
+    this.#tell();
   }
 
   async #add(name, album) {

@@ -11,7 +11,7 @@ import {t} from "./words.js";
 
 // Actions with a button, in this order.
 const SHOWN = ["favorite", "private", "share", "approve", "archive", "album", "takeout", "download", "restore", "purge", "delete"];
-const PANEL = 340, BELOW = 0.55;  // pixels beside the picture, or a share of the screen below it
+const PANEL = 360, BELOW = 0.65;  // pixels beside the picture, or a share of the screen below it
 const OPEN = "photosvc-panel";  // whether the panel is open, also with the next photo that is opened
 const SITE = document.title.slice(document.title.lastIndexOf(" · "));  // the end of every title
 const IDLE = 3000;  // milliseconds without movement after which the buttons fade
@@ -193,7 +193,7 @@ export class Viewer {
       src: video(data.photo.hash), ariaLabel: data.alt || t("video"),
     });
     content.element.addEventListener("error", () => {
-      content.element.replaceWith(make("p", {className: "pswp__wrong", textContent: t("noVideo")}));
+      if (content.element.hasAttribute("src")) import("./converting.js").then(({convert}) => convert(content.element));
     });
     content.state = "loaded";
     content.onLoaded();
@@ -249,8 +249,8 @@ export class Viewer {
     try {
       const {Panel} = await (site.visitor ? import("./about.js") : import("./panel.js"));
       if (this.#swipe !== swipe) return;
-      this.#panel ??= new Panel(this.#timeline, () => this.#swipe.updateSize(true),
-        (uid, text) => this.#unsaved(uid, text));
+      this.#panel ??= new Panel(this.#timeline, this.#actions, {resized: () => this.#swipe.updateSize(true),
+        away: (uid, text) => this.#unsaved(uid, text), close: () => this.#details()});
       this.#panel.standIn(swipe.element);
       if (!edit || !this.#panel.isOpen) this.#panel.toggle(this.photo);
       if (edit) this.#panel.edit();
@@ -359,7 +359,7 @@ export class Viewer {
 
   // In text fields, PhotoSwipe's own keys (arrows, Escape, z) are text.
   #typing(event) {
-    const {originalEvent: key} = event, field = key.target.closest?.("input, textarea, select, dialog");
+    const {originalEvent: key} = event, field = key.target.closest?.("input, textarea, select, dialog, .pinning");
     if (key.key.length === 1 && key.key !== " " && !lettersCount()) event.preventDefault();
     if (key.key === "Escape" && this.#slideshow) {
       event.preventDefault();
@@ -388,6 +388,8 @@ export class Viewer {
     if (action) return () => this.#run(action);
     if (!opener.isOpen && !opener.isClosing && EARLY[key]) return () => this.#early.push(EARLY[key]);
     if (key === "i" && this.#info) return () => this.#details();
+    if (key === "?") return () => import("./help.js").then(({help}) => help(), () => {});
+    if (/^[0-5]$/.test(key) && this.photo) return () => this.#actions.rate([this.photo], Number(key));
     if (key === "S" && this.#info) return () => this.play();
     if (key !== " " || event.target.closest?.("button, a, video")) return undefined;
     return () => (this.#slideshow ? this.#slideshow.hold() : this.#live());
