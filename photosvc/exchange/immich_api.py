@@ -28,6 +28,7 @@ from photosvc.exchange.imported import (
     levels_of,
 )
 from photosvc.exchange.remote import RemoteApi, RemoteError
+from photosvc.index.file_columns import INT64
 from photosvc.media.metadata import Region, whole_picture
 from photosvc.media.text import clean, clean_text, parse_date, parse_offset
 from photosvc.records import limits
@@ -117,7 +118,8 @@ class Asset(msgspec.Struct, rename="camel"):
     @property
     def size(self) -> int:
         """Return the bytes of its file; 0 if they are unknown."""
-        return max(0, self.exif_info.file_size_in_byte or 0) if self.exif_info else 0
+        size = (self.exif_info.file_size_in_byte or 0) if self.exif_info else 0
+        return size if 0 < size <= INT64 else 0
 
     @property
     def modified_at(self) -> datetime | None:

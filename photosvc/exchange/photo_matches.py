@@ -10,6 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from photosvc.exchange.imported import ImportedPhoto, Outcome, Report
+from photosvc.index.file_columns import INT64
 from photosvc.models import File, Imported, ImportRun, Photo
 from photosvc.models.statements import among, in_portions
 
@@ -158,7 +159,7 @@ def _by_name(session: Session, records: Iterable[ImportedPhoto]) -> Mapping[str,
     """Return key -> ids of the photos with a file of this name and size that were taken at this time."""
     wanted: dict[int, list[ImportedPhoto]] = defaultdict(list)
     for record in records:
-        if record.file_name and record.size and record.taken_local:
+        if record.file_name and 0 < record.size <= INT64 and record.taken_local:
             wanted[record.size].append(record)
     found: dict[str, list[int]] = defaultdict(list)
     if not wanted:

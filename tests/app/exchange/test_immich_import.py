@@ -391,12 +391,14 @@ def test_hostile_records_are_listed_and_harm_nothing(indexed, immich, run):
     strange = {
         "exifInfo": {
             "description": "\x00\ud800\x1b" + "x" * 100_000, "rating": 1e300, "latitude": 1e308, "longitude": 5,
-            "dateTimeOriginal": "x", "timeZone": "../../etc/passwd",
+            "dateTimeOriginal": "x", "timeZone": "../../etc/passwd", "fileSizeInByte": (1 << 64) - 1,
         },
         "localDateTime": "9999-99-99", "tags": [{"value": "/" * 9999}], "checksum": "x" * 99, "originalPath": "../../x",
     }  # fmt: skip
     values = list(immich.assets.values())
     values[0] |= strange
+    vast = {"id": "h4", "tags": [], "originalFileName": "a.jpg", "localDateTime": "2020-01-01T00:00:00Z"}
+    hostile.append(vast | {"exifInfo": {"fileSizeInByte": (1 << 64) - 1}})
     items = [*hostile, *values]
     immich.answer, answer = (
         (
@@ -411,7 +413,8 @@ def test_hostile_records_are_listed_and_harm_nothing(indexed, immich, run):
     immich.albums += [{"id": "../x", "albumName": "A"}, {"id": "l9", "albumName": ""}, 5]
     immich.stacks += [{"id": "s2"}, {"primaryAssetId": "a1", "assets": [{"id": 3}]}]
     report = run()
-    assert counts(report, "photo") == {"taken": 8, "equal": 3, "no_match": 1}
+    assert counts(report, "photo") == {"taken": 8, "equal": 3, "no_match": 2}
+    assert counts(run("--download", "--dry-run"), "original")["taken"] == 2
     assert {record["name"] for record in report["unreadable"]} == {"a photo", "a stack", "an album", "A", ""} - {
         "",
         "A",
