@@ -1,4 +1,4 @@
-"""Settings > Account: name, address, password, app passwords, sessions and two-factor authentication."""
+"""Settings: name, address, password, app passwords, sessions, two-factor, and the ways of data in and out."""
 
 from typing import Any, Final
 
@@ -7,6 +7,7 @@ from flask import Response, url_for
 from photosvc.auth import accounts, credentials, second_factor
 from photosvc.auth.accounts import find_user
 from photosvc.auth.errors import AppPasswordLimitError, LoginError, SecondFactorStateError, ThrottledError
+from photosvc.auth.policy import may
 from photosvc.auth.second_factor import Enrolment
 from photosvc.core.accounts import CREDENTIAL_LIFETIME
 from photosvc.core.errors import InvalidValueError, PhotosvcError
@@ -16,7 +17,7 @@ from photosvc.pages.administration.frame import chosen_scope
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.language import LANGUAGES, N_, choose_language, chosen_language
-from photosvc.pages.layout import form_page, page, pages, see_other
+from photosvc.pages.layout import form_page, page, pages, see_other, show
 from photosvc.web import own_account
 from photosvc.web.auditing import operating
 from photosvc.web.protector import principal
@@ -38,6 +39,14 @@ _REFUSED: Final = (InvalidValueError, LoginError, ThrottledError, SecondFactorSt
 def settings() -> Response:
     """Lead to the first page of the settings."""
     return see_other(url_for(".account"))
+
+
+@pages.get("/settings/data")
+@page("users.view", own=True)
+def data() -> Response:
+    """Explain the ways in and out, and offer the photos with their details to those who may download them."""
+    address = url_for("photosvc.downloads.select_files")
+    return show("data", may_download=may(principal(), "photos.download"), zip_address=address)
 
 
 @pages.post("/settings/account/name")

@@ -47,6 +47,7 @@ PAGES = {
     "the account": "/settings/account",
     "apps and devices": "/settings/account/apps",
     "two-factor authentication": "/settings/account/two-factor",
+    "the ways of data in and out": "/settings/data",
     "what is not there": "/photos/none",
 }
 

@@ -102,6 +102,7 @@ TABLE = {
     "POST /settings/account/sessions/<credential>/end": LOG_IN,
     "POST /settings/account/sessions/end-others": LOG_IN,
     "GET /settings/account/two-factor": LOG_IN,
+    "GET /settings/data": LOG_IN,
     "POST /settings/account/two-factor/start": LOG_IN,
     "POST /settings/account/two-factor/confirm": LOG_IN,
     "POST /settings/account/two-factor/end": LOG_IN,
