@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from photosvc.cli.group import with_database
-from photosvc.cli.import_library import prefer_option, print_report
+from photosvc.cli.import_library import dry_run_option, prefer_option, print_report
 from photosvc.cli.imports import index_imported
 from photosvc.cli.terminal import FullPath, format_options, progress_bar
 from photosvc.core.locks import exclusive_lock
@@ -21,7 +21,7 @@ from photosvc.web.service import Service
 @click.command()
 @click.argument("folder", type=FullPath(file_okay=False))
 @prefer_option
-@click.option("--dry-run", is_flag=True, help="Only print what would change.")
+@dry_run_option
 @format_options
 @with_database
 def archive(service: Service, folder: Path, prefer: Preference, dry_run: bool) -> None:

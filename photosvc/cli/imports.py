@@ -109,6 +109,7 @@ def import_folder(service: Service, folder: str, moves: bool, dry_run: bool, as_
         "archive": "import_archive",
         "immich": "import_immich",
         "photoprism": "import_library",
+        "takeout": "import_takeout",
         "undo": "import_library",
     },
 )

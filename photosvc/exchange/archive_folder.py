@@ -134,7 +134,7 @@ class ArchiveFolder:
     @contextmanager
     def _opened(self, name: str) -> Iterator[BinaryIO]:
         try:
-            descriptor = open_inside(self.folder, name)
+            descriptor = open_inside(self.folder, clean_name(name))
         except (OSError, NotFoundError, UnicodeEncodeError):
             raise DamagedFileError("it is missing, or a link leads to it") from None
         with os.fdopen(descriptor, "rb") as file:

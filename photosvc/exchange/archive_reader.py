@@ -36,6 +36,8 @@ class ArchiveReader(Reader):
             for member in album.Photos
         }
         for record in self._archive.photos():
+            if not any(file.SHA1 and not file.Missing for file in record.files):
+                continue  # in the trash, or part of a stack
             if record.uid not in self._done.new:
                 yield _entered(record)
             elif record.uid in shared:
@@ -81,6 +83,9 @@ def _entered(record: Any) -> ImportedPhoto:  # noqa: ANN401 - a `PhotoRecord`
         values["position"] = {name: getattr(record, name) for name in ("lat", "lng", "altitude")}
     elif record.place_src == MANUAL:
         values["position"] = {"country": record.country}
+    if record.camera_src == MANUAL:
+        makes = {"camera_make": record.camera.Make, "camera_model": record.camera.Model}
+        values["camera"] = makes | {"lens_make": record.lens.Make, "lens_model": record.lens.Model}
     people = [
         ImportedArea(Region(area.Name, area.Type, area.X, area.Y, area.W, area.H), file.SHA1)
         for file in record.files
@@ -95,5 +100,4 @@ def _entered(record: Any) -> ImportedPhoto:  # noqa: ANN401 - a `PhotoRecord`
         people=tuple(people),
         orientations={file.SHA1: file.Orientation for file in record.files if file.OrientationSrc == MANUAL},
         edited_at=record.edited_at,
-        homeless=("camera",) if record.camera_src == MANUAL else (),
     )

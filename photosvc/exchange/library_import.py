@@ -211,4 +211,10 @@ def _is_equal(photo: Photo, values: Mapping[str, Any]) -> bool:
         local = values["taken_at_local"].replace(tzinfo=None)
         if to_utc(local, zone) == to_utc(local, photo.time_zone):
             values = {name: value for name, value in values.items() if name != "time_zone"}
-    return all(is_shown_as(getattr(photo, name), value, _PLACES.get(name, 2)) for name, value in values.items())
+    return all(is_shown_as(_value(photo, name), value, _PLACES.get(name, 2)) for name, value in values.items())
+
+
+def _value(photo: Photo, name: str) -> Any:  # noqa: ANN401 - of a column
+    """Return the value of a photo by its name in an edit, such as `camera_make`."""
+    relation, _, column = name.partition("_")
+    return getattr(getattr(photo, relation), column) if column in ("make", "model") else getattr(photo, name)

@@ -1,7 +1,12 @@
 """A library with every kind of value that people enter."""
 
-import pytest
+from datetime import date
 
+import pytest
+from sqlalchemy import select
+
+from photosvc.models import Subject
+from photosvc.models.engine import begin_write
 from tests.helpers.pictures import exif, jpeg, showing, titled
 
 DARKTABLE = (
@@ -64,6 +69,9 @@ def every_value(api):
     call("PUT", f"/markers/{both[1]['UID']}", json={"Name": "Robert"})
     people = {person["Name"]: person["UID"] for person in call("GET", "/subjects?count=10")}
     call("PUT", f"/subjects/{people['Ada']}", json={"Name": "Ada Lovelace", "Favorite": True})
+    with library.session() as session:  # an import brings birth dates
+        begin_write(session)
+        session.scalars(select(Subject).where(Subject.name == "Ada Lovelace")).one().birth_date = date(1815, 12, 10)
     call("PUT", f"/subjects/{people['Cleo']}", json={"Hidden": True})
     label = next(one for one in call("GET", "/labels?count=10&all=true") if one["Name"].lower() == "berg")
     call("POST", f"/labels/{label['UID']}/like")
@@ -72,6 +80,7 @@ def every_value(api):
         other = next(one for one in call("GET", f"/photos/{record['UID']}")["Files"] if not one["Primary"])
         action = "primary" if name == "s/lake.jpg" else "unstack"
         call("POST", f"/photos/{record['UID']}/files/{other['UID']}/{action}")
+    call("POST", "/batch/photos/stack", json={"photos": [uids["exposure.jpg"], uids["camera.jpg"]]})
     album = call("POST", "/albums", json={
         "Title": "Trip", "Notes": "n", "Category": "Ferien", "Location": "Bern", "Description": "d", "Order": "manual",
         "Favorite": True,

@@ -68,6 +68,12 @@ def test_an_archive_gives_a_fresh_library_all_values_and_the_same_archive(archiv
         assert (tmp_path / "again" / name).read_text().splitlines() == (archive / name).read_text().splitlines(), name
     assert content(tmp_path / "again") == content(archive)
     assert outcomes(bring(fresh, archive)) == {}
+    by_name = {record["FileName"]: record for record in fresh.library.find(count=100)}
+    stacked = fresh.library.call("GET", f"/photos/{by_name['exposure.jpg']['UID']}")["Files"]
+    former = next(file["UID"] for file in stacked if file["Name"] == "camera.jpg")
+    fresh.library.call("POST", f"/photos/{by_name['exposure.jpg']['UID']}/files/{former}/unstack")
+    [camera] = fresh.library.find(q="name:camera")
+    assert (camera["CameraModel"], camera["UID"] in (archive / "photos.jsonl").read_text()) == ("Box", True)
 
 
 @pytest.fixture(scope="module")
@@ -245,3 +251,26 @@ def test_a_run_that_was_killed_is_completed_by_the_next(archive, fresh, tmp_path
     bring(fresh, archive)
     export(fresh, tmp_path / "again")
     assert content(tmp_path / "again") == content(archive)
+
+
+def test_photos_that_are_here_take_over_what_people_entered_and_keep_what_they_set_here(archive, fresh, every_value):
+    shutil.copytree(every_value.library.originals, fresh.library.originals, dirs_exist_ok=True)
+    shutil.rmtree(fresh.library.originals / ".photosvc")
+    (fresh.library.originals / "times.jpg").unlink()
+    (fresh.library.originals / "times.jpg").write_bytes(jpeg(333))
+    fresh.library.index()
+    uids = {record["FileName"]: record["UID"] for record in fresh.library.find(count=100)}
+    fresh.library.call("PUT", f"/photos/{uids['texts.jpg']}", json={"Title": "mine"})
+    own = fresh.library.call("POST", "/albums", json={"Title": "TRIP"})["UID"]
+    report = bring(fresh, archive)
+    shown = {record["FileName"]: record for record in fresh.library.find(count=100)}
+    assert shown["texts.jpg"]["Title"] == "mine"
+    assert shown["texts.jpg"]["Description"] == "Zwei\nZeilen <&> \U0001f600"
+    known = {name: record["UID"] for name, record in shown.items() if name in uids}
+    assert (known.items() <= uids.items(), uids.keys() - known) == (True, {"archived.jpg", "flags.jpg"})
+    assert outcomes(report, "kept")["title"] == 1
+    copied = next(record for name, record in shown.items() if name.startswith("times_"))
+    assert (copied["TimeZone"], shown["times.jpg"]["TimeZone"]) == ("America/New_York", "")
+    members = fresh.library.find(s=own, count=10)
+    assert {record["Title"] for record in members} >= {"mine"}
+    assert outcomes(bring(fresh, archive)) == {}
