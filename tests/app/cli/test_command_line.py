@@ -87,6 +87,7 @@ GONE = (
     "import archive /nonexistent",
     "import immich http://127.0.0.1:9 --key-file /nonexistent",
     "import photoprism /nonexistent",
+    "import takeout /nonexistent",
     "import undo 7 --yes",
     "index nowhere",
     "links ls nothing",
