@@ -56,7 +56,7 @@ class _FolderCommand(click.Command):
     "import",
     cls=_FolderCommand,
     epilog="`svc import photoprism STORAGE`, `svc import immich URL` and `svc import takeout FOLDER` take over what "
-    "people entered there, and `svc import archive FOLDER` what `svc export archive` wrote; `svc import undo RUN` takes "
+    "people entered there, `svc import archive FOLDER` what `svc export archive` wrote; `svc import undo RUN` takes "
     "that back. A folder of such a name is ./photoprism.",
 )
 @click.argument("folder", default="")
