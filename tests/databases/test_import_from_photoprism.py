@@ -1,4 +1,4 @@
-"""`svc import photoprism` and its undo on both databases."""
+"""`svc import photoprism`, stacks by hand, and their undo on both databases."""
 
 import json
 
@@ -8,6 +8,24 @@ from click.testing import CliRunner
 from photosvc.cli import svc
 from tests.helpers.factories.photos import add_photos
 from tests.helpers.library import open_library
+
+
+def test_stacks_and_their_undo_on_both_databases(tmp_path, new_database):
+    library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_database()})
+    with library.session() as session:
+        add_photos(session, 3, library.clock())
+    headers, uids = {"X-Auth-Token": library.token(role="admin")}, sorted({one["UID"] for one in library.find(count=9)})
+
+    def send(path, **body):
+        answer = library.app.test_client().post(f"/api/v1/batch/photos/{path}", json=body, headers=headers)
+        assert answer.status_code == 200, answer.text
+        return answer.json
+
+    done = send("stack", photos=uids)
+    assert [one["UID"] for one in library.find(merged=True)] == uids[:1]
+    assert send("undo", photos=uids[:1], change=done["change"])["photos"] == 1
+    assert sorted({one["UID"] for one in library.find(count=9)}) == uids
+    library.close()
 
 
 def test_an_import_and_its_undo_on_both_databases(tmp_path, new_database):
