@@ -190,8 +190,7 @@ class RemoteApi:
         except (OSError, http.client.HTTPException):
             raise CutOffError(f"{named} was cut off after {done:,} bytes") from None
         finally:
-            if not response.isclosed():  # the rest of it would be read as the next answer
-                self.close()
+            self._end(response)
 
     def _json(self, method: str, path: str, body: bytes | None, kind: type[Answer], most: int) -> Answer:
         for attempt in range(1, _TRIES + 1):
@@ -215,6 +214,8 @@ class RemoteApi:
             if attempt == _TRIES:
                 msg = f"{error.sentence}, {_TRIES} times: try again later"
                 raise RemoteError(msg, answer=error.answer) from None
+            if attempt == 1 and not error.answer:  # servers close connections that were idle
+                return
             wait = 2.0 ** (attempt - 1) if error.wait is None else error.wait
             self.clock.sleep(min(wait, _MOST_WAIT))
 
@@ -278,13 +279,21 @@ class RemoteApi:
                 done += len(piece)
                 pieces.append(piece)
                 if done > most or self.clock.monotonic() > end:
-                    self.close()
                     raise RemoteError(f"{self._named(path)} is too long")
         except (OSError, http.client.HTTPException):
             raise _AgainError(f"{self._named(path)} was cut off") from None
+        finally:
+            self._end(response)
         if stated is not None and done < stated:
             raise _AgainError(f"{self._named(path)} was cut off")
         return b"".join(pieces)
+
+    def _end(self, response: http.client.HTTPResponse) -> None:
+        """Keep the connection for the next request if this answer was read to its end, which `read1` does not note."""
+        if response.length == 0:
+            response.close()
+        elif not response.isclosed():  # the rest of it would be read as the next answer
+            self.close()
 
     def _named(self, path: str) -> str:
         """Return a request in words, without its parameters."""

@@ -91,6 +91,7 @@ class Immich:
     """Statuses and headers of the next answers."""
     asked: list[str] = field(default_factory=list)
     address: str = ""
+    connections: int = 0
 
     def answer(self, path, query, body):
         """The JSON or bytes of an answer."""
@@ -159,6 +160,10 @@ def immich():
 
         do_POST = do_GET  # noqa: N815 - its name in the library
 
+        def setup(self):
+            state.connections += 1
+            super().setup()
+
         def log_message(self, *_):
             pass
 
@@ -213,8 +218,10 @@ def comparable(found):
     return {record["FileUID"]: {name: record[name] for name in sorted(record.keys() - ignored)} for record in found}
 
 
-def test_what_people_entered_in_immich_is_here(indexed, run):
+def test_what_people_entered_in_immich_is_here(indexed, immich, run):
     report = run()
+    assert indexed.clock.pauses == []
+    assert immich.connections == 1
     found = records(indexed)
     assert found["text"]["Description"] == "Zwei\nZeilen"
     assert found["stars"]["Favorite"]
