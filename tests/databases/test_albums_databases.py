@@ -76,25 +76,6 @@ def test_people_are_renamed_and_merged_on_both_databases(filled_library, call):
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
-def test_eight_callers_fill_one_album_and_nothing_is_lost(filled_library, call):
-    filled_library.app.extensions["photosvc"].gate.let_serve(32)
-    headers = {"X-Auth-Token": filled_library.token()}
-    with filled_library.session() as session:
-        uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
-    made = call("POST", "/albums", json={"Title": "Crowd"})["UID"]
-
-    def add(number):
-        body = {"photos": [*uids[number:], *uids[:number]]}
-        path = f"/api/v1/albums/{made}/photos"
-        return filled_library.app.test_client().post(path, json=body, headers=headers).status_code
-
-    with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(add, range(8))) == {200}
-    assert {record["UID"] for record in filled_library.find(s=made, count=1000)} == set(uids)
-    with filled_library.session() as session:
-        assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
-
-
 def test_an_album_shows_its_photos_in_the_order_by_hand(filled_library, call):
     def shown(**parameters):
         return [record["UID"] for record in filled_library.find(count=1000, merged="true", **parameters)]

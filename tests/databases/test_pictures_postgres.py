@@ -18,10 +18,8 @@ def varied(new_postgres, tmp_path_factory):
 def test_positions_are_in_the_order_of_the_pages(varied, monkeypatch):
     library, _, _, tokens = varied
     for query, order in (
-        ("", "title"),
         ("", "-title"),
         ("lake", "relevance"),
-        ("", "name"),
         ("archived:true", "archived"),
     ):
         for by_cursor in (False, True):

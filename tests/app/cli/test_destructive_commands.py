@@ -66,16 +66,6 @@ def test_a_no_ends_with_0_and_changes_nothing(api, monkeypatch):
     assert dump(api) == before
 
 
-@pytest.mark.parametrize(
-    "arguments", [["users", "rm", "nobody"], ["auth", "rm", "sess00000000"], ["auth", "rm", "\x80"]]
-)
-def test_unknown_names_end_with_3(api, arguments):
-    for more in ([], ["--yes"]):
-        done = api.svc(*arguments, *more)
-        assert (done.returncode, done.stdout) == (3, "")
-        assert done.stderr.startswith("Error: no such ")
-
-
 def test_no_command_takes_a_password_as_an_argument(api):
     for command in (["users", "add"], ["users", "mod"], ["passwd"], ["auth", "add"]):
         words = api.svc(*command, "--help").stdout.split()

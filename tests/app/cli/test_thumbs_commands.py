@@ -73,15 +73,6 @@ def test_index_with_thumbs_makes_the_usual_sizes_of_the_files_that_it_reads(api,
     assert "thumbnails" not in json.loads(api.svc("index", "--json").stdout.splitlines()[-1])
 
 
-def test_index_with_and_without_thumbs_finds_the_same(api, pictures):
-    pictures.library.put("half.jpg", jpeg(640, 480)[:4000])
-    api.svc("index", "--thumbs")
-    with_thumbs = pictures.library.find(count=10, q="error:true | error:false")
-    api.svc("index", "--force")
-    assert pictures.library.find(count=10, q="error:true | error:false") == with_thumbs
-    assert cached(pictures, "half.jpg") == []
-
-
 def test_index_with_thumbs_on_a_cache_that_cannot_be_written_indexes(api, pictures):
     (pictures.library.instance / "cache").mkdir()
     (pictures.library.instance / "cache" / "pictures").write_bytes(b"no folder")
