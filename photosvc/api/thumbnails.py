@@ -120,11 +120,12 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
 def trashed_thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: ARG001 - `require_link_token`
     """Send a thumbnail of a file in the trash; the token is a preview or download token."""
     decide(principal(), "trash.view")
+    target, content_hash = _target(content_hash, size)
     with current_service().reading() as connection:
-        file = deleted_file(connection, content_hash.lower())
+        file = deleted_file(connection, content_hash)
     if file is None:
         raise NotFoundError("there is no such file in the trash", field="hash")
-    return show_cover(file, size)
+    return _show(file, target, keep=target.area == WHOLE, cached=CHECKED)
 
 
 def show_cover(seen_file: SeenFile, size: str) -> Response:
