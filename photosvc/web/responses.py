@@ -60,8 +60,8 @@ def json_text(body: bytes | str, status: int = 200) -> Response:
 def add_security_headers(answer: Response) -> Response:
     """Add the headers of every answer, which forbid sniffing, framing, caching and a referrer that contains a token."""
     headers = answer.headers
-    if _MARK not in headers:  # the blueprint and, standing alone, the app call this
-        present = {name for name, _ in headers}
+    present = {name for name, _ in headers}
+    if _MARK not in present:  # the blueprint and, standing alone, the app call this
         for name, value in _SECURITY:
             if name not in present:
                 headers.add(name, value)
@@ -106,7 +106,8 @@ def tag_by_body(answer: Response) -> Response:
     An answer that is streamed stays without a tag.
     """
     headers = answer.headers
-    if answer.status_code != HTTPStatus.OK or headers.get("Cache-Control") != _CACHED or "ETag" in headers:
+    present = dict([*headers])  # `Headers` compares each name in lower case at each look
+    if answer.status_code != HTTPStatus.OK or present.get("Cache-Control") != _CACHED or "ETag" in present:
         return answer
     if request.method not in {"GET", "HEAD"} or answer.is_streamed:
         return answer
