@@ -270,7 +270,7 @@ def test_the_answer_has_the_years_of_photos_that_the_user_sees(api):
     with api.library.session() as session:
         add_photos(session, 3, api.clock())
         edit_photos(session, [1], year=1999, private=True)
-        edit_photos(session, [2], year=1998, archived_at=api.clock())
+        edit_photos(session, [2], year=1998, day=1, archived_at=api.clock())
     assert api.log_in("alice").json["config"]["years"] == [2020, 1999]
     assert api.log_in("vera").json["config"]["years"] == [2020]
 

@@ -124,14 +124,14 @@ def test_clients_are_listed_and_searched(run):
 
 def test_every_setting_can_be_changed(run):
     client_id = added(run)["client_id"]
-    done = run("clients", "mod", client_id, "-n", "lamp", "-r", "admin", "-s", "* users:false", "-e", "60", "-t", "3",
+    done = run("clients", "mod", client_id, "-n", "lamp", "-r", "admin", "-s", "* users:false", "-e", "60", "-t", "-1",
                "--token-format", "jwt", "--user", "alice", "--disable", "--json")  # fmt: skip
     record = json.loads(done.stdout)
     assert "client_secret" not in record
     assert record == shown(run, client_id)
     del record["created_at"], record["updated_at"], record["client_id"]
     assert record == {"name": "lamp", "user": "alice", "role": "admin", "scope": "* users:false", "expires": 60,
-                      "tokens": 3, "token_format": "jwt", "enabled": False}  # fmt: skip
+                      "tokens": -1, "token_format": "jwt", "enabled": False}  # fmt: skip
     record = json.loads(run("clients", "mod", client_id, "--enable", "--user", "", "--json").stdout)
     assert (record["enabled"], record["user"], record["name"]) == (True, "", "lamp")
 
