@@ -74,7 +74,7 @@ def download_parameters() -> list[dict[str, Any]]:
 
 
 def _archive_parameters() -> list[dict[str, Any]]:
-    details = "Add an XMP sidecar to each file, with what people entered; not for visitors of links."
+    details = "Add an XMP sidecar to each file, with what people entered; not for guests and visitors."
     return [*download_parameters(), *describe({"details": ({"type": "boolean", "default": False}, details)})]
 
 

@@ -189,6 +189,13 @@ def open_inside(root: Path, name: str) -> int:
         os.close(folder)
 
 
+def system_sentence(error: OSError) -> str:
+    """Return why a file below a root cannot be opened or written, in words."""
+    if error.errno in (errno.ELOOP, errno.ENOTDIR):
+        return "a link, which is not followed, or a file in place of a folder is in its path"
+    return error.strerror or str(error)
+
+
 def open_folder(root: Path, parts: Iterable[str], *, create: bool = False) -> int:
     """Open a folder below `root` by its names on disk, and return its descriptor; like `open_inside`, follow no link.
 

@@ -20,7 +20,7 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PhotosvcError
-from photosvc.core.files import clamped_time, clean_name, disk_name, open_folder, open_inside
+from photosvc.core.files import clamped_time, clean_name, disk_name, open_folder, open_inside, system_sentence
 from photosvc.exchange import archive_records as records
 from photosvc.exchange.archive_records import FORMAT, README
 from photosvc.exchange.sidecar_export import SidecarExport, SidecarOutcome, open_unfinished, unfinished_name
@@ -276,7 +276,7 @@ def reason_of(error: OSError | PhotosvcError) -> str:
     """Return the reason of an error in words."""
     if isinstance(error, OriginalChangedError):
         return "it is gone, or changed since it was indexed"
-    return error.message if isinstance(error, PhotosvcError) else error.strerror or str(error)
+    return error.message if isinstance(error, PhotosvcError) else system_sentence(error)
 
 
 def check_archive(folder: Path) -> Iterator[tuple[str, str]]:
@@ -293,7 +293,7 @@ def check_archive(folder: Path) -> Iterator[tuple[str, str]]:
         try:
             wrong = "" if _digest_of(folder, name) == digest else "it is damaged: its content is another one"
         except (OSError, NotFoundError) as error:
-            wrong = error.message if isinstance(error, NotFoundError) else error.strerror or str(error)
+            wrong = error.message if isinstance(error, NotFoundError) else system_sentence(error)
         yield clean_name(name), wrong
     for parent, folders, files in os.walk(folder):
         links = [one for one in folders if os.path.islink(f"{parent}/{one}")]  # noqa: PTH114 - a link to a folder

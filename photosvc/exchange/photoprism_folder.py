@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from photosvc.core.files import clean_name
+from photosvc.core.files import clean_name, system_sentence
 from photosvc.exchange.imported import (
     ImportedAlbum,
     ImportedLabel,
@@ -171,4 +171,4 @@ def _content(file: Path, most: int) -> bytes:
 
 def _reason(error: Exception) -> str:
     """Return why a record cannot be read."""
-    return (error.strerror or "cannot be read") if isinstance(error, OSError) else "too long, or no YAML of PhotoPrism"
+    return system_sentence(error) if isinstance(error, OSError) else "too long, or no YAML of PhotoPrism"

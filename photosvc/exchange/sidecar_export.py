@@ -20,7 +20,7 @@ from xml.etree.ElementTree import Element
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from photosvc.core.files import disk_name, open_folder
+from photosvc.core.files import disk_name, open_folder, system_sentence
 from photosvc.core.orientation import swaps_sides
 from photosvc.exchange.known_values import entered_values, known_values, own_values
 from photosvc.index.sidecar_formats import SidecarKind
@@ -147,7 +147,7 @@ class SidecarExport:
                 return None
             reason = "the present sidecar is no XMP that can be changed"
         except OSError as error:
-            reason = error.strerror or str(error)
+            reason = system_sentence(error)
         return ExportedSidecar(wanted.name, SidecarOutcome.FAILED, reason)
 
     def _write(self, wanted: _Wanted, properties: Mapping[str, Sequence[Element]]) -> ExportedSidecar | None:

@@ -232,6 +232,11 @@ def test_no_link_is_followed_and_a_file_that_is_no_sidecar_is_reported(edited, t
     (folder / "details").symlink_to(tmp_path)
     code, results, _ = export(edited, "--into", str(folder))
     failed = {name for name, outcome in results.items() if outcome == "failed"}
+    sentences = edited.svc("export", "xmp", "--into", str(folder)).stderr.splitlines()
+    assert {sentence.partition(": ")[2] for sentence in sentences} == {
+        "a link, which is not followed, or a file in place of a folder is in its path",
+        "the present sidecar is no XMP that can be changed",
+    }
     assert (code, failed) == (1, {"texts.jpg.xmp", "times.jpg.xmp", "details/d.jpg.xmp"})
     assert ((tmp_path / "secret").read_text(), (tmp_path / "d.jpg.xmp").exists()) == ("secret", False)
 

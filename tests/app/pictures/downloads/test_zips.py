@@ -10,11 +10,11 @@ from zipfile import ZipFile
 import pytest
 from sqlalchemy import func, select, update
 
-from photosvc.api import downloads
 from photosvc.media.xmp import read_xmp_sidecar
 from photosvc.models import Album, AlbumPhoto, Credential, File, Photo, User, ZipSelection
 from photosvc.pictures.archives import MOST_WAITING
 from photosvc.search.rows.write import project
+from photosvc.web import zips
 from photosvc.web.service import current_service
 from tests.helpers.api_client import ApiClient, check_error, open_api
 from tests.helpers.clock import NOW
@@ -416,7 +416,7 @@ def test_an_archive_over_a_limit_is_413_with_the_figure(filled, monkeypatch):
     with filled.library.app.app_context():
         settings = current_service().settings
     for patched, value, message in (
-        ((downloads, "MOST_FILES"), 2, "more than 2 files are selected: select fewer"),
+        ((zips, "MOST_FILES"), 2, "more than 2 files are selected: select fewer"),
         ((type(settings), "zip_size"), 0, "the selected files have 1 MiB, an archive may have 0 MiB: select fewer"),
     ):
         with monkeypatch.context() as patch:
