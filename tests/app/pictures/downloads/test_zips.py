@@ -10,6 +10,7 @@ from zipfile import ZipFile
 import pytest
 from sqlalchemy import func, select, update
 
+from photosvc.api import downloads
 from photosvc.media.xmp import read_xmp_sidecar
 from photosvc.models import Album, AlbumPhoto, Credential, File, Photo, User, ZipSelection
 from photosvc.pictures.archives import MOST_WAITING
