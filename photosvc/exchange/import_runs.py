@@ -19,6 +19,7 @@ from photosvc.library.labels import mark_favorite
 from photosvc.library.people import mark_person, spellings
 from photosvc.models import Album, Imported, ImportRun, Keyword, Photo, Subject
 from photosvc.models.engine import write_session
+from photosvc.models.statements import in_portions
 from photosvc.search.reading.people import Person
 
 #: Photos of one transaction.
@@ -79,20 +80,19 @@ def undo_run(engine: Engine, clock: Clock, zone: str, number: int) -> Undone:
         if run.undone_at is not None:
             raise ConflictError(f"import {number} was undone already", field="RUN")
         batch, change = run.batch, Change(_ACTION, _actor(run.source))
-        keys = session.scalars(select(Imported.key).where(Imported.run_id == number).order_by(Imported.key)).all()
+        distinct = select(Imported.uid).where(Imported.run_id == number).distinct()  # several records are one photo
+        uids = session.scalars(distinct.order_by(Imported.uid)).all()
     undone = Undone()
-    for start in range(0, len(keys), _PORTION):
+    for portion in in_portions(uids, _PORTION):
         with write_session(engine, library=True) as session:
-            of_portion = Imported.run_id == number, Imported.key.in_(keys[start : start + _PORTION])
-            uids = select(Imported.uid).where(*of_portion)
-            photo_ids = session.scalars(select(Photo.id).where(Photo.uid.in_(uids))).all()
+            photo_ids = session.scalars(select(Photo.id).where(Photo.uid.in_(portion))).all()
             if not photo_ids:
                 continue
             restored, changed_since = undo_batch(session, photo_ids, batch, change, clock(), zone)
             undone.photos += restored
             undone.changed_since += changed_since
             of_photos = Imported.uid.in_(select(Photo.uid).where(Photo.id.in_(photo_ids)))
-            session.execute(delete(Imported).where(*of_portion, of_photos))
+            session.execute(delete(Imported).where(Imported.run_id == number, of_photos))
     with Session(engine) as session:
         rest = session.execute(select(Imported.key, Imported.uid).where(Imported.run_id == number)).all()
     for key, uid in rest:

@@ -14,7 +14,7 @@ from threading import Thread
 import pytest
 from sqlalchemy import event
 
-from photosvc.exchange import immich_api, library_import
+from photosvc.exchange import immich_api, import_runs, library_import
 from photosvc.library.staging import Part
 from photosvc.models.engine import UnitOfWork
 from tests.helpers.library import hashes
@@ -248,7 +248,8 @@ def test_what_people_entered_in_immich_is_here(indexed, immich, run):
     assert counts(report, "stack") == {"taken": 1}
 
 
-def test_a_second_run_changes_nothing_and_undo_everything_back(indexed, run):
+def test_a_second_run_changes_nothing_and_undo_everything_back(indexed, run, monkeypatch):
+    monkeypatch.setattr(import_runs, "_PORTION", 1)
     before = indexed.library.find(count=100)
     assert counts(run("--dry-run"), "stack") == {"taken": 1}
     assert indexed.library.find(count=100) == before
