@@ -254,8 +254,9 @@ def _replace(folder: int, base: str, present: _Present | None, content: bytes) -
     try:
         with open_unfinished(folder, unfinished) as file:
             if present:
-                with suppress(PermissionError):
-                    os.fchown(file.fileno(), present.status.st_uid, present.status.st_gid)
+                for owner in ((-1, present.status.st_gid), (present.status.st_uid, -1)):  # often the group alone may
+                    with suppress(PermissionError):
+                        os.fchown(file.fileno(), *owner)
                 os.fchmod(file.fileno(), S_IMODE(present.status.st_mode))  # the mask of the process does not apply
             file.write(content)
             if present:  # a new one that a loss of power leaves empty is written again by the next export
