@@ -38,6 +38,7 @@ class MarkerRecord(msgspec.Struct, frozen=True):
     """A marked area of a file."""
 
     Type: str = ""
+    Src: str = ""
     Name: str = ""
     SubjUID: str = ""
     SubjSrc: str = ""
@@ -121,7 +122,7 @@ def with_files(
             name = clean(names.get(marker.SubjUID, "") or marker.Name, limits.NAME)
             if marker.Invalid or not name or marker.Type not in ("face", ""):
                 continue
-            if marker.SubjSrc not in _NAMED:
+            if marker.SubjSrc not in _NAMED and marker.Src not in ENTERED:
                 recognised = True
                 continue
             area = region_within(name, "face", (marker.X, marker.Y, marker.W, marker.H)) or whole_picture(name)

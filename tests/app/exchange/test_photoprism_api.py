@@ -110,12 +110,12 @@ def prism(pictures):
         {"LabelSrc": "image", "Uncertainty": 9, "Label": {"Name": "dog"}},
         {"LabelSrc": "manual", "Uncertainty": 100, "Label": {"Name": "removed"}},
     ]
-    size = len(pictures["moved"])
+    size, drawn = len(pictures["moved"]), {**FACE, "SubjSrc": "", "Src": "manual"}
     server = PhotoPrism(
         [
             photo(1, pictures["faces"], Title="Am See", TitleSrc="manual", File={"Markers": faces}),
             photo(2, pictures["labels"], Labels=labels, Details={"Keywords": "berg", "KeywordsSrc": "manual"}),
-            photo(3, pictures["turned"], File={"Orientation": 6, "OrientationSrc": "manual", "Markers": [FACE]}),
+            photo(3, pictures["turned"], File={"Orientation": 6, "OrientationSrc": "manual", "Markers": [drawn]}),
             photo(4, Favorite=True, TakenAtLocal="2020-05-06T07:08:09Z", File={"Size": size, "Name": "a/MOVED.jpg"}),
             photo(5, pictures["secret"], Private=True, DeletedAt="2024-05-05T05:05:05Z"),
             photo(6, Title="elsewhere", TitleSrc="manual", File={"Name": "../../etc/passwd"}),
@@ -308,7 +308,8 @@ COLUMNS = {
     "details": "photo_id keywords keywords_src",
     "files": "file_uid photo_uid file_hash file_root file_name file_primary file_size file_orientation "
     "file_orientation_src",
-    "markers": "marker_uid file_uid marker_type marker_name subj_uid subj_src x y w h marker_invalid embeddings_json",
+    "markers": "marker_uid file_uid marker_type marker_src marker_name subj_uid subj_src x y w h marker_invalid "
+    "embeddings_json",
     "subjects": "subj_uid subj_name subj_favorite subj_hidden subj_about",
     "labels": "id label_uid label_name label_favorite",
     "photos_labels": "photo_id label_id label_src uncertainty",
@@ -331,7 +332,7 @@ def rows_of(prism):
         names = ("Hash", "Root", "Name", "Primary", "Size", "Orientation", "OrientationSrc")
         yield "files", [f"f{number}", uid, *(file.get(name) for name in names)]
         for area in file.get("Markers", ()):
-            names = ("Type", "Name", "SubjUID", "SubjSrc", "X", "Y", "W", "H")
+            names = ("Type", "Src", "Name", "SubjUID", "SubjSrc", "X", "Y", "W", "H")
             values = [area.get(name) for name in names]
             yield "markers", ["m", f"f{number}", *values, int(area.get("Invalid", False)), "[0.5]" * 50_000]
         for label_id, label in enumerate(one.get("Labels", ()), 1):
