@@ -128,7 +128,7 @@ def tab_to(page: Any, selector: str) -> None:
         page.keyboard.press("Tab")
         found, shown = page.evaluate(
             """selector => {
-              const here = document.activeElement, drawn = [here, here.closest("label") ?? here];
+              const here = document.activeElement, drawn = [here, here.closest("label, .field") ?? here];
               const shown = drawn.some((one) => getComputedStyle(one).outlineStyle !== "none");
               return [here.matches(selector), shown || !here.matches(":focus-visible") || here === document.body];
             }""",
