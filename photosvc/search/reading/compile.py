@@ -202,7 +202,11 @@ def _any(spec: FilterSpec, items: tuple[Operand, ...], context: Context) -> Cond
         exact, rest = columns.split_exact(items)
         listed = [columns.one_of(spec.columns[0], exact, context)] if exact else []
         return or_(false(), *listed, *(_item(spec, item, context) for item in rest))
-    return or_(false(), *(_item(spec, item, context) for item in items))
+    return _either([_item(spec, item, context) for item in items])
+
+
+def _either(conditions: Sequence[Condition]) -> Condition:
+    return conditions[0] if len(conditions) == 1 else or_(false(), *conditions)
 
 
 def _item(spec: FilterSpec, item: Operand, context: Context) -> Condition:
@@ -218,7 +222,7 @@ def _item(spec: FilterSpec, item: Operand, context: Context) -> Condition:
         case Pattern() if spec.columns == ("description",):
             return columns.fits(SearchText.description_key, item)
         case _:
-            return or_(*(columns.compare(column, item, context) for column in spec.columns))
+            return _either([columns.compare(column, item, context) for column in spec.columns])
 
 
 def _in_albums(operands: Iterable[Operand], context: Context) -> Condition:
