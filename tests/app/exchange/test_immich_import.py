@@ -3,12 +3,10 @@
 import json
 import os
 from base64 import b64encode
-from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha1
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
-from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -16,6 +14,7 @@ from sqlalchemy import event
 
 from photosvc.exchange import immich_api, import_runs, library_import
 from photosvc.library.staging import Part
+from photosvc.library.storage_errors import StorageFullError
 from photosvc.models.engine import UnitOfWork
 from tests.helpers.library import hashes
 from tests.helpers.pictures import exif, jpeg
@@ -443,12 +442,17 @@ def test_a_wrong_address_is_a_sentence(api, key, url, sentence):
     assert sentence in done.stderr
 
 
-def test_a_full_disk_is_a_sentence_and_leaves_no_part(api, immich, run, monkeypatch):
-    def full(self, data):
-        raise OSError(28, "No space left on device")
+@pytest.mark.parametrize("written", [0, 3])
+def test_a_full_disk_is_a_sentence_and_the_next_run_goes_on(api, immich, run, monkeypatch, written):
+    numbers, write = count(), Part.write
 
-    monkeypatch.setattr(Part, "write", full)
-    with suppress(OSError):
-        assert "space" in run("--download", code=1)
+    def full(self, data):
+        if next(numbers) >= written:
+            raise StorageFullError
+        write(self, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Part, "write", full)
+        assert run("--download", code=1).endswith("Error: There is no space left for the file.\n")
     assert hashes(api.library.originals) == {}
-    assert not list(Path(api.library.originals).rglob("*.part"))
+    assert counts(run("--download"), "original") == {"taken": 12}
