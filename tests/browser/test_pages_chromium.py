@@ -150,7 +150,7 @@ def test_the_page_of_another_port_or_site_gets_nothing_and_changes_nothing(chrom
             assert "READ" not in page.title()
             assert all("Sign out" not in (frame.content() if frame.url != page.url else "") for frame in page.frames)
             page.click("#link")  # a link leads in, once the browser has asked by itself
-            page.wait_for_selector("input[name=q][value='year:2023']")
+            page.wait_for_selector("input[name=q][value='year:2023']", state="attached")
             assert page.inner_text(".leave b") == "alice"
             context.close()
 

@@ -248,6 +248,33 @@ def test_a_suggestion_searches_at_once_its_chip_is_in_words_and_the_search_is_of
     assert page.url.endswith("/?q=camera%3A%22Canon+EOS+5D%22")
 
 
+def test_memories_are_above_the_photos_until_they_are_closed_for_the_day(page, site):
+    (photo,) = site.library.find(count=1, merged="true", q="year:2019")
+    memory = {
+        "first": "2019-07-03",
+        "last": "2019-07-03",
+        "count": 3,
+        "hash": photo["Hash"],
+        "turn": 1,
+        "query": "year:2019",
+    }
+    kinds = [{"kind": "years", "years": 7, "place": "Lisbon"}, {"kind": "day", "years": 2, "place": ""}]
+    page.route("**/api/v1/memories", lambda route: route.fulfill(json=[{**memory, **kind} for kind in kinds]))
+    page.reload()
+    page.wait_for_selector(".memories li:nth-child(2) img:not(.late)")
+    assert page.inner_text(".memories ul").split("\n") == [
+        "7 years ago", "Lisbon, July 3, 2019", "On this day", "2 years, 3 photos"
+    ]  # fmt: skip
+    page.click(".memories a >> nth=0")
+    shows(page, 3)
+    page.go_back()
+    page.click(".memories button")
+    page.reload()
+    shows(page, TOTAL)
+    page.wait_for_load_state("networkidle")
+    assert page.query_selector(".memories") is None
+
+
 def test_filters_are_a_drawer_that_stays_open_while_values_are_chosen(page):
     page.click(".filters-button")
     page.click(".drawer .by-year a:has-text('2019')")

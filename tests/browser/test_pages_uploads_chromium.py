@@ -131,7 +131,9 @@ def test_each_file_tells_what_became_of_it_also_when_it_is_chosen_again(base, ch
         page.set_input_files("#files", [tmp_path / "a <b>.jpg", *(tmp_path / name for name in files)])
         title(page, "1 added, 1 in the library already, 4 refused")
         names = page.locator(".uploads li > span").all_inner_texts()
-        texts = dict(zip(names, page.locator(".uploads small").all_inner_texts(), strict=True))
+        page.wait_for_selector(".uploads li:has-text('first.jpg') small:text-matches('already · .* 2018')")
+        told = [text.partition(" · ")[0] for text in page.locator(".uploads small").all_inner_texts()]
+        texts = dict(zip(names, told, strict=True))
         assert texts == {
             "a <b>.jpg": texts["a <b>.jpg"],
             "first.jpg": "In the library already",

@@ -9,8 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cache
 from itertools import groupby
-from typing import Any, Final
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, select
 
@@ -60,8 +62,7 @@ class Memory:
     """The picture to show for them, and the Exif orientation that a person gave it, 1 if none."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Shot:
+class _Shot(NamedTuple):
     """A photo of an earlier year."""
 
     day: date
@@ -114,10 +115,12 @@ def _shots(connection: Connection, today: date, year: int, *, sees_private: bool
     query = select(*columns).where(
         visible(sees_private=sees_private), SearchRow.is_first, SearchRow.timeline_day.between(first, last)
     )
-    for day, country, city, *rest in connection.execute(query.order_by(SearchRow.timeline_day).limit(_MOST_PHOTOS)):
+    rows = connection.execute(query.order_by(SearchRow.timeline_day).limit(_MOST_PHOTOS))
+    for day, same in groupby(rows, key=itemgetter(0)):
         if day % 100:  # else only the month is known
             known = date(day // 10_000, day // 100 % 100, day % 100)
-            yield _Shot(known, (country, city) if city else ("", ""), *rest)
+            for _, country, city, *rest in same:
+                yield _Shot(known, (country, city) if city else ("", ""), *rest)
 
 
 _Found = tuple[dict[str, Any], _Shot]
@@ -142,7 +145,9 @@ def _trips(shots: Sequence[_Shot], today: date) -> Iterator[_Found]:
         return
     home_town = max(towns, key=lambda town: (towns[town], town))
     home = next(shot for shot in located if shot.town == home_town)
-    away = [day for day, of_day in days.items() if all(_is_away(shot, home) for shot in of_day)]
+    far = cache(lambda lat, lng: distance_m(lat, lng, home.lat, home.lng) > _AWAY_M)
+    # A tenth of a degree is some ten kilometres.
+    away = [day for day, of_day in days.items() if all(far(round(shot.lat, 1), round(shot.lng, 1)) for shot in of_day)]
     trips = list(_runs(away, days))
     for run in sorted(trips, key=len, reverse=True)[:_MOST_TRIPS]:
         common = Counter(shot.town for shot in run).most_common(1)[0][0]
@@ -151,10 +156,6 @@ def _trips(shots: Sequence[_Shot], today: date) -> Iterator[_Found]:
             _memory("trip", run, today.year - first.year, f"taken:{first}..{last}"),
             _best(shot for shot in run if shot.town == common),
         )
-
-
-def _is_away(shot: _Shot, home: _Shot) -> bool:
-    return distance_m(shot.lat, shot.lng, home.lat, home.lng) > _AWAY_M
 
 
 def _runs(away: Sequence[date], days: dict[date, list[_Shot]]) -> Iterator[list[_Shot]]:
