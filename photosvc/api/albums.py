@@ -13,7 +13,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.message import counted
 from photosvc.core.times import ZERO_TIME
-from photosvc.library.album_photos import add_photos, arrange_photos, photos_in_order, remove_photos
+from photosvc.library.album_photos import add_photos, arrange_photos, keep_shown_order, photos_in_order, remove_photos
 from photosvc.library.albums import (
     PhotosChange,
     album_of_people,
@@ -38,6 +38,7 @@ from photosvc.search.reading.albums_named import kind_of
 from photosvc.search.reading.covers import with_album_covers
 from photosvc.search.reading.guests import sees_album
 from photosvc.search.reading.library import state_tag
+from photosvc.search.reading.request import ALBUM_ORDERS
 from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
 from photosvc.web.changes import change_photos, one_batch
 from photosvc.web.contract import (
@@ -258,7 +259,10 @@ def list_album_photos(album_uid: str) -> Response:
 @takes(ArrangementSchema, any_type=True, max_body=LONG_BODY)
 @answers(_ORDER, "The UIDs of the moved photos, in their order.", refuses=(400, 404, 409))
 def arrange_album_photos(body: dict[str, Any], album_uid: str) -> Response:
-    """Move photos of an album, in the order given, before the photo `before`, to the beginning, or to the end."""
+    """Move photos of an album, in the order given, before the photo `before`, to the beginning, or to the end.
+
+    Without `order`, the order of the album stays the one it has.
+    """
     service, who = current_service(), principal()
     if len(body["photos"]) > MOST_SELECTED:
         raise InvalidValueError(f"photos: send at most {MOST_SELECTED:,} photo UIDs", field="photos")
@@ -266,8 +270,13 @@ def arrange_album_photos(body: dict[str, Any], album_uid: str) -> Response:
         raise InvalidValueError("photos: send photo UIDs", field="photos")
     if not (body["before"] is None or is_uid(body["before"], PHOTO)):
         raise InvalidValueError("before: send a photo UID", field="before")
+    shown = body["order"]
+    if shown is not None and (shown not in ALBUM_ORDERS or shown == "random"):
+        raise InvalidValueError("order: send the name of an order that is always the same", field="order")
     with service.writing(library=True) as session:
         album = album_to_change(session, album_uid, sees_private=who.sees_private)
+        if shown is not None and not album.filter:
+            keep_shown_order(session, album, shown, service.today())
         arrange_photos(
             session,
             album,

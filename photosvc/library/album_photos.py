@@ -18,6 +18,7 @@ from photosvc.models import Album, AlbumPhoto, Photo, SearchRow
 from photosvc.models.counters import record_change
 from photosvc.models.statements import in_portions, insert_into
 from photosvc.search.reading.compile import visible_ids
+from photosvc.search.reading.request import MANUAL
 from photosvc.search.reading.selection import Selection, selected_ids
 from photosvc.search.rows.write import renew
 
@@ -236,8 +237,20 @@ class _Order:
             yield from (entry for entry in entries if entry.photo_id not in self.moved)
 
 
-def keep_order(session: Session, album: Album, today: date) -> None:
-    """Store the order in which the album shows its photos as their positions; hidden photos follow."""
+def keep_shown_order(session: Session, album: Album, order: str, today: date) -> None:
+    """Store the order in which somebody sees the photos as their positions, and make the album one that has them.
+
+    Hidden photos follow.
+    """
+    if order == MANUAL.name:
+        return
+    album.order = order
+    _keep_order(session, album, today)
+    album.order = MANUAL.name
+    record_change(session, private=album.private)
+
+
+def _keep_order(session: Session, album: Album, today: date) -> None:
     entries = select(AlbumPhoto.photo_id).where(AlbumPhoto.album_id == album.id)
     known = list(session.scalars(entries.order_by(AlbumPhoto.position, AlbumPhoto.photo_id)))
     session.flush()

@@ -25,7 +25,7 @@ from photosvc.pages.administration import (  # noqa: F401
     statistics,
     trash,
 )
-from photosvc.pages.albums import arrange, forms, listing, sharing  # noqa: F401
+from photosvc.pages.albums import forms, listing, sharing, taken_out  # noqa: F401
 from photosvc.pages.layout import BLUEPRINT, add_page_headers, pages
 from photosvc.pages.shared import account, link  # noqa: F401
 from photosvc.web.begin import add_hooks

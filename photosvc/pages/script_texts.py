@@ -75,6 +75,13 @@ _TEXTS: Final[dict[str, Text]] = {
         "Delete %(num)s photos for good? This cannot be undone.",
     ),
     "purged": P_("%(num)s photo deleted for good", "%(num)s photos deleted for good"),
+    # The order and the cover of an album.
+    "coverKey": N_("Use as cover (c)"), "keyCover": N_("cover of the album"),
+    "coverChanged": N_("Cover of the album changed"), "topKey": N_("To the top (t)"),
+    "keyTop": N_("to the beginning of the album"), "moved": P_("%(num)s photo moved", "%(num)s photos moved"),
+    "taken": N_("Taken up. Arrows move it, Space drops it, Esc puts it back."),
+    "beforePhoto": N_("Before photo %(at)s of %(total)s"), "atEnd": N_("At the end"), "keySpace": N_("Space"),
+    "keyTake": N_("take up, move by arrows, drop"),
     # The dialog that makes a link.
     "share": N_("Share"), "shareKey": N_("Share (s)"), "keyShare": N_("share by a link"), "makeLink": N_("Make a link"),
     "sharePhotos": P_("Share %(num)s photo", "Share %(num)s photos"), "sharedTitle": N_("Photos, %(day)s"),

@@ -97,6 +97,11 @@ class ArrangementSchema(AnyCaseSchema):
     last = fields.Boolean(
         load_default=False, allow_none=True, metadata=about("True to make them the last photos.", [True])
     )
+    order = fields.String(
+        load_default=None,
+        allow_none=True,
+        metadata=about("The order in which the album is shown now: it keeps that one first, and is manual then."),
+    )
 
 
 class FolderSchema(Schema):

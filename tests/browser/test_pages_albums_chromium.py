@@ -16,6 +16,7 @@ from tests.browser.chromium import (
     selected,
     shows,
     tab_to,
+    tile,
     until,
     viewed,
 )
@@ -39,10 +40,6 @@ def shown(page, count):
     return page.evaluate("""() => [...document.querySelectorAll(".tiles li")]
       .sort((one, other) => one.getAttribute("aria-posinset") - other.getAttribute("aria-posinset"))
       .map((item) => item.querySelector("a").pathname.split("/").at(-1))""")
-
-
-def boxes(page):
-    return [box.get_attribute("value") for box in page.query_selector_all("#arrange [name=photo]")]
 
 
 def create(page, base, title, query=""):
@@ -108,24 +105,37 @@ def test_the_typed_title_of_an_album_that_exists_means_this_album(page, own):
     assert page.locator(".albums li").count() == 1
 
 
-def test_photos_are_dragged_to_another_place_and_the_album_is_shown_so(page, own):
-    create(page, own.base, "Dragged", "?q=camera:canon")
-    page.click("text=Arrange")
-    page.wait_for_selector("#arrange li[draggable]")
-    before = boxes(page)
-    items = page.locator("#arrange li")
-    items.nth(4).drag_to(items.nth(1))
-    page.wait_for_selector("text=Moved.")
-    assert boxes(page) == [before[0], before[4], *before[1:4], before[5]]
-    for at in range(3):
-        items.nth(at).locator("input").check()
-    page.click("text=To the end")
-    page.wait_for_selector("text=Moved to the end")
-    after = [*before[2:4], before[5], before[0], before[4], before[1]]
-    assert boxes(page) == after
-    page.click(".up")
+def by_hand(page):
+    """Wait for the album in the order that photos were moved in."""
     page.wait_for_selector(".order summary:has-text('By hand')", state="attached")
+    shows(page, FEW)
+
+
+def test_photos_are_dragged_and_moved_to_the_top_in_the_album_which_gets_a_cover(page, own):
+    create(page, own.base, "Dragged", "?q=camera:canon")
+    shows(page, FEW)
+    before = shown(page, FEW)
+    page.drag_and_drop(f"{tile(5)} a", f"{tile(2)} a", target_position={"x": 6, "y": 90})
+    by_hand(page)
+    after = [before[0], before[4], *before[1:4], before[5]]
     assert shown(page, FEW) == after
+    for position in (6, 4):
+        page.hover(tile(position))
+        page.click(f"{tile(position)} .pick")
+    page.click(".actions [aria-label^='To the top']")
+    says(page, "2 photos moved")
+    until(page, f'document.querySelector("{FIRST} a")?.pathname.endsWith(value)', after[3])
+    assert shown(page, FEW) == [after[3], after[5], *after[:3], after[4]]
+    page.focus(f"{tile(3)} a")
+    page.keyboard.press("c")
+    says(page, "Cover of the album changed")
+    token, album = own.api.app_password("alice"), page.url.rpartition("/")[2].partition("#")[0]
+    record = own.api.call("GET", f"/albums/{album}", token).json
+    assert (record["ThumbSrc"], record["Order"]) == ("manual", "manual")
+    assert record["Thumb"] in page.get_attribute(".cover > img", "src")
+    page.keyboard.press("Control+z")
+    says(page, "Undone")
+    assert own.api.call("GET", f"/albums/{album}", token).json["ThumbSrc"] == ""
 
 
 def test_an_album_is_made_changed_arranged_and_deleted_by_keys_alone(page, own):
@@ -140,14 +150,26 @@ def test_an_album_is_made_changed_arranged_and_deleted_by_keys_alone(page, own):
     page.keyboard.press("Enter")
     page.wait_for_selector("text=Album created.")
     album = page.url.partition("?")[0]
-    enter(page, "main a[href$='/photos']", then="#arrange li[draggable]")
-    before = boxes(page)
-    page.focus("#arrange [name=photo] >> nth=2")
+    shows(page, FEW)
+    before = shown(page, FEW)
+    page.focus(f"{tile(3)} a")
     page.keyboard.press("Space")
-    page.focus("#arrange button[name=before] >> nth=0")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("text=Moved.")
-    assert boxes(page) == [before[2], *before[:2], *before[3:]]
+    page.keyboard.press("ArrowLeft")
+    focus_at(page, 2)
+    page.keyboard.press("ArrowLeft")
+    focus_at(page, 1)
+    assert page.locator(".unseen[role=status]:text-is('Before photo 1 of 6')").count() == 1
+    page.keyboard.press("Space")
+    by_hand(page)
+    moved = [before[2], *before[:2], *before[3:]]
+    assert shown(page, FEW) == moved
+    page.focus(f"{tile(1)} a")
+    page.keyboard.press("Space")
+    page.keyboard.press("End")
+    page.keyboard.press("Escape")  # puts it back
+    page.keyboard.press("Space")
+    page.keyboard.press("Escape")
+    assert shown(page, FEW) == moved
     page.goto(f"{album}/edit")
     enter(page, "summary.danger", then="main button.danger")
     enter(page, "main button.danger", then="text=The album “By keys” is deleted.")

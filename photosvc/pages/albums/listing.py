@@ -1,6 +1,6 @@
 """The list of albums, and the page of one, with the search field and grid of all photos."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
@@ -34,6 +34,8 @@ _DONE: Final = {
     "saved": N_("Album saved."),
     "restored": N_("Album restored."),
 }
+#: The sizes of the cover above the photos of an album.
+_HEAD_COVERS: Final = ("fit_1280", "fit_2560")
 #: Albums on a page.
 COUNT: Final = 60
 _LONGEST_TYPED: Final = 200
@@ -107,6 +109,7 @@ def show_album(uid: str) -> Response:
         orders=order_choices(by_hand=own and not album.filter),
         computed=not own,
         shown=album,
+        cover={size: address.replace("/UID/", f"/{uid}/", 1) for size, address in _covers(who, _HEAD_COVERS).items()},
         title=title_of(album),
         subtitle=subtitle_of(album),
         kind=KINDS[album.type],
@@ -120,7 +123,7 @@ def _rights(album: AlbumRecord) -> tuple[str, ...]:
     """Return the rights on an album of users; `fill` (add uploads to it) only for an album of chosen photos."""
     if album.type != ALBUM:
         return ()
-    return ("remove",) if album.filter else ("remove", "fill")
+    return ("remove", "cover") if album.filter else ("remove", "cover", "arrange", "fill")
 
 
 @pages.post("/albums/<uid>/favorite")
@@ -202,11 +205,11 @@ def _deleted(uid: str, who: Principal) -> Album | None:
         return deleted_album(session, uid, sees_private=who.sees_private)
 
 
-def _covers(who: Principal) -> dict[str, str]:
+def _covers(who: Principal, sizes: Sequence[str] = COVERS) -> dict[str, str]:
     """Return the addresses of covers by size, with `UID` for that of an album."""
     token = link_tokens.preview_token(current_service().settings, who)
     return {
-        size: url_for("photosvc.thumbnails.album_cover", uid="UID", token=token, size=size, quiet=1) for size in COVERS
+        size: url_for("photosvc.thumbnails.album_cover", uid="UID", token=token, size=size, quiet=1) for size in sizes
     }
 
 

@@ -1,6 +1,6 @@
 // Actions on the selected photos, or on the photo in the viewer.
 
-import {call, may, portions, post, site} from "./api.js";
+import {call, may, portions, post, site, thumbnail} from "./api.js";
 import {make} from "./elements.js";
 import {Line} from "./line.js";
 import {locale, t} from "./words.js";
@@ -18,6 +18,8 @@ export const ACTIONS = {
   share: about("share", "shareKey", "share"),
   edit: about("update", "editKey", "edit"),
   stack: about("update", "stack", "stack"),
+  cover: about("cover", "coverKey", "cover"),
+  top: about("arrange", "topKey", "top"),
   remove: about("remove", "removeKey", "remove"),
   approve: about("update", "approve", "check", !site.review),
   archive: about("update", IN_ARCHIVE ? "unarchiveKey" : "archiveKey", "archive"),
@@ -166,6 +168,26 @@ export class Actions {
       await post("/batch/photos/undo", {photos: [first], change});
       this.#follow(first);
     });
+  }
+
+  // Makes a photo the cover of the album of the page.
+  async cover([photo]) {
+    const path = `/albums/${site.album}`, {data: before} = await call(path);
+    const choose = (Thumb, shown) => this.#timeline.changing(async () => {
+      await call(path, {method: "PUT", body: {Thumb}});
+      const image = document.querySelector(".cover > img");
+      image?.removeAttribute("srcset");
+      if (image) image.src = thumbnail(shown, "fit_1280");
+    });
+    await choose(photo.hash, photo);
+    this.say(t("coverChanged"), () => choose(before.ThumbSrc === "manual" ? before.Thumb : "", {hash: before.Thumb}));
+  }
+
+  // Moves photos to the beginning of the album of the page.
+  async top(chosen) {
+    const {arrange} = await import("./arranging.js");
+    this.#done();
+    this.say(...await arrange(this.#timeline, uids(chosen), {before: null}));
   }
 
   // Removes photos from the album of the page.

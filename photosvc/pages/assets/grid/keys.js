@@ -22,7 +22,7 @@ export function isShortcut(event) {
 
 // The action that a key means, in the grid and in the viewer.
 const ACTIONS = {f: "favorite", p: "private", a: "archive", A: "archive", d: "download", D: "download", l: "album",
-  e: "edit", s: "share", r: "restore"};
+  e: "edit", s: "share", r: "restore", c: "cover", t: "top"};
 export const actionOf = (key) => (key === "Delete" ? ["remove", "purge"].find(may) ?? "delete" : ACTIONS[key]);
 
 // Keys to the next and the previous month and year.

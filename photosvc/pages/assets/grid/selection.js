@@ -47,6 +47,7 @@ export class Selection {
   }
 
   get actions() { return this.#actions; }
+  get chosen() { return [...this.#chosen.values()]; }
   clear() {
     this.#chosen.clear();
     this.#anchor = null;
@@ -202,6 +203,7 @@ class Bar {
     this.#all.hidden = size >= Math.min(total, most);
     this.#all.textContent = t(total > most ? "first" : "all", {most, total});
     for (const mark of ["favorite", "private"]) this.#buttons[mark]?.setAttribute("aria-pressed", every(mark));
+    if (this.#buttons.cover) this.#buttons.cover.hidden = size !== 1;
     if (this.#buttons.takeout) this.#buttons.takeout.hidden = !every("own");
   }
 

@@ -22,7 +22,7 @@ export class Tile {
   #height = 0;
 
   constructor() {
-    this.image = make("img", {decoding: "async", alt: ""});
+    this.image = make("img", {decoding: "async", alt: "", draggable: false});
     this.image.addEventListener("load", () => { this.image.className = "here"; });
     this.link = make("a", {tabIndex: -1}, this.image);
     this.box = make("input", {type: "checkbox", tabIndex: -1});

@@ -3,6 +3,7 @@
 import {tileKeys, pageKeys} from "./keys.js";
 import {Scrubber} from "./scrubber.js";
 import {Selection} from "./selection.js";
+import {may, site} from "./api.js";
 import {make} from "./elements.js";
 import {isMoving} from "./tile.js";
 import {viewing} from "./viewing.js";
@@ -28,6 +29,8 @@ export function attach(root, timeline, grid) {
     emptying.hidden = false;
     emptying.addEventListener("click", () => selection.all().then(() => selection.run("purge")));
   }
+  if (may("arrange") && !/^-|random/.test(site.order))
+    import("./arranging.js").then(({arranging}) => arranging(root, timeline, grid, selection), () => {});
   following(root, timeline, grid, scrubber, actions);
   tileKeys(root, timeline, grid, selection);
   pageKeys(scrubber);

@@ -10,11 +10,13 @@ import {LIVE, VIDEO} from "./tile.js";
 import {t} from "./words.js";
 
 // Actions with a button, in this order.
-const SHOWN = ["favorite", "private", "share", "approve", "archive", "album", "takeout", "download", "restore", "purge", "delete"];
+const SHOWN = ["favorite", "private", "share", "approve", "archive", "album", "takeout", "cover", "download", "restore",
+  "purge", "delete"];
 const PANEL = 360, BELOW = 0.65;  // pixels beside the picture, or a share of the screen below it
 const OPEN = "photosvc-panel";  // whether the panel is open, also with the next photo that is opened
 const SITE = document.title.slice(document.title.lastIndexOf(" · "));  // the end of every title
 const IDLE = 3000;  // milliseconds without movement after which the buttons fade
+const FEW = 3;
 const EARLY = {Escape: "close", ArrowLeft: "prev", ArrowRight: "next"};
 
 export class Viewer {
@@ -118,6 +120,10 @@ export class Viewer {
     swipe.on("destroy", () => this.#closed());
     if (entry) history.pushState({viewer: at}, "", photoPage(photo.uid));
     swipe.init();
+    const buttons = Object.values(this.#buttons);
+    // On phones the bar at the top has room for a few of them.
+    if (innerWidth < 700 && buttons.length > FEW)
+      swipe.element.append(make("div", {className: "pswp__lower-bar pswp__hide-on-close"}, ...buttons));
     // PhotoSwipe would take the focus only when it has opened, perhaps from a field that somebody types in.
     swipe.element.focus();
     this.#actions.line.standIn(swipe.element);
@@ -401,6 +407,7 @@ export class Viewer {
     this.#actions.line.standIn(document.body);
     clearTimeout(this.#idle);
     this.#caption = null;
+    this.#buttons = {};
     this.#swipe = null;
     this.#open = false;
     const {month, index} = this.#place(Math.min(at, this.#timeline.total - 1));

@@ -1,4 +1,4 @@
-"""The page on which users remove and order the photos of an album; it works without scripts."""
+"""The page on which users take photos out of the album of a saved search, and put them back, also without scripts."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,15 +8,8 @@ from flask import Response, request, url_for
 from photosvc.auth.policy import decide
 from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.library.album_photos import (
-    add_photos,
-    arrange_photos,
-    keep_order,
-    photos_taken_out,
-    remove_photos,
-)
-from photosvc.library.albums import album_of_people, album_to_change, change_album
-from photosvc.models import Album
+from photosvc.library.album_photos import add_photos, photos_taken_out, remove_photos
+from photosvc.library.albums import album_of_people
 from photosvc.pages.albums.listing import read_own_album, title_of
 from photosvc.pages.forms import chosen, page_number, read_form
 from photosvc.pages.grid import Tile, records_of, tile_of
@@ -24,8 +17,7 @@ from photosvc.pages.language import N_
 from photosvc.pages.layout import page, pages, see_other, show
 from photosvc.pages.search_state import SearchState
 from photosvc.pages.thumbnails import ThumbnailAddresses
-from photosvc.search.reading.albums import AlbumRecord
-from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL, parse_request
+from photosvc.search.reading.request import ALBUM_ORDERS, parse_request
 from photosvc.search.reading.selection import Selection
 from photosvc.web.changes import change_photos
 from photosvc.web.contract import uses
@@ -37,24 +29,18 @@ from photosvc.web.service import current_service
 COUNT: Final = 120
 #: The most ticked photos: more than a page shows.
 _MOST: Final = 500
-#: The most photos removed from a saved search that the page offers to restore, the last ones.
+#: The most photos that the page offers to put back, the last ones.
 _MOST_AWAY: Final = 100
 #: The actions on ticked photos, as values of the buttons.
-_REMOVE, _ADD, _FIRST, _LAST = "remove", "add", "first", "last"
-_ACTS: Final = frozenset({_REMOVE, _ADD, _FIRST, _LAST})
-_DONE: Final = {
-    _ADD: N_("Put back into the album."),
-    _FIRST: N_("Moved to the beginning of the album."),
-    _LAST: N_("Moved to the end of the album."),
-    "moved": N_("Moved."),
-}
+_REMOVE, _ADD = "remove", "add"
+_DONE: Final = {_ADD: N_("Put back into the album.")}
 
 
 @pages.get("/albums/<uid>/photos", endpoint="album_photos")
 @page("photos.search")
 @uses("albums.update")
 def show_photos(uid: str) -> Response:
-    """Show the photos in the order of the album."""
+    """Show the photos in the order of the album; an album of chosen photos is changed where it is shown."""
     decide(principal(), "albums.update")
     return _photos(uid)
 
@@ -62,54 +48,27 @@ def show_photos(uid: str) -> Response:
 @pages.post("/albums/<uid>/photos", endpoint="change_album_photos")
 @page("photos.search")
 @uses("albums.update")
-def arrange(uid: str) -> Response:
-    """Remove the ticked photos, put them back, or move them."""
+def change(uid: str) -> Response:
+    """Take the ticked photos out, or put them back."""
     decide(principal(), "albums.update")
     form, photos = read_form(), chosen("photo", _MOST)
-    act, before = form.get("act", ""), form.get("before", "")
+    act = form.get("act", "")
     try:
-        _arranging_check(photos, act, before)
+        _check(photos, act)
         if act == _REMOVE:
             uids_by_id, gone = change_photos(uid, Selection(photos=photos), remove_photos)
             return _photos(uid, removed=[uids_by_id[photo_id] for photo_id in gone])
-        if act == _ADD:
-            change_photos(uid, Selection(photos=photos), add_photos)
-        else:
-            _move(uid, photos, before or None, last=act == _LAST)
+        change_photos(uid, Selection(photos=photos), add_photos)
     except (InvalidValueError, NotFoundError) as error:
         return _photos(uid, error=error, ticked=photos)
-    anchor = photos[0] if before else None
-    return see_other(url_for(".album_photos", uid=uid, page=page_number(), done=act or "moved", _anchor=anchor))
+    return see_other(url_for(".album_photos", uid=uid, page=page_number(), done=act))
 
 
-def _arranging_check(photos: Sequence[str], act: str, before: str) -> None:
+def _check(photos: Sequence[str], act: str) -> None:
     if not photos or not all(is_uid(photo, PHOTO) for photo in photos):
         raise InvalidValueError(N_("Select photos first."), field="photo")
-    if act not in _ACTS and not before:
+    if act not in {_REMOVE, _ADD}:
         raise InvalidValueError(N_("Choose an action for the selected photos."), field="act")
-
-
-def _move(album_uid: str, photos: Sequence[str], before: str | None, *, last: bool) -> None:
-    """Move photos before another one, to the beginning or to the end, in the order that the page shows.
-
-    The order of the album becomes manual.
-    """
-    service, who = current_service(), principal()
-    if before in photos:
-        raise InvalidValueError(N_("Choose a place between photos that are not selected."), field="before")
-    with service.writing(library=True) as session:
-        album, now = album_to_change(session, album_uid, sees_private=who.sees_private), service.now()
-        if not album.filter and album.order != MANUAL.name:
-            album.order = _order(album)
-            keep_order(session, album, service.today())
-        try:
-            arrange_photos(session, album, photos, before, now, last=last, sees_private=who.sees_private)
-        except InvalidValueError as error:
-            if album.filter:
-                raise
-            msg = N_("Somebody else removed some of these photos from the album. Nothing was moved.")
-            raise InvalidValueError(msg, field=error.field) from None
-        change_album(session, album, {"order": MANUAL.name}, now)
 
 
 def _photos(
@@ -117,16 +76,17 @@ def _photos(
 ) -> Response:
     number = page_number()
     album = read_own_album(uid)
-    search = SearchState("", _order(album), "", album.uid)
-    tiles = _tiles(search, count=COUNT + 1, offset=(number - 1) * COUNT)
-    away = _taken_out(album.uid) if album.filter and number == 1 else []
+    if not album.filter:
+        return see_other(url_for(".album", uid=uid))
+    order = album.order if album.order in ALBUM_ORDERS and album.order != "random" else "oldest"
+    tiles = _tiles(SearchState("", order, "", album.uid), count=COUNT + 1, offset=(number - 1) * COUNT)
     return show(
         "album-photos",
         error.status if error else 200,
         shown=album,
         title=title_of(album),
         tiles=tiles[:COUNT],
-        away=away,
+        away=_taken_out(album.uid) if number == 1 else [],
         number=number,
         more=len(tiles) > COUNT,
         link=lambda page: url_for(".album_photos", uid=uid, page=page or None),
@@ -135,11 +95,6 @@ def _photos(
         removed=removed,
         done="" if error or removed is not None else _DONE.get(request.args.get("done", ""), ""),
     )
-
-
-def _order(album: AlbumRecord | Album) -> str:
-    """Return the order of the page: the order of the album, or oldest first if that is random."""
-    return album.order if album.order in ALBUM_ORDERS and album.order != "random" else "oldest"
 
 
 def _tiles(search: SearchState, **page: int) -> list[Tile]:
