@@ -6,14 +6,16 @@ import {t} from "./words.js";
 const form = document.querySelector("form.adding");
 
 function send() {
-  const told = form.querySelector("[role=status]"), usual = told.textContent, request = new XMLHttpRequest();
+  const told = form.querySelector("label span"), usual = told.textContent, request = new XMLHttpRequest();
   const field = form.querySelector("input"), end = (results) => {
     told.textContent = usual;
     field.disabled = false;
     document.querySelector("#results").replaceChildren(...results);
   };
   request.upload.addEventListener("progress", ({loaded, total}) => {
-    told.textContent = loaded < total ? t("sending", {percent: Math.floor((100 * loaded) / total)}) : t("adding");
+    const text = loaded < total ? t("sending", {percent: Math.floor((100 * loaded) / total)}) : t("adding");
+    told.textContent = text;
+    if (loaded === total) form.querySelector("[role=status]").textContent = text;
   });
   request.addEventListener("load", () => {
     if (request.status < 400 && request.responseURL.includes("added=")) {
