@@ -15,10 +15,11 @@ ASSETS = Path(photosvc.pages.__file__).with_name("assets")
 VENDORED = json.loads((ASSETS / "vendor/VENDORED.json").read_text())
 IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*"(\.[^"]+\.js)"(\))?""")
 KB = 1000
-#: Dialogs, panels and lists that no page and no viewer loads before somebody opens them, each with what it imports.
+#: Dialogs, panels and lists that no page and no viewer loads before somebody opens them, each with what it imports;
+#: and what videos, and albums of one's own, load under the pointer.
 ASKED_FOR = {
-    "about.js", "albums.js", "converting.js", "dialog.js", "editing.js", "filters.js", "help.js", "panel.js",
-    "sharing.js", "slideshow.js", "transfer.js", "trash.js", "uploads.js",
+    "about.js", "albums.js", "arranging.js", "converting.js", "dialog.js", "editing.js", "filters.js", "help.js",
+    "moving.js", "panel.js", "sharing.js", "slideshow.js", "transfer.js", "trash.js", "uploads.js",
 }  # fmt: skip
 
 

@@ -7,7 +7,8 @@ import {t} from "./words.js";
 const ARROWS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"]);
 
 /**
- * Moves photos to a place, from the order that is shown, which the album keeps. Returns what to say, and how to undo it.
+ * Moves photos to a place, from the order that is shown, which the album keeps. Returns what to say, and how to undo
+ * it.
  * @param {{before?: string | null, last?: boolean}} place
  */
 export async function arrange(timeline, uids, place) {
@@ -69,7 +70,8 @@ export function arranging(root, timeline, grid, selection) {
   let moved = null, from = -1, target = null;
   const position = (tile) => timeline.begins[tile.month] + tile.index;
   const mark = (tile, after) => {
-    for (const old of root.querySelectorAll(".drop-before, .drop-after")) old.classList.remove("drop-before", "drop-after");
+    for (const old of root.querySelectorAll(".drop-before, .drop-after"))
+      old.classList.remove("drop-before", "drop-after");
     target = tile && {at: position(tile) + (after ? 1 : 0)};
     tile?.item.classList.add(after ? "drop-after" : "drop-before");
   };

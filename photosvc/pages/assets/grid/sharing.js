@@ -74,7 +74,8 @@ async function given(address, title) {
     document.execCommand("copy");
     copy.textContent = t("copied");
   });
-  await show(make("dialog", {className: "ask", ariaLabel: t("linkMade")}, make("h2", {textContent: t("linkMade")}), field,
+  await show(make("dialog", {className: "ask", ariaLabel: t("linkMade")}, make("h2", {textContent: t("linkMade")}),
+    field,
     make("form", {method: "dialog"}, make("div", {className: "row"}, copy,
       make("button", {textContent: t("close")})))));
   return "";

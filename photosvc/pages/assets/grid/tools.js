@@ -29,8 +29,13 @@ export function attach(root, timeline, grid) {
     emptying.hidden = false;
     emptying.addEventListener("click", () => selection.all().then(() => selection.run("purge")));
   }
-  if (may("arrange") && !/^-|random/.test(site.order))
-    import("./arranging.js").then(({arranging}) => arranging(root, timeline, grid, selection), () => {});
+  if (may("arrange") && !/^-|random/.test(site.order)) {
+    let loading = null;
+    const load = () => {
+      loading ??= import("./arranging.js").then((part) => part.arranging(root, timeline, grid, selection));
+    };
+    for (const name of ["pointerover", "focusin"]) root.addEventListener(name, load, {once: true});
+  }
   following(root, timeline, grid, scrubber, actions);
   tileKeys(root, timeline, grid, selection);
   pageKeys(scrubber);

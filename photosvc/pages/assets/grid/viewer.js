@@ -323,7 +323,8 @@ export class Viewer {
     this.#shown = {uid: photo.uid, name: this.#timeline.nameOf(month, index)};
     document.title = `${photo.text || this.#grid.tile(month, index)?.image.alt || t("photo")}${SITE}`;
     if (inViewer()) history.replaceState({viewer: currIndex}, "", photoPage(photo.uid));
-    this.#caption?.replaceChildren(...[make("b", {textContent: photo.title, dir: "auto"}), photo.about].filter(Boolean));
+    const title = make("b", {textContent: photo.title, dir: "auto"});
+    this.#caption?.replaceChildren(...[title, photo.about].filter(Boolean));
     this.#panel?.show(photo);
     this.#marks();
   }
