@@ -93,7 +93,12 @@ def _size(values: Properties) -> tuple[float, float]:
 
 
 def _is_edited(values: Properties) -> bool:
-    """Return whether Lightroom or darktable hold adjustments that the picture beside the sidecar does not show."""
+    """Return whether people edited the photo: in photosvc, or by adjustments that the picture does not show.
+
+    Lightroom and darktable hold such adjustments in sidecars.
+    """
+    if first(values, "svc:Written"):
+        return True
     if first(values, "crs:HasSettings").lower() == "true":
         return first(values, "crs:AlreadyApplied").lower() != "true"
     current = first(values, "darktable:history_current_hash")

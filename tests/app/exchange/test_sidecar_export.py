@@ -277,3 +277,51 @@ def test_values_of_the_short_sidecar_name_are_not_repeated_beside_it(edited):
     assert export(edited, "plain", "--into", str(edited.library.instance.parent / "out"))[1] == {
         "plain.jpg.xmp": "written"
     }
+
+
+def names_of(library, **parameters):
+    return {record["FileName"] for record in library.find(count=100, token=library.token(role="admin"), **parameters)}
+
+
+def test_searches_facets_people_and_albums_of_a_new_library_are_equal(every_value, tmp_path):
+    old, other = every_value.library, tmp_path / "other"
+    shutil.copytree(old.originals, other / "originals", ignore=shutil.ignore_patterns(".photosvc"))
+    assert every_value.svc("export", "xmp", "--into", str(other / "originals")).returncode == 0
+    new = open_library(other)
+    new.index()
+    queries = [
+        "archived:true", "private:true", "favorite:true", "scan:true", "panorama:true", "people:ada", "people:robert",
+        "people:dora", "keywords:berg", "camera:agfa", "lens:apotar", "country:ch", "country:is", "year:1954",
+        "year:2019", "month:7", "title:see", "description:zeilen", "rating:3",
+        "iso:400", "f:5.6", "mm:85", "faces:1", "geo:true", "city:bern", "type:image", "swans",
+    ]  # fmt: skip
+    differing = {
+        query: (names_of(old, q=query), names_of(new, q=query))
+        for query in queries
+        if names_of(old, q=query) != names_of(new, q=query)
+    }
+    assert differing == {}
+    there, here = answers(new), answers(old)
+    differing = {name: there[name] ^ here[name] for name in here if there[name] != here[name]}
+    assert differing.pop("albums") <= {  # XMP has no word for stacks by hand
+        (title, count) for title in ("s", "unknown", "2020-05", "2022-01") for count in (1, 2, 3, 10, 11)
+    }
+    assert differing == {"person": {("Cleo", 1)}, "people": {("Cleo", 1)}}  # nor for hidden people
+    quality = {record["FileName"]: record["Quality"] for record in old.find(count=100)}
+    same = {record["FileName"] for record in new.find(count=100) if record["Quality"] == quality[record["FileName"]]}
+    assert quality.keys() - same <= {"s/off.jpg", "s/lake.jpg", "s/lake-edited.jpg", "plain.jpg"}
+    new.close()
+
+
+def answers(library):
+    """Facets, people and the albums that follow from the library, without what each library draws for itself."""
+    call, admin = library.call, library.token(role="admin")
+    by = "year,month,country,rating,camera,lens,color,type,person"
+    facets = call("GET", f"/photos/facets?by={by}", token=admin)
+    people = call("GET", "/subjects?count=100&hidden=yes", token=admin)
+    albums = [call("GET", f"/albums?count=100&type={kind}", token=admin) for kind in ("month", "folder", "state")]
+    return {
+        **{name: {(value["label"], value["count"]) for value in values} for name, values in facets.items()},
+        "people": {(person["Name"], person["PhotoCount"]) for person in people},
+        "albums": {(album["Title"], album["PhotoCount"]) for some in albums for album in some},
+    }
