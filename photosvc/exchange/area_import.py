@@ -15,7 +15,7 @@ from photosvc.library.people import name_area
 from photosvc.media.metadata import Region, whole_picture
 from photosvc.media.xmp_regions import upright
 from photosvc.models import File, Marker, Photo
-from photosvc.query.fold import fold
+from photosvc.query.fold import fold, words
 
 _HALF: Final = 0.5
 
@@ -56,8 +56,8 @@ class PeopleUnion:
         for one in record.people:
             name = self.shared_rows.person(one.area.name)
             folded, file = fold(name), _file_of(files, one)
-            if file is None:
-                yield folded, Outcome.NO_MATCH
+            if file is None or not words(name):  # a name has letters or digits
+                yield folded, Outcome.NO_MATCH if file is None else Outcome.NO_HOME
             elif f"person {folded}" in self.united and folded not in names:  # a person took them away
                 yield folded, Outcome.KEPT
             else:
