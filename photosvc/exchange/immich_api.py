@@ -40,7 +40,8 @@ _MOST_PAGES: Final = 100_000
 _MOST_ALBUM: Final = 256 << 20
 _ID: Final = re.compile(r"[0-9A-Za-z_-]{1,64}", re.ASCII)
 _ORDERS: Final = {"asc": "oldest", "desc": "newest"}
-_REFUSALS: Final = (400, 401, 403)
+#: Answers to a key without the permission, and of versions without the list.
+_REFUSALS: Final = (400, 403, 404)
 _Record = TypeVar("_Record")
 
 
@@ -222,7 +223,7 @@ class ImmichServer(Reader):
             except RemoteError as error:
                 if error.answer not in _REFUSALS:
                     raise
-                yield Unreadable("people", f"the key needs the permission person.read ({error.message})")
+                yield Unreadable("people", f"not taken, as without the permission person.read ({error.message})")
                 return
             for raw in answer.people:
                 person = _decoded(raw, _Person, "a person")
@@ -272,7 +273,7 @@ class ImmichServer(Reader):
             try:
                 answer = self.api.post("/search/metadata", _Found, {**wanted, "page": page}).assets
             except RemoteError as error:
-                if visibility != "locked" or error.answer not in _REFUSALS:
+                if visibility != "locked" or error.answer not in (401, *_REFUSALS):
                     raise
                 yield [Unreadable("locked photos", "keys may not read them: take them out of the locked folder first")]
                 return
@@ -289,7 +290,7 @@ class ImmichServer(Reader):
         except RemoteError as error:
             if error.answer not in _REFUSALS:
                 raise
-            yield Unreadable(name, f"the key needs the permission {permission} ({error.message})")
+            yield Unreadable(name, f"not taken, as without the permission {permission} ({error.message})")
             return []
 
     def _whole(self, asset: Asset) -> Asset:

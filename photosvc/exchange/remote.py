@@ -115,6 +115,7 @@ class RemoteApi:
     clock: Clock
     _base: str = field(init=False)
     _connection: http.client.HTTPConnection = field(init=False)
+    _has_answered: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         """Check the address."""
@@ -211,8 +212,9 @@ class RemoteApi:
             yield
         except _AgainError as error:
             self.close()
-            if attempt == _TRIES:
-                msg = f"{error.sentence}, {_TRIES} times: try again later"
+            # A server that never answered is more likely misspelled than busy.
+            if attempt == _TRIES or (attempt > 1 and not (error.answer or self._has_answered)):
+                msg = f"{error.sentence}, {attempt} times: try again later"
                 raise RemoteError(msg, answer=error.answer) from None
             if attempt == 1 and not error.answer:  # servers close connections that were idle
                 return
@@ -238,6 +240,7 @@ class RemoteApi:
         except (OSError, http.client.HTTPException) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else "no valid answer"
             raise _AgainError(f"{host} cannot be reached: {reason}") from None
+        self._has_answered = True
         if response.status in (200, 201):
             return response
         self.close()

@@ -352,10 +352,10 @@ def test_a_server_that_is_busy_now_and_then_is_asked_again(indexed, immich, run)
 
 
 REFUSED = {
-    "/tags": "tags: the key needs the permission tag.read",
-    "/stacks": "stacks: the key needs the permission stack.read",
-    "/people": "people: the key needs the permission person.read",
-    "/albums": "albums: the key needs the permission album.read",
+    "/tags": "tags: not taken, as without the permission tag.read",
+    "/stacks": "stacks: not taken, as without the permission stack.read",
+    "/people": "people: not taken, as without the permission person.read",
+    "/albums": "albums: not taken, as without the permission album.read",
 }
 
 
@@ -440,6 +440,12 @@ def test_a_wrong_address_is_a_sentence(api, key, url, sentence):
     done = api.svc("import", "immich", url, "--key-file", str(key))
     assert done.returncode == 2
     assert sentence in done.stderr
+
+
+def test_a_server_that_never_answered_is_given_up_soon(api, key):
+    done = api.svc("import", "immich", "http://127.0.0.1:9", "--key-file", str(key))
+    assert done.stderr == "Error: 127.0.0.1 refuses connections, 2 times: try again later\n"
+    assert api.clock.pauses == []
 
 
 @pytest.mark.parametrize("written", [0, 3])
