@@ -30,8 +30,6 @@ _THINGS: Final = frozenset(("pet", "focus", "barcode"))
 _WRITTEN: Final = "svc:Written"
 #: The library that wrote them, and those that people entered in it, which are no values of another program for it.
 _LIBRARY: Final = "svc:Library"
-#: The name of a property; another text in `svc:Written` was not put there by us.
-_NAME: Final = re.compile(r"([A-Za-z0-9-]+):[A-Za-z0-9]+", re.ASCII)
 #: Attributes that belong to the form of XMP, not to its values.
 _OF_FORM: Final = frozenset((_ABOUT, tag("rdf:parseType")))
 _LISTS: Final = frozenset(map(tag, ("rdf:Bag", "rdf:Seq", "rdf:Alt")))
@@ -44,8 +42,13 @@ _ROWS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     **{row.fields[0]: (row.fields, row.properties) for row in FIELDS},
     "regions": (("regions",), _PEOPLE),
 }
+#: The only names in `svc:Written` that count, so that their number is bounded.
+_WRITABLE: Final = frozenset(name for _, names in _ROWS.values() for name in names)
+#: The most blocks of properties, and characters of `svc:Library`.
+_MOST_BLOCKS: Final = 1000
+_MOST_NOTES: Final = 4096
 # What may stand before and after the root element: blanks, comments, and instructions such as `xpacket`.
-_AROUND: Final = re.compile(r"\ufeff?(?:\s+|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
+_AROUND: Final = re.compile(r"\ufeff?(?:\s++|<\?.*?\?>|<!--.*?-->)*+", re.DOTALL)
 #: The declaration of an encoding, which is UTF-8 from now on.
 _ENCODING: Final = re.compile(r"""(?i)\s+encoding=(?!.utf-8.)(?:"[^"]*"|'[^']*')""")
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -89,11 +92,13 @@ class Packet:
         if rdf is None:
             raise NotXmpError
         listed = [description for one in self._root.iter(_RDF) for description in one.iterfind(_DESCRIPTION)]
+        if len(listed) > _MOST_BLOCKS:
+            raise NotXmpError
         self._descriptions = listed or [SubElement(rdf, _DESCRIPTION, {_ABOUT: ""})]
         noted = (text.rpartition(" ") for text in self._texts(_WRITTEN))
         self._library = library
         is_own = library is None or library == self.library
-        self._written = {name: digest for name, _, digest in noted if is_own and _is_known(name)}
+        self._written = {name: digest for name, _, digest in noted if is_own and name in _WRITABLE}
 
     @property
     def library(self) -> str:
@@ -101,7 +106,7 @@ class Packet:
         return next(iter(self._noted_library()), "")
 
     def _noted_library(self) -> list[str]:
-        return next(((element.text or "").split() for element in self._elements(_LIBRARY)), [])
+        return next(((element.text or "")[:_MOST_NOTES].split() for element in self._elements(_LIBRARY)), [])
 
     def changed_by_others(self, values: Metadata, properties: Mapping[str, Sequence[Element]]) -> list[str]:
         """Return the properties that were put in and that another program has changed or removed since.
@@ -378,11 +383,6 @@ class _WholeTree(TreeBuilder):
 def _in_utf8(before: str) -> str:
     """Return what stands before the root element without an encoding other than UTF-8."""
     return _ENCODING.sub("", before.removeprefix("\ufeff"))
-
-
-def _is_known(name: str) -> bool:
-    match = _NAME.fullmatch(name)
-    return match is not None and match[1] in NAMESPACES
 
 
 def _agrees(read: Metadata, values: Metadata, first: str) -> bool:
