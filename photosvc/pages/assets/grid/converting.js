@@ -8,14 +8,16 @@ const PAUSE = 1000;  // milliseconds; the service, too, waits a while before it 
 
 // Waits for the conversion of the video of an element, and tells its progress.
 export async function convert(video) {
-  const {src} = video, isReady = "ready" in video.dataset, told = make("p", {className: "pswp__preparing", role: "status", textContent: t("preparing")});
+  const {src} = video, isReady = "ready" in video.dataset;
+  // The browser cannot play even what the service made.
+  const told = make("p", {className: "pswp__preparing", role: "status", textContent: t(isReady ? "noVideo" : "preparing")});
   video.controls = false;
   video.removeAttribute("src");
   video.load();
-  video.after(told);
-  if (isReady) told.textContent = t("noVideo");  // the browser cannot play even what the service made
-  if (isReady) return;
   while (document.querySelector(".pswp")) {
+    // The request may have failed before the element is in the viewer.
+    if (video.isConnected && !told.isConnected) video.after(told);
+    if (isReady) return;
     const state = video.isConnected ? await ask(src) : {};
     if (state.ready) {
       told.remove();
