@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from photosvc.core.errors import InvalidValueError
+from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.exchange.imported import (
     ImportedAlbum,
     ImportedLabel,
@@ -68,8 +68,11 @@ class PhotoprismDump(Reader):
             folders: as for `in_our_folder`.
 
         Raises:
+            NotFoundError: there is no such file.
             InvalidValueError: it cannot be read, or is no dump of PhotoPrism.
         """
+        if not dump.is_file():
+            raise NotFoundError(f"There is no file {dump}.", field="dump")
         self._folders = folders
         self._rows = sqlite3.connect("", isolation_level=None)  # a temporary file
         self._rows.execute("CREATE TABLE rows (kind TEXT, key TEXT, data BLOB)")

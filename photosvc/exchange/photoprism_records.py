@@ -156,7 +156,7 @@ def photo_of(record: Mapping[str, str]) -> ImportedPhoto:
     texts: dict[str, dict[str, object]] = {name: {name: value} for name in names if (value := getattr(metadata, name))}
     homeless = [name for name in ("Software",) if record.get(f"Details.{name}Src") in ENTERED]
     if record.get("Stack") == "-1":
-        homeless.append("Stack")
+        texts["stack"] = {"stack": -1}
     if record.get("TypeSrc") in ENTERED:
         if record.get("Type") in TYPES:
             texts["type"] = {"type": record["Type"]}

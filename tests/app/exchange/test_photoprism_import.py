@@ -144,10 +144,10 @@ def test_each_kind_of_value_is_taken_and_nothing_that_photoprism_derived(indexed
     details = indexed.library.call("GET", f"/photos/{shown(indexed, 'details')['UID']}")["Details"]
     assert {key: details[key] for key in DETAILS} == DETAILS
     assert (report["run"], report["unmatched"], report["unreadable"]) == (1, [], [])
-    assert counts(report, "photo") == {"taken": 10, "equal": 3}
+    assert counts(report, "photo") == {"taken": 11, "equal": 2}
     assert counts(report, "title") == {"taken": 1}
     assert counts(report, "type") == {"taken": 1, "no_home": 1}
-    assert counts(report, "stack") == {"no_home": 1}
+    assert counts(report, "stack") == {"taken": 1}
     assert counts(report, "album") == {"taken": 3}
     assert counts(report, "album photo") == {"taken": 3, "no_match": 1}
     assert counts(report, "album cover") == {"taken": 1}
@@ -197,7 +197,7 @@ def test_undo_restores_the_photos_and_deletes_the_albums(indexed, storage):
     run(indexed, storage)
     done = indexed.svc("import", "undo", "1", "--yes", "--json")
     assert json.loads(done.stdout) == {
-        "photos": 10, "changed_since": 0, "albums": 3, "kept_albums": 0, "album_photos": 0, "marks": 0,
+        "photos": 11, "changed_since": 0, "albums": 3, "kept_albums": 0, "album_photos": 0, "marks": 0,
     }  # fmt: skip
     after = {record["FileName"]: record for record in records(indexed)}
     changing = {"EditedAt", "UpdatedAt", "Files", "Quality"}
@@ -207,7 +207,7 @@ def test_undo_restores_the_photos_and_deletes_the_albums(indexed, storage):
         }
     assert titles(indexed) == []
     assert indexed.svc("import", "undo", "1", "--yes").returncode == 1
-    assert counts(run(indexed, storage), "photo") == {"taken": 10, "equal": 3}
+    assert counts(run(indexed, storage), "photo") == {"taken": 11, "equal": 2}
 
 
 def test_undo_keeps_what_a_person_changed_since(indexed, storage):
@@ -217,7 +217,7 @@ def test_undo_keeps_what_a_person_changed_since(indexed, storage):
     indexed.clock.move(seconds=5)
     indexed.library.call("PUT", f"/albums/{summer['UID']}", json={"Title": "Mein Sommer"})
     undone = json.loads(indexed.svc("import", "undo", "1", "--yes", "--json").stdout)
-    assert (undone["photos"], undone["changed_since"], undone["albums"], undone["kept_albums"]) == (9, 1, 2, 1)
+    assert (undone["photos"], undone["changed_since"], undone["albums"], undone["kept_albums"]) == (10, 1, 2, 1)
     assert shown(indexed, "2019/texts")["Title"] == "Later"
     assert titles(indexed) == ["Mein Sommer"]
 
@@ -314,7 +314,7 @@ def test_hostile_records_are_listed_and_harm_nothing(indexed, storage, tmp_path)
     names = {record["name"] for record in report["unreadable"]}
     photos = {f"sidecar/{name}.yml" for name in (*HOSTILE, "huge", "link", "pipe")}
     assert names == photos | {f"albums/album/{name}.yml" for name in HOSTILE}
-    assert counts(report, "photo") == {"taken": 10, "equal": 3}
+    assert counts(report, "photo") == {"taken": 11, "equal": 2}
 
 
 @pytest.mark.parametrize(
@@ -323,6 +323,12 @@ def test_hostile_records_are_listed_and_harm_nothing(indexed, storage, tmp_path)
         (["photoprism", "/nonexistent"], 3, "/nonexistent has no folder sidecar, albums or backup/albums"),
         (["photoprism", "/tmp", "--map", "x"], 2, "is no THEIRS=OURS"),
         (["photoprism", "/tmp", "--map", "x=../y"], 2, "is no THEIRS=OURS"),
+        (["photoprism"], 2, "Name the storage folder of PhotoPrism, its address by --url, or a dump by --dump."),
+        (["photoprism", "--dump", "/nonexistent"], 3, "There is no file /nonexistent."),
+        (["photoprism", "--dump", "/tmp"], 3, "There is no file /tmp."),
+        (["photoprism", "--url", "http://x"], 2, "--url and --token-file belong together."),
+        (["photoprism", "--url", "x", "--token-file", "/dev/null"], 2, "has no key in its first line"),
+        (["photoprism", "--url", "http://x", "--token-file", "x", "--dump", "x"], 2, "Name either --url or --dump."),
         (["undo", "7", "--yes"], 3, "there is no import 7: nothing has been imported from another program"),
         (["undo", "x", "--yes"], 2, "is not a valid integer"),
         (["./undo"], 3, "There is no folder"),
@@ -336,7 +342,7 @@ def test_wrong_calls_get_a_sentence(api, arguments, code, sentence):
 
 def test_people_see_a_table_and_how_to_take_it_back(indexed, storage):
     done = indexed.svc("import", "photoprism", str(storage))
-    assert re.search(r"^ photo +10 +3 +0 +0 +0", done.stdout, re.MULTILINE)
+    assert re.search(r"^ photo +11 +2 +0 +0 +0", done.stdout, re.MULTILINE)
     assert done.stderr.endswith("This was import 1: `svc import undo 1` takes it back.\n")
 
 
