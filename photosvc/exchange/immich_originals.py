@@ -7,6 +7,7 @@ transfer that breaks off leaves nothing; the next run asks for it again.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
@@ -134,8 +135,9 @@ class ImmichOriginals:
             return ()
         try:
             video = self.api.get(f"/assets/{asset.live_photo_video_id}", Asset)
+            video.id = asset.live_photo_video_id  # this one was checked
         except RemoteError as error:
-            if error.answer not in (400, 404):
+            if error.answer not in (HTTPStatus.OK, 400, 404):
                 raise
             return ()
         return () if _MADE in video.original_path else (video,)

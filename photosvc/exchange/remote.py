@@ -181,7 +181,7 @@ class RemoteApi:
             while piece := response.read1(_PIECE):
                 done += len(piece)
                 if done > most_bytes:
-                    raise RemoteError(f"{named} has more than {most_bytes:,} bytes")
+                    raise RemoteError(f"{named} has more than {most_bytes:,} bytes", answer=HTTPStatus.OK)
                 yield piece
                 seconds = self.clock.monotonic() - began
                 if seconds > _LONGEST and done < seconds * _SLOWEST:
