@@ -209,6 +209,7 @@ def test_visitors_of_a_link_have_the_viewer_and_a_slideshow_and_download_what_th
         viewed(page, 3, FEW)
         page.keyboard.press("i")
         page.wait_for_selector(".panel:has-text('Canon EOS 5D')")
+        page.wait_for_selector("[aria-label='Details (i)'][aria-pressed=true]")  # no error before it
         page.go_back()
         page.wait_for_selector(".pswp", state="detached")
         assert page.url == own.base + path

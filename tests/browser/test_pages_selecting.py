@@ -173,6 +173,40 @@ def test_photos_are_deleted_after_a_question_and_come_back_from_the_trash(own, p
     says(page, "1 photo unarchived")
 
 
+def test_what_one_deleted_is_restored_or_ended_in_the_trash(own, page):
+    page.keyboard.press("Control+a")
+    selected(page, FEW)
+    page.keyboard.press("Delete")
+    page.click("dialog .primary")
+    says(page, f"{FEW} photos moved to the trash")
+    page.goto(f"{own.base}/trash")
+    shows(page, FEW)
+    page.wait_for_selector(f"{FIRST} .days-left:text-is('30 days')")
+    page.hover(FIRST)
+    page.click(f"{FIRST} .act.restore")
+    says(page, "1 photo restored")
+    shows(page, FEW - 1)
+    page.click(".undo button")
+    says(page, "Undone")
+    shows(page, FEW)
+    page.click(f"{FIRST} a")
+    viewed(page, 1, FEW)
+    assert page.locator(".pswp__button.own:visible").count() == 2  # restore, delete now
+    page.keyboard.press("r")
+    says(page, "1 photo restored")
+    viewed(page, 1, FEW - 1)
+    page.keyboard.press("Escape")
+    view_closes(page)
+    press_at(page, 1, "Delete")
+    page.wait_for_selector("dialog:has-text('Delete 1 photo for good? This cannot be undone.')")
+    page.click("dialog .danger")
+    says(page, "1 photo deleted for good")
+    page.click("text=Empty trash…")
+    page.click(f"dialog:has-text('Delete {FEW - 2} photos for good?') .danger")
+    page.wait_for_selector("h2:text-is('Nothing in the trash')")
+    assert count(own) == 1
+
+
 def test_lists_are_sent_in_portions_of_the_length_that_the_page_names_and_undo_goes_on_behind_an_error(own, page):
     page.route(
         own.base + "/",

@@ -7,7 +7,7 @@ export class Panel {
   #resized;
   #element = make("aside", {className: "panel", hidden: true, ariaLabel: t("details")});
 
-  constructor(_timeline, resized) { this.#resized = resized; }
+  constructor(_timeline, _actions, {resized}) { this.#resized = resized; }
 
   standIn(parent) { parent.append(this.#element); }
   get isOpen() { return !this.#element.hidden; }
