@@ -165,6 +165,7 @@ _TEXTS: Final[dict[str, Text]] = {
     "keyRemove": N_("remove from this album"), "keyDelete": N_("delete from the library"),
     "keyDownload": N_("download"), "keysUndo": N_("Ctrl Z"), "keyUndo": N_("undo the last action"),
     "keySearch": N_("search"), "keysViewer": N_("In the viewer: z, i, Space"), "keyViewer": N_("zoom, details, play"),
+    "keysStars": N_("In the viewer: 0 to 5"), "keyStars": N_("give stars, or take them away"),
     "letters": N_("Single letters are keys"),
     "lettersKept": N_("This browser remembers it. With the focus on a photo, ? always opens this list."),
     # Uploads.

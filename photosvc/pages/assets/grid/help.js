@@ -30,6 +30,7 @@ const KEYS = [
   ...(site.visitor ? [] : [["/", "keySearch"]]),
   ["S", "keySlideshow"],
   ["keysViewer", "keyViewer"],
+  ["keysStars", "keyStars", "update"],
 ];
 
 export function help() {
