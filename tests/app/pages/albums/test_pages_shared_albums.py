@@ -77,6 +77,8 @@ def test_a_guest_sees_the_shared_album_and_nothing_else(sharing):
     assert "Add photos" not in text_of(album)
     archive = guest.open(f"/shared/{sharing.album}/pictures.zip")
     assert guest.open(archive.headers["Location"], buffered=True).status_code == 200
+    some = guest.send(f"/shared/{sharing.album}/pictures.zip", {"photo": sharing.photos[2]})
+    assert (some.status_code, guest.open(f"/shared/{sharing.album}x/photos/sequence").status_code) == (404, 404)
     assert guest.open("/settings/account").status_code == 200
     assert guest.send(f"/shared/{sharing.album}/leave", {}).headers["Location"] == "/shared?left=1"
     assert guest.open(f"/shared/{sharing.album}").status_code == 404
@@ -96,6 +98,8 @@ def test_a_contributor_adds_pictures_by_the_form_and_takes_them_out_again(sharin
     assert "1 picture added." in text_of(guest.open(f"{path}?added=1"))
     (new,) = {uid for _, uid, _ in pictures(guest.open(path))} - before
     assert "Take out of the album" in text_of(guest.open(f"{path}/picture/{new}"))
+    grid = guest.open(f"{path}/photos/sequence").json["photos"]
+    assert {photo["uid"]: photo["own"] for photo in grid} == {**dict.fromkeys(before, False), new: True}
     form["data"] = form_of(("words.txt", b"words"))
     refused = guest.open(f"{path}/pictures", method="POST", **form)
     assert (refused.status_code, "words.txt" in text_of(refused)) == (200, True)
