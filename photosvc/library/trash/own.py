@@ -1,6 +1,7 @@
 """The photos in the trash that one account deleted: their list, and their permanent deletion."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, Final
@@ -11,6 +12,7 @@ from sqlalchemy.orm import Session, aliased
 from photosvc.core.clock import Clock
 from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library import originals
+from photosvc.library.storage_errors import ParentMissingError
 from photosvc.library.trash.folder import Trash, TrashedFile, time_of
 from photosvc.library.trash.restoring import PORTION, Emptied, chosen_files, forget_files, patience
 from photosvc.models import ORIGINALS_ROOT, File, Photo, PhotoChange
@@ -21,6 +23,7 @@ from photosvc.search.reading.files import FILE_COLUMNS, SeenFile
 #: The most photos of an account that are listed.
 MOST_LISTED: Final = 20_000
 _DELETED: Final = "photos.delete"
+_IN_TRASH: Final = (File.root == ORIGINALS_ROOT, File.missing, begins(File.name, f"{TRASH_FOLDER}/"))
 
 
 def deleted_photos(connection: Connection, actor_uid: str) -> list[SeenFile]:
@@ -67,7 +70,8 @@ def delete_own(writing: Writing, trash: Trash, actor_uid: str, photo_uids: Seque
             files = _files_of(session, trash, actor_uid, portion)
             forget_files(session, [file.path for file in files])
         for file in files:
-            originals.remove_file(trash.originals, file.path)
+            with suppress(ParentMissingError):  # somebody else restored or deleted it just now
+                originals.remove_file(trash.originals, file.path)
             total.files, total.size = total.files + 1, total.size + file.size
         for deletion in {file.deletion for file in files}:
             trash.drop_empty(deletion)
@@ -77,9 +81,6 @@ def delete_own(writing: Writing, trash: Trash, actor_uid: str, photo_uids: Seque
 def _files_of(session: Session, trash: Trash, actor_uid: str, photo_uids: Sequence[str]) -> list[TrashedFile]:
     own = session.scalars(_of(actor_uid).with_only_columns(Photo.uid).where(Photo.uid.in_(photo_uids)).distinct())
     return [file for file in chosen_files(session, trash, own.all()) if file.folder == TRASH_FOLDER]
-
-
-_IN_TRASH: Final = (File.root == ORIGINALS_ROOT, File.missing, begins(File.name, f"{TRASH_FOLDER}/"))
 
 
 def _of(actor_uid: str) -> Select[Any]:
