@@ -47,7 +47,7 @@ def xmp(service: Service, query: str, into: Path | None, beside: bool, remove: b
         raise click.UsageError("give either --into FOLDER or --beside")
     folder = into or _originals(service, yes=yes, remove=remove)
     if into is not None:
-        _check_apart(service, into, "--into")
+        check_apart(service, into, "--into")
     if not remove:
         folder.mkdir(parents=True, exist_ok=True)
     ids = _photo_ids(service, query)
@@ -90,7 +90,7 @@ def archive(service: Service, folder: Path, query: str, mode: str, *, verify: bo
     if verify:
         _verify(folder, as_json=as_json)
         return
-    _check_apart(service, folder, "FOLDER")
+    check_apart(service, folder, "FOLDER")
     ids = _photo_ids(service, query)
     run = ArchiveExport(service.engine(), service.settings.originals, folder, mode=Originals(mode))
     with _only_export(service), progress_bar("Photos") as progress:
@@ -141,7 +141,7 @@ def _originals(service: Service, *, yes: bool, remove: bool) -> Path:
     return settings.originals
 
 
-def _check_apart(service: Service, folder: Path, hint: str) -> None:
+def check_apart(service: Service, folder: Path, hint: str) -> None:
     """Refuse a folder that contains the originals or files of the service, or is among them."""
     target = folder.resolve()
     for own, what in ((service.settings.originals, "the originals"), (service.instance, "the files of the service")):

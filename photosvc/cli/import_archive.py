@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from photosvc.cli.export import check_apart
 from photosvc.cli.group import with_database
 from photosvc.cli.import_library import dry_run_option, prefer_option, print_report
 from photosvc.cli.imports import index_imported
@@ -31,6 +32,7 @@ def archive(service: Service, folder: Path, prefer: Preference, dry_run: bool) -
     file is replaced. Of photos that are here, by their content, what people entered is taken over. FOLDER is checked
     first: if a record in it is damaged, nothing changes. The exit code is 1 if an original is missing or damaged.
     """
+    check_apart(service, folder, "FOLDER")
     report = Report()
     source = ArchiveFolder(folder)
     done = ArchiveImport(service.engine(), service.settings, service.clock, source, report, dry_run=dry_run)

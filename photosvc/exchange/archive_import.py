@@ -114,8 +114,7 @@ class ArchiveImport:
             self._take_photos(portion)
             yield len(portion)
         for trashed in self._archive.listed("trash.json"):
-            if not self._dry_run:
-                self._originals.bring_trash(trashed)
+            self._originals.bring_trash(trashed, dry_run=self._dry_run)
         for album in self._archive.listed("albums.json"):
             self._take_album(album)
 
@@ -124,31 +123,41 @@ class ArchiveImport:
         if self._dry_run:
             return
         with write_session(self._engine, library=True) as session:
-            shared_rows = SharedRows(session, self._settings.timezone)
+            shared_rows, changes = SharedRows(session, self._settings.timezone), False
             for label in self._archive.listed("labels.json"):
                 keyword = next(iter(shared_rows.keywords([label.Name])), None)
                 if keyword is None:
                     continue
                 session.flush()
-                self.report.count("label", Outcome.EQUAL if keyword.favorite else Outcome.TAKEN)
-                if label.Favorite and not keyword.favorite:
+                is_new = label.Favorite and not keyword.favorite
+                self.report.count("label", Outcome.TAKEN if is_new else Outcome.EQUAL)
+                if is_new:
                     mark_favorite(session, keyword.id, favorite=True)
+                    changes = True
             for person in self._archive.listed("people.json"):
                 subject = session.scalars(select(Subject).where(Subject.uid == person.UID)).first()
                 if subject is not None and subject.favorite and not subject.favorite_open:
                     seen = photos_of_people(session.connection(), [subject.name], sees_private=False)
                     subject.favorite_open = bool(seen)
-            record_change(session)
+                    changes |= subject.favorite_open
+            if changes:
+                record_change(session)
 
     def _check(self) -> None:
         """Check all records before anything changes, and find the photos and albums that are not here."""
         self._archive.check()
+        names: set[str] = set()
         for portion in _portions(self._archive.photos(), PORTION):
             for record in portion:
                 if record.uid in self.listed or not is_zone(record.time_zone):
                     why = "two photos have it as UID" if record.uid in self.listed else "its time zone is unknown"
                     raise InvalidValueError(f"photos.jsonl: {record.uid}: {why}; nothing was imported", field="FOLDER")
                 self.listed.add(record.uid)
+                for file in record.files:
+                    if file.Name in names:
+                        why = f"another photo has the file {file.Name[:100]!r}, too; nothing was imported"
+                        raise InvalidValueError(f"photos.jsonl: {record.uid}: {why}", field="FOLDER")
+                    names.add(file.Name)
             hashes = {file.SHA1 for record in portion for file in record.files} - {""}
             with Session(self._engine) as session:
                 uids = [record.uid for record in portion]

@@ -92,11 +92,15 @@ class ArchiveOriginals:
                 return Outcome.TAKEN
         return None
 
-    def bring_trash(self, file: TrashedRecord) -> None:
-        """Bring a file of the trash, unless the archive does not have it; as `bring`."""
+    def bring_trash(self, file: TrashedRecord, *, dry_run: bool) -> None:
+        """Bring a file of the trash, unless the archive does not have it; as `bring`. A dry run only counts it."""
         name, target = f"{TRASH}/{file.Deletion}/{disk_name(file.Name)}", deletion_prefix(file.Deletion) + file.Name
         if name not in self._archive.digests:
             self._report.count("file in the trash", Outcome.NO_MATCH)
+            return
+        if dry_run:
+            is_here = os.path.lexists(self._settings.originals / disk_name(target))
+            self._report.count("file in the trash", Outcome.EQUAL if is_here else Outcome.TAKEN)
             return
         try:
             is_named = is_deletion(file.Deletion) and is_name(file.Name, missing=False)
@@ -170,7 +174,8 @@ class ArchiveOriginals:
 def with_hash(file: FileRecord) -> str:
     """Return the name that an original gets if another one has its own."""
     stem, dot, extension = file.Name.rpartition(".")
-    return f"{stem}_{file.SHA1[:8].upper()}{dot}{extension}" if stem else f"{file.Name}_{file.SHA1[:8].upper()}"
+    added = file.SHA1[:8].upper() or file.UID
+    return f"{stem}_{added}{dot}{extension}" if stem else f"{file.Name}_{added}"
 
 
 def _without_ours(content: bytes) -> bytes:

@@ -139,6 +139,13 @@ def repeated(folder):
     (folder / "photos.jsonl").write_text((folder / "photos.jsonl").read_text() * 2)
 
 
+def shared(folder):
+    line = (folder / "photos.jsonl").read_text()
+    record = json.loads(line)
+    other = record["UID"][:-1] + ("0" if record["UID"][-1] != "0" else "1")
+    (folder / "photos.jsonl").write_text(line + line.replace(record["UID"], other))
+
+
 REFUSED = {
     "a newer format": (written("FORMAT.txt", "photosvc archive, version 2\n"), "a newer one may read", True),
     "another folder": (lambda folder: (folder / "FORMAT.txt").unlink(), "is no archive of photosvc", False),
@@ -163,6 +170,7 @@ REFUSED = {
     "a zone": (edited("photos.jsonl", TimeZone="../etc"), "its time zone is unknown", True),
     "one UID twice": (repeated, "two photos have it as UID", True),
     "a value that nobody changes": (edited("history.jsonl", Before__UserID=1), "unknown field `UserID`", True),
+    "one file twice": (shared, "another photo has the file 'a/one.jpg', too", True),
     "an undone future": (edited("history.jsonl", Undoes=1), "which is no earlier one", True),
 }
 
@@ -227,7 +235,7 @@ def test_a_dry_run_counts_and_writes_nothing(archive, fresh):
     before = state(fresh)
     report = bring(fresh, archive, "--dry-run")
     assert outcomes(report)["photo"] == len((archive / "photos.jsonl").read_text().splitlines())
-    assert {"file", "album", "album photo", "person", "history"} <= outcomes(report).keys()
+    assert {"file", "file in the trash", "album", "album photo", "person", "history"} <= outcomes(report).keys()
     after = state(fresh)
     assert (after[0] ^ before[0], after[1]) == (set(), before[1])
 
