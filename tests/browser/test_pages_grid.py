@@ -446,7 +446,7 @@ def test_the_grid_and_its_dialogs_speak_the_language_of_the_browser(site, chromi
 
 
 def test_the_search_field_has_room_and_right_edges_agree(page, site):
-    edges = """() => [".search > .button", ".summary .total", ".days"].map(
+    edges = """() => [".search .field", ".summary .total", ".days"].map(
       (selector) => Math.round(document.querySelector(selector).getBoundingClientRect().right))"""
     for path in ("/?q=year:2021", "/folders/20211224"):
         for width in (390, 700, 900, 1280, 2560):
