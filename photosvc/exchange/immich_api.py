@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
@@ -149,12 +149,15 @@ class _People(msgspec.Struct, rename="camel"):
     has_next_page: bool = False
 
 
+_Id: TypeAlias = Annotated[str, msgspec.Meta(pattern=rf"\A{_ID.pattern}\Z")]
+
+
 class _Member(msgspec.Struct):
-    id: str
+    id: _Id
 
 
 class _Stack(msgspec.Struct, rename="camel"):
-    primary_asset_id: str
+    primary_asset_id: _Id
     assets: list[_Member]
 
 
@@ -163,7 +166,7 @@ class _Listed(msgspec.Struct, rename="camel"):
     album_name: str = ""
     description: str = ""
     order: str = ""
-    album_thumbnail_asset_id: str | None = None
+    album_thumbnail_asset_id: _Id | None = None
 
 
 class _Album(_Listed, kw_only=True):

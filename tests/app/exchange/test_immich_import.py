@@ -421,6 +421,7 @@ def test_hostile_records_are_listed_and_harm_nothing(indexed, immich, run):
     )
     immich.albums += [{"id": "../x", "albumName": "A"}, {"id": "l9", "albumName": ""}, 5]
     immich.stacks += [{"id": "s2"}, {"primaryAssetId": "a1", "assets": [{"id": 3}]}]
+    immich.stacks.append({"primaryAssetId": "a1", "assets": [{"id": "a1"}, {"id": "a2\0"}]})
     report = run()
     assert counts(report, "photo") == {"taken": 8, "equal": 3, "no_match": 2}
     assert counts(run("--download", "--dry-run"), "original")["taken"] == 2
