@@ -335,7 +335,9 @@ def test_the_first_photos_are_there_before_the_timeline_and_do_not_move_with_it(
       const {x, y, width, height} = item.getBoundingClientRect();
       return [item.querySelector("a").pathname, [x, y, width, height].map(Math.round).join(" ")];
     }))"""
-    page.goto(f"{site.base}/?q=year:2022", wait_until="networkidle")  # then all thumbnails are made
+    page.goto(f"{site.base}/?q=year:2022", wait_until="networkidle")
+    # Then all thumbnails are made; one that is not is asked for again.
+    page.wait_for_function("!document.querySelector('.tiles li img:not(.here)')")
     asked, held = [], []
     page.on("request", lambda request: asked.append(request.url) if "/t/" in request.url else None)
     page.route("**/photos/timeline?*", lambda route: held.insert(0, route))
