@@ -4,6 +4,7 @@ import re
 from datetime import date
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.chromium import FAILS, FIRST, focus_at, open_page, selected, shows, tile, until, view_closes, viewed
 from tests.browser.conftest import DAYS
@@ -337,7 +338,7 @@ def test_the_first_photos_are_there_before_the_timeline_and_do_not_move_with_it(
     }))"""
     page.goto(f"{site.base}/?q=year:2022", wait_until="networkidle")
     # Then all thumbnails are made; one that is not is asked for again.
-    page.wait_for_function("!document.querySelector('.tiles li img:not(.here)')")
+    expect(page.locator(".tiles li img:not(.here)")).to_have_count(0)
     asked, held = [], []
     page.on("request", lambda request: asked.append(request.url) if "/t/" in request.url else None)
     page.route("**/photos/timeline?*", lambda route: held.insert(0, route))
