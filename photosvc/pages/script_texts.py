@@ -62,7 +62,7 @@ _TEXTS: Final[dict[str, Text]] = {
     "favoriteKey": N_("Favorite (f)"), "privateKey": N_("Private (p)"), "albumKey": N_("Add to album (l)"),
     "editKey": N_("Edit (e)"), "removeKey": N_("Remove from this album (Delete)"), "archiveKey": N_("Archive (a)"),
     "unarchiveKey": N_("Unarchive (a)"), "deleteKey": N_("Delete (Delete)"), "downloadKey": N_("Download (d)"),
-    "detailsKey": N_("Details (i)"), "closeKey": N_("Close (Esc)"), "zoomKey": N_("Zoom (z)"),
+    "details": N_("Details"), "detailsKey": N_("Details (i)"), "closeKey": N_("Close (Esc)"), "zoomKey": N_("Zoom (z)"),
     "playKey": N_("Play the moving picture (Space)"), "slideshow": N_("Slideshow"),
     "slideshowKey": N_("Slideshow (Shift S)"), "held": N_("Paused. Space continues."),
     "keySlideshow": N_("slideshow; Space holds it"), "takeOut": N_("Take out of the album"),

@@ -93,7 +93,7 @@ def test_the_exit_code_is_1_when_a_file_cannot_be_read(api, card):
 @pytest.mark.parametrize("ended", [False, True], ids=["killed", "failed"])
 def test_an_import_also_indexes_the_files_of_an_interrupted_one(api, card, monkeypatch, ended):
     with monkeypatch.context() as patch:
-        patch.setattr("photosvc.cli.imports._index_imported", lambda _: None)
+        patch.setattr("photosvc.cli.imports.index_imported", lambda _: None)
         api.svc("import", str(card))
     with api.library.app.app_context():
         service = current_service()

@@ -50,7 +50,7 @@ export const event = (name, values = {}) => Object.assign(new Event(name, {cance
 set("document", {
   documentElement: {lang: "en"}, head: create("head"), body: create("body"), activeElement: null,
   createElement: create, createElementNS: (_, tag) => create(tag),
-  querySelector: (selector) => (selector === "#texts" ? {textContent: JSON.stringify(texts)} : selector.startsWith("form.search") ? {dataset} : null),
+  querySelector: (selector) => (selector === "#texts" ? {textContent: JSON.stringify(texts)} : selector === "[data-api]" ? {dataset} : null),
 });
 
 // Answers of the server by path; a function gets the options of the request. `asked` are the paths in their order.

@@ -60,7 +60,7 @@ beforeEach(() => {
 
 // A queue, and what its lines tell.
 function queue() {
-  const original = serve({"/photos": (path) => ({body: statuses.found?.(path) ?? []})}), answer = globalThis.fetch;
+  const original = serve({"/photos": (path) => (statuses.found ? {body: statuses.found(path)} : {status: 404, body: {}})}), answer = globalThis.fetch;
   globalThis.fetch = async (address, options) => {
     if (options.method !== "PUT") return answer(address, options);
     const name = address.split("/").pop(), fault = statuses.fault?.shift();

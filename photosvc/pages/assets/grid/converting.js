@@ -10,7 +10,8 @@ const PAUSE = 1000;  // milliseconds; the service, too, waits a while before it 
 export async function convert(video) {
   const {src} = video, isReady = "ready" in video.dataset;
   // The browser cannot play even what the service made.
-  const told = make("p", {className: "pswp__preparing", role: "status", textContent: t(isReady ? "noVideo" : "preparing")});
+  const textContent = t(isReady ? "noVideo" : "preparing");
+  const told = make("p", {className: "pswp__preparing", role: "status", textContent});
   video.controls = false;
   video.removeAttribute("src");
   video.load();

@@ -39,7 +39,8 @@ export const LINES = [
   {name: "People"},
   {name: "Map"},
   {name: "Place", picture: "pin", fields: PLACE, tell: placeName, find: ({PlaceCity}) => known("city", PlaceCity)},
-  {name: "Camera", picture: "camera", fields: CAMERA, tell: camera, find: ({CameraModel}) => known("camera", CameraModel)},
+  {name: "Camera", picture: "camera", fields: CAMERA, tell: camera,
+    find: ({CameraModel}) => known("camera", CameraModel)},
   {name: "Albums"},
   {name: "Keywords", picture: "tag", fields: [KEYWORDS], tell: ({Labels}) => Labels.map(({Label}) => chip(Label.Name))},
   {name: "Rights", picture: "copyright", fields: RIGHTS, tell: rights},
@@ -55,9 +56,10 @@ function dayQuery({Year, Month, Day, TakenAtLocal: local}) {
 function camera({CameraMake, CameraModel, LensModel, Exposure, FNumber, FocalLength, Iso}) {
   const name = UNKNOWN.has(CameraModel) ? "" : CameraModel.startsWith(CameraMake) ? CameraModel
     : `${CameraMake} ${CameraModel}`.trim(), lens = UNKNOWN.has(LensModel) ? "" : LensModel;
-  const signs = [["aperture", FNumber && `ƒ/${FNumber}`], ["clock", Exposure && `${Exposure} s`], ["iso", Iso && `ISO ${Iso}`],
-    ["focal", FocalLength && `${FocalLength} mm`]].filter(([, text]) => text);
-  const exposure = make("span", {className: "exposure"}, ...signs.map(([picture, text]) => make("span", {}, icon(picture), text)));
+  const signs = [["aperture", FNumber && `ƒ/${FNumber}`], ["clock", Exposure && `${Exposure} s`],
+    ["iso", Iso && `ISO ${Iso}`], ["focal", FocalLength && `${FocalLength} mm`]].filter(([, text]) => text);
+  const exposure = make("span", {className: "exposure"},
+    ...signs.map(([picture, text]) => make("span", {}, icon(picture), text)));
   const parts = [name || lens, ...(name && lens ? [muted(` · ${lens}`)] : [])].filter(Boolean);
   return signs.length ? [...parts, exposure] : parts;
 }
@@ -102,7 +104,8 @@ export class Fact {
     if (this.button) this.button.ariaLabel = `${t("editOf", {names: t(name)})}: ${this.#text.textContent}`;
     const query = isEmpty ? "" : find?.(record);
     this.#same.hidden = !query;
-    if (query) Object.assign(this.#same, {href: searchOf(query), ariaLabel: t("photosLike", {name: this.#text.textContent})});
+    const ariaLabel = t("photosLike", {name: this.#text.textContent});
+    if (query) Object.assign(this.#same, {href: searchOf(query), ariaLabel});
     if (!this.button) this.element.hidden = isEmpty;
   }
 
@@ -160,7 +163,8 @@ export function smallMap({Lat, Lng, PlaceLabel}, towns, width) {
   const names = [], taken = [MIDDLE];
   for (const {name, lat, lng} of towns) {
     const [left, above] = pixels(lat, lng), top = MIDDLE + above - y;
-    if (names.length === NAMES || top < 8 || top > 2 * MIDDLE - 8 || taken.some((other) => Math.abs(other - top) < 16)) continue;
+    const isFree = top >= 8 && top <= 2 * MIDDLE - 8 && taken.every((other) => Math.abs(other - top) >= 16);
+    if (names.length === NAMES || !isFree) continue;
     taken.push(top);
     names.push(make("span", {textContent: name, dir: "auto"}));
     place(names.at(-1), {left: Math.max(12, Math.min(width / 2 + left - x, width - 120)), top});

@@ -30,8 +30,8 @@ export const MAIN = [field("Title"), field("Description"), {...field("Rating"), 
 export const TIME = [field("TakenAtLocal", {type: "datetime-local", step: 1}), field("TimeZone")];
 export const PLACE = [POSITION, field("Altitude"), field("Country", {maxLength: 2})];
 export const RIGHTS = ["Artist", "Copyright", "License", "Subject", "Notes"].map((name) => field(name));
-export const CAMERA = ["CameraMake", "CameraModel", "LensMake", "LensModel", "Iso", "FocalLength", "FNumber", "Exposure",
-  "Type", "Scan", "Panorama"].map((name) => field(name));
+export const CAMERA = ["CameraMake", "CameraModel", "LensMake", "LensModel", "Iso", "FocalLength", "FNumber",
+  "Exposure", "Type", "Scan", "Panorama"].map((name) => field(name));
 export const GROUPS = [[t("group1"), [...PLACE, TIME[1]]], [t("group2"), RIGHTS], [t("group3"), CAMERA]];
 
 // An error with a message for the field of this name, in the form of the API.

@@ -12,7 +12,8 @@ export async function naming(part, send) {
   const known = make("datalist", {id: "people-known"}), wrong = make("small", {className: "wrong", role: "alert"});
   const input = make("input", {name: "Name", maxLength: 160, autocomplete: "off", dir: "auto", required: true});
   input.setAttribute("list", known.id);
-  const form = make("form", {className: "edit"}, make("label", {}, make("span", {textContent: t("whoIsThis")}), input), known, wrong);
+  const label = make("label", {}, make("span", {textContent: t("whoIsThis")}), input);
+  const form = make("form", {className: "edit"}, label, known, wrong);
   part.append(form);
   input.focus();
   let sending = false;

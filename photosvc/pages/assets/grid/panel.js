@@ -166,7 +166,8 @@ export class Panel {
   #rating({UID, Rating = 0}) {
     if (!may("update")) {
       const text = t("stars", {num: Rating});
-      this.#parts.Rating.replaceChildren(...(Rating > 0 ? [make("p", {role: "img", ariaLabel: text, textContent: "★".repeat(Rating)})] : []));
+      const stars = make("p", {role: "img", ariaLabel: text, textContent: "★".repeat(Math.max(Rating, 0))});
+      this.#parts.Rating.replaceChildren(...(Rating > 0 ? [stars] : []));
       return;
     }
     if (!this.#parts.Rating.firstChild) {
@@ -237,7 +238,8 @@ export class Panel {
   #saved(uid, label) {
     this.#actions.say(t("saved", {field: label}), async () => {
       const [last] = await get(`/photos/${uid}/history?count=1`);
-      await this.#undo(uid, () => call(`/photos/${uid}/history/${last.ID}/undo`, {method: "POST"}), Object.keys(last.After));
+      const back = () => call(`/photos/${uid}/history/${last.ID}/undo`, {method: "POST"});
+      await this.#undo(uid, back, Object.keys(last.After));
     });
   }
 

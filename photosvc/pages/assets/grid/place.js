@@ -47,7 +47,8 @@ export function finding(fact, write) {
 async function drawMap(after, position, choose) {
   after.parentElement.querySelector(".pinning")?.remove();
   if (!("L" in globalThis)) {
-    document.head.append(make("link", {rel: "stylesheet", href: new URL("../vendor/leaflet/leaflet.css", import.meta.url).href}));
+    const {href} = new URL("../vendor/leaflet/leaflet.css", import.meta.url);
+    document.head.append(make("link", {rel: "stylesheet", href}));
     await import(new URL("../vendor/leaflet/leaflet.js", import.meta.url).href);
   }
   const {L} = /** @type {any} */ (globalThis), area = make("div", {tabIndex: 0});

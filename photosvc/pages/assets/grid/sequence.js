@@ -105,8 +105,8 @@ export class Sequence extends List {
   async range(first, last, most) {
     const found = [], {version} = this, end = Math.min(last + 1, first + most);
     while (first + found.length < end) {
-      const at = first + found.length,
-        data = await get(SEQUENCE + queryString({...search(), ...this.#from(at), n: Math.min(MOST, end - at), version}));
+      const at = first + found.length, n = Math.min(MOST, end - at);
+      const data = await get(SEQUENCE + queryString({...search(), ...this.#from(at), n, version}));
       if (!data.photos.length) throw new Failure(409, t("libraryChanged"));
       found.push(...data.photos);
       if (data.next) this.#cursors.set(first + found.length, data.next);

@@ -29,7 +29,8 @@ function shownBy({area = null, hash = "", kind = "", turn = 1}) {
 }
 
 const nameOf = ({kind, label, text}) =>
-  (kind === "country" ? new Intl.DisplayNames(locale, {type: "region"}).of(text.slice(-2)) : texts[`${kind}:${label}`] ?? label);
+  (kind === "country" ? new Intl.DisplayNames(locale, {type: "region"}).of(text.slice(-2))
+    : texts[`${kind}:${label}`] ?? label);
 
 class SearchField {
   #field; #form; #chips;
@@ -47,7 +48,9 @@ class SearchField {
     this.#chips = field.parentElement.querySelector(".chips");
     this.#panel.setAttribute("aria-label", t("suggestions"));
     field.parentElement.append(this.#panel, this.#told);
-    const states = {role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "suggestions"};
+    const states = {
+      role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "suggestions",
+    };
     for (const [name, value] of Object.entries(states)) field.setAttribute(name, value);
     field.addEventListener("input", () => this.#askSoon());
     field.addEventListener("focus", () => this.#askSoon(0));
@@ -127,7 +130,8 @@ class SearchField {
     try {
       const answer = query.trim() ? await get(`/suggest${queryString({q: query, at: String(at)})}`, own.signal) : null;
       const offers = await (this.#offered ??= this.#offer());
-      if (document.activeElement === field && field.value === query && !own.signal.aborted) this.#show(query, answer, offers);
+      const isAsked = document.activeElement === field && field.value === query;
+      if (isAsked && !own.signal.aborted) this.#show(query, answer, offers);
     } catch {
       if (this.#running === own) this.#close();  // no later request runs
     }
@@ -153,7 +157,8 @@ class SearchField {
     const typed = query.trim().toLocaleLowerCase(locale);
     const former = recent().filter(({label}) => label.toLocaleLowerCase(locale).includes(typed));
     add("recent", "lines", former.map((one) => this.#former(one)));
-    const tile = (one) => this.#option(this.#whole(`${query.trim() && !answer ? query : ""} ${one.text}`), "tile", shownBy(one),
+    const before = query.trim() && !answer ? query : "";
+    const tile = (one) => this.#option(this.#whole(`${before} ${one.text}`), "tile", shownBy(one),
       make("span", {textContent: nameOf(one), dir: "auto"}));
     if (!answer) {
       add("factPeople", "people", offers.subject.map(tile));
@@ -171,11 +176,12 @@ class SearchField {
   // The lines for a typed text: what it may mean, else how it may be spelled, and the text itself.
   #found(query, {start, end, suggestions, hints}) {
     const all = [...query], before = all.slice(0, start).join(""), after = all.slice(end).join("");
-    const typed = all.slice(start, end).join(""), shown = suggestions.filter(({kind}) => kind !== "filter").slice(0, SHOWN - 1);
+    const typed = all.slice(start, end).join("");
+    const shown = suggestions.filter(({kind}) => kind !== "filter").slice(0, SHOWN - 1);
     const line = (one) => {
       const name = nameOf(one), at = name.toLocaleLowerCase(locale).indexOf(typed.toLocaleLowerCase(locale));
-      const parts = at < 0 || !typed ? [name] : [name.slice(0, at), make("b", {textContent: name.slice(at, at + typed.length)}),
-        name.slice(at + typed.length)];
+      const bold = make("b", {textContent: name.slice(at, at + typed.length)});
+      const parts = at < 0 || !typed ? [name] : [name.slice(0, at), bold, name.slice(at + typed.length)];
       const total = one.count === null ? "" : `${number(one.count)}${one.more ? "+" : ""}`;
       return this.#option(this.#whole(`${before}${one.text} ${after.trimStart()}`), "line", shownBy(one),
         make("span", {className: "name", dir: "auto"}, ...parts, make("small", {textContent: t(one.kind)})),
