@@ -1,6 +1,6 @@
 """The one model of other programs' libraries: the records that all readers return, and the report of an import.
 
-A reader yields only what a person entered: values that a program made up are made anew here.
+A reader yields only what a person entered: values that a program made up are made again here.
 """
 
 from collections import Counter
@@ -87,7 +87,7 @@ class ImportedStack:
     """Photos of another program that a person made one photo."""
 
     keys: tuple[str, ...]
-    """Those of the photos; the first one shows the stack."""
+    """The keys of the photos; the first one shows the stack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

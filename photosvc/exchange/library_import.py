@@ -46,7 +46,7 @@ _SOURCES: Final = {"time": "taken_src", "position": "place_src"}
 
 @dataclass(slots=True)
 class _Edit:
-    """What a photo takes."""
+    """The values that a photo takes."""
 
     values: dict[str, Any] = field(default_factory=dict)
     """As `edits.apply` takes them."""

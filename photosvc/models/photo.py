@@ -318,7 +318,7 @@ class Photo(Numbered, table="photos"):
     document_id: Mapped[str] = mapped_column(Text, default="", index=True)
     keywords_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     seen_labels: Mapped[str] = mapped_column(Text, default="", server_default="")
-    """What the picture shows: a JSON object of the words of `data.subjects` and their scores, 0 to 1; see `sight`."""
+    """Labels seen in the picture: a JSON object of words of `data.subjects` and their scores, 0 to 1; see `sight`."""
     rejected_labels: Mapped[str] = mapped_column(Text, default="", server_default="")
     """The folded words of seen labels that a person took away, one a line: they never return."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)

@@ -196,6 +196,6 @@ class SearchText(Base, table="search_texts"):
     place: Mapped[str] = mapped_column(Text)
     """City, state and country."""
     seen: Mapped[str] = mapped_column(Text)
-    """What the picture shows, in all languages; not in `words`."""
+    """Labels that were seen in the picture, in all languages; not in `words`."""
     description_key: Mapped[str] = mapped_column(Text)
     """The folded description, for patterns; the only column that is no word text."""

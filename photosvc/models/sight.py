@@ -1,4 +1,4 @@
-"""What models see in pictures: labels, and the last look at each picture."""
+"""Labels that models see in pictures, and the last look at each picture."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -95,9 +95,8 @@ def read_status(connection: Connection, clock: Clock) -> SightStatus:
     """Return the state of sight."""
     looked = _shown(func.count(), func.count(SightRun.photo_id).filter(SightRun.failure != "")).where(_LOOKED_AT)
     done, failed = connection.execute(looked).one()
-    due = connection.scalar(_shown(func.count()).where(_IS_PICTURE, _is_due(clock))) or 0
     labelled = connection.scalar(select(func.count()).select_from(SearchText).where(SearchText.seen != "")) or 0
-    return SightStatus(is_on(connection), done - failed, failed, due, labelled)
+    return SightStatus(is_on(connection), done - failed, failed, _count_due(connection, clock), labelled)
 
 
 def _shown(*columns: Any) -> Select[Any]:  # noqa: ANN401 - expressions
@@ -111,9 +110,8 @@ def _is_due(clock: Clock) -> ColumnElement[bool]:
     return or_(is_new, and_(SightRun.failure.in_(_MAY_PASS), SightRun.done_at < clock() - _PAUSE))
 
 
-def _count_due(lease: Lease) -> int:
-    with closing(open_reader(lease.engine)) as connection:
-        return connection.scalar(_shown(func.count()).where(_IS_PICTURE, _is_due(lease.clock))) or 0
+def _count_due(connection: Connection, clock: Clock) -> int:
+    return connection.scalar(_shown(func.count()).where(_IS_PICTURE, _is_due(clock))) or 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +142,8 @@ def look_at_due(lease: Lease, settings: Settings, workers: int = 0) -> Iterator[
         RunCancelledError: the run was asked to stop.
     """
     check_model()
-    counts = {"done": 0, "failed": 0, "total": _count_due(lease)}
+    with closing(open_reader(lease.engine)) as connection:
+        counts = {"done": 0, "failed": 0, "total": _count_due(connection, lease.clock)}
     lease.report = lambda: counts
     cache, last = PictureCache(settings.cache, settings.cache_size * _MIB), 0
     size = workers or settings.index_workers or usable_cores()

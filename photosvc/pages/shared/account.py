@@ -8,6 +8,7 @@ from typing import Final
 
 from flask import Response, g, request, url_for
 
+from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.library.admission import ADDED, Admitted
 from photosvc.library.shares import find_shared, leave_album, own_photos, shared_albums, take_out, user_id_of
@@ -86,15 +87,24 @@ def list_pictures(uid: str) -> Response:
     return json_answer(sequence_of(service, narrowed(who, uid), own))
 
 
+def _confined(uid: str) -> Principal:
+    """Return the account's rights within an album that is shared with it.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    who = principal()
+    with current_service().reading() as connection:
+        find_shared(connection, user_id_of(who), uid)
+    return narrowed(who, uid)
+
+
 @pages.get("/shared/<uid>/original/<content_hash>", endpoint="shared_album_original")
 @page("shared.list")
 @uses("photos.download")
 def download_one(uid: str, content_hash: str) -> Response:
     """Lead to an original of an album that is shared with the account, with a fresh token that opens it."""
-    service, who = current_service(), principal()
-    with service.reading() as connection:
-        find_shared(connection, user_id_of(who), uid)
-    confined = narrowed(who, uid)
+    service, confined = current_service(), _confined(uid)
     return see_other(download_of(service, confined, "photosvc.downloads.download_file", content_hash=content_hash))
 
 
@@ -103,10 +113,7 @@ def download_one(uid: str, content_hash: str) -> Response:
 @uses("photos.download")
 def download_shared_album(uid: str) -> Response:
     """Lead to the archive of an album that is shared with the account, with a fresh token that opens it."""
-    service, who = current_service(), principal()
-    with service.reading() as connection:
-        find_shared(connection, user_id_of(who), uid)
-    target = download_of(service, narrowed(who, uid), "photosvc.downloads.download_album", album_uid=uid)
+    target = download_of(current_service(), _confined(uid), "photosvc.downloads.download_album", album_uid=uid)
     return see_other(target or url_for(".shared_album", uid=uid))
 
 
@@ -115,11 +122,8 @@ def download_shared_album(uid: str) -> Response:
 @uses("photos.download")
 def download_some(uid: str) -> Response:
     """Lead to the archive of the pictures of the album that the form names."""
-    service, who = current_service(), principal()
-    with service.reading() as connection:
-        find_shared(connection, user_id_of(who), uid)
-    g.photosvc_principal = confined = narrowed(who, uid)  # the archive has pictures of this album alone
-    return see_other(download_of_some(service, confined) or url_for(".shared_album", uid=uid))
+    g.photosvc_principal = confined = _confined(uid)  # the archive has pictures of this album alone
+    return see_other(download_of_some(current_service(), confined) or url_for(".shared_album", uid=uid))
 
 
 @pages.post("/shared/<uid>/leave", endpoint="leave_shared_album")
