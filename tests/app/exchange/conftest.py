@@ -1,12 +1,14 @@
 """A library with every kind of value that people enter."""
 
+from contextlib import contextmanager
 from datetime import date
+from itertools import count
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import event, select
 
 from photosvc.models import Subject
-from photosvc.models.engine import begin_write
+from photosvc.models.engine import UnitOfWork, begin_write
 from tests.helpers.pictures import exif, jpeg, showing, titled
 
 DARKTABLE = (
@@ -14,7 +16,7 @@ DARKTABLE = (
     '<rdf:Description xmlns:dt="http://darktable.sf.net/" dt:xmp_version="5"/></rdf:RDF></x:xmpmeta>'
 )
 #: File name -> what a person enters.
-EDITS = {
+ENTERED = {
     "texts.jpg": {"Title": "Am See", "Description": "Zwei\nZeilen <&> \U0001f600", "Favorite": True},
     "times.jpg": {"TakenAtLocal": "2019-07-02T10:30:00Z", "TimeZone": "America/New_York"},
     "year.jpg": {"TakenAtLocal": "1954-01-01T00:00:00Z", "Month": -1, "Day": -1},
@@ -30,9 +32,27 @@ EDITS = {
         "Rating": 3,
     },
     "flags.jpg": {"Scan": True, "Panorama": True, "Private": True},
+}  # fmt: skip
+EDITS = ENTERED | {
     "line\nbreak\\new.jpg": {"Title": "odd"},
     "foreign.jpg": {"Title": "Baum"},
-}  # fmt: skip
+}
+
+
+@contextmanager
+def stopping_at(number):
+    """Stop what runs in the block before the commit with this number, from 1, as a signal does."""
+    numbers = count(1)
+
+    def stop(_session):
+        if next(numbers) == number:
+            raise KeyboardInterrupt
+
+    event.listen(UnitOfWork, "before_commit", stop)
+    try:
+        yield
+    finally:
+        event.remove(UnitOfWork, "before_commit", stop)
 
 
 @pytest.fixture

@@ -1,17 +1,15 @@
 """`svc import archive`: what `svc export archive` wrote, brought into another library."""
 
 import hashlib
-import itertools
 import json
 import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
-from sqlalchemy import event
 
 from photosvc.exchange.archive_export import MANIFEST
-from photosvc.models.engine import UnitOfWork
+from tests.app.exchange.conftest import stopping_at
 from tests.helpers.api_client import open_api
 from tests.helpers.library import DATABASE
 from tests.helpers.pictures import jpeg
@@ -241,21 +239,9 @@ def test_a_dry_run_counts_and_writes_nothing(archive, fresh):
 
 
 def test_a_run_that_was_killed_is_completed_by_the_next(archive, fresh, tmp_path, monkeypatch):
-    commits = itertools.count()
-
-    def stop(_session):
-        if next(commits) == stop.at:
-            raise KeyboardInterrupt
-
-    for stop.at in range(20):
-        commits = itertools.count()
-        event.listen(UnitOfWork, "before_commit", stop)
-        try:
+    for number in range(1, 21):
+        with suppress(KeyboardInterrupt), stopping_at(number):
             fresh.svc("import", "archive", str(archive))
-        except KeyboardInterrupt:
-            pass
-        finally:
-            event.remove(UnitOfWork, "before_commit", stop)
     bring(fresh, archive)
     export(fresh, tmp_path / "again")
     assert content(tmp_path / "again") == content(archive)

@@ -10,12 +10,11 @@ from itertools import count
 from threading import Thread
 
 import pytest
-from sqlalchemy import event
 
 from photosvc.exchange import immich_api, import_runs, library_import
 from photosvc.library.staging import Part
 from photosvc.library.storage_errors import StorageFullError
-from photosvc.models.engine import UnitOfWork
+from tests.app.exchange.conftest import stopping_at
 from tests.helpers.library import hashes
 from tests.helpers.pictures import exif, jpeg
 
@@ -323,17 +322,8 @@ def test_external_libraries_are_found_by_mapped_paths(indexed, immich, run):
 def test_a_run_that_was_killed_is_completed_by_the_next(indexed, immich, run, key, monkeypatch, failing):
     monkeypatch.setattr(library_import, "PORTION", 2)
     monkeypatch.setattr(immich_api, "PAGE", 5)
-    numbers = count(1)
-
-    def fail(_session):
-        if next(numbers) == failing:
-            raise KeyboardInterrupt
-
-    event.listen(UnitOfWork, "before_commit", fail)
-    try:
+    with stopping_at(failing):
         indexed.svc("import", "immich", immich.address, "--key-file", str(key))
-    finally:
-        event.remove(UnitOfWork, "before_commit", fail)
     run()
     again = run()
     assert not [row for row in again["values"] if row["taken"]]

@@ -5,14 +5,13 @@ import json
 import sqlite3
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import count, groupby
+from itertools import groupby
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from sqlalchemy import event
 
 from photosvc.exchange import library_import
-from photosvc.models.engine import UnitOfWork
+from tests.app.exchange.conftest import stopping_at
 from tests.app.exchange.test_photoprism_import import counts, shown, titles, write
 from tests.helpers.pictures import exif, jpeg
 
@@ -286,17 +285,8 @@ def test_wrong_tokens_and_redirects_get_a_sentence(prism, run, tmp_path):
 @pytest.mark.parametrize("failing", range(1, 21, 3))
 def test_a_run_that_was_killed_is_completed_by_the_next(api, prism, run, monkeypatch, failing):
     monkeypatch.setattr(library_import, "PORTION", 2)
-    numbers = count(1)
-
-    def fail(_session):
-        if next(numbers) == failing:
-            raise KeyboardInterrupt
-
-    event.listen(UnitOfWork, "before_commit", fail)
-    try:
+    with stopping_at(failing):
         run(code=None)
-    finally:
-        event.remove(UnitOfWork, "before_commit", fail)
     run()
     assert run()["run"] is None
     assert areas(api, "faces") == [("Ann", 0.25, 0.25, 0.5, 0.5), ("Bob Jr", 0.8, 0.25, 0.2, 0.5)]

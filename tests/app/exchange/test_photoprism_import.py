@@ -3,15 +3,14 @@
 import json
 import os
 import re
-from itertools import count
 
 import pytest
 import yaml
-from sqlalchemy import delete, event
+from sqlalchemy import delete
 
 from photosvc.exchange import library_import
 from photosvc.models import Album
-from photosvc.models.engine import UnitOfWork
+from tests.app.exchange.conftest import stopping_at
 from tests.helpers.clock import NOW
 from tests.helpers.pictures import exif, jpeg
 
@@ -262,17 +261,8 @@ def test_photos_go_into_the_album_of_this_title_and_undo_takes_them_out(indexed,
 @pytest.mark.parametrize("failing", range(1, 11))
 def test_a_run_that_was_killed_is_completed_by_the_next(indexed, storage, monkeypatch, failing):
     monkeypatch.setattr(library_import, "PORTION", 4)
-    numbers = count(1)
-
-    def fail(_session):
-        if next(numbers) == failing:
-            raise KeyboardInterrupt
-
-    event.listen(UnitOfWork, "before_commit", fail)
-    try:
+    with stopping_at(failing):
         assert indexed.svc("import", "photoprism", str(storage)).returncode == 1
-    finally:
-        event.remove(UnitOfWork, "before_commit", fail)
     run(indexed, storage)
     assert counts(run(indexed, storage), "photo") == {"equal": 13}
     assert titles(indexed) == ["Klug", "Sommer", "Sommer"]

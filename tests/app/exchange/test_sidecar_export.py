@@ -12,6 +12,7 @@ from photosvc.exchange.sidecar_export import unfinished_name
 from photosvc.media.metadata import Metadata, Region
 from photosvc.media.xmp_packet import Packet
 from photosvc.media.xmp_writer import properties_to_write
+from tests.app.exchange.conftest import ENTERED
 from tests.helpers.api_client import ApiClient
 from tests.helpers.library import hashes, open_library
 from tests.helpers.pictures import exif, jpeg
@@ -35,25 +36,10 @@ OWN = {
 #: Sources: a value that a person set here comes from a sidecar there.
 SOURCES = {"TitleSrc", "DescriptionSrc", "CaptionSrc", "TakenSrc", "PlaceSrc", "CameraSrc", "TypeSrc"}
 #: File name -> what a person enters.
-EDITS = {
-    "texts.jpg": {"Title": "Am See", "Description": "Zwei\nZeilen <&> \U0001f600", "Favorite": True},
-    "times.jpg": {"TakenAtLocal": "2019-07-02T10:30:00Z", "TimeZone": "America/New_York"},
+EDITS = ENTERED | {
     "winter.jpg": {"TakenAtLocal": "2019-01-02T10:30:00Z", "TimeZone": "Europe/London"},
-    "year.jpg": {"TakenAtLocal": "1954-01-01T00:00:00Z", "Month": -1, "Day": -1},
-    "place.jpg": {"Lat": 46.9471, "Lng": 7.4442, "Altitude": 540},
-    "country.jpg": {"Country": "is"},
-    "camera.jpg": {"CameraMake": "Agfa", "CameraModel": "Box", "LensMake": "Agfa", "LensModel": "Apotar"},
-    "exposure.jpg": {"Iso": 400, "FNumber": 5.6, "FocalLength": 85, "Exposure": "1/250"},
-    "details/d.jpg": {
-        "Details": {
-            "Keywords": "lake, Berg", "Subject": "swans", "Artist": "Ann", "Copyright": "(c) Ann",
-            "License": "CC BY", "Notes": "n\nm",
-        },
-        "Rating": 3,
-    },
-    "flags.jpg": {"Scan": True, "Panorama": True, "Private": True},
     "model.jpg": {"CameraModel": "EOS R6", "TakenAtLocal": "2019-07-02T10:30:00Z", "TimeZone": "Etc/GMT-2"},
-}  # fmt: skip
+}
 
 
 @pytest.fixture

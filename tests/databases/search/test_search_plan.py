@@ -212,7 +212,7 @@ def test_further_pages_of_a_query_follow_its_plan_in_the_same_state_for_the_same
     known, asked = KnownSearches(), {"q": "n0*", "order": "size", "count": "5"}
 
     def counts(state, *, sees_private=False, **further):
-        """How often a page counts candidates, and the page."""
+        """The number of times that a page counts candidates, and the page."""
         request = parse_request(asked | further)
         pages = []
         seen = asked_by(
